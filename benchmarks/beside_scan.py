@@ -58,7 +58,7 @@ def row(path: Path) -> tuple[Cell, ...]:
     vectors = embedder.embed(texts)
     with evimem.open(path) as memory:
         memory.search("warm up")
-        corpus = memory._core.store._handle.corpus()  # type: ignore[attr-defined]
+        corpus = memory._core.store.corpus()  # type: ignore[attr-defined]
         rows = corpus.vectors * corpus.scale[:, None]  # float32
 
         def scan(query: Vectors) -> None:

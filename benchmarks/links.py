@@ -72,7 +72,7 @@ def column(turns: Iterable[evimem.Turn]) -> dict[str, Cell]:
     with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem") as memory:
         memory.extend(replace(turn, id=f"{number}") for number, turn in enumerate(turns))
         memory.enrich()
-        layers = memory._core.store._handle.layers
+        layers = memory._core.store.layers
         least = threshold(layers.meta("embedder") or "")
         found = layers.db.rows(ROWS)
         numbers, seqs = np.array([row[:2] for row in found]).T

@@ -22,14 +22,14 @@ from evimem.embedding.quantize import pack
 from evimem.extract import RuleExtractor
 from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
 from evimem.index.corpus import Corpus
-from evimem.index.document import embedding_texts
+from evimem.index.document import embedding_texts, found_by
 from evimem.index.prepared_query import IndexQuery, microseconds
 from evimem.index.ranking import rank
 from evimem.index.weights import WEIGHTS, Weights
 from evimem.loaders.locomo_format import read_locomo
 from evimem.query.analysis import hints
 from evimem.raw import TurnRows
-from evimem.store.layers import index_rows
+from evimem.store.layers import TurnToIndex, index_rows
 
 from .recording import add_result, data_set, record
 from .scenes import KINDS, scene
@@ -129,7 +129,7 @@ def conversation(turns: Sequence[Turn], questions: Iterable[GoldQuestion], regis
     for number, turn in enumerate(turns, 1):
         place = TurnRows(number, sessions[turn.session], speakers[turn.speaker])
         vectors = [pack(vector) for vector in embedder.embed(embedding_texts(turn))]
-        for row in index_rows(turn, place, extractor.extract(turn), vectors).value:
+        for row in index_rows(TurnToIndex(turn, place, found_by(turn), extractor.extract(turn), vectors)).value:
             corpus.append(row)
     last = max(turn.time for turn in turns)
     ids = tuple(turn.id for turn in turns)

@@ -101,10 +101,10 @@ def against_all(path: Path, effort: SearchEffort = SEARCH_EFFORT) -> tuple[float
     embedder, same, kept = StaticEmbedder(), [], []
     store = SqliteStore(path, embedder.name, embedder.dimension)
     try:
-        corpus = store._handle.corpus()
+        corpus = store.corpus()
         for text in asked():
             query = evimem.Query(text, 10, vector=embedder.embed([text])[0])
-            question = resolve_query(query, store._handle.layers.raw, embedder.dimension)
+            question = resolve_query(query, store.layers.raw, embedder.dimension)
             if question is None:
                 raise ValueError(f"{text!r} names a speaker or session that the memory does not hold")
             found = rank(question, corpus, 10, effort=effort)

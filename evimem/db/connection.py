@@ -28,8 +28,10 @@ from ..errors import (
 )
 from ..types.where import meets
 from .atomic_files import changing, check_name, create_private
+from .dialect import SqliteDialect
 from .page_slack import MOST_PAGES, left_behind
 from .safe_context import safe_context
+from .tables import Tables
 
 APPLICATION_ID = 0x65766D6D  # "evmm", in the file's header: tells a memory from any other SQLite file
 
@@ -55,7 +57,7 @@ _HEADER_SIZE = 100  # bytes
 _NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size limit shows as a failed write
 
 
-class Connection:
+class Connection(Tables):
     """One SQLite handle behind one lock: safe to share between threads, refused after a fork.
 
     After an I/O error, or a block that a signal handler cut short, the handle is closed and opened again: what SQLite
@@ -67,6 +69,8 @@ class Connection:
     `aborted` counts the write blocks that were rolled back and the read blocks that failed unexpectedly. What a
     caller derived in memory during such a block may be half done.
     """
+
+    dialect = SqliteDialect()
 
     def __init__(
         self, path: Path, *, vfs: str | None = None, busy_seconds: float = 5.0, readonly: bool = False
@@ -124,18 +128,10 @@ class Connection:
             yield page
             after = last
 
-    def value(self, sql: str, args: Sequence[Any] = ()) -> Any:
-        """Return the first column of the first row, or None."""
+    def execute(self, sql: str, args: Sequence[Any] = ()) -> None:
+        """Run one statement."""
         with self._errors, self._lock:
-            row = self._handle().execute(sql, args).fetchone()
-            return None if row is None else row[0]
-
-    def execute(self, sql: str, args: Sequence[Any] = ()) -> int:
-        """Run one statement; return the rowid of the last insert."""
-        with self._errors, self._lock:
-            db = self._handle()
-            db.execute(sql, args)
-            return db.last_insert_rowid()
+            self._handle().execute(sql, args)
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each row of values."""

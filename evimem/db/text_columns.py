@@ -14,6 +14,11 @@ def bindable(text: str) -> str | bytes:
     return text
 
 
+def is_text(value: object) -> bool:
+    """Return whether a value is text without lone surrogates, as every id and name is that was ever stored."""
+    return isinstance(value, str) and isinstance(bindable(value), str)
+
+
 def unbound(value: Any) -> str:
     """Return the text that `bindable` made bindable."""
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..db.connection import Connection
+from ..db.fact_sql import VECTORS, newest_of, vectors_reach
+from ..db.tables import Tables
 from ..embedding.quantize import pack
 from ..types.vectors import Vectors
 from .alike_cells import AlikeCells
@@ -22,9 +23,6 @@ _EXACT_FLOATS = 2**24 // 127**2  # dimensions
 _BLOCK = 256  # facts compared with others in one matrix product
 
 _PAGE = 16_384  # vectors read, or put into cells, at once
-_VECTORS = """
-SELECT fact.row, fact.seq, fact.instant, vector, scale FROM fact_vector JOIN fact USING (row)
-WHERE fact_vector.row > ? ORDER BY fact_vector.row LIMIT ?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,41 +187,43 @@ class FactVectors:
     `current` reads the rows that were added since it was last called, by this handle or another.
     """
 
-    def __init__(self, db: Connection) -> None:
+    def __init__(self, db: Tables) -> None:
         self._db = db
         self.drop_cache()
 
     def newest(self) -> int:
         """Return the largest row that has a vector; 0 where none has."""
-        return int(self._db.value("SELECT max(row) FROM fact_vector") or 0)
+        return newest_of(self._db, "fact_vector", "row")
 
     def keep(self, rows: Sequence[int], vectors: Vectors) -> bool:
         """Store the vectors of these facts that are not stored yet; return whether a larger row had a vector before."""
         newest = self.newest()
-        packed = {row: pack(vector) for row, vector in zip(rows, vectors, strict=True)}
-        fresh = [row for row in rows if row > newest or not self._has(row, *packed[row])]
+        packed = {row: (data.tobytes(), scale) for row, (data, scale) in zip(rows, map(pack, vectors), strict=True)}
+        old = [row for row in rows if row <= newest]
+        kept = {row: tuple(one) for row, *one in self._db.select("fact_vector", "row, vector, scale", row=old)}
+        fresh = [row for row in rows if kept.get(row) != packed[row]]
         if not fresh:
             return False
         late = min(fresh) <= newest
-        values = [(row, packed[row][0].tobytes(), packed[row][1]) for row in fresh]
-        self._db.executemany("INSERT OR REPLACE INTO fact_vector (row, vector, scale) VALUES (?, ?, ?)", values)
+        values = [(row, *packed[row]) for row in fresh]
+        self._db.insert("fact_vector", "row, vector, scale", values, key="row", new="vector, scale")
         if late:  # `current` reads only rows larger than the largest it knows
             self.drop_cache()
         return late
 
     def more_than(self, count: int) -> bool:
         """Say whether there are more than `count`; finding the row at an offset reads no vectors and stops there."""
-        return self._size > count or bool(self._db.rows("SELECT 1 FROM fact_vector LIMIT 1 OFFSET ?", (count,)))
+        return self._size > count or vectors_reach(self._db, count)
 
     def drop(self, rows: Sequence[int]) -> None:
         """Delete the vectors of facts."""
-        self._db.executemany("DELETE FROM fact_vector WHERE row = ?", [(row,) for row in rows])
+        self._db.delete("fact_vector", row=rows)
         self.drop_cache()
 
     def current(self) -> FactMatrix:
         """Return every vector that the file holds now; inside a transaction of the caller."""
         last = int(self._columns[self._size - 1, 0]) if self._size else 0
-        for found in self._db.pages(_VECTORS, (last,), _PAGE):
+        for found in self._db.pages(VECTORS, (last,), _PAGE):
             columns = np.array([row[:3] for row in found], dtype=np.int64)
             quantized = np.stack([np.frombuffer(row[3], np.int8) for row in found])
             self._append(columns, quantized, np.array([row[4] for row in found]))
@@ -249,13 +249,6 @@ class FactVectors:
             # Without their scales: the cell of a vector does not depend on its length.
             cells.extend(self._quantized[start : min(end, start + _PAGE)].astype(np.float32))
         return cells
-
-    def _has(self, row: int, vector: NDArray[np.int8], scale: float) -> bool:
-        return bool(
-            self._db.rows(
-                "SELECT 1 FROM fact_vector WHERE row = ? AND vector = ? AND scale = ?", (row, vector.tobytes(), scale)
-            )
-        )
 
     def _append(self, columns: Positions, quantized: NDArray[np.int8], scales: NDArray[np.float64]) -> None:
         end, width = self._size + len(columns), quantized.shape[1]

@@ -1,150 +1,166 @@
-"""Facts in SQLite, with what replaced them."""
+"""Facts, with what replaced them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
-from ..db.connection import Connection
+from ..db.fact_sql import (
+    ALL_FACTS,
+    TOPICAL,
+    facts_of_turns,
+    replaced_without_topic,
+    turns_with_facts_after,
+    unmark_without_topic,
+    whole_facts,
+)
+from ..db.tables import Tables
 from ..db.text_columns import bindable, unbound
 from ..errors import UNREADABLE
 from ..extract import topic_of
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.values import Fact, Granularity, TimeSpan
-from .supersede import FactPlace, Supersession
+from .supersede import Supersession
 
-FACT_COLUMNS = (
-    "fact.row, fact.id, turn.id, subject, predicate, object, event_start, event_end, granularity, phrase, "
-    "span_start, span_end, kind, extractor, replaced_by FROM fact JOIN turn USING (seq)"
+_COLUMNS = (
+    "row, id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, "
+    "span_start, span_end, kind, extractor, owner, topic, instant"
 )
+_PAGE = 1_000  # facts read at once
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFacts:
+    """Facts of a turn; `said` is its instant, `extractor` names what found them."""
+
+    seq: int
+    said: int
+    facts: Sequence[Fact]
+    extractor: str = ""
 
 
 class FactTable:
     """The facts of a memory."""
 
-    def __init__(self, db: Connection) -> None:
+    def __init__(self, db: Tables) -> None:
         self._db = db
         self._supersession = Supersession(db, read_fact)
 
-    def insert(self, seq: int, said: int, facts: Collection[Fact]) -> None:
-        """Store the facts of a turn; a fact that is already stored keeps its row."""
-        said_by = self._speaker(seq) if facts else ""
-        for fact in facts:
-            topic = topic_of(fact)
-            owner, name = (None, None) if topic is None else (bindable(topic.owner), topic.name)
-            row = self._db.value(
-                "INSERT INTO fact (id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, "
-                "span_start, span_end, kind, extractor, owner, topic, instant) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING row",
-                (
-                    fact.id,
-                    seq,
-                    bindable(fact.subject),
-                    bindable(fact.predicate),
-                    bindable(fact.object),
-                    *_event(fact.event),
-                    *fact.span,
-                    fact.kind,
-                    fact.extractor,
-                    owner,
-                    name,
-                    said,
-                ),
-            )
-            if row is not None and name is not None:
-                place = FactPlace(owner, name, said, seq, fact.span[0], row, said_by)
-                self._supersession.arrive(place, fact)
-
-    def _speaker(self, seq: int) -> str:
-        sql = "SELECT speaker.name FROM turn JOIN speaker ON speaker.ord = turn.speaker WHERE seq = ?"
-        return unbound(self._db.value(sql, (seq,)))
+    def insert(self, stated: Sequence[StatedFacts]) -> None:
+        """Store facts; one that is already stored keeps its row."""
+        new = {fact.id: (one, fact) for one in reversed(stated) for fact in reversed(one.facts)}
+        if not new:
+            return
+        known = {fact_id for (fact_id,) in self._db.select("fact", "id", id=new)}
+        fresh = [pair for fact_id, pair in reversed(new.items()) if fact_id not in known]
+        rows = [_stored(row, *pair) for row, pair in enumerate(fresh, self._db.newest("fact") + 1)]
+        self._db.insert("fact", _COLUMNS, rows)
+        self._supersession.arrive([row[0] for row in rows if row[_TOPIC] is not None])
 
     def of_turns(self, seqs: Sequence[int]) -> dict[int, list[Fact]]:
         """Return the facts of each turn, in the order in which the turn states them."""
         found: dict[int, list[Fact]] = {seq: [] for seq in seqs}
-        for start in range(0, len(seqs), 500):
-            page = seqs[start : start + 500]
-            marks = ", ".join("?" * len(page))
-            sql = f"SELECT fact.seq, {FACT_COLUMNS} WHERE fact.seq IN ({marks}) ORDER BY fact.seq, span_start, fact.row"
-            for row in self._db.rows(sql, page):
-                found[row[0]].append(read_fact(row[2:]))
+        for seq, _, *row in facts_of_turns(self._db, found):
+            found[seq].append(read_fact(row))
         return found
 
-    def of_a_model_after(self, seqs: Sequence[int]) -> set[int]:
+    def of_a_model_after(self, seqs: Collection[int]) -> set[int]:
         """Return those turns, of the `EARLIER` that follow each of these in its session, in which a model found facts.
 
         It read these with them, so that whom they name may be the "he" of what follows.
         """
-        sql = (
-            "SELECT DISTINCT fact.seq FROM json_each(?) AS named JOIN turn ON turn.seq = named.value JOIN fact "
-            "ON fact.seq IN (SELECT later.seq FROM turn AS later WHERE later.session = turn.session "
-            "AND later.seq > turn.seq ORDER BY later.seq LIMIT ?) WHERE fact.extractor = ?"
-        )
-        return {seq for (seq,) in self._db.rows(sql, (json.dumps(list(seqs)), EARLIER, OF_A_MODEL))}
+        return turns_with_facts_after(self._db, seqs, EARLIER, OF_A_MODEL)
 
-    def rows(self, fact_ids: Iterable[str]) -> list[int]:
+    def rows(self, fact_ids: Sequence[str]) -> list[int]:
         """Return the rows of these facts."""
-        ids = list(fact_ids)
-        found: dict[str, int] = {}
-        for start in range(0, len(ids), 500):
-            page = ids[start : start + 500]
-            marks = ", ".join("?" * len(page))
-            found |= dict(self._db.rows(f"SELECT id, row FROM fact WHERE id IN ({marks})", page))
-        return [found[fact_id] for fact_id in ids]
+        found = dict(self._db.select("fact", "id, row", id=fact_ids))
+        return [found[fact_id] for fact_id in fact_ids]
 
-    def rows_of(self, seqs: Iterable[int]) -> list[int]:
+    def rows_of(self, seqs: Collection[int]) -> list[int]:
         """Return the rows of the facts of these turns."""
-        return [row[0] for seq in seqs for row in self._db.rows("SELECT row FROM fact WHERE seq = ?", (seq,))]
+        return [row for (row,) in self._db.select("fact", "row", "row", seq=seqs)]
 
-    def turns_of(self, rows: Iterable[int]) -> list[int]:
+    def turns_among(self, seqs: Collection[int]) -> set[int]:
+        """Return those of these turns that have facts."""
+        return {seq for (seq,) in self._db.select("fact", "DISTINCT seq", seq=seqs)}
+
+    def turns_of(self, rows: Collection[int]) -> list[int]:
         """Return the turns that these facts were found in."""
-        return sorted({seq for row in rows for (seq,) in self._db.rows("SELECT seq FROM fact WHERE row = ?", (row,))})
+        return [seq for (seq,) in self._db.select("fact", "DISTINCT seq", "seq", row=rows)]
 
-    def erase(self, seqs: Sequence[int]) -> int:
+    def erase(self, seqs: Collection[int]) -> int:
         """Delete the facts of these turns and unmark the facts they had replaced; return how many were deleted."""
-        gone = [fact_id for seq in seqs for (fact_id,) in self._db.rows("SELECT id FROM fact WHERE seq = ?", (seq,))]
-        places = self._supersession.places(gone)
-        self._db.executemany("DELETE FROM fact WHERE seq = ?", [(seq,) for seq in seqs])
-        self._supersession.leave(places)
+        gone = self.rows_of(seqs)
+        self._delete(gone)
         return len(gone)
 
-    def outdated(self, seq: int, facts: Iterable[Fact], extractor: str) -> list[str]:
-        """Return the ids of the facts of an extractor in a turn that it does not find any more."""
-        wanted = {fact.id: fact for fact in facts}
-        kept = [fact for fact in self.of_turns([seq])[seq] if fact.extractor == extractor]
-        return sorted(fact.id for fact in kept if wanted.get(fact.id) != replace(fact, replaced_by=None))
+    def _delete(self, rows: Collection[int]) -> None:
+        if rows:
+            reaching = self._supersession.reaching(rows)
+            self._db.delete("fact", row=rows)
+            self._supersession.settle(reaching)
 
-    def reconcile(self, seq: int, said: int, facts: Collection[Fact], extractor: str) -> None:
-        """Replace the facts that an extractor found in a turn by these."""
-        leaving = self.outdated(seq, facts, extractor)
-        places = self._supersession.places(leaving)
-        self._db.executemany("DELETE FROM fact WHERE id = ?", [(fact_id,) for fact_id in leaving])
-        self._supersession.leave(places)
-        self.insert(seq, said, facts)
+    def outdated(self, stated: Sequence[StatedFacts]) -> list[str]:
+        """Return the ids of the facts of extractors in turns that they do not find any more."""
+        by = {one.seq: one.extractor for one in stated}
+        found = {(one.seq, fact.id): fact for one in stated for fact in one.facts}
+        kept = ((seq, fact) for seq, facts in self.of_turns(list(by)).items() for fact in facts)
+        own = [(seq, fact) for seq, fact in kept if fact.extractor == by[seq]]
+        return [fact.id for seq, fact in own if found.get((seq, fact.id)) != replace(fact, replaced_by=None)]
+
+    def exchange(self, outdated: Sequence[str], stated: Sequence[StatedFacts]) -> None:
+        """Delete facts and store others."""
+        if outdated:
+            self._delete(self.rows(outdated))
+        self.insert(stated)
+
+    def drop(self, fact_ids: Sequence[str]) -> None:
+        """Delete facts, before `settle` marks anew what replaced what."""
+        self._db.delete("fact", id=fact_ids)
 
     def drop_unreadable(self) -> None:
         """Delete facts of which not even the columns can be read."""
-        for (row,) in self._db.rows("SELECT row FROM fact"):
-            try:
-                for found in self._db.rows(f"SELECT {FACT_COLUMNS} WHERE fact.row = ?", (row,)):
-                    read_fact(found[1:])
-            except UNREADABLE:
-                self._db.execute("DELETE FROM fact WHERE row = ?", (row,))
+        for page in self._db.pages(ALL_FACTS, (0,), _PAGE):
+            rows = [row for (row,) in page]
+            if not self._is_readable(rows):
+                self._db.delete("fact", row=[row for row in rows if not self._is_readable([row])])
+
+    def _is_readable(self, rows: Sequence[int]) -> bool:
+        try:
+            for _, *row in whole_facts(self._db, rows):
+                read_fact(row)
+        except UNREADABLE:
+            return False
+        return True
 
     def settle(self) -> None:
         """Recompute `replaced_by` of every fact."""
-        self._supersession.settle()
+        unmark_without_topic(self._db)
+        for page in self._db.pages(TOPICAL, (0,), _PAGE):
+            self._supersession.settle([row for (row,) in page])
 
     def wrongly_replaced(self) -> int:
         """Return how many facts have a wrong `replaced_by`."""
-        return self._supersession.wrong()
+        pages = self._db.pages(TOPICAL, (0,), _PAGE)
+        wrong = sum(len(self._supersession.wrong([row for (row,) in page])) for page in pages)
+        return replaced_without_topic(self._db) + wrong
 
     def count(self) -> int:
         """Return how many facts there are."""
-        return int(self._db.value("SELECT count(*) FROM fact"))
+        return self._db.count("fact")
+
+
+_TOPIC = _COLUMNS.split(", ").index("topic")
+
+
+def _stored(row: int, stated: StatedFacts, fact: Fact) -> tuple[Any, ...]:
+    topic = topic_of(fact)
+    owner, name = (None, None) if topic is None else (bindable(topic.owner), topic.name)
+    words = map(bindable, (fact.subject, fact.predicate, fact.object))
+    found = (*_event(fact.event), *fact.span, fact.kind, fact.extractor)
+    return (row, fact.id, stated.seq, *words, *found, owner, name, stated.said)
 
 
 def _event(event: TimeSpan | None) -> tuple[Any, ...]:
@@ -155,6 +171,7 @@ def _event(event: TimeSpan | None) -> tuple[Any, ...]:
 
 
 def read_fact(row: Sequence[Any]) -> Fact:
+    """Return the fact of a row's columns, from its id on."""
     fact_id, turn_id, subject, predicate, thing, start, end, granularity, phrase, *rest = row
     span_start, span_end, kind, extractor, replaced_by = rest
     event = None

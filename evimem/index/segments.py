@@ -1,4 +1,4 @@
-"""Documents in SQLite: one row each while their segment is open, then in columns and postings.
+"""Documents: one row each while their segment is open, then in columns and postings.
 
 Segment n holds the rows n * size + 1 .. (n + 1) * size (see `PassageTable`) and is sealed when the last of these
 numbers is assigned. So what is stored depends on the turns and their row numbers alone: a rebuild gives the same rows.
@@ -8,21 +8,35 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ..db.connection import Connection
+from ..db.fact_sql import newest_of
+from ..db.index_sql import (
+    DOCUMENT,
+    documents_within,
+    drop_all_vectors,
+    drop_documents,
+    events_since,
+    newest_number,
+    postings_below,
+    sealed_segments,
+    vectors_within,
+)
+from ..db.tables import Tables
 from ..embedding.quantize import Packed
 from .corpus import COLUMNS, NAMES, Corpus, IndexRow, Interval, RowBlock, values_of
 from .document import Document
 from .postings import NO_POSTING, Posting
 from .prepared_query import microseconds
 
+T = TypeVar("T")
 SIZE = 16_384  # of new memories; each file keeps its own
 _CODES = {"b1": "?", "u1": "B", "u2": "H", "i4": "i", "i8": "q", "f4": "f"}
 _FIELDS = (COLUMNS[name] for name in NAMES)
@@ -52,114 +66,111 @@ def stored(row: IndexRow) -> Stored:
 class Segments:
     """The documents of a memory, and the postings of the sealed ones."""
 
-    def __init__(self, db: Connection, dimension: int, size: int) -> None:
+    def __init__(self, db: Tables, dimension: int, size: int) -> None:
         self._db = db
         self.dimension: int = dimension
         self.size = size
 
-    def insert(self, number: int, row: IndexRow) -> None:
-        """Store a new row."""
-        self._put(number, stored(row))
+    def insert(self, rows: Mapping[int, IndexRow]) -> None:
+        """Store new rows, by their numbers."""
+        self._put({number: stored(row) for number, row in rows.items()})
 
     def seal(self, high_water: int) -> None:
         """Write every full segment as columns and postings."""
-        for number in range(self._sealed(), high_water // self.size):
+        for number in range(sealed_segments(self._db), high_water // self.size):
             self._seal(number)
 
-    def set_vector(self, row: int, packed: Packed) -> None:
-        """Store the vector of a row that was stored without one."""
-        number, index = divmod(row - 1, self.size)
-        vector, scale = packed[0].tobytes(), packed[1]
-        if number < self._sealed():
-            self._db.patch("segment", "vectors", number, [(index * self.dimension, vector)])
-            self._db.patch("segment", "scales", number, [(index * 4, struct.pack("<f", scale))])
-        else:
-            self._db.execute("UPDATE document SET vector = ?, scale = ? WHERE row = ?", (vector, scale, row))
+    def set_vectors(self, packed: Mapping[int, Packed]) -> None:
+        """Store the vectors of rows, by number, that were stored without one."""
+        sealed, opened = self._places(packed)
+        for number, rows in sealed.items():
+            vectors = [(at * self.dimension, vector.tobytes()) for at, (vector, _) in rows.items()]
+            self._db.patch("segment", "vectors", number, vectors)
+            scales = [(at * 4, struct.pack("<f", scale)) for at, (_, scale) in rows.items()]
+            self._db.patch("segment", "scales", number, scales)
+        values = [(vector.tobytes(), scale, row) for row, (vector, scale) in opened.items()]
+        self._db.update("document", "vector, scale", "row", values)
+
+    def _places(self, rows: Mapping[int, T]) -> tuple[dict[int, dict[int, T]], dict[int, T]]:
+        """Return what is given of rows: by sealed segment and index in it, ascending, and by open row."""
+        last = sealed_segments(self._db) * self.size
+        sealed: dict[int, dict[int, T]] = defaultdict(dict)
+        for row in sorted(row for row in rows if row <= last):
+            number, index = divmod(row - 1, self.size)
+            sealed[number][index] = rows[row]
+        return sealed, {row: value for row, value in rows.items() if row > last}
 
     def set_events(self, events: Mapping[int, Sequence[Interval]]) -> None:
         """Store, by row, the event times of the facts of the row's turn."""
-        sealed: dict[int, dict[int, list[list[int]]]] = defaultdict(dict)
-        first, packed = self._sealed() * self.size + 1, list[tuple[bytes, int]]()
-        for row, happens in events.items():
-            intervals = [list(interval) for interval in happens]
-            if row < first:
-                number, index = divmod(row - 1, self.size)
-                sealed[number][index] = intervals
-            else:
-                packed.append((orjson.dumps(intervals), row))
-        self._db.executemany("UPDATE document SET events = ? WHERE row = ?", packed)
+        sealed, opened = self._places({row: [list(one) for one in happens] for row, happens in events.items()})
+        packed = [(orjson.dumps(intervals), row) for row, intervals in opened.items()]
+        self._db.update("document", "events", "row", packed)
         for number, changes in sealed.items():
             self._change_events(number, changes)
 
     def erase(self, documents: Mapping[int, Document]) -> None:
         """Delete documents from the rows, the columns and the postings."""
-        sealed: dict[int, dict[int, Document]] = defaultdict(dict)
-        for row, document in documents.items():
-            number, index = divmod(row - 1, self.size)
-            if number < self._sealed():
-                sealed[number][index] = document
-            else:
-                self._db.execute("DELETE FROM document WHERE row = ?", (row,))
+        sealed, opened = self._places(documents)
+        self._db.delete("document", row=opened)
         for number, gone in sealed.items():
             self._erase_sealed(number, gone)
 
-    def drop(self, rows: Iterable[int]) -> None:
+    def drop(self, rows: Collection[int]) -> None:
         """Delete open documents, whatever they hold; sealed ones are left to `replace`."""
-        self._db.executemany("DELETE FROM document WHERE row = ?", [(row,) for row in rows])
+        self._db.delete("document", row=rows)
 
     def drop_vectors(self, dimension: int) -> None:
         """Delete every vector, for an embedder of another dimension."""
         self.dimension = dimension
-        self._db.execute("UPDATE document SET vector = NULL, scale = NULL")
-        empty = (bytes(self.size * dimension), bytes(self.size * 4))
-        self._db.execute("UPDATE segment SET vectors = ?, scales = ?", empty)
+        drop_all_vectors(self._db, bytes(self.size * dimension), bytes(self.size * 4))
 
     def replace(self, number: int, rows: Mapping[int, Stored], high_water: int) -> None:
         """Replace a segment's documents by these."""
-        first = number * self.size
-        self._db.execute("DELETE FROM posting WHERE number = ?", (number,))
-        self._db.execute("DELETE FROM segment WHERE number = ?", (number,))
-        self._db.execute("DELETE FROM document WHERE row > ? AND row <= ?", (first, first + self.size))
-        for at, row in rows.items():
-            self._put(at, row)
-        if high_water >= first + self.size:
+        self._drop_sealed(number)
+        drop_documents(self._db, *self._range(number))
+        self._put(rows)
+        if high_water >= self._range(number)[1]:
             self._seal(number)
 
     def renumber(self, numbers: Mapping[int, int]) -> None:
         """Give every row its new number: in the same order, and none above its old one."""
-        open_from = self._sealed() * self.size + 1
-        for number in range(self._sealed()):
-            for row, document in self._unsealed(number).items():
-                self._put(numbers[row], document)
-            self._db.execute("DELETE FROM posting WHERE number = ?", (number,))
-            self._db.execute("DELETE FROM segment WHERE number = ?", (number,))
-        moved = [(old, new) for old, new in sorted(numbers.items()) if old >= open_from]
-        self._db.executemany(
-            "UPDATE document SET row = ?2 WHERE row = ?1", moved
-        )  # ascending: a number is free by then
+        sealed = sealed_segments(self._db)
+        for number in range(sealed):
+            self._put({numbers[row]: document for row, document in self._unsealed(number).items()})
+            self._drop_sealed(number)
+        moved = [(new, old) for old, new in sorted(numbers.items()) if old > sealed * self.size]
+        self._db.update("document", "row", "row", moved)  # ascending: a number is free by then
         self.seal(len(numbers))
+
+    def _range(self, number: int) -> tuple[int, int]:
+        """Return the first and the last row of a segment."""
+        return number * self.size + 1, (number + 1) * self.size
+
+    def _drop_sealed(self, number: int) -> None:
+        self._db.delete("posting", number=[number])
+        self._db.delete("segment", number=[number])
 
     def vectors(self, number: int) -> dict[int, Packed]:
         """Return the vectors of a segment by row; pending ones are missing."""
-        first = number * self.size
-        found = self._db.rows("SELECT vectors, scales FROM segment WHERE number = ?", (number,))
+        first, last = self._range(number)
+        found = self._db.select("segment", "vectors, scales", number=[number])
         if not found:
-            sql = "SELECT row, vector, scale FROM document WHERE row > ? AND row <= ? AND vector IS NOT NULL"
-            rows = self._db.rows(sql, (first, first + self.size))
+            rows = vectors_within(self._db, first, last)
             return {row: (np.frombuffer(vector, np.int8), scale) for row, vector, scale in rows}
         matrix = np.frombuffer(found[0][0], np.int8).reshape(self.size, self.dimension)
         scales = np.frombuffer(found[0][1], "<f4")
-        return {first + 1 + int(at): (matrix[at], float(scales[at])) for at in np.flatnonzero(scales)}
+        return {first + int(at): (matrix[at], float(scales[at])) for at in np.flatnonzero(scales)}
 
     def corpus(self) -> Corpus:
         """Return everything that is stored, as the columns a ranking reads."""
-        blocks = [self._block(row) for row in self._db.rows(_SEGMENTS)]
+        rows = self._db.select("segment", "columns, events, vectors, scales", "number")
+        blocks = [self._block(row) for row in rows]
         sealed = len(blocks)
         first = sealed * self.size
         documents = self.documents(sealed)
         if documents:
             blocks.append(self._open_block(first, documents))
-        given = self._db.value("SELECT max(seq) FROM sqlite_sequence WHERE name IN ('speaker', 'session')") or 0
+        given = newest_number(self._db, "speaker", "session")
         if any(max(block.columns["speaker"].max(), block.columns["session"].max()) > given for block in blocks):
             raise ValueError("a column names a speaker or session that never existed")  # arrays grow by it
         corpus = Corpus(self.dimension, SealedPostings(self._db, sealed))
@@ -175,7 +186,7 @@ class Segments:
 
         Return False where some are sealed, and the corpus must be read again.
         """
-        if len(corpus) < self._sealed() * self.size:
+        if len(corpus) < sealed_segments(self._db) * self.size:
             return False
         self._append(corpus)
         if (last := self._last_fact()) > corpus.last_fact:
@@ -184,11 +195,11 @@ class Segments:
         return True
 
     def _last_fact(self) -> int:
-        return int(self._db.value("SELECT coalesce(max(row), 0) FROM fact"))
+        return newest_of(self._db, "fact", "row")
 
     def _follow_facts(self, corpus: Corpus) -> None:
         happens: dict[tuple[int, int], list[Interval]] = defaultdict(list)
-        for first, count, start, end in self._db.rows(_NEW_EVENTS, (corpus.last_fact,)):
+        for first, count, start, end in events_since(self._db, corpus.last_fact):
             times = (microseconds(datetime.fromisoformat(time)) for time in (start, end))
             happens[first, count].append((next(times), next(times)))
         for (first, count), events in happens.items():
@@ -196,28 +207,22 @@ class Segments:
                 corpus.set_events(row - 1, events)
 
     def _append(self, corpus: Corpus) -> None:
-        sql = "SELECT row, columns, events, terms, vector, scale FROM document WHERE row > ? ORDER BY row"
-        for at, *row in self._db.rows(sql, (len(corpus),)):
+        for at, *row in documents_within(self._db, len(corpus) + 1):
             while len(corpus) < at - 1:
                 corpus.hole()
             corpus.append(_row(Stored(*row)))
 
     def documents(self, number: int) -> dict[int, Stored]:
         """Return the open documents of a segment."""
-        first = number * self.size
-        sql = "SELECT row, columns, events, terms, vector, scale FROM document WHERE row > ? AND row <= ? ORDER BY row"
-        return {at: Stored(*row) for at, *row in self._db.rows(sql, (first, first + self.size))}
+        return {at: Stored(*row) for at, *row in documents_within(self._db, *self._range(number))}
 
     def sealed_rows(self, number: int) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]] | None:
         """Return the columns, events and postings of a sealed segment, or None for an open one."""
-        found = self._db.rows("SELECT columns, events FROM segment WHERE number = ?", (number,))
+        found = self._db.select("segment", "columns, events", number=[number])
         if not found:
             return None
-        sql = "SELECT term, positions, counts FROM posting WHERE number = ?"
-        return (*found[0], {term: (positions, counts) for term, positions, counts in self._db.rows(sql, (number,))})
-
-    def _sealed(self) -> int:
-        return int(self._db.value("SELECT coalesce(max(number) + 1, 0) FROM segment"))
+        postings = self._db.select("posting", "term, positions, counts", number=[number])
+        return (*found[0], {term: (positions, counts) for term, positions, counts in postings})
 
     def _unsealed(self, number: int) -> dict[int, Stored]:
         """Return the living rows of a sealed segment as the documents that they were."""
@@ -238,11 +243,9 @@ class Segments:
             found[first + at + 1] = Stored(columns[at].tobytes(), happens, orjson.dumps(terms[at]), packed, scale)
         return found
 
-    def _put(self, number: int, row: Stored) -> None:
-        self._db.execute(
-            "INSERT INTO document (row, columns, events, terms, vector, scale) VALUES (?, ?, ?, ?, ?, ?)",
-            (number, row.columns, row.events, row.terms, row.vector, row.scale),
-        )
+    def _put(self, rows: Mapping[int, Stored]) -> None:
+        values = ((at, row.columns, row.events, row.terms, row.vector, row.scale) for at, row in rows.items())
+        self._db.insert("document", DOCUMENT, values)
 
     def _seal(self, number: int) -> None:
         rows = self.documents(number)
@@ -253,17 +256,11 @@ class Segments:
             if row.vector is not None and row.scale is not None:
                 vectors[(at - 1) % self.size] = np.frombuffer(row.vector, np.int8)
                 scales[(at - 1) % self.size] = row.scale
-        self._db.execute(
-            "INSERT INTO segment (number, columns, events, vectors, scales) VALUES (?, ?, ?, ?, ?)",
-            (number, columns, events, vectors.tobytes(), scales.tobytes()),
-        )
-        self._db.executemany(
-            "INSERT INTO posting (term, number, positions, counts) VALUES (?, ?, ?, ?)",
-            ((term, number, *entry) for term, entry in sorted(postings.items())),
-        )
-        self._db.execute(
-            "DELETE FROM document WHERE row > ? AND row <= ?", (number * self.size, (number + 1) * self.size)
-        )
+        values = (number, columns, events, vectors.tobytes(), scales.tobytes())
+        self._db.insert("segment", "number, columns, events, vectors, scales", [values])
+        entries = ((term, number, *entry) for term, entry in sorted(postings.items()))
+        self._db.insert("posting", "term, number, positions, counts", entries)
+        drop_documents(self._db, *self._range(number))
 
     def _erase_sealed(self, number: int, gone: Mapping[int, Document]) -> None:
         for column, width in (("columns", COLUMNS.itemsize), ("vectors", self.dimension), ("scales", 4)):
@@ -272,31 +269,32 @@ class Segments:
         for index, document in gone.items():
             for term in document.terms:
                 positions[term].append(number * self.size + index)
-        for term, leaving in positions.items():
-            self._shorten(term, number, leaving)
+        self._shorten(number, positions)
         self._change_events(number, {index: [] for index in gone})
 
-    def _shorten(self, term: str, number: int, leaving: Sequence[int]) -> None:
-        key = (term, number)
-        found = self._db.rows("SELECT positions, counts FROM posting WHERE term = ? AND number = ?", key)
-        if not found:
-            return
-        positions, counts = np.frombuffer(found[0][0], "<i4"), np.frombuffer(found[0][1], "<u2")
-        staying = ~np.isin(positions, leaving)
-        if staying.any():
-            values = (positions[staying].tobytes(), counts[staying].tobytes(), *key)
-            self._db.execute("UPDATE posting SET positions = ?, counts = ? WHERE term = ? AND number = ?", values)
-        else:
-            self._db.execute("DELETE FROM posting WHERE term = ? AND number = ?", key)
+    def _shorten(self, number: int, leaving: Mapping[str, Sequence[int]]) -> None:
+        """Take positions, by term, out of the postings of a sealed segment."""
+        shorter, empty = list[tuple[bytes, bytes, str, int]](), list[str]()
+        found = self._db.select("posting", "term, positions, counts", number=[number], term=leaving)
+        for term, some, often in found:
+            positions, counts = np.frombuffer(some, "<i4"), np.frombuffer(often, "<u2")
+            staying = ~np.isin(positions, leaving[term])
+            if staying.any():
+                shorter.append((positions[staying].tobytes(), counts[staying].tobytes(), term, number))
+            else:
+                empty.append(term)
+        self._db.update("posting", "positions, counts", "term, number", shorter)
+        self._db.delete("posting", number=[number], term=empty)
 
     def _change_events(self, number: int, changes: Mapping[int, list[list[int]]]) -> None:
-        events = orjson.loads(self._db.value("SELECT events FROM segment WHERE number = ?", (number,)))
+        ((kept,),) = self._db.select("segment", "events", number=[number])
+        events = orjson.loads(kept)
         for index, intervals in changes.items():
             events.pop(str(index), None)
             if intervals:
                 events[str(index)] = intervals
         packed = _events({int(index): intervals for index, intervals in events.items()})
-        self._db.execute("UPDATE segment SET events = ? WHERE number = ?", (packed, number))
+        self._db.update("segment", "events", "number", [(packed, number)])
 
     def _block(self, row: Sequence[bytes]) -> RowBlock:
         columns = np.frombuffer(row[0], COLUMNS)
@@ -322,14 +320,13 @@ class Segments:
 class SealedPostings:
     """The postings of the first `segments` segments; an open corpus holds those of later ones in its tail."""
 
-    def __init__(self, db: Connection, segments: int) -> None:
+    def __init__(self, db: Tables, segments: int) -> None:
         self._db = db
         self._segments = segments
 
     def read(self, term: str) -> Posting:
         """Return the posting of a term."""
-        sql = "SELECT positions, counts FROM posting WHERE term = ? AND number < ? ORDER BY number"
-        found = self._db.rows(sql, (term, self._segments))
+        found = postings_below(self._db, term, self._segments)
         if not found:
             return NO_POSTING
         positions = np.frombuffer(b"".join(row[0] for row in found), "<i4")
@@ -337,11 +334,6 @@ class SealedPostings:
 
 
 _NONE = b"[]"  # the events of a document without any
-# The times of turns of which facts were read since.
-_NEW_EVENTS = """
-SELECT first, count, event_start, event_end FROM fact JOIN passage USING (seq)
-WHERE event_start IS NOT NULL AND event_end IS NOT NULL AND seq IN (SELECT seq FROM fact WHERE row > ?)"""
-_SEGMENTS = "SELECT columns, events, vectors, scales FROM segment ORDER BY number"
 
 
 def sealed(number: int, rows: Mapping[int, Stored], size: int) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]]:

@@ -10,8 +10,7 @@ from ..flow import Flow
 from ..index.document import found_by
 from ..llm.extract_facts import LONGEST_WAIT, extract_facts, may_state_facts, plan_retry
 from ..protocols import Extractor, Store
-from ..store.job_leases import holder
-from ..store.queue import ATTEMPTS, RETRY_SECONDS
+from ..store.queue import ATTEMPTS, RETRY_SECONDS, holder
 from ..text.terms import terms
 from ..times import Conventions
 from ..types.stored import EARLIER, MOST_SECONDS, READINGS, Entry, Job, JobKind

@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import Any
 
-from ..db.connection import Connection
-from ..db.text_columns import bindable, unbound
-from ..errors import StoreCorrupt, UnknownTurn
+from ..db.dialect import Value
+from ..db.tables import Tables
+from ..db.text_columns import bindable, is_text, unbound
+from ..db.turn_sql import (
+    count_turns,
+    first_and_last_time,
+    listed_from_last,
+    listed_numbers,
+    listed_turns,
+    numbers_of_ids,
+    pages_of_turns,
+    turns_around,
+    whole_turns,
+)
+from ..errors import UNREADABLE, StoreCorrupt, UnknownTurn
 from ..types.stored import COUNTED, Listing, Roster
 from ..types.values import Turn
-from ..types.where import Where, canonical
+from ..types.where import canonical
 from .clock import forget_clock
 from .name_table import NameTable
 from .validate import instant
 
-_COLUMNS = (
-    "turn.seq, turn.id, session.name, speaker.name, turn.text, turn.time, turn.caption, turn.role, "
-    "turn.metadata, turn.digest FROM turn JOIN session ON session.ord = turn.session "
-    "JOIN speaker ON speaker.ord = turn.speaker"
-)
-# An indexed id would be read from the index alone. The join reads the row too, which shows a damaged index.
-_FIND = (
-    "SELECT named.id, named.seq, turn.id FROM turn AS named LEFT JOIN turn ON turn.seq = named.seq WHERE named.id IN"
-)
-T = TypeVar("T")
-_ORDERS = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 _PAGE = 2000  # turns read at once
-_PARAMETERS = 500  # row numbers in one statement; SQLite has a limit
+_COLUMNS = "seq, id, session, speaker, role, text, caption, time, instant, metadata, digest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,86 +62,65 @@ BEGINNING = DialoguePlace(-(2**63), 0)
 
 
 class RawLog:
-    """Turns in SQLite. A sequence number (`seq`) counts turns in order of arrival from 1; it is never used twice."""
+    """Verbatim turns. A sequence number (`seq`) counts turns in order of arrival from 1; it is never used twice."""
 
-    def __init__(self, db: Connection) -> None:
+    def __init__(self, db: Tables) -> None:
         self._db = db
         self.sessions: NameTable = NameTable(db, "session")
         self.speakers: NameTable = NameTable(db, "speaker")
 
-    def append(self, turn: Turn) -> TurnRows:
-        """Store a validated turn; return its row numbers."""
-        session, speaker = self.sessions.number_or_add(turn.session), self.speakers.number_or_add(turn.speaker)
-        seq = self._db.execute(
-            "INSERT INTO turn (id, session, speaker, role, text, caption, time, instant, metadata, digest) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                turn.id,
-                session,
-                speaker,
-                turn.role,
-                bindable(turn.text),
-                None if turn.caption is None else bindable(turn.caption),
-                turn.time.isoformat(),
-                instant(turn.time),
-                canonical(turn.metadata),
-                digest(turn),
-            ),
-        )
-        return TurnRows(seq, session, speaker)
+    def append(self, turns: Sequence[Turn]) -> list[TurnRows]:
+        """Store validated turns; return their row numbers."""
+        if not turns:
+            return []
+        sessions = self.sessions.numbers_or_add(turn.session for turn in turns)
+        speakers = self.speakers.numbers_or_add(turn.speaker for turn in turns)
+        first = self._db.newest("turn") + 1
+        places = [TurnRows(seq, sessions[one.session], speakers[one.speaker]) for seq, one in enumerate(turns, first)]
+        self._db.insert("turn", _COLUMNS, map(_stored, places, turns))
+        return places
 
-    def place(self, seq: int) -> TurnRows:
-        """Return the row numbers of a stored turn."""
-        return TurnRows(seq, *self._db.rows("SELECT session, speaker FROM turn WHERE seq = ?", (seq,))[0])
+    def places(self, seqs: Collection[int]) -> dict[int, TurnRows]:
+        """Return the row numbers of stored turns, by sequence number."""
+        return {row[0]: TurnRows(*row) for row in self._db.select("turn", "seq, session, speaker", seq=seqs)}
 
-    def holds(self, turn: Turn) -> bool | None:
-        """Return whether the id of a turn is stored with its content; None for an unknown id.
+    def holds(self, turns: Sequence[Turn]) -> list[bool | None]:
+        """Return, for each turn, whether its id is stored with its content; None for an unknown id.
 
         The same moment with another offset is the same content: a memory may have got its timezone later.
         """
-        for kept, time in self._db.rows("SELECT digest, time FROM turn WHERE id = ?", (bindable(turn.id),)):
-            if kept == digest(turn):
-                return True
-            with suppress(ValueError):  # damaged, and so other than any turn
-                stored = datetime.fromisoformat(time)
-                return stored == turn.time and bool(kept == digest(replace(turn, time=stored)))
-            return False
-        return None
+        rows = self._db.select("turn", "id, digest, time", id={turn.id for turn in turns if is_text(turn.id)})
+        kept = {turn_id: (stored, time) for turn_id, stored, time in rows}
+        return [_is_kept(turn, *kept[turn.id]) if turn.id in kept else None for turn in turns]
 
-    def set_time(self, seq: int, turn: Turn) -> None:
-        """Write the time of a stored turn with the offset of the turn as it is given; the moment is the same."""
-        self._db.execute(
-            "UPDATE turn SET time = ?, digest = ? WHERE seq = ?", (turn.time.isoformat(), digest(turn), seq)
-        )
+    def set_times(self, turns: Mapping[int, Turn]) -> None:
+        """Write the times of stored turns with the offsets of the turns as they are given; the moments are the same."""
+        rows = [(turn.time.isoformat(), digest(turn), seq) for seq, turn in turns.items()]
+        self._db.update("turn", "time, digest", "seq", rows)
 
-    def find(self, turn_id: str) -> int | None:
-        """Return the sequence number of an id, or None for an unknown one."""
-        return self.find_all([turn_id])[0]
-
-    def find_all(self, turn_ids: Sequence[str]) -> list[int | None]:
+    def find(self, turn_ids: Sequence[str]) -> list[int | None]:
         """Return the sequence number of each of these ids, None for an unknown one."""
-        given: Sequence[object] = turn_ids
-        named = [bindable(one) for one in given if isinstance(one, str)]  # no stored turn has another id
-        found: dict[object, int] = {}
-        for page in _chunks(named):
-            for turn_id, seq, stored in self._db.rows(f"{_FIND} ({_marks(page)})", page):
-                if stored != turn_id:
-                    raise StoreCorrupt(f"the index of ids leads from {turn_id!r} to another turn; run `evimem doctor`")
-                found[unbound(turn_id)] = int(seq)
-        return [found.get(one) if isinstance(one, str) else None for one in given]
+        found = self.known(turn_ids)
+        return [found.get(one) if isinstance(one, str) else None for one in turn_ids]
+
+    def known(self, turn_ids: Iterable[str]) -> dict[str, int]:
+        """Return the sequence numbers of those of these ids that are stored, by id, in the order given."""
+        named = list(dict.fromkeys(filter(is_text, turn_ids)))
+        found: dict[str, int] = {}
+        for turn_id, seq, stored in numbers_of_ids(self._db, named) if named else ():
+            if stored != turn_id:
+                raise StoreCorrupt(f"the index of ids leads from {turn_id!r} to another turn; run `evimem doctor`")
+            found[turn_id] = int(seq)
+        return {turn_id: found[turn_id] for turn_id in named if turn_id in found}
 
     def ids(self, seqs: Sequence[int]) -> dict[int, str]:
         """Return the ids of these sequence numbers."""
-        return {
-            seq: turn_id
-            for page in _chunks(seqs)
-            for seq, turn_id in self._db.rows(f"SELECT seq, id FROM turn WHERE seq IN ({_marks(page)})", page)
-        }
+        return dict(self._db.select("turn", "seq, id", seq=seqs))
 
     def seqs(self, turn_ids: Sequence[str]) -> list[int]:
         """Return the sequence numbers of these ids. Raise UnknownTurn."""
         found = []
-        for turn_id, seq in zip(turn_ids, self.find_all(turn_ids), strict=True):
+        for turn_id, seq in zip(turn_ids, self.find(turn_ids), strict=True):
             if seq is None:
                 raise UnknownTurn(turn_id)
             found.append(seq)
@@ -148,83 +128,62 @@ class RawLog:
 
     def read(self, seqs: Sequence[int]) -> list[Turn]:
         """Return the turns of these sequence numbers, in the order asked."""
-        turns: dict[int, Turn] = {}
-        for page in _chunks(seqs):
-            found = self._db.rows(f"SELECT {_COLUMNS} WHERE turn.seq IN ({_marks(page)})", page)
-            turns |= {row[0]: _turn(row) for row in found}
+        turns = {row[0]: _turn(row) for row in whole_turns(self._db, seqs)} if seqs else {}
         return [turns[seq] for seq in seqs]
 
-    def around(self, seq: int, before: int, after: int) -> list[int]:
-        """Return the sequence numbers around one in dialogue order (session; time, arrival), it included."""
-        session, at = self._db.rows("SELECT session, instant FROM turn WHERE seq = ?", (seq,))[0]
-        # Each half is one range of the index `turn_in_dialogue`, read from the turn outwards.
-        earlier = self._db.rows(
-            "SELECT seq FROM turn WHERE session = ? AND (instant, seq) < (?, ?) "
-            "ORDER BY instant DESC, seq DESC LIMIT ?",
-            (session, at, seq, before),
-        )
-        later = self._db.rows(
-            "SELECT seq FROM turn WHERE session = ? AND (instant, seq) > (?, ?) ORDER BY instant, seq LIMIT ?",
-            (session, at, seq, after),
-        )
-        return [row[0] for row in reversed(earlier)] + [seq] + [row[0] for row in later]
+    def intact(self, seqs: Sequence[int]) -> dict[int, Turn]:
+        """Return those of these turns that are what was stored, by sequence number."""
+        try:
+            return dict(zip(seqs, self.read(seqs), strict=True))
+        except (*UNREADABLE, StoreCorrupt):
+            if len(seqs) == 1:
+                return {}
+        middle = len(seqs) // 2
+        return self.intact(seqs[:middle]) | self.intact(seqs[middle:])
 
-    def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> list[tuple[Turn, ...]]:
-        """Return the turns around each of these, in dialogue order, it included. Raise UnknownTurn."""
-        around = [self.around(seq, before, after) for seq in self.seqs(turn_ids)]
-        seqs = sorted({seq for some in around for seq in some})
-        turns = dict(zip(seqs, self.read(seqs), strict=True))
-        return [tuple(turns[seq] for seq in some) for some in around]
+    def contexts(self, seqs: Sequence[int], before: int, after: int) -> list[tuple[Turn, ...]]:
+        """Return the turns around each of these, in dialogue order (session; time, arrival), it included."""
+        around: dict[int, set[int]] = {seq: {seq} for seq in seqs}
+        for seq, near in turns_around(self._db, around, before, after):
+            around[seq].add(near)
+        places = self._dialogue_places(set().union(*around.values()))
+        order = {seq: sorted(some, key=places.__getitem__) for seq, some in around.items()}
+        turns = dict(zip(places, self.read(list(places)), strict=True))
+        return [tuple(turns[near] for near in order[seq]) for seq in seqs]
 
     def order(self, turn_ids: Sequence[str]) -> list[str]:
         """Return these ids in dialogue order, each once. Raise UnknownTurn."""
         named = dict(zip(self.seqs(turn_ids), turn_ids, strict=True))
-        places = (
-            DialoguePlace(at, seq)
-            for page in _chunks(list(named))
-            for at, seq in self._db.rows(f"SELECT instant, seq FROM turn WHERE seq IN ({_marks(page)})", page)
-        )
-        return [named[place.seq] for place in sorted(places)]
+        return [named[place.seq] for place in sorted(self._dialogue_places(named).values())]
+
+    def _dialogue_places(self, seqs: Collection[int]) -> dict[int, DialoguePlace]:
+        return {seq: DialoguePlace(at, seq) for at, seq in self._db.select("turn", "instant, seq", seq=seqs)}
 
     def select(self, listing: Listing) -> list[int]:
         """Return the sequence numbers of the turns of a listing, whatever its limit; ascending."""
-        where, args = _conditions(listing)
-        where = where.replace("+turn.speaker", "turn.speaker")  # here its index serves
-        return [row[0] for row in self._db.rows(f"SELECT turn.seq FROM turn WHERE {where} ORDER BY turn.seq", args)]
+        return listed_numbers(self._db, listing, *_bounds(listing))
 
     def listed(self, listing: Listing, start: DialoguePlace, limit: int) -> list[tuple[DialoguePlace, Turn]]:
         """Return the first turns of a listing from a place on, in dialogue order: `limit` of them, a page at most."""
-        if listing.after is not None:  # as the start of the range: of two lower bounds, SQLite might use the wider
-            start, listing = max(start, DialoguePlace(instant(listing.after), 0)), replace(listing, after=None)
-        where, args = _conditions(listing)
-        rows = self._db.rows(
-            f"SELECT turn.instant, {_COLUMNS} WHERE {where} AND (turn.instant, turn.seq) >= (?, ?) "
-            "ORDER BY turn.instant, turn.seq LIMIT ?",
-            (*args, start.instant, start.seq, min(limit, _PAGE)),
-        )
+        before, after = _bounds(listing)
+        if after is not None:  # as the start of the range: of two lower bounds, SQLite might use the wider
+            start = max(start, DialoguePlace(after, 0))
+        rows = listed_turns(self._db, listing, before, (start.instant, start.seq), min(limit, _PAGE))
         return [(DialoguePlace(at, row[0]), _turn(row)) for at, *row in rows]
 
     def place_of_last(self, listing: Listing) -> DialoguePlace:
         """Return where the last `limit` turns of a listing begin: the beginning where there are no more than these."""
-        if not listing.limit:
-            return BEGINNING
-        where, args = _conditions(listing)
-        found = self._db.rows(
-            f"SELECT turn.instant, turn.seq FROM turn WHERE {where} "
-            "ORDER BY turn.instant DESC, turn.seq DESC LIMIT 1 OFFSET ?",
-            (*args, listing.limit - 1),
-        )
-        return DialoguePlace(*found[0]) if found else BEGINNING
+        found = listed_from_last(self._db, listing, *_bounds(listing), listing.limit - 1) if listing.limit else None
+        return DialoguePlace(*found) if found else BEGINNING
 
     def pages(self, after: int = 0) -> Iterator[list[tuple[int, Turn]]]:
         """Yield all turns in order of arrival, a page at a time, without holding a transaction between pages."""
-        sql = f"SELECT {_COLUMNS} WHERE turn.seq > ? ORDER BY turn.seq LIMIT ?"
-        for page in self._db.pages(sql, (after,), _PAGE):
+        for page in pages_of_turns(self._db, after, _PAGE):
             yield [(row[0], _turn(row)) for row in page]
 
     def erase(self, seqs: Sequence[int]) -> None:
         """Delete turns, and the names of sessions and speakers that then have none."""
-        self._db.executemany("DELETE FROM turn WHERE seq = ?", [(seq,) for seq in seqs])
+        self._db.delete("turn", seq=seqs)
         self.sessions.drop_unused()
         self.speakers.drop_unused()
         if self.count() == 0:
@@ -232,88 +191,52 @@ class RawLog:
 
     def erase_all(self) -> None:
         """Delete every turn and name. Sequence numbers go on from where they were."""
-        self._db.execute("DELETE FROM turn")  # first, for its foreign keys
+        self._db.delete("turn")  # first, for its foreign keys
         self.sessions.clear()
         self.speakers.clear()
         forget_clock(self._db)
 
     def count(self) -> int:
         """Return how many turns there are."""
-        return int(self._db.value("SELECT count(*) FROM turn"))
+        return self._db.count("turn")
 
     def high_water(self) -> int:
         """Return the highest sequence number ever given, erased ones included."""
-        return int(self._db.value("SELECT seq FROM sqlite_sequence WHERE name = 'turn'") or 0)
+        return self._db.newest("turn")
 
     def roster(self) -> Roster:
         """Return the speakers in the order in which they first spoke, and the time of the first and last turn."""
-        first = self._db.value("SELECT time FROM turn ORDER BY instant, seq LIMIT 1")
-        last = self._db.value("SELECT time FROM turn ORDER BY instant DESC, seq DESC LIMIT 1")
-        # Counting stops at COUNTED: only whether a memory is small matters here, and a full count scans the table.
-        turns = self._db.value(f"SELECT count(*) FROM (SELECT 1 FROM turn LIMIT {COUNTED})")
-        return Roster(
-            self.speakers.names(), first and datetime.fromisoformat(first), last and datetime.fromisoformat(last), turns
-        )
+        first, last = (time and datetime.fromisoformat(time) for time in first_and_last_time(self._db))
+        turns = count_turns(self._db, COUNTED)  # only whether a memory is small matters here
+        return Roster(self.speakers.names(), first or None, last or None, turns)
 
 
-def _conditions(listing: Listing) -> tuple[str, list[Any]]:
-    """Return the conditions of a listing as SQL over `turn`, with their arguments.
-
-    The unary plus keeps SQLite from the index of speakers: it has no order, so that all turns of one would be sorted
-    for each page. Turns are read in the order of `turn_in_dialogue` (with a session) or `turn_in_time`.
-    """
-    args: list[Any] = []
-    clauses = ["1"]
-    for clause, value in (
-        ("turn.session = (SELECT ord FROM session WHERE name = ?)", listing.session and bindable(listing.session)),
-        ("+turn.speaker = (SELECT ord FROM speaker WHERE name = ?)", listing.speaker and bindable(listing.speaker)),
-        ("turn.role = ?", listing.role),
-        ("turn.instant < ?", listing.before and instant(listing.before)),
-        ("turn.instant >= ?", listing.after and instant(listing.after)),
-    ):
-        if value is not None:
-            clauses.append(clause)
-            args.append(value)
-    for clause, values in () if listing.where is None else _of_metadata(listing.where):
-        clauses.append(clause)
-        args.extend(values)
-    return " AND ".join(clauses), args
+def _bounds(listing: Listing) -> tuple[int | None, int | None]:
+    """Return the instants before and after which the turns of a listing were said."""
+    before = None if listing.before is None else instant(listing.before)
+    return before, None if listing.after is None else instant(listing.after)
 
 
-def _of_metadata(where: Where) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Yield the conditions on metadata as SQL with their arguments: quick tests of its text, then the whole of them.
-
-    `meets` is a call of Python, for each turn that it is made for, so that it is left out where a turn is known to meet
-    everything without it: whole numbers are compared by SQLite, and what is not in the text is not equal to it.
-    """
-    for parts in where.parts():
-        yield f"({' OR '.join('instr(turn.metadata, ?)' for _ in parts) or '0'})", parts
-    absent: list[str] = []
-    for condition in where.conditions:
-        if condition.orders_numbers:
-            at = "".join(f'."{key}"' for key in condition.path)
-            order = _ORDERS[condition.operator]
-            yield (
-                f"CASE json_type(turn.metadata, ?) WHEN 'integer' THEN json_extract(turn.metadata, ?) {order} ? "
-                "WHEN 'real' THEN meets(turn.metadata, ?) ELSE 0 END",
-                (f"${at}", f"${at}", condition.operand, where.text),
-            )
-        elif condition.operator == "$ne":
-            absent.append(condition.whole)
-        else:
-            yield "meets(turn.metadata, ?)", (where.text,)
-            return
-    if absent:
-        sure = " AND ".join("NOT instr(turn.metadata, ?)" for _ in absent)
-        yield f"({sure} OR meets(turn.metadata, ?))", (*absent, where.text)
+def _stored(place: TurnRows, turn: Turn) -> tuple[Value, ...]:
+    """Return the row of a turn."""
+    caption = None if turn.caption is None else bindable(turn.caption)
+    said = (bindable(turn.text), caption, turn.time.isoformat(), instant(turn.time))
+    return (place.seq, turn.id, place.session, place.speaker, turn.role, *said, canonical(turn.metadata), digest(turn))
 
 
-def _chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (values[start : start + _PARAMETERS] for start in range(0, len(values), _PARAMETERS))
+def is_same(turn: Turn, other: Turn) -> bool:
+    """Return whether a turn says what another of its id does."""
+    return _is_kept(turn, digest(other), other.time.isoformat())
 
 
-def _marks(page: Sequence[object]) -> str:
-    return ", ".join("?" * len(page))
+def _is_kept(turn: Turn, kept: bytes, time: str) -> bool:
+    """Return whether a turn is the one that is stored with a digest and a time."""
+    if kept == digest(turn):
+        return True
+    with suppress(ValueError):  # damaged, and so other than any turn
+        stored = datetime.fromisoformat(time)
+        return stored == turn.time and kept == digest(replace(turn, time=stored))
+    return False
 
 
 def digest(turn: Turn) -> bytes:

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ..db.care_sql import TURNS, broken_references, facts_never_linked, page_faults, trees
+from ..db.index_sql import turns_without_rows
 from ..edges import threshold
 from ..embedding.quantize import is_packed
 from ..errors import UNREADABLE, StoreCorrupt
@@ -20,6 +22,7 @@ from ..protocols import Extractor
 from ..raw import wrong_instants
 from ..types.attempt import attempt
 from ..types.values import Fact
+from .handle import StoreHandle
 from .layers import Layers
 from .rebuild import Progress, is_grounded, segment_count, segment_turns, stored_rows
 from .trace_table import unreadable_traces
@@ -31,10 +34,6 @@ CARRY_OVER = "carry the turns over into a new memory: `new.extend(old.turns())`"
 # Not derived: only a backup has them.
 _RAW = {"turn", "session", "speaker", "meta", "forgotten", "place", "calls", "trace", "trace_turn"}
 _PAGE = 500  # turns read at once
-# Facts that are neither embedded nor queued for it: nothing would ever link them.
-_UNLINKED = """
-SELECT count(*) FROM fact WHERE NOT EXISTS (SELECT 1 FROM fact_vector WHERE fact_vector.row = fact.row)
-AND NOT EXISTS (SELECT 1 FROM job WHERE job.kind = 'link' AND job.seq = fact.seq)"""
 _NO_TERMS = b"{}"  # of a turn without words: its vector is zero, which in a sealed segment stands for no vector
 # Where the messages of `PRAGMA integrity_check` name an index, the root page of a tree, or a table.
 _OF_AN_INDEX = re.compile(r"(?:missing from|entries in|entry in) index (\S+)")
@@ -43,12 +42,9 @@ _OF_A_TABLE = re.compile(r"(?:value in|constraint failed in) (\w+)")
 _NAMES = 5  # turns named in one line
 
 
-def problems(layers: Layers, extractor: Extractor, progress: Progress) -> tuple[str, ...]:
-    """Return one line for each problem of a file.
-
-    `extractor` is the one whose facts are compared with the turns; `progress` is called with the number of turns
-    checked since its last call: its exceptions propagate unchanged.
-    """
+def check(handle: StoreHandle, extractor: Extractor, progress: Progress = lambda turns: None) -> tuple[str, ...]:
+    """See `Store.check`."""
+    layers = handle.layers
     found: list[str] = []
     try:
         with unwrap_callback_errors(), layers.db.reading():
@@ -67,7 +63,7 @@ def _problems(layers: Layers, extractor: Extractor, progress: Progress) -> Itera
         return  # what should follow from an altered turn is unknown
     if late := wrong_instants(layers.db):
         yield f"{len(late)} turn(s) are sorted by another time than their own: {REPAIR}"
-    if lost := layers.db.value("SELECT count(*) FROM turn WHERE seq NOT IN (SELECT seq FROM passage)"):
+    if lost := turns_without_rows(layers.db):
         yield f"{lost} turn(s) have no rows in the index: {REPAIR}"
     for number in range(segment_count(layers)):
         yield from _readable(f"the index of segment {number}", _segment_problems(layers, extractor, number, progress))
@@ -77,8 +73,9 @@ def _problems(layers: Layers, extractor: Extractor, progress: Progress) -> Itera
 
 def _page_problems(layers: Layers) -> Iterator[str]:
     """Yield a line for each table or index in which `PRAGMA integrity_check` finds damaged pages."""
-    roots = dict(layers.db.rows("SELECT rootpage, name FROM sqlite_schema"))
-    tables = dict(layers.db.rows("SELECT name, tbl_name FROM sqlite_schema"))
+    found_trees = trees(layers.db)
+    roots = {root: name for root, name, _ in found_trees}
+    tables = {name: table for _, name, table in found_trees}
     found: dict[tuple[str, str | None], list[str]] = {}
     for checked, line in _faults(layers, sorted(set(tables.values()))):
         place = (f"rows of table {checked!r}", checked) if checked else _place(line, roots, tables)
@@ -94,18 +91,17 @@ def _faults(layers: Layers, tables: Sequence[str]) -> Iterator[tuple[str | None,
     Where it gives up on the whole file it is asked table by table: the one at which it gives up again is damaged.
     """
     try:
-        lines = layers.db.rows("PRAGMA integrity_check")
+        lines = page_faults(layers.db)
     except StoreCorrupt:
         for table in tables:
-            name = table.replace('"', '""')
             try:
-                lines = layers.db.rows(f'PRAGMA integrity_check("{name}")')
+                lines = page_faults(layers.db, table)
             except StoreCorrupt as error:
                 lines = []
                 yield table, str(error.__cause__)
-            yield from ((None, line) for (line,) in lines if line != "ok")
+            yield from ((None, line) for line in lines)
         return
-    yield from ((None, line) for (line,) in lines if line != "ok")
+    yield from ((None, line) for line in lines)
 
 
 def _place(line: str, roots: dict[int, str], tables: dict[str, str]) -> tuple[str, str | None]:
@@ -127,7 +123,7 @@ def _cure(what: str, table: str | None) -> str:
 
 
 def _orphans(layers: Layers) -> Iterator[str]:
-    counts = Counter((table, parent) for table, _, parent, _ in layers.db.rows("PRAGMA foreign_key_check"))
+    counts = Counter(broken_references(layers.db))
     for (table, parent), count in counts.items():
         cure = RESTORE if table in _RAW else REPAIR
         yield f"{count} row(s) of table {table!r} refer to missing rows of {parent!r}: {cure}"
@@ -135,25 +131,19 @@ def _orphans(layers: Layers) -> Iterator[str]:
 
 def _altered(layers: Layers, progress: Progress) -> Iterator[str]:
     """Yield a line for each turn that is not what was stored, with its id where that can be read."""
-    for rows in layers.db.pages("SELECT seq FROM turn WHERE seq > ? ORDER BY seq LIMIT ?", (0,), _PAGE):
-        page = [seq for (seq,) in rows]
-        try:
-            layers.raw.read(page)
-        except (*UNREADABLE, StoreCorrupt):
-            names = [name for seq in page if (name := _unreadable(layers, seq)) is not None]
-            yield from (f"turn {name} is not what was stored: {RESTORE}, or forget it" for name in names)
+    for rows in layers.db.pages(TURNS, (0,), _PAGE):
+        page = [seq for seq, *_ in rows]
+        intact = layers.raw.intact(page)
+        for seq in (seq for seq in page if seq not in intact):
+            yield f"turn {_named(layers, seq)} is not what was stored: {RESTORE}, or forget it"
         progress(len(page))
 
 
-def _unreadable(layers: Layers, seq: int) -> str | None:
+def _named(layers: Layers, seq: int) -> str:
     try:
-        layers.raw.read([seq])
+        return repr(layers.raw.ids([seq])[seq])
     except (*UNREADABLE, StoreCorrupt):
-        try:
-            return repr(layers.raw.ids([seq])[seq])
-        except (*UNREADABLE, StoreCorrupt):
-            return f"number {seq}, whose id cannot be read,"
-    return None
+        return f"number {seq}, whose id cannot be read,"
 
 
 def _readable(what: str, found: Iterator[str], cure: str = REPAIR) -> Iterator[str]:
@@ -169,24 +159,25 @@ def _segment_problems(layers: Layers, extractor: Extractor, number: int, progres
     unread, plain = layers.jobs.open_turns("facts"), layers.jobs.open_turns("terms")
     rows: dict[int, Stored] = {}
     split, missing, damaged, differing, ungrounded = (list[str]() for _ in range(5))
-    for one in segment_turns(layers, number):
-        turn, facts = one.turn, one.facts
-        progress(1)
-        if one.all_rows.count not in (1, len(passages(turn.text))):
-            split.append(turn.id)
-            continue
-        own = stored_rows(layers, one, vectors, plainly=one.seq in plain).value
-        rows |= own
-        if one.seq not in queued and any(row not in vectors and kept.terms != _NO_TERMS for row, kept in own.items()):
-            missing.append(turn.id)
-        if not all(is_packed(vectors[row]) for row in one.rows if row in vectors):
-            damaged.append(turn.id)
-        found = attempt(None, extractor.extract, turn).value  # None: what was found when it could be read still stands
-        kept_facts = {replace(one, replaced_by=None) for one in facts if one.extractor == extractor.name}
-        if one.seq not in unread and (found is None or kept_facts != set(found)):
-            differing.append(turn.id)
-        if not all(is_grounded(fact, turn) and _has_its_id(fact) for fact in facts):
-            ungrounded.append(turn.id)
+    for page in segment_turns(layers, number):
+        whole = [one for one in page if one.all_rows.count in (1, len(passages(one.turn.text)))]
+        split += [one.turn.id for one in page if one not in whole]
+        for one, derived in zip(whole, stored_rows(layers, whole, vectors, plain), strict=True):
+            turn, facts, own = one.turn, one.facts, derived.value
+            rows |= own
+            lacks = any(row not in vectors and kept.terms != _NO_TERMS for row, kept in own.items())
+            if one.seq not in queued and lacks:
+                missing.append(turn.id)
+            if not all(is_packed(vectors[row]) for row in one.rows if row in vectors):
+                damaged.append(turn.id)
+            # None: what was found when it could be read still stands.
+            found = attempt(None, extractor.extract, turn).value
+            kept_facts = {replace(fact, replaced_by=None) for fact in facts if fact.extractor == extractor.name}
+            if one.seq not in unread and (found is None or kept_facts != set(found)):
+                differing.append(turn.id)
+            if not all(is_grounded(fact, turn) and _has_its_id(fact) for fact in facts):
+                ungrounded.append(turn.id)
+        progress(len(page))
     yield from _of_turns(split, "is indexed in other passages than its text has")
     yield from _of_turns(missing, "has no vector, and no job for it is queued")
     yield from _of_turns(damaged, "has a vector that is not what was stored")
@@ -217,7 +208,7 @@ def _index_problems(layers: Layers, number: int, rows: dict[int, Stored]) -> Ite
 
 
 def _link_problems(layers: Layers) -> Iterator[str]:
-    if unlinked := layers.db.value(_UNLINKED):
+    if unlinked := facts_never_linked(layers.db):
         yield f"{unlinked} fact(s) have no vector, and no job for it is queued: {REPAIR}"
     if wrong := layers.edges.count_wrong(threshold(layers.meta("embedder") or "")):
         yield f"{wrong} fact(s) have other edges than their vectors give: {REPAIR}"

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors import UNREADABLE, DiskFull, StoreBusy, StoreCorrupt
+from ..db.care_sql import TURNS
+from ..db.meta import drop_meta
+from ..errors import UNREADABLE, DiskFull, StoreBusy
 from ..index.document import Document, found_by
 from ..index.passage_table import RowRange
 from ..types.reports import EraseReport
@@ -93,11 +95,11 @@ class Erasure:
         """Erase all turns, derived rows, traces and settings at once."""
         layers = self._layers
         self._turns, self._facts = layers.raw.count(), layers.facts.count()
-        for page in layers.db.pages("SELECT seq FROM turn WHERE seq > ? ORDER BY seq LIMIT ?", (0,), _PAGE):
-            remember_forgotten(layers, [seq for (seq,) in page])
+        for page in layers.db.pages(TURNS, (0,), _PAGE):
+            remember_forgotten(layers, [seq for seq, *_ in page])
         leave_all(layers)
         for table in _DERIVED:
-            layers.db.execute(f"DELETE FROM {table}")
+            layers.db.delete(table)
         layers.passages.clear()
         layers.raw.erase_all()
         layers.drop_settings()
@@ -122,7 +124,7 @@ class Erasure:
     def _erase_page(self, seqs: Sequence[int]) -> None:
         layers = self._layers
         rows = layers.passages.of(seqs)
-        known = self._known(seqs, rows)
+        known = self._known(rows)
         facts = layers.facts.rows_of(seqs)
         self._to_relink |= layers.edges.erase(facts)
         self._to_relink.difference_update(facts)
@@ -156,19 +158,17 @@ class Erasure:
         else:
             layers.edges.relink(self._to_relink, self._min_cosine)
 
-    def _known(self, seqs: Sequence[int], rows: Mapping[int, RowRange]) -> dict[int, tuple[Document, ...]]:
+    def _known(self, rows: Mapping[int, RowRange]) -> dict[int, tuple[Document, ...]]:
         """Return what turns are found by, where that is surely known.
 
         It is not of a turn that is not what was stored, whose terms cannot be read, or could not be when it was stored.
         """
         plain = self._layers.jobs.open_turns("terms")
         found: dict[int, tuple[Document, ...]] = {}
-        for seq in seqs:
-            if seq in rows and seq not in plain:
-                with suppress(*UNREADABLE, StoreCorrupt):
-                    (turn,) = self._layers.raw.read([seq])
-                    read = found_by(turn, rows[seq].count)
-                    found |= {seq: read.value} if read.error is None else {}
+        for seq, turn in self._layers.raw.intact([seq for seq in rows if seq not in plain]).items():
+            with suppress(*UNREADABLE):
+                read = found_by(turn, rows[seq].count)
+                found |= {seq: read.value} if read.error is None else {}
         return found
 
 
@@ -186,7 +186,7 @@ def finish_erasure(layers: Layers, *, wait: bool) -> bool:
         with layers.db.writing():
             if not layers.db.blank():
                 return False  # another handle has written since the checkpoint
-            layers.db.execute("DELETE FROM meta WHERE key = ?", (UNFINISHED,))
+            drop_meta(layers.db, UNFINISHED)
     except (StoreBusy, DiskFull):
         return False
     return True

@@ -11,34 +11,35 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
+from ..db.care_sql import TURNS
+from ..db.meta import meta
+from ..db.place_sql import is_any_forgotten, marks_among
 from ..errors import InvalidQuery
 from .layers import Layers
 from .open_file import open_copy
 
 # The ids that evimem gives by content (`raw/validate.py`): 15 bytes, and the occurrence of the content in its call.
 _BY_CONTENT = re.compile(r"[0-9a-f]{30}(-\d+)?")
-_PARAMETERS = 500
 
 
 def remember_forgotten(layers: Layers, seqs: Sequence[int]) -> None:
     """Record that these turns, which are still stored, are being erased."""
-    for page in (seqs[start : start + _PARAMETERS] for start in range(0, len(seqs), _PARAMETERS)):
-        rows = layers.db.rows(
-            f"SELECT seq, id, instant FROM turn WHERE seq IN ({', '.join('?' * len(page))})", list(page)
-        )
-        marks = [(keyed_digest(layers, _mark(*row)),) for row in rows]
-        layers.db.executemany("INSERT OR IGNORE INTO forgotten (mark) VALUES (?)", marks)
+    rows = layers.db.select("turn", "seq, id, instant", seq=seqs)
+    marks = [(keyed_digest(layers, _mark(*row)),) for row in rows]
+    layers.db.insert("forgotten", "mark", marks, key="mark")
 
 
 def _mark(seq: int, turn_id: str, instant: int) -> str:
     return f"{seq} {instant}" if _BY_CONTENT.fullmatch(turn_id) else turn_id
 
 
-def was_forgotten(layers: Layers, turn_id: str) -> bool:
-    """Say whether a turn of this id was ever erased here."""
-    if layers.db.value("SELECT 1 FROM forgotten LIMIT 1") is None:
-        return False  # before the key of the digests is read: this is asked for every turn that is added
-    return layers.db.value("SELECT 1 FROM forgotten WHERE mark = ?", (keyed_digest(layers, turn_id),)) is not None
+def forgotten_among(layers: Layers, turn_ids: Sequence[str]) -> set[str]:
+    """Return for which of these ids a turn was ever erased here."""
+    if not turn_ids or not is_any_forgotten(layers.db):
+        return set()  # before digests are computed: this is asked for every turn that is added
+    digests = {turn_id: keyed_digest(layers, turn_id) for turn_id in turn_ids}
+    known = marks_among(layers.db, list(digests.values()))
+    return {turn_id for turn_id, mark in digests.items() if mark in known}
 
 
 def forgotten_in_copy(layers: Layers, path: Path) -> Iterator[str]:
@@ -48,7 +49,7 @@ def forgotten_in_copy(layers: Layers, path: Path) -> Iterator[str]:
     cannot be read.
     """
     digests, held = read_copy(layers, path)
-    for page in layers.db.pages("SELECT seq, id, instant FROM turn WHERE seq > ? ORDER BY seq LIMIT ?", (0,), 2000):
+    for page in layers.db.pages(TURNS, (0,), 2000):
         for row in page:
             marks = (_mark(*row), row[1])  # earlier versions marked every id
             if row[1] not in held and any(keyed_digest(layers, mark) in digests for mark in marks):
@@ -60,15 +61,14 @@ def read_copy(layers: Layers, path: Path) -> tuple[set[bytes], set[str]]:
     other = open_copy(path)
     try:
         with other.decoding(), other.reading():
-            if other.value("SELECT value FROM meta WHERE key = 'store'") != layers.meta("store"):
+            if meta(other, "store") != layers.store:
                 raise InvalidQuery(f"{str(path)!r} is no copy of this memory; what it has forgotten says nothing here")
-            digests = {mark for (mark,) in other.rows("SELECT mark FROM forgotten")}
-            return digests, {turn_id for (turn_id,) in other.rows("SELECT id FROM turn")}
+            digests = {mark for (mark,) in other.select("forgotten", "mark")}
+            return digests, {turn_id for (turn_id,) in other.select("turn", "id")}
     finally:
         other.close()
 
 
 def keyed_digest(layers: Layers, name: str) -> bytes:
     """Return a digest of a name, keyed by the random id of the store: no two memories have the same for it."""
-    key = (layers.meta("store") or "").encode()
-    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16, key=key).digest()
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16, key=layers.store.encode()).digest()

@@ -10,7 +10,9 @@ from ..db.safe_context import safe_context
 from ..errors import StoreBusy
 from ..index.ann_file import Origin
 from ..index.corpus import Corpus
+from ..raw import LocalTimes
 from ..raw.commit_mark import EVERY
+from ..times import Conventions
 from .ann import AnnIndexCache
 from .erase import finish_erasure
 from .layers import Layers
@@ -25,8 +27,12 @@ class StoreHandle:
     (inside `layers.edges`) and the vector index (`ann`).
     """
 
+    times: LocalTimes  # how times are read
+    conventions: Conventions  # how dates in texts are
+
     def __init__(self, layers: Layers, ann: AnnIndexCache) -> None:
         self.layers = layers
+        self.path = layers.db.path
         self.ann = ann
         self._corpus: Corpus | None = None
         # The counter `epoch` of the file and the aborted blocks of this handle when the corpus was read: an aborted
@@ -41,6 +47,11 @@ class StoreHandle:
     def db(self) -> Connection:
         """The connection of the file."""
         return self.layers.db
+
+    @property
+    def usable(self) -> bool:
+        """Whether the file is open in this process, and still at its path."""
+        return self.db.usable
 
     @safe_context
     def writing(self, *, durably: bool = True) -> Iterator[None]:

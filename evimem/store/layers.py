@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ParamSpec
+from typing import TypeVar
 
 from ..db.connection import Connection
+from ..db.meta import count_up, drop_meta, drop_meta_under, meta, set_meta
 from ..edges import EdgeGraph
 from ..embedding.quantize import Packed
 from ..errors import StoreError
 from ..index.corpus import ROLES, IndexRow, Interval
-from ..index.document import found_by, sets_rule
+from ..index.document import Document, sets_rule
 from ..index.fact_table import FactTable
 from ..index.passage_table import PassageTable
 from ..index.prepared_query import microseconds
@@ -19,10 +20,9 @@ from ..index.segments import Segments
 from ..raw import RawLog, TurnRows, instant
 from ..types.attempt import Attempt
 from ..types.values import Fact, Turn
-from .job_leases import JobLeases
 from .queue import Jobs
 
-P = ParamSpec("P")
+T = TypeVar("T")
 # Of `meta`, in a memory of an earlier version until it is rebuilt: its long turns are indexed whole, and it does not
 # know which turns set standing instructions.
 WHOLE_TURNS = "whole turns"
@@ -40,53 +40,46 @@ class Layers:
     segments: Segments
     edges: EdgeGraph
     jobs: Jobs
-    leases: JobLeases
+    store: str  # the random id of the memory
 
     @classmethod
     def over(cls, db: Connection, dimension: int, size: int, clock: Callable[[], float]) -> Layers:
         """Return the layers of an open file; `size` is the number of turns in a segment."""
-        jobs = Jobs(db, clock)
         index = (FactTable(db), PassageTable(db), Segments(db, dimension, size))
-        return cls(db, RawLog(db), *index, EdgeGraph(db), jobs, JobLeases(db, clock, jobs))
+        return cls(db, RawLog(db), *index, EdgeGraph(db), Jobs(db, clock), meta(db, "store") or "")
 
-    def rows(
-        self,
-        turn: Turn,
-        place: TurnRows,
-        facts: Sequence[Fact],
-        vectors: Sequence[Packed | None] | None,
-        count: int | None = None,
-        *,
-        plainly: bool = False,
-    ) -> Attempt[list[IndexRow]]:
-        """Return what the index keeps of a turn; see `index_rows`."""
-        read = index_rows(turn, place, facts, vectors, count, plainly=plainly)
-        if read.value[0].rules and self.meta(WHOLE_TURNS):
-            return replace(read, value=[replace(row, rules=False) for row in read.value])
+    def rows(self, turns: Sequence[TurnToIndex]) -> list[Attempt[list[IndexRow]]]:
+        """Return what the index keeps of turns; see `index_rows`."""
+        read = [index_rows(one) for one in turns]
+        if any(one.value[0].rules for one in read) and self.meta(WHOLE_TURNS):
+            return [replace(one, value=[replace(row, rules=False) for row in one.value]) for one in read]
         return read
 
-    def derive(self, write: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> str | None:
-        """Write what is derived of a turn, as a part of a transaction.
+    def derive(self, write: Callable[[Sequence[T]], object], given: Sequence[T]) -> list[str | None]:
+        """Write what is derived of several turns, as parts of a transaction; return, for each, the type of its error.
 
-        Where that raises, undo that part alone, and return the type of what it raised. Errors of the file pass.
+        All is written at once or, where that raises, each by itself: what raises is undone alone, and the turn is
+        stored all the same. Errors of the file pass.
         """
         try:
-            with self.db.part():
-                write(*args, **kwargs)
+            if given:
+                with self.db.part():
+                    write(given)
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - the turn is stored all the same
-            return type(error).__name__
-        return None
+            if len(given) == 1:
+                return [type(error).__name__]
+            return [why for one in given for why in self.derive(write, [one])]
+        return [None] * len(given)
 
     def meta(self, key: str) -> str | None:
         """Return one of the store's own settings."""
-        value: str | None = self.db.value("SELECT value FROM meta WHERE key = ?", (key,))
-        return value
+        return meta(self.db, key)
 
     def set_meta(self, key: str, value: str) -> None:
         """Write one of the store's own settings."""
-        self.db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
+        set_meta(self.db, key, value)
 
     def setting(self, name: str) -> str | None:
         """Return the text kept under a name for code above the store."""
@@ -94,13 +87,14 @@ class Layers:
 
     def keep_setting(self, name: str, value: str | None) -> None:
         """Keep a text under a name for code above the store; None deletes it."""
-        self.db.execute("DELETE FROM meta WHERE key = ?", (_PREFIX + name,))
-        if value is not None:
-            self.set_meta(_PREFIX + name, value)
+        if value is None:
+            drop_meta(self.db, _PREFIX + name)
+        else:
+            set_meta(self.db, _PREFIX + name, value)
 
     def drop_settings(self) -> None:
         """Delete every setting kept for code above the store."""
-        self.db.execute("DELETE FROM meta WHERE substr(key, 1, ?) = ?", (len(_PREFIX), _PREFIX))
+        drop_meta_under(self.db, _PREFIX)
 
     def invalidate_ann(self) -> None:
         """Mark vector indexes built so far as stale: vectors at positions they hold were erased or changed."""
@@ -110,33 +104,29 @@ class Layers:
         """Count this transaction.
 
         Other handles compare the counters: "commits" (those that a power cut cannot undo) with the high-water mark,
-        "epoch" (`rewrote`: rows were changed
-        or deleted) to read their corpus again, "links" (`relinked`: facts older than the newest linked one got vectors)
-        to read the vectors of facts again.
+        "epoch" (`rewrote`: rows were changed or deleted) to read their corpus again, "links" (`relinked`: facts older
+        than the newest linked one got vectors) to read the vectors of facts again.
         """
         counted = {"commits": durable, "epoch": rewrote, "links": relinked}
-        for name in (name for name, counts in counted.items() if counts):
-            self.db.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = ?", (name,))
+        count_up(self.db, *(name for name, counts in counted.items() if counts))
 
 
-def index_rows(
-    turn: Turn,
-    place: TurnRows,
-    facts: Sequence[Fact],
-    vectors: Sequence[Packed | None] | None,
-    count: int | None = None,
-    *,
-    plainly: bool = False,
-) -> Attempt[list[IndexRow]]:
-    """Return what the index keeps of a turn, one row a passage; its plain words where its terms cannot be read.
+@dataclass(frozen=True, slots=True)
+class TurnToIndex:
+    """A turn with what its rows hold: `read` is what it is found by, `vectors` are None while they are pending."""
 
-    `vectors` are their quantized vectors, None while they are pending; `count` the number of rows that the turn is
-    stored in, None for one that is about to be stored; `plainly` asks for its plain words.
-    """
-    read, said = found_by(turn, count, plainly=plainly), instant(turn.time)
-    found = read.value
+    turn: Turn
+    place: TurnRows
+    read: Attempt[tuple[Document, ...]]
+    facts: Sequence[Fact]
+    vectors: Sequence[Packed | None] | None
+
+
+def index_rows(one: TurnToIndex) -> Attempt[list[IndexRow]]:
+    """Return what the index keeps of a turn, one row a passage; its plain words where its terms cannot be read."""
+    turn, place, found, said = one.turn, one.place, one.read.value, instant(one.turn.time)
     role = ROLES.index(turn.role) if turn.role in ROLES else 0
-    happens, rules = events(facts), sets_rule(turn)
+    happens, rules = events(one.facts), sets_rule(turn)
     rows = [
         IndexRow(
             document,
@@ -152,9 +142,9 @@ def index_rows(
             0.0 if packed is None else packed[1],
             happens,
         )
-        for part, (document, packed) in enumerate(zip(found, vectors or [None] * len(found), strict=True))
+        for part, (document, packed) in enumerate(zip(found, one.vectors or [None] * len(found), strict=True))
     ]
-    return Attempt(rows, read.error)
+    return Attempt(rows, one.read.error)
 
 
 def events(facts: Sequence[Fact]) -> tuple[Interval, ...]:

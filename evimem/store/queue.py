@@ -1,46 +1,45 @@
 """The durable queue of work on turns: one row for each turn and kind of job, never a watermark.
 
 A watermark would skip a turn that failed while later ones were done. A row of kind "extract" stays when it is done, so
-that a turn is not sent to a model twice; rows of other kinds are deleted.
+that a turn is not sent to a model twice; rows of other kinds are deleted. A leased job is offered to one caller at a
+time, a thread or a process, and to others once the lease ends.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import os
+import platform
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timezone
 
-from ..db.connection import Connection
+from ..db import job_sql
+from ..db.tables import Tables
 from ..types.stored import MOST_SECONDS, READINGS, JobKind
 
 RETRY_SECONDS = 30.0  # before the second attempt; doubles with each further one
 ATTEMPTS = 4  # to derive something from a turn whose text is the reason that it fails; then its job is kept as failed
+_TOKEN = os.urandom(4).hex()  # tells this process from an earlier one with its number, as after a container's restart
 
 
 class Jobs:
-    """Rows of jobs in SQLite, "pending", "failed" or "done". `clock` gives seconds since 1970."""
+    """Rows of jobs, "pending", "failed" or "done". `clock` gives seconds since 1970."""
 
-    def __init__(self, db: Connection, clock: Callable[[], float]) -> None:
+    def __init__(self, db: Tables, clock: Callable[[], float]) -> None:
         self._db = db
         self._clock = clock
 
-    def enqueue(self, kind: JobKind, seqs: Iterable[int]) -> None:
+    def enqueue(self, kind: JobKind, seqs: Collection[int]) -> None:
         """Queue a job for each of these turns; pending and done ones stay as they are, failed ones are tried again.
 
         Failed extraction is the exception: only `requeue_all` sends a turn to a model again that gave it up.
         """
-        now = self._clock()
-        self._db.executemany(
-            "INSERT INTO job (seq, kind, state, attempts, due, since) VALUES (?, ?, 'pending', 0, ?, ?) "
-            "ON CONFLICT (kind, seq) DO UPDATE SET state = 'pending', attempts = 0, due = excluded.due, error = NULL "
-            "WHERE state = 'failed' AND kind <> 'extract'",
-            [(seq, kind, now, now) for seq in seqs],
-        )
+        if seqs:
+            job_sql.queue_jobs(self._db, kind, seqs, self._clock())
 
     def missing(self, kind: JobKind) -> list[int]:
         """Return the turns that never had a job of a kind."""
-        sql = "SELECT seq FROM turn WHERE seq NOT IN (SELECT seq FROM job WHERE kind = ?) ORDER BY seq"
-        return [seq for (seq,) in self._db.rows(sql, (kind,))]
+        return job_sql.never_queued(self._db, kind)
 
     def due(self, kind: JobKind, limit: int, reason: str | None = None) -> list[tuple[int, int]]:
         """Return (sequence number, attempts) of jobs that may be tried now or, with a reason, that wait for it.
@@ -49,94 +48,125 @@ class Jobs:
         must not keep others from being tried.
         """
         if reason is not None:
-            return self._pending(kind, limit, "error = ?", reason)
-        return self.untried(kind, limit) or self._pending(kind, limit, "due NOT BETWEEN ? AND ?", *self.waiting())
+            return job_sql.jobs_held(self._db, kind, limit, reason)
+        again = self.untried(kind, limit)
+        return again or job_sql.due_jobs(self._db, kind, limit, self._waiting(), untried=False)
 
     def untried(self, kind: JobKind, limit: int) -> list[tuple[int, int]]:
         """Return those of `due` that were never tried."""
-        return self._pending(kind, limit, "attempts = 0 AND due NOT BETWEEN ? AND ?", *self.waiting())
+        return job_sql.due_jobs(self._db, kind, limit, self._waiting(), untried=True)
 
-    def waits(self, kind: JobKind, seqs: Sequence[int]) -> list[int]:
-        """Return of which of these turns, at most some thousands, a job of a kind is pending."""
-        marks = ", ".join("?" * len(seqs))
-        sql = f"SELECT seq FROM job WHERE kind = ? AND state = 'pending' AND seq IN ({marks})"
-        return [seq for (seq,) in self._db.rows(sql, (kind, *seqs))]
+    def lease(self, kind: JobKind, limit: int, seconds: float) -> list[tuple[int, int]]:
+        """Return jobs that may be tried now, as `due` does, and offer them to nobody else for so many seconds.
 
-    def _pending(self, kind: JobKind, limit: int, condition: str, *values: object) -> list[tuple[int, int]]:
-        # By seq: oldest turn first, and the order of the primary key (kind, seq), so that LIMIT ends the scan early.
-        sql = f"SELECT seq, attempts FROM job WHERE kind = ? AND state = 'pending' AND {condition} ORDER BY seq LIMIT ?"
-        return [(seq, attempts) for seq, attempts in self._db.rows(sql, (kind, *values, limit))]
+        Jobs leased by a process of this machine that has ended are offered again. Call it in a transaction.
+        """
+        ended = [name for name in job_sql.holders(self._db, kind) if not _is_alive(name)]
+        if ended:
+            job_sql.release_jobs(self._db, kind, ended, self._clock(), None)
+        jobs = self.due(kind, limit)
+        self.hold(kind, [seq for seq, _ in jobs], holder(), seconds)
+        return jobs
 
-    def hold(self, kind: JobKind, seqs: Sequence[int], reason: str, seconds: float) -> None:
+    def release(self, kind: JobKind, seqs: Collection[int]) -> None:
+        """Offer the jobs of these turns again that this process leased and neither finished nor put off."""
+        job_sql.release_jobs(self._db, kind, [holder()], self._clock(), seqs)
+
+    def hold(self, kind: JobKind, seqs: Collection[int], reason: str, seconds: float) -> None:
         """Offer no jobs of these turns for so many seconds; `due` with the reason still returns them."""
-        due = self._clock() + seconds
-        sql = "UPDATE job SET due = ?, error = ? WHERE kind = ? AND seq = ? AND state = 'pending'"
-        self._db.executemany(sql, [(due, reason, kind, seq) for seq in seqs])
+        job_sql.put_off_jobs(self._db, kind, seqs, self._clock() + seconds, reason)
 
     def unfinished(self, kind: JobKind, seqs: Sequence[int]) -> list[int]:
         """Return which of these turns have a job that may be tried now, or have never had one of this kind."""
-        if not seqs:
-            return []
-        # A range instead of a list of numbers: one scan of the primary key, and no limit on parameters.
-        other = "(state <> 'pending' OR due BETWEEN ? AND ?)"
-        sql = f"SELECT seq FROM job WHERE kind = ? AND {other} AND seq BETWEEN ? AND ?"
-        excluded = {seq for (seq,) in self._db.rows(sql, (kind, *self.waiting(), min(seqs), max(seqs)))}
-        return [seq for seq in seqs if seq not in excluded]
+        others = job_sql.not_to_try(self._db, kind, min(seqs), max(seqs), self._waiting()) if seqs else ()
+        return [seq for seq in seqs if seq not in others]
 
-    def complete(self, kind: JobKind, seqs: Sequence[int]) -> None:
+    def waits(self, kind: JobKind, seqs: Collection[int]) -> list[int]:
+        """Return of which of these turns a job of a kind is pending."""
+        return [seq for (seq,) in self._db.select("job", "seq", kind=[kind], state=["pending"], seq=seqs)]
+
+    def complete(self, kind: JobKind, seqs: Collection[int]) -> None:
         """Take finished jobs off the queue; those of kind "extract" stay as done."""
-        finish = "UPDATE job SET state = 'done', error = NULL" if kind == "extract" else "DELETE FROM job"
-        self._db.executemany(f"{finish} WHERE kind = ? AND seq = ?", [(kind, seq) for seq in seqs])
+        if kind == "extract":
+            job_sql.finish_jobs(self._db, kind, seqs)
+        else:
+            self._db.delete("job", kind=[kind], seq=seqs)
 
     def requeue_all(self, kind: JobKind) -> None:
         """Make every job of a kind pending again, done and failed ones included."""
-        sql = "UPDATE job SET state = 'pending', attempts = 0, due = ?, error = NULL WHERE kind = ?"
-        self._db.execute(sql, (self._clock(), kind))
+        job_sql.requeue_jobs(self._db, kind, self._clock())
+
+    def retry_now(self) -> None:
+        """Make every job that was put off after a failure, or given up, due now; leases and batches stay."""
+        job_sql.retry_jobs(self._db, self._clock())
 
     def postpone(self, kind: JobKind, seq: int, error: str, seconds: float | None) -> None:
         """Count a failure; try again after so many seconds, or keep the job as failed (None).
 
         Only a pending job is changed: another worker may have finished it meanwhile.
         """
-        state, wait = ("failed", 0.0) if seconds is None else ("pending", seconds)
-        self._db.execute(
-            "UPDATE job SET state = ?, attempts = attempts + 1, due = ?, error = ? "
-            "WHERE kind = ? AND seq = ? AND state = 'pending'",
-            (state, self._clock() + wait, error, kind, seq),
-        )
+        job_sql.record_failures(self._db, [self._failure(kind, seq, error, seconds)])
 
-    def fail(self, kind: JobKind, seq: int, error: str) -> None:
-        """Count a failure of a job, queued here where it is not; keep it as failed after `ATTEMPTS`.
+    def fail(self, kind: JobKind, errors: Mapping[int, str]) -> None:
+        """Count failures of jobs, queued here where they are not; keep those as failed that failed `ATTEMPTS` times.
 
         A reading may be tried again at once; others so after the first failure, then after twice as long each time.
         """
-        self.enqueue(kind, [seq])
-        before = int(self._db.value("SELECT attempts FROM job WHERE kind = ? AND seq = ?", (kind, seq)))
-        wait = 0.0 if kind in READINGS or not before else RETRY_SECONDS * 2.0**before
-        self.postpone(kind, seq, error, None if before + 1 >= ATTEMPTS else wait)
+        if not errors:
+            return
+        self.enqueue(kind, errors)
+        before = dict(self._db.select("job", "seq, attempts", kind=[kind], seq=errors))
+        waits = {seq: 0.0 if kind in READINGS or not n else RETRY_SECONDS * 2.0**n for seq, n in before.items()}
+        failed = (
+            self._failure(kind, seq, error, None if before[seq] + 1 >= ATTEMPTS else waits[seq])
+            for seq, error in errors.items()
+        )
+        job_sql.record_failures(self._db, failed)
 
-    def open_kinds(self, seq: int) -> tuple[str, ...]:
-        """Return the kinds of a turn's jobs that are pending or failed."""
-        sql = "SELECT kind FROM job WHERE seq = ? AND state <> 'done' ORDER BY kind"
-        return tuple(row[0] for row in self._db.rows(sql, (seq,)))
+    def _failure(self, kind: str, seq: int, error: str, seconds: float | None) -> tuple[str, float, str, str, int]:
+        state, wait = ("failed", 0.0) if seconds is None else ("pending", seconds)
+        return state, self._clock() + wait, error, kind, seq
+
+    def open_kinds(self, seqs: Collection[int]) -> dict[int, tuple[str, ...]]:
+        """Return the kinds of turns' jobs that are pending or failed; a turn without any is missing."""
+        found: dict[int, tuple[str, ...]] = {}
+        for seq, kind in job_sql.open_jobs(self._db, seqs):
+            found[seq] = (*found.get(seq, ()), kind)
+        return found
 
     def open_turns(self, kind: JobKind) -> set[int]:
         """Return the turns whose job of a kind is pending or failed."""
-        return {seq for (seq,) in self._db.rows("SELECT seq FROM job WHERE kind = ? AND state <> 'done'", (kind,))}
+        return job_sql.turns_with_open_job(self._db, kind)
 
-    def erase(self, seqs: Sequence[int]) -> None:
+    def erase(self, seqs: Collection[int]) -> None:
         """Delete every job of these turns."""
-        self._db.executemany("DELETE FROM job WHERE seq = ?", [(seq,) for seq in seqs])
+        self._db.delete("job", seq=seqs)
 
     def any_open(self) -> bool:
         """Say whether any job is pending or failed."""
-        return self._db.value("SELECT 1 FROM job WHERE state <> 'done' LIMIT 1") is not None
+        return job_sql.is_any_job_open(self._db)
 
     def counts(self, state: str) -> dict[str, int]:
         """Return how many jobs of a state there are, by kind."""
-        return dict(self._db.rows("SELECT kind, count(*) FROM job WHERE state = ? GROUP BY kind", (state,)))
+        return job_sql.count_jobs(self._db, state)
 
-    def waiting(self) -> tuple[float, float]:
+    def retries(self) -> list[tuple[str, int, str]]:
+        """Return (kind, number of turns, one of their errors) of the jobs that wait for another try after a failure.
+
+        One that is leased is being tried, and one that was released since waits for nothing.
+        """
+        return [(kind, count, why.partition(":")[0]) for kind, count, why in job_sql.failed_before(self._db)]
+
+    def put_off(self) -> list[tuple[str, int, float]]:
+        """Return (reason, number of jobs, earliest next try in seconds since 1970) of pending jobs that wait."""
+        return job_sql.jobs_put_off(self._db, self._waiting())
+
+    def oldest(self) -> datetime | None:
+        """Return when the oldest pending job was queued, in UTC."""
+        since = job_sql.oldest_job(self._db)
+        return None if since is None else datetime.fromtimestamp(since, tz=timezone.utc)
+
+    def _waiting(self) -> tuple[float, float]:
         """Return the range of `due` in which a job is not tried now.
 
         Later than `MOST_SECONDS` from now is tried again: such a time was written before the clock was set back, or
@@ -145,7 +175,23 @@ class Jobs:
         now = self._clock()
         return math.nextafter(now, math.inf), now + MOST_SECONDS
 
-    def oldest(self) -> datetime | None:
-        """Return when the oldest pending job was queued, in UTC."""
-        since = self._db.value("SELECT min(since) FROM job WHERE state = 'pending'")
-        return None if since is None else datetime.fromtimestamp(since, tz=timezone.utc)
+
+def holder() -> str:
+    """Return the reason for which jobs wait that this process has leased."""
+    return f"leased by {platform.node()} {os.getpid()} {_TOKEN}"
+
+
+def _is_alive(name: str) -> bool:
+    """Return whether the process that holds a lease may still work on it: one of another machine always may."""
+    *node, pid, token = name.removeprefix("leased by ").split(" ")
+    if " ".join(node) != platform.node() or not pid.isdigit():
+        return True
+    if int(pid) == os.getpid():
+        return token == _TOKEN
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):  # another user's process
+        return True
+    return True

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from ..db.care_sql import file_size
+from ..db.schema import MIGRATIONS
 from ..edges import ranked
 from ..errors import DimensionMismatch, StoreCorrupt
 from ..index.keyword_match import match_keywords
@@ -15,18 +18,24 @@ from ..index.weights import BM25, WEIGHTS
 from ..raw import BEGINNING, ROLES, RawLog
 from ..text.names import is_about
 from ..text.terms import terms
+from ..times.date_order import order_of_zone
 from ..types.budget import MOST
-from ..types.stored import EVERYTHING, About, Holding, Job, JobKind, Keyword, Listing, Roster, Scope
+from ..types.reports import Health, Stats
+from ..types.stored import EVERYTHING, About, Holding, Job, JobKind, Keyword, Listing, Past, PastWanted, Roster, Scope
+from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn
+from .erase import UNFINISHED
 from .handle import StoreHandle
-from .layers import Layers
+from .layers import WHOLE_TURNS, Layers
+from .sequence import past_of
+from .trace_table import read_trace
 
 ABOUT = 512  # newest turns naming an entity whose facts are read: a common name must not cost a scan of the memory
 
 
 def known(handle: StoreHandle, turns: Sequence[Turn]) -> tuple[bool, ...]:
     """See `Store.known`."""
-    return tuple(handle.layers.raw.holds(turn) is True for turn in turns)
+    return tuple(held is True for held in handle.layers.raw.holds(turns))
 
 
 def recall(handle: StoreHandle, query: Query) -> tuple[Hit, ...]:
@@ -76,7 +85,7 @@ def find(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn | None, ...
     """See `Store.find`."""
     raw = handle.layers.raw
     with handle.db.reading():
-        seqs = raw.find_all(turn_ids)
+        seqs = raw.find(turn_ids)
         found = [seq for seq in seqs if seq is not None]
         turns = dict(zip(found, raw.read(found), strict=True))
     return tuple(None if seq is None else turns[seq] for seq in seqs)
@@ -85,7 +94,8 @@ def find(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn | None, ...
 def contexts(handle: StoreHandle, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
     """See `Store.contexts`."""
     with handle.db.reading():
-        return tuple(handle.layers.raw.contexts(turn_ids, before, after))
+        raw = handle.layers.raw
+        return tuple(raw.contexts(raw.seqs(turn_ids), before, after))
 
 
 def order(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[str, ...]:
@@ -94,7 +104,7 @@ def order(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[str, ...]:
         return tuple(handle.layers.raw.order(turn_ids))
 
 
-def facts_of(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
+def facts(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
     """See `Store.facts`."""
     layers = handle.layers
     with layers.db.reading():
@@ -113,7 +123,8 @@ def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHIN
         own, told = ([seq for seq in some if within is None or seq in within] for some in (naming, after))
         seqs = sorted({*own[-ABOUT:], *told})
         speakers = {turn.id: turn.speaker for turn in layers.raw.read(seqs)}
-        found = [fact for seq in reversed(seqs) for fact in layers.facts.of_turns([seq])[seq]]
+        stated = layers.facts.of_turns(seqs)
+        found = [fact for seq in reversed(seqs) for fact in stated[seq]]
     kept = [fact for fact in found if is_about(fact, speakers[fact.turn_id], entity)]
     return About(entity, len(kept), tuple(kept[:limit]))
 
@@ -155,11 +166,12 @@ def _turns_with(handle: StoreHandle, terms: Collection[str], within: frozenset[i
 
 def roster(handle: StoreHandle) -> Roster:
     """See `Store.roster`."""
+    order = handle.conventions.date_order or order_of_zone(handle.conventions.zone)
     with handle.db.reading():
-        return handle.layers.raw.roster()
+        return replace(handle.layers.raw.roster(), date_order=order)
 
 
-def due(handle: StoreHandle, kind: JobKind, limit: int, reason: str | None) -> tuple[Job, ...]:
+def due(handle: StoreHandle, kind: JobKind, limit: int, reason: str | None = None) -> tuple[Job, ...]:
     """See `Store.due`."""
     layers = handle.layers
     with layers.db.reading():
@@ -167,23 +179,23 @@ def due(handle: StoreHandle, kind: JobKind, limit: int, reason: str | None) -> t
 
 
 def untried(handle: StoreHandle, kind: JobKind, limit: int) -> tuple[Job, ...]:
-    """Return up to `limit` queued jobs of a kind that may be tried now and never were, oldest first."""
+    """See `Store.untried`."""
     layers = handle.layers
     with layers.db.reading():
         return jobs_of(layers, layers.jobs.untried(kind, limit))
 
 
 def count_untried(handle: StoreHandle, kind: JobKind, limit: int) -> int:
-    """Return how many of `untried` there are, counted up to `limit`."""
+    """See `Store.count_untried`."""
     with handle.db.reading():
         return len(handle.layers.jobs.untried(kind, limit))
 
 
 def waiting(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> frozenset[str]:
-    """Return of which of these turns a job of a kind is queued."""
+    """See `Store.waiting`."""
     layers = handle.layers
     with layers.db.reading():
-        seqs = {seq: turn_id for turn_id, seq in zip(turn_ids, layers.raw.find_all(turn_ids), strict=True) if seq}
+        seqs = {seq: turn_id for turn_id, seq in layers.raw.known(turn_ids).items()}
         return frozenset(seqs[seq] for seq in layers.jobs.waits(kind, list(seqs)))
 
 
@@ -203,15 +215,22 @@ def setting(handle: StoreHandle, name: str) -> str | None:
         return handle.layers.setting(name)
 
 
-def turns(layers: Layers) -> Iterator[Turn]:
-    """Yield every turn in order of arrival; no transaction is held between pages."""
-    with layers.db.decoding():
-        for page in layers.raw.pages():
+def put_off(handle: StoreHandle) -> list[tuple[str, int, float]]:
+    """See `Store.put_off`."""
+    return handle.layers.jobs.put_off()
+
+
+def turns(handle: StoreHandle, listing: Listing | None = None) -> Iterator[Turn]:
+    """See `Store.turns`; no transaction is held between pages."""
+    if listing is not None:
+        yield from _listed(handle.layers, listing)
+        return
+    with handle.db.decoding():
+        for page in handle.layers.raw.pages():
             yield from (turn for _, turn in page)
 
 
-def listed(layers: Layers, listing: Listing) -> Iterator[Turn]:
-    """Yield the turns of a listing in dialogue order, a page at a time; no transaction is held between pages."""
+def _listed(layers: Layers, listing: Listing) -> Iterator[Turn]:
     left = MOST if listing.limit is None else listing.limit
     with layers.db.reading():
         place = layers.raw.place_of_last(listing) if listing.newest else BEGINNING
@@ -228,25 +247,81 @@ def listed(layers: Layers, listing: Listing) -> Iterator[Turn]:
             page = layers.raw.listed(listing, place, left)
 
 
-def turns_with_facts(layers: Layers) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
-    """Yield every turn with its facts, in order of arrival; no transaction is held between pages."""
+def pairs(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
+    """See `Store.pairs`; no transaction is held between pages."""
+    layers = handle.layers
     with layers.db.decoding():
         for page in layers.raw.pages():
             facts = layers.facts.of_turns([seq for seq, _ in page])
             yield from ((turn, tuple(facts[seq])) for seq, turn in page)
 
 
-def unread(layers: Layers, before: int) -> Iterator[tuple[Turn, tuple[Turn, ...]]]:
-    """Yield every turn that a model has not read yet, with up to `before` turns that precede it in its dialogue.
+def past(handle: StoreHandle, asked: PastWanted) -> Past:
+    """See `Store.past`."""
+    with handle.db.reading():
+        return past_of(handle.layers, asked)
 
-    Turns that were never queued for extraction are included; nothing is queued by asking.
-    """
+
+def unread(handle: StoreHandle, before: int) -> Iterator[tuple[Turn, tuple[Turn, ...]]]:
+    """See `Store.unread`."""
+    layers = handle.layers
     with layers.db.decoding():
         for page in layers.raw.pages():
             pending = set(layers.jobs.unfinished("extract", [seq for seq, _ in page]))
             selected = [turn for seq, turn in page if seq in pending]
-            contexts = layers.raw.contexts([turn.id for turn in selected], before, 0)
+            contexts = layers.raw.contexts([seq for seq, _ in page if seq in pending], before, 0)
             yield from ((turn, context[:-1]) for turn, context in zip(selected, contexts, strict=True))
+
+
+def trace(handle: StoreHandle, number: int | None) -> Trace:
+    """See `Store.trace`."""
+    with handle.db.reading():
+        return read_trace(handle.layers, number)
+
+
+def health(handle: StoreHandle, problems: Sequence[str] = ()) -> Health:
+    """See `Store.health`."""
+    with handle.db.reading():
+        return _health(handle.layers, problems)
+
+
+def _health(layers: Layers, problems: Sequence[str]) -> Health:
+    pending, failed = layers.jobs.counts("pending"), layers.jobs.counts("failed")
+    notes = [f"{count} turn(s) failed for good in {kind!r}: see enrich()" for kind, count in failed.items()]
+    notes += [
+        f"{count} turn(s) wait for {kind!r} after a failure ({why}): enrich() tries again"
+        for kind, count, why in layers.jobs.retries()
+    ]
+    if layers.meta(WHOLE_TURNS):
+        notes.append("long turns are indexed whole, as by an earlier version: rebuild() finds passages of them")
+    if layers.meta(UNFINISHED):
+        notes.append("forgotten bytes are still in the log, which another reader holds: a later write removes them")
+    oldest, found = layers.jobs.oldest(), (*problems, *notes)
+    return Health("degraded" if found else "ok", layers.raw.count(), pending, failed, oldest, found)
+
+
+def stats(handle: StoreHandle) -> Stats:
+    """See `Store.stats`."""
+    with handle.db.reading():
+        return _stats(handle.layers)
+
+
+def _stats(layers: Layers) -> Stats:
+    roster = layers.raw.roster()
+    return Stats(
+        str(layers.db.path),
+        layers.raw.count(),
+        layers.db.count("session"),
+        roster.speakers,
+        layers.facts.count(),
+        layers.edges.count(),
+        roster.first,
+        roster.last,
+        layers.meta("embedder") or "",
+        layers.segments.dimension,
+        file_size(layers.db),
+        len(MIGRATIONS),
+    )
 
 
 def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | None:
@@ -255,8 +330,9 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
     Return None where a filter names an unknown speaker or session, or no metadata is as wanted, so that nothing can
     match. Raise DimensionMismatch where the query's vector has another dimension than the file's.
     """
-    speaker = None if query.speaker is None else raw.speakers.number(query.speaker)
-    session = None if query.session is None else raw.sessions.number(query.session)
+    speakers = raw.speakers.numbers([*query.names, *([] if query.speaker is None else [query.speaker])])
+    sessions = {} if query.session is None else raw.sessions.numbers([query.session])
+    speaker, session = speakers.get(query.speaker or ""), sessions.get(query.session or "")
     if (query.speaker is not None and speaker is None) or (query.session is not None and session is None):
         return None
     if query.vector is not None and len(query.vector) != dimension:
@@ -267,7 +343,7 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
     return IndexQuery(
         query.text,
         query.vector,
-        frozenset(at for name in query.names if (at := raw.speakers.number(name)) is not None),
+        frozenset(speakers[name] for name in query.names if name in speakers),
         tuple((microseconds(t.start), microseconds(t.end)) for t in query.times if t.start and t.end),
         query.when,
         query.recalls,
@@ -275,7 +351,7 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
         None if query.after is None else microseconds(query.after),
         speaker,
         session,
-        frozenset(seq for seq in raw.find_all(tuple(query.exclude)) if seq is not None),
+        frozenset(raw.known(query.exclude).values()),
         BM25 if query.bare else WEIGHTS,
         None if query.role is None else ROLES.index(query.role),
         among,

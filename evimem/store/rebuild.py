@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from ..db.care_sql import drop_facts_of_others, drop_rows_without_turn, make_indexes_again
+from ..db.meta import drop_meta
 from ..embedding.quantize import Packed, is_packed
 from ..errors import UNREADABLE
+from ..index.document import found_by
+from ..index.fact_table import StatedFacts
 from ..index.passage_table import RowRange
 from ..index.passages import passages
 from ..index.segments import Stored, stored
 from ..protocols import Extractor
-from ..raw import LocalTimes, instant, set_instants, settle_timezone, wrong_instants
-from ..types.attempt import Attempt
+from ..raw import LocalTimes, TurnRows, instant, set_instants, settle_timezone, wrong_instants
+from ..types.attempt import Attempt, attempt
 from ..types.values import Fact, Turn
-from .layers import WHOLE_TURNS, Layers
+from .layers import WHOLE_TURNS, Layers, TurnToIndex
 from .trace_table import drop_unreadable_traces
 
 Progress = Callable[[int], None]
@@ -33,50 +37,54 @@ def rebuild_all(layers: Layers, extractor: Extractor, *, reread: bool, progress:
         StoreCorrupt: A turn is not what was stored; nothing is changed.
     """
     db = layers.db
-    db.execute("REINDEX")  # first: every statement below finds rows by the indexes
+    make_indexes_again(db)  # first: every statement below finds rows by the indexes
     layers.edges.clear()  # before facts: foreign keys hold a fact while an edge or a vector refers to it
-    db.execute("DELETE FROM posting")
+    db.delete("posting")
     for table in ("fact", "passage", "job"):
-        db.execute(f"DELETE FROM {table} WHERE seq NOT IN (SELECT seq FROM turn)")
+        drop_rows_without_turn(db, table)
     if reread:
-        db.execute("DELETE FROM fact WHERE extractor <> ?", (extractor.name,))
+        drop_facts_of_others(db, extractor.name)
         layers.jobs.requeue_all("extract")
     layers.facts.drop_unreadable()
     set_instants(db, wrong_instants(db))
     drop_unreadable_traces(layers)
     times = settle_timezone(db, None)
     for page in layers.raw.pages():
-        for seq, stored_turn in page:
-            turn = _in_zone(layers, seq, stored_turn, times)
-            _read_facts(layers, seq, turn, extractor)
-            _drop_ungrounded(layers, seq, turn)
+        turns = _in_zone(layers, dict(page), times)
+        _read_facts(layers, turns, extractor)
+        _drop_ungrounded(layers, turns)
+        for _ in turns:
             progress(1)
     layers.facts.settle()
-    db.execute("DELETE FROM job WHERE kind = 'terms'")  # all are read again
+    db.delete("job", kind=["terms"])  # all are read again
     derive_segments(layers)
     # In ascending order, so that each fact is linked to those before it whatever page of the queue it falls on.
-    layers.jobs.enqueue("link", [seq for (seq,) in db.rows("SELECT DISTINCT seq FROM fact ORDER BY seq")])
+    layers.jobs.enqueue("link", [seq for (seq,) in db.select("fact", "DISTINCT seq", "seq")])
     layers.count_commit(rewrote=True)
 
 
-def _in_zone(layers: Layers, seq: int, turn: Turn, times: LocalTimes) -> Turn:
-    """Return a turn with its time as one of the memory's timezone, and write it so: it may have got that later."""
-    with suppress(OverflowError):  # at the edge of the calendar it stays as it is
-        local = replace(turn, time=times.read(turn.time))
-        if local.time.isoformat() != turn.time.isoformat():
-            layers.raw.set_time(seq, local)
-        return local
-    return turn
+def _in_zone(layers: Layers, turns: Mapping[int, Turn], times: LocalTimes) -> dict[int, Turn]:
+    """Return turns with times of the memory's timezone, and write them so: it may have got that later."""
+    found = dict(turns)
+    for seq, turn in turns.items():
+        with suppress(OverflowError):  # at the edge of the calendar it stays as it is
+            found[seq] = replace(turn, time=times.read(turn.time))
+    layers.raw.set_times(
+        {seq: turn for seq, turn in found.items() if turn.time.isoformat() != turns[seq].time.isoformat()}
+    )
+    return found
 
 
-def _read_facts(layers: Layers, seq: int, turn: Turn, extractor: Extractor) -> None:
-    """Read the facts of a turn again; where that raises, keep those that an earlier reading found, and queue it."""
-    said = instant(turn.time)
-    error = layers.derive(lambda: layers.facts.reconcile(seq, said, extractor.extract(turn), extractor.name))
-    if error is None:
-        layers.jobs.complete("facts", [seq])
-    else:
-        layers.jobs.fail("facts", seq, error)
+def _read_facts(layers: Layers, turns: Mapping[int, Turn], extractor: Extractor) -> None:
+    """Read the facts of turns again; where that raises, keep those that an earlier reading found, and queue it."""
+    found = {seq: attempt((), extractor.extract, turn) for seq, turn in turns.items()}
+    stated = [StatedFacts(seq, instant(turns[seq].time), facts.value, extractor.name) for seq, facts in found.items()]
+    stated = [one for one in stated if found[one.seq].error is None]
+    errors = layers.derive(lambda some: layers.facts.exchange(layers.facts.outdated(some), some), stated)
+    failed = {seq: facts.error for seq, facts in found.items() if facts.error is not None}
+    failed |= {one.seq: why for one, why in zip(stated, errors, strict=True) if why is not None}
+    layers.jobs.complete("facts", [seq for seq in turns if seq not in failed])
+    layers.jobs.fail("facts", failed)
 
 
 def derive_segments(layers: Layers) -> None:
@@ -88,12 +96,12 @@ def derive_segments(layers: Layers) -> None:
     vectors = _vectors_of_turns(layers)
     layers.passages.clear()
     for table in ("document", "segment"):
-        layers.db.execute(f"DELETE FROM {table}")
-    layers.db.execute("DELETE FROM meta WHERE key = ?", (WHOLE_TURNS,))
+        layers.db.delete(table)
+    drop_meta(layers.db, WHOLE_TURNS)
     kept: dict[int, Packed] = {}
     for page in layers.raw.pages():
-        for seq, turn in page:
-            rows = layers.passages.assign(seq, len(passages(turn.text)))
+        given = layers.passages.assign([(seq, len(passages(turn.text))) for seq, turn in page])
+        for (seq, _), rows in zip(page, given, strict=True):
             if len(vectors.get(seq, ())) == rows.count:
                 kept |= zip(rows, vectors[seq], strict=True)
     layers.invalidate_ann()
@@ -108,27 +116,41 @@ def derive_segment(layers: Layers, number: int, vectors: Mapping[int, Packed]) -
     words, as are those queued for it already.
     """
     rows: dict[int, Stored] = {}
-    missing, plain = [], layers.jobs.open_turns("terms")
-    for one in segment_turns(layers, number):
-        read = stored_rows(layers, one, vectors, plainly=one.seq in plain)
-        rows |= read.value
-        if read.error is not None:
-            layers.jobs.fail("terms", one.seq, read.error)
-        if any(row not in vectors for row in one.rows):
-            missing.append(one.seq)
+    failed, missing, plain = dict[int, str](), list[int](), layers.jobs.open_turns("terms")
+    for page in segment_turns(layers, number):
+        for one, read in zip(page, stored_rows(layers, page, vectors, plain), strict=True):
+            rows |= read.value
+            if read.error is not None:
+                failed[one.seq] = read.error
+            if any(row not in vectors for row in one.rows):
+                missing.append(one.seq)
+    layers.jobs.fail("terms", failed)
     layers.segments.replace(number, rows, layers.passages.high_water)
     layers.jobs.enqueue("vector", missing)
 
 
 def stored_rows(
-    layers: Layers, one: IndexedTurn, vectors: Mapping[int, Packed], *, plainly: bool = False
-) -> Attempt[dict[int, Stored]]:
-    """Return what should be stored for those rows of a turn that lie in the segment, by row number."""
-    packed = [vectors.get(row) for row in one.all_rows]
-    place = layers.raw.place(one.seq)
-    read = layers.rows(one.turn, place, one.facts, packed, one.all_rows.count, plainly=plainly)
-    rows = dict(zip(one.all_rows, read.value, strict=True))
-    return Attempt({number: stored(rows[number]) for number in one.rows}, read.error)
+    layers: Layers, turns: Sequence[IndexedTurn], vectors: Mapping[int, Packed], plain: Collection[int] = ()
+) -> list[Attempt[dict[int, Stored]]]:
+    """Return what should be stored for those rows of turns that lie in the segment, by row number.
+
+    Those in `plain` are found by their plain words.
+    """
+    read = layers.rows([
+        TurnToIndex(
+            one.turn,
+            one.place,
+            found_by(one.turn, one.all_rows.count, plainly=one.seq in plain),
+            one.facts,
+            [vectors.get(row) for row in one.all_rows],
+        )
+        for one in turns
+    ])  # fmt: skip
+    found = [dict(zip(one.all_rows, some.value, strict=True)) for one, some in zip(turns, read, strict=True)]
+    return [
+        Attempt({row: stored(rows[row]) for row in one.rows}, some.error)
+        for one, rows, some in zip(turns, found, read, strict=True)
+    ]
 
 
 def segment_count(layers: Layers) -> int:
@@ -169,8 +191,8 @@ def drop_vectors(layers: Layers, name: str, dimension: int) -> None:
     """Switch to another embedder, inside a transaction of the caller: drop every vector and queue all of them."""
     layers.segments.drop_vectors(dimension)
     layers.edges.clear()
-    layers.jobs.enqueue("vector", [seq for (seq,) in layers.db.rows("SELECT seq FROM turn ORDER BY seq")])
-    layers.jobs.enqueue("link", [seq for (seq,) in layers.db.rows("SELECT DISTINCT seq FROM fact ORDER BY seq")])
+    layers.jobs.enqueue("vector", [seq for (seq,) in layers.db.select("turn", "seq", "seq")])
+    layers.jobs.enqueue("link", [seq for (seq,) in layers.db.select("fact", "DISTINCT seq", "seq")])
     layers.invalidate_ann()
     layers.set_meta("embedder", name)
     layers.set_meta("dimension", str(dimension))
@@ -183,24 +205,26 @@ class IndexedTurn:
 
     seq: int
     turn: Turn
+    place: TurnRows
     facts: list[Fact]
     all_rows: RowRange
     rows: range
 
 
-def segment_turns(layers: Layers, number: int) -> Iterator[IndexedTurn]:
-    """Yield each turn that has a row in a segment."""
+def segment_turns(layers: Layers, number: int) -> Iterator[list[IndexedTurn]]:
+    """Yield the turns that have a row in a segment, many at once."""
     size = layers.segments.size
     first, last = number * size + 1, (number + 1) * size
     ranges = layers.passages.within(first, last)
     seqs = list(ranges)
     for start in range(0, len(seqs), _PAGE):
         page = seqs[start : start + _PAGE]
-        facts = layers.facts.of_turns(page)
-        for seq, turn in zip(page, layers.raw.read(page), strict=True):
-            rows = ranges[seq]
-            inside = range(max(first, rows.first), min(last + 1, rows.first + rows.count))
-            yield IndexedTurn(seq, turn, facts[seq], rows, inside)
+        facts, places = layers.facts.of_turns(page), layers.raw.places(page)
+        inside = {seq: range(max(first, ranges[seq].first), min(last, ranges[seq].last) + 1) for seq in page}
+        yield [
+            IndexedTurn(seq, turn, places[seq], facts[seq], ranges[seq], inside[seq])
+            for seq, turn in zip(page, layers.raw.read(page), strict=True)
+        ]
 
 
 def is_grounded(fact: Fact, turn: Turn) -> bool:
@@ -209,7 +233,6 @@ def is_grounded(fact: Fact, turn: Turn) -> bool:
     return 0 <= start < end <= len((turn.caption or "") if fact.kind == "image" else turn.text)
 
 
-def _drop_ungrounded(layers: Layers, seq: int, turn: Turn) -> None:
-    for fact in layers.facts.of_turns([seq])[seq]:
-        if not is_grounded(fact, turn):
-            layers.db.execute("DELETE FROM fact WHERE id = ?", (fact.id,))
+def _drop_ungrounded(layers: Layers, turns: Mapping[int, Turn]) -> None:
+    kept = layers.facts.of_turns(list(turns)).items()
+    layers.facts.drop([fact.id for seq, facts in kept for fact in facts if not is_grounded(fact, turns[seq])])

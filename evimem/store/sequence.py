@@ -6,127 +6,145 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from typing import TypeAlias
 
+from ..db.place_sql import (
+    calls_kept,
+    drop_places,
+    end_of_places,
+    end_of_turns,
+    end_of_unnamed_turns,
+    free_turns_by_session,
+    last_turn,
+    open_runs_from,
+    places_near,
+    sessions_of_turns,
+    spans_with_turns,
+    turns_at,
+)
 from ..raw import instant
 from ..types.stored import Calls, Past, PastWanted, Place
 from ..types.values import Turn
-from .forgotten_ids import keyed_digest, was_forgotten
+from .forgotten_ids import forgotten_among, keyed_digest
 from .layers import Layers
 
-# A turn is in a session that nobody named where that is the calendar day of its time.
-_UNNAMED = "session.name = substr(turn.time, 1, 10)"
-_JOINED = "turn JOIN session ON session.ord = turn.session"
+_GONE = -1  # number of a session that has no turn left
 _SCANNED = 64  # newest turns looked at for each one wanted of sessions that nobody named
-_PARAMETERS = 500  # in one statement; SQLite has a limit
 
+Run: TypeAlias = tuple[int, int, int | None]  # its last place, how many there are, and the turn that stands in it
 Places: TypeAlias = dict[str, list[tuple[int, int]]]  # by session: the number of a place, and of the turn erased there
 
 
-def past(layers: Layers, asked: PastWanted) -> Past:
-    """Return what a list of messages is laid beside."""
-    with layers.db.reading():
-        end, complete = _places(layers, asked.session, asked.end, newest=True)
-        beginning = end[: asked.beginning]
-        if not complete and asked.beginning:
-            beginning, _ = _places(layers, asked.session, asked.beginning, newest=False)
-        clock = layers.meta("clock")
-        return Past(
-            tuple(beginning),
-            tuple(end),
-            complete,
-            tuple(_held(layers, asked)),
-            frozenset(one for one in asked.ids if was_forgotten(layers, one)),
-            calls(layers, asked.session),
-            None if clock is None else clock == "aware",
-            state(layers, asked.session),
-        )
+def past_of(layers: Layers, asked: PastWanted) -> Past:
+    """Return what a list of messages is laid beside; inside a transaction of the caller."""
+    end, complete = _places(layers, asked.session, asked.end, newest=True)
+    beginning = end[: asked.beginning]
+    if not complete and asked.beginning:
+        beginning, _ = _places(layers, asked.session, asked.beginning, newest=False)
+    clock = layers.meta("clock")
+    return Past(
+        tuple(beginning),
+        tuple(end),
+        complete,
+        tuple(_held(layers, asked)),
+        frozenset(forgotten_among(layers, list(asked.ids))),
+        calls(layers, asked.session),
+        None if clock is None else clock == "aware",
+        state(layers, asked.session),
+    )
 
 
 def state(layers: Layers, session: str) -> tuple[str, int]:
     """Return what differs as soon as anything was stored in a session, or forgotten."""
-    last = layers.raw.high_water() if not session else _last(layers, layers.raw.sessions.number(session))
+    last = last_turn(layers.db, _number(layers, session)) if session else layers.raw.high_water()
     return layers.meta("dealt") or "", last
 
 
 def calls(layers: Layers, session: str) -> Calls:
     """Return how the lists of a session came so far."""
-    kept = layers.db.value("SELECT kept FROM calls WHERE session = ?", (keyed_digest(layers, session),))
+    kept = calls_kept(layers.db, keyed_digest(layers, session))
     return Calls() if kept is None else Calls(**json.loads(kept))
 
 
 def keep_calls(layers: Layers, session: str, known: Calls) -> None:
     """Record how the lists of a session came."""
     row = (keyed_digest(layers, session), json.dumps(asdict(known)))
-    layers.db.execute("INSERT OR REPLACE INTO calls (session, kept) VALUES (?, ?)", row)
+    layers.db.insert("calls", "session, kept", [row], key="session", new="kept")
 
 
 def places_of(layers: Layers, seqs: Sequence[int]) -> Places:
     """Return the places of turns that are about to be erased, by session."""
     found: Places = defaultdict(list)
-    for page in _pages(seqs):
-        marks = ", ".join("?" * len(page))
-        kept = dict(layers.db.rows(f"SELECT taken, seq FROM place WHERE taken IN ({marks})", page))
-        sql = f"SELECT turn.seq, session.name, {_UNNAMED} FROM {_JOINED} WHERE turn.seq IN ({marks})"
-        for seq, name, unnamed in layers.db.rows(sql, page):
-            for session in _sequences(name, unnamed):
-                found[session].append((kept.get(seq, seq), seq))
+    kept = dict(layers.db.select("place", "taken, seq", taken=seqs))
+    for seq, name, unnamed in sessions_of_turns(layers.db, seqs):
+        for session in _sequences(name, unnamed):
+            found[session].append((kept.get(seq, seq), seq))
     return found
 
 
 def leave(layers: Layers, places: Places) -> None:
     """Keep the places of turns that were erased; those with no turn in between become one row."""
-    for session, left in places.items():
-        key, number = keyed_digest(layers, session), layers.raw.sessions.number(session)
-        seqs = [place for place, _ in left]
-        before = layers.db.value("SELECT max(seq) FROM place WHERE session = ? AND seq < ?", (key, min(seqs)))
-        after = layers.db.value("SELECT min(seq) FROM place WHERE session = ? AND seq > ?", (key, max(seqs)))
-        within = (key, min(seqs) if before is None else before, max(seqs) if after is None else after)
-        near = layers.db.rows("SELECT seq, count, taken FROM place WHERE session = ? AND seq BETWEEN ? AND ?", within)
-        layers.db.execute("DELETE FROM place WHERE session = ? AND seq BETWEEN ? AND ?", within)
-        runs: list[tuple[int, int, int | None]] = []
-        around = {seq: (seq, count, taken) for seq, count, taken in near} | {seq: (seq, 1, None) for seq in seqs}
-        for seq, count, taken in sorted(around.values(), key=lambda run: run[0]):
-            last = runs[-1] if runs else None
-            if last and last[2] is None and taken is None and not _between(layers, session, number, last[0], seq):
-                runs[-1] = (seq, last[1] + count, None)
+    if not places:
+        return
+    keys = {session: keyed_digest(layers, session) for session in places}
+    numbers = layers.raw.sessions.numbers(places)
+    seqs = {session: [place for place, _ in left] for session, left in places.items()}
+    near = places_near(layers.db, [(keys[session].hex(), min(some), max(some)) for session, some in seqs.items()])
+    drop_places(layers.db, [(key, seq) for key, seq, _, _ in near])
+    around: dict[bytes, dict[int, Run]] = defaultdict(dict)
+    for key, seq, count, taken in near:
+        around[key][seq] = (seq, count, taken)
+    for session, some in seqs.items():
+        around[keys[session]] |= {seq: (seq, 1, None) for seq in some}
+    of = {key: numbers.get(session, _GONE) if session else None for session, key in keys.items()}
+    runs = {key: [runs[seq] for seq in sorted(runs)] for key, runs in around.items()}
+    asked = {(of[key], one[0], two[0]) for key, some in runs.items() for one, two in pairwise(some)}
+    parted = spans_with_turns(layers.db, asked)
+    joined: dict[bytes, list[Run]] = defaultdict(list)
+    for key, ordered in runs.items():
+        for seq, count, taken in ordered:
+            last = joined[key][-1] if joined[key] else None
+            if last and last[2] is None and taken is None and (of[key], last[0], seq) not in parted:
+                joined[key][-1] = (seq, last[1] + count, None)
             else:
-                runs.append((seq, count, taken))
-        _insert(layers, key, runs)
+                joined[key].append((seq, count, taken))
+    _insert(layers, joined)
 
 
 def replace_places(layers: Layers, places: Places, taken: Mapping[int, int]) -> None:
     """Keep the places of turns that others replaced: `taken` has the number of the new turn by that of the old."""
-    for session, left in places.items():
-        _insert(layers, keyed_digest(layers, session), [(place, 1, taken.get(seq)) for place, seq in left])
+    runs = {session: [(place, 1, taken.get(seq)) for place, seq in left] for session, left in places.items()}
+    _insert(layers, {keyed_digest(layers, session): some for session, some in runs.items()})
 
 
-def fill(layers: Layers, session: str, place: int, turn: int) -> None:
-    """Record that a turn was stored in the open place of a sequence."""
-    key = keyed_digest(layers, session)
-    run = "SELECT seq, count FROM place WHERE session = ? AND seq >= ? AND taken IS NULL ORDER BY seq LIMIT 1"
-    for seq, count in layers.db.rows(run, (key, place)):
-        later, earlier = seq - place, count - 1 - (seq - place)
-        layers.db.execute("DELETE FROM place WHERE session = ? AND seq = ?", (key, seq))
-        parts = ((seq, later, None), (place, 1, turn), (place - 1, earlier, None))
-        _insert(layers, key, [part for part in parts if part[1]])
+def fill(layers: Layers, session: str, turns: Mapping[int, int]) -> None:
+    """Record which turns were stored in open places of a sequence, by place."""
+    if not turns:
+        return
+    key, wanted = keyed_digest(layers, session), sorted(turns)
+    old, new = list[tuple[bytes, int]](), list[Run]()
+    for seq, count in open_runs_from(layers.db, key, wanted[0]):
+        inside = [place for place in wanted if seq - count < place <= seq]
+        if inside:
+            old.append((key, seq))
+            bounds = [seq - count, *inside, seq + 1]
+            new += [(place, 1, turns[place]) for place in inside]
+            new += [(end - 1, end - start - 1, None) for start, end in pairwise(bounds) if end - start > 1]
+    drop_places(layers.db, old)
+    _insert(layers, {key: new})
 
 
 def leave_all(layers: Layers) -> None:
     """Keep one run of places for each session, before everything is erased."""
     found: dict[bytes, list[int]] = defaultdict(lambda: [0, 0])
-    rows = layers.db.rows(
-        f"SELECT session.name, {_UNNAMED}, max(turn.seq), count(*) FROM {_JOINED} WHERE turn.seq NOT IN "
-        "(SELECT taken FROM place WHERE taken IS NOT NULL) GROUP BY 1, 2"
-    )
-    for name, unnamed, seq, count in rows:
+    for name, unnamed, seq, count in free_turns_by_session(layers.db):
         for session in _sequences(name, unnamed):
             _gather(found[keyed_digest(layers, session)], seq, count)
-    for key, seq, count in layers.db.rows("SELECT session, seq, count FROM place"):
+    for key, seq, count in layers.db.select("place", "session, seq, count"):
         _gather(found[key], seq, count)
-    layers.db.execute("DELETE FROM place")
-    for key, (seq, count) in found.items():
-        _insert(layers, key, [(seq, count, None)])
+    layers.db.delete("place")
+    _insert(layers, {key: [(seq, count, None)] for key, (seq, count) in found.items()})
 
 
 def _gather(run: list[int], seq: int, count: int) -> None:
@@ -138,27 +156,21 @@ def _sequences(name: str, unnamed: int) -> tuple[str, ...]:
     return (name, "") if unnamed else (name,)
 
 
-def _between(layers: Layers, session: str, number: int | None, low: int, high: int) -> bool:
-    if not session:
-        return layers.db.value("SELECT 1 FROM turn WHERE seq > ? AND seq < ? LIMIT 1", (low, high)) is not None
-    sql = "SELECT 1 FROM turn WHERE session = ? AND seq > ? AND seq < ? LIMIT 1"
-    return layers.db.value(sql, (number, low, high)) is not None
+def _number(layers: Layers, session: str) -> int | None:
+    return layers.raw.sessions.numbers([session]).get(session)
 
 
-def _insert(layers: Layers, key: bytes, runs: Sequence[tuple[int, int, int | None]]) -> None:
-    layers.db.executemany(
-        "INSERT OR REPLACE INTO place (session, seq, count, taken) VALUES (?, ?, ?, ?)", [(key, *run) for run in runs]
-    )
+def _insert(layers: Layers, runs: Mapping[bytes, Sequence[Run]]) -> None:
+    rows = [(key, *run) for key, some in runs.items() for run in some]
+    layers.db.insert("place", "session, seq, count, taken", rows, key="session, seq", new="count, taken")
 
 
 def _places(layers: Layers, session: str, limit: int, *, newest: bool) -> tuple[list[Place], bool]:
     """Return the last or first places of a sequence in order of arrival, and whether there are no others."""
     order = "DESC" if newest else "ASC"
     key = keyed_digest(layers, session)
-    found = layers.db.rows(
-        f"SELECT seq, count, taken FROM place WHERE session = ? ORDER BY seq {order} LIMIT ?", (key, limit + 1)
-    )
-    runs: list[tuple[int, int, int | None]] = [*found, *((seq, 1, seq) for seq in _own(layers, session, limit, order))]
+    found = end_of_places(layers.db, key, limit + 1, order)
+    runs: list[Run] = [*found, *((seq, 1, seq) for seq in _own(layers, session, limit, order))]
     runs.sort(key=lambda run: run[0], reverse=newest)
     numbers = [(at, taken) for seq, count, taken in runs for at in _numbers(seq, count, limit, newest=newest)][
         : limit + 1
@@ -181,36 +193,16 @@ def _numbers(seq: int, count: int, limit: int, *, newest: bool) -> range:
 
 def _own(layers: Layers, session: str, limit: int, order: str) -> list[int]:
     """Return the numbers of the last or first turns of a sequence that stand in no other's place."""
-    free = "turn.seq NOT IN (SELECT taken FROM place WHERE taken IS NOT NULL)"
     if session:
-        number = layers.raw.sessions.number(session)
-        sql = f"SELECT turn.seq FROM turn WHERE turn.session = ? AND {free} ORDER BY turn.seq {order} LIMIT ?"
-        return [seq for (seq,) in layers.db.rows(sql, (number, limit + 1))]
-    newest = f"SELECT seq, session, time FROM turn ORDER BY seq {order} LIMIT {_SCANNED * (limit + 1)}"
-    sql = (
-        f"SELECT turn.seq FROM ({newest}) AS turn JOIN session ON session.ord = turn.session "
-        f"WHERE {_UNNAMED} AND {free} ORDER BY turn.seq {order} LIMIT ?"
-    )
-    return [seq for (seq,) in layers.db.rows(sql, (limit + 1,))]
+        return end_of_turns(layers.db, _number(layers, session), limit + 1, order)
+    return end_of_unnamed_turns(layers.db, limit + 1, _SCANNED * (limit + 1), order)
 
 
 def _held(layers: Layers, asked: PastWanted) -> Iterator[Turn]:
     """Yield the turns of a sequence, and system prompts of any, that have one of the ids or times asked for."""
-    named = [seq for one in asked.ids if (seq := layers.raw.find(one)) is not None]
-    number = layers.raw.sessions.number(asked.session) if asked.session else None
-    for page in _pages([instant(time) for time in asked.times]):
-        marks = ", ".join("?" * len(page))
-        of_session = "turn.session = ?" if asked.session else f"{_UNNAMED} AND ? IS NULL"
-        sql = f"SELECT turn.seq FROM {_JOINED} WHERE {of_session} AND turn.instant IN ({marks}) ORDER BY turn.seq"
-        named += [seq for (seq,) in layers.db.rows(sql, (number, *page))]
+    named = list(layers.raw.known(asked.ids).values())
+    number = _number(layers, asked.session) if asked.session else None
+    named += turns_at(layers.db, number, [instant(time) for time in asked.times], unnamed=not asked.session)
     for turn in layers.raw.read(list(dict.fromkeys(named))):
         if not asked.session or turn.session == asked.session or turn.role == "system":
             yield turn
-
-
-def _last(layers: Layers, number: int | None) -> int:
-    return int(layers.db.value("SELECT max(seq) FROM turn WHERE session = ?", (number,)) or 0)
-
-
-def _pages(values: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (values[start : start + _PARAMETERS] for start in range(0, len(values), _PARAMETERS))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from ..db.place_sql import drop_traces_to, newest_trace
 from ..errors import UNREADABLE, InvalidQuery, StoreCorrupt, TraceMismatch
 from ..types.trace import Found, Trace, version_of
 from .layers import Layers
 
 KEPT_TRACES = 100
-_TABLES = ("trace_turn", "trace")  # the rows that refer to a trace first, for the foreign key
 
 
 def insert_trace(layers: Layers, trace: Trace) -> int:
@@ -27,36 +27,39 @@ def insert_trace(layers: Layers, trace: Trace) -> int:
                 f"turn {turn_id!r} was replaced since the question, and its old words would come back with the trace; "
                 "ask again, and keep that trace"
             )
-    number = layers.db.execute("INSERT INTO trace (body) VALUES (?)", (trace.to_json().encode(),))
-    layers.db.executemany("INSERT INTO trace_turn (number, seq) VALUES (?, ?)", [(number, seq) for seq in seqs])
-    for table in _TABLES:
-        layers.db.execute(f"DELETE FROM {table} WHERE number <= ?", (number - KEPT_TRACES,))
+    number = layers.db.newest("trace") + 1
+    layers.db.insert("trace", "number, body", [(number, trace.to_json().encode())])
+    layers.db.insert("trace_turn", "number, seq", [(number, seq) for seq in seqs])
+    drop_traces_to(layers.db, number - KEPT_TRACES)
     return number
 
 
 def read_trace(layers: Layers, number: int | None) -> Trace:
     """Return a stored trace, the newest without a number. Raise InvalidQuery where there is none."""
-    wanted = number if number is not None else layers.db.value("SELECT max(number) FROM trace")
-    body = layers.db.value("SELECT body FROM trace WHERE number = ?", (wanted,))
-    if body is None:
+    wanted = number if number is not None else newest_trace(layers.db)
+    kept = [] if wanted is None else layers.db.select("trace", "body", number=[wanted])
+    if not kept:
         raise InvalidQuery(f"no trace {number if number is not None else ''} in this memory; keep_trace() stores one")
     try:
-        return Trace.from_json(body)
+        return Trace.from_json(kept[0][0])
     except ValueError as error:
         raise StoreCorrupt(f"a kept trace cannot be read ({error}); `evimem doctor --repair` drops it") from error
 
 
 def drop_traces_of(layers: Layers, seqs: Sequence[int]) -> None:
     """Drop every trace that cites one of these turns: it quotes them."""
-    for seq in seqs:
-        numbers = layers.db.rows("SELECT number FROM trace_turn WHERE seq = ?", (seq,))
-        for table in _TABLES:
-            layers.db.executemany(f"DELETE FROM {table} WHERE number = ?", numbers)
+    _drop(layers, {number for (number,) in layers.db.select("trace_turn", "number", seq=seqs)})
+
+
+def _drop(layers: Layers, numbers: Collection[int]) -> None:
+    if numbers:
+        for table in ("trace_turn", "trace"):  # the rows that refer to a trace first, for the foreign key
+            layers.db.delete(table, number=numbers)
 
 
 def unreadable_traces(layers: Layers) -> Iterator[tuple[int, Exception]]:
     """Yield the number of each trace that cannot be read, with the exception it raises."""
-    for (number,) in layers.db.rows("SELECT number FROM trace ORDER BY number"):
+    for (number,) in layers.db.select("trace", "number", "number"):
         try:
             read_trace(layers, number)
         except (*UNREADABLE, StoreCorrupt) as error:
@@ -65,6 +68,4 @@ def unreadable_traces(layers: Layers) -> Iterator[tuple[int, Exception]]:
 
 def drop_unreadable_traces(layers: Layers) -> None:
     """Drop the traces that cannot be read: unlike derived rows, they cannot be made again."""
-    for number, _ in list(unreadable_traces(layers)):
-        for table in _TABLES:
-            layers.db.execute(f"DELETE FROM {table} WHERE number = ?", (number,))
+    _drop(layers, [number for number, _ in unreadable_traces(layers)])

@@ -7,41 +7,52 @@ on with the rest, in a transaction of its own.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as change
+from datetime import datetime
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import get_args
+from typing import TypeAlias
 
 import numpy as np
 
 from ..db.connection import Connection
 from ..edges import threshold
 from ..embedding.quantize import pack
-from ..errors import InvalidTurn, TurnConflict
+from ..errors import TurnConflict
 from ..index.corpus import Interval
-from ..index.prepared_query import microseconds
-from ..raw import check_clock, digest, is_of_clock
-from ..types.reports import AddReport, EraseReport, TurnStatus
+from ..index.document import Document, found_by
+from ..index.fact_table import StatedFacts
+from ..raw import MemoryClock, instant, is_same
+from ..types.attempt import Attempt
+from ..types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Listing
+from ..types.trace import Trace
 from ..types.values import Turn
-from ..types.vectors import Vectors
+from ..types.where import Where
 from . import sequence
 from .erase import Erasure
-from .forgotten_ids import was_forgotten
+from .forgotten_ids import forgotten_among
 from .handle import StoreHandle
-from .layers import Layers, events
+from .layers import Layers, TurnToIndex, events
 from .reads import jobs_of
 from .rebuild import derive_segment, kept_vectors
+from .trace_table import insert_trace
 
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
 # others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
 LINK_NOW = 4_096
-HELD_SECONDS = 0.02  # after so long, a transaction begins no more of a long work if another waits to write
-MOST_HELD = 0.08  # or if none does: what follows from the turns written takes as long again, and nobody can cut in
+Found: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # what turns are found by, by the identity of their entry
+AT_ONCE = 256  # turns that a transaction stores, in some hundredths of a second; one call stores no more
+CHARACTERS_AT_ONCE = 1 << 18  # of their texts together
+AWAITED_AT_ONCE = 32  # turns, where somebody else waits to write
 AT_LEAST = 4  # turns that it does in any case: a message with its reply is one commit on a slow disk too
 READ_AT_ONCE = 16  # turns whose facts are linked together; each set of "terms" derives its segments once: all of it
 REPLACED_AT_ONCE = 32  # turns in a transaction that may replace some: each has the log purged, in as much time as ten
+HELD_SECONDS = 0.02  # after so long, a transaction begins no more results of jobs if another waits to write
+MOST_HELD = 0.08  # or if none does: what follows from them takes as long again, and nobody can cut in
 
 
 class _Held:
@@ -70,22 +81,21 @@ def write(
     gone: Sequence[str] = (),
 ) -> AddReport:
     """See `Store.write`."""
-    layers = handle.layers
+    layers, given = handle.layers, len(entries)
+    if replace:  # of several versions of a turn in one call, the last counts
+        last = {entry.turn.id: entry for entry in entries}
+        entries = [last[entry.turn.id] for entry in entries]
+    if not gone:
+        entries = entries[: _at_once(handle.db, entries, REPLACED_AT_ONCE if replace else AT_ONCE)]
+    found = _found_by(layers, entries)
     erasure = _erasure(layers)
     with handle.writing():
-        held: _Held | None = _Held(handle.db)
-        given = len(entries)
-        if replace:  # of several versions of a turn in one call, the last counts
-            last = {entry.turn.id: entry for entry in entries}
-            entries = [last[entry.turn.id] for entry in entries]
-        if replace or gone:
-            held, entries = None, entries if gone else entries[:REPLACED_AT_ONCE]
         stale = _stale(layers, entries) if replace else {}
-        left = [seq for one in gone if (seq := layers.raw.find(one)) is not None]
+        left = list(layers.raw.known(gone).values())
         if erased := [*stale.values(), *left]:
             handle.note_erasure(finished=False)  # as in `_erase`
             erasure.replaced(erased)
-        statuses, written = _write_some(layers, entries, frozenset(stale), held, strict=strict)
+        statuses, written = _write_all(layers, entries, found, frozenset(stale), strict=strict)
         if erased:
             erasure.taken({stale[entry.turn.id]: seq for seq, entry in written if entry.turn.id in stale})
             handle.ann.drop()  # as in `_erase`
@@ -99,19 +109,29 @@ def write(
     return report
 
 
-def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
-    """Store what continues a session; return the report and the session's new state.
+def _found_by(layers: Layers, entries: Sequence[Entry]) -> Found:
+    """Return what turns are found by that may be new: derived before others have to wait."""
+    held = zip(entries, layers.raw.holds([entry.turn for entry in entries]), strict=True)
+    return {id(entry): found_by(entry.turn) for entry, same in held if not same}
 
-    Return None, and store nothing, where the session is no longer in the state in which its past was read.
-    """
-    layers = handle.layers
+
+def _at_once(db: Connection, entries: Sequence[Entry], most: int) -> int:
+    """Return how many turns to store in one transaction: as many as others can wait for."""
+    if len(entries) > AWAITED_AT_ONCE and db.is_awaited():
+        most = AWAITED_AT_ONCE
+    sizes = accumulate(len(entry.turn.text) for entry in entries[:most])
+    return max(AT_LEAST, sum(size <= CHARACTERS_AT_ONCE for size in sizes))
+
+
+def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
+    """See `Store.continue_session`."""
+    layers, found = handle.layers, _found_by(handle.layers, more.entries)
     with handle.writing():
         if sequence.state(layers, more.session) != more.state:
             return None
-        statuses, written = _write_some(layers, more.entries, frozenset(), None, strict=more.strict)
-        for seq, entry in written:
-            if entry.turn.id in more.again:
-                sequence.fill(layers, more.session, more.again[entry.turn.id], seq)
+        statuses, written = _write_all(layers, more.entries, found, frozenset(), strict=more.strict)
+        again = {more.again[entry.turn.id]: seq for seq, entry in written if entry.turn.id in more.again}
+        sequence.fill(layers, more.session, again)
         sequence.keep_calls(layers, more.session, more.calls)
         if written:
             _derive(layers, written)
@@ -123,7 +143,7 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
 
 def _derive(layers: Layers, written: Sequence[tuple[int, Entry]]) -> None:
     """Link and seal what a transaction has stored."""
-    _fail(layers, "link", _link(layers, written).failed)
+    layers.jobs.fail("link", _link(layers, written).failed)
     layers.segments.seal(layers.passages.high_water)
     layers.count_commit()
 
@@ -133,56 +153,83 @@ def _report(
 ) -> AddReport:
     if written:
         handle.after_commit()
-    jobs = handle.layers.jobs
-    pending = {entry.turn.id: jobs.open_kinds(seq) for seq, entry in written} if jobs.any_open() else {}
+    opened = handle.layers.jobs.open_kinds([seq for seq, _ in written]) if written else {}
+    pending = {entry.turn.id: opened[seq] for seq, entry in written if seq in opened}
     facts = sum(len(entry.facts) for _, entry in written)
     return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, erased)
 
 
-def _check(layers: Layers, turns: Sequence[Turn]) -> None:
-    """Raise TurnConflict or InvalidTurn for the first turn that would be refused, also for another of the same call."""
-    given: dict[str, bytes] = {}
-    for turn in turns:
-        held, own = layers.raw.holds(turn), digest(turn)
-        if held is False or given.setdefault(turn.id, own) != own:
-            raise TurnConflict(turn.id)
-        if held is None:
-            check_clock(layers.db, turn)
-
-
-def _write_some(
-    layers: Layers, entries: Sequence[Entry], stale: frozenset[str], held: _Held | None, *, strict: bool
+def _write_all(
+    layers: Layers,
+    entries: Sequence[Entry],
+    found: Found,
+    stale: frozenset[str],
+    *,
+    strict: bool,
 ) -> tuple[list[TurnStatus], list[tuple[int, Entry]]]:
-    """Store turns one by one, so many as there is time for; return what became of each, and which are new.
+    """Store turns; return what became of each, and which are new, with their numbers.
 
     One of a stale id is a replacement. With `strict`, raise for one that would be refused, before the first is stored.
     """
-    if strict:
-        _check(layers, [entry.turn for entry in entries])
     statuses: list[TurnStatus] = []
-    written: list[tuple[int, Entry]] = []
-    for entry in entries:
-        if held is not None and len(statuses) >= AT_LEAST and held.long_enough():
-            break
-        try:
-            status, new = _write_one(layers, entry)
-        except (TurnConflict, InvalidTurn) as error:
-            status, new = TurnStatus(entry.turn.id, "refused", str(error)), None
-        if new is not None:
-            written.append(new)
-            status = change(status, outcome="replaced") if entry.turn.id in stale else status
-        statuses.append(status)
-    return statuses, written
+    clock, new = MemoryClock(layers.db), dict[str, int]()
+    again = forgotten_among(layers, [entry.turn.id for entry in entries])
+    for at, (entry, kept) in enumerate(zip(entries, layers.raw.holds([one.turn for one in entries]), strict=True)):
+        turn, held = entry.turn, kept
+        if held is None and turn.id in new:
+            held = is_same(turn, entries[new[turn.id]].turn)
+        error = clock.refusal(turn) if held is None else None if held else TurnConflict(turn.id)
+        if error is not None and strict:
+            raise error
+        if error is not None or held:
+            outcome: TurnOutcome = "exists" if error is None else "refused"
+            statuses.append(TurnStatus(turn.id, outcome, None if error is None else str(error)))
+            continue
+        new[turn.id] = at
+        new_again: TurnOutcome = "readded" if turn.id in again else "added"
+        statuses.append(TurnStatus(turn.id, "replaced" if turn.id in stale else new_again))
+    clock.keep()
+    fresh = [entries[at] for at in new.values()]  # one that was there a moment ago is derived now
+    return statuses, _store(layers, [(entry, found.get(id(entry)) or found_by(entry.turn)) for entry in fresh])
+
+
+def _store(layers: Layers, new: Sequence[tuple[Entry, Attempt[tuple[Document, ...]]]]) -> list[tuple[int, Entry]]:
+    """Store new turns with all that is known of them; return their numbers, and what was stored."""
+    places = layers.raw.append([entry.turn for entry, _ in new])
+    stated = [
+        StatedFacts(place.seq, instant(entry.turn.time), entry.facts)
+        for place, (entry, _) in zip(places, new, strict=True) if entry.facts
+    ]  # fmt: skip
+    failed: dict[JobKind, dict[int, str]] = defaultdict(dict)
+    errors = layers.derive(layers.facts.insert, stated)
+    failed["facts"] = {one.seq: why for one, why in zip(stated, errors, strict=True) if why}
+    queued: dict[JobKind, list[int]] = defaultdict(list)
+    written, indexed = list[tuple[int, Entry]](), list[TurnToIndex]()
+    for place, (entry, found) in zip(places, new, strict=True):
+        kept = change(entry, facts=()) if place.seq in failed["facts"] else entry
+        vectors = None if entry.vectors is None else [pack(vector) for vector in entry.vectors]
+        written.append((place.seq, kept))
+        indexed.append(TurnToIndex(entry.turn, place, found, kept.facts, vectors))
+        for kind in (*entry.jobs, *(("vector",) if vectors is None else ())):
+            queued[kind].append(place.seq)
+        for kind, why in (*entry.failed, *((("terms", found.error),) if found.error else ())):
+            failed[kind][place.seq] = why
+    rows = [one.value for one in layers.rows(indexed)]
+    given = layers.passages.assign([(place.seq, len(some)) for place, some in zip(places, rows, strict=True)])
+    numbered = (zip(numbers, some, strict=True) for numbers, some in zip(given, rows, strict=True))
+    layers.segments.insert(dict(chain.from_iterable(numbered)))
+    for kind, seqs in queued.items():
+        layers.jobs.enqueue(kind, seqs)
+    for kind, whys in failed.items():
+        layers.jobs.fail(kind, whys)
+    return written
 
 
 def _stale(layers: Layers, entries: Sequence[Entry]) -> dict[str, int]:
     """Return the sequence numbers, by id, of stored turns that these replace: no one that then would be refused."""
-    found: dict[str, int] = {}
-    for turn in (entry.turn for entry in entries):
-        if layers.raw.holds(turn) is False and is_of_clock(layers.db, turn):
-            seq = layers.raw.find(turn.id)
-            found |= {} if seq is None else {turn.id: seq}
-    return found
+    clock, turns = MemoryClock(layers.db), [entry.turn for entry in entries]
+    held = zip(turns, layers.raw.holds(turns), strict=True)
+    return layers.raw.known(turn.id for turn, same in held if same is False and clock.admits(turn))
 
 
 def _purged(handle: StoreHandle, erasure: Erasure, statuses: Sequence[TurnStatus]) -> list[TurnStatus]:
@@ -206,7 +253,7 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> int:
     layers, read_again = handle.layers, kind == "facts"
     with handle.writing(durably=not read_again):
         held, done, relinked, known = _Held(handle.db), 0, False, _Read()
-        step = {"terms": len(entries), "facts": READ_AT_ONCE}.get(kind, AT_LEAST)
+        step = {"vector": AT_ONCE, "terms": len(entries), "facts": READ_AT_ONCE}.get(kind, AT_LEAST)
         while done < len(entries) and not (done and held.long_enough()):
             relinked |= _settle_some(layers, kind, entries[done : done + step], known)
             done += step
@@ -222,25 +269,26 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> int:
 
 def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry], read: _Read) -> bool:
     """Store the results of jobs; return whether facts older than the newest linked one got vectors."""
-    known = [(seq, entry) for entry in entries if (seq := _as_offered(layers, entry.turn)) is not None]
+    offered = _as_offered(layers, [entry.turn for entry in entries])
+    known = [(offered[entry.turn.id], entry) for entry in entries if entry.turn.id in offered]
     if kind == "facts":  # what another process has read meanwhile is read
         left = set(layers.jobs.waits(kind, [seq for seq, _ in known]))
         known = [(seq, entry) for seq, entry in known if seq in left]
-    failed: dict[int, str] = {}
-    for seq, entry in known:
-        if kind == "vector":
-            _set_vectors(layers, seq, entry.vectors)
-        elif kind in {"extract", "facts"}:
-            error = dict(entry.failed).get(kind) or layers.derive(_settle_facts, layers, kind, seq, entry, read)
-            failed |= {seq: error} if error else {}
+    failed = {seq: why for seq, entry in known for failing, why in entry.failed if failing == kind}
+    if kind == "vector":
+        _set_vectors(layers, known)
+    elif kind in {"extract", "facts"}:
+        found = [(seq, entry) for seq, entry in known if seq not in failed]
+        errors = layers.derive(lambda some: _settle_facts(layers, kind, some, read), found)
+        failed |= {seq: why for (seq, _), why in zip(found, errors, strict=True) if why}
     known = [(seq, entry) for seq, entry in known if seq not in failed]
     linked = _Linked() if kind in {"vector", "terms"} else _link(layers, known, now=kind == "link")
     again = linked.failed if kind == "link" else {}
     layers.jobs.complete(kind, [seq for seq, _ in known if seq not in again])
     if kind == "terms":  # no longer queued for it, so that they are read
         _derive_terms(layers, [seq for seq, _ in known])
-    _fail(layers, "link", linked.failed)
-    _fail(layers, kind, failed)
+    layers.jobs.fail("link", linked.failed)
+    layers.jobs.fail(kind, failed)
     return linked.late
 
 
@@ -252,19 +300,18 @@ class _Read:
     replaced: bool = False
 
 
-def _settle_facts(layers: Layers, kind: JobKind, seq: int, entry: Entry, read: _Read) -> None:
-    """Store further facts of a turn or, of a job "facts", those that now are all that an extractor finds."""
-    said, before = microseconds(entry.turn.time), layers.facts.rows_of([seq])
-    outdated = layers.facts.outdated(seq, entry.facts, entry.extractor) if kind == "facts" and before else ()
+def _settle_facts(layers: Layers, kind: JobKind, found: Sequence[tuple[int, Entry]], read: _Read) -> None:
+    """Store further facts of turns or, of jobs "facts", those that now are all that an extractor finds."""
+    stated = [StatedFacts(seq, instant(entry.turn.time), entry.facts, entry.extractor) for seq, entry in found]
+    before = layers.facts.turns_among([seq for seq, _ in found])
+    outdated = layers.facts.outdated(stated) if kind == "facts" and before else []
     if outdated:
         read.replaced = True
         neighbours = layers.edges.erase(layers.facts.rows(outdated))  # an edge or vector holds the facts that leave
         layers.edges.relink(neighbours, threshold(layers.meta("embedder") or ""))
-        layers.facts.reconcile(seq, said, entry.facts, entry.extractor)
-    else:
-        layers.facts.insert(seq, said, entry.facts)
-    if before or any(fact.event for fact in entry.facts):
-        read.happens[seq] = events(layers.facts.of_turns([seq])[seq])
+    layers.facts.exchange(outdated, stated)
+    dated = {one.seq for one in stated if any(fact.event for fact in one.facts)}
+    read.happens |= {seq: events(facts) for seq, facts in layers.facts.of_turns([*before | dated]).items()}
 
 
 def _set_events(layers: Layers, happens: Mapping[int, Sequence[Interval]]) -> None:
@@ -279,7 +326,7 @@ def _derive_terms(layers: Layers, seqs: Sequence[int]) -> None:
 
 
 def enqueue_missing(handle: StoreHandle, kind: JobKind) -> None:
-    """Queue a job of a kind for every turn that never had one."""
+    """See `Store.enqueue_missing`."""
     if handle.layers.jobs.missing(kind):
         with handle.writing():
             handle.layers.jobs.enqueue(kind, handle.layers.jobs.missing(kind))
@@ -290,33 +337,31 @@ def hold(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str], reason: st
     """See `Store.hold`."""
     layers = handle.layers
     with handle.writing():
-        seqs = [seq for turn_id in turn_ids if (seq := layers.raw.find(turn_id)) is not None]
-        layers.jobs.hold(kind, seqs, reason, seconds)
+        layers.jobs.hold(kind, layers.raw.known(turn_ids).values(), reason, seconds)
         layers.count_commit()
 
 
 def lease(handle: StoreHandle, kind: JobKind, limit: int, seconds: float) -> tuple[Job, ...]:
-    """Return queued jobs as `Store.due` does, and offer them to no other caller for so many seconds."""
+    """See `Store.lease`."""
     layers = handle.layers
     with handle.writing():
-        jobs = jobs_of(layers, layers.leases.lease(kind, limit, seconds))
+        jobs = jobs_of(layers, layers.jobs.lease(kind, limit, seconds))
         layers.count_commit()
     return jobs
 
 
 def release(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> None:
-    """Offer leased jobs again that were neither finished nor put off."""
+    """See `Store.release`."""
     layers = handle.layers
     with handle.writing():
-        layers.leases.release(kind, [seq for turn_id in turn_ids if (seq := layers.raw.find(turn_id)) is not None])
+        layers.jobs.release(kind, layers.raw.known(turn_ids).values())
         layers.count_commit()
 
 
 def retry_now(handle: StoreHandle) -> None:
-    """Make every job that was put off after a failure, or given up, due now."""
+    """See `Store.retry_now`."""
     with handle.writing():
-        for kind in get_args(JobKind):
-            handle.layers.leases.retry_now(kind)
+        handle.layers.jobs.retry_now()
         handle.layers.count_commit()
 
 
@@ -324,8 +369,7 @@ def postpone(handle: StoreHandle, kind: JobKind, turn_id: str, error: str, secon
     """See `Store.postpone`."""
     layers = handle.layers
     with handle.writing():
-        seq = layers.raw.find(turn_id)
-        if seq is not None:
+        for seq in layers.raw.known([turn_id]).values():
             layers.jobs.postpone(kind, seq, error, seconds)
             layers.count_commit()
 
@@ -338,63 +382,53 @@ def keep_setting(handle: StoreHandle, name: str, value: str | None) -> None:
     handle.after_commit()
 
 
+def keep_trace(handle: StoreHandle, trace: Trace) -> int:
+    """See `Store.keep_trace`."""
+    with handle.writing():
+        handle.layers.count_commit()
+        return insert_trace(handle.layers, trace)
+
+
 def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
     """See `Store.forget`."""
     layers = handle.layers
 
     def act(erasure: Erasure) -> bool:
         # What is forgotten already is no error: a call whose reply was lost may be repeated.
-        there = [one for one in turn_ids if layers.raw.find(one) is not None or not was_forgotten(layers, one)]
-        return erasure.turns(layers.raw.seqs(there))
+        known = layers.raw.known(turn_ids)
+        gone = forgotten_among(layers, [one for one in turn_ids if one not in known])
+        return erasure.turns(layers.raw.seqs([one for one in turn_ids if one not in gone]))
 
     return _erase(handle, act)
 
 
-def forget_where(handle: StoreHandle, listing: Listing, as_in: Path | None) -> EraseReport:
-    """Erase what a condition selects: see `Erasure.where`."""
+def forget_where(
+    handle: StoreHandle,
+    *,
+    session: str | None = None,
+    before: datetime | None = None,
+    speaker: str | None = None,
+    where: Where | None = None,
+    as_in: Path | None = None,
+) -> EraseReport:
+    """See `Store.forget_where`."""
+    listing = Listing(session, speaker, before=before, where=where)
     return _erase(handle, lambda erasure: erasure.where(listing, as_in))
 
 
-def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, tuple[int, Entry] | None]:
-    """Store one turn with all that is known of it; where it is new, return its number, and what was stored."""
-    turn = entry.turn
-    kept = layers.raw.holds(turn)
-    if kept is not None:
-        if not kept:
-            raise TurnConflict(turn.id)
-        return TurnStatus(turn.id, "exists"), None
-    check_clock(layers.db, turn)
-    place = layers.raw.append(turn)
-    seq = place.seq
-    said = microseconds(turn.time)
-    unread = layers.derive(layers.facts.insert, seq, said, entry.facts) if entry.facts else None
-    entry = change(entry, facts=()) if unread else entry
-    packed = None if entry.vectors is None else [pack(vector) for vector in entry.vectors]
-    read = layers.rows(turn, place, entry.facts, packed)
-    for number, row in zip(layers.passages.assign(seq, len(read.value)), read.value, strict=True):
-        layers.segments.insert(number, row)
-    for kind in entry.jobs:
-        layers.jobs.enqueue(kind, [seq])
-    if packed is None:
-        layers.jobs.enqueue("vector", [seq])
-    derived: tuple[tuple[JobKind, str | None], ...] = (("facts", unread), ("terms", read.error), *entry.failed)
-    for kind, error in derived:
-        if error is not None:
-            layers.jobs.fail(kind, seq, error)
-    return TurnStatus(turn.id, "readded" if was_forgotten(layers, turn.id) else "added"), (seq, entry)
+def _as_offered(layers: Layers, turns: Sequence[Turn]) -> dict[str, int]:
+    """Return the numbers of the turns that are still what they were, by id; of a replaced one, facts would be false."""
+    held = zip(turns, layers.raw.holds(turns), strict=True)
+    return layers.raw.known(turn.id for turn, same in held if same)
 
 
-def _as_offered(layers: Layers, turn: Turn) -> int | None:
-    """Return the sequence number of a turn that is still what it was; of a replaced one, facts would be false."""
-    return layers.raw.find(turn.id) if layers.raw.holds(turn) else None
-
-
-def _set_vectors(layers: Layers, seq: int, vectors: Vectors) -> None:
-    """Store the vectors of a turn's passages; skip a turn that was split anew since they were asked for."""
-    rows = layers.passages.of([seq]).get(seq)
-    if rows is not None and len(vectors) == rows.count:
-        for row, vector in zip(rows, vectors, strict=True):
-            layers.segments.set_vector(row, pack(vector))
+def _set_vectors(layers: Layers, known: Sequence[tuple[int, Entry]]) -> None:
+    """Store the vectors of turns' passages; skip a turn that was split anew since they were asked for."""
+    rows = layers.passages.of([seq for seq, _ in known])
+    split = ((rows[seq], entry.vectors) for seq, entry in known if seq in rows)
+    whole = ((numbers, some) for numbers, some in split if numbers.count == len(some))
+    vectors = {row: pack(vector) for numbers, some in whole for row, vector in zip(numbers, some, strict=True)}
+    layers.segments.set_vectors(vectors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,25 +451,18 @@ def _link(layers: Layers, written: Sequence[tuple[int, Entry]], *, now: bool = F
 def _linked(layers: Layers, ready: Mapping[int, Entry]) -> _Linked:
     """Link all of these turns at once or, where that raises, each by itself."""
     late: list[bool] = []
-    error = layers.derive(lambda: late.append(_link_all(layers, ready.values())))
-    if error is None:
-        return _Linked(any(late))
-    layers.edges.drop_cache()
-    if len(ready) == 1:
-        return _Linked(failed=dict.fromkeys(ready, error))
-    each = [_linked(layers, {seq: entry}) for seq, entry in ready.items()]
-    return _Linked(any(one.late for one in each), {seq: why for one in each for seq, why in one.failed.items()})
+    errors = layers.derive(lambda entries: late.append(_link_all(layers, entries)), list(ready.values()))
+    return _Linked(any(late), {seq: why for seq, why in zip(ready, errors, strict=True) if why})
 
 
-def _link_all(layers: Layers, entries: Collection[Entry]) -> bool:
+def _link_all(layers: Layers, entries: Sequence[Entry]) -> bool:
     rows = layers.facts.rows([fact.id for entry in entries for fact in entry.facts])
     vectors = np.concatenate([entry.fact_vectors for entry in entries])
-    return layers.edges.link(rows, vectors, threshold(layers.meta("embedder") or ""))
-
-
-def _fail(layers: Layers, kind: JobKind, failed: Mapping[int, str]) -> None:
-    for seq, error in failed.items():
-        layers.jobs.fail(kind, seq, error)
+    try:
+        return layers.edges.link(rows, vectors, threshold(layers.meta("embedder") or ""))
+    except BaseException:
+        layers.edges.drop_cache()  # what is undone in the file is not in memory
+        raise
 
 
 def _erase(handle: StoreHandle, act: Callable[[Erasure], bool]) -> EraseReport:

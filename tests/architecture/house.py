@@ -10,8 +10,10 @@ from functools import cache, cached_property
 from pathlib import Path
 
 ROW = re.compile(r"^\|\s*(\d+)\s*\|([^|]*)\|", re.MULTILINE)
-SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA|REINDEX|BEGIN|COMMIT|SAVEPOINT|VACUUM)\b")
-RUNS_SQL = {"execute", "executemany", "rows", "value"}
+SQL = re.compile(
+    r"\s*(SELECT|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|(CREATE|DROP|ALTER) (TABLE|INDEX)|PRAGMA|REINDEX"
+    r"|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|VACUUM)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -100,13 +102,13 @@ class House:
         return [sorted(group) for group in components(graph) if len(group) > 1]
 
     def sql(self) -> list[str]:
-        """Calls that run SQL, as `module:line`."""
-        found = []
-        for name, path in self.modules.items():
-            for node in ast.walk(tree(path)):
-                if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in RUNS_SQL and _has_sql(node):
-                    found.append(f"{name}:{node.lineno}")
-        return found
+        """Texts that begin as a statement does, as `module:line`."""
+        return [
+            f"{name}:{node.lineno}"
+            for name, path in self.modules.items()
+            for node in ast.walk(tree(path))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.match(node.value)
+        ]
 
 
 def floors(page: str) -> dict[str, int]:
@@ -153,8 +155,3 @@ def components(graph: Mapping[str, set[str]]) -> list[list[str]]:
         if node not in order:
             visit(node)
     return found
-
-
-def _has_sql(call: ast.Call) -> bool:
-    texts = [node for argument in call.args for node in ast.walk(argument) if isinstance(node, ast.Constant)]
-    return any(isinstance(text.value, str) and SQL.match(text.value) for text in texts)

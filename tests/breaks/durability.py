@@ -9,10 +9,11 @@ from typing import Any
 
 from evimem.db import connection, schema
 from evimem.db.connection import Connection
-from evimem.store import ann, open_file, sqlite, writes
+from evimem.raw import RawLog
+from evimem.store import ann, open_file, writes
 from evimem.store.handle import StoreHandle
-from evimem.store.layers import Layers
-from evimem.types.reports import AddReport, TurnStatus
+from evimem.store.sqlite import SqliteStore
+from evimem.types.reports import AddReport
 from evimem.types.stored import Entry
 from tests.breaks.gates import KILLS, POWER, REPLACED, RUNTIME
 from tests.breaks.patch import opened_with, put
@@ -61,7 +62,7 @@ def acknowledged_before_commit() -> None:
 
 @breaks(gate=REPLACED, says="acknowledged turns differ")
 def a_replaced_turn_is_erased_in_a_transaction_of_its_own() -> None:
-    whole = writes.write
+    whole = SqliteStore.write
 
     def in_two(
         handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Any = ()
@@ -70,7 +71,7 @@ def a_replaced_turn_is_erased_in_a_transaction_of_its_own() -> None:
             writes.forget(handle, list(stale))
         return whole(handle, entries, strict=strict, gone=gone)
 
-    put(writes, "write", in_two)
+    put(SqliteStore, "write", in_two)
 
 
 @breaks(gate=KILLS, says="sent again and not recognized")
@@ -79,16 +80,8 @@ def ids_are_not_unique() -> None:
         table.replace("id TEXT NOT NULL UNIQUE", "id TEXT NOT NULL", 1) if "CREATE TABLE turn " in table else table
         for table in schema._THREE_LAYERS
     )
-    honest = writes._write_one
-
-    def stored_again(layers: Layers, entry: Entry) -> Any:
-        if layers.raw.holds(entry.turn) is None:
-            return honest(layers, entry)
-        layers.raw.append(entry.turn)
-        return TurnStatus(entry.turn.id, "added"), None
-
     put(schema, "_THREE_LAYERS", tables)
-    put(writes, "_write_one", stored_again)
+    put(RawLog, "holds", lambda self, turns: [None] * len(turns))
 
 
 @breaks(
@@ -119,7 +112,7 @@ def the_sqlite_version_is_not_checked() -> None:
 
 @breaks(gate="tests/reliability/test_backup.py", says="the copy lacks turns|the copy is no prefix")
 def a_backup_is_a_copied_file() -> None:
-    put(sqlite, "write_backup", lambda db, target: shutil.copyfile(db.path, target))
+    put(SqliteStore, "backup", lambda self, target: shutil.copyfile(self.path, target))
 
 
 @breaks(

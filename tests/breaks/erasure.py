@@ -16,9 +16,10 @@ from evimem.edges.fact_vectors import FactMatrix
 from evimem.index.passage_table import PassageTable
 from evimem.index.segments import Segments
 from evimem.index.supersede import Supersession
-from evimem.store import check, erase, forgotten_ids, trace_table
+from evimem.store import erase, forgotten_ids, trace_table
 from evimem.store.ann import AnnIndexCache
 from evimem.store.handle import StoreHandle
+from evimem.store.sqlite import SqliteStore
 from tests.breaks.gates import COMPARED, DERIVED, ERASURE, FORGETTING, MACHINE, NUMBERED_ANEW, WRONG_EDGES
 from tests.breaks.patch import opened_with, put
 from tests.breaks.registry import breaks
@@ -96,7 +97,7 @@ def a_pending_erasure_is_never_finished() -> None:
 
 @breaks(gate=DERIVED, says="replaced_by")
 def facts_replaced_by_forgotten_ones_stay_replaced() -> None:
-    put(Supersession, "leave", lambda self, left: None)
+    put(Supersession, "reaching", lambda self, rows: set())
 
 
 @breaks(gate=DERIVED, says="index")
@@ -109,7 +110,7 @@ def sealed_dates_of_forgotten_turns_stay() -> None:
     says="saw nothing wrong",
 )
 def the_check_reports_nothing() -> None:
-    put(check, "problems", lambda layers, extractor, progress: ())
+    put(SqliteStore, "check", lambda self, extractor, progress=None: ())
 
 
 @breaks(gate=NUMBERED_ANEW, says="numbers of erased rows were not given again")
@@ -139,7 +140,7 @@ def only_edges_that_are_there_are_checked() -> None:
 
 @breaks(gate=MACHINE, says="the postings")
 def postings_of_forgotten_turns_stay() -> None:
-    put(Segments, "_shorten", lambda self, term, number, leaving: None)
+    put(Segments, "_shorten", lambda self, number, leaving: None)
 
 
 @breaks(gate=DERIVED, says="edge")

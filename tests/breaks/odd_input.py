@@ -28,20 +28,22 @@ def dateparser_scans_raw_text() -> None:
 
 @breaks(gate=ODD_INPUT, says="Error")
 def names_are_interpolated_into_sql() -> None:
-    def number(self: NameTable, name: str) -> Any:
-        plain = name.encode("utf-8", "replace").decode()
-        return self._db.value(f"SELECT ord FROM {self._table} WHERE name = '{plain}'")
+    def numbers(self: NameTable, names: Any) -> Any:
+        plain = [name.encode("utf-8", "replace").decode() for name in names]
+        found = [self._db.rows(f"SELECT name, ord FROM {self._table} WHERE name = '{name}'") for name in plain]
+        return dict(row for rows in found for row in rows)
 
-    put(NameTable, "number", number)
+    put(NameTable, "numbers", numbers)
 
 
 @breaks(gate=ODD_INPUT, says="a statement of its own")
 def names_are_quoted_into_sql() -> None:
-    def number(self: NameTable, name: str) -> Any:
-        plain = name.encode("utf-8", "replace").decode().replace("'", "''").replace("\0", "")
-        return self._db.value(f"SELECT ord FROM {self._table} WHERE name = '{plain}'")
+    def numbers(self: NameTable, names: Any) -> Any:
+        plain = [name.encode("utf-8", "replace").decode().replace("'", "''").replace("\0", "") for name in names]
+        found = [self._db.rows(f"SELECT name, ord FROM {self._table} WHERE name = '{name}'") for name in plain]
+        return dict(row for rows in found for row in rows)
 
-    put(NameTable, "number", number)
+    put(NameTable, "numbers", numbers)
 
 
 @breaks(gate="tests/reliability/test_odd_input.py::test_an_odd_text_is_kept_verbatim_and_found", says="Unicode|UTF-8")

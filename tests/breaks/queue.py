@@ -17,7 +17,7 @@ from tests.breaks.registry import breaks
 
 @breaks(gate=MACHINE, says="has no vector, and no job")
 def jobs_are_completed_without_their_result() -> None:
-    put(Segments, "set_vector", lambda self, seq, packed: None)
+    put(Segments, "set_vectors", lambda self, packed: None)
 
 
 @breaks(gate=KILLS, says="derived rows differ|has no vector")

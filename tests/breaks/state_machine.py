@@ -8,7 +8,7 @@ from typing import Any
 from evimem.db.text_columns import bindable
 from evimem.index.supersede import Supersession
 from evimem.raw import RawLog, digest
-from evimem.store import reads, writes
+from evimem.store import reads
 from evimem.store.layers import Layers
 from evimem.store.sqlite import SqliteStore
 from tests.breaks.gates import MACHINE
@@ -18,14 +18,15 @@ from tests.breaks.registry import breaks
 
 @breaks(gate=MACHINE, says="not those that were kept|taken otherwise|DID NOT RAISE")
 def a_conflict_overwrites_the_stored_turn() -> None:
-    honest = writes._write_one
+    honest = RawLog.holds
 
-    def write(layers: Layers, entry: Any) -> Any:
-        values = (bindable(entry.turn.text), digest(entry.turn), entry.turn.id)
-        layers.db.execute("UPDATE turn SET text = ?, digest = ? WHERE id = ?", values)
-        return honest(layers, entry)
+    def holds(self: RawLog, turns: Any) -> Any:
+        for turn in turns:
+            values = (bindable(turn.text), digest(turn), turn.id)
+            self._db.execute("UPDATE turn SET text = ?, digest = ? WHERE id = ?", values)
+        return honest(self, turns)
 
-    put(writes, "_write_one", write)
+    put(RawLog, "holds", holds)
 
 
 @breaks(gate=MACHINE, says="StoreCorrupt|every eligible turn|the postings|FOREIGN KEY")
@@ -62,11 +63,11 @@ def sequence_numbers_are_reused() -> None:
 
 @breaks(gate=MACHINE, says="has a fact that is not what was stored")
 def replaced_facts_are_overwritten() -> None:
-    def overwrite(self: Supersession, row: int, winner: str | None) -> None:
+    def overwrite(self: Supersession, rows: Any) -> None:
         sql = "UPDATE fact SET object = (SELECT object FROM fact WHERE id = ?) WHERE row = ?"
-        self._db.execute(sql, (winner, row))
+        self._db.executemany(sql, [(winner, row) for row, winner in self.wrong(rows).items()])
 
-    put(Supersession, "_set", overwrite)
+    put(Supersession, "settle", overwrite)
 
 
 @breaks(gate=MACHINE, says="not those that were kept|taken otherwise")

@@ -23,7 +23,7 @@ def said(id: str, time: str, text: str = "We adopted a puppy yesterday.") -> Tur
 
 
 def instants(memory: Memory) -> dict[str, int]:
-    return dict(memory._core.store._handle.db.rows("SELECT id, instant FROM turn"))
+    return dict(memory._core.store.db.rows("SELECT id, instant FROM turn"))
 
 
 def test_naive_and_aware_times_mix_and_keep_the_order_of_utc(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def test_the_check_sees_edges_that_the_vectors_do_not_give(
 ) -> None:
     monkeypatch.setattr(fact_vectors, "WINDOW", window)
     assert linked.check().problems == ()
-    db = linked._core.store._handle.db
+    db = linked._core.store.db
     with db.writing():
         db.execute(damage)
     assert "other edges than their vectors give" in " ".join(linked.check().problems)
@@ -186,7 +186,7 @@ def test_a_memory_beyond_the_window_checks_clean_after_late_turns_and_forgetting
         for first in (0, 15, 30):
             memory.forget(turns=[str(number) for number in range(first, first + 12, 2)])
             assert memory.check().problems == ()
-        db = memory._core.store._handle.db
+        db = memory._core.store.db
         far = db.value("SELECT count(*) FROM edge WHERE target - source > 9")
     assert far > 0, "cells found nothing beyond the window"
 

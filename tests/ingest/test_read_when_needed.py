@@ -125,10 +125,10 @@ def test_a_search_by_time_reads_all_and_finds_by_it(tmp_path: Path) -> None:
 def test_what_searches_score_follows_facts_that_are_read_and_is_not_read_again(tmp_path: Path) -> None:
     with opened(tmp_path / "m.evimem") as memory, opened(tmp_path / "m.evimem") as other:
         memory.extend(many(20)), memory.search("Rex"), other.search("Rex")
-        before = [one._core.store._handle._corpus for one in (memory, other)]
+        before = [one._core.store._corpus for one in (memory, other)]
         memory.add("Mira", "I moved to Porto yesterday.", time=NOON)
         assert memory.search(ASKED[1]) == other.search(ASKED[1])
-        after = [one._core.store._handle._corpus for one in (memory, other)]
+        after = [one._core.store._corpus for one in (memory, other)]
         assert all(one is two for one, two in zip(before, after, strict=True))
 
 
@@ -148,7 +148,7 @@ def test_several_handles_read_the_same_turns_at_once_and_no_fact_twice(tmp_path:
 def test_a_file_that_takes_no_more_answers_from_what_is_read_and_health_says_what_is_not(tmp_path: Path) -> None:
     with opened(tmp_path / "m.evimem") as memory:
         memory.extend(many(200))
-        db = memory._core.store._handle.db
+        db = memory._core.store.db
         db.execute(f"PRAGMA max_page_count={db.value('PRAGMA page_count')}")
         assert memory.search("Rex")
         assert memory.ask(ASKED[2]).citations

@@ -240,7 +240,7 @@ def test_a_forgotten_id_stays_refused(memory: Memory) -> None:
 
 
 def test_places_do_not_grow_a_file_and_tell_nothing(memory: Memory) -> None:
-    db = memory._core.store._handle.db
+    db = memory._core.store.db
     for day in range(1, 20):
         outcomes(memory, [user(f"My PIN is {day}.")], day)
         outcomes(memory, [assistant(f"It is day {day}.")], day)

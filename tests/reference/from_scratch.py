@@ -18,7 +18,7 @@ from evimem.index.passages import passages, trimmed
 from evimem.index.prepared_query import IndexQuery, Ranked, microseconds
 from evimem.index.weights import BM25, WEIGHTS
 from evimem.raw import ROLES, TurnRows, instant
-from evimem.store.layers import index_rows
+from evimem.store.layers import TurnToIndex, index_rows
 from evimem.types.stored import MOST_SECONDS, Entry, JobKind, Listing
 from evimem.types.values import Fact, Hit, Query, Turn
 from evimem.types.vectors import Vectors
@@ -100,7 +100,7 @@ def corpus_of(kept: Sequence[StoredTurn], dimension: int) -> Corpus:
     speakers = {name: number for number, name in enumerate(dict.fromkeys(one.turn.speaker for one in kept))}
     for number, one in enumerate(kept, 1):
         place = TurnRows(number, sessions[one.turn.session], speakers[one.turn.speaker])
-        for row in index_rows(one.turn, place, one.facts, one.vectors).value:
+        for row in index_rows(TurnToIndex(one.turn, place, found_by(one.turn), one.facts, one.vectors)).value:
             corpus.append(row)
     return corpus
 

@@ -88,7 +88,7 @@ def test_no_statement_of_a_question_writes(path: Path, loop: str) -> None:
     with opened(path, llm=ScriptedModel(then=insatiable)) as memory:
         memory.stats()  # reads the facts of what came since
         statements: list[str] = []
-        db = memory._core.store._handle.db._handle()
+        db = memory._core.store.db._handle()
         db.exec_trace = lambda _, sql, __: statements.append(sql) is None
         memory.ask(QUESTION, loop)
         memory.search(QUESTION)
@@ -99,7 +99,7 @@ def test_no_statement_of_a_question_writes(path: Path, loop: str) -> None:
 def test_nothing_can_be_written_inside_a_read(path: Path) -> None:
     """The connection refuses writes, so that no loop can make any."""
     with opened(path) as memory:
-        db = memory._core.store._handle.db
+        db = memory._core.store.db
         for statement in ("UPDATE turn SET text = ''", "DELETE FROM turn", "DROP TABLE fact", "PRAGMA user_version=7"):
             with db.reading(), pytest.raises(StoreReadOnly):
                 db.execute(statement)

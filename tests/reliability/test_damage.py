@@ -50,7 +50,7 @@ def made(folder: Path, *, crash: bool) -> Kit:
     def work(send: Send) -> None:
         memory = open_memory(kit.path)
         if crash:
-            memory._core.store._handle.db.execute("PRAGMA wal_autocheckpoint=0")
+            memory._core.store.db.execute("PRAGMA wal_autocheckpoint=0")
         for number in range(TURNS):
             memory.extend([said(number)])
         if not crash:

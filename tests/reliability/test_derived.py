@@ -146,7 +146,7 @@ def test_lost_derived_rows_are_noticed_and_derived_again(disk: Path, case: str) 
             memory._core.embedder = Unreachable(64)
         memory.extend(turns[40:])
         whole = dump(memory)
-        db = memory._core.store._handle.db
+        db = memory._core.store.db
         db.execute("PRAGMA foreign_keys=OFF")
         for statement in DAMAGE[case].split("; "):
             db.execute(statement)
@@ -180,8 +180,8 @@ def test_facts_that_got_their_vectors_late_are_linked_in_every_handle(disk: Path
         memory._core.embedder = WordEmbedder(64)
         other.extend([later])
         memory.extend([last])
-        db = memory._core.store._handle.db
+        db = memory._core.store.db
         db.execute("DELETE FROM job WHERE kind = 'vector'")  # what bumps the epoch; links alone must do it too
         memory.enrich()
-        assert other._core.store._handle.layers.edges.count_wrong(0.7) == 0
+        assert other._core.store.layers.edges.count_wrong(0.7) == 0
         assert {hit.turn.id for hit in other.neighbours("t0")} == {"t1", "t2"}

@@ -61,7 +61,7 @@ def test_a_memory_works_without_an_index_that_does_not_fit(disk: Path, tell: Cal
         with open_memory(disk / "m.evimem", embedder=embedder, index_from=24) as memory:
             memory.extend([said(number) for number in range(200)], strict=True)
             memory.stats()  # reads their facts
-            memory._core.store._handle.db.checkpoint()
+            memory._core.store.db.checkpoint()
             limited(100_000)
             with pytest.raises(DiskFull, match=r"m\.evimem\.ann.*searched without it"):
                 memory.enrich()
@@ -76,7 +76,7 @@ def test_a_memory_works_without_an_index_that_does_not_fit(disk: Path, tell: Cal
 
 def test_a_memory_at_its_size_limit_raises_disk_full_and_recovers(disk: Path, tell: Callable[[str], None]) -> None:
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
-        db = memory._core.store._handle.db
+        db = memory._core.store.db
         db.execute(f"PRAGMA max_page_count={db.value('PRAGMA page_count') + 120}")
         kept = survives(memory, lambda: db.execute("PRAGMA max_page_count=1000000"), forgets=True)
     tell(f"a limit of pages: {kept} acknowledged turns, 0 lost")

@@ -67,7 +67,7 @@ def filled(memory: Memory, count: int) -> list[bytes]:
     for start in range(0, count, 50):
         memory.extend(turns[start : start + 50], strict=True)
         if start == 50:
-            memory._core.store._handle.db.value(
+            memory._core.store.db.value(
                 "PRAGMA wal_checkpoint(TRUNCATE)"
             )  # so that some of it stands in the file and some in the log
     memory.enrich()
@@ -79,7 +79,7 @@ def filled(memory: Memory, count: int) -> list[bytes]:
 def others(memory: Memory) -> list[bytes]:
     return [
         digest
-        for (digest,) in memory._core.store._handle.db.rows(
+        for (digest,) in memory._core.store.db.rows(
             "SELECT digest FROM turn WHERE instant > 0 AND id NOT LIKE ? AND id NOT LIKE ? ORDER BY seq",
             tuple(f"{canary}-%" for canary in CANARIES),
         )
@@ -144,7 +144,7 @@ def test_copies_of_rows_in_page_slack_are_overwritten(folders: list[Path]) -> No
 def test_the_scan_finds_what_an_insecure_deletion_leaves(folders: list[Path]) -> None:
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 120)
-        memory._core.store._handle.db.execute("PRAGMA secure_delete=OFF")
+        memory._core.store.db.execute("PRAGMA secure_delete=OFF")
         memory.forget(session=SECRET)
         assert hits(needles(), folders) != []
 
@@ -155,7 +155,7 @@ def test_forgetting_is_pending_while_a_reader_holds_an_older_state(
     path = folders[0] / "m.evimem"
     with opened(path) as memory:
         filled(memory, 60)
-        with opened(path) as reader, reader._core.store._handle.db.reading():
+        with opened(path) as reader, reader._core.store.db.reading():
             assert reader.turn(secret(0).id)
             report = memory.forget(session=SECRET)
             assert (report.status, report.turns) == ("pending", 7)
@@ -171,7 +171,7 @@ def test_an_interrupted_erasure_is_finished_at_the_next_opening(folders: list[Pa
     path = folders[0] / "m.evimem"
     memory, reader = opened(path), opened(path)
     filled(memory, 60)
-    with reader._core.store._handle.db.reading():
+    with reader._core.store.db.reading():
         reader.turn(secret(0).id)
         assert memory.forget(session=SECRET).status == "pending"
     with opened(path):  # beside the two that never got to end it
@@ -187,8 +187,8 @@ def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> No
     kept = {"meta", "forgotten", "sqlite_sequence", "place", "calls"}
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 60)
-        db = memory._core.store._handle.db
-        memory._core.store._handle.layers.jobs.enqueue("extract", [1, 2, 3])
+        db = memory._core.store.db
+        memory._core.store.layers.jobs.enqueue("extract", [1, 2, 3])
         memory.remember([{"role": "user", "content": f"I live in {CANARIES[0]}."}], session=SECRET, time=NOON)
         empty = {table for table, count in rows(memory).items() if not count}
         assert empty <= {"forgotten", "place"}, f"tables that nothing has filled: {empty}"
@@ -210,7 +210,7 @@ def test_of_a_forgotten_message_no_byte_is_left_and_no_digest_that_could_be_gues
     with opened(folders[0] / "m.evimem") as memory:
         memory.remember(messages, session=SECRET, time=NOON)
         memory.add(CANARIES[0], f"I live in {CANARIES[1]}.", time=NOON, session=SECRET)
-        db, layers = memory._core.store._handle.db, memory._core.store._handle.layers
+        db, layers = memory._core.store.db, memory._core.store.layers
         by_content = [turn.id for turn in memory.turns() if turn.speaker == CANARIES[0]]
         memory.forget(session=SECRET)
         assert hits(needles(), folders) == []
@@ -220,7 +220,7 @@ def test_of_a_forgotten_message_no_byte_is_left_and_no_digest_that_could_be_gues
 
 
 def rows(memory: Memory) -> dict[str, int]:
-    db = memory._core.store._handle.db
+    db = memory._core.store.db
     tables = [name for (name,) in db.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     return {table: db.value(f"SELECT count(*) FROM {table}") for table in tables}
 

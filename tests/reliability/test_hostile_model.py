@@ -65,12 +65,12 @@ def wicked(request: Complete, random: Random) -> str:
 
 
 def raw(memory: Memory) -> Rows:
-    return memory._core.store._handle.db.rows("SELECT * FROM turn WHERE seq <= 12 ORDER BY seq")
+    return memory._core.store.db.rows("SELECT * FROM turn WHERE seq <= 12 ORDER BY seq")
 
 
 def by_rules(memory: Memory) -> Rows:
     """Return the facts of the rules; `replaced_by` is the last column."""
-    return memory._core.store._handle.db.rows(
+    return memory._core.store.db.rows(
         """SELECT row, id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, span_start,
         span_end, kind, extractor, owner, topic, instant, replaced_by
         FROM fact WHERE extractor = 'rules' AND seq <= 12 ORDER BY row"""
@@ -79,7 +79,7 @@ def by_rules(memory: Memory) -> Rows:
 
 def taken_back(memory: Memory) -> Rows:
     """Return the facts of the rules that a model retracted in the same turn, or without a fact of its own."""
-    return memory._core.store._handle.db.rows(
+    return memory._core.store.db.rows(
         """SELECT one.id, one.predicate, one.object, other.predicate, other.object
         FROM fact AS one LEFT JOIN fact AS other ON other.id = one.replaced_by
         WHERE one.replaced_by IS NOT NULL AND one.extractor = 'rules'
@@ -88,7 +88,7 @@ def taken_back(memory: Memory) -> Rows:
 
 
 def commits(memory: Memory) -> int:
-    return int(memory._core.store._handle.layers.meta("commits") or 0)
+    return int(memory._core.store.layers.meta("commits") or 0)
 
 
 @pytest.mark.parametrize("count", sizes(300, nightly=10_000, reduced=300))
@@ -150,4 +150,4 @@ def forget_the_new(memory: Memory) -> None:
 
 
 def llm_facts(memory: Memory) -> int:
-    return int(memory._core.store._handle.db.value("SELECT count(*) FROM fact WHERE extractor = 'llm'"))
+    return int(memory._core.store.db.value("SELECT count(*) FROM fact WHERE extractor = 'llm'"))

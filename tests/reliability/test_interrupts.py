@@ -120,7 +120,7 @@ def assert_in_order(memory: Memory, number: int) -> None:
         other.submit(use).result(PATIENCE)
     kept = {turn.id: turn.text for turn in memory.turns()}
     assert {turn.id: turn.text for turn in map(said, range(STORED))}.items() <= kept.items(), "acknowledged turns lost"
-    assert memory._core.store._handle.db.value("PRAGMA query_only") == 0
+    assert memory._core.store.db.value("PRAGMA query_only") == 0
 
 
 @may_raise_in_open
@@ -139,18 +139,18 @@ def test_after_a_signal_at_any_place_of_any_call_the_memory_works(
             act = partial(again, call, memory, disk, count())
             total = places(act, files)
             for place in range(1 + 37 * tried % max(1, total // points), total + 2, max(1, total // points)):
-                if memory._core.store._handle.db._closed:
+                if memory._core.store.db._closed:
                     memory = opened(path, disk)
                     act = partial(again, call, memory, disk, count())
                 error = interrupted(act, files, place, signal.SIGINT if place % 2 else signal.SIGUSR1)
                 raised, tried = raised + (error is not None), tried + 1
-                if memory._core.store._handle.db._closed:
+                if memory._core.store.db._closed:
                     continue
                 try:
                     assert_in_order(memory, tried)
                 except (AssertionError, evimem.EvimemError, TimeoutError) as problem:
                     raise AssertionError(f"{name} at place {place} of {total}: {problem!r}") from error
-            if memory._core.store._handle.db._closed:
+            if memory._core.store.db._closed:
                 memory = opened(path, disk)
             memory.enrich()  # what an interrupted reembed() or rebuild() left in the queue
             assert memory.check().problems == (), name

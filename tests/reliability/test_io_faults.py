@@ -192,7 +192,7 @@ def test_a_sync_that_fails_once_costs_nothing_that_is_acknowledged_later(
             folder.mkdir()
             with logged(log) as vfs, contextlib.suppress(StoreError):
                 with open_memory(folder / "m.evimem", vfs=vfs, index_from=8) as memory:
-                    memory._core.store._handle.db.execute(f"PRAGMA wal_autocheckpoint={checkpoint}")
+                    memory._core.store.db.execute(f"PRAGMA wal_autocheckpoint={checkpoint}")
                     work(memory, promises)
                     memory.extend([said(20)], strict=True)
                     promises.kept.add("t20")

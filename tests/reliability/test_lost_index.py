@@ -46,8 +46,8 @@ def opened(path: Path, least: int) -> Memory:
 def nearest(memory: Memory, probes: Vectors) -> list[set[int]]:
     """Return the ten nearest to each probe by the vector index of the memory."""
     store = memory._core.store
-    with store._handle.db.reading():
-        index = store._handle.ann.nearest(store._handle.corpus(), store._handle.ann_origin())
+    with store.db.reading():
+        index = store.ann.nearest(store.corpus(), store.ann_origin())
         assert index is not None, "there is no index"
         return [set(index.search(probe, 10).positions.tolist()) for probe in probes]
 
@@ -55,8 +55,8 @@ def nearest(memory: Memory, probes: Vectors) -> list[set[int]]:
 def compared(memory: Memory, probes: Vectors) -> list[set[int]]:
     """Return the ten nearest to each probe by exact comparison with every stored vector."""
     store = memory._core.store
-    with store._handle.db.reading():
-        corpus = store._handle.corpus()
+    with store.db.reading():
+        corpus = store.corpus()
         rows = corpus.vectors[: len(corpus)] * corpus.scale[: len(corpus), None]
     norms = np.linalg.norm(rows, axis=1)
     scores = probes @ (rows / np.where(norms == 0, 1, norms)[:, None]).T

@@ -36,7 +36,7 @@ def fact(turn: Turn) -> dict[str, str]:
 
 def states(memory: Memory) -> dict[str, tuple[str, str | None]]:
     sql = "SELECT turn.id, state, error FROM job JOIN turn USING (seq) WHERE kind = 'extract'"
-    return {name: (state, error) for name, state, error in memory._core.store._handle.db.rows(sql)}
+    return {name: (state, error) for name, state, error in memory._core.store.db.rows(sql)}
 
 
 def by_model(memory: Memory, name: str) -> list[evimem.Fact]:

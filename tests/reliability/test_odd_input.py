@@ -95,7 +95,7 @@ def test_queries_ids_and_filters_reach_sqlite_only_as_bound_values(
             statements.setdefault(re.sub(r"\?(, \?)+", "?", sql))  # how many values there are is left out
             return True
 
-        memory._core.store._handle.db._handle().exec_trace = note
+        memory._core.store.db._handle().exec_trace = note
         for word in ("kite", "tea", "Mira", "10 March 2024", "tea? kite", "What about tea yesterday?"):
             everywhere(memory, word)
         plain = len(statements)

@@ -23,7 +23,7 @@ STEPS = 90
 def recorded(folder: Path, seed: int, checkpoint: int) -> Log:
     log = Log()
     with logged(log) as vfs, open_memory(folder / "m.evimem", vfs=vfs) as memory:
-        memory._core.store._handle.db.execute(f"PRAGMA wal_autocheckpoint={checkpoint}")
+        memory._core.store.db.execute(f"PRAGMA wal_autocheckpoint={checkpoint}")
         for model in work_log(memory, seed, STEPS):
             log.ack(model)
     return log
@@ -88,7 +88,7 @@ def test_a_migration_that_a_power_cut_interrupts_is_whole_or_has_not_begun(
             case = f"seed {seed}, point {point} of {len(log.ops)}, damage {damage!r}"
             assert complaint(left, [turns]) is None, case
             with open_memory(left) as memory:
-                db = memory._core.store._handle.db
+                db = memory._core.store.db
                 assert schema.version(db) == len(schema.MIGRATIONS)
                 assert db.value("SELECT count(*) FROM turn WHERE words IS NULL") == 1, case  # the one of `complaint`
     tell(f"{count} power cuts in a migration of {len(log.ops) - begun} disk operations: whole or not begun")

@@ -53,7 +53,7 @@ def crash_with_turns(path: Path, last: int) -> None:
 
     def work() -> None:
         memory = open_memory(path)
-        memory._core.store._handle.db.execute("PRAGMA wal_autocheckpoint=0")
+        memory._core.store.db.execute("PRAGMA wal_autocheckpoint=0")
         for number in range(last):
             memory.extend([said(number)])
         os._exit(0)

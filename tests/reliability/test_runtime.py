@@ -36,7 +36,7 @@ def test_a_file_that_cannot_be_durable_is_refused(disk: Path, monkeypatch: pytes
 
 def test_nothing_can_be_loaded_into_sqlite_and_a_schema_is_not_trusted(disk: Path) -> None:
     with open_memory(disk / "m.evimem") as memory:
-        db = memory._core.store._handle.db
+        db = memory._core.store.db
         with pytest.raises(StoreError, match="not authorized"):
             db.value("SELECT load_extension('x')")
         assert db.value("PRAGMA trusted_schema") == 0
@@ -46,6 +46,6 @@ def test_nothing_can_be_loaded_into_sqlite_and_a_schema_is_not_trusted(disk: Pat
 
 def test_a_file_of_a_later_version_is_refused(disk: Path) -> None:
     with open_memory(disk / "m.evimem") as memory:
-        memory._core.store._handle.db.execute("PRAGMA user_version=99")
+        memory._core.store.db.execute("PRAGMA user_version=99")
     with pytest.raises(NewerSchema, match="schema 99"):
         open_memory(disk / "m.evimem")

@@ -102,7 +102,7 @@ class World:
     def reopen(self, which: int, *, crash: bool) -> None:
         """Open the file again; after a crash, without having closed it."""
         memory = self.workers[which]
-        (memory._core.store._handle.db if crash else memory).close()
+        (memory._core.store.db if crash else memory).close()
         self.workers[which] = self.opened(which)
 
     def stored(self) -> list[str]:
@@ -110,7 +110,7 @@ class World:
 
     def complaint(self) -> str | None:
         """Return how the rows of jobs contradict the turns, health() or the facts of the model, or None."""
-        rows = self.workers[0]._core.store._handle.db.rows(ROWS)
+        rows = self.workers[0]._core.store.db.rows(ROWS)
         states = Counter(state for _, state, _ in rows)
         health = self.workers[0].health()
         if states["done"] + states["failed"] + states["pending"] != self.workers[0].stats().turns:
@@ -158,7 +158,7 @@ def test_every_schedule_ends_with_each_job_done_or_failed(
             health, stored = memory.health(), set(world.stored())
             assert world.complaint() is None, case
             assert health.pending == {}, f"{case}: still pending {health.pending}"
-            dead = {name for name, state, _ in memory._core.store._handle.db.rows(ROWS) if state == "failed"}
+            dead = {name for name, state, _ in memory._core.store.db.rows(ROWS) if state == "failed"}
             assert world.poisoned & stored <= dead, f"{case}: poison that was not given up"
             assert memory._core.store.check(EXTRACTOR) == (), case
             turns, failed, seen = turns + len(stored), failed + len(dead), seen + world.seen

@@ -68,7 +68,7 @@ def test_keys_and_texts_are_in_no_log_or_error(
                 seen += [told(lambda memory=memory: spoken(memory))[0]]
                 seen += [told(memory.enrich)[0], told(lambda memory=memory: memory.ask("What does Mira like?"))[0]]
                 seen += [repr(memory.health()), repr(memory.stats()), repr(memory), str(memory), repr(memory._core)]
-                keyed += [str(row) for row in memory._core.store._handle.db.rows("SELECT error FROM job")]
+                keyed += [str(row) for row in memory._core.store.db.rows("SELECT error FROM job")]
             keyed.append(path.read_bytes().decode("latin-1"))
         seen += [repr(model), str(model), repr(far), repr(model.as_async())]
         assert server.received

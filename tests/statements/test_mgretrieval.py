@@ -57,11 +57,11 @@ def test_g1_each_keyword_has_the_turns_that_say_it_and_a_new_turn_joins_its_own(
     memory = remembered(("Mira", PUPPY, "2024-03-12T18:20"), ("Noah", "Your puppy is loud.", "2024-03-12T18:21"))
     store = memory._core.store
     assert [found.turns for found in store.keywords(["Biscuit", "puppies", "harbour"])] == [1, 2]
-    postings = store._handle.corpus()
+    postings = store.corpus()
     memory.add("Mira", "The puppy swam in the harbour.", time="2024-03-13T09:00", id="D1:3")
     assert [found.turns for found in store.keywords(["Biscuit", "puppies", "harbour"])] == [1, 3, 1]
     assert store.holding(["puppi"], 9).turn_ids == ("D1:1", "D1:2", "D1:3")
-    assert store._handle.corpus() is postings, "the postings were read anew"
+    assert store.corpus() is postings, "the postings were read anew"
     assert memory.turn("D1:1").text == PUPPY
 
 

@@ -27,7 +27,7 @@ def opened(folder: Path) -> Memory:
 
 def indexed(memory: Memory) -> int:
     store = memory._core.store
-    index = store._handle.ann.index(store._handle.corpus(), store._handle.ann_origin())
+    index = store.ann.index(store.corpus(), store.ann_origin())
     return 0 if index is None else len(index)
 
 
@@ -53,7 +53,7 @@ def test_a_memory_is_indexed_by_hnswlib_where_it_is_installed(folder: Path) -> N
     pytest.importorskip("hnswlib", reason="an extra without wheels")
     with opened(folder) as memory:
         assert indexed(memory) == 120
-        assert memory._core.store._handle.ann._index.kind.startswith("hnswlib")
+        assert memory._core.store.ann._index.kind.startswith("hnswlib")
 
 
 def test_what_hnswlib_leaves_when_it_is_killed_is_deleted_with_the_index(folder: Path) -> None:
@@ -115,7 +115,7 @@ def test_turns_forgotten_during_a_build_are_in_no_index_file(folder: Path) -> No
     with opened(folder) as memory:
         memory.extend(TURNS[120:])
         store = memory._core.store
-        assert list(store._handle.ann.build(store._handle.corpus(), store._handle.ann_origin(), lambda: False)) == []
+        assert list(store.ann.build(store.corpus(), store.ann_origin(), lambda: False)) == []
         assert not (folder / "m.evimem.ann").exists()
         assert indexed(memory) == 0
 
@@ -124,7 +124,7 @@ def test_vectors_missing_from_the_index_are_found(folder: Path) -> None:
     with opened(folder) as memory:
         memory.extend(TURNS[120:])
         store = memory._core.store
-        nearest = store._handle.ann.nearest(store._handle.corpus(), store._handle.ann_origin())
+        nearest = store.ann.nearest(store.corpus(), store.ann_origin())
         assert nearest is not None
         assert len(nearest) == len(TURNS)
         direction = EMBEDDER.embed([f"{TURNS[150].speaker}: {TURNS[150].text}"])[0]

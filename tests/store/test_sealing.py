@@ -55,7 +55,7 @@ def opened(path: Path, segment: int = 64) -> Memory:
 
 
 def derived(memory: Memory) -> dict[str, list[object]]:
-    db = memory._core.store._handle.db
+    db = memory._core.store.db
     return {table: db.rows(sql) for table, sql in DERIVED.items()}
 
 
@@ -84,7 +84,7 @@ def test_sealing_does_not_change_results(tmp_path: Path) -> None:
             memory.extend(TURNS)
         expected = found(whole)
         assert found(sealed) == expected
-        assert sealed._core.store._handle.db.value("SELECT count(*) FROM segment") == ROWS // 64
+        assert sealed._core.store.db.value("SELECT count(*) FROM segment") == ROWS // 64
     with opened(tmp_path / "sealed.evimem") as again:
         assert found(again) == expected
         assert again.check().problems == ()
@@ -107,13 +107,13 @@ def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path: Path, seg
             else:
                 memory.extend([turn])
                 memory.stats()  # reads its facts
-            grown = store._handle.corpus()
+            grown = store.corpus()
         for turn in (*TURNS[100:110], TURNS[-2]):
-            rows = grown.rows_of([store._handle.layers.raw.find(turn.id)])
+            rows = grown.rows_of([store.layers.raw.known([turn.id])[turn.id]])
             memory.forget(turns=[turn.id])
             for position in rows.tolist():
                 grown.forget(position)
-        read = store._handle.corpus()
+        read = store.corpus()
         assert read is not grown
         for name in ("alive", "scale", "vectors", "event_start", "event_end"):
             assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[grown.alive]), name
@@ -154,7 +154,7 @@ def test_a_rebuild_gives_the_same_rows_and_results(path: Path) -> None:
 def test_a_lost_table_is_noticed_and_derived_again(path: Path, table: str) -> None:
     with opened(path) as memory:
         before = derived(memory), found(memory)
-        db = memory._core.store._handle.db
+        db = memory._core.store.db
         db.execute("PRAGMA foreign_keys=OFF")
         if table == "segment":
             db.execute("DELETE FROM posting")
@@ -197,7 +197,7 @@ def test_rows_are_numbered_anew_when_many_numbers_are_unused(
             assert memory.check().problems == ()
             assert found(reader) == found(memory)
         rows = sum(len(passages(turn.text)) for turn in staying)
-        assert len(store._handle.corpus()) <= rows + max(rows // 8, 20), "numbers of erased rows were not given again"
+        assert len(store.corpus()) <= rows + max(rows // 8, 20), "numbers of erased rows were not given again"
         memory.extend(TURNS[120:126])
         with opened(tmp_path / "new.evimem", segment) as fresh:
             fresh.extend([*staying, *TURNS[120:126]])
@@ -232,7 +232,7 @@ def test_forgetting_everything_begins_the_numbers_anew(tmp_path: Path) -> None:
         memory.forget(everything=True)
         memory.extend(TURNS[40:45])
         rows = sum(len(passages(turn.text)) for turn in TURNS[40:45])
-        assert len(memory._core.store._handle.corpus()) == rows
+        assert len(memory._core.store.corpus()) == rows
         assert memory.check().problems == ()
 
 
@@ -279,7 +279,7 @@ def test_any_interleaving_that_keeps_each_session_finds_the_same(
 def test_changed_rows_are_noticed_and_derived_again(path: Path, damage: str) -> None:
     with opened(path) as memory:
         before = derived(memory)
-        memory._core.store._handle.db.execute(damage)
+        memory._core.store.db.execute(damage)
         assert memory.check().problems
         memory.check(repair=True)
         memory.enrich()

@@ -50,7 +50,7 @@ class Pools:
         assert memory.stats().turns == len(model)
         found = states(memory)
         assert found.keys() == model.keys(), "a turn without a state of its own, or a state without a turn"
-        known, numbers = self.numbers[user], dict(memory._core.store._handle.db.rows("SELECT id, seq FROM turn"))
+        known, numbers = self.numbers[user], dict(memory._core.store.db.rows("SELECT id, seq FROM turn"))
         fresh = [seq for name, seq in numbers.items() if known.get(name) != seq]
         assert min(fresh, default=1) > max(known.values(), default=0) or not fresh, "a number was given twice"
         self.numbers[user] |= numbers
@@ -140,7 +140,7 @@ def _words(predicate: str, thing: str) -> frozenset[str]:
 
 def states(memory: Memory) -> dict[str, str]:
     """Return the state of each turn's extraction job."""
-    db = memory._core.store._handle.db
+    db = memory._core.store.db
     return dict(db.rows("SELECT turn.id, state FROM job JOIN turn USING (seq) WHERE kind = 'extract'"))
 
 

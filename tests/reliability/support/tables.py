@@ -31,7 +31,7 @@ Dump = dict[str, Any]
 
 def dump(memory: Memory) -> Dump:
     """Return what every table holds."""
-    db = memory._core.store._handle.db
+    db = memory._core.store.db
     names = {table: dict(db.rows(sql)) for table, sql in _NAMES.items()}
     tables = [name for (name,) in db.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     plain = [name for name in tables if not name.startswith("sqlite_") and name not in _INDEX | _OF_THE_FILE]
@@ -55,7 +55,7 @@ def differences(one: Dump, other: Dump) -> list[str]:
 
 def indexed(memory: Memory) -> set[str]:
     """Return the ids of the turns of which the index holds anything, or the row number of one that is gone."""
-    names = {table: dict(memory._core.store._handle.db.rows(sql)) for table, sql in _NAMES.items()}
+    names = {table: dict(memory._core.store.db.rows(sql)) for table, sql in _NAMES.items()}
     return set(_index(memory, names))
 
 
@@ -83,7 +83,7 @@ def _named(value: Any, table: str | None, names: dict[str, dict[int, Any]]) -> A
 def _index(memory: Memory, names: dict[str, dict[int, Any]]) -> dict[str, Any]:
     """Return what the index holds of each turn: its columns, events, terms and vector."""
     store = memory._core.store
-    db, size, dimension = store._handle.db, store._handle.layers.segments.size, store._handle.layers.segments.dimension
+    db, size, dimension = store.db, store.layers.segments.size, store.layers.segments.dimension
     index: dict[str, Any] = {}
     passages = db.rows("SELECT seq, first, count FROM passage")
     owners = {first + part: names["turn"].get(seq) for seq, first, count in passages for part in range(count)}

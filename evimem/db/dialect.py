@@ -1,0 +1,54 @@
+"""What engines say differently: sets and rows of values as one parameter, whatever their size."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol, TypeAlias
+
+import orjson
+
+Value: TypeAlias = int | float | str | bytes | None
+
+
+class Dialect(Protocol):
+    """How one engine writes what SQL has no common words for. Each text holds one `?`, for the value beside it."""
+
+    def among(self, column: str) -> str:
+        """Return the condition that a column is one of a set; bind `values`."""
+        ...
+
+    def table(self, name: str, *columns: str) -> str:
+        """Return a table of given rows, for FROM; bind `table_of`."""
+        ...
+
+    def values(self, values: Collection[int | str]) -> Value:
+        """Return a set as one value."""
+        ...
+
+    def table_of(self, rows: Collection[Sequence[int | float | str | None]]) -> Value:
+        """Return rows as one value."""
+        ...
+
+    def newest(self, table: str) -> str:
+        """Return the highest number that a table's rows were ever given, erased ones included: a scalar, no `?`."""
+        ...
+
+
+class SqliteDialect:
+    """Sets and rows are JSON, which SQLite reads as a table: one statement for any number, prepared once."""
+
+    def among(self, column: str) -> str:
+        return f"{column} IN (SELECT value FROM json_each(?))"
+
+    def table(self, name: str, *columns: str) -> str:
+        fields = ", ".join(f"value ->> {at} AS {column}" for at, column in enumerate(columns))
+        return f"(SELECT {fields} FROM json_each(?)) AS {name}"
+
+    def values(self, values: Collection[int | str]) -> Value:
+        return orjson.dumps(list(values)).decode()
+
+    def table_of(self, rows: Collection[Sequence[int | float | str | None]]) -> Value:
+        return orjson.dumps(list(rows)).decode()
+
+    def newest(self, table: str) -> str:
+        return f"coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{table}'), 0)"

@@ -1,0 +1,154 @@
+"""What is asked of the table of facts, and of the links between them, beyond a row by its key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from .tables import Tables
+
+_WHOLE = (
+    "fact.row, fact.id, turn.id, subject, predicate, object, event_start, event_end, granularity, phrase, "
+    "span_start, span_end, kind, extractor, replaced_by"
+)
+_OF_TURN = "fact JOIN turn ON turn.seq = fact.seq"
+_BY_SPEAKER = f"{_OF_TURN} JOIN speaker ON speaker.ord = turn.speaker"
+
+
+def facts_of_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
+    """Return (number of the turn, and the columns of a fact) in the order of the turns' text."""
+    return db.select(_OF_TURN, f"fact.seq, {_WHOLE}", "fact.seq, span_start, fact.row", **{"fact.seq": seqs})
+
+
+def whole_facts(db: Tables, rows: Collection[int]) -> list[Any]:
+    """Return the columns of facts."""
+    return db.select(_OF_TURN, _WHOLE, **{"fact.row": rows})
+
+
+def facts_with_places(db: Tables, rows: Collection[int]) -> list[Any]:
+    """Return (instant, turn, place in its text, row, speaker, and the columns of a fact)."""
+    place = "fact.instant, fact.seq, fact.span_start, fact.row, speaker.name"
+    return db.select(_BY_SPEAKER, f"{place}, {_WHOLE}", **{"fact.row": rows})
+
+
+def facts_near(db: Tables, asked: Collection[tuple[int, str, str | None]], side: str, reach: int) -> list[Any]:
+    """Return (row, other row) of facts by the same owner that stand before (<) or after (>) one: the `reach` nearest.
+
+    A fact is asked about by its row with two topics, whose facts are counted together. One part a topic: only then
+    does SQLite walk the index in order and stop, however long the topic is.
+    """
+    way = "DESC" if side == "<" else "ASC"
+    order = f"instant {way}, seq {way}, span_start {way}, row {way} LIMIT {reach}"
+    parts = (
+        "SELECT * FROM (SELECT near.row, near.instant, near.seq, near.span_start FROM fact AS near "
+        f"WHERE near.owner = here.owner AND near.topic = asked.{topic} AND (near.instant, near.seq, near.span_start, "
+        f"near.row) {side} (here.instant, here.seq, here.span_start, here.row) ORDER BY near.instant {way}, "
+        f"near.seq {way}, near.span_start {way}, near.row {way} LIMIT {reach}) AS one"
+        for topic in ("topic", "rival")
+    )
+    sql = (
+        f"SELECT asked.fact, fact.row FROM {db.dialect.table('asked', 'fact', 'topic', 'rival')} "
+        "JOIN fact AS here ON here.row = asked.fact "
+        f"JOIN fact ON fact.row IN (SELECT row FROM ({' UNION ALL '.join(parts)}) AS both ORDER BY {order})"
+    )
+    return db.rows(sql, [db.dialect.table_of(asked)])
+
+
+def turns_with_facts_after(db: Tables, seqs: Collection[int], count: int, extractor: str) -> set[int]:
+    """Return the turns, of so many that follow each of these in its session, in which an extractor found facts."""
+    sql = (
+        "SELECT DISTINCT fact.seq FROM turn JOIN fact ON fact.seq IN (SELECT later.seq FROM turn AS later "
+        "WHERE later.session = turn.session AND later.seq > turn.seq ORDER BY later.seq LIMIT ?) "
+        f"WHERE {db.dialect.among('turn.seq')} AND fact.extractor = ?"
+    )
+    return {seq for (seq,) in db.rows(sql, (count, db.dialect.values(seqs), extractor))}
+
+
+def similar_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
+    """Return (turn, turn, weight) for each edge between their facts that leaves one of these turns.
+
+    An edge is stored once, with the smaller row as its source: each end is looked up by an index of its own.
+    """
+    halves = (
+        f"SELECT here.seq, there.seq, edge.weight FROM fact AS here JOIN edge ON edge.{near} = here.row "
+        f"JOIN fact AS there ON there.row = edge.{far} WHERE {db.dialect.among('here.seq')}"
+        for near, far in (("source", "target"), ("target", "source"))
+    )
+    return db.rows(" UNION ALL ".join(halves), [db.dialect.values(seqs)] * 2)
+
+
+def updating_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
+    """Return (turn, turn) where a fact of one replaced a fact of the other."""
+    halves = (
+        "SELECT here.seq, there.seq FROM fact AS here "
+        f"JOIN fact AS there ON {join} WHERE {db.dialect.among('here.seq')}"
+        for join in ("there.id = here.replaced_by", "there.replaced_by = here.id")
+    )
+    return db.rows(" UNION ALL ".join(halves), [db.dialect.values(seqs)] * 2)
+
+
+def linked_facts(db: Tables, rows: Collection[int], side: str) -> list[Any]:
+    """Return (row, linked row, weight) for each edge from these facts to an earlier (<) or later (>) one.
+
+    That is by the instant of the turn, then by row: the order of the dialogue, whatever the order of arrival.
+    """
+    halves = (
+        f"SELECT here.row, there.row, edge.weight FROM edge JOIN fact AS here ON here.row = edge.{near} "
+        f"JOIN fact AS there ON there.row = edge.{far} "
+        f"WHERE {db.dialect.among(f'edge.{near}')} AND (there.instant, there.row) {side} (here.instant, here.row)"
+        for near, far in (("source", "target"), ("target", "source"))
+    )
+    return db.rows(" UNION ALL ".join(halves), [db.dialect.values(rows)] * 2)
+
+
+def unlink_earlier(db: Tables, rows: Collection[int]) -> None:
+    """Delete the edges from these facts to earlier ones."""
+    for near, far in (("source", "target"), ("target", "source")):
+        db.execute(
+            f"DELETE FROM edge WHERE {db.dialect.among(near)} AND EXISTS (SELECT 1 FROM fact AS here, fact AS there "
+            f"WHERE here.row = edge.{near} AND there.row = edge.{far} "
+            "AND (there.instant, there.row) < (here.instant, here.row))",
+            [db.dialect.values(rows)],
+        )
+
+
+def count_links(db: Tables) -> dict[str, int]:
+    """Return how many edges there are of each kind: all but the similar ones follow from other rows."""
+    updates = db.value("SELECT count(*) FROM fact WHERE replaced_by IS NOT NULL")
+    same = db.value("SELECT count(*) - count(DISTINCT seq) FROM fact")  # each fact to the next of its turn
+    following = db.value("SELECT count(*) - count(DISTINCT session) FROM turn")  # all but each first one
+    return {"same_turn": int(same), "similar": db.count("edge"), "next": int(following), "updates": int(updates)}
+
+
+EDGES = "SELECT source, target, weight FROM edge WHERE (source, target) > (?, ?) ORDER BY source, target LIMIT ?"
+VECTORS = """
+SELECT fact.row, fact.seq, fact.instant, vector, scale FROM fact_vector JOIN fact ON fact.row = fact_vector.row
+WHERE fact_vector.row > ? ORDER BY fact_vector.row LIMIT ?"""
+TOPICAL = "SELECT row FROM fact WHERE row > ? AND topic IS NOT NULL ORDER BY row LIMIT ?"
+ALL_FACTS = "SELECT row FROM fact WHERE row > ? ORDER BY row LIMIT ?"
+
+
+def facts_to_link(db: Tables) -> list[int]:
+    """Return the rows of the facts whose turns are queued for linking, ascending."""
+    sql = "SELECT fact.row FROM fact JOIN job ON job.seq = fact.seq WHERE job.kind = 'link' ORDER BY fact.row"
+    return [row for (row,) in db.rows(sql)]
+
+
+def vectors_reach(db: Tables, count: int) -> bool:
+    """Return whether more than `count` facts have a vector: a row at an offset is found without reading any vector."""
+    return bool(db.rows("SELECT 1 FROM fact_vector LIMIT 1 OFFSET ?", (count,)))
+
+
+def replaced_without_topic(db: Tables) -> int:
+    """Return how many facts are marked as replaced that have no topic, so that nothing can replace them."""
+    return int(db.value("SELECT count(*) FROM fact WHERE replaced_by IS NOT NULL AND topic IS NULL"))
+
+
+def unmark_without_topic(db: Tables) -> None:
+    """Unmark the facts that are marked as replaced and have no topic."""
+    db.execute("UPDATE fact SET replaced_by = NULL WHERE replaced_by IS NOT NULL AND topic IS NULL")
+
+
+def newest_of(db: Tables, table: str, column: str) -> int:
+    """Return the highest number in a column; 0 without any."""
+    return int(db.value(f"SELECT max({column}) FROM {table}") or 0)

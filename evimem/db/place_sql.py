@@ -1,0 +1,126 @@
+"""What is asked of the tables that outlive a turn: places in a session, digests of ids, kept traces."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from .dialect import Value
+from .tables import Tables
+
+# A turn is in a session that nobody named where that is the calendar day of its time.
+UNNAMED = "session.name = substr(turn.time, 1, 10)"
+_JOINED = "turn JOIN session ON session.ord = turn.session"
+_FREE = "turn.seq NOT IN (SELECT taken FROM place WHERE taken IS NOT NULL)"
+
+
+def sessions_of_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
+    """Return (turn, name of its session, whether nobody named that)."""
+    return db.select(_JOINED, f"turn.seq, session.name, {UNNAMED}", **{"turn.seq": seqs})
+
+
+def free_turns_by_session(db: Tables) -> list[Any]:
+    """Return (name, whether nobody named it, last turn, number of turns) of sessions; turns in others' places aside."""
+    sql = f"SELECT session.name, {UNNAMED}, max(turn.seq), count(*) FROM {_JOINED} WHERE {_FREE} GROUP BY 1, 2"
+    return db.rows(sql)
+
+
+def places_near(db: Tables, spans: Collection[tuple[str, int, int]]) -> list[Any]:
+    """Return (session, seq, count, taken) of the places in spans, and of the next before and after each.
+
+    A span is the digest of a session, as hex digits, with two numbers.
+    """
+    asked = db.dialect.table("asked", "session", "low", "high")
+    near = "FROM place AS near WHERE near.session = unhex(asked.session) AND near.seq"
+    sql = (
+        f"SELECT place.session, place.seq, place.count, place.taken FROM {asked} JOIN place "
+        f"ON place.session = unhex(asked.session) AND place.seq "
+        f"BETWEEN coalesce((SELECT max(seq) {near} < low), low) AND coalesce((SELECT min(seq) {near} > high), high)"
+    )
+    return db.rows(sql, [db.dialect.table_of(spans)])
+
+
+def spans_with_turns(db: Tables, spans: Collection[tuple[int | None, int, int]]) -> set[tuple[int | None, int, int]]:
+    """Return those of these (number of a session, or None for all; number, number) that have a turn in between."""
+    asked = db.dialect.table("asked", "session", "low", "high")
+    sql = (
+        f"SELECT session, low, high FROM {asked} WHERE CASE WHEN session IS NULL "
+        "THEN EXISTS (SELECT 1 FROM turn WHERE turn.seq > low AND turn.seq < high) "
+        "ELSE EXISTS (SELECT 1 FROM turn WHERE turn.session = asked.session AND turn.seq > low AND turn.seq < high) END"
+    )
+    return set(map(tuple, db.rows(sql, [db.dialect.table_of(spans)]))) if spans else set()
+
+
+def drop_places(db: Tables, places: Collection[tuple[bytes, int]]) -> None:
+    """Delete places by session and number."""
+    db.executemany("DELETE FROM place WHERE session = ? AND seq = ?", places)
+
+
+def open_runs_from(db: Tables, session: bytes, first: int) -> list[Any]:
+    """Return (seq, count) of the places of a session, from a number on, in which no turn stands."""
+    return db.rows(
+        "SELECT seq, count FROM place WHERE session = ? AND seq >= ? AND taken IS NULL ORDER BY seq", (session, first)
+    )
+
+
+def end_of_places(db: Tables, session: bytes, limit: int, order: str) -> list[Any]:
+    """Return (seq, count, taken) of the first (ASC) or last (DESC) places of a session."""
+    sql = f"SELECT seq, count, taken FROM place WHERE session = ? ORDER BY seq {order} LIMIT ?"
+    return db.rows(sql, (session, limit))
+
+
+def end_of_turns(db: Tables, session: int | None, limit: int, order: str) -> list[int]:
+    """Return the first or last turns of a session that stand in no other's place."""
+    sql = f"SELECT turn.seq FROM turn WHERE turn.session = ? AND {_FREE} ORDER BY turn.seq {order} LIMIT ?"
+    return [seq for (seq,) in db.rows(sql, (session, limit))]
+
+
+def end_of_unnamed_turns(db: Tables, limit: int, scanned: int, order: str) -> list[int]:
+    """Return the first or last turns of sessions that nobody named, looking at so many turns."""
+    newest = f"SELECT seq, session, time FROM turn ORDER BY seq {order} LIMIT ?"
+    sql = (
+        f"SELECT turn.seq FROM ({newest}) AS turn JOIN session ON session.ord = turn.session "
+        f"WHERE {UNNAMED} AND {_FREE} ORDER BY turn.seq {order} LIMIT ?"
+    )
+    return [seq for (seq,) in db.rows(sql, (scanned, limit))]
+
+
+def turns_at(db: Tables, session: int | None, instants: Collection[int], *, unnamed: bool) -> list[int]:
+    """Return the turns that were said at some instants: in a session, or in all that nobody named."""
+    where, args = (UNNAMED, list[Value]()) if unnamed else ("turn.session = ?", [session])
+    sql = f"SELECT turn.seq FROM {_JOINED} WHERE {where} AND {db.dialect.among('turn.instant')} ORDER BY turn.seq"
+    return [seq for (seq,) in db.rows(sql, [*args, db.dialect.values(instants)])]
+
+
+def last_turn(db: Tables, session: int | None) -> int:
+    """Return the newest turn of a session; 0 without any."""
+    return int(db.value("SELECT max(seq) FROM turn WHERE session = ?", (session,)) or 0)
+
+
+def calls_kept(db: Tables, session: bytes) -> str | None:
+    """Return what is kept of the lists of messages of a session."""
+    kept: str | None = db.value("SELECT kept FROM calls WHERE session = ?", (session,))
+    return kept
+
+
+def is_any_forgotten(db: Tables) -> bool:
+    """Return whether any turn was ever erased."""
+    return db.value("SELECT 1 FROM forgotten LIMIT 1") is not None
+
+
+def marks_among(db: Tables, marks: Sequence[bytes]) -> set[bytes]:
+    """Return which of these digests are those of erased ids."""
+    sql = f"SELECT mark FROM forgotten JOIN {db.dialect.table('asked', 'digits')} ON mark = unhex(digits)"
+    return {mark for (mark,) in db.rows(sql, [db.dialect.table_of([[mark.hex()] for mark in marks])])}
+
+
+def newest_trace(db: Tables) -> int | None:
+    """Return the number of the newest trace."""
+    number: int | None = db.value("SELECT max(number) FROM trace")
+    return number
+
+
+def drop_traces_to(db: Tables, number: int) -> None:
+    """Delete the traces up to a number."""
+    for table in ("trace_turn", "trace"):  # the rows that refer to a trace first, for the foreign key
+        db.execute(f"DELETE FROM {table} WHERE number <= ?", (number,))

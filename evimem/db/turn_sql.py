@@ -1,0 +1,145 @@
+"""What is asked of the tables of turns, sessions and speakers beyond a row by its key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from ..types.stored import Listing
+from ..types.where import Where
+from .dialect import Value
+from .tables import Tables
+from .text_columns import bindable
+
+_COLUMNS = (
+    "turn.seq, turn.id, session.name, speaker.name, turn.text, turn.time, turn.caption, turn.role, "
+    "turn.metadata, turn.digest FROM turn JOIN session ON session.ord = turn.session "
+    "JOIN speaker ON speaker.ord = turn.speaker"
+)
+_ORDERS = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
+
+
+def whole_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
+    """Return the columns of turns, `seq` first and the digest last."""
+    return db.rows(f"SELECT {_COLUMNS} WHERE {db.dialect.among('turn.seq')}", [db.dialect.values(seqs)])
+
+
+def pages_of_turns(db: Tables, after: int, size: int) -> Iterator[list[Any]]:
+    """Yield the same columns of every turn after a number, in order of arrival, so many at once."""
+    return db.pages(f"SELECT {_COLUMNS} WHERE turn.seq > ? ORDER BY turn.seq LIMIT ?", (after,), size)
+
+
+def numbers_of_ids(db: Tables, ids: Collection[str]) -> list[Any]:
+    """Return (id, number, id of the turn of that number).
+
+    An indexed id would be read from the index alone. The join reads the row too, which shows a damaged index.
+    """
+    sql = "SELECT named.id, named.seq, turn.id FROM turn AS named LEFT JOIN turn ON turn.seq = named.seq WHERE "
+    return db.rows(sql + db.dialect.among("named.id"), [db.dialect.values(ids)])
+
+
+def turns_around(db: Tables, seqs: Collection[int], before: int, after: int) -> list[Any]:
+    """Return (number, number of a turn in its session that precedes or follows it), so many of each, in any order.
+
+    Each half is one range of the index `turn_in_dialogue`, read from the turn outwards.
+    """
+    given = db.dialect.values(seqs)
+    halves = [
+        f"SELECT here.seq, turn.seq FROM turn AS here JOIN turn ON turn.seq IN (SELECT near.seq FROM turn AS near "
+        f"WHERE near.session = here.session AND (near.instant, near.seq) {side} (here.instant, here.seq) "
+        f"ORDER BY near.instant {way}, near.seq {way} LIMIT ?) WHERE {db.dialect.among('here.seq')}"
+        for side, way in (("<", "DESC"), (">", "ASC"))
+    ]
+    return db.rows(" UNION ALL ".join(halves), [before, given, after, given])
+
+
+def listed_numbers(db: Tables, listing: Listing, before: int | None, after: int | None) -> list[int]:
+    """Return the numbers of the turns of a listing, ascending: its times as instants, and whatever its limit."""
+    where, args = _conditions(listing, before, after)
+    where = where.replace("+turn.speaker", "turn.speaker")  # here its index serves
+    return [row[0] for row in db.rows(f"SELECT turn.seq FROM turn WHERE {where} ORDER BY turn.seq", args)]
+
+
+def listed_turns(db: Tables, listing: Listing, before: int | None, start: tuple[int, int], limit: int) -> list[Any]:
+    """Return (instant, and the columns of turns) of a listing from an instant and number on, in dialogue order."""
+    where, args = _conditions(listing, before, None)
+    sql = f"SELECT turn.instant, {_COLUMNS} WHERE {where} AND (turn.instant, turn.seq) >= (?, ?) "
+    return db.rows(f"{sql} ORDER BY turn.instant, turn.seq LIMIT ?", (*args, *start, limit))
+
+
+def listed_from_last(
+    db: Tables, listing: Listing, before: int | None, after: int | None, back: int
+) -> tuple[int, int] | None:
+    """Return the instant and number of the turn of a listing that is so many before its last."""
+    where, args = _conditions(listing, before, after)
+    order = "ORDER BY turn.instant DESC, turn.seq DESC LIMIT 1 OFFSET ?"
+    found = db.rows(f"SELECT turn.instant, turn.seq FROM turn WHERE {where} {order}", (*args, back))
+    return found[0] if found else None
+
+
+def drop_unused_names(db: Tables, table: str) -> None:
+    """Delete the sessions or speakers that no turn has."""
+    db.execute(f"DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM turn WHERE turn.{table} = {table}.ord)")
+
+
+def first_and_last_time(db: Tables) -> tuple[str | None, str | None]:
+    """Return the times of the first and the last turn in dialogue order."""
+    first = db.value("SELECT time FROM turn ORDER BY instant, seq LIMIT 1")
+    return first, db.value("SELECT time FROM turn ORDER BY instant DESC, seq DESC LIMIT 1")
+
+
+def count_turns(db: Tables, most: int) -> int:
+    """Return how many turns there are, counting no further than `most`: a full count scans the table."""
+    return int(db.value("SELECT count(*) FROM (SELECT 1 FROM turn LIMIT ?) AS some", (most,)))
+
+
+def _conditions(listing: Listing, before: int | None, after: int | None) -> tuple[str, list[Value]]:
+    """Return the conditions of a listing as SQL over `turn`, with their arguments.
+
+    The unary plus keeps SQLite from the index of speakers: it has no order, so that all turns of one would be sorted
+    for each page. Turns are read in the order of `turn_in_dialogue` (with a session) or `turn_in_time`.
+    """
+    args: list[Value] = []
+    clauses = ["1"]
+    for clause, value in (
+        ("turn.session = (SELECT ord FROM session WHERE name = ?)", listing.session and bindable(listing.session)),
+        ("+turn.speaker = (SELECT ord FROM speaker WHERE name = ?)", listing.speaker and bindable(listing.speaker)),
+        ("turn.role = ?", listing.role),
+        ("turn.instant < ?", before),
+        ("turn.instant >= ?", after),
+    ):
+        if value is not None:
+            clauses.append(clause)
+            args.append(value)
+    for clause, values in () if listing.where is None else _of_metadata(listing.where):
+        clauses.append(clause)
+        args.extend(values)
+    return " AND ".join(clauses), args
+
+
+def _of_metadata(where: Where) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Yield the conditions on metadata as SQL with their arguments: quick tests of its text, then the whole of them.
+
+    `meets` is a call of Python, for each turn that it is made for, so that it is left out where a turn is known to meet
+    everything without it: whole numbers are compared by SQLite, and what is not in the text is not equal to it.
+    """
+    for parts in where.parts():
+        yield f"({' OR '.join('instr(turn.metadata, ?)' for _ in parts) or '0'})", parts
+    absent: list[str] = []
+    for condition in where.conditions:
+        if condition.orders_numbers:
+            at = "".join(f'."{key}"' for key in condition.path)
+            order = _ORDERS[condition.operator]
+            yield (
+                f"CASE json_type(turn.metadata, ?) WHEN 'integer' THEN json_extract(turn.metadata, ?) {order} ? "
+                "WHEN 'real' THEN meets(turn.metadata, ?) ELSE 0 END",
+                (f"${at}", f"${at}", condition.operand, where.text),
+            )
+        elif condition.operator == "$ne":
+            absent.append(condition.whole)
+        else:
+            yield "meets(turn.metadata, ?)", (where.text,)
+            return
+    if absent:
+        sure = " AND ".join("NOT instr(turn.metadata, ?)" for _ in absent)
+        yield f"({sure} OR meets(turn.metadata, ?))", (*absent, where.text)
