@@ -65,8 +65,8 @@ def find_times(
 
     Args:
         text: What was said, in English or a language of `evimem.lang` (French, German, Spanish, Italian, Portuguese,
-            Dutch, Chinese, Japanese, Hindi, Arabic), which is guessed; in some others full dates are read. Only the first
-            16,384 characters are read.
+            Dutch, Chinese, Japanese, Hindi, Arabic), which is guessed; in some others full dates are read. Only the
+            first 16,384 characters are read.
         said_at: When it was said, naive or aware; relative expressions count from it. The wall clock is never read.
         weekday: What "last Friday" and "last week" mean: "recent" is the most recent past Friday and the seven days
             before today, "previous_week" the Friday and the whole of the ISO week before. English only.
