@@ -30,8 +30,7 @@ from ..types.values import DateOrder
 from .cues import mentions_time
 from .date_order import Conventions, Weekday
 from .find_times import Located, find_times, locate_times
-from .onset import onset
-from .render import render
+from .render import onset, render
 
 __all__ = [
     "Conventions",

@@ -1,4 +1,4 @@
-"""Calendar units as half-open intervals (days, weekends, weeks, months, seasons, years), and steps between them.
+"""Calendar units as half-open intervals, steps between them, their parts, and times of day.
 
 All moments are naive wall-clock times; `find_times` adds the time zone of the turn. Steps that leave the years 1 to
 9999 raise OverflowError or ValueError; `possible` turns both into "no time".
@@ -10,7 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from ..lang import ENGLISH
 from ..types.values import Granularity
+from .lexicon import UNITS, WEEKDAYS, Quantity
 
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
@@ -194,3 +196,146 @@ def unit(name: str, moment: datetime) -> TimeInterval:
 def step(name: str, moment: datetime, count: int) -> datetime:
     """Return the moment a number of calendar units later, or earlier when the count is negative."""
     return _STEPS[name](moment, count)
+
+
+# Finer units that count a half: "a year and a half" is 18 months.
+FINER = {"decade": ("year", 10), "year": ("month", 12), "month": ("week", 4), "week": ("day", 7), "day": ("hour", 24)}
+FINER |= {"hour": ("minute", 60), "weekend": ("day", 7), "quarter": ("month", 3)}
+
+
+def units_from(name: str, number: Quantity, moment: datetime, sign: int) -> TimeInterval | None:
+    """Return the unit that lies so many units after a moment (sign 1) or before it (sign -1).
+
+    When the number is a range, return the span from the nearest to the farthest unit.
+    """
+    if name == "night":
+        if number.low == number.high:
+            return part_of_day(step("day", moment, sign * int(number.low)), "night")
+        name = "day"
+    if number.low % 1:
+        name, parts = FINER[name]
+        number = Quantity(number.low * parts, number.high * parts)
+    ends = [unit(name, step(name, moment, sign * int(n))) for n in (number.low, number.high)]
+    if ends[0] == ends[1]:
+        return ends[0]
+    return span(min(end.start for end in ends), max(end.end for end in ends))
+
+
+def third_of(whole: TimeInterval, index: int) -> TimeInterval | None:
+    """Return a third: ten days of a month, four months of a year, a month of a season or quarter, 3 years of a decade.
+
+    `index` is 0, 1 or 2.
+    """
+    start = whole.start
+    if whole.granularity == "span" and whole.end != first_of_month(start.year, start.month + 3):
+        return None  # no quarter
+    if whole.granularity in ("season", "span"):
+        return month(start.year, start.month + index)
+    known = {
+        "year": [datetime(start.year, month, 1) for month in (1, 5, 9)],
+        "decade": [datetime(start.year + years, 1, 1) for years in (0, 4, 7)],
+        "month": [start, start + 10 * DAY, start + 20 * DAY],
+        "week": [start, start + 2 * DAY, start + 4 * DAY],
+    }
+    edges = [*known.get(whole.granularity, ()), whole.end]
+    if len(edges) == 1:
+        return None  # "the end of the day"
+    return span(edges[index], edges[index + 1])
+
+
+def nth_in(whole: TimeInterval, n: int, words: str) -> TimeInterval | None:
+    """Return the n-th week, weekend, weekday, half or other unit of an interval; n = -1 is the last."""
+    return nth_part(
+        whole, n, WEEKDAYS[words] if words in WEEKDAYS else "half" if words == "half" else UNITS[words].name
+    )
+
+
+def nth_part(whole: TimeInterval, n: int, name: str | int) -> TimeInterval | None:
+    """Return the n-th of the units of a name, or of a weekday, in an interval; n = -1 is the last.
+
+    The first week is the first seven days, the last week the last seven.
+    """
+    if name == "weekend" or isinstance(name, int):
+        return _nth_day(whole, n, name)
+    if name == "week":
+        return days_of_week(whole.end - WEEK if n < 0 else whole.start + (n - 1) * WEEK)
+    if name == "half":
+        middle = step("month", whole.start, 6) if whole.granularity == "year" else whole.start + 15 * DAY
+        return span(middle, whole.end) if n in (-1, 2) else span(whole.start, middle)
+    if name == "workday":
+        return day(workday(whole.end if n < 0 else whole.start - DAY, n))
+    start = step(name, whole.end, -1) if n < 0 else step(name, whole.start, n - 1)
+    return unit(name, start)
+
+
+def _nth_day(whole: TimeInterval, n: int, name: str | int) -> TimeInterval | None:
+    weekday = name if isinstance(name, int) else SATURDAY
+    start = weekday_before(whole.end, weekday) if n < 0 else weekday_after(whole.start - DAY, weekday) + (n - 1) * WEEK
+    if not whole.start <= start < whole.end:
+        return None
+    return day(start) if isinstance(name, int) else weekend(start)
+
+
+def run_of_units(whole: TimeInterval, n: int, name: str, count: int) -> TimeInterval | None:
+    """Return the first so many units of an interval, or with n = -1 the last; None when there are not so many."""
+    if n < 0:
+        start, end = step(name, whole.end, -count), whole.end
+    else:
+        start, end = whole.start, step(name, whole.start, count)
+    return span(start, end) if whole.start <= start and end <= whole.end else None
+
+
+HALF_DAY = 12 * 60  # minutes
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time of day in minutes from midnight, or a range of times with an end (`until`, exclusive).
+
+    `sure` is False where am and pm are both possible ("at 7"): such a clock is read only within a part of the day.
+    `given` is True where the words say which of both it is.
+    """
+
+    minutes: int
+    sure: bool = True
+    given: bool = False
+    until: int | None = None
+
+    def on(self, day: datetime) -> TimeInterval | None:
+        """Return this time on a day, as a minute, or a range of times as a span."""
+        moment = midnight(day) + timedelta(minutes=self.minutes)
+        return minute(moment) if self.until is None else span(moment, midnight(day) + timedelta(minutes=self.until))
+
+    def near(self, part: TimeInterval) -> TimeInterval | None:
+        """Return this time near a part of the day: 3 am this morning, 1 am on the day after tonight."""
+        late = part.start.hour >= PARTS["evening"][0] and self.minutes < HALF_DAY
+        return self.on(part.start + timedelta(days=1) if late else part.start)
+
+    def within(self, part: TimeInterval) -> TimeInterval | None:
+        """Return the minute inside a part of the day, am or pm as the part requires; None when neither is in it.
+
+        The hours before dawn belong to the morning and to the night before: 4:12 this morning, 2:17 last night.
+        """
+        if self.until is not None:
+            return self.on(part.start)
+        early = self.minutes % HALF_DAY
+        for minutes in (early, early + HALF_DAY):
+            moment = midnight(part.start) + timedelta(minutes=minutes)
+            if part.start <= moment < part.end:
+                return minute(moment)
+        is_night, is_morning = part.start.hour >= PARTS["evening"][0], part.end.hour == HALF_DAY // 60
+        if early >= 60 * PARTS["morning"][0] or not (is_night or is_morning):
+            return None
+        return minute(midnight(part.start) + timedelta(days=is_night, minutes=early))
+
+
+PARTS: dict[str, tuple[int, int]] = {
+    name: (first, last) for name, (first, last) in ENGLISH.table("times.parts_of_day").items()
+}
+
+
+def part_of_day(day: datetime, part: str) -> TimeInterval | None:
+    """Return the morning, afternoon, evening or night of a day."""
+    first, last = PARTS[part]
+    start = midnight(day)
+    return span(start + timedelta(hours=first), start + timedelta(hours=last))

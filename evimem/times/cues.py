@@ -1,21 +1,29 @@
-"""The words without which a text mentions no time: a cheap check that settles most turns.
+"""The rules, and the words without which none of them is tried: a cheap check that settles most turns.
 
-Each word names the groups of rules that are worth trying; figures are looked for only in a text that has a digit.
+Each word names the groups of rules that are worth trying; figures are looked for only in a text that has a digit. In a
+long text a rule looks only around the words and figures without which it cannot match.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from ..lang import ENGLISH
 from ..lang.guess import ENGLISH_OR_UNKNOWN, language_of
-from .folding import LIMIT, fold
+from .calendar import PARTS
+from .clock_rules import CLOCK_RULES
+from .date_rules import DATE_RULES, FOREIGN_RULES
+from .day_rules import DAY_RULES, WEEKDAY_RULES
 from .lexicon import (
     BEFORE,
     DAYS_FROM_TODAY,
     DECADES,
     DIGIT,
     ENDS,
+    LIMIT,
     MONTHS,
     NAMED_HOURS,
     ORDINAL_WORDS,
@@ -24,11 +32,19 @@ from .lexicon import (
     TONIGHT,
     UNITS,
     WEEKDAYS,
+    fold,
+    misspellings,
 )
+from .month_rules import HOLIDAY_RULES, HOLIDAYS, MONTH_RULES, YEAR_RULES
 from .other_languages import may_mention_dates
-from .respelling import misspellings
-from .rules.holidays import HOLIDAYS
-from .times_of_day import PARTS
+from .rule_types import AnyRule, Cues
+from .unit_rules import PART_RULES, RANGE_RULES, UNIT_RULES, VAGUE_RULES
+
+RULES: tuple[AnyRule, ...] = (  # of two that match the same words the earlier one wins
+    *DAY_RULES, *WEEKDAY_RULES, *UNIT_RULES, *PART_RULES, *RANGE_RULES, *DATE_RULES, *MONTH_RULES, *YEAR_RULES,
+    *HOLIDAY_RULES, *CLOCK_RULES, *VAGUE_RULES, *FOREIGN_RULES,
+)  # fmt: skip
+
 
 _CUES = ENGLISH.lists("times.cues")
 WORDS: dict[str, set[str]] = {
@@ -108,3 +124,66 @@ def cues(folded: str) -> tuple[frozenset[str], frozenset[str]]:
         words |= {DIGIT}
         groups |= {group for group, pattern in FIGURES.items() if pattern.search(folded)}
     return frozenset(groups | {"any"}) if groups else frozenset(), words
+
+
+SHORT = 400  # characters of a text that is looked through as a whole
+WINDOW_REACH = 80  # characters before and after the beginning of a needed word within which a match with it lies
+_WORD_OR_DIGITS = re.compile(r"[a-z]+|\d+")
+_NEEDED = frozenset().union(*GROUP_WORDS.values(), *(words for rule in RULES for words in rule.cues.words))
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The ranges of a folded text that are worth looking at."""
+
+    folded: str
+
+    def of(self, cues: Cues) -> list[tuple[int, int]]:
+        """Return the ranges for a rule, in order and disjoint, around the rarest of the words it needs."""
+        if len(self.folded) <= SHORT:
+            return [(0, len(self.folded))]
+        words = cues.words[0] if cues.words else GROUP_WORDS[cues.group]
+        for some in cues.words[1:]:
+            if len(self._starts(some)) < len(self._starts(words)):
+                words = some
+        if words not in self._ranges:
+            self._ranges[words] = list(_merged(self._starts(words), len(self.folded)))
+        return self._ranges[words]
+
+    @cached_property
+    def _ranges(self) -> dict[frozenset[str], list[tuple[int, int]]]:
+        return {}
+
+    @cached_property
+    def _found(self) -> dict[frozenset[str], list[int]]:
+        return {}
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where the text has each word that some rule needs."""
+        found: dict[str, list[int]] = {}
+        for match in _WORD_OR_DIGITS.finditer(self.folded):
+            word = DIGIT if match.group().isdigit() else match.group()
+            if word in _NEEDED:
+                found.setdefault(word, []).append(match.start())
+        return found
+
+    def _starts(self, words: frozenset[str]) -> list[int]:
+        starts = self._found.get(words)
+        if starts is None:
+            places = self._places
+            starts = sorted(start for word in places.keys() & words for start in places[word])
+            self._found[words] = starts
+        return starts
+
+
+def _merged(starts: Iterable[int], end: int) -> Iterator[tuple[int, int]]:
+    first = last = -1
+    for start in starts:
+        if start - WINDOW_REACH > last >= 0:
+            yield first, last
+            first = -1
+        first = max(0, start - WINDOW_REACH) if first < 0 else first
+        last = min(end, start + WINDOW_REACH)
+    if last >= 0:
+        yield first, last

@@ -6,13 +6,15 @@ The words are the same on every machine: no locale is read.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ..types.values import Granularity, TimeSpan
 from . import calendar
-from .lexicon import FULL_MONTHS, ORDINALS, SEASONS
-from .onset import onset
-from .times_of_day import PARTS
+from .calendar import PARTS
+from .date_order import Weekday
+from .find_times import find_times
+from .lexicon import FULL_MONTHS, ORDINALS, SEASONS, Pattern, fold, unit_counts
 
 MONTH_NAMES = tuple(name.capitalize() for name in FULL_MONTHS)
 SEASON_NAMES = {first_month: name for name, first_month in SEASONS.items()}
@@ -126,3 +128,36 @@ _UNITS: dict[str, Callable[[datetime, datetime], str]] = {
     "year": lambda start, _: str(start.year),
     "decade": lambda start, _: f"the {start.year}s",
 }
+
+
+_SINCE = Pattern(r"(?:ever )?since ")
+_NOW = "(?:now|already|and counting)"
+_LASTING = Pattern(rf"(?:for|in) |.* {_NOW}$")
+
+
+def onset(span: TimeSpan, weekday: Weekday = "recent") -> TimeSpan | None:
+    """Return the calendar unit in which an open span began: the year 2016 of "since 2016".
+
+    The start of an interval does not show how precisely it is known; the words of the span do, so they are read again.
+
+    Args:
+        span: A span that `find_times` returned.
+        weekday: The convention that the span was read with; see `find_times`.
+
+    Returns:
+        The unit, with the span's words as its text. None for a span that is not open ("a few days ago"), and for one
+        that was read with the other convention.
+    """
+    if span.granularity != "span" or span.start is None or span.end is None:
+        return None
+    folded = fold(span.text)
+    if since := _SINCE.regex.match(folded):
+        words = span.text[since.end() :]
+    elif _LASTING.regex.match(folded) and (counts := list(unit_counts(folded))):
+        words = f"{span.text[counts[-1].start : counts[-1].end]} ago"
+    else:
+        return None
+    for begun in find_times(f"it began in {words}", span.end, weekday):
+        if begun.start == span.start:
+            return replace(begun, text=span.text)
+    return None

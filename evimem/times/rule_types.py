@@ -8,12 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, ParamSpec, TypeVar
 
-from .calendar import TimeInterval
+from .calendar import Clock, TimeInterval
 from .context import Context
-from .fragments import Pattern
-from .lexicon import CALENDAR_UNITS, Quantity
-from .times_of_day import Clock
-from .unit_counts import UnitCount
+from .lexicon import CALENDAR_UNITS, Pattern, Quantity, UnitCount
 
 Kind = Literal["date", "weekday", "part", "clock", "vague", "later"]
 
@@ -189,3 +186,25 @@ def _rule(cues: Cues, source: str, read: Read) -> Rule:
 
 
 _OPTIONAL = (r"\b(?:(?P<lead>", r"\b(?:the ", r"\b(?:a ", r"\b(?:(?:quite ")
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """The half-open range of characters of an expression, and what it means."""
+
+    start: int
+    end: int
+    meaning: Meaning
+
+    @property
+    def interval(self) -> TimeInterval | None:
+        return self.meaning.interval
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the expression is a date that may be any of several days."""
+        return self.meaning.kind == "date" and self.interval is None and self.meaning.later is None
+
+    def is_a(self, *granularities: str) -> bool:
+        """Return whether the expression has an interval of one of the granularities."""
+        return self.interval is not None and self.interval.granularity in granularities

@@ -53,7 +53,7 @@ CODE_WORDS = {  # literals of many words that are code, not knowledge of a langu
     ("check.py", "turn"): "tables",
     ("erase.py", "edge"): "tables",
     ("evidence.py", "time"): "the forms of an answer",
-    ("foreign.py", "fr"): "codes of languages",
+    ("date_rules.py", "fr"): "codes of languages",
     ("page.py", "answer"): "styles of printed text",
     ("reports.py", "added"): "outcomes of a turn",
     ("stemming.py", "al"): "suffixes that the Porter algorithm removes",

@@ -14,13 +14,12 @@ from random import Random
 
 from evimem.lang.guess import LANGUAGES, OTHER
 from evimem.times.find_times import locate_times
-from evimem.times.folding import fold
-from evimem.times.lexicon import MONTHS, NUMBERS, ORDINALS, ROUGH_QUANTITIES, SEASONS, UNITS, WEEKDAYS
-from evimem.times.onset import onset
+from evimem.times.lexicon import MONTHS, NUMBERS, ORDINALS, ROUGH_QUANTITIES, SEASONS, UNITS, WEEKDAYS, fold
+from evimem.times.month_rules import HOLIDAYS
 from evimem.times.other_languages import may_mention_dates
 from evimem.times.other_languages.date_grammar import SYNTAX, DateGrammar, grammar
 from evimem.times.other_languages.locate_dates import locate_dates
-from evimem.times.rules.holidays import HOLIDAYS
+from evimem.times.render import onset
 
 # Days and years at the edges of the calendar, of months and of what is read as a year.
 FIGURES = (

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evimem.times import Conventions, find_times, locate_times, mentions_time, onset, render
 from evimem.times.lexicon import MONTHS, NUMBERS, ORDINALS, ROUGH_QUANTITIES, SEASONS, UNITS, WEEKDAYS
-from evimem.times.rules.holidays import HOLIDAYS
+from evimem.times.month_rules import HOLIDAYS
 
 WORDS = sorted({*MONTHS, *NUMBERS, *ORDINALS, *ROUGH_QUANTITIES, *SEASONS, *UNITS, *WEEKDAYS, *HOLIDAYS})
 GLUE = """

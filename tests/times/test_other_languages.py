@@ -16,7 +16,7 @@ import evimem.lang
 from evimem.lang import tomllib
 from evimem.lang.guess import LANGUAGES
 from evimem.times import find_times, locate_times, mentions_time, other_languages
-from evimem.times.folding import LIMIT, fold
+from evimem.times.lexicon import LIMIT, fold
 from evimem.times.other_languages import locate_dates, may_mention_dates
 from evimem.times.other_languages.date_grammar import grammar
 from evimem.times.other_languages.pieces import NO_TIMES_ALONE, READERS

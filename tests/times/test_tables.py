@@ -5,9 +5,8 @@ import pytest
 
 from evimem.times import find_times, mentions_time
 from evimem.times.context import Context
-from evimem.times.cues import cues
-from evimem.times.folding import fold
-from evimem.times.rules import RULES
+from evimem.times.cues import RULES, cues
+from evimem.times.lexicon import fold
 
 SAID = (datetime(2024, 3, 12, 18, 20), datetime(2023, 10, 8), datetime(2022, 12, 31, 23, 59))
 # A first name, and a present tense about the future: the words alone do not show which.

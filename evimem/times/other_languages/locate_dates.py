@@ -12,12 +12,11 @@ from itertools import islice, pairwise
 from ...lang.guess import OTHER
 from ...types.values import DateOrder
 from .. import calendar
-from ..calendar import DAY, TimeInterval
+from ..calendar import DAY, TimeInterval, part_of_day
 from ..context import Context
 from ..date_order import FIGURES, date_in_figures
+from ..date_rules import FOREIGN_RULES, foreign_date
 from ..rule_types import possible
-from ..rules import foreign
-from ..times_of_day import part_of_day
 from .date_grammar import grammar
 from .pieces import NO_TIMES_ALONE, READERS, Match, Said, TimePiece, days_numbered
 
@@ -302,8 +301,8 @@ def _surely_a_time(language: str) -> re.Pattern[str]:
 def _full_dates(folded: str, now: datetime, order: DateOrder | None) -> Iterator[tuple[int, int, TimeInterval]]:
     ctx = Context(folded, folded, now, "recent", order)
     found = [
-        (match, foreign.foreign_date)
-        for rule in foreign.RULES
+        (match, foreign_date)
+        for rule in FOREIGN_RULES
         for match in islice(rule.pattern.regex.finditer(folded), rule.most)
     ]
     found += [(match, _in_figures) for match in islice(_FIGURES.finditer(folded), _MOST)]

@@ -10,13 +10,10 @@ from functools import cached_property
 
 from ...types.values import DateOrder
 from .. import calendar
-from ..calendar import DAY, WEEK, TimeInterval, waking_day
-from ..context import AHEAD, PRESENT
+from ..calendar import DAY, WEEK, Clock, TimeInterval, nth_part, part_of_day, third_of, waking_day
+from ..context import AHEAD, PRESENT, Yearly, current, last, nearest, occurrences, upcoming
 from ..date_order import date_in_figures, month_and_day, year_of_two_digits
-from ..rules.holidays import day_of_year
-from ..times_of_day import Clock, part_of_day
-from ..unit_parts import nth_part, third_of
-from ..yearly import Yearly, current, last, nearest, occurrences, upcoming
+from ..month_rules import day_of_year
 from .date_grammar import DateGrammar, DateWords, SpelledTable, Surroundings, number
 
 Match = re.Match[str]

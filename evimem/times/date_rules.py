@@ -1,7 +1,8 @@
-"""Dates with a day: 9 June 2023, June 9th, the fifth of May, 3-9 June, 2023-06-09, 6/9/2023, on the 15th.
+"""Dates with a day: 9 June 2023, June 9th, 3-9 June, 2023-06-09, 6/9/2023, on the 15th; 9. Juni 2023 by dateparser.
 
 Without a year it is the nearest one that the tense of its sentence allows. In which order a date in figures is written
-says `date_order`.
+says `date_order`. dateparser gets only what a pattern matched, a day, one word, a year: it is imported at the first
+such match, so that English text does not pay for it, and called at most PARSES times per text.
 """
 
 from __future__ import annotations
@@ -10,28 +11,35 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ...lang import ENGLISH
-from .. import calendar
-from ..calendar import DAY, TimeInterval
-from ..context import BACK, PRESENT, Context
-from ..date_order import FIGURES, date_in_figures, month_and_day
-from ..fragments import DAY_NUMBER, MONTH, WEEKDAY, YEAR, Pattern, day_number, one_of, year_number
-from ..lexicon import (
+from ..lang import ENGLISH
+from . import calendar
+from .calendar import DAY, PARTS, TimeInterval
+from .context import BACK, PRESENT, RELATIVE, Context, Yearly, nearest, nearest_of, occurrences, relative
+from .date_order import FIGURES, date_in_figures, month_and_day
+from .lexicon import (
     BEFORE,
+    DAY_NUMBER,
     DIGIT,
+    MONTH,
     MONTHS,
     NOT_BEFORE,
     NTH,
+    NUMBERS,
     ORDINAL_WORDS,
     ORDINALS,
     PREVIOUS_WORDS,
+    UNITS,
     UPCOMING_WORDS,
+    WEEKDAY,
     WEEKDAYS,
+    YEAR,
+    Pattern,
+    day_number,
+    one_of,
+    year_number,
 )
-from ..rule_types import Meaning, needs, rules
-from ..times_of_day import PARTS
-from ..yearly import RELATIVE, Yearly, nearest, nearest_of, occurrences, relative
-from .months import VERBS
+from .month_rules import VERBS
+from .rule_types import Meaning, Rule, needs, rules
 
 Match = re.Match[str]
 MONTHS_OF_YEAR = 12
@@ -235,7 +243,7 @@ _NTH = rf"(?:\d\d?(?:st|nd|rd|th)|{one_of(ORDINALS)})"
 _FIGURES = needs("figures")
 _DAY_AND_MONTH = needs("month", [DIGIT, *ORDINAL_WORDS])
 
-RULES = rules(
+DATE_RULES = rules(
     (_FIGURES, rf"{_NOT_INSIDE}{_ISO}(?![\w/-])", iso),
     (_FIGURES, rf"{_NOT_INSIDE}{_ISO}[t ]{_CLOCK}(?![\w/-])", iso_with_clock),
     (_FIGURES, rf"{_NOT_INSIDE}(?P<figures>{FIGURES})(?!\w)", numeric),
@@ -324,5 +332,38 @@ RULES = rules(
         needs("any", ["the"], [*ORDINAL_WORDS, *NTH]),
         rf"\b(?:(?P<lead>{one_of(BEFORE['day_of_month'])}) )?(?P<x>the (?P<day>{_NTH}))\b(?! of\b)",
         bare_day,
+    ),
+)
+
+
+LANGUAGES = ["fr", "de", "es", "it", "pt", "nl", "pl", "sv", "ru", "tr", "da", "nb", "fi", "cs", "ro", "uk"]
+LONGEST = 64  # characters of a match that dateparser gets
+PARSES = 16  # matches per text that dateparser gets
+_ENGLISH = frozenset(MONTHS) | frozenset(UNITS) | frozenset(NUMBERS)
+
+
+def foreign_date(match: re.Match[str], ctx: Context) -> TimeInterval | None:
+    """Read a full date in one of LANGUAGES; a word between two numbers that is no month is no date."""
+    if match["month"] in _ENGLISH:
+        return None
+    import dateparser  # noqa: PLC0415  its import takes 0.2 s
+
+    found = dateparser.parse(
+        match.group()[:LONGEST],
+        languages=LANGUAGES,
+        settings={"RELATIVE_BASE": ctx.now, "STRICT_PARSING": True, "DATE_ORDER": "DMY", "PARSERS": ["absolute-time"]},
+    )
+    return None if found is None else calendar.day(datetime(found.year, found.month, found.day))
+
+
+FOREIGN_RULES = (
+    Rule(
+        needs("year"),
+        Pattern(
+            r"(?<![\w.,:/$#-])(?:[12]?\d|3[01])(?:\.|º|er)? (?:de |di )?(?P<month>[^\W\d_]{3,14})\.?"
+            r" (?:de |del |di )?(?:1[5-9]|20)\d\d(?![\w/-])"
+        ),
+        foreign_date,
+        most=PARSES,
     ),
 )

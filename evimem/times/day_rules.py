@@ -1,4 +1,4 @@
-"""Weekdays: last Friday, next Tuesday, on Sunday, two Saturdays ago.
+"""Rules for days and weekdays: yesterday, this morning, last Friday, on Sunday, two Saturdays ago.
 
 "Last Friday" is the most recent past Friday, or by the other convention the Friday of the ISO week before. "Next
 Friday" is the Friday of the next ISO week: that is the difference to "this Friday" and plain "Friday".
@@ -10,17 +10,84 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
-from ...lang import ENGLISH
-from .. import calendar
-from ..calendar import DAY, WEEK
-from ..context import AHEAD, Context
-from ..fragments import PREVIOUS, UNIT, UPCOMING, WEEKDAY, Pattern, one_of
-from ..given_names import follows_naming
-from ..lexicon import BEFORE, FULL_WEEKDAYS, POSITIONS, PREVIOUS_WORDS, UPCOMING_WORDS, WEEKDAYS
-from ..rule_types import AnyRule, Counted, Meaning, count_rule, needs, rules
-from ..times_of_day import PARTS
+from ..lang import ENGLISH
+from . import calendar
+from .calendar import DAY, PARTS, WEEK, TimeInterval, part_of_day
+from .context import AHEAD, Context, follows_naming
+from .lexicon import (
+    BEFORE,
+    DAYS_FROM_TODAY,
+    DIGIT,
+    FULL_WEEKDAYS,
+    NOT_BEFORE,
+    POSITIONS,
+    PREVIOUS,
+    PREVIOUS_WORDS,
+    TONIGHT,
+    UNIT,
+    UPCOMING,
+    UPCOMING_WORDS,
+    WEEKDAY,
+    WEEKDAYS,
+    Pattern,
+    one_of,
+)
+from .rule_types import AnyRule, Counted, Meaning, count_rule, needs, rules
 
 Match = re.Match[str]
+
+
+def named_day(match: Match, ctx: Context) -> TimeInterval:
+    distance = DAYS_FROM_TODAY[match.group()]
+    return calendar.day(ctx.today + distance * DAY if distance else _this_day(match, ctx, AHEAD))
+
+
+def _this_day(match: Match, ctx: Context, ahead: int) -> datetime:
+    """Return the day of today: before 4 o'clock the one that has not ended, unless the sentence looks ahead."""
+    return ctx.today if ctx.direction(*match.span()) >= ahead else ctx.waking_day
+
+
+def day_but_one(match: Match, ctx: Context) -> TimeInterval:
+    return calendar.day(ctx.today + (-2 if match["before"] else 2) * DAY)
+
+
+def part_of_today(match: Match, ctx: Context) -> Meaning:
+    day = ctx.today if match["part"] == "morning" else _this_day(match, ctx, 0)
+    return Meaning(part_of_day(day, match["part"]), "part")
+
+
+def tonight(match: Match, ctx: Context) -> Meaning:
+    return Meaning(part_of_day(_this_day(match, ctx, 0), "night"), "part")
+
+
+def last_night(_: Match, ctx: Context) -> Meaning:
+    return Meaning(part_of_day(ctx.today - DAY, "night"), "part")
+
+
+def night_before_last(_: Match, ctx: Context) -> Meaning:
+    return Meaning(part_of_day(ctx.today - 2 * DAY, "night"), "part")
+
+
+def rest_of_today(match: Match, ctx: Context) -> TimeInterval | None:
+    return calendar.span(ctx.now, ctx.today + DAY) if match["part"] == "later" else calendar.span(ctx.today, ctx.now)
+
+
+# "Today's world" is an era, and "tomorrow never comes" a saying.
+_NO_ERA = rf"(?! never\b|'s {one_of(NOT_BEFORE['today'])}\b)"
+
+DAY_RULES = rules(
+    (needs("day", [*DAYS_FROM_TODAY, DIGIT]), rf"\b{one_of(DAYS_FROM_TODAY)}\b{_NO_ERA}", named_day),
+    (
+        needs("day", DAYS_FROM_TODAY),
+        r"\b(?:the )?day (?:(?P<before>before yesterday)|after tomorrow)\b",
+        day_but_one,
+    ),
+    (needs("day", ["this"]), rf"\bthis (?P<part>{one_of(part for part in PARTS if part != 'night')})\b", part_of_today),
+    (needs("day", [*TONIGHT, DIGIT]), rf"\b{one_of(TONIGHT)}\b", tonight),
+    (needs("day", ["today"]), r"\b(?P<part>earlier|later) (?:on )?today\b", rest_of_today),
+    (needs("unit", ["last"], ["night", "evening"]), r"\blast (?:night|evening)\b", last_night),
+    (needs("unit", ["last"]), r"\bthe night before last\b", night_before_last),
+)
 
 
 def _weekday(start: datetime) -> Meaning:
@@ -142,7 +209,7 @@ _TOLD = Pattern(r" (?:was|were)\b")
 _LEAD = rf"(?:(?P<lead>{one_of(BEFORE['weekday'])}) )?"
 _MANY = rf"(?P<one_of_many>{one_of((*BEFORE['one_of_many'], *(f'the {nth}' for nth in POSITIONS)))} )?"
 
-RULES: tuple[AnyRule, ...] = (
+WEEKDAY_RULES: tuple[AnyRule, ...] = (
     *rules(
         (needs("weekday", PREVIOUS_WORDS), rf"\b{PREVIOUS} {_DAY}", last),
         (

@@ -9,13 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...lang import ENGLISH
-from ..calendar import DAY
-from ..context import AHEAD, BACK, Context
-from ..fragments import Pattern, one_of
-from ..lexicon import BEFORE, DIGIT, NAMED_HOURS, NOT_BEFORE, NTH, SIMPLE_NUMBERS
-from ..rule_types import Meaning, needs, rules
-from ..times_of_day import HALF_DAY, Clock
+from ..lang import ENGLISH
+from .calendar import DAY, HALF_DAY, Clock
+from .context import AHEAD, BACK, Context
+from .lexicon import BEFORE, DIGIT, NAMED_HOURS, NOT_BEFORE, NTH, SIMPLE_NUMBERS, Pattern, one_of
+from .rule_types import Meaning, needs, rules
 
 Match = re.Match[str]
 _HOURS = {word: number for word, number in SIMPLE_NUMBERS.items() if number <= 12}
@@ -188,7 +186,7 @@ _MINUTE_WORDS = [*(word for words in _MINUTES for word in words.split("-") if wo
 CLOCK_LEADS = [words.split()[0] for words in BEFORE["clock"]]
 
 _LEADS = one_of(BEFORE["clock"])
-RULES = rules(
+CLOCK_RULES = rules(
     (_CLOCK, rf"{_NOT_INSIDE}{_HOUR}(?:[:.h]{_MINUTE})? ?{_HALF}(?!\w)", half_day),
     (
         needs("clock", [DIGIT]),
