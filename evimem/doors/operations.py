@@ -38,7 +38,6 @@ from ..ingest.export import write_export
 from ..ingest.import_file import import_batches
 from ..ingest.remember import Remembering
 from ..judging.judge import Judge
-from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..llm.extract_facts import estimate
 from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question, fall_back, remaining
@@ -58,7 +57,7 @@ from ..types.block import Block, BlockForm
 from ..types.budget import MOST, Budget
 from ..types.paths import AnyPath
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health
-from ..types.stored import EVERYTHING, Job, JobKind, Listing, Scope
+from ..types.stored import EARLIER, EVERYTHING, Job, JobKind, Listing, Scope
 from ..types.trace import Found, Queried
 from ..types.values import Fact, Hit, Turn
 from .checked_arguments import (

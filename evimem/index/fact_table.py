@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -11,6 +12,7 @@ from ..db.connection import Connection
 from ..db.text_columns import bindable, unbound
 from ..errors import UNREADABLE
 from ..extract import topic_of
+from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.values import Fact, Granularity, TimeSpan
 from .supersede import FactPlace, Supersession
 
@@ -70,6 +72,18 @@ class FactTable:
             for row in self._db.rows(sql, page):
                 found[row[0]].append(read_fact(row[2:]))
         return found
+
+    def of_a_model_after(self, seqs: Sequence[int]) -> set[int]:
+        """Return those turns, of the `EARLIER` that follow each of these in its session, in which a model found facts.
+
+        It read these with them, so that whom they name may be the "he" of what follows.
+        """
+        sql = (
+            "SELECT DISTINCT fact.seq FROM json_each(?) AS named JOIN turn ON turn.seq = named.value JOIN fact "
+            "ON fact.seq IN (SELECT later.seq FROM turn AS later WHERE later.session = turn.session "
+            "AND later.seq > turn.seq ORDER BY later.seq LIMIT ?) WHERE fact.extractor = ?"
+        )
+        return {seq for (seq,) in self._db.rows(sql, (json.dumps(list(seqs)), EARLIER, OF_A_MODEL))}
 
     def rows(self, fact_ids: Iterable[str]) -> list[int]:
         """Return the rows of these facts."""

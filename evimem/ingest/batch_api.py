@@ -9,12 +9,12 @@ from hashlib import blake2b
 
 from ..errors import ModelError, ModelUnavailable, UnknownTurn
 from ..flow import Flow, collect_batch, start_batch
-from ..llm.extract_facts import MAX_EARLIER, extract_request, may_state_facts, plan_retry, read_extraction
+from ..llm.extract_facts import extract_request, may_state_facts, plan_retry, read_extraction
 from ..protocols import Store
 from ..times import Conventions
 from ..types.model import Complete
 from ..types.reports import BatchReport
-from ..types.stored import Entry, Job
+from ..types.stored import EARLIER, Entry, Job
 from ..types.values import Fact, Turn
 from .deferred import settle, store_facts
 
@@ -104,12 +104,12 @@ def _with_earlier(store: Store, jobs: Sequence[Job]) -> tuple[tuple[Job, ...], d
     """Return the jobs with the turns before each; a turn that was forgotten since the job was read is left out."""
     earlier: dict[str, Sequence[Turn]] = {}
     try:
-        around = store.contexts([job.turn.id for job in jobs], MAX_EARLIER, 0)
+        around = store.contexts([job.turn.id for job in jobs], EARLIER, 0)
         earlier = {job.turn.id: turns[:-1] for job, turns in zip(jobs, around, strict=True)}
     except UnknownTurn:
         for job in jobs:
             with suppress(UnknownTurn):
-                (turns,) = store.contexts([job.turn.id], MAX_EARLIER, 0)
+                (turns,) = store.contexts([job.turn.id], EARLIER, 0)
                 earlier[job.turn.id] = turns[:-1]
     return tuple(job for job in jobs if job.turn.id in earlier), earlier
 

@@ -9,13 +9,12 @@ from ..errors import EmbedderError, ModelError, UnknownTurn
 from ..flow import Flow
 from ..index.document import found_by
 from ..llm.extract_facts import LONGEST_WAIT, extract_facts, may_state_facts, plan_retry
-from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..protocols import Extractor, Store
 from ..store.job_leases import holder
 from ..store.queue import ATTEMPTS, RETRY_SECONDS
 from ..text.terms import terms
 from ..times import Conventions
-from ..types.stored import MOST_SECONDS, READINGS, Entry, Job, JobKind
+from ..types.stored import EARLIER, MOST_SECONDS, READINGS, Entry, Job, JobKind
 from ..types.values import Fact
 from .add import read_facts
 from .embed_groups import Embedded, embed_groups, embed_turns, embedded

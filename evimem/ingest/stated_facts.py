@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..extract import RuleExtractor
-from ..llm.extract_facts import MAX_CHARACTERS, MAX_EARLIER
+from ..llm.extract_facts import MAX_CHARACTERS
 from ..llm.grounding import Sources
 from ..types.attempt import Attempt, attempt
+from ..types.stored import EARLIER
 from ..types.values import Fact, Turn
 from .exported_line import Pair
 
@@ -33,7 +34,7 @@ def stated(pairs: Iterable[Pair], extractor: str) -> Iterator[StatedTurn]:
     trusted = None if extractor == RuleExtractor.name else extractor
     earlier: OrderedDict[str, deque[str]] = OrderedDict()
     for turn, facts in pairs:
-        near = earlier.setdefault(turn.session, deque(maxlen=MAX_EARLIER))
+        near = earlier.setdefault(turn.session, deque(maxlen=EARLIER))
         earlier.move_to_end(turn.session)
         if len(earlier) > _SESSIONS:
             earlier.popitem(last=False)

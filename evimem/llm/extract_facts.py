@@ -15,6 +15,7 @@ from ..flow import Flow
 from ..times import Conventions, locate_times
 from ..types.model import Complete
 from ..types.reports import Estimate
+from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.trace import Called
 from ..types.values import Fact, TimeSpan, Turn
 from . import prompt_fields, reply_schemas
@@ -24,10 +25,8 @@ from .prompts import prompt_request, reply_form
 from .quoting import caption_line, format_time, marked, named
 from .request import Ledger, ask_model
 
-EXTRACTOR = "llm"
 MAX_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays searchable as raw text
-MAX_EARLIER = 3  # turns of context before the one to extract from
-MAX_EARLIER_CHARACTERS = 300
+EARLIER_CHARACTERS = 300
 MAX_FACTS = 32
 MAX_PART = 300  # characters of a subject, predicate or object
 POISON_AFTER = 3  # attempts after which a turn whose replies are unusable is given up
@@ -85,7 +84,7 @@ def may_state_facts(turn: Turn) -> bool:
 
 def extract_request(turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1) -> Complete:
     """Return the request for a turn. The attempt is part of it, so that no cache returns the reply that failed."""
-    earlier = [f"{named(t.speaker)}:\n{marked(t.text[:MAX_EARLIER_CHARACTERS])}" for t in previous[-MAX_EARLIER:]]
+    earlier = [f"{named(t.speaker)}:\n{marked(t.text[:EARLIER_CHARACTERS])}" for t in previous[-EARLIER:]]
     return prompt_request(
         "extract",
         "extract",
@@ -162,7 +161,7 @@ class _FactReader:
         self._text = turn.text[:MAX_CHARACTERS]
         self._conventions = conventions
         self._located = locate_times(self._text, turn.time, conventions) if self._text else []
-        near = [turn, *previous[-MAX_EARLIER:]]
+        near = [turn, *previous[-EARLIER:]]
         self._known = [part for t in near for part in (t.speaker, t.text[:MAX_CHARACTERS], t.caption or "") if part]
 
     def add(self, entry: Mapping[str, Any]) -> None:
@@ -190,8 +189,8 @@ class _FactReader:
         if turn.role not in _OWN and kind != "image" and (subject != turn.speaker or kind in _PERSONAL):
             # Assistants and tools never speak for a user: what they say of others is a fact about themselves.
             subject, predicate, obj, kind = turn.speaker, "said", f"{subject} {predicate} {obj}".strip(), "report"
-        identity = fact_id(turn.id, EXTRACTOR, span, subject, predicate, obj)
-        self.facts[identity] = Fact(identity, turn.id, subject, predicate, obj, event, span, kind, EXTRACTOR)
+        identity = fact_id(turn.id, OF_A_MODEL, span, subject, predicate, obj)
+        self.facts[identity] = Fact(identity, turn.id, subject, predicate, obj, event, span, kind, OF_A_MODEL)
 
     def _event(self, when: str) -> TimeSpan | None:
         """Return the time that a phrase of the turn names, by our own rules: models resolve dates unreliably."""

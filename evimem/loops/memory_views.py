@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -18,10 +18,12 @@ from typing import TypeVar
 from ..extract import predicate_class
 from ..flow import Flow
 from ..judging.exploring import MOST_CALLS, Result, Row, Tool, ToolCall
+from ..text.names import names
 from ..text.terms import STOP_WORDS, terms, words
 from ..types.values import Fact, Hit
 from .retrieve import Search, loaded
 from .session import Session
+from .task import Task
 
 T = TypeVar("T")
 PAGE = 5  # turns that a call returns
@@ -114,8 +116,7 @@ class MemoryViews:
     def person_aspects(self, call: ToolCall, number: int) -> Flow[Result]:
         """Person -> aspects: the classes of the facts about somebody, with their counts."""
         yield from ()
-        known = self._store.about(call.of, FACTS, self._session.task.scope).facts
-        facts = tuple(fact for fact in known if fact.turn_id not in self._session.task.exclude)
+        facts = _facts_about(self._session.task, call.of)
         if not facts:
             raise Refused(f"no fact is about {call.of!r}{_nearest(call.of, self._session.roster.speakers)}")
         self._facts[call.of] = facts
@@ -149,8 +150,11 @@ class MemoryViews:
         when = interval(cue)
         if when is not None:
             return (yield from self._during(*when))
-        found = tuple(dict.fromkeys(terms(cue)))
-        return (yield from self._ranked(Search(self._session.task.question, holding=found))) if found else ()
+        held = tuple(dict.fromkeys(terms(cue)))
+        if not held:
+            return ()
+        hits = yield from self._ranked(Search(self._session.task.question, holding=held))
+        return (*hits, *_told_of(self._session.task, cue, {hit.turn.id for hit in hits}))
 
     def _during(self, start: datetime, end: datetime) -> Flow[Sequence[Hit]]:
         last = self._session.roster.last
@@ -177,6 +181,20 @@ class MemoryViews:
         self._session.arrive(self._session.retrieval.keep(page, path, number), number)
         rows = tuple(Row(hit.turn.id, f"{hit.turn.speaker}, session {hit.turn.session}") for hit in page)
         return Result(call, rows, len(hits) if total is None else total)
+
+
+def _told_of(task: Task, cue: str, found: Collection[str]) -> Iterator[Hit]:
+    """Yield the turns that do not say a cue, of whose facts one is about it all the same: "he" was somebody."""
+    ids = dict.fromkeys(fact.turn_id for fact in _facts_about(task, cue) if fact.turn_id not in found)
+    for hit in loaded(task.store, tuple(ids)):
+        if not names(f"{hit.turn.speaker}: {hit.turn.text} {hit.turn.caption or ''}", cue):
+            yield hit
+
+
+def _facts_about(task: Task, name: str) -> tuple[Fact, ...]:
+    """Return the newest facts about a person or thing."""
+    known = task.store.about(name, FACTS, task.scope).facts
+    return tuple(fact for fact in known if fact.turn_id not in task.exclude)
 
 
 _TOOLS: Mapping[Tool, Callable[[MemoryViews, ToolCall, int], Flow[Result]]] = MappingProxyType(

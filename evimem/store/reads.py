@@ -104,11 +104,14 @@ def facts_of(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
 
 
 def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHING) -> About:
-    """See `Store.about`; only the newest `ABOUT` turns that name the entity are read."""
+    """See `Store.about`; only the newest `ABOUT` turns that name the entity, and what follows them, are read."""
     layers = handle.layers
     with layers.db.reading():
         within = _within(layers, scope)
-        seqs = [seq for seq in seqs_naming(handle, entity) if within is None or seq in within][-ABOUT:]
+        naming = seqs_naming(handle, entity)
+        after = layers.facts.of_a_model_after(naming[-ABOUT:])
+        own, told = ([seq for seq in some if within is None or seq in within] for some in (naming, after))
+        seqs = sorted({*own[-ABOUT:], *told})
         speakers = {turn.id: turn.speaker for turn in layers.raw.read(seqs)}
         found = [fact for seq in reversed(seqs) for fact in layers.facts.of_turns([seq])[seq]]
     kept = [fact for fact in found if is_about(fact, speakers[fact.turn_id], entity)]

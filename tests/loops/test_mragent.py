@@ -15,7 +15,8 @@ from evimem.judging.evidence import View
 from evimem.judging.exploring import Explored, Move, Result, Row, ToolCall, next_calls
 from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
 from evimem.offline.offline_judge import OfflineJudge
-from evimem.testing import Fault, ModelServer
+from evimem.testing import Fault, ModelServer, ScriptedModel
+from evimem.types.model import Complete
 from evimem.types.values import Fact, Hit, TimeSpan, Turn
 
 QUESTION = "Why did Juno eat the shoe of Mira?"
@@ -42,7 +43,15 @@ class Restless(OfflineJudge):
 
 def test_it_only_reads_and_takes_nothing_as_evidence_twice(puppy: Any) -> None:
     answer = puppy.ask(QUESTION, Restless(), loop="mragent")
-    assert {method for method, _ in puppy.made} <= {"roster", "keywords", "recall", "contexts", "about"}
+    assert {method for method, _ in puppy.made} <= {
+        "roster",
+        "keywords",
+        "recall",
+        "contexts",
+        "about",
+        "read",
+        "facts",
+    }
     found = [turn for event in answer.trace if event.kind == "evidence" for turn in event.turns]
     assert len(found) == len(set(found)) > 5
 
@@ -165,3 +174,39 @@ def test_the_moves_go_from_cues_to_events_to_what_these_bring_up() -> None:
     assert moves() == [("event_cues", "t1", "")]
     assert moves() == [("events_between", "2024-07", "2024-07"), ("tags_of", "harbour", "")]
     assert moves() == []
+
+
+BAKES = {"subject": "Leo", "predicate": "bakes", "object": "rye bread", "when": "", "quote": "bakes rye bread"}
+
+
+@pytest.fixture
+def leo(tmp_path: Path) -> Path:
+    """A memory in which a model has read who "he" is: somebody whom an earlier turn names."""
+    lines = ["Leo came by.", "It was late.", "He bakes rye bread.", "The oven is old.", "Anna, too."]
+
+    def read(request: Complete) -> str:
+        here = "He bakes rye bread." in request.prompt.partition("<turn")[2]
+        return json.dumps({"facts": [{**BAKES, "kind": "state"}] if here else []})
+
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=read)) as memory:
+        for place, text in enumerate(lines):
+            memory.add("Mira", text, time=f"2024-03-12T18:0{place}", id=f"t{place}")
+        memory.enrich()
+    return tmp_path / "m.evimem"
+
+
+def test_a_fact_is_found_by_whom_it_is_about_where_only_an_earlier_turn_names_them(leo: Path) -> None:
+    with evimem.open(leo) as memory:
+        found = [(fact.turn_id, fact.text) for fact in memory.facts(about="Leo") if fact.extractor == "llm"]
+        assert memory.facts(about="Anna") == ()
+    assert found == [("t2", "Leo bakes rye bread")]
+
+
+def test_so_are_its_tag_and_its_aspect(leo: Path) -> None:
+    first = moves({"tool": "tags_of", "of": "Leo"}, {"tool": "person_aspects", "of": "Leo"})
+    then = moves({"tool": "events", "of": "Leo", "part": "bake"}, {"tool": "person_facts", "of": "Leo", "part": "bake"})
+    with evimem.open(leo, llm=ScriptedModel([first, then, *DONE])) as memory:
+        trace = memory.ask("What of Leo?", "mragent").trace
+    made = [event for event in trace if event.kind == "action" and event.action == "call"]
+    assert [event.why for event in made] == ["", "", "", ""]
+    assert [event.detail["rows"] for event in made[2:]] == [["t2"], ["t2"]]
