@@ -173,7 +173,7 @@ class Context:
         return _RESCHEDULED.regex.search(self.folded[self.sentence(start, end)[0] : start]) is not None
 
     def _follows_past(self, first: int) -> bool:
-        """Return whether the sentence before the one that begins at an index looks back, as in "It CRAWLED. Thursday"."""
+        """Return whether the sentence before the one that begins at an index looks back: "It CRAWLED. Thursday"."""
         if first < 2 or self.folded[first - 1] == "\n":
             return False
         before = self._cues(*self._whole_sentence(first - 2, first - 2))
