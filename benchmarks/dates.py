@@ -136,11 +136,11 @@ def _line(row: dict[str, Any], what: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("path", type=Path)
+    parser.add_argument("sentences", type=Path)
     parser.add_argument("--wrong", action="store_true", help="print what was asserted wrongly")
     parser.add_argument("--missed", action="store_true", help="print the real expressions that were not found")
     options = parser.parse_args()
-    report = score(messages(options.path))
+    report = score(messages(options.sentences))
     print("| | asserted | right | wrong | found | right share | found share |\n|---|--:|--:|--:|--:|--:|--:|")
     for name in sorted(report.scores):
         print(report.scores[name].row(name))

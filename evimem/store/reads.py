@@ -16,7 +16,7 @@ from ..index.prepared_query import IndexQuery, microseconds
 from ..index.ranking import rank
 from ..index.weights import BM25, WEIGHTS
 from ..raw import BEGINNING, ROLES, RawLog
-from ..text.names import is_about
+from ..text.names import is_about, names
 from ..text.terms import terms
 from ..times.date_order import order_of_zone
 from ..types.budget import MOST
@@ -114,7 +114,11 @@ def facts(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
 
 
 def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHING) -> About:
-    """See `Store.about`; only the newest `ABOUT` turns that name the entity, and what follows them, are read."""
+    """See `Store.about`; only the newest `ABOUT` turns that name the entity, and what follows them, are read.
+
+    What follows counts by the subject that a model found for its "he" alone, so that no repetition of somebody's words
+    adds to what is known of them.
+    """
     layers = handle.layers
     with layers.db.reading():
         within = _within(layers, scope)
@@ -124,8 +128,13 @@ def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHIN
         seqs = sorted({*own[-ABOUT:], *told})
         speakers = {turn.id: turn.speaker for turn in layers.raw.read(seqs)}
         stated = layers.facts.of_turns(seqs)
-        found = [fact for seq in reversed(seqs) for fact in stated[seq]]
-    kept = [fact for fact in found if is_about(fact, speakers[fact.turn_id], entity)]
+    named = set(own)
+    kept = [
+        fact
+        for seq in reversed(seqs)
+        for fact in stated[seq]
+        if (is_about(fact, speakers[fact.turn_id], entity) if seq in named else names(fact.subject, entity))
+    ]
     return About(entity, len(kept), tuple(kept[:limit]))
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import cache, partial
 from itertools import pairwise, zip_longest
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, shown
 from ..lang import ENGLISH
 from ..lang.guess import ENGLISH_OR_UNKNOWN
 from ..types.values import DateOrder, TimeSpan
@@ -96,14 +96,25 @@ def find_times(
 
     Raises:
         InvalidQuery: `weekday` is neither "recent" nor "previous_week", `date_order` none of the three, `text` no
-            string or `said_at` no datetime.
+            string, `said_at` no datetime, or `before` no sequence of pairs of both.
     """
     if not isinstance(text, str) or not isinstance(said_at, datetime):
         raise InvalidQuery(
             f"find_times was given {type(text).__name__}, {type(said_at).__name__}; expected str, datetime"
         )
+    if not isinstance(before, Sequence) or not all(map(_is_message, before)):
+        raise InvalidQuery(f"before is {shown(before)}; expected a sequence of pairs of a text and its time")
     conventions = Conventions(weekday, date_order, said_at.tzinfo)
     return [located.time for located in locate_times(text, said_at, conventions, before)]
+
+
+def _is_message(value: object) -> bool:
+    return (
+        isinstance(value, tuple)
+        and len(value) == 2
+        and isinstance(value[0], str)
+        and isinstance(value[1], datetime)
+    )
 
 
 def locate_times(
@@ -128,7 +139,9 @@ def _names_year(located: Located) -> bool:
 def _spoken_of(before: Sequence[tuple[str, datetime]], said_at: datetime) -> int | None:
     """Return the year that the messages of the last hours name, the latest of them; None for that of saying."""
     for text, at in reversed(before):
-        if timedelta(0) <= said_at - at <= RECENT and (years := YEAR.findall(text[:LIMIT])):
+        if timedelta(0) <= said_at.replace(tzinfo=None) - at.replace(tzinfo=None) <= RECENT and (
+            years := YEAR.findall(text[:LIMIT])
+        ):
             return int(years[-1]) if int(years[-1]) != said_at.year else None
     return None
 
