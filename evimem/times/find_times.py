@@ -109,12 +109,7 @@ def find_times(
 
 
 def _is_message(value: object) -> bool:
-    return (
-        isinstance(value, tuple)
-        and len(value) == 2
-        and isinstance(value[0], str)
-        and isinstance(value[1], datetime)
-    )
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], datetime)
 
 
 def locate_times(
