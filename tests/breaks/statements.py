@@ -18,7 +18,7 @@ from evimem.judging import apply_verdict
 from evimem.judging.evidence import Verdict
 from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields, quoting
 from evimem.llm.llm_judge import LLMJudge
-from evimem.loops import answering, count_entities, router, select_evidence, session
+from evimem.loops import answering, router, select_evidence, session
 from evimem.loops.retrieve import Retrieval
 from evimem.loops.session import Session
 from evimem.raw.validate import TurnValidator
@@ -33,7 +33,6 @@ memr3 = sys.modules["evimem.loops.memr3"]  # so it has this one
 IRIS = "tests/statements/test_iris.py"
 MEMR3 = "tests/statements/test_memr3.py"
 FIXTURES = "tests/statements/test_fixtures.py"
-STEERING = "tests/loops/test_steering.py"
 
 
 @breaks(
@@ -379,49 +378,11 @@ def another_backend_returns_turns_twice() -> None:
 
 
 @breaks(
-    gate=f"{STEERING}::test_a_confidence_that_was_never_calibrated_is_clamped_and_says_so",
-    says=r"assert 0\.\d+ == ",
-)
-def the_answers_confidence_is_the_judges() -> None:
-    put(answering, "shown_confidence", lambda tier, confidence: confidence)
-
-
-@breaks(gate=f"{STEERING}::test_what_is_lowered_lowers_a_calibrated_probability_too", says=r"<Tier\.PARTIA")
-def a_lowered_tier_keeps_its_probability() -> None:
-    put(answering, "shown_confidence", lambda tier, confidence: 1.0)
-
-
-@breaks(gate=f"{STEERING}::test_the_hop_starts_from_the_best_turns_of_every_search", says="assert ")
-def the_hop_starts_from_the_worst_turns() -> None:
-    honest = Session.expand
-    put(Session, "expand", lambda self, seeds, limit, iteration: honest(self, seeds[::-1], limit, iteration))
-
-
-@breaks(
-    gate="tests/loops/test_iris.py"
-    "::test_what_the_question_finds_next_stands_beside_its_best_turns_and_more_of_it_at_each_check",
-    says="assert ",
-)
-def no_judge_reads_on() -> None:
-    put(iris, "HOP_PART", 2)
-
-
-@breaks(gate=f"{STEERING}::test_what_is_shown_to_be_anothers_at_two_checks_ends_the_search", says="3\\) == ")
-def a_trap_is_looked_at_three_times() -> None:
-    put(apply_verdict, "misattributed", lambda verdict, before: False)
-
-
-@breaks(
     gate="tests/llm/test_llm_judge.py::test_the_papers_pattern_writes_no_query_that_is_never_searched",
     says="refine' == 'sufficiency",
 )
 def a_query_is_written_after_the_last_search() -> None:
     put(llm_judge, "enough", lambda verdict, before, *, temporal: None)
-
-
-@breaks(gate=f"{STEERING}::test_a_name_counts_in_each_of_its_forms_and_with_its_words_apart", says="'Corkums'")
-def a_name_has_one_form() -> None:
-    put(count_entities, "other_forms", lambda name: ())
 
 
 @breaks(gate="tests/llm/test_quoting.py::test_no_marker_of_a_chat_template_can_be_written", says=r"im_start.* not in ")

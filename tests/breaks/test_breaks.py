@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 import os
 import re
@@ -90,64 +89,6 @@ def missing_attributes(file: Path) -> Iterator[str]:
 def test_breaks_use_nothing_that_was_renamed() -> None:
     files = [file for file in Path(__file__).parent.glob("*.py") if file.stem != "test_breaks"]
     assert [found for file in files for found in missing_attributes(file)] == []
-
-
-def puts(file: Path) -> Iterator[tuple[int, type | ModuleType, str, ast.expr]]:
-    """Yield the line, the owner, the name and the replacement of each `put` on an imported module or class."""
-    module = sys.modules[f"tests.breaks.{file.stem}"]
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "put" and isinstance(node.args[1], ast.Constant):
-            owner = vars(module).get(ast.unparse(node.args[0]))
-            if isinstance(owner, (type, ModuleType)):
-                yield node.lineno, owner, node.args[1].value, node.args[2]
-
-
-@cache
-def names_used(source: str) -> frozenset[str]:
-    """Return the names and attributes that a module loads, its annotations apart."""
-    tree = ast.parse(source)
-    told = [getattr(node, field, None) for node in ast.walk(tree) for field in ("annotation", "returns")]
-    only_told = {id(part) for one in told if isinstance(one, ast.AST) for part in ast.walk(one)}
-    loaded = [node for node in ast.walk(tree) if isinstance(getattr(node, "ctx", None), ast.Load)]
-    return frozenset(
-        node.id if isinstance(node, ast.Name) else node.attr
-        for node in loaded
-        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in only_told
-    )
-
-
-def test_no_break_replaces_a_name_that_its_module_only_annotates_with() -> None:
-    files = [file for file in Path(__file__).parent.glob("*.py") if file.stem != "test_breaks"]
-    package = {file: file.read_text(encoding="utf-8") for file in (ROOT / "evimem").rglob("*.py")}
-    as_attributes = frozenset(
-        node.attr
-        for source in package.values()
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    )
-    unused = [
-        f"{file.name}:{line}: {owner.__name__}.{name}"
-        for file in files
-        for line, owner, name, _ in puts(file)
-        if isinstance(owner, ModuleType) and owner.__name__.startswith("evimem")
-        if getattr(getattr(owner, name), "__module__", owner.__name__) != owner.__name__  # imported there
-        if name not in names_used(inspect.getsource(owner)) | as_attributes
-    ]
-    assert unused == []
-
-
-def test_what_replaces_a_method_uses_nothing_that_its_class_lacks() -> None:
-    lacking = [
-        f"{file.name}:{line}: {owner.__name__} has no {node.attr}"
-        for file in Path(__file__).parent.glob("*.py")
-        if file.stem != "test_breaks"
-        for line, owner, _, value in puts(file)
-        if isinstance(owner, type) and isinstance(value, ast.Lambda)
-        for node in ast.walk(value)
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self"
-        if not hasattr(owner, node.attr) and f"self.{node.attr}" not in inspect.getsource(owner)
-    ]
-    assert lacking == []
 
 
 @cache

@@ -74,7 +74,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     embedder = StaticEmbedder()
     store = SqliteStore(path, embedder.name, embedder.dimension, segment=32)
     with Memory(Core(store, embedder)) as memory:
-        memory.extend(load_example("friends")[:80], strict=True)
+        memory.extend(load_example("friends")[:48], strict=True)
         memory.enrich()
         memory.keep_trace(Trace("Where?", "iris", (Found(1, "anchor", (next(iter(memory.turns())).id,)),)))
     return path

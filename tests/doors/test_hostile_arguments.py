@@ -38,6 +38,7 @@ from evimem.adapters.mem0 import Memory as Mem0Memory
 from evimem.adapters.openai_agents import EvimemSession
 from evimem.errors import shown
 from evimem.types.trace import Acted, Called, Found
+from tests.sizes import share
 
 NOON = datetime(2024, 3, 12, 12)
 EMBEDDER = StaticEmbedder()
@@ -236,8 +237,9 @@ def one_at_a_time(name: str, function: Callable[..., Any], folder: Path) -> Iter
     """Yield valid arguments with one of them replaced by each odd value in turn."""
     valid = arguments(name, function, folder)
     yield valid
-    for parameter, make in product(valid, VALUES):
-        yield valid | {parameter: make()}
+    for parameter in valid:
+        for make in share(VALUES, 3, f"{function.__qualname__} {parameter}"):
+            yield valid | {parameter: make()}
 
 
 def consume(result: Any) -> None:
@@ -411,7 +413,7 @@ def test_a_session_of_the_agents_sdk_raises_nothing_but_typed_errors(
 
     async def scenario() -> None:
         async with evimem.open_async(Copies(template, folder).path(), embedder=EMBEDDER) as memory:
-            for make in VALUES:
+            for make in share(VALUES, 3, name):
                 if name in public(EvimemSession):
                     function = getattr(EvimemSession("s", memory), name)
                     for parameter in inspect.signature(function).parameters:
@@ -493,7 +495,7 @@ def test_a_method_of_a_pool_raises_nothing_but_typed_errors(name: str, folder: P
 def test_a_constructor_raises_nothing_but_typed_errors(
     make: Callable[..., Any], valid: dict[str, Any], folder: Path, judged: Judged
 ) -> None:
-    for name, value in product(valid, VALUES):
+    for name, value in product(valid, share(VALUES, 3, make.__qualname__)):
         given_ = valid | {name: value()}
         with judged.call(make.__qualname__, given_):
             made = make(**given_)

@@ -23,6 +23,7 @@ from evimem.text.memory_fence import OPEN, without_blocks
 from evimem.text.sentences import sentences
 from evimem.text.terms import terms
 from tests.copies import copied
+from tests.sizes import share
 
 NOON = datetime(2024, 3, 12, 12)
 LENGTH = 90_000  # characters of the longer text
@@ -143,10 +144,10 @@ def timed(call: Callable[[], object]) -> float:
     return time.thread_time() - began
 
 
-def slow_texts(seconds: Callable[[str], float]) -> list[str]:
-    """Return the kinds of text of which twice as much takes more than three times as long."""
+def slow_texts(name: str, seconds: Callable[[str], float]) -> list[str]:
+    """Return the kinds of text of which twice as much takes a call more than three times as long."""
     slow = []
-    for kind, unit in UNITS.items():
+    for kind, unit in share(list(UNITS.items()), 4, name):
         text = unit * (LENGTH // len(unit))
         whole = seconds(text)
         if whole <= FLOOR:
@@ -166,9 +167,9 @@ def test_a_call_of_a_memory_is_linear_in_any_text(name: str, tmp_path: Path, tem
         with evimem.open(copied(template, tmp_path / f"{time.monotonic_ns()}.evimem")) as memory:
             return timed(lambda: (OF_MEMORY | OF_MEMORY_TOO)[name](memory, text))
 
-    assert slow_texts(seconds) == []
+    assert slow_texts(name, seconds) == []
 
 
 @pytest.mark.parametrize("name", OF_TEXT)
 def test_a_call_is_linear_in_any_text(name: str, tmp_path: Path) -> None:
-    assert slow_texts(lambda text: timed(lambda: OF_TEXT[name](text, tmp_path))) == []
+    assert slow_texts(name, lambda text: timed(lambda: OF_TEXT[name](text, tmp_path))) == []

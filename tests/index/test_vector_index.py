@@ -59,13 +59,19 @@ def filled(make, count=2500):
     return index
 
 
+@cache
+def read_only(make, count=2500):
+    """The same index for all tests that change none."""
+    return filled(make, count)
+
+
 every_index = pytest.mark.parametrize("make", [flat, voyager, hnswlib, compact])
 every_hnsw = pytest.mark.parametrize("make", [voyager, hnswlib, compact])
 
 
 @every_index
 def test_a_vector_is_its_own_nearest_with_cosine_one(make):
-    index = filled(make)
+    index = read_only(make)
     found = index.search(everything()[77], 3)
     assert found.positions[0] == 77
     assert found.scores[0] == pytest.approx(1, abs=1e-5)
@@ -75,7 +81,7 @@ def test_a_vector_is_its_own_nearest_with_cosine_one(make):
 
 @every_index
 def test_scores_are_cosines_whatever_the_length_of_the_query(make):
-    index = filled(make)
+    index = read_only(make)
     found = index.search(noise(1)[0] * 40, 5)
     np.testing.assert_allclose(found.scores, everything()[found.positions] @ noise(1)[0], atol=1e-5)
 
@@ -83,7 +89,7 @@ def test_scores_are_cosines_whatever_the_length_of_the_query(make):
 @every_index
 @pytest.mark.parametrize("count", [0, 1, 7, 1999, 2500])
 def test_all_are_found_when_more_are_asked_for_than_there_are(make, count):
-    index = filled(make, count)
+    index = read_only(make, count)
     found = index.search(everything()[0], count + 5)
     assert sorted(found.positions) == list(range(count))
     assert len(index.search(everything()[0], 0).positions) == 0
@@ -92,7 +98,7 @@ def test_all_are_found_when_more_are_asked_for_than_there_are(make, count):
 @every_index
 @pytest.mark.parametrize("excluded", [range(2000), range(0, 2500, 2), [3, 3, 9_999_999, -4], range(2500), np.arange(9)])
 def test_exactly_k_come_back_and_none_of_them_excluded(make, excluded):
-    index, oracle = filled(make), filled(flat)
+    index, oracle = read_only(make), read_only(flat)
     for query in noise(5):
         found, expected = index.search(query, 10, excluded), oracle.search(query, 10, excluded)
         assert len(found.positions) == len(set(found.positions)) == len(expected.positions)
@@ -176,7 +182,7 @@ def test_a_small_hnsw_index_agrees_with_the_exact_one(excluded, k):
 
 @cache
 def _small_pair():
-    return filled(voyager, 60), filled(flat, 60)
+    return read_only(voyager, 60), read_only(flat, 60)
 
 
 def recall(index, oracle, queries, exclude=()):
@@ -267,7 +273,7 @@ def test_effort_grows_with_size_and_k_and_stays_where_it_is_below():
 
 
 def test_neighbours_that_exact_vectors_rank_have_exact_scores():
-    index, oracle = filled(compact), filled(flat)
+    index, oracle = read_only(compact), read_only(flat)
     found, expected = index.search(noise(1)[0], 5), oracle.search(noise(1)[0], 5)
     assert list(found.positions) == list(expected.positions)
     np.testing.assert_allclose(found.scores, expected.scores, atol=1e-6)

@@ -19,9 +19,12 @@ from evimem.extract import RuleExtractor
 from evimem.testing import WordEmbedder
 
 NOON = datetime(2024, 3, 12, 12)
+ALL, BAD_AT = 30, 15
 TURNS = [
-    Turn(f"t{n}", "s", "Mira", "I poisoned my rats yesterday." if n == 50 else f"I visited town {n} last week.", NOON)
-    for n in range(100)
+    Turn(
+        f"t{n}", "s", "Mira", "I poisoned my rats yesterday." if n == BAD_AT else f"I visited town {n} last week.", NOON
+    )
+    for n in range(ALL)
 ]
 BAD = "poisoned"
 
@@ -116,7 +119,7 @@ def test_a_turn_that_cannot_be_read_is_stored_with_all_others_whatever_way_it_co
         patch.setattr(place, spoiling(_at(place)))
         stored(memory, way, tmp_path)
         pending = {} if way == "import" and kind == "facts" else {kind: 1}  # its facts come with it
-        assert (memory.stats().turns, memory.health().pending) == (100, pending)
+        assert (memory.stats().turns, memory.health().pending) == (ALL, pending)
         assert BAD in memory.search("who poisoned rats", k=1)[0].turn.text
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.enrich()
@@ -139,7 +142,7 @@ def test_one_reading_that_raises_is_a_job_with_its_type_one_warning_and_read_lat
             patch.setattr(place, spoiling(_at(place)))
             report = memory.extend(TURNS, strict=True)
             memory.enrich()
-        assert (report.added, memory.health().pending, len(caplog.records)) == (100, {kind: 1}, 1)
+        assert (report.added, memory.health().pending, len(caplog.records)) == (ALL, {kind: 1}, 1)
         assert "Spoilt" in memory.health().problems[0]
         assert BAD not in caplog.text
         memory.enrich(retry_now=True)
@@ -171,7 +174,7 @@ def test_what_was_indexed_by_its_plain_words_is_forgotten_whole(
     with monkeypatch.context() as patch, evimem.open(tmp_path / "m.evimem") as memory:
         patch.setattr("evimem.index.document.terms", spoiling(_at("evimem.index.document.terms")))
         memory.extend(TURNS)
-        memory.forget(turns=["t50"])
+        memory.forget(turns=[f"t{BAD_AT}"])
         memory.enrich()
         assert (memory.check().problems, memory.health().pending) == ((), {})
     assert BAD.encode() not in (tmp_path / "m.evimem").read_bytes()
@@ -205,14 +208,14 @@ def test_a_question_that_an_embedder_refuses_is_asked_by_its_words_with_one_warn
         found = getattr(memory, way)("Who poisoned their rats?")
     assert ["by its words alone" in one for one in caplog.messages] == [True]
     assert BAD not in caplog.text
-    assert "t50" in repr([one.to_dict() for one in found.trace] if way == "ask" else found)
+    assert f"t{BAD_AT}" in repr([one.to_dict() for one in found.trace] if way == "ask" else found)
     assert way != "ask" or "by words" in [event.action for event in found.trace if event.kind == "action"]
 
 
 def test_an_embedder_that_fails_for_every_text_is_an_outage_and_nothing_is_given_up(tmp_path: Path) -> None:
     with evimem.open(tmp_path / "m.evimem", embedder=(embedder := Picky("outage"))) as memory:
         memory.extend(TURNS)
-        assert (memory.health().pending["vector"], embedder.asked) == (100, 2)
+        assert (memory.health().pending["vector"], embedder.asked) == (ALL, 2)
         with pytest.raises(EmbedderError):
             memory.enrich()
         assert memory.health().failed == {}
@@ -233,7 +236,7 @@ def test_facts_that_cannot_be_linked_wait_and_those_of_other_turns_are_linked(
 
     def spoilt(graph: Any, rows: Any, *given: Any) -> bool:
         poisoned = {
-            row for (row,) in graph._db.rows("SELECT fact.row FROM fact JOIN turn USING (seq) WHERE turn.id = 't50'")
+            row for (row,) in graph._db.rows(f"SELECT row FROM fact JOIN turn USING (seq) WHERE turn.id = 't{BAD_AT}'")
         }
         if poisoned & set(rows):
             raise Spoilt
@@ -243,7 +246,7 @@ def test_facts_that_cannot_be_linked_wait_and_those_of_other_turns_are_linked(
         with monkeypatch.context() as patch:
             patch.setattr(evimem.edges.EdgeGraph, "link", spoilt)
             memory.extend(TURNS)
-            assert (memory.stats().turns, memory.health().pending) == (100, {"link": 1})
+            assert (memory.stats().turns, memory.health().pending) == (ALL, {"link": 1})
         memory.enrich()
         assert (memory.health().pending, memory.check().problems) == ({}, ())
 

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.errors import ReplyError
@@ -19,7 +19,7 @@ from evimem.llm.read_verdict import MOST_REQUIREMENTS, read_verdict
 from evimem.types.values import Tier, Turn
 from tests.llm.mutants import mutants
 from tests.llm.views import page, view_of
-from tests.reliability.support.scale import SEED, bound, sizes
+from tests.sizes import SEED, bound, few, sizes
 
 TURN = Turn(
     "t1", "s", "Mira", "We adopted a puppy last Friday. I don't like the noise.", datetime(2024, 3, 12), "a dog"
@@ -111,7 +111,7 @@ def test_the_replies_are_read_before_they_are_spoilt():
     assert len(read_extraction(json.dumps(EXTRACT), TURN).facts) == 2
 
 
-@pytest.mark.parametrize("count", sizes(10_000, nightly=1_000_000, reduced=3_000))
+@pytest.mark.parametrize("count", sizes(10_000, nightly=1_000_000, reduced=2_000))
 def test_a_spoilt_reply_ends_as_a_value_or_a_typed_error(count, record_property):
     seconds, outcomes = [], Counter()
     for text in mutants([JUDGE, DECIDE, ANSWER, CHAIN, EXTRACT], count, SEED):
@@ -164,7 +164,7 @@ NESTED = st.recursive(
 )
 
 
-@settings(max_examples=1_500)
+@few(200)
 @given(st.dictionaries(NAMES, NESTED, max_size=6))
 def test_any_object_of_known_names_ends_as_a_value_or_a_typed_error(reply):
     read_all(json.dumps(reply))

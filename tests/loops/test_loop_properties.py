@@ -27,9 +27,9 @@ from evimem.types.budget import Budget
 from evimem.types.stored import Entry, Keyword, Scope
 from evimem.types.trace import Acted, Found
 from evimem.types.values import Tier, Turn
-from tests.few import few
 from tests.loops.conftest import World
 from tests.reference.memory_store import MemoryStore
+from tests.sizes import few
 
 QUESTION = "What did Mira and Tomas do with the puppy in July?"
 SAID = (

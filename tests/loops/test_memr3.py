@@ -83,17 +83,6 @@ def test_it_asks_the_store_for_turns_and_what_stands_around_them_and_for_nothing
     assert {method for method, _ in puppy.made} == {"roster", "recall", "contexts"}
 
 
-def test_what_was_found_is_excluded_by_its_id_from_every_further_search(puppy: Any) -> None:
-    decider = ScriptedDecider([wants("retrieve", word) for word in ("dog", "shoe", "cello", "oak", "twins")])
-    answer = puppy.ask(QUESTION, decider, loop="memr3")
-    found: set[str] = set()
-    for query, event in zip(puppy.searches, of(answer, Found), strict=True):
-        assert query.exclude == frozenset(found)
-        assert query.k == len(event.turns) == 5
-        found.update(event.turns)
-    assert len(found) == 25
-
-
 def test_a_decision_is_told_its_place_what_was_tried_and_what_was_thought(puppy: Any) -> None:
     thought = wants("reflect", reason="Juno ate a shoe, so Juno is the puppy")
     decider = ScriptedDecider([wants("retrieve", "dog"), thought, wants("retrieve", "shoe")])

@@ -12,7 +12,7 @@ import pytest
 import evimem
 from evimem.flow import Flow
 from evimem.judging.evidence import View
-from evimem.judging.exploring import Explored, Move, Result, Row, ToolCall, next_calls
+from evimem.judging.exploring import Explored, Move, next_calls
 from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import Fault, ModelServer, ScriptedModel
@@ -155,25 +155,6 @@ def test_a_time_cue_is_as_coarse_as_the_fact_and_has_no_middle() -> None:
     assert time_cues([fact("did", str(n), event) for n, event in enumerate((day, year, years, None))]) == (
         "2024-07", "2020", "1914-07", "1918-11",
     )  # fmt: skip
-
-
-def test_the_moves_go_from_cues_to_events_to_what_these_bring_up() -> None:
-    tagged = Result(ToolCall("tags_of", "puppy"), (Row("say", "tag", 9), Row("own", "tag", 2), Row("own2", "tag", 3)))
-    brought = Result(ToolCall("event_cues", "t1"), (Row("harbour", "word", 2), Row("2024-07", "time")))
-    results: list[Result] = []
-
-    def moves() -> list[tuple[str, str, str]]:
-        calls = next_calls(Explored(1, 8, False, ("puppy",), tuple(results)), ["t1"], {"own"})
-        results.extend(
-            tagged if call == tagged.call else brought if call == brought.call else Result(call) for call in calls
-        )
-        return [(call.tool, call.of, call.part) for call in calls]
-
-    assert moves() == [("tags_of", "puppy", "")]
-    assert moves() == [("events", "puppy", "own"), ("events", "puppy", "say")]
-    assert moves() == [("event_cues", "t1", "")]
-    assert moves() == [("events_between", "2024-07", "2024-07"), ("tags_of", "harbour", "")]
-    assert moves() == []
 
 
 BAKES = {"subject": "Leo", "predicate": "bakes", "object": "rye bread", "when": "", "quote": "bakes rye bread"}

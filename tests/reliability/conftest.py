@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.reliability.support.scale import SEED
+from tests.sizes import SEED
 
 
 @pytest.fixture

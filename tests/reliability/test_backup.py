@@ -14,9 +14,9 @@ import apsw
 import pytest
 
 import evimem
+from tests.sizes import sizes
 
 from .support.children import Send, killed_after, start
-from .support.scale import sizes
 from .support.world import open_memory, said, small_thresholds
 
 MOST = 1_500  # turns: each backup is read through

@@ -16,10 +16,10 @@ import apsw
 import pytest
 
 from evimem import EvimemError, StoreCorrupt, Turn
+from tests.sizes import bound, sizes
 
 from .support.children import Send, start
 from .support.damage import Damage, flips, headers, heads_of_pages, letters, pages, truncations
-from .support.scale import bound, sizes
 from .support.world import open_memory, said, small_thresholds
 
 TURNS = 63
@@ -182,12 +182,14 @@ def test_flipped_bits_never_alter_a_turn(closed: Kit, seed: int, count: int, tel
     assert counts["named"] > 0, "no flip was noticed: the check is blind"
 
 
+@pytest.mark.parametrize("count", sizes(1_000, reduced=100))
 def test_cut_exchanged_and_overwritten_pages_never_alter_a_turn(
-    closed: Kit, seed: int, tell: Callable[[str], None]
+    closed: Kit, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     size = closed.path.stat().st_size
     random = Random(seed)
-    check(closed, "m.evimem", [*truncations(size, random), *pages(size, 25, random), *headers(size)], tell)
+    damages = [*truncations(size, random), *pages(size, 25, random), *headers(size)]
+    check(closed, "m.evimem", random.sample(damages, min(count, len(damages))), tell)
 
 
 @pytest.mark.parametrize("count", sizes(50, nightly=EVERY_CUT, reduced=40))

@@ -16,8 +16,8 @@ from evimem.extract import RuleExtractor
 from evimem.store.sqlite import SqliteStore
 from evimem.testing import WordEmbedder
 from evimem.types.trace import Found, Trace
+from tests.sizes import sizes
 
-from .support.scale import sizes
 from .support.tables import differences, dump
 from .support.world import NOON, SPEAKERS, Unreachable, small_thresholds
 
@@ -117,6 +117,7 @@ DAMAGE = {
     "dates are gone": "UPDATE segment SET events = '{}'",
     "vectors are gone": "UPDATE segment SET vectors = zeroblob(length(vectors)), scales = zeroblob(length(scales))",
     "the vectors of open documents are gone": "UPDATE document SET vector = NULL, scale = NULL",
+    "passages are gone": "DELETE FROM passage",
     "postings are gone": "DELETE FROM posting",
     "a posting is gone": "DELETE FROM posting WHERE term = (SELECT max(term) FROM posting)",
     "a posting counts wrong": "UPDATE posting SET counts = zeroblob(length(counts))",

@@ -19,9 +19,9 @@ from evimem.index.document import embedding_texts
 from evimem.store.forgotten_ids import keyed_digest
 from evimem.store.sqlite import SqliteStore
 from evimem.types.trace import Found, Trace
+from tests.sizes import sizes
 
 from .support.residue import Needles, forms, hits, vector_forms
-from .support.scale import sizes
 from .support.world import NOON, small_thresholds
 
 CANARIES = ("Zqobluvek", "Žlutýqaňkr\u0301z")  # one of plain letters, one that folding and normalizing change

@@ -23,9 +23,9 @@ from evimem.text.names import names
 from evimem.text.sentences import sentences
 from evimem.text.terms import terms, words
 from tests.lateness import piece_seconds
+from tests.sizes import share, sizes
 
 from .support.children import in_child
-from .support.scale import sizes
 from .support.world import EMBEDDER, NOON
 
 EACH = 200  # pieces of fixed work that one call may take, the quickest of four: 0.2 s on a machine of 2024
@@ -126,7 +126,7 @@ def of_range(kind: str, random: Random) -> str:
 def test_no_reading_of_90_000_random_characters_exceeds_its_time(seed: int, kind: str) -> None:
     """Characters of one piece repeated are few terms; these are as many as there can be."""
     text = of_range(kind, Random(seed))
-    for name, call in OF_TEXT.items():
+    for name, call in share(list(OF_TEXT.items()), 2, kind):
         taken, allowed = [], 0.0
         while len(taken) < 4 and (not taken or min(taken) >= allowed):
             began = process_time()

@@ -21,8 +21,8 @@ from evimem.testing import FakeClock, ScriptedModel
 from evimem.types.model import Complete
 from tests.llm.mutants import mutants
 from tests.llm.test_fuzz import ANSWER, CHAIN, DECIDE, EXTRACT, JUDGE
+from tests.sizes import sizes
 
-from .support.scale import sizes
 from .support.world import EMBEDDER, NOON, small_thresholds
 
 SAYINGS = (

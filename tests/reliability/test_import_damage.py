@@ -23,9 +23,9 @@ from evimem.extract.fact_bounds import MAX_FACTS, MAX_PART, BoundedExtractor
 from evimem.ingest import import_file
 from evimem.ingest.exported_line import MAX_LINE
 from evimem.raw.validate import MAX_TEXT
+from tests.sizes import REDUCED
 
 from .support.children import killed_after
-from .support.scale import REDUCED
 from .support.tables import differences, dump
 from .support.world import NOON, SayingExtractor, open_memory, said
 

@@ -24,12 +24,12 @@ from evimem.flow import Effect, Embed, Flow, arun, run
 from evimem.index.postings import TailPostings
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
+from tests.sizes import sizes
 from tests.statements.conftest import partial as insufficient
 from tests.statements.conftest import verdict
 
 from .support.interrupts import CancelledAt, handlers, interrupted, places
 from .support.residue import open_handles
-from .support.scale import sizes
 from .support.world import EMBEDDER, EXTRACTOR, open_memory, said, small_thresholds
 
 STEM = str(Path(evimem.__file__).parent)

@@ -13,10 +13,10 @@ from random import Random
 import pytest
 
 from evimem import DiskFull, EvimemError, Memory, StoreError
+from tests.sizes import REDUCED, bound, sizes
 
 from .support.faults import Disk, Kind, failing, failing_files
 from .support.power import Log, cuts, logged, points
-from .support.scale import REDUCED, bound, sizes
 from .support.work import complaint, work_log
 from .support.world import open_memory, said, small_thresholds
 from .test_power_loss import restored
@@ -119,7 +119,7 @@ def places(met: Sequence[str], step: int, kinds: int) -> Iterator[tuple[int, Kin
 
 
 @pytest.mark.parametrize(
-    ("step", "kinds"), [(7, 1)] if REDUCED else [(6, 1), pytest.param(1, 2, marks=pytest.mark.nightly)]
+    ("step", "kinds"), [(13, 1) if REDUCED else (6, 1), pytest.param(1, 2, marks=pytest.mark.nightly)]
 )
 def test_a_failing_disk_gives_typed_errors_and_loses_nothing(
     disk: Path, step: int, kinds: int, tell: Callable[[str], None]

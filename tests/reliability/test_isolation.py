@@ -27,8 +27,8 @@ from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
 from evimem.types.trace import Found, Trace
 from tests.replies import SUPPORTED
+from tests.sizes import sizes
 
-from .support.scale import sizes
 from .support.world import EMBEDDER, NOON, small_thresholds
 
 LETTERS = "bcdfgklmnprstvwz"
@@ -172,7 +172,7 @@ def cases(folder: Path, random: Random, count: int) -> list[Case]:
     return made
 
 
-@pytest.mark.parametrize("count", sizes(800, nightly=20_000, reduced=800))
+@pytest.mark.parametrize("count", sizes(800, nightly=20_000, reduced=400))
 def test_no_call_returns_text_of_another_user(
     disk: Path, seed: int, count: int, caplog: pytest.LogCaptureFixture, tell: Callable[[str], None]
 ) -> None:

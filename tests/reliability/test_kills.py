@@ -17,9 +17,9 @@ import pytest
 
 from evimem import Memory, MemoryPool, TurnConflict
 from evimem.db import schema
+from tests.sizes import bound, sizes
 
 from .support.children import Send, killed_after
-from .support.scale import bound, sizes
 from .support.work import Ghost, Model, Work, complaint, mismatch, work_log
 from .support.world import EMBEDDER, open_memory, said, small_thresholds
 from .test_power_loss import m_next

@@ -12,8 +12,8 @@ import pytest
 
 from evimem import Memory
 from evimem.types.vectors import Vectors
+from tests.sizes import sizes
 
-from .support.scale import sizes
 from .support.world import open_memory, said
 
 DIMENSION = 384

@@ -16,8 +16,8 @@ from evimem.llm.grounding import is_anchored
 from evimem.testing import FakeClock, ScriptedModel
 from evimem.types.model import Complete
 from tests.llm.mutants import mutants
+from tests.sizes import bound, sizes
 
-from .support.scale import bound, sizes
 from .support.world import EMBEDDER, EXTRACTOR, NOON
 
 PAGE = 100  # turns of one memory
@@ -56,7 +56,7 @@ def check_grounded(memory: Memory, turn: Turn) -> int:
     return len(found)
 
 
-@pytest.mark.parametrize("count", sizes(400, nightly=50_000, reduced=400))
+@pytest.mark.parametrize("count", sizes(400, nightly=50_000, reduced=150))
 def test_a_malformed_reply_loses_no_turn_and_the_next_is_read(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

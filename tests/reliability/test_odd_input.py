@@ -15,8 +15,8 @@ import evimem
 from evimem import EvimemError, InvalidQuery, InvalidTurn, Memory, Turn, UnknownTurn
 from evimem.doors.pool import key_of
 from evimem.raw.validate import MAX_NAME, MAX_TEXT
+from tests.sizes import sizes
 
-from .support.scale import sizes
 from .support.tables import differences, dump
 from .support.world import EMBEDDER, NOON, open_memory, small_thresholds
 
@@ -79,7 +79,7 @@ def test_a_text_of_a_mebibyte_is_kept_verbatim_and_found(disk: Path) -> None:
             assert memory.search("zq", k=1)[0].turn.id == "long"
 
 
-@pytest.mark.parametrize("count", sizes(300, nightly=100_000, reduced=300))
+@pytest.mark.parametrize("count", sizes(300, nightly=100_000, reduced=150))
 def test_queries_ids_and_filters_reach_sqlite_only_as_bound_values(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

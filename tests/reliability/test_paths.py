@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 from evimem import InvalidQuery, MemoryPool
+from tests.sizes import sizes
 
-from .support.scale import sizes
 from .support.world import EMBEDDER, EXTRACTOR, NOON
 
 PIECES = (

@@ -11,9 +11,9 @@ import pytest
 
 from evimem.db import schema
 from evimem.db.connection import Connection
+from tests.sizes import bound, sizes
 
 from .support.power import Damage, Log, cuts, logged, points
-from .support.scale import bound, sizes
 from .support.work import complaint, work_log
 from .support.world import open_memory, said, small_thresholds
 

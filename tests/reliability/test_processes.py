@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from evimem import Turn
+from tests.sizes import REDUCED, sizes
 
 from .support.children import all_in_children
-from .support.scale import REDUCED
 from .support.world import NOON, WORDS, open_memory
 
 SLOWEST = 2.0  # seconds, for 99 of 100 adds
@@ -89,7 +89,7 @@ NIGHTLY = [pytest.param(*one, marks=pytest.mark.nightly) for one in ((8, 500, 4)
 
 
 @pytest.mark.parametrize(
-    ("writers", "count", "readers"), [(4, 25, 1)] if REDUCED else [(8, 200, 4), (16, 60, 0), *NIGHTLY]
+    ("writers", "count", "readers"), [*([(4, 25, 1)] if REDUCED else [(8, 200, 4), (16, 60, 0)]), *NIGHTLY]
 )
 def test_every_turn_of_every_writer_is_there(
     disk: Path, writers: int, count: int, readers: int, tell: Callable[[str], None]
@@ -114,13 +114,14 @@ def test_every_turn_of_every_writer_is_there(
     tell(f"{writers} writers x {count} turns, {readers} readers: 0 lost, {rate:.0f} adds/s, p99 {slow:.3f} s")
 
 
-def test_an_import_lets_a_chat_write_between(disk: Path, tell: Callable[[str], None]) -> None:
+@pytest.mark.parametrize("count", sizes(512, reduced=300))
+def test_an_import_lets_a_chat_write_between(disk: Path, count: int, tell: Callable[[str], None]) -> None:
     path = disk / "m.evimem"
     open_memory(path).close()
-    took = sorted(max(all_in_children([partial(import_many, path, 512), partial(chat, path, 60)])))
+    took = sorted(max(all_in_children([partial(import_many, path, count), partial(chat, path, 60)])))
     with open_memory(path) as memory:
         ids = [turn.id for turn in memory.turns()]
         check_order(ids)
-        assert len(ids) == 512 + 60
+        assert len(ids) == count + 60
         assert memory.check().problems == ()
-    tell(f"60 adds beside an import of 512: median {took[30]:.3f} s, slowest {took[-1]:.3f} s")
+    tell(f"60 adds beside an import of {count}: median {took[30]:.3f} s, slowest {took[-1]:.3f} s")

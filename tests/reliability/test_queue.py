@@ -15,9 +15,9 @@ import evimem
 from evimem import Memory, MemoryPool, ModelError, ModelTimeout, ModelUnavailable, Turn
 from evimem.testing import FakeClock, ScriptedModel
 from evimem.types.model import Complete
+from tests.sizes import sizes
 
 from .support.children import Send, killed_after
-from .support.scale import sizes
 from .support.tables import differences, dump
 from .support.world import EMBEDDER, EXTRACTOR, NOON
 
@@ -55,7 +55,7 @@ POISON = {  # what a model makes of a turn that it cannot take
 
 
 @pytest.mark.parametrize("kind", POISON)
-@pytest.mark.parametrize("count", sizes(80, nightly=200, reduced=80))
+@pytest.mark.parametrize("count", sizes(80, nightly=200, reduced=30))
 def test_one_poisoned_turn_of_each_user_holds_up_no_other_and_is_given_up(disk: Path, kind: str, count: int) -> None:
     """The first turn of each of five users fails with every model."""
     clock = FakeClock(1.7e9)

@@ -21,8 +21,8 @@ import evimem.doors.memory
 from evimem import EmbedderError, EvimemError, Memory, ModelError, ModelTimeout, ModelUnavailable, UnknownTurn
 from evimem.testing import FakeClock, ScriptedModel
 from evimem.types.model import Complete
+from tests.sizes import sizes
 
-from .support.scale import sizes
 from .support.world import EMBEDDER, EXTRACTOR, Unreachable, small_thresholds
 from .test_queue import bought, read_well
 

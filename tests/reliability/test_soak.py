@@ -23,10 +23,10 @@ import pytest
 
 from evimem import Memory, MemoryPool, ModelError, OpenAI, StoreError, Turn, UnknownTurn
 from evimem.testing import FAULTS, FakeClock, Fault, ModelServer, ScriptedModel
+from tests.sizes import bound, sizes
 
 from .support.children import Send, in_child, killed_after, start
 from .support.faults import failing
-from .support.scale import bound, sizes
 from .support.world import EMBEDDER, WORDS, said
 
 USERS, HANDLES, TEXTS = 20, 3, 3_000
@@ -307,7 +307,7 @@ def test_nothing_of_a_forgotten_turn_stays_in_the_memory_of_the_process(
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="needs /proc")
-@pytest.mark.parametrize("seconds", sizes(12, nightly=7_200, reduced=12))
+@pytest.mark.parametrize("seconds", sizes(12, nightly=7_200, reduced=6))
 def test_long_use_loses_nothing_and_grows_in_nothing_but_turns(
     disk: Path, seed: int, seconds: int, tell: Callable[[str], None]
 ) -> None:

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.sizes import REDUCED, SEED, sizes
+
 from .support.machine import Machine
 from .support.pools import REACHED
-from .support.scale import REDUCED, SEED, sizes
 
 DAY = (  # what every known-bad behaviour shows under, in an order that leaves each something to spoil
     "add", "add_many", "search_a_word", "a_model_reads", "search_within", "add", "add_many",
@@ -25,7 +26,7 @@ DAY = (  # what every known-bad behaviour shows under, in an order that leaves e
     "search_a_word", "change_the_embedder", "search_a_word",
 )  # fmt: skip
 GIVEN = {"open_again": {"which": 0}, "clock_jumps": {"seconds": -86_400.0}}
-PARTS = [0] if REDUCED else [0, 1, *(pytest.param(part, marks=pytest.mark.nightly) for part in (2, 3))]
+PARTS = [*range(1 if REDUCED else 2), *(pytest.param(part, marks=pytest.mark.nightly) for part in (2, 3))]
 OPTIONS = {"add_many": {"count": 9}, "search_within": {"k": 2}, "a_model_fails": {"mood": "malformed", "hours": 1}}
 
 

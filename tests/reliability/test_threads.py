@@ -13,9 +13,9 @@ from random import Random
 import pytest
 
 from evimem import AsyncMemory, Memory, StoreClosed, Turn
+from tests.sizes import sizes
 
 from .support.children import in_child
-from .support.scale import sizes
 from .support.world import open_memory, said, small_thresholds
 
 THREADS, TASKS = 16, 64

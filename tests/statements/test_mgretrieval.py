@@ -15,8 +15,8 @@ from evimem.loops.pyramid import pyramid_of
 from evimem.types.stored import Entry
 from evimem.types.trace import Trace
 from evimem.types.values import Turn
-from tests.few import few
 from tests.reference.memory_store import MemoryStore
+from tests.sizes import few
 
 from .conftest import PUPPY, Chat, draft, events
 

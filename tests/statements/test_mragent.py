@@ -15,7 +15,7 @@ import evimem
 from evimem.judging.exploring import MOST_CALLS, TOOLS, Explored, Result, Row, ToolCall, next_calls
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Trace
-from tests.few import few
+from tests.sizes import few
 
 from .conftest import draft, events
 
