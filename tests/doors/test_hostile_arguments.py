@@ -238,7 +238,7 @@ def one_at_a_time(name: str, function: Callable[..., Any], folder: Path) -> Iter
     valid = arguments(name, function, folder)
     yield valid
     for parameter in valid:
-        for make in share(VALUES, 3, f"{function.__qualname__} {parameter}"):
+        for make in share(VALUES, 5, f"{function.__qualname__} {parameter}"):
             yield valid | {parameter: make()}
 
 

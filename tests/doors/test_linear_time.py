@@ -147,7 +147,7 @@ def timed(call: Callable[[], object]) -> float:
 def slow_texts(name: str, seconds: Callable[[str], float]) -> list[str]:
     """Return the kinds of text of which twice as much takes a call more than three times as long."""
     slow = []
-    for kind, unit in share(list(UNITS.items()), 4, name):
+    for kind, unit in share(list(UNITS.items()), 6, name):
         text = unit * (LENGTH // len(unit))
         whole = seconds(text)
         if whole <= FLOOR:

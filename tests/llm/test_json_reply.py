@@ -112,16 +112,6 @@ def test_labelled_lines_are_read_whatever_their_decoration():
     assert lines == {"exact": "yes", "confidence": "0.95", "missing": "none."}
 
 
-def test_the_seed_prompts_own_item_name_is_a_label():
-    assert read("EXACT_MATCH: yes\nCONFIDENCE: 0.95 (high)", "judge", WANTED)["exact_match"] == "yes"
-
-
-def test_a_label_keeps_the_case_of_its_value():
-    assert (
-        read("EXACT: no\nMISSING: When Caroline met Bob Lee", "judge", WANTED)["missing"] == "When Caroline met Bob Lee"
-    )
-
-
 def test_lines_without_a_label_continue_the_field_above_them():
     lines = read("TYPE: MULTI-HOP\nSTEPS:\n1. find who directed it: Nolan\n2. find when", "answer", ("type",))
     assert lines == {"type": "MULTI-HOP", "steps": "1. find who directed it: Nolan\n2. find when"}

@@ -70,22 +70,6 @@ def test_what_means_nothing_is_no_gap(gaps):
     assert judged(GOOD, gaps=gaps).gaps == ()
 
 
-def test_f4_decorated_lines_are_parsed():
-    verdict = judged("**EXACT**: yes\n**INFERRABLE**: no\n**PARTIAL**: no\n**CONFIDENCE**: 0.95\n**MISSING**: none")
-    assert (verdict.tier, verdict.confidence, verdict.gaps) == (Tier.EXACT, 0.95, ())
-
-
-def test_f5_remarks_behind_values_are_not_part_of_them():
-    verdict = judged("EXACT_MATCH: yes\nCONFIDENCE: 0.95 (high)\nMISSING: none.")
-    assert (verdict.tier, verdict.confidence, verdict.gaps) == (Tier.EXACT, 0.95, ())
-
-
-def test_f6_what_is_missing_keeps_its_case():
-    verdict = judged("EXACT: no\nINFERRABLE: no\nPARTIAL: yes\nCONFIDENCE: 0.4\nMISSING: When Caroline met Bob Lee")
-    assert verdict.tier is Tier.PARTIAL
-    assert verdict.gaps == (Gap("attribute", "", "When Caroline met Bob Lee"),)
-
-
 def test_flags_that_all_say_no_mean_none():
     assert judged("EXACT: no\nINFERRABLE: no\nPARTIAL: no\nCONFIDENCE: 0.1").tier is Tier.NONE
 
