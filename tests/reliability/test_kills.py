@@ -154,7 +154,7 @@ def test_a_kill_in_a_migration_leaves_it_whole_or_not_begun(
     tell(f"{count} kills around a migration, {count - whole} before its end: whole or not begun")
 
 
-@pytest.mark.parametrize("count", sizes(40, nightly=500, reduced=30))
+@pytest.mark.parametrize("count", sizes(40, nightly=500, reduced=40))
 def test_a_kill_while_a_user_is_erased_leaves_all_or_nothing(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

@@ -307,7 +307,7 @@ def test_nothing_of_a_forgotten_turn_stays_in_the_memory_of_the_process(
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="needs /proc")
-@pytest.mark.parametrize("seconds", sizes(12, nightly=7_200, reduced=6))
+@pytest.mark.parametrize("seconds", sizes(12, nightly=7_200, reduced=12))
 def test_long_use_loses_nothing_and_grows_in_nothing_but_turns(
     disk: Path, seed: int, seconds: int, tell: Callable[[str], None]
 ) -> None:
