@@ -48,7 +48,7 @@ from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
 from ..query.find_turns import Filters, asked_for, check_clock
 from ..raw import AS_GIVEN, LocalTimes
-from ..store.sqlite import SqliteStore
+from ..store.keeper import Keeper
 from ..store.user_code import as_callback, unwrap_callback_errors
 from ..text.names import names
 from ..times import Conventions
@@ -119,7 +119,7 @@ class Core:
 
     def __init__(  # noqa: PLR0913 - the parts
         self,
-        store: SqliteStore,
+        store: Keeper,
         embedder: Embedder | AsyncEmbedder,
         judge: Judge | None = None,
         extractor: Extractor | None = None,

@@ -18,7 +18,7 @@ from typing import Any, cast
 from ..db.atomic_files import make_folder
 from ..db.safe_context import safe_context
 from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError, shown
-from ..store.sqlite import SqliteStore
+from ..store.keeper import Keeper
 from ..types.reports import EraseReport
 from .async_memory import AsyncMemory
 from .checked_arguments import checked_count, checked_path
@@ -386,7 +386,7 @@ class MemoryPool:
             kept.store.file = core.store
             return kept
         store = PooledStore(core.store, partial(self._held, key), partial(self._held, key, reading=True))
-        core.store = cast(SqliteStore, store)
+        core.store = cast(Keeper, store)
         return OpenMemory(core, store)
 
     def _make_room(self, slot: Slot) -> None:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, TypeAlias
 
-from ..store.sqlite import SqliteStore
+from ..store.keeper import Keeper
 
 Held: TypeAlias = Callable[[], AbstractContextManager[None]]
 ITERATED = frozenset({"turns", "pairs", "unread", "index_vectors"})  # what returns an iterator over the open file
@@ -15,13 +15,13 @@ _AS_IT_IS = frozenset({"close"})  # also of a file that is closed already
 
 
 class PooledStore:
-    """A `SqliteStore` whose file is open while it is called: each call holds a place of the pool for as long.
+    """A `Keeper` whose file is open while it is called: each call holds a place of the pool for as long.
 
     Where the block has its place, or nobody took it meanwhile, that costs no more than the bookkeeping. Else the call
     waits for a place, and the file is opened again. An iterator holds a place until it is exhausted or closed.
     """
 
-    def __init__(self, file: SqliteStore, called: Held, iterated: Held) -> None:
+    def __init__(self, file: Keeper, called: Held, iterated: Held) -> None:
         """Take an open file, and contexts in which the pool keeps it open: for a call, and for an iterator."""
         self.file = file
         self._called = called

@@ -13,7 +13,7 @@ from uuid import uuid4
 from ..errors import InvalidTurn
 from ..flow import Flow
 from ..loaders.chat_messages import ChatMessage, read_message
-from ..store.sqlite import SqliteStore
+from ..store.keeper import Keeper
 from ..text.memory_fence import OPEN
 from ..types.reports import AddReport, TurnOutcome, TurnStatus
 from ..types.stored import Calls, Continuation, Entry, Past, PastWanted, Place
@@ -41,7 +41,7 @@ class Remembering:
 
     def __init__(
         self,
-        store: SqliteStore,
+        store: Keeper,
         messages: Sequence[ChatMessage],
         session: str,
         time: datetime | None,

@@ -20,7 +20,7 @@ _COMPANIONS = ("-wal", "-shm", "-journal")  # files that SQLite may leave next t
 def rebuild(
     handle: StoreHandle, extractor: Extractor, *, reread: bool = False, progress: Progress = lambda turns: None
 ) -> None:
-    """See `Store.rebuild`."""
+    """See `Keeper.rebuild`."""
     with unwrap_callback_errors(), handle.writing():
         rebuild_all(handle.layers, extractor, reread=reread, progress=as_callback(progress))
     handle.drop_corpus()
@@ -28,7 +28,7 @@ def rebuild(
 
 
 def change_embedder(handle: StoreHandle, name: str, dimension: int) -> None:
-    """See `Store.change_embedder`."""
+    """See `Keeper.change_embedder`."""
     with handle.writing():
         drop_vectors(handle.layers, name, dimension)
         handle.ann.drop()
@@ -37,14 +37,14 @@ def change_embedder(handle: StoreHandle, name: str, dimension: int) -> None:
 
 
 def index_vectors(handle: StoreHandle) -> Iterator[int]:
-    """See `Store.index_vectors`."""
+    """See `Keeper.index_vectors`."""
     with handle.db.reading():
         corpus, origin = handle.corpus(), handle.ann_origin()
     yield from handle.ann.build(corpus, origin, lambda: handle.ann_origin() == origin)
 
 
 def remove(handle: StoreHandle) -> bool:
-    """See `Store.remove`."""
+    """See `Keeper.remove`."""
     try:
         with handle.writing():
             if handle.layers.raw.count():

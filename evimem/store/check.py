@@ -43,7 +43,7 @@ _NAMES = 5  # turns named in one line
 
 
 def check(handle: StoreHandle, extractor: Extractor, progress: Progress = lambda turns: None) -> tuple[str, ...]:
-    """See `Store.check`."""
+    """See `Keeper.check`."""
     layers = handle.layers
     found: list[str] = []
     try:

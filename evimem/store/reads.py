@@ -188,20 +188,20 @@ def due(handle: StoreHandle, kind: JobKind, limit: int, reason: str | None = Non
 
 
 def untried(handle: StoreHandle, kind: JobKind, limit: int) -> tuple[Job, ...]:
-    """See `Store.untried`."""
+    """See `Keeper.untried`."""
     layers = handle.layers
     with layers.db.reading():
         return jobs_of(layers, layers.jobs.untried(kind, limit))
 
 
 def count_untried(handle: StoreHandle, kind: JobKind, limit: int) -> int:
-    """See `Store.count_untried`."""
+    """See `Keeper.count_untried`."""
     with handle.db.reading():
         return len(handle.layers.jobs.untried(kind, limit))
 
 
 def waiting(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> frozenset[str]:
-    """See `Store.waiting`."""
+    """See `Keeper.waiting`."""
     layers = handle.layers
     with layers.db.reading():
         seqs = {seq: turn_id for turn_id, seq in layers.raw.known(turn_ids).items()}
@@ -225,7 +225,7 @@ def setting(handle: StoreHandle, name: str) -> str | None:
 
 
 def put_off(handle: StoreHandle) -> list[tuple[str, int, float]]:
-    """See `Store.put_off`."""
+    """See `Keeper.put_off`."""
     return handle.layers.jobs.put_off()
 
 
@@ -257,7 +257,7 @@ def _listed(layers: Layers, listing: Listing) -> Iterator[Turn]:
 
 
 def pairs(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
-    """See `Store.pairs`; no transaction is held between pages."""
+    """See `Keeper.pairs`; no transaction is held between pages."""
     layers = handle.layers
     with layers.db.decoding():
         for page in layers.raw.pages():
@@ -266,13 +266,13 @@ def pairs(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
 
 
 def past(handle: StoreHandle, asked: PastWanted) -> Past:
-    """See `Store.past`."""
+    """See `Keeper.past`."""
     with handle.db.reading():
         return past_of(handle.layers, asked)
 
 
 def unread(handle: StoreHandle, before: int) -> Iterator[tuple[Turn, tuple[Turn, ...]]]:
-    """See `Store.unread`."""
+    """See `Keeper.unread`."""
     layers = handle.layers
     with layers.db.decoding():
         for page in layers.raw.pages():
@@ -283,13 +283,13 @@ def unread(handle: StoreHandle, before: int) -> Iterator[tuple[Turn, tuple[Turn,
 
 
 def trace(handle: StoreHandle, number: int | None) -> Trace:
-    """See `Store.trace`."""
+    """See `Keeper.trace`."""
     with handle.db.reading():
         return read_trace(handle.layers, number)
 
 
 def health(handle: StoreHandle, problems: Sequence[str] = ()) -> Health:
-    """See `Store.health`."""
+    """See `Keeper.health`."""
     with handle.db.reading():
         return _health(handle.layers, problems)
 
@@ -310,7 +310,7 @@ def _health(layers: Layers, problems: Sequence[str]) -> Health:
 
 
 def stats(handle: StoreHandle) -> Stats:
-    """See `Store.stats`."""
+    """See `Keeper.stats`."""
     with handle.db.reading():
         return _stats(handle.layers)
 

@@ -124,7 +124,7 @@ def _at_once(db: Connection, entries: Sequence[Entry], most: int) -> int:
 
 
 def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
-    """See `Store.continue_session`."""
+    """See `Keeper.continue_session`."""
     layers, found = handle.layers, _found_by(handle.layers, more.entries)
     with handle.writing():
         if sequence.state(layers, more.session) != more.state:
@@ -326,7 +326,7 @@ def _derive_terms(layers: Layers, seqs: Sequence[int]) -> None:
 
 
 def enqueue_missing(handle: StoreHandle, kind: JobKind) -> None:
-    """See `Store.enqueue_missing`."""
+    """See `Keeper.enqueue_missing`."""
     if handle.layers.jobs.missing(kind):
         with handle.writing():
             handle.layers.jobs.enqueue(kind, handle.layers.jobs.missing(kind))
@@ -342,7 +342,7 @@ def hold(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str], reason: st
 
 
 def lease(handle: StoreHandle, kind: JobKind, limit: int, seconds: float) -> tuple[Job, ...]:
-    """See `Store.lease`."""
+    """See `Keeper.lease`."""
     layers = handle.layers
     with handle.writing():
         jobs = jobs_of(layers, layers.jobs.lease(kind, limit, seconds))
@@ -351,7 +351,7 @@ def lease(handle: StoreHandle, kind: JobKind, limit: int, seconds: float) -> tup
 
 
 def release(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> None:
-    """See `Store.release`."""
+    """See `Keeper.release`."""
     layers = handle.layers
     with handle.writing():
         layers.jobs.release(kind, layers.raw.known(turn_ids).values())
@@ -359,7 +359,7 @@ def release(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> None
 
 
 def retry_now(handle: StoreHandle) -> None:
-    """See `Store.retry_now`."""
+    """See `Keeper.retry_now`."""
     with handle.writing():
         handle.layers.jobs.retry_now()
         handle.layers.count_commit()
@@ -383,7 +383,7 @@ def keep_setting(handle: StoreHandle, name: str, value: str | None) -> None:
 
 
 def keep_trace(handle: StoreHandle, trace: Trace) -> int:
-    """See `Store.keep_trace`."""
+    """See `Keeper.keep_trace`."""
     with handle.writing():
         handle.layers.count_commit()
         return insert_trace(handle.layers, trace)
