@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import DimensionMismatch
 from .columns import Column, DerivedColumn, StoredColumn, new_columns, stored_table
 from .dialogue_order import NONE, Dialogue
-from .dialogue_smoothing import SmoothedNorms
+from .dialogue_smoothing import Smoothing
 from .document import Document
 from .passages import Span, passage
 from .postings import NO_POSTING, Posting, Postings, RecentPostings, TailPostings, joined
@@ -96,7 +96,7 @@ class Corpus:
     def __init__(self, dimension: int, sealed: Postings | None = None) -> None:
         self.dimension = dimension
         self.dialogue: Dialogue = Dialogue()
-        self.norms: SmoothedNorms = SmoothedNorms()
+        self.smoothing: Smoothing = Smoothing()
         self.sketches: Sketches = Sketches()
         self.columns: dict[str, Column] = new_columns(type(self), dimension)
         self._sealed = None if sealed is None else RecentPostings(sealed)
@@ -150,7 +150,7 @@ class Corpus:
         self.columns["event_start"].append(NEVER)
         self.columns["event_end"].append(NEVER)
         self.set_events(position, row.events)
-        self.norms.change(position)
+        self.smoothing.change(position)
         self._count(position, 1)
         return position
 
@@ -202,7 +202,7 @@ class Corpus:
         self._has_forgotten = True
         for neighbour in (self.dialogue.before.values[position], self.dialogue.after.values[position]):
             if neighbour != NONE:
-                self.norms.change(int(neighbour))
+                self.smoothing.change(int(neighbour))
         self.dialogue.remove(int(self.session[position]), position)
         self._count(position, -1)
         self.vectors[position] = 0
@@ -215,7 +215,7 @@ class Corpus:
         self._check_width(vector)
         self.vectors[position] = vector
         self.scale[position] = scale
-        self.norms.change(position)
+        self.smoothing.change(position)
         self.sketches.change(position)
 
     def set_events(self, position: int, events: Sequence[Interval]) -> None:

@@ -7,9 +7,10 @@ are computed at query time, so that nothing stored depends on a neighbour.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,18 @@ from .dialogue_order import NONE, Dialogue
 from .weights import Weights
 
 Shares = NDArray[np.float64]
-_Step: TypeAlias = tuple[NDArray[np.int32], Shares, Shares]  # one step from each passage: positions, shares, answers
+
+
+class HasDialogue(Protocol):
+    """What tells who speaks at each position, of which turn it is, and what stands before and after it."""
+
+    dialogue: Dialogue
+
+    @property
+    def speaker(self) -> NDArray[np.int32]: ...
+
+    @property
+    def turn(self) -> NDArray[np.int32]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,55 +45,14 @@ class Neighbourhood:
     positions: NDArray[np.int32]
     shares: Shares
     answers: Shares
-    weights: Weights
     places: NDArray[np.int32]
     slots: NDArray[np.int32]
     rows: NDArray[np.intp]
 
-    def take(self, chosen: NDArray[np.intp], size: int) -> Neighbourhood:
-        """Return these columns of a neighbourhood in a corpus of a size."""
-        around = self.positions[:, chosen]
-        shares, answers = self.shares[:, chosen], self.answers[:, chosen]
-        return Neighbourhood(around, shares, answers, self.weights, *_places(around, size))
-
-
-def neighbourhood(
-    dialogue: Dialogue,
-    speakers: NDArray[np.int32],
-    turns: NDArray[np.int32],
-    positions: NDArray[np.int32],
-    weights: Weights,
-) -> Neighbourhood:
-    """Return the rows that count in the score of each of these, and by how much."""
-    itself = positions.astype(np.int32)
-    backward: list[_Step] = []
-    forward: list[_Step] = []
-    fading = _fading(weights)
-    # Both directions at once: the first line of each array goes backward, the second forward.
-    here, speaker, turn = (np.stack([column, column]) for column in (itself, speakers[itself], turns[itself]))
-    state = np.zeros(here.shape, np.intp)
-    for _ in range(weights.steps):
-        there = np.stack([dialogue.before.values[here[0]], dialogue.after.values[here[1]]])
-        there[here == NONE] = NONE
-        following, next_turn = speakers[there], turns[there]
-        state += np.where((following == speaker) & (next_turn != turn), 1, weights.steps + 1)
-        share = fading.shares[state]
-        share[there == NONE] = 0.0
-        reached = share > 0
-        if not reached.any():
-            break
-        there[~reached] = NONE  # no turn beyond the reach is followed
-        backward.append((there[0], share[0], np.where(reached[0], fading.answers[state[0]], 0.0)))
-        forward.append((there[1], share[1], np.zeros(len(itself))))
-        here, speaker, turn = there, following, next_turn
-    lines = [(itself, np.ones(len(itself)), np.zeros(len(itself))), *_reaching(backward), *_reaching(forward)]
-    around, shares, answering = (np.stack(values) for values in zip(*lines, strict=True))
-    return Neighbourhood(around, shares, answering, weights, *_places(around, len(speakers)))
-
-
-def _reaching(steps: list[_Step]) -> list[_Step]:
-    """Return the steps that reach any row."""
-    return [step for step in steps if step[1].any()]
+    def take(self, chosen: NDArray[np.intp]) -> Neighbourhood:
+        """Return these columns."""
+        around, size = self.positions[:, chosen], len(self.slots) - 1
+        return Neighbourhood(around, self.shares[:, chosen], self.answers[:, chosen], *_places(around, size))
 
 
 def around(dialogue: Dialogue, positions: NDArray[np.int32], hops: int) -> NDArray[np.int32]:
@@ -122,50 +93,97 @@ def decay(far: float, weights: Weights) -> float:
     return math.exp(-(far - 1) / weights.fade) if far <= weights.reach else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Fading:
-    """What counts of a row after so many steps of length one and repeats: entry steps * (most steps + 1) + repeats.
+@lru_cache(maxsize=16)
+def _fading(weights: Weights) -> tuple[Shares, Shares]:
+    """Return what counts of a row after so many steps of length one and repeats, and of the question that it asks.
 
-    Tables, because numpy's exp may differ in its last bit with the length of an array.
+    The entry is steps * (most steps + 1) + repeats, the last one of no row. Tables, because numpy's exp may differ in
+    its last bit with the length of an array.
+    """
+    states = [(changes, repeats) for changes in range(weights.steps + 1) for repeats in range(weights.steps + 1)]
+    left = np.array([*(decay(distance(*state, weights), weights) for state in states), 0.0])
+    return weights.spread * left, np.where([*(changes == 1 for changes, _ in states), False], left, 0.0)
+
+
+class Smoothing:
+    """What the dialogue around rows makes of them under the weights of the last query, computed when first needed.
+
+    Of its lines the first are the rows themselves, then those before them from the nearest on, then those after them.
     """
 
-    shares: NDArray[np.float64]
-    answers: NDArray[np.float64]
-
-
-@lru_cache(maxsize=16)
-def _fading(weights: Weights) -> _Fading:
-    states = [(changes, repeats) for changes in range(weights.steps + 1) for repeats in range(weights.steps + 1)]
-    left = np.array([decay(distance(*state, weights), weights) for state in states])
-    return _Fading(weights.spread * left, np.where([changes == 1 for changes, _ in states], left, 0.0))
-
-
-class SmoothedNorms:
-    """The length of each row's smoothed vector, by position; NaN where no query has needed it yet."""
-
     def __init__(self) -> None:
-        self._known: NDArray[np.float64] = np.zeros(0)
         self._for: tuple[Weights, float] | None = None
+        self._norms: Shares = np.zeros(0)  # of the smoothed vectors; NaN where it is not known yet
+        self._there: NDArray[np.int32] = np.zeros((1, 0), np.int32)  # NONE in the first line: not known yet
+        self._states: NDArray[np.int16] = np.zeros((1, 0), np.int16)  # entries of `_fading`
         self._changed: list[int] = []
 
     def change(self, position: int) -> None:
-        """Mark the lengths around a position as stale: its vector or its place in the dialogue has changed."""
+        """Mark what is around a position as stale: its vector or its place in the dialogue has changed."""
         self._changed.append(position)
 
-    def of(self, dialogue: Dialogue, size: int, weights: Weights, echoing: float) -> NDArray[np.float64]:
-        """Return the lengths of `size` positions under these weights, float64, as an array to fill in.
+    def follow(self, dialogue: Dialogue, size: int, weights: Weights, echoing: float) -> None:
+        """Make room for so many positions under these weights, and forget what is stale.
 
         `echoing` is how many stems of a row count as asking at most: it changes when an assistant first speaks.
         """
         changed = np.array(self._changed, np.int32)
         if (weights, echoing) != self._for:
-            self._known, self._for = np.zeros(0), (weights, echoing)
-        if len(self._known) < size:
-            more = np.full(size + size // 8 - len(self._known), np.nan)
-            self._known = np.concatenate([self._known, more])
-        self._known[_reached(dialogue, changed, weights.steps)] = np.nan
+            lines = 2 * weights.steps + 1
+            self._for, self._norms = (weights, echoing), np.zeros(0)
+            self._there, self._states = np.zeros((lines, 0), np.int32), np.zeros((lines, 0), np.int16)
+        if (missing := size - len(self._norms)) > 0:
+            room = np.full((len(self._there), missing + size // 8), NONE)
+            self._norms = np.append(self._norms, np.full(room.shape[1], np.nan))
+            self._there = np.append(self._there, room.astype(np.int32), axis=1)
+            self._states = np.append(self._states, room.astype(np.int16), axis=1)
+        stale = _reached(dialogue, changed, weights.steps)
+        self._norms[stale], self._there[0, stale] = np.nan, NONE
         del self._changed[: len(changed)]
-        return self._known[:size]
+
+    def norms(self, positions: NDArray[np.int32], smoothed: Callable[[NDArray[np.intp]], Shares]) -> Shares:
+        """Return the lengths of the smoothed vectors of rows; `smoothed` computes those at some of these indexes."""
+        missing = np.flatnonzero(np.isnan(self._norms[positions]))
+        if len(missing):
+            self._norms[positions[missing]] = smoothed(missing)
+        found: Shares = self._norms[positions]
+        return found
+
+    def neighbourhood(self, corpus: HasDialogue, positions: NDArray[np.int32], weights: Weights) -> Neighbourhood:
+        """Return the rows that count in the score of each of these, and by how much."""
+        missing = positions[self._there[0, positions] == NONE]
+        if len(missing):
+            self._fill(corpus, missing, weights)
+        shares_of, answers_of = _fading(weights)
+        states = self._states[:, positions]
+        reaching = np.flatnonzero([True, *(states[1:] != NONE).any(axis=1)])  # the other lines reach no row
+        around, states = self._there[reaching][:, positions], states[reaching]
+        shares, answers = shares_of[states], answers_of[states]
+        shares[0], answers[0], answers[reaching > weights.steps] = 1.0, 0.0, 0.0
+        return Neighbourhood(around, shares, answers, *_places(around, len(corpus.turn)))
+
+    def _fill(self, corpus: HasDialogue, positions: NDArray[np.int32], weights: Weights) -> None:
+        links, (share, _) = corpus.dialogue, _fading(weights)
+        self._there[:, positions], self._states[:, positions] = NONE, NONE
+        self._there[0, positions], self._states[0, positions] = positions, 0
+        # Both directions at once: the first line of each array goes backward, the second forward.
+        here, speaker, turn = (
+            np.stack([one, one]) for one in (positions, corpus.speaker[positions], corpus.turn[positions])
+        )
+        states = np.zeros(here.shape, np.intp)
+        for step in range(1, weights.steps + 1):
+            there = np.stack([links.before.values[here[0]], links.after.values[here[1]]])
+            there[here == NONE] = NONE
+            following, next_turn = corpus.speaker[there], corpus.turn[there]
+            states += np.where((following == speaker) & (next_turn != turn), 1, weights.steps + 1)
+            beyond = (there == NONE) | (share[states] == 0)
+            there[beyond] = NONE  # no turn beyond the reach is followed
+            if beyond.all():
+                break
+            for line, back in ((step, 0), (weights.steps + step, 1)):
+                self._there[line, positions] = there[back]
+                self._states[line, positions] = np.where(beyond[back], NONE, states[back])
+            here, speaker, turn = there, following, next_turn
 
 
 def _reached(dialogue: Dialogue, positions: NDArray[np.int32], steps: int) -> NDArray[np.int32]:

@@ -43,15 +43,16 @@ def _best(scored: Scored, turns: NDArray[np.int32], k: int) -> list[Ranked]:
         best = total[chosen]
         chosen = chosen[best >= np.partition(best, len(best) - k)[len(best) - k]]
     chosen = chosen[np.argsort(-total[chosen], kind="stable")][:k]
-    return [_ranked(scored, turns, int(index), float(total[index])) for index in chosen]
-
-
-def _ranked(scored: Scored, turns: NDArray[np.int32], index: int, total: float) -> Ranked:
-    parts = {name: float(part[index]) for name, part in scored.parts.items() if part[index]}
-    position = int(scored.positions[index])
-    turn = int(turns[position])
-    around = dict.fromkeys(int(turns[there]) for there in scored.neighbours.positions[1:, index] if there != NONE)
-    return Ranked(turn, position, total, parts, tuple(other for other in around if other != turn))
+    there = scored.neighbours.positions[1:, chosen]
+    around = np.where(there == NONE, NONE, turns[there]).T.tolist()
+    rows = zip(scored.positions[chosen].tolist(), total[chosen].tolist(), around, strict=True)
+    parts = [(name, part[chosen].tolist()) for name, part in scored.parts.items()]
+    found = []
+    for at, (position, value, near) in enumerate(rows):
+        turn = int(turns[position])
+        others = tuple(other for other in dict.fromkeys(near) if other not in (NONE, turn))
+        found.append(Ranked(turn, position, value, {name: part[at] for name, part in parts if part[at]}, others))
+    return found
 
 
 def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .corpus import NEVER, ROLES, Corpus
-from .dialogue_smoothing import Neighbourhood, neighbourhood
+from .dialogue_smoothing import Neighbourhood
 from .passages import MOST
 from .prepared_query import UNIT, IndexQuery, PreparedQuery, RelatedTerm
 from .weights import Weights
@@ -54,21 +54,24 @@ def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | Non
 
     A cheap estimate says which are promising. They are rows of at least `k` turns, if there are so many.
     """
-    corpus = prepared.corpus
-    near = neighbourhood(corpus.dialogue, corpus.speaker, corpus.turn, positions, prepared.weights)
-    words, others = lexical(prepared, near), priors(prepared, positions)
+    corpus, weights = prepared.corpus, prepared.weights
+    corpus.smoothing.follow(corpus.dialogue, len(corpus), weights, most_asking(corpus, weights))
+    near = corpus.smoothing.neighbourhood(corpus, positions, weights)
+    asking = still_asking(corpus, near.places, weights)
+    words, others = lexical(prepared, near, asking), priors(prepared, positions, asking[near.rows[0]])
     if most is not None and len(positions) > most:
         estimates = np.sum(
-            [*words.values(), *others.values(), prepared.weights.meaning * nearest_cosines(prepared, near)], axis=0
+            [*words.values(), *others.values(), weights.meaning * nearest_cosines(prepared, near)], axis=0
         )
         chosen = largest(estimates, most)
         if len(first_of_each(corpus.turn[np.sort(positions[chosen])])) < k:  # few turns, with many passages each
             best = best_of_each(corpus.turn[positions], estimates)
             chosen = np.append(chosen, best[largest(estimates[best], k)])
         chosen = np.unique(chosen)
-        positions, near = positions[chosen], near.take(chosen, len(corpus))
+        positions, near = positions[chosen], near.take(chosen)
         words, others = ({name: part[chosen] for name, part in parts.items()} for parts in (words, others))
-    meaning = prepared.weights.meaning * cosines(prepared, near)
+        asking = still_asking(corpus, near.places, weights)
+    meaning = weights.meaning * cosines(prepared, near, asking)
     return Scored(positions, {**words, "meaning": meaning, **others}, near)
 
 
@@ -96,10 +99,10 @@ def best_of_each(turns: NDArray[np.int32], values: Scores) -> NDArray[np.intp]:
     return reaching[first_of_each(turns[reaching])]
 
 
-def priors(prepared: PreparedQuery, positions: NDArray[np.int32]) -> dict[str, Scores]:
-    """Return the parts that need no neighbours."""
+def priors(prepared: PreparedQuery, positions: NDArray[np.int32], asking: Scores) -> dict[str, Scores]:
+    """Return the parts that need no neighbours; `asking` is `still_asking` of the rows."""
     query, corpus, weights = prepared.query, prepared.corpus, prepared.weights
-    asks = asking_share(corpus, positions, weights)
+    asks = corpus.asks[positions].astype(np.float64) * asking
     told = corpus.length[positions] * (1 - asks)
     parts: dict[str, Scores] = {
         "asks": -weights.asks * asks,
@@ -123,14 +126,8 @@ def priors(prepared: PreparedQuery, positions: NDArray[np.int32]) -> dict[str, S
     return parts
 
 
-def asking_share(corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Scores:
-    """Return the share of each row's stems that counts as asking: few of a long question do, the rest tells."""
-    asks = corpus.asks[positions].astype(np.float64)
-    return asks * _still_asking(corpus, positions, weights)
-
-
-def _still_asking(corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Scores:
-    """Return what share of the stems in questions counts as asking."""
+def still_asking(corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Scores:
+    """Return what share of the stems in questions counts as asking: few of a long question do, the rest tells."""
     asking = np.rint(corpus.asks[positions].astype(np.float64) * corpus.length[positions])
     share: Scores = np.minimum(1.0, most_asking(corpus, weights) / np.maximum(asking, 1.0))
     return share
@@ -179,10 +176,9 @@ def _days(start: NDArray[np.int64], end: NDArray[np.int64], first: int, last: in
     return gap
 
 
-def lexical(prepared: PreparedQuery, near: Neighbourhood) -> dict[str, Scores]:
+def lexical(prepared: PreparedQuery, near: Neighbourhood, still_asking: Scores) -> dict[str, Scores]:
     """Return the parts `words` and `related`: related words count as fewer of the term they stand for."""
     weights = prepared.weights
-    still_asking = _still_asking(prepared.corpus, near.places, weights)
     asked = weights.asking * near.shares + weights.answering * near.answers
     counting = _Counting(near, still_asking, asked)
     room = _length_norm(prepared, near, still_asking, asked)
@@ -250,13 +246,13 @@ def _saturated(frequency: Scores, room: Scores) -> Scores:
     return share
 
 
-def cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
+def cosines(prepared: PreparedQuery, near: Neighbourhood, asking: Scores) -> Scores:
     """Return the cosine of the question with each row's smoothed vector; 0 where either has none."""
     corpus, weights = prepared.corpus, prepared.weights
     if prepared.direction is None or prepared.projections is None or not near.positions.size:
         return np.zeros(near.positions.shape[1])
     dots = prepared.projections.at(near.places)
-    echoes = weights.echo * asking_share(corpus, near.places, weights)
+    echoes = weights.echo * (corpus.asks[near.places].astype(np.float64) * asking)
     shares = near.shares + near.answers * echoes[near.rows]
     along = added(shares * dots[near.rows])
     norm = _norms(corpus, near, shares) * np.sqrt(float(np.square(prepared.direction).sum()))
@@ -275,17 +271,18 @@ def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
 
 
 def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
-    """Return the lengths of smoothed vectors; those computed for an earlier query are cached."""
-    known = corpus.norms.of(corpus.dialogue, len(corpus), near.weights, echoing=most_asking(corpus, near.weights))
-    itself = near.positions[0]
-    missing = np.flatnonzero(np.isnan(known[itself]))
-    for start in range(0, len(missing), _SLICE):
-        part = missing[start : start + _SLICE]
-        smooth = np.zeros((len(part), corpus.dimension), np.float32)
-        for share, places in zip(shares[:, part], near.positions[:, part], strict=True):
-            amount = (share * corpus.scale[places].astype(np.float64)).astype(np.float32)
-            some = np.flatnonzero(amount)
-            smooth[some] += amount[some, None] * corpus.vectors[places[some]].astype(np.float32)
-        known[itself[part]] = np.sqrt(np.square(smooth).sum(axis=1, dtype=np.float64))
-    lengths: Scores = known[itself]
-    return lengths
+    """Return the lengths of smoothed vectors; those computed for an earlier query are kept."""
+
+    def smoothed(chosen: NDArray[np.intp]) -> Scores:
+        found = np.empty(len(chosen))
+        for start in range(0, len(chosen), _SLICE):
+            part = chosen[start : start + _SLICE]
+            smooth = np.zeros((len(part), corpus.dimension), np.float32)
+            for share, places in zip(shares[:, part], near.positions[:, part], strict=True):
+                amount = (share * corpus.scale[places].astype(np.float64)).astype(np.float32)
+                some = np.flatnonzero(amount)
+                smooth[some] += amount[some, None] * corpus.vectors[places[some]].astype(np.float32)
+            found[start : start + _SLICE] = np.sqrt(np.square(smooth).sum(axis=1, dtype=np.float64))
+        return found
+
+    return corpus.smoothing.norms(near.positions[0], smoothed)

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from evimem.index.corpus import Corpus
-from evimem.index.dialogue_smoothing import Neighbourhood, neighbourhood
+from evimem.index.dialogue_smoothing import Neighbourhood
 from evimem.index.weights import WEIGHTS
 
 from .corpora import Said, corpus_of
 
 
 def around(corpus: Corpus, position: int) -> Neighbourhood:
-    return neighbourhood(corpus.dialogue, corpus.speaker, corpus.turn, np.array([position], np.int32), WEIGHTS)
+    corpus.smoothing.follow(corpus.dialogue, len(corpus), WEIGHTS, 0.0)
+    return corpus.smoothing.neighbourhood(corpus, np.array([position], np.int32), WEIGHTS)
 
 
 def near(speakers: str, position: int) -> dict[int, tuple[float, float]]:
