@@ -57,6 +57,7 @@ def is_eligible(query: IndexQuery, corpus: Corpus, position: int) -> bool:
         and query.speaker in (None, int(corpus.speaker[position]))
         and query.session in (None, int(corpus.session[position]))
         and all(corpus.turn[position] in corpus.turn[corpus.posting(term).positions] for term in query.holding)
+        and (not query.any_of or any(position in corpus.posting(term).positions for term in query.any_of))
         and (corpus.role[position] != SYSTEM if query.role is None else corpus.role[position] == query.role)
         and (query.among is None or int(corpus.turn[position]) in query.among)
         and any(overlaps(interval, query) for interval in happens)

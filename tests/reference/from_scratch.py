@@ -138,6 +138,7 @@ def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:
         None if query.where is None else _with_metadata(query.where, kept),
         query.holding,
         query.several,
+        query.any_of,
     )
 
 

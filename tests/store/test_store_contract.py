@@ -372,6 +372,14 @@ def test_a_search_among_the_turns_of_keywords_is_ranked_and_returns_no_others(st
     assert find(store, "Porto", holding=("zebra",)) == []
 
 
+def test_a_search_for_any_of_some_keywords_returns_what_has_one(store: Store) -> None:
+    keep(store, DIALOGUE)
+    query = drive(asked_for(store, "What is it called?", 9, Filters()))
+    assert isinstance(query, Query)
+    assert {hit.turn.id for hit in store.recall(replace(query, any_of=("puppi", "zebra")))} == {"a", "b"}
+    assert store.recall(replace(query, any_of=("zebra",))) == ()
+
+
 def test_a_later_fact_replaces_an_earlier_one_in_any_order_of_arrival(store: Store) -> None:
     old, new = said("I live in Lisbon.", id="old"), said("I moved to Porto.", id="new", at=60, session="s2")
     keep(store, [new])
