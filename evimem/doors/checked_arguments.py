@@ -46,6 +46,15 @@ def checked_items(name: str, values: Iterable[T], what: str = "turn ids") -> lis
     return items
 
 
+def checked_ids(name: str, ids: Iterable[str]) -> list[str]:
+    """Return ids of turns. Raise InvalidQuery for a string, for what has no items, and for other items."""
+    items = checked_items(name, ids)
+    wrong = [one for one in items if not isinstance(one, str)]
+    if wrong:
+        raise InvalidQuery(f"{name} holds {shown(wrong[0])}; expected ids of turns, which are strings")
+    return items
+
+
 def checked_exclude(ids: Collection[str]) -> frozenset[str]:
     """Return ids of turns. Raise InvalidQuery for a string or what has no items."""
     return frozenset(one for one in checked_items("exclude", ids) if isinstance(one, str))  # no turn has another

@@ -65,6 +65,7 @@ from .checked_arguments import (
     Progress,
     checked_count,
     checked_exclude,
+    checked_ids,
     checked_items,
     checked_kind,
     checked_messages,
@@ -486,7 +487,7 @@ class Core:
         if (turns is None) == (about is None):
             raise InvalidQuery("facts was given turns and about, or neither; expected turns=[ids] or about='a name'")
         if turns is not None:
-            found = self.store.facts(checked_items("turns", turns))
+            found = self.store.facts(checked_ids("turns", turns))
         else:
             name = about or ""
             check_asked("about", name)
@@ -515,7 +516,7 @@ class Core:
                 "expected one of turns=[ids], session=, before=, speaker=, where=, as_in= or everything=True"
             )
         if turns is not None:
-            return self.store.forget(checked_items("turns", turns))
+            return self.store.forget(checked_ids("turns", turns))
         bound = self._bound("before", before)
         copy = None if as_in is None else checked_path("as_in", as_in)
         of = {name: checked_text(name, value) for name, value in (("session", session), ("speaker", speaker))}

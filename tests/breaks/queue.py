@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from evimem.db import job_sql
 from evimem.index.segments import Segments
 from evimem.ingest import deferred
 from evimem.llm.extract_facts import RetryPlan
@@ -64,8 +65,10 @@ def failed_jobs_come_first() -> None:
     put(
         Jobs,
         "due",
-        lambda self, kind, limit, reason=None: self._pending(
-            kind, limit, *(("due NOT BETWEEN ? AND ?", *self.waiting()) if reason is None else ("error = ?", reason))
+        lambda self, kind, limit, reason=None: (
+            job_sql.due_jobs(self._db, kind, limit, self._waiting(), untried=False)
+            if reason is None
+            else job_sql.jobs_held(self._db, kind, limit, reason)
         ),
     )
 

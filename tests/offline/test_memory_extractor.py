@@ -46,6 +46,7 @@ def test_turns_next_to_the_evidence_are_read_by_the_extractor_of_the_memory(tmp_
     with evimem.open(tmp_path / "m.evimem", extractor=extractor) as memory:
         memory.add("user", "My sister moved house.", time="2024-03-16T10:00", id="before")
         memory.add("user", "Her dog is called Pickle, my dog is called Juno.", time="2024-03-16T10:01", id="found")
+        memory.enrich()
         extractor.read.clear()
         answer = memory.ask("What is my dog called?", budget=evimem.Budget(k=1, iterations=1))
         assert extractor.read == ["before"]
