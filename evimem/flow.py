@@ -50,7 +50,12 @@ class Awaited:
     hits: Awaitable[Sequence[Hit]]
 
 
-Effect: TypeAlias = Complete | StartBatch | CollectBatch | Embed | Awaited
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Let others have the thread that uses the file, between two transactions of a long call."""
+
+
+Effect: TypeAlias = Complete | StartBatch | CollectBatch | Embed | Awaited | Pause
 Flow: TypeAlias = Generator[Effect, Any, T]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from datetime import datetime
@@ -15,7 +15,7 @@ from ..calibration import Calibration, Labelled
 from ..calibration.fit_map import FALSE_ABSTENTION, Wanted
 from ..embedding import checked
 from ..errors import InvalidQuery
-from ..flow import Awaited, CollectBatch, Effect, Embed, Flow, StartBatch, run, run_side_by_side
+from ..flow import Awaited, CollectBatch, Effect, Embed, Flow, Pause, StartBatch, run, run_side_by_side
 from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
@@ -33,7 +33,6 @@ from .checked_arguments import (
     checked_form,
     checked_on_event,
     checked_path,
-    checked_progress,
     checked_trace,
 )
 from .operations import Core, Lending, TimeInput, filters, needed, scope_of, workers_for
@@ -138,9 +137,7 @@ class Memory:
             TurnConflict: With `strict`, an id is stored already with other content; not with `replace`.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(
-            self._run_each(self._core.extend(turns, strict=strict, replace=replace), progress, turn_count)
-        )
+        return self._run(self._core.extend(turns, progress, strict=strict, replace=replace))
 
     def update(self, id: str, text: str) -> AddReport:
         """Give a turn another text. It keeps its id, session, speaker, time, role, caption and metadata.
@@ -213,8 +210,7 @@ class Memory:
             InvalidQuery: `messages` is no collection, `session` no string, or `time` no time.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        batches = self._core.remember(messages, session, time, strict=strict, again=again)
-        return AddReport.of_all(self._run_each(batches, None, turn_count))
+        return self._run(self._core.remember(messages, session, time, strict=strict, again=again))
 
     def search(  # noqa: PLR0913 - the filters
         self,
@@ -263,7 +259,7 @@ class Memory:
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         wanted = filters(before, after, scope_of(session, speaker, role, where), exclude)
-        return list(self._run(self._core.search(query, k, wanted, asked_at, on_event)))
+        return self._run(self._core.search(query, k, wanted, asked_at, on_event))
 
     @overload
     def ask(
@@ -471,13 +467,7 @@ class Memory:
             EmbedderError: The embedder cannot be reached. Finished jobs are kept, the rest stay queued.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        if retry_now:
-            self._core.store.retry_now()
-        done = sum(self._run_each(self._core.process_queue(), progress, int))
-        for indexed in self._core.store.index_vectors():
-            done += indexed
-            if progress:
-                progress(indexed)
+        done = self._run(self._core.process_queue(progress, retry_now=retry_now))
         with (
             closing(self._core.extraction_jobs()) as pages,
             ThreadPoolExecutor(workers_for(self._model), thread_name_prefix="evimem-enrich") as workers,
@@ -612,7 +602,7 @@ class Memory:
         Raises:
             UnknownTurn: There is no such turn.
         """
-        return list(self._run(self._core.neighbours(id, limit)))
+        return self._run(self._core.neighbours(id, limit))
 
     def facts(
         self, turns: Sequence[str] | None = None, *, about: str | None = None, current: bool = False
@@ -756,7 +746,7 @@ class Memory:
             ImportFailed: The file is no whole and well-formed export; the message names the line, nothing is stored.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(self._run_each(self._core.import_(path), progress, turn_count))
+        return self._run(self._core.import_(path, progress))
 
     def close(self) -> None:
         """Close the file; a second call does nothing. Other methods raise StoreClosed from then on."""
@@ -772,15 +762,6 @@ class Memory:
 
     def __repr__(self) -> str:
         return f"<evimem.Memory {str(self._core.store.path)!r}>"
-
-    def _run_each(self, flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> list[T]:
-        results = []
-        checked_progress(progress)
-        for flow in flows:
-            results.append(self._run(flow))
-            if progress:
-                progress(size(results[-1]))
-        return results
 
     def _run(self, flow: Flow[T]) -> T:
         return run(flow, self._perform)
@@ -820,6 +801,8 @@ class Memory:
     def _perform(self, effect: Effect) -> object:
         if isinstance(effect, Embed) and not self._core.remote:
             return checked(self._core.embedder, effect.texts)
+        if isinstance(effect, Pause):
+            return None
         assert not isinstance(effect, Awaited)  # a memory is no backend of the caller's
         with self._lending():
             return self._request(effect)
@@ -847,8 +830,3 @@ def perform_batch(model: Any, effect: StartBatch | CollectBatch) -> Any:
     if isinstance(effect, StartBatch):
         return model.start_batch(effect.requests)
     return model.collect_batch(effect.batch_id, effect.requests)
-
-
-def turn_count(report: AddReport) -> int:
-    """Return how many turns a report is about."""
-    return len(report.statuses)

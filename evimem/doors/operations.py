@@ -30,7 +30,7 @@ from ..calibration.fit_map import Wanted
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, shown
 from ..extract import RuleExtractor, conventions_of
 from ..extract.fact_bounds import BoundedExtractor
-from ..flow import Flow
+from ..flow import Flow, Pause
 from ..ingest.add import Ingestion, read_facts
 from ..ingest.batch_api import process_batches
 from ..ingest.deferred import PAGE, embed_pending, extract_job, index_again, link_facts, read_turns
@@ -153,11 +153,11 @@ class Core:
         return RuleExtractor(conventions.weekday, conventions.date_order, conventions.zone)
 
     def extend(
-        self, turns: Iterable[Turn], *, strict: bool = False, replace: bool = False
-    ) -> Iterator[Flow[AddReport]]:
-        """Yield a flow for each batch of turns; a flow stores its batch in one transaction."""
+        self, turns: Iterable[Turn], progress: Progress | None, *, strict: bool, replace: bool
+    ) -> Flow[AddReport]:
+        """Return the flow that stores turns in batches, each in one transaction."""
         batches = self._ingest(strict=strict, replace=bool(replace)).batches(turns)
-        return self._watched("replace" if replace else "add", map(_forgetful, batches))
+        return _stored(self._watched("replace" if replace else "add", map(_forgetful, batches)), progress)
 
     def update(self, id: str, text: str) -> Flow[AddReport]:
         """Return the flow that puts another text in the place of a turn's. Raise UnknownTurn, InvalidTurn."""
@@ -177,8 +177,8 @@ class Core:
         *,
         again: bool = False,
         strict: bool = False,
-    ) -> Iterator[Flow[AddReport]]:
-        """Yield a flow for each batch of messages. Raise InvalidTurn for one that is no message, InvalidQuery."""
+    ) -> Flow[AddReport]:
+        """Return the flow that stores messages. Raise InvalidTurn for one that is no message, InvalidQuery."""
         given = checked_messages(messages)
         moment, of = self._moment("time", time), checked_text("session", session) or ""
         ingestion = self._ingest(strict=strict)
@@ -186,14 +186,15 @@ class Core:
         def batches() -> Iterator[Flow[AddReport]]:  # begun where the store may be waited for
             yield from Remembering(self.store, given, of, moment(), ingestion, again=again).batches()
 
-        return self._watched("add", batches())
+        return _stored(self._watched("add", batches()))
 
-    def import_(self, path: AnyPath) -> Iterator[Flow[AddReport]]:
-        """Yield a flow for each batch of an export, once the whole file was validated; its facts are kept."""
+    def import_(self, path: AnyPath, progress: Progress | None) -> Flow[AddReport]:
+        """Return the flow that stores an export, once the whole file was validated; its facts are kept."""
         times = self.store.times
         path = checked_path("path", path)
         own, jobs = self.extractor, self._jobs()
-        return self._watched("add", import_batches(self.store, path, own, deferred=self.remote, jobs=jobs, times=times))
+        batches = import_batches(self.store, path, own, deferred=self.remote, jobs=jobs, times=times)
+        return _stored(self._watched("add", batches), progress)
 
     def _ingest(self, *, strict: bool = False, replace: bool = False) -> Ingestion:
         # Facts are read when they are first needed: see `_caught_up`. A remote embedder would hold up add(): its
@@ -206,12 +207,12 @@ class Core:
 
     def search(
         self, query: str, k: int, filters: Filters, asked_at: TimeInput | None, on_event: OnEvent | None = None
-    ) -> Flow[tuple[Hit, ...]]:
+    ) -> Flow[list[Hit]]:
         """Return the flow of a search; `on_event` is called with what is looked for, and with what was found."""
         moments = {name: self._moment(name, getattr(filters, name)) for name in ("before", "after")}
         moments["asked_at"] = self._moment("asked_at", asked_at)
         most, hears = checked_count("k", k, 1), checked_on_event(on_event)
-        return self._watch("search", query).over(self._search(query, most, filters, moments, hears))
+        return _as_list(self._watch("search", query).over(self._search(query, most, filters, moments, hears)))
 
     def _search(
         self,
@@ -351,8 +352,19 @@ class Core:
             raise InvalidQuery(f"answerable is {shown(one.answerable)}; expected True or False")
         return LabelledQuestion(one.question, one.answerable, self._time("asked_at", one.asked_at))
 
-    def process_queue(self) -> Iterator[Flow[int]]:
-        """Yield flows that process queued jobs of all kinds but "extract", until none is due."""
+    def process_queue(self, progress: Progress | None, *, retry_now: bool) -> Flow[int]:
+        """Process queued jobs of all kinds but "extract", until none is due, and the vector index; count them."""
+        if retry_now:
+            self.store.retry_now()
+        done = sum((yield from _each(self._queued(), progress, int)))
+        for indexed in self.store.index_vectors():
+            done += indexed
+            if progress:
+                progress(indexed)
+            yield Pause()
+        return done
+
+    def _queued(self) -> Iterator[Flow[int]]:
         yield from map(self._read, self._each_once("facts"))
         yield from map(partial(index_again, self.store), self._each_once("terms"))
         while self.store.due("vector", 1):
@@ -561,9 +573,9 @@ class Core:
         to, tell = checked_path("path", path), checked_progress(progress) or _no_progress
         return self._with_facts(lambda: write_export(to, self.store.pairs(), tell))
 
-    def neighbours(self, id: str, limit: int) -> Flow[tuple[Hit, ...]]:
+    def neighbours(self, id: str, limit: int) -> Flow[list[Hit]]:
         """Return the flow of the turns one edge away from a turn."""
-        return self._with_facts(partial(self.store.expand, [id], checked_count("limit", limit)))
+        return _as_list(self._with_facts(partial(self.store.expand, [id], checked_count("limit", limit))))
 
     def stats(self) -> Flow[Stats]:
         """Return the flow of counts and dates."""
@@ -652,6 +664,27 @@ def scope_of(session: str | None, speaker: str | None, role: str | None, where: 
     """Return what a question is put to. Raise InvalidQuery for what is no name, role or condition."""
     named = checked_text("session", session), checked_text("speaker", speaker)
     return Scope(*named, checked_role(role), checked_where(where))
+
+
+def _stored(batches: Iterable[Flow[AddReport]], progress: Progress | None = None) -> Flow[AddReport]:
+    """Run flows that store a batch each, and report all of it."""
+    return AddReport.of_all((yield from _each(batches, progress, lambda report: len(report.statuses))))
+
+
+def _each(flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> Flow[list[T]]:
+    """Run flows one after another, and tell of each how much it did."""
+    tell, results = checked_progress(progress) or _no_progress, list[T]()
+    for flow in flows:
+        if results:
+            yield Pause()
+        results.append((yield from flow))
+        tell(size(results[-1]))
+    return results
+
+
+def _as_list(flow: Flow[tuple[T, ...]]) -> Flow[list[T]]:
+    """Run a flow that finds several; return them as the caller's own."""
+    return list((yield from flow))
 
 
 def _forgetful(flow: Flow[AddReport]) -> Flow[AddReport]:
