@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evimem.calibration.svg_plot import Chart
+from benchmarks.scoring.svg_plot import Chart
 from evimem.errors import ImportFailed
 from evimem.loaders.data_sets import check_present
 

@@ -30,7 +30,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only
 import apsw
 
 import evimem
-from evimem.calibration.svg_plot import COLOURS, Chart, Curve
+from benchmarks.scoring.svg_plot import COLOURS, Chart, Curve
 from evimem.embedding import StaticEmbedder
 from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
 from evimem.index.ranking import rank

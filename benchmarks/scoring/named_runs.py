@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks.scoring.svg_plot import Chart
 from evimem import __version__
-from evimem.calibration.svg_plot import Chart
 from evimem.cli.open_memory import model
 from evimem.cli.page import BLANK, Block
 from evimem.cli.screen import Screen

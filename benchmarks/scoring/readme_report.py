@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evimem.calibration.svg_plot import svg
+from benchmarks.scoring.svg_plot import svg
 
 from .result_file import Cell, MeanScore, ResultFile, ResultTable, read_result
 

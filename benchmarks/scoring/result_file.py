@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import orjson
 
-from evimem.calibration.svg_plot import Chart, Curve
+from benchmarks.scoring.svg_plot import Chart, Curve
 from evimem.db.atomic_files import replace_with
 from evimem.errors import ImportFailed
 

@@ -8,10 +8,7 @@ from typing import Any
 
 import evimem
 
-from ..calibration import Calibration, read_labelled
-from ..calibration.charts import reliability_chart, risk_chart
-from ..calibration.svg_plot import svg
-from ..db.atomic_files import replace_with
+from ..calibration import read_labelled
 from ..errors import InvalidQuery, StoreCorrupt
 from ..store.open_file import notes
 from ..types.reports import BatchReport, Estimate, Health
@@ -180,7 +177,6 @@ def calibrate(
     labelled: Path,
     *,
     dry_run: bool = False,
-    report: Path | None = None,
     **given: Any,
 ) -> Exit:
     """Calibrate a memory's probabilities on labelled questions, and report their quality.
@@ -192,30 +188,11 @@ def calibrate(
     Args:
         labelled: The labelled questions, one JSON object per line.
         dry_run: Only report; do not change the memory.
-        report: Also write plots of reliability and of risk against coverage to this folder, as SVG.
     """
     if len(given) > 1:
         raise Misused("--precision and --false-abstention exclude each other; give one of them")
     questions = list(read_labelled(labelled))
     with screen.progress("asking", "questions", len(questions)) as progress:
         found = memory.calibrate(questions, keep=not dry_run, progress=progress, **given)
-    if report is not None:
-        draw(found, report)
     screen.show(views.calibration_page(found, kept=not dry_run), found.to_dict())
     return Exit.OK
-
-
-def draw(found: Calibration, folder: Path) -> None:
-    """Write the plots of a calibration."""
-    folder.mkdir(parents=True, exist_ok=True)
-    note = f"{found.questions} questions, cross-validated"
-    base = 1 - found.answerable / found.questions
-    charts = {
-        "reliability.svg": reliability_chart("Reliability", found.reliability, f"ECE {found.ece:.3f} over {note}"),
-        "risk-coverage.svg": risk_chart(
-            "Risk against coverage", [("by probability", found.curve)], f"AURC {found.aurc:.3f} over {note}", base
-        ),
-    }
-    for name, chart in charts.items():
-        with replace_with(folder / name) as file:
-            file.write(svg(chart).encode())
