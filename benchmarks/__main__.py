@@ -22,8 +22,7 @@ from evimem.cli.arguments import Parser, output_options
 from evimem.cli.exit_codes import Exit
 from evimem.cli.main import run_words
 from evimem.cli.open_memory import MODEL_OPTIONS, add_model, misused, unpriced
-from evimem.cli.page import line
-from evimem.cli.screen import Screen
+from evimem.cli.page import Screen, line
 from evimem.db.atomic_files import replace_with
 from evimem.db.file_header import check_replaceable
 from evimem.errors import InvalidQuery

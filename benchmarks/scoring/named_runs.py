@@ -15,8 +15,7 @@ from typing import Any
 from benchmarks.scoring.svg_plot import Chart
 from evimem import __version__
 from evimem.cli.open_memory import model
-from evimem.cli.page import BLANK, Block
-from evimem.cli.screen import Screen
+from evimem.cli.page import BLANK, Block, Screen
 from evimem.errors import InvalidQuery
 from evimem.loaders.locomo_format import known_file, read_locomo
 from evimem.loaders.longmemeval_format import read_longmemeval

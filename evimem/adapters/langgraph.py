@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
-from ..doors.checked_arguments import checked_items
+import orjson
+
+from ..doors.checked_arguments import checked_count, checked_items, checked_kind, checked_text
 from ..doors.memory import Memory
-from ..errors import MissingExtra, UnknownTurn
+from ..errors import InvalidQuery, InvalidTurn, MissingExtra, UnknownTurn, shown
+from ..text.memory_fence import without_blocks
+from ..types.json_bytes import json_bytes
 from ..types.values import Turn
-from .store_items import STORE, is_item, item_fields, item_id, item_turn, item_value, leaves
 
 try:
     from langgraph.store.base import (
@@ -29,7 +34,99 @@ try:
 except ImportError as _error:
     raise MissingExtra("evimem.adapters.langgraph", "langgraph") from _error
 
-from .store_operations import checked_operation
+NOT_INDEXED = "[not indexed]"
+STORE = "langgraph"  # the speaker of an item
+_FIELDS = {"ns": list, "key": str, "value": dict, "created_at": str}
+
+
+def item_id(namespace: Sequence[str], key: str) -> str:
+    """Return the id of an item's turn."""
+    return json.dumps([*namespace, key], ensure_ascii=False)
+
+
+def item_value(key: str, given: Any) -> dict[str, Any]:
+    """Return the value of an item as it is kept. Raise InvalidTurn for one that JSON cannot say."""
+    try:
+        value = orjson.loads(json_bytes(given))
+    except (TypeError, ValueError) as error:
+        raise InvalidTurn(f"the value of {shown(key)} cannot be kept ({error}); expected JSON values") from error
+    if not isinstance(value, dict):
+        raise InvalidTurn(f"the value of {shown(key)} is {shown(given)}; expected a mapping of strings to JSON values")
+    return value
+
+
+def item_turn(namespace: Sequence[str], key: str, value: Any, text: str, kept: Turn | None, now: datetime) -> Turn:
+    """Return an item as a turn: an assertion by a tool, whose `text` is searched. `kept` is what it replaces.
+
+    An item without text, and one that only quotes what was recalled, is not found by a query.
+    """
+    indexed = bool(without_blocks(text).strip())
+    metadata = {
+        "ns": list(namespace),
+        "key": key,
+        "value": value,
+        "indexed": indexed,
+        "created_at": kept.metadata["created_at"] if kept else now.isoformat(),
+    }
+    said = text if indexed else NOT_INDEXED
+    return Turn(item_id(namespace, key), "", STORE, said, now, role="tool", metadata=metadata)
+
+
+def is_item(turn: Turn) -> bool:
+    """Return whether a turn is an item: an application may have metadata of these names of its own."""
+    said = turn.metadata
+    if turn.speaker != STORE or not all(isinstance(said.get(name), kind) for name, kind in _FIELDS.items()):
+        return False
+    return turn.id == item_id(said["ns"], said["key"])
+
+
+def item_fields(turn: Turn) -> dict[str, Any]:
+    """Return the fields of an item; its times are aware."""
+    return {
+        "namespace": tuple(turn.metadata["ns"]),
+        "key": turn.metadata["key"],
+        "value": turn.metadata["value"],
+        "created_at": datetime.fromisoformat(turn.metadata["created_at"]).astimezone(),
+        "updated_at": turn.time.astimezone(),
+    }
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """Yield every value inside a JSON value as text, without keys and nulls."""
+    if isinstance(value, (Mapping, list, tuple)):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from leaves(one)
+    elif value is not None:
+        yield str(value)
+
+
+def checked_operation(op: Any) -> Any:
+    """Return an operation. Raise InvalidQuery for what is none, or has a field of another kind."""
+    if isinstance(op, (GetOp, PutOp)):
+        _check_labels("the namespace", op.namespace)
+        checked_kind("the key", op.key, str)
+    elif isinstance(op, SearchOp):
+        _check_labels("the namespace prefix", op.namespace_prefix)
+        checked_text("the query", op.query)
+    elif isinstance(op, ListNamespacesOp):
+        for condition in checked_items("the match conditions", op.match_conditions or (), "conditions"):
+            _check_labels("the path", checked_kind("a match condition", condition, MatchCondition).path)
+        if op.max_depth is not None:
+            checked_count("max_depth", op.max_depth)
+    else:
+        raise InvalidQuery(f"{shown(op)} is no operation of a store; expected a get, search, put or list of namespaces")
+    if isinstance(op, (SearchOp, ListNamespacesOp)):
+        checked_count("the limit", op.limit)
+        checked_count("the offset", op.offset)
+    if isinstance(op, PutOp) and op.index is not None and op.index is not False:
+        _check_labels("the index", op.index)
+    return op
+
+
+def _check_labels(name: str, labels: Any) -> None:
+    """Raise InvalidQuery for what is no list or tuple of strings."""
+    if not isinstance(labels, (list, tuple)) or not all(isinstance(label, str) for label in labels):
+        raise InvalidQuery(f"{name} is {shown(labels)}; expected strings in a tuple or list")
 
 
 class EvimemStore(BaseStore):

@@ -24,7 +24,7 @@ from ..errors import EvimemError, MissingExtra, UnknownTurn
 from ..types.answer import Answer
 from ..types.trace import Event, Trace, version_of
 from . import mcp_values as values
-from .trace_steps import step_of, steps_of
+from .mcp_values import step_of, steps_of
 from .user_tokens import SCOPES, TokenFile
 
 if TYPE_CHECKING:

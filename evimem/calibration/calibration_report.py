@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import groupby
+from statistics import fmean
 from typing import Any
 
 import orjson
@@ -10,7 +14,97 @@ import orjson
 from ..errors import ImportFailed
 from ..offline.constants import Monotone
 from ..types.public_value import PublicValue
-from .curves import Bin, Point
+
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Bin(PublicValue):
+    """The predictions in one interval of probability: their mean, the share of true labels, and their number."""
+
+    predicted: float
+    observed: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Point(PublicValue):
+    """Answering everything at or above a threshold: the share answered (coverage), and the share of it wrong (risk)."""
+
+    threshold: float
+    coverage: float
+    risk: float
+
+
+def reliability(probabilities: Sequence[float], labels: Sequence[bool], bins: int = BINS) -> tuple[Bin, ...]:
+    """Return predicted against observed over equally wide bins of probability; empty ones are left out."""
+    places = [min(int(p * bins), bins - 1) for p in probabilities]
+    parts = (
+        [(p, label) for p, label, at in zip(probabilities, labels, places, strict=True) if at == place]
+        for place in range(bins)
+    )
+    return tuple(
+        Bin(fmean(p for p, _ in part), fmean(float(label) for _, label in part), len(part)) for part in parts if part
+    )
+
+
+def ece(bins: Sequence[Bin]) -> float:
+    """Return the expected calibration error: |predicted - observed|, averaged with the sizes of the bins as weights.
+
+    >>> ece((Bin(0.2, 0.3, 10), Bin(0.9, 0.9, 30)))
+    0.025
+    """
+    total = sum(one.count for one in bins)
+    return round(sum(one.count * abs(one.predicted - one.observed) for one in bins) / total, 12)
+
+
+def risk_coverage(probabilities: Sequence[float], labels: Sequence[bool]) -> tuple[Point, ...]:
+    """Return a point for each distinct probability as the threshold, the strictest first."""
+    total, taken, wrong = len(probabilities), 0, 0
+    points = []
+    for threshold, group in _descending(probabilities, labels):
+        taken, wrong = taken + len(group), wrong + group.count(False)
+        points.append(Point(threshold, taken / total, wrong / taken))
+    return tuple(points)
+
+
+def aurc(probabilities: Sequence[float], labels: Sequence[bool]) -> float:
+    """Return the area under risk against coverage: the mean risk over all coverages (Geifman and El-Yaniv 2017).
+
+    Less is better; at random it is the share of false labels. Within equal probabilities the order is undefined, so
+    each item counts with the mean label of its group.
+    """
+    taken, wrong, total = 0, 0.0, 0.0
+    for _, group in _descending(probabilities, labels):
+        share = group.count(False) / len(group)
+        for _ in group:
+            taken, wrong = taken + 1, wrong + share
+            total += wrong / taken
+    return total / len(probabilities)
+
+
+def threshold_for(probabilities: Sequence[float], labels: Sequence[bool], precision: float) -> Point | None:
+    """Return the point of largest coverage whose precision (1 - risk) is at least this; None if there is none."""
+    good = [point for point in risk_coverage(probabilities, labels) if 1 - point.risk >= precision]
+    return good[-1] if good else None
+
+
+def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
+    """Return the chance that an item with a true label scores above one with a false label; equal scores count half.
+
+    >>> auroc([0.9, 0.5, 0.5, 0.1], [True, True, False, False])
+    0.875
+    """
+    false = sorted(score for score, label in zip(scores, labels, strict=True) if not label)
+    true = [score for score, label in zip(scores, labels, strict=True) if label]
+    below = sum(bisect_left(false, score) + bisect_right(false, score) for score in true)
+    return below / 2 / (len(true) * len(false))
+
+
+def _descending(probabilities: Sequence[float], labels: Sequence[bool]) -> Iterator[tuple[float, list[bool]]]:
+    ordered = sorted(zip(probabilities, labels, strict=True), key=lambda pair: -pair[0])
+    for threshold, pairs in groupby(ordered, key=lambda pair: pair[0]):
+        yield threshold, [label for _, label in pairs]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -22,8 +22,7 @@ from . import views
 from .arguments import Misused
 from .exit_codes import Exit
 from .open_memory import existing
-from .page import BLANK, Block, Heading, Piece, line
-from .screen import Screen
+from .page import BLANK, Block, Heading, Piece, Screen, line
 from .trace_view import trace_page
 
 QUESTIONS = (

@@ -20,7 +20,7 @@ from ..types.reports import AddReport
 from ..types.values import Turn
 from . import views
 from .exit_codes import Exit
-from .screen import Screen
+from .page import Screen
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 

@@ -16,7 +16,7 @@ from .open_memory import existing, misused, model_settings
 from .page import visible
 
 if TYPE_CHECKING:
-    from .screen import Screen
+    from .page import Screen
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -44,7 +44,7 @@ def run_words(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequenc
 
 
 def _run(options: argparse.Namespace) -> int:
-    from .screen import Screen  # noqa: PLC0415 - help prints no pages
+    from .page import Screen  # noqa: PLC0415 - help prints no pages
 
     return int(options.run(options, Screen(as_json=options.json, coloured=not options.plain)))
 

@@ -19,8 +19,7 @@ from ..errors import InvalidQuery
 from .arguments import Misused
 from .exit_codes import Exit
 from .open_memory import Settings
-from .page import line
-from .screen import Screen
+from .page import Screen, line
 
 _CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"  # "true": spans may hold what was said
 

@@ -16,8 +16,7 @@ from . import views
 from .arguments import Misused
 from .exit_codes import Exit
 from .open_memory import Settings, existing
-from .page import Block, field, line
-from .screen import Screen
+from .page import Block, Screen, field, line
 from .views import counted
 
 

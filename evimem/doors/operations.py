@@ -20,12 +20,13 @@ from ..block.write_block import write_block
 from ..calibration import Calibration, Labelled
 from ..calibration.apply_calibration import (
     CalibrationTarget,
+    LabelledQuestion,
     active_calibration,
+    calibrate,
     calibrated_judge,
     calibrated_offline,
     calibration_problems,
 )
-from ..calibration.calibrate import LabelledQuestion, calibrate
 from ..calibration.fit_map import Wanted
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, shown
 from ..extract import RuleExtractor, conventions_of

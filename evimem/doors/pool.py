@@ -22,11 +22,10 @@ from ..store.keeper import Keeper
 from ..types.reports import EraseReport
 from .async_memory import AsyncMemory
 from .checked_arguments import checked_count, checked_path
-from .leases import Lease, Leases, OpenMemory, Slot
+from .leases import Lease, Leases, OpenMemory, PooledStore, Slot
 from .memory import Memory
 from .open import chat_model, checked_on_model_error, make_core
 from .operations import Lending, OnModelError
-from .pooled_store import PooledStore
 
 # Handles that a fork brought into a child. They are never closed there: the files belong to the parent's handles, and
 # closing the last handle of a file would move and delete a log that the parent is writing.

@@ -6,20 +6,69 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import islice
-from typing import Any
+from itertools import accumulate, chain, islice, pairwise
+from typing import Any, TypeAlias
 
-from ..errors import EmbedderError, InvalidTurn, shown
-from ..flow import Flow
+from ..errors import DimensionMismatch, EmbedderError, InvalidTurn, shown
+from ..flow import Flow, embed
+from ..index.document import embedding_texts
 from ..loaders.conversation import ImportedTurn
 from ..protocols import Extractor, Store
+from ..query.question_vector import cause_of, is_of_texts
 from ..raw import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.memory_fence import without_blocks
 from ..types.attempt import Attempt, attempt
 from ..types.reports import AddReport, TurnStatus
 from ..types.stored import Entry, JobKind
 from ..types.values import Fact, Turn
-from .embed_groups import Embedded, Unembedded, embed_turns, embedded
+from ..types.vectors import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """A group with a text for which the embedder fails; `error` is the type of what it raised."""
+
+    error: str
+
+
+Embedded: TypeAlias = "Vectors | Unembedded"
+
+
+def embed_groups(groups: Iterable[Sequence[str]]) -> Flow[list[Embedded]]:
+    """Return the vectors of each group of texts, float32 of shape (texts in the group, dimension), in order.
+
+    They are asked for with one request. Where that fails though the embedder works, by halves, until the groups are
+    found that it fails for. Raise EmbedderError where it cannot be reached, or DimensionMismatch where it is another
+    than the memory was built with; then no group has vectors.
+    """
+    texts = list(groups)
+    try:
+        vectors = yield from embed(list(chain.from_iterable(texts)))
+    except (EmbedderError, DimensionMismatch) as error:
+        if not (yield from is_of_texts(error)):
+            raise
+        if len(texts) == 1:
+            return [Unembedded(cause_of(error))]
+        half = len(texts) // 2
+        return (yield from embed_groups(texts[:half])) + (yield from embed_groups(texts[half:]))
+    bounds = accumulate(map(len, texts), initial=0)
+    return [vectors[start:end] for start, end in pairwise(bounds)]
+
+
+def embed_turns(
+    turns: Sequence[tuple[Turn, int | None]], further: Sequence[Sequence[str]] = ()
+) -> Flow[list[Embedded]]:
+    """Return the vectors of the passages of each turn, given the number of its rows, and of further groups of texts."""
+    read = [attempt((), embedding_texts, turn, rows) for turn, rows in turns]
+    vectors = yield from embed_groups([*(one.value for one in read), *further])
+    own = [one if texts.error is None else Unembedded(texts.error) for texts, one in zip(read, vectors, strict=False)]
+    return [*own, *vectors[len(turns) :]]
+
+
+def embedded(found: Embedded | None) -> Vectors | None:
+    """Return the vectors of a group, None where it has none."""
+    return None if isinstance(found, Unembedded) else found
+
 
 _RECALLED = "its text is a block that evimem wrote for a prompt, and nothing else"
 _UNREAD: Attempt[tuple[Fact, ...]] = Attempt(())

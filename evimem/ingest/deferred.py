@@ -15,8 +15,7 @@ from ..text.terms import terms
 from ..times import Conventions
 from ..types.stored import EARLIER, MOST_SECONDS, READINGS, Entry, Job, JobKind
 from ..types.values import Fact
-from .add import read_facts
-from .embed_groups import Embedded, embed_groups, embed_turns, embedded
+from .add import Embedded, embed_groups, embed_turns, embedded, read_facts
 
 PAGE = 256  # jobs per transaction
 

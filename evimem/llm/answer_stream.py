@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .json_reply import partial_field
-from .thoughts import begun
+from .json_reply import begun, partial_field
 
 MOST_WATCHED = 100_000  # characters: a reply that is longer, thoughts included, is shown when it is there
 

@@ -19,10 +19,9 @@ from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.trace import Called
 from ..types.values import Fact, TimeSpan, Turn
 from . import prompt_fields, reply_schemas
-from .grounding import MAX_QUOTE, find_quote, is_anchored
 from .json_reply import read
 from .prompts import prompt_request, reply_form
-from .quoting import caption_line, format_time, marked, named
+from .quoting import MAX_QUOTE, caption_line, find_quote, format_time, is_anchored, marked, named
 from .request import Ledger, ask_model
 
 MAX_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays searchable as raw text

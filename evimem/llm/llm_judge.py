@@ -25,9 +25,7 @@ from .exploring_moves import explore_request, read_move
 from .json_reply import read
 from .prompts import prompt_request
 from .quoting import bullets, escape_attribute, format_time, marked, named
-from .read_decision import read_decision
-from .read_draft import MAX_STEPS, read_draft
-from .read_verdict import labels, read_verdict
+from .read_verdict import MAX_STEPS, labels, read_decision, read_draft, read_verdict
 from .reading_rounds import choose_request, consider_request, read_choice, read_considered
 from .request import Ledger, ask, ask_model
 

@@ -11,8 +11,8 @@ from typing import Any
 from ..types.paths import AnyPath
 from .chat_messages import text_of_content
 from .conversation import ImportedTurn, Refuse, RefusedItem, raise_refused
-from .json_list import conversations
 from .json_values import mismatch_error, time_of
+from .parts import conversations
 
 _SPOKEN = {"text", "multimodal_text"}
 _SPEAKERS = {"user", "assistant"}

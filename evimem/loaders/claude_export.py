@@ -10,8 +10,8 @@ from typing import Any
 
 from ..types.paths import AnyPath
 from .conversation import ImportedTurn, Refuse, RefusedItem, raise_refused, readable
-from .json_list import conversations
 from .json_values import mismatch_error, time_of
+from .parts import conversations
 
 _ROLES = {"human": "user", "assistant": "assistant"}
 

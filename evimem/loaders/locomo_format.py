@@ -18,8 +18,8 @@ from ..errors import ImportFailed
 from ..types.paths import AnyPath
 from ..types.values import Turn
 from .data_sets import check_present
-from .json_list import elements
 from .json_values import mismatch_error
+from .parts import elements
 
 KNOWN_FILES = {
     "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4": "the published file, ten conversations",

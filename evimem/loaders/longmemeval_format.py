@@ -17,8 +17,8 @@ from ..errors import ImportFailed
 from ..types.paths import AnyPath
 from ..types.values import Turn
 from .data_sets import check_present
-from .json_list import elements
 from .json_values import mismatch_error
+from .parts import elements
 
 _DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2}) \(\w+\) (\d{2}):(\d{2})")
 

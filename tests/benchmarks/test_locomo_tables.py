@@ -7,7 +7,7 @@ from benchmarks.scoring.locomo_tables import locomo_tables
 from benchmarks.scoring.result_view import answers_page, result_page
 from benchmarks.scoring.run_locomo import IngestResult, QuestionResult, Run, question_count, run_locomo
 from benchmarks.scoring.selective import answering, sufficiency
-from evimem.calibration.curves import Point
+from evimem.calibration.calibration_report import Point
 from evimem.cli import page
 from evimem.loaders.examples import load_example, load_questions
 from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample

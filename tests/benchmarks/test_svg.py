@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.scoring.charts import precision_chart, reliability_chart, risk_chart
 from benchmarks.scoring.svg_plot import Chart, svg
-from evimem.calibration.curves import Bin, Point, reliability, risk_coverage
+from evimem.calibration.calibration_report import Bin, Point, reliability, risk_coverage
 
 SURE = [0.95, 0.9, 0.7, 0.6, 0.2]
 LABELS = [True, True, False, True, False]

@@ -9,7 +9,7 @@ from evimem.cli import arguments, page
 from evimem.db import atomic_files, connection
 from evimem.db.connection import Connection
 from evimem.doors import pool
-from evimem.ingest import export, exported_line, import_file, stated_facts
+from evimem.ingest import export, import_file
 from evimem.loaders import formats
 from evimem.store import forgotten_ids, open_file, sqlite
 from tests.breaks.gates import BESIDE, IMPORT, MODES
@@ -19,19 +19,19 @@ from tests.breaks.registry import breaks
 
 @breaks(gate=f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="DID NOT RAISE")
 def facts_of_an_export_are_not_validated() -> None:
-    put(exported_line, "fact_fault", lambda fact, turn: None)
+    put(import_file, "fact_fault", lambda fact, turn: None)
 
 
 @breaks(gate=f"{IMPORT}::test_a_fact_whose_words_stand_nowhere_is_left_out", says="assert")
 def words_of_facts_are_not_sought_in_their_turns() -> None:
-    put(stated_facts.Sources, "anchor", lambda sources, phrase, share=0.5: True)
+    put(import_file.Sources, "anchor", lambda sources, phrase, share=0.5: True)
 
 
 @breaks(
     gate=f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="TypeError|KeyError|Error"
 )
 def fields_of_an_export_are_not_validated() -> None:
-    put(exported_line, "_string", lambda value, name, what: value[name])
+    put(import_file, "_string", lambda value, name, what: value[name])
 
 
 @breaks(

@@ -12,8 +12,7 @@ from typing import Any
 
 from evimem import MemoryPool
 from evimem.doors import leases, pool
-from evimem.doors.leases import Leases, Slot
-from evimem.doors.pooled_store import PooledStore
+from evimem.doors.leases import Leases, PooledStore, Slot
 from evimem.store import sqlite
 from evimem.store.handle import StoreHandle
 from tests.breaks.gates import ISOLATION, LENDING, LENT, MACHINE, PATHS, POOL, SIGNALS, SOAK

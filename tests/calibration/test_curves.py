@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.calibration.curves import Bin, Point, aurc, auroc, ece, reliability, risk_coverage, threshold_for
+from evimem.calibration.calibration_report import (
+    Bin,
+    Point,
+    aurc,
+    auroc,
+    ece,
+    reliability,
+    risk_coverage,
+    threshold_for,
+)
 
 SURE = [0.95, 0.9, 0.9, 0.6, 0.2]
 LABELS = [True, True, False, True, False]

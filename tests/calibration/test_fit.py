@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 
 from evimem.calibration import Calibration
-from evimem.calibration.curves import aurc, ece, reliability
-from evimem.calibration.fit_map import ScoredQuestion, Wanted, fit
-from evimem.calibration.tilt import tilt
+from evimem.calibration.calibration_report import aurc, ece, reliability
+from evimem.calibration.fit_map import ScoredQuestion, Wanted, fit, tilt
 from evimem.errors import ImportFailed, InvalidQuery
 
 

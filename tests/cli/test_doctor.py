@@ -14,9 +14,9 @@ import pytest
 
 import evimem
 from evimem import Memory
-from evimem.cli import screen
+from evimem.cli import page
 from evimem.cli.exit_codes import Exit
-from evimem.cli.screen import Progress
+from evimem.cli.page import Progress
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
 from evimem.loaders.examples import load_example
@@ -64,7 +64,7 @@ DERIVED = {
 @pytest.fixture(autouse=True)
 def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stop the clock of the progress line, which goes to stderr once work has taken a second: nothing does here."""
-    monkeypatch.setattr(screen, "Progress", partial(Progress, clock=FakeClock()))
+    monkeypatch.setattr(page, "Progress", partial(Progress, clock=FakeClock()))
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ import pytest
 
 import evimem
 from evimem.cli import open_memory
-from evimem.cli.page import visible
-from evimem.cli.screen import Screen
+from evimem.cli.page import Screen, visible
 from evimem.testing import ScriptedModel
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\u202e\x9b2J"

@@ -7,8 +7,7 @@ import pytest
 from rich.console import Console
 
 from evimem.cli import rich_view
-from evimem.cli.page import BLANK, Heading, Piece, field, line, table, text_of, visible
-from evimem.cli.screen import Progress, Screen
+from evimem.cli.page import BLANK, Heading, Piece, Progress, Screen, field, line, table, text_of, visible
 from evimem.cli.trace_view import trace_page
 from evimem.cli.views import added_page, answer_page, counted, day, interval, marked, size
 from evimem.types.answer import Answer, Citation, Usage

@@ -17,9 +17,8 @@ import pytest
 
 import evimem.doors.pool
 from evimem import Answer, MemoryPool, OpenAI, PoolFull, StoreBusy, StoreClosed
-from evimem.doors.leases import Lease
+from evimem.doors.leases import ITERATED, Lease
 from evimem.doors.pool import key_of
-from evimem.doors.pooled_store import ITERATED
 from evimem.store.sqlite import SqliteStore
 from evimem.testing import ModelServer, ScriptedModel, WordEmbedder
 from evimem.types.model import Complete

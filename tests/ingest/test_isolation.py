@@ -72,7 +72,7 @@ READINGS = {
     "topics": ("evimem.index.fact_table.topic_of", "facts"),
     "terms": ("evimem.index.document.terms", "terms"),
     "mentioned times": ("evimem.index.document.mentions_time", "terms"),
-    "embedded texts": ("evimem.ingest.embed_groups.embedding_texts", "vector"),
+    "embedded texts": ("evimem.ingest.add.embedding_texts", "vector"),
 }
 WAYS = ("extend", "add", "remember", "import", "ingest")
 

@@ -13,9 +13,7 @@ from evimem.errors import ReplyError
 from evimem.llm import prompt_fields
 from evimem.llm.extract_facts import read_extraction
 from evimem.llm.llm_judge import read_chain
-from evimem.llm.read_decision import MOST_DRAFT, read_decision
-from evimem.llm.read_draft import read_draft
-from evimem.llm.read_verdict import MOST_REQUIREMENTS, read_verdict
+from evimem.llm.read_verdict import MOST_DRAFT, MOST_REQUIREMENTS, read_decision, read_draft, read_verdict
 from evimem.types.values import Tier, Turn
 from tests.llm.mutants import mutants
 from tests.llm.views import page, view_of

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.llm.read_decision import read_decision
-from evimem.llm.read_verdict import MOST_REQUIREMENTS
+from evimem.llm.read_verdict import MOST_REQUIREMENTS, read_decision
 from tests.llm.views import page, turn, view_of
 
 SAID = turn(1, "We adopted a puppy.")

@@ -3,10 +3,10 @@ import json
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.llm.grounding import find_quote
 from evimem.llm.llm_judge import read_chain
 from evimem.llm.prompts import reply_form
-from evimem.llm.read_draft import read_draft
+from evimem.llm.quoting import find_quote
+from evimem.llm.read_verdict import read_draft
 from evimem.types.answer import Citation
 from tests.llm.views import page, turn
 

@@ -21,7 +21,7 @@ from evimem import ImportFailed, InvalidTurn, Memory, StoreError, Turn
 from evimem.extract import fact_id
 from evimem.extract.fact_bounds import MAX_FACTS, MAX_PART, BoundedExtractor
 from evimem.ingest import import_file
-from evimem.ingest.exported_line import MAX_LINE
+from evimem.ingest.import_file import MAX_LINE
 from evimem.raw.validate import MAX_TEXT
 from tests.sizes import REDUCED
 

@@ -12,7 +12,7 @@ import pytest
 
 import evimem
 from evimem import Memory, Turn
-from evimem.llm.grounding import is_anchored
+from evimem.llm.quoting import is_anchored
 from evimem.testing import FakeClock, ScriptedModel
 from evimem.types.model import Complete
 from tests.llm.mutants import mutants
