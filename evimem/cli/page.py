@@ -1,4 +1,4 @@
-"""The output of a command: pages of styled lines, fields and tables, or one JSON value; notes and progress on stderr."""
+"""The output of a command: pages of lines, fields and tables, or one JSON value; notes and progress on stderr."""
 
 from __future__ import annotations
 
