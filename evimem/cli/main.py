@@ -7,16 +7,13 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import EvimemError
 from .arguments import COMMANDS, Misused, function_of, parser
 from .exit_codes import Exit, code_of
 from .open_memory import existing, misused, model_settings
-from .page import visible
-
-if TYPE_CHECKING:
-    from .page import Screen
+from .page import Screen, visible
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -44,8 +41,6 @@ def run_words(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequenc
 
 
 def _run(options: argparse.Namespace) -> int:
-    from .page import Screen  # noqa: PLC0415 - help prints no pages
-
     return int(options.run(options, Screen(as_json=options.json, coloured=not options.plain)))
 
 

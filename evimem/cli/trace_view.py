@@ -80,12 +80,13 @@ def _stopped(event: Stopped) -> Iterator[Field]:
 
 
 def _acted(event: Acted) -> Iterator[Field]:
-    known = _ACTIONS.get(event.action)
-    if known:
-        yield from known(event)
-    else:
-        why = f": {event.why}" if event.why else ""
-        yield _row("did", f"{event.action}{why}", Piece(_details(event.detail), "dim"))
+    """Yield a step of a loop: what it was about, why, and its further details."""
+    label, about = _STEPS.get(event.action, ("did", ""))
+    detail = dict(event.detail)
+    main = event.action if label == "did" else _value(detail.pop(about, ""))
+    style: Style = "bad" if event.action == "fail" else ""
+    why = f": {event.why}" if main and event.why else event.why
+    yield _row(label, Piece(f"{main}{why}", style), Piece(_details(detail, _SIGNALS), "dim"))
 
 
 def _analysed(event: Acted) -> Iterator[Field]:
@@ -96,18 +97,6 @@ def _analysed(event: Acted) -> Iterator[Field]:
     for need in detail.get("requirements", ()):
         yield _row("requires", f"{need['id']}  ", Piece(need["text"], "dim"))
     yield _row("budget", Piece(_details(detail.get("budget", {})).strip(), "dim"))
-
-
-def _shown(event: Acted) -> Iterator[Field]:
-    left_out = event.detail.get("left_out")
-    rest = f", {counted(left_out, 'turn')} left out (token budget)" if left_out else ""
-    yield _row("shown", f"{counted(len(event.detail.get('turns', ())), 'turn')}{rest}")
-
-
-def _measured(event: Acted) -> Iterator[Field]:
-    parts = [f"{name}={_value(value)}" for name, value in event.detail.items()]
-    rest = f"  and {len(parts) - _SIGNALS} more" if len(parts) > _SIGNALS else ""
-    yield _row("signals", Piece("  ".join(parts[:_SIGNALS]) + rest, "dim"))
 
 
 def _answered(event: Acted) -> Iterator[Field]:
@@ -124,65 +113,6 @@ def _answered(event: Acted) -> Iterator[Field]:
     )
     if event.why:
         yield _row("because", event.why)
-
-
-def _why(label: str, style: Style) -> Callable[[Acted], Iterator[Field]]:
-    return lambda event: iter([_row(label, Piece(event.why, style))])
-
-
-def _looked_up(event: Acted) -> Iterator[Field]:
-    yield _row("look up", Piece(str(event.detail.get("entity", "")), "name"), Piece(f"  {event.why}", "dim"))
-
-
-def _decided(event: Acted) -> Iterator[Field]:
-    detail = event.detail
-    wanted = "" if detail.get("wanted") == detail.get("action") else f", not {detail.get('wanted')}"
-    yield _row("decides", Piece(str(detail.get("action")), "strong"), Piece(f"{wanted}: {detail.get('rule')}", "dim"))
-    if event.why:
-        yield _row("because", event.why)
-    if detail.get("draft"):
-        yield _row("draft", str(detail["draft"]))
-
-
-def _keyed(event: Acted) -> Iterator[Field]:
-    found = event.detail.get("found", {})
-    turns = (f"{term} {found.get(term, 0)}" for term in event.detail.get("chosen", ()))
-    matched = f"  of {counted(len(found), 'keyword')} that the question matches"
-    yield _row("keywords", Piece(", ".join(turns) or "none", "name"), Piece(matched, "dim"))
-
-
-def _considered(event: Acted) -> Iterator[Field]:
-    detail = event.detail
-    outcome = "accepts" if detail.get("accepted") else "reads on"
-    yield _row(
-        outcome, Piece(str(detail.get("answer", "")), "strong"), Piece(_listed(detail.get("critical", ())), "dim")
-    )
-
-
-def _cued(event: Acted) -> Iterator[Field]:
-    yield _row("cues", Piece(", ".join(map(str, event.detail.get("cues", ()))) or "none", "name"))
-
-
-def _explored(event: Acted) -> Iterator[Field]:
-    detail = event.detail
-    answer, supports = str(detail.get("answer", "")), _listed(detail.get("supports", ()))
-    calls = counted(int(detail.get("calls", 0)), "call")
-    yield _row("wants", Piece(calls, "strong"), Piece(f"  {answer}{supports}", "dim"))
-
-
-def _tool_called(event: Acted) -> Iterator[Field]:
-    detail = event.detail
-    given = ", ".join(str(detail[name]) for name in ("of", "part") if detail.get(name))
-    label = Piece(f"{detail.get('tool')}({given})", "name")
-    if event.why:
-        yield _row("refused", label, Piece(f"  {event.why}", "warn"))
-    else:
-        rows = detail.get("rows", ())
-        yield _row("tool", label, Piece(f"  {len(rows)} of {detail.get('total')}:{_listed(rows)}", "dim"))
-
-
-def _extended(event: Acted) -> Iterator[Field]:
-    yield _row("requires", f"also {event.detail.get('id')}  ", Piece(str(event.detail.get("text", "")), "dim"))
 
 
 def _totals(trace: Trace) -> list[Block]:
@@ -206,8 +136,10 @@ def _listed(turns: Sequence[str]) -> str:
     return f"  {' '.join(turns[:_NAMED])}{rest}"
 
 
-def _details(detail: Mapping[str, Any]) -> str:
-    return "".join(f"  {name}={_value(value)}" for name, value in detail.items() if value not in ("", [], {}, None))
+def _details(detail: Mapping[str, Any], most: int | None = None) -> str:
+    parts = [f"  {name}={_value(value)}" for name, value in detail.items() if value not in ("", [], {}, None)]
+    rest = f"  and {len(parts) - most} more" if most and len(parts) > most else ""
+    return "".join(parts[:most]) + rest
 
 
 def _value(value: Any) -> str:
@@ -221,27 +153,25 @@ def _value(value: Any) -> str:
 _ROWS: Mapping[type[Event], Callable[[Any], Iterator[Field]]] = {
     Queried: _queried,
     Found: _found,
-    Acted: _acted,
+    Acted: lambda event: {"analyse": _analysed, "answer": _answered}.get(event.action, _acted)(event),
     Judged: _judged,
     GapsChanged: _gaps,
     Called: _called,
     Stopped: _stopped,
 }
-_ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
-    "analyse": _analysed,
-    "show": _shown,
-    "measure": _measured,
-    "answer": _answered,
-    "abstain": _why("abstain", "warn"),
-    "fail": _why("failed", "bad"),
-    FALL_BACK: _why("offline", "warn"),
-    "look up": _looked_up,
-    "extend": _extended,
-    "decide": _decided,
-    "keywords": _keyed,
-    "consider": _considered,
-    "cues": _cued,
-    "explore": _explored,
-    "call": _tool_called,
-    "search nothing": _why("search", ""),
+_STEPS = {  # by the name of an action: the label of its row, and the detail that it is about
+    "show": ("shown", "turns"),
+    "measure": ("signals", ""),
+    "abstain": ("abstain", ""),
+    "fail": ("failed", ""),
+    FALL_BACK: ("offline", ""),
+    "look up": ("look up", "entity"),
+    "extend": ("requires", "text"),
+    "decide": ("decides", "action"),
+    "keywords": ("keywords", "chosen"),
+    "consider": ("answers", "answer"),
+    "cues": ("cues", "cues"),
+    "explore": ("answers", "answer"),
+    "call": ("tool", "tool"),
+    "search nothing": ("search", ""),
 }

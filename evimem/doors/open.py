@@ -78,17 +78,7 @@ def open(  # noqa: PLR0913 - what a memory is made of
         StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
     """
     model = chat_model(llm)
-    core = make_core(
-        path,
-        llm=model,
-        embedder=embedder,
-        extractor=extractor,
-        clock=clock,
-        timezone=timezone,
-        date_order=date_order,
-        on_model_error=on_model_error,
-        observer=observer,
-    )
+    core = make_core(path, model, embedder, extractor, clock, timezone, date_order, on_model_error, observer)
     return Memory(core, model)
 
 
@@ -106,43 +96,19 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
 ) -> AsyncMemory:
     """Open a memory for an event loop: `async with evimem.open_async(path) as memory: ...`.
 
-    Opening itself is not awaited; it takes milliseconds. The arguments `path`, `llm`, `embedder`, `extractor`, `clock`,
-    `timezone`, `date_order`, `on_model_error` and `observer` are those of `open`; the model is used through its
-    `as_async()`, and an embedder whose `embed` is a coroutine function is awaited.
-
-    Raises:
-        InvalidQuery: `llm` is neither a model nor the name of one, `on_model_error` neither "raise" nor "offline",
-            `path` is ":memory:", `timezone` is no zone or another than that of the memory's turns, or
-            `date_order` is none of the three.
-        MissingExtra: `llm` is a name, and the `openai` package is not installed.
-        NotAMemory: The file is something else.
-        NewerSchema: A later version of evimem wrote it.
-        EmbedderMismatch: It was built with an embedder of another name.
-        DimensionMismatch: It was built with vectors of another dimension.
-        StoreRolledBack: It is older than its commit mark, emptied or missing while its mark or log is not.
-        StoreReadOnly: The folder does not exist, or the file cannot be written.
-        StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
+    Opening itself is not awaited; it takes milliseconds. It takes and raises what `open` does: see `open`. The model is
+    used through its `as_async()`, without which it is refused with InvalidQuery, and an embedder whose `embed` is a
+    coroutine function is awaited.
     """
     model = chat_model(llm)
     if model is not None and not callable(getattr(model, "as_async", None)):
         raise InvalidQuery(f"llm is a {type(llm).__name__}; an event loop needs a model with as_async(), as OpenAI has")
-    core = make_core(
-        path,
-        llm=model,
-        embedder=embedder,
-        extractor=extractor,
-        clock=clock,
-        timezone=timezone,
-        date_order=date_order,
-        on_model_error=on_model_error,
-        observer=observer,
-    )
+    core = make_core(path, model, embedder, extractor, clock, timezone, date_order, on_model_error, observer)
     return AsyncMemory(core, None if model is None else model.as_async())
 
 
-def make_core(  # noqa: PLR0913 - the arguments of open
+def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     path: AnyPath,
-    *,
     llm: Any = None,
     embedder: Embedder | AsyncEmbedder | None = None,
     extractor: Extractor | None = None,
@@ -165,15 +131,8 @@ def make_core(  # noqa: PLR0913 - the arguments of open
     checked_on_model_error(on_model_error)
     if observer is not None:
         checked_part("observer", observer, ("begin",), {})
-    store = SqliteStore(
-        checked_path("path", path),
-        chosen.name,
-        chosen.dimension,
-        clock=clock,
-        owner=owner,
-        timezone=timezone,
-        date_order=date_order,
-    )
+    dated: dict[str, Any] = {"timezone": timezone, "date_order": date_order}
+    store = SqliteStore(checked_path("path", path), chosen.name, chosen.dimension, clock=clock, owner=owner, **dated)
     judge = None if llm is None else LLMJudge()
     return Core(store, chosen, judge, extractor, _model_name(llm), on_model_error, clock, observer=observer)
 

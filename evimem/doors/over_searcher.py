@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -75,15 +75,6 @@ class SearchedStore:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """A question on its way: the flow, what it reads, and the model."""
-
-    flow: Flow[Answer]
-    store: SearchedStore
-    model: Any
-
-
 def ask_searcher(
     question: str,
     searcher: Searcher,
@@ -117,14 +108,15 @@ def ask_searcher(
     """
     if inspect.iscoroutinefunction(getattr(searcher, "search", None)):
         raise _to_be_awaited(searcher)
-    asking = _asking(question, searcher, chat_model(llm), speakers, asked_at, loop, budget)
+    model = chat_model(llm)
+    flow, _ = _asking(question, searcher, model, speakers, asked_at, loop, budget)
 
     def perform(effect: Effect) -> Any:
         if isinstance(effect, Complete):
-            return needed(asking.model).complete(effect)
+            return needed(model).complete(effect)
         raise _to_be_awaited(searcher) if isinstance(effect, Awaited) else _not_of_a_searcher(type(effect).__name__)
 
-    return run(asking.flow, perform)
+    return run(flow, perform)
 
 
 async def ask_searcher_async(
@@ -137,37 +129,21 @@ async def ask_searcher_async(
     loop: str | Loop = "memr3",
     budget: Budget = Budget(),
 ) -> Answer:
-    """Do what `ask_searcher` does on an event loop: searches are awaited, and so is the model.
-
-    Args:
-        question: 1 to 100,000 characters.
-        searcher: The backend; its `search` returns what is awaited, or hits at once.
-        llm: The model, as for `evimem.open_async`.
-        speakers: The names of who speaks.
-        asked_at: "Today" for the question.
-        loop: The loop's name, or one of your own that only searches.
-        budget: Limits of the loop.
-
-    Raises:
-        InvalidQuery: An argument is none that can be used, the searcher returned no hits but something else, or the
-            loop reads more than a searcher has.
-        NoModel: A loop of your own asks a model, and there is none.
-        ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
-    """
+    """Do what `ask_searcher` does on an event loop: searches and the model are awaited; see `ask_searcher`."""
     model = chat_model(llm)
     if model is not None:
         checked_part("llm", model, ("as_async",))
         model = model.as_async()
-    asking = _asking(question, searcher, model, speakers, asked_at, loop, budget)
+    flow, store = _asking(question, searcher, model, speakers, asked_at, loop, budget)
 
     async def perform(effect: Effect) -> Any:
         if isinstance(effect, Complete):
-            return await needed(asking.model).complete(effect)
+            return await needed(model).complete(effect)
         if isinstance(effect, Awaited):
-            return asking.store.found(await effect.hits)
+            return store.found(await effect.hits)
         raise _not_of_a_searcher(type(effect).__name__)
 
-    return await arun(asking.flow, perform)
+    return await arun(flow, perform)
 
 
 def _asking(
@@ -178,7 +154,8 @@ def _asking(
     asked_at: datetime | str | None,
     loop: str | Loop,
     budget: Budget,
-) -> _Asking:
+) -> tuple[Flow[Answer], SearchedStore]:
+    """Return the flow of a question, and what it reads."""
     checked_part("searcher", searcher, ("search",))
     wanted = checked_kind("budget", budget, Budget)
     check_budget(wanted)
@@ -193,9 +170,10 @@ def _asking(
     today = read_time("asked_at", asked_at)
     within = replace(wanted, without=frozenset(wanted.without) | _OURS)
     store = SearchedStore(searcher, named, today)
-    judge = _judge(model, within)
+    offline = OfflineJudge(extractor=Core.default_extractor())
+    judge: Judge = offline if model is None else LLMJudge().within(within)
     flow = answer_question(question, store=cast(Store, store), judge=judge, loop=loop, asked_at=today, budget=within)
-    return _Asking(flow, store, model)
+    return flow, store
 
 
 def _to_be_awaited(searcher: object) -> InvalidQuery:
@@ -208,9 +186,3 @@ def _not_of_a_searcher(name: str) -> InvalidQuery:
         f"the loop asked for {name!r}, which a searcher has not; expected a loop that only searches: {usable}, or one "
         "of your own that does"
     )
-
-
-def _judge(model: Any, budget: Budget) -> Judge:
-    if model is None:
-        return OfflineJudge(extractor=Core.default_extractor())
-    return LLMJudge().within(budget)
