@@ -729,7 +729,7 @@ class Memory:
             StoreError: The path is that of a database, a folder or a pipe.
             DiskFull, StoreReadOnly: The system refuses to write; the old file is kept.
         """
-        self._run(self._core.export(path, progress))
+        return self._run(self._core.export(path, progress))
 
     def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
         """Add the turns and facts of an export, once every line of it was validated.
