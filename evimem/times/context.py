@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from operator import attrgetter
+from typing import Protocol
 
 from ..lang import ENGLISH
 from ..types.values import DateOrder
-from .calendar import TimeInterval, midnight, waking_day
+from .calendar import DAY, TimeInterval, midnight, waking_day
 from .date_order import Weekday
 from .lexicon import (
     FOLLOWED,
@@ -51,7 +52,7 @@ _ED = rf"(?!{one_of(ENGLISH.words('times.not_past'))})[a-z]{{2,}}ed"
 _HAVING = r"got (?:an?|the|my|our|his|her|their)"
 _BACK = (
     rf"got (?!{one_of(ENGLISH.words('times.moving_verbs'))}\b)[a-z]{{2,16}}ed"
-    rf"|(?!{_HAVING}\b){one_of(ENGLISH.words('times.back'))}"
+    rf"|{_SUBJECT}'d (?:had|been|already|\w+ed)|(?!{_HAVING}\b){one_of(ENGLISH.words('times.back'))}"
     rf"|{_SUBJECT} (?!{one_of(ENGLISH.words('times.ahead'))}\b){_ED}"
 )
 # "-ed" without a subject before it may be a participle, and what was said may lie ahead.
@@ -252,6 +253,39 @@ def is_subject(end: int, ctx: Context) -> bool:
 
 
 Yearly = Callable[[int], TimeInterval | None]
+
+
+class Timed(Protocol):
+    """Characters of a text, and the time that they mean."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+    @property
+    def interval(self) -> TimeInterval | None: ...
+
+
+NEAR_A_YEAR = 80  # characters between a time and one that names its year, within which both are of one story
+_TELLS_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)|[/.-]\d\d\Z")
+
+
+def is_beside_another_year(folded: str, time: Timed, dated: Iterable[Timed]) -> bool:
+    """Return whether a time that names no year stands near one that is of another: "In 2009 ... by Christmas"."""
+    if time.interval is None:
+        return False
+    year = time.interval.start.year
+    for other in dated:
+        if other.interval is None or max(other.start - time.end, time.start - other.end) > NEAR_A_YEAR:
+            continue
+        whole = other.interval.granularity in ("year", "season")
+        if whole or _TELLS_YEAR.search(folded, other.start, other.end):
+            if not other.interval.start.year <= year <= (other.interval.end - DAY).year:
+                return True
+    return False
+
 
 # "last", "this past", "next", "this": which occurrence a word before a month, season or holiday names.
 RELATIVE = rf"(?P<relative>(?:this )?{PREVIOUS}|(?:this )?{UPCOMING}|next|this)"

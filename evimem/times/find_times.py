@@ -19,7 +19,7 @@ from ..lang.guess import ENGLISH_OR_UNKNOWN
 from ..types.values import DateOrder, TimeSpan
 from . import calendar
 from .calendar import TimeInterval
-from .context import AHEAD, Context
+from .context import AHEAD, PRESENT, Context, is_beside_another_year
 from .cues import RULES, Windows, cues, language_of_times
 from .date_order import Conventions, Weekday
 from .lexicon import (
@@ -41,7 +41,7 @@ from .lexicon import (
     respelled,
 )
 from .other_languages import locate_dates
-from .pair_joins import joined
+from .pair_joins import joined, moved_from
 from .rule_types import VAGUE, AnyRule, Candidate, Expression, Meaning, possible
 
 RECENT = timedelta(hours=12)  # how long ago a message was said that tells which year is spoken of
@@ -304,6 +304,13 @@ _SUPPOSED = Pattern(
     rf"\b(?:i|we|you|he|she|they)(?:'d| would) (?!{one_of(ENGLISH.words('times.wished'))}\b)[a-z]+ (?:\w+ ){{0,2}}\Z"
 )
 _FULL_MONTH = Pattern(MONTH)
+_SAYING = Pattern(rf"\b{one_of(ENGLISH.words('times.sayings'))}\b")
+_BORN = Pattern(r"\bborn\b")
+# "He said he'd call on Sunday": of the days of his saying.
+_PROMISED = Pattern(
+    r"\b(?:said|promised|swore|reckoned|thought|told \w+) (?:that )?\w+(?:'d| would)\b(?! (?:like|love)\b)"
+)
+_DAYS_OF_WORK = Pattern(rf"{WEEKDAY} (?:to|through|thru|till|until|-) {WEEKDAY}")
 _LATER_YEAR = Pattern(r"(?: \w+){1,2} (?:1[5-9]|20)\d\d\b")  # "the October half term 2011"
 _TEMPLATE = Pattern(rf"\b{one_of(ENGLISH.words('times.template_words'))}\W{{0,3}}(?:\w+\W{{1,3}})?\Z")
 # "Third Sunday", "the last three Saturdays of June", "the year to March", "every wet Sunday".
@@ -322,6 +329,7 @@ _UNREAD_AFTER = Pattern(
 def alone(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
     """Yield the expressions that are read whole, without the days of a list or a habit, and what is taken back."""
     left_out: set[int] = set()
+    sayings = [match.span() for match in _SAYING.regex.finditer(ctx.folded)] if expressions else []
     for at, (one, other) in enumerate(pairwise(expressions)):
         between = ctx.folded[one.end : other.start]
         if _CORRECTED.regex.fullmatch(between):
@@ -329,8 +337,27 @@ def alone(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
         if _is_list(one, other, between, ctx):
             left_out |= {at, at + 1}
     for at, each in enumerate(expressions):
-        if at not in left_out and not beside_unread(each, ctx) and not _recurs(each, ctx):
+        if at in left_out or beside_unread(each, ctx) or _recurs(each, ctx) or _is_unsure(each, expressions, ctx):
+            continue
+        if not any(start < each.end and each.start < end for start, end in sayings):
             yield each
+
+
+def _is_unsure(each: Expression, expressions: list[Expression], ctx: Context) -> bool:
+    """Return whether the sentence does not tell which of the days or years with its name an expression is."""
+    start, end, yearless = each.start, each.end, each.meaning.yearly is not None or bool(each.meaning.choices)
+    clause = (ctx.clause(start, end)[0], start)
+    if each.meaning.kind == "weekday" and (moved_from(start, ctx) or _PROMISED.regex.search(ctx.folded, *clause)):
+        return True
+    if not yearless or YEAR.search(ctx.folded, start, end):
+        return _DAYS_OF_WORK.regex.fullmatch(ctx.folded, start, end) is not None and ctx.direction(start, end) in (
+            0,
+            PRESENT,
+        )
+    if _BORN.regex.search(ctx.folded, *ctx.clause(start, end)):
+        return True
+    dated = [other for other in expressions if other.meaning.yearly is None and not other.meaning.choices]
+    return ctx.year is None and ctx.direction(start, end) != AHEAD and is_beside_another_year(ctx.folded, each, dated)
 
 
 def _is_list(one: Expression, other: Expression, between: str, ctx: Context) -> bool:

@@ -304,6 +304,7 @@ ELSEWHERE: dict[str, DayOfYear] = {
     name: day_of_year(rule) for rule, names in ENGLISH.lists("holidays.elsewhere").items() for name in names
 }
 SOON = timedelta(days=14)  # a holiday that is so near is meant as a day even without a word that makes it one
+SURELY = timedelta(days=35)  # how near a holiday is of which no verb tells which one is meant
 NEAR_ONE = timedelta(days=7)  # how near one of two days of the same name is when it is the one that is meant
 
 
@@ -331,7 +332,8 @@ def holiday(match: re.Match[str], ctx: Context) -> Meaning | None:
         return Meaning(relative(match["relative"], yearly, ctx.today, direction), yearly=yearly, weak=weak)
     near = nearest(yearly, ctx.today, direction)
     soon = near is not None and ctx.today <= near.start <= ctx.today + SOON and not _in_general(match, ctx)
-    weak = weak or not (match["lead"] or match["weekend"] or soon) or ctx.habitual(*match.span("x"))
+    unsure = near is not None and direction in (0, PRESENT) and abs(near.start - ctx.today) > SURELY
+    weak = weak or unsure or not (match["lead"] or match["weekend"] or soon) or ctx.habitual(*match.span("x"))
     return Meaning(near, yearly=yearly, weak=weak)
 
 

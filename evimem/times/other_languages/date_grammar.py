@@ -349,9 +349,12 @@ class Surroundings:
     @cached_property
     def any_habit(self) -> re.Pattern[str]:
         """The same anywhere, of words that are not an article too."""
-        words = any_of(word for word in self.words.language.words("dates.habit") if len(word) >= 4)
+        of = self.words.language.words
+        words = any_of((*(word for word in of("dates.habit") if len(word) >= 4), *of("dates.usually")))
         many = f"|{self.words.weekdays.source}(?:s|en)"  # "les lundis", "montags"
-        return standing_alone(f"{words}{many}" if self.words.spaced else self.habit.pattern.rstrip("$"), self.words)
+        return standing_alone(
+            f"{words}{many}" if self.words.spaced else f"{self.habit.pattern.rstrip('$')}|{words}", self.words
+        )
 
     @cached_property
     def habit_near(self) -> re.Pattern[str]:
@@ -380,6 +383,11 @@ class Surroundings:
         words = self.words.language.words(key)
         start = f"(?<![{_LETTER}])" if self.words.spaced else ""
         return re.compile(rf"{start}{any_of(words)}\s?$" if words else "(?!)")
+
+    @cached_property
+    def before_noun(self) -> re.Pattern[str]:
+        """What stands right before a noun, which may end as a verb does: "chez le kiné", "il mercato"."""
+        return self._right_before("dates.before_nouns")
 
     @cached_property
     def clause_end(self) -> re.Pattern[str]:
@@ -444,6 +452,7 @@ class Surroundings:
         glue = any_of(sorted(self.between - {"", ","}))
         return re.compile(
             rf"\s?(?:{after}|{words.half}|{any_of(self.words.relative_words('last', 'next'))})(?![{_LETTER}])"
+            rf"|\s{any_of(name for name in words.named('months', 1) if len(name) > 2)}(?![{_LETTER}])"
             rf"|\s?{any_of(sorted(self.range))}\s?\d(?![\d]*[:h])"
             rf"|(?:\s(?:{glue}\s)?)'?(?P<figures>)\d{{1,4}}(?![\d:.,h%°]|\s?(?:{words.units.source}|h|€|km)(?![{_LETTER}]))"
         )

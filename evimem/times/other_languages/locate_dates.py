@@ -12,8 +12,8 @@ from itertools import islice, pairwise
 from ...lang.guess import OTHER
 from ...types.values import DateOrder
 from .. import calendar
-from ..calendar import DAY, TimeInterval, part_of_day
-from ..context import Context
+from ..calendar import DAY, WEEK, TimeInterval, part_of_day
+from ..context import AHEAD, Context, is_beside_another_year
 from ..date_order import FIGURES, date_in_figures
 from ..date_rules import FOREIGN_RULES, foreign_date
 from ..rule_types import possible
@@ -258,7 +258,16 @@ def _whole(pieces: list[TimePiece], said: Said) -> Iterator[TimePiece]:
         recurs = (piece.weekday is not None or piece.number) and (
             any(said.same_sentence(end, piece.start) for end in habits) or said.has_habit(piece.start, piece.end)
         )
-        if at not in broken and not recurs and not _is_beside_unread(piece, said):
+        bare = piece.yearly is not None or piece.number
+        other_year = (
+            bare
+            and said.year is None
+            and said.direction(piece.start, piece.end) != AHEAD
+            and is_beside_another_year(
+                said.text, piece, [each for each in pieces if each.yearly is None and not each.number]
+            )
+        )
+        if at not in broken and not recurs and not other_year and not _is_beside_unread(piece, said):
             yield piece
 
 
@@ -354,6 +363,10 @@ def _is_habit(piece: TimePiece, said: Said) -> bool:
     return said.beside.habit.search(before) is not None or said.beside.habit_near.search(before) is not None
 
 
+def _a_week_before(day: TimeInterval) -> TimeInterval:
+    return calendar.day(day.start - WEEK)
+
+
 def _since(piece: TimePiece, interval: TimeInterval, said: Said) -> tuple[int, int, TimeInterval]:
     """Return a piece, from its beginning until now where the text says "since"."""
     start, end = piece.start, piece.end
@@ -364,5 +377,7 @@ def _since(piece: TimePiece, interval: TimeInterval, said: Said) -> tuple[int, i
         near = max(0, start - _NEAR)
         since = said.beside.since.search(said.text[near:start])
         start = near + since.start() if since else start
+    if since and piece.weekday is not None and interval.start > said.now and said.direction(start, end) != AHEAD:
+        interval = possible(_a_week_before, interval) or interval  # "seit Montag" is the last one, whatever its verb
     lasting = calendar.span(interval.start, said.now) if since else None
     return (start, end, lasting) if lasting is not None else (piece.start, piece.end, interval)

@@ -111,13 +111,18 @@ class Said:
         return self._tense(*self._around(start, end, stop))
 
     def _tense(self, before: str, after: str) -> int:
-        cues = [(len(before) - cue.end(), cue) for cue in self.beside.tense.finditer(before)]
-        cues += [(cue.start(), cue) for cue in self.beside.tense.finditer(after)]
+        cues = [(len(before) - cue.end(), cue) for cue in self.beside.tense.finditer(before) if self._is_verb(cue)]
+        cues += [(cue.start(), cue) for cue in self.beside.tense.finditer(after) if self._is_verb(cue)]
         for back, ahead, looks in (("back", "ahead", AHEAD), ("was", "will", PRESENT), ("", "now", PRESENT)):
             near = [(at, bool(back and cue[back])) for at, cue in cues if (back and cue[back]) or cue[ahead]]
             if near:
                 return -looks if min(near)[1] else looks
         return 0
+
+    def _is_verb(self, cue: Match) -> bool:
+        """Return whether a word that looks back or ahead is no noun that only ends like such a verb."""
+        stem = cue["was"] or cue["will"]
+        return not stem or self.beside.before_noun.search(cue.string, max(0, cue.start() - 12), cue.start()) is None
 
 
 def span_of(match: Match) -> tuple[int, int]:
