@@ -281,9 +281,10 @@ def is_beside_another_year(folded: str, time: Timed, dated: Iterable[Timed]) -> 
         if other.interval is None or max(other.start - time.end, time.start - other.end) > NEAR_A_YEAR:
             continue
         whole = other.interval.granularity in ("year", "season")
-        if whole or _TELLS_YEAR.search(folded, other.start, other.end):
-            if not other.interval.start.year <= year <= (other.interval.end - DAY).year:
-                return True
+        told = whole or _TELLS_YEAR.search(folded, other.start, other.end)
+        far = whole or abs(other.interval.start - time.interval.start) > YEARS
+        if told and far and not other.interval.start.year <= year <= (other.interval.end - DAY).year:
+            return True
     return False
 
 

@@ -298,7 +298,12 @@ _STARTS_WITH_COUNT = Pattern(rf"(?:{_NUMBER}|an?)(?: |-)?{one_of(UNITS)}\b")
 
 _CORRECTED = Pattern(rf" ?[,.!?:;-]{{1,3}} ?{one_of(ENGLISH.words('times.corrections'))}\b[^.!?\n]{{0,20}}")
 _LISTED = Pattern(r" ?(?:,|/|&|\+|,? and|,? or) ?")
-_BIN_DAY = Pattern(r"\b\w{2,12} (?:day|night|club|practice|training|class)(?: is|'s) (?:on )?\Z")
+_BIN_DAY = Pattern(
+    r"\b(?:\w{2,12} (?:day|night|club|practice|training|class)(?: off)?|[a-z]{2,12}ing)(?: is|'s) (?:on )?\Z"
+)
+_CURRY_NIGHT = Pattern(
+    r"(?: is|'s) (?:the new|(?!my|our|the|his|her)(?:\w+ ){1,2}(?:night|day|club|practice|class|time))\b"
+)
 _NTH_OF = Pattern(rf"(?:the )?{one_of(POSITIONS)} \w+ (?:of|in) ")
 _SUPPOSED = Pattern(
     rf"\b(?:i|we|you|he|she|they)(?:'d| would) (?!{one_of(ENGLISH.words('times.wished'))}\b)[a-z]+ (?:\w+ ){{0,2}}\Z"
@@ -349,7 +354,7 @@ def _is_unsure(each: Expression, expressions: list[Expression], ctx: Context) ->
     clause = (ctx.clause(start, end)[0], start)
     if each.meaning.kind == "weekday" and (moved_from(start, ctx) or _PROMISED.regex.search(ctx.folded, *clause)):
         return True
-    if not yearless or YEAR.search(ctx.folded, start, end):
+    if not yearless or _RELATIVE.regex.match(ctx.folded, start) or YEAR.search(ctx.folded, start, end):
         return _DAYS_OF_WORK.regex.fullmatch(ctx.folded, start, end) is not None and ctx.direction(start, end) in (
             0,
             PRESENT,
@@ -377,7 +382,10 @@ def _recurs(expression: Expression, ctx: Context) -> bool:
     """Return whether a day of no certain week or month is one of a habit: "bin day is Wednesday, alternate weeks"."""
     start, end = expression.start, expression.end
     words = ctx.folded[start:end].removeprefix("the ")
-    if _BIN_DAY.regex.search(ctx.folded, max(0, start - BESIDE), start) and words in WEEKDAYS:
+    named = _BIN_DAY.regex.search(ctx.folded, max(0, start - BESIDE), start) or _CURRY_NIGHT.regex.match(
+        ctx.folded, end
+    )
+    if named and words in WEEKDAYS:
         return True
     recurring = words in WEEKDAYS or (expression.meaning.choices and expression.meaning.yearly is None)
     recurring = recurring or _NTH_OF.regex.match(ctx.folded, start, end) is not None

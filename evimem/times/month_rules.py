@@ -332,8 +332,8 @@ def holiday(match: re.Match[str], ctx: Context) -> Meaning | None:
         return Meaning(relative(match["relative"], yearly, ctx.today, direction), yearly=yearly, weak=weak)
     near = nearest(yearly, ctx.today, direction)
     soon = near is not None and ctx.today <= near.start <= ctx.today + SOON and not _in_general(match, ctx)
-    unsure = near is not None and direction in (0, PRESENT) and abs(near.start - ctx.today) > SURELY
-    weak = weak or unsure or not (match["lead"] or match["weekend"] or soon) or ctx.habitual(*match.span("x"))
+    unsure = match["lead"] == "at" and direction in (0, PRESENT) and near and abs(near.start - ctx.today) > SURELY
+    weak = weak or bool(unsure) or not (match["lead"] or match["weekend"] or soon) or ctx.habitual(*match.span("x"))
     return Meaning(near, yearly=yearly, weak=weak)
 
 

@@ -349,12 +349,14 @@ class Surroundings:
     @cached_property
     def any_habit(self) -> re.Pattern[str]:
         """The same anywhere, of words that are not an article too."""
-        of = self.words.language.words
-        words = any_of((*(word for word in of("dates.habit") if len(word) >= 4), *of("dates.usually")))
+        words = any_of(word for word in self.words.language.words("dates.habit") if len(word) >= 4)
         many = f"|{self.words.weekdays.source}(?:s|en)"  # "les lundis", "montags"
-        return standing_alone(
-            f"{words}{many}" if self.words.spaced else f"{self.habit.pattern.rstrip('$')}|{words}", self.words
-        )
+        return standing_alone(f"{words}{many}" if self.words.spaced else self.habit.pattern.rstrip("$"), self.words)
+
+    @cached_property
+    def usually(self) -> re.Pattern[str]:
+        """What makes the weekday of its clause a habit: always, mostly."""
+        return standing_alone(any_of(self.words.language.words("dates.usually")), self.words)
 
     @cached_property
     def habit_near(self) -> re.Pattern[str]:
@@ -378,6 +380,11 @@ class Surroundings:
         whole = f"(?P<back>{any_of(_whole(back))})|(?P<ahead>{any_of(_whole(ahead))})|(?P<now>{any_of(now)})"
         stems = f"(?P<will>{_stems(ahead, 1)})|(?P<was>{_stems(back, 2)})"
         return re.compile(f"{start}(?:{whole}|{no_verb}(?:{stems})){end}")
+
+    @cached_property
+    def now(self) -> frozenset[str]:
+        """Verbs of the present."""
+        return frozenset(self.words.language.words("dates.looking_at_now"))
 
     def _right_before(self, key: str) -> re.Pattern[str]:
         words = self.words.language.words(key)

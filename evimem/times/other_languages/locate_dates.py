@@ -243,7 +243,7 @@ def _whole(pieces: list[TimePiece], said: Said) -> Iterator[TimePiece]:
     None of two that stand beside each other and make no time together is read, nor days of a list, which are habits as
     often, nor a time that the next one corrects.
     """
-    pieces = [piece for piece in pieces if piece.interval is not None or piece.offset]
+    pieces = [piece for piece in pieces if piece.interval is not None or piece.offset or piece.weekday is not None]
     broken: set[int] = set()
     for at, (one, other) in enumerate(pairwise(pieces)):
         gap = said.text[one.end : other.start]
@@ -256,11 +256,13 @@ def _whole(pieces: list[TimePiece], said: Said) -> Iterator[TimePiece]:
     habits = [piece.end for at, piece in enumerate(pieces) if at in broken and piece.weekday is not None]
     for at, piece in enumerate(pieces):
         recurs = (piece.weekday is not None or piece.number) and (
-            any(said.same_sentence(end, piece.start) for end in habits) or said.has_habit(piece.start, piece.end)
+            any(said.same_sentence(end, piece.start) for end in habits)
+            or said.has_habit(piece.start, piece.end)
+            or said.in_clause(said.beside.usually, piece.start, piece.end)
         )
-        bare = piece.yearly is not None or piece.number
+        yearless = piece.yearly is not None or bool(piece.number)
         other_year = (
-            bare
+            yearless
             and said.year is None
             and said.direction(piece.start, piece.end) != AHEAD
             and is_beside_another_year(

@@ -113,6 +113,8 @@ class Said:
     def _tense(self, before: str, after: str) -> int:
         cues = [(len(before) - cue.end(), cue) for cue in self.beside.tense.finditer(before) if self._is_verb(cue)]
         cues += [(cue.start(), cue) for cue in self.beside.tense.finditer(after) if self._is_verb(cue)]
+        if any(cue["was"] for _, cue in cues):  # in "ben gevallen" the "ben" does not look ahead
+            cues = [(at, cue) for at, cue in cues if not cue["ahead"] or cue[0] not in self.beside.now]
         for back, ahead, looks in (("back", "ahead", AHEAD), ("was", "will", PRESENT), ("", "now", PRESENT)):
             near = [(at, bool(back and cue[back])) for at, cue in cues if (back and cue[back]) or cue[ahead]]
             if near:
