@@ -310,7 +310,6 @@ _SUPPOSED = Pattern(
 )
 _FULL_MONTH = Pattern(MONTH)
 _SAYING = Pattern(rf"\b{one_of(ENGLISH.words('times.sayings'))}\b")
-_BORN = Pattern(r"\bborn\b")
 # "He said he'd call on Sunday": of the days of his saying.
 _PROMISED = Pattern(
     r"\b(?:said|promised|swore|reckoned|thought|told \w+) (?:that )?\w+(?:'d| would)\b(?! (?:like|love)\b)"
@@ -359,8 +358,6 @@ def _is_unsure(each: Expression, expressions: list[Expression], ctx: Context) ->
             0,
             PRESENT,
         )
-    if _BORN.regex.search(ctx.folded, *ctx.clause(start, end)):
-        return True
     dated = [other for other in expressions if other.meaning.yearly is None and not other.meaning.choices]
     return ctx.year is None and ctx.direction(start, end) != AHEAD and is_beside_another_year(ctx.folded, each, dated)
 
