@@ -320,10 +320,42 @@ _SENTENCE_END = "[.!?;\n\u3002\uff01\uff1f\u0964\u061f]"
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """The patterns of what stands beside an expression of time: what belongs to it, denies it, or tells its tense."""
+class Verbs:
+    """The words of a sentence that show how it looks at its times."""
 
     words: DateWords
+
+    @cached_property
+    def tense(self) -> re.Pattern[str]:
+        """Words that look back or ahead; a star in a list stands for the rest of a word, and whole words go first."""
+        of = self.words.language.words
+        back, ahead, now = of("dates.looking_back"), of("dates.looking_ahead"), of("dates.looking_at_now")
+        start, end = (f"(?<![{_LETTER}])", f"(?![{_LETTER}])") if self.words.spaced else ("", "")
+        # A word of time is no verb, whatever it ends like: "día" is no past.
+        no_verb = rf"(?!(?:{self.words.units.source}|{self.words.parts.source}|{self.words.seasons.source}){end})"
+        whole = f"(?P<back>{any_of(_whole(back))})|(?P<ahead>{any_of(_whole(ahead))})|(?P<now>{any_of(now)})"
+        stems = f"(?P<will>{_stems(ahead, 1)})|(?P<was>{_stems(back, 2)})"
+        return re.compile(f"{start}(?:{whole}|{no_verb}(?:{stems})){end}")
+
+    @cached_property
+    def before_noun(self) -> re.Pattern[str]:
+        """What stands right before a noun, which may end as a verb does: "chez le kiné", "il mercato"."""
+        return self._right_before("dates.before_nouns")
+
+    @cached_property
+    def now(self) -> frozenset[str]:
+        """Verbs of the present."""
+        return frozenset(self.words.language.words("dates.looking_at_now"))
+
+    def _right_before(self, key: str) -> re.Pattern[str]:
+        words = self.words.language.words(key)
+        start = f"(?<![{_LETTER}])" if self.words.spaced else ""
+        return re.compile(rf"{start}{any_of(words)}\s?$" if words else "(?!)")
+
+
+@dataclass(frozen=True)
+class Surroundings(Verbs):
+    """The patterns of what stands beside an expression of time: what belongs to it, denies it, or tells its tense."""
 
     @cached_property
     def between(self) -> frozenset[str]:
@@ -368,33 +400,6 @@ class Surroundings:
     def habit_of_a_weekday(self) -> re.Pattern[str]:
         """What stands right before a weekday or a part of it that recurs: French "le"."""
         return self._right_before("dates.habit_of_a_weekday")
-
-    @cached_property
-    def tense(self) -> re.Pattern[str]:
-        """Words that look back or ahead; a star in a list stands for the rest of a word, and whole words go first."""
-        of = self.words.language.words
-        back, ahead, now = of("dates.looking_back"), of("dates.looking_ahead"), of("dates.looking_at_now")
-        start, end = (f"(?<![{_LETTER}])", f"(?![{_LETTER}])") if self.words.spaced else ("", "")
-        # A word of time is no verb, whatever it ends like: "día" is no past.
-        no_verb = rf"(?!(?:{self.words.units.source}|{self.words.parts.source}|{self.words.seasons.source}){end})"
-        whole = f"(?P<back>{any_of(_whole(back))})|(?P<ahead>{any_of(_whole(ahead))})|(?P<now>{any_of(now)})"
-        stems = f"(?P<will>{_stems(ahead, 1)})|(?P<was>{_stems(back, 2)})"
-        return re.compile(f"{start}(?:{whole}|{no_verb}(?:{stems})){end}")
-
-    @cached_property
-    def now(self) -> frozenset[str]:
-        """Verbs of the present."""
-        return frozenset(self.words.language.words("dates.looking_at_now"))
-
-    def _right_before(self, key: str) -> re.Pattern[str]:
-        words = self.words.language.words(key)
-        start = f"(?<![{_LETTER}])" if self.words.spaced else ""
-        return re.compile(rf"{start}{any_of(words)}\s?$" if words else "(?!)")
-
-    @cached_property
-    def before_noun(self) -> re.Pattern[str]:
-        """What stands right before a noun, which may end as a verb does: "chez le kiné", "il mercato"."""
-        return self._right_before("dates.before_nouns")
 
     @cached_property
     def clause_end(self) -> re.Pattern[str]:
