@@ -1,7 +1,7 @@
 """Which turns stand in a block, in what order they are tried, and how much of each is shown.
 
 First the standing wishes nearest to the message, in a room of their own; then the hits, best first, until help stops:
-the first few at length, the others as short lines. What was said nearly alike is shown once with a count, what an
+the first few at length, of others a short turn whole and of a long one the sentence that matches best. What was said nearly alike is shown once with a count, what an
 assistant said that the user had said comes last, and a question brings what was replied.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import TypeAlias
 
 from ..llm.evidence_prompt import turn_texts
@@ -24,10 +25,10 @@ from .quoted_lines import Line, dates_in, line_text
 STOPS = 0.45  # of the best score: of the turns that answer, 3 in 100 lie below it, and half of all others
 ALIKE = 0.8  # of the words of two turns that one of them is shown for both
 RESTATES = 0.7  # of an assistant's words that a user's turn has too: it comes after that
-LEADING, FIRST = 3, 640  # of the best turns so many characters are shown; most answers stand in these
-LINE = 320  # characters of a turn beyond these
+LEADING, FIRST = 4, 400  # of the best turns so many characters are shown; most answers stand in these
+SHORT = 160  # characters of a turn beyond these that is shown whole
+LINE = 100  # of a longer one: its best sentence, and others while they fit
 COMPARED = 400  # characters of a turn that are compared with others
-SHORTER = 4  # a turn that does not fit is shown in a quarter of the room
 LEAST = 10  # tokens of a line: with fewer left, nothing more is tried
 MOST_MISFITS = 8
 NUMBERED = 10  # what a line is counted with: no number of a usual block is longer
@@ -60,17 +61,22 @@ def terms_in(text: str) -> frozenset[str]:
 def _told_apart(hits: Sequence[Hit]) -> list[_Group]:
     """Return the hits that help, each with those of the same speaker that say nearly the same."""
     groups: list[_Group] = []
+    by_speaker: dict[str, list[tuple[int, _Group]]] = {}
     for hit in hits:
         if hit.score < STOPS * hits[0].score:
             break
         said = terms_in(hit.turn.text[:COMPARED])
-        for other, first, alike in groups:
-            near = ALIKE * len(said) <= len(other) <= len(said) / ALIKE and first.turn.speaker == hit.turn.speaker
-            if near and said and len(said & other) >= ALIKE * len(said | other):
-                alike.append(hit.turn)
+        # Two sets of which this share of all words is common are nearly as large, and most of their words are common.
+        common = 2 * ALIKE / (1 + ALIKE)
+        own = by_speaker.setdefault(hit.turn.speaker, [])
+        for size, group in own:
+            both = len(said) + size
+            if both and abs(len(said) - size) <= (1 - common) * both and 2 * len(said & group[0]) >= common * both:
+                group[2].append(hit.turn)
                 break
         else:
             groups.append((said, hit, []))
+            own.append((len(said), groups[-1]))
     return groups
 
 
@@ -104,7 +110,7 @@ class _Filling:
         self._left = tokens - count(fenced(()))
         self._misfits = 0
         self._shown: set[str] = set()
-        self._of: dict[tuple[bool, str], Line] = {}  # a line of each day and of each hour
+        self._of: dict[tuple[bool, date, int], Line] = {}  # a line of each day and of each hour
 
     @property
     def is_full(self) -> bool:
@@ -120,8 +126,7 @@ class _Filling:
         """Take a hit for all turns that are alike, shorter where it does not fit otherwise, and the reply to it."""
         if hit.turn.id in self._shown:
             return
-        most = FIRST if len(self.lines) < LEADING else LINE
-        if not self._take_one_of(hit, alike, (most, most // SHORTER)):
+        if not self._take_one_of(hit, alike, (FIRST, LINE) if len(self.lines) < LEADING else (LINE,)):
             self._misfits += 1
         elif reply is not None and reply.id not in self._shown:
             self._take_one_of(Hit(reply, (), 0.0), (), (LINE,))
@@ -129,7 +134,7 @@ class _Filling:
     def _take_one_of(self, hit: Hit, alike: Sequence[Turn], sizes: Sequence[int]) -> bool:
         """Take a hit in the first of some sizes that fits, with the dates in it where there is room for them too."""
         last = max(turn.time for turn in (hit.turn, *alike))
-        for said in turn_texts(hit.turn, self._wanted, sizes, hit.span):
+        for said in turn_texts(hit.turn, self._wanted, sizes, hit.span, short=SHORT):
             if self._take(Line(hit.turn, said, (), 1 + len(alike), last)):
                 self._add_dates(dates_in(hit.turn, hit.facts, said))
                 return True
@@ -137,7 +142,7 @@ class _Filling:
 
     def _add_dates(self, dates: tuple[str, ...]) -> None:
         """Add dates to the line that was taken last, where they fit: reading them costs more than all the rest."""
-        cost = sum(self._count(f"\n{WORKED_OUT}{date}") for date in dates)
+        cost = sum(self._count(f"\n{WORKED_OUT}{one}") for one in dates)
         if dates and cost <= self._left:
             self._left -= cost
             self.lines[-1] = replace(self.lines[-1], dates=dates)

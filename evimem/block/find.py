@@ -16,7 +16,7 @@ from ..types.values import Hints, Hit, Query, Turn
 from .question import Asked, comparable
 
 LEAST, MOST = 24, 120  # turns that a search is asked for
-A_TURN = 24  # tokens of a short line
+A_TURN = 16  # tokens of a short line
 REPLIED = 8  # hits that ask, the best, whose replies are read
 Recalled = Callable[[Query], Flow[tuple[Hit, ...]]]  # the best turns for a query, with the facts that they state
 ENDS_ASKING = ("?", "\uff1f", "\u061f")

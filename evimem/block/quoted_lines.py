@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from html import escape as escape_xml
 
@@ -44,14 +44,14 @@ class Line:
     is_wish: bool = False
 
     @property
-    def day(self) -> tuple[bool, str]:
+    def day(self) -> tuple[bool, date, int]:
         """Its day, in its part of the block."""
-        return self.is_wish, f"{self.turn.time:%Y-%m-%d}"
+        return self.is_wish, self.turn.time.date(), -1
 
     @property
-    def hour(self) -> tuple[bool, str]:
+    def hour(self) -> tuple[bool, date, int]:
         """Its hour, in its part of the block."""
-        return self.is_wish, f"{self.turn.time:%Y-%m-%d %H}"
+        return self.is_wish, self.turn.time.date(), self.turn.time.hour
 
 
 def block_text(lines: Sequence[Line], style: Style) -> str:

@@ -21,11 +21,11 @@ USUAL = 1 << 13  # words whose costs are remembered: the same few make up most o
 DEAR = 255  # a word of which some form costs more than four tokens: its letters count
 _PICTURES = range(0x1F000, 0x1FB00)  # emoji: three tokens at most, where other rare characters take four
 _PARTS = re.compile(
-    r"(?P<word> ?[A-Za-z]+)"
-    r"|(?P<ending>'(?:s|t|re|ve|m|ll|d)(?![A-Za-z]))"
-    r"|(?P<marks> ?[!-/:-@\[-`{-~]+)"
-    r"|(?P<beyond>[^\x00-\x7f]+)"
-    r"|(?P<other>.)",
+    r" ?[A-Za-z]+"  # a word
+    r"|'(?:s|t|re|ve|m|ll|d)(?![A-Za-z])"
+    r"| ?[!-/:-@\[-`{-~]{1,24}"  # marks
+    rf"|[^\x00-\x7f]{{1,{STRADDLED}}}"
+    r"|.",
     re.DOTALL,
 )
 _LETTERS = re.compile("(?:##)?[a-z]+")
@@ -33,23 +33,16 @@ _LETTERS = re.compile("(?:##)?[a-z]+")
 
 def token_bound(text: str) -> int:
     """Return a number of tokens that no common tokenizer exceeds for a text."""
-    costs, total = _costs(), 0
-    for part in _PARTS.finditer(text):
-        kind, said = part.lastgroup, part[0]
-        if kind == "word":
-            total += _of_word(said)
-        elif kind == "beyond":
-            total += sum(map(costs.of_character, said)) + len(said) // STRADDLED
-        elif kind == "marks":
-            total += len(said.lstrip(" "))
-        else:
-            total += 1
-    return total
+    return sum(map(_of_part, _PARTS.findall(text)))
 
 
 @lru_cache(maxsize=USUAL)
-def _of_word(said: str) -> int:
-    return _costs().of_word(said)
+def _of_part(said: str) -> int:
+    if not said.isascii():
+        return sum(map(_costs().of_character, said)) + len(said) // STRADDLED
+    if said[-1].isalpha():
+        return 1 if said[0] == "'" else _costs().of_word(said)
+    return len(said.lstrip(" ")) or 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,20 +41,20 @@ class Passages:
         self._wanted = frozenset(wanted)
         self._found = found
 
-    def within(self, most: int) -> tuple[Range, ...]:
+    def within(self, most: int, *, short: int = 0) -> tuple[Range, ...]:
         """Return all of the text where it has at most `most` characters (1 or more), else what matches best.
 
         The ranges are half-open and in order, together at most `most` characters; words are whole, unless one is longer
-        than `UNIT`.
+        than `UNIT`. With `short`, a text of so many characters is whole, and the best part of another is, however long.
         """
-        if len(self._text) <= most:
+        if len(self._text) <= max(most, short):
             return ((0, len(self._text)),)
         units, by_worth = self._ranked
         taken: set[int] = set()
         left = most
         for number in by_worth:
             start, end = units[number]
-            if end - start + GAP <= left:
+            if end - start + GAP <= left or (short and not taken):
                 taken.add(number)
                 left -= end - start + GAP
             elif left < UNIT // 4:

@@ -197,15 +197,17 @@ def turn_text(turn: Turn, wanted: Collection[str], most: int, found: Range | Non
     return next(turn_texts(turn, wanted, (most,), found))
 
 
-def turn_texts(turn: Turn, wanted: Collection[str], sizes: Iterable[int], found: Range | None = None) -> Iterator[str]:
+def turn_texts(
+    turn: Turn, wanted: Collection[str], sizes: Iterable[int], found: Range | None = None, *, short: int = 0
+) -> Iterator[str]:
     """Yield the words of a turn that are shown in each of some sizes, in characters of its text and of its caption.
 
-    `found` is the passage of the text that a search found (`shown_passages.Passages`).
+    `found` is the passage of the text that a search found, `short` as in `shown_passages.Passages`.
     """
     said, pictured = turn.text, turn.caption or ""
     of_said, of_pictured = Passages(said, wanted, found), Passages(pictured, wanted)
     for most in sizes:
-        yield excerpt(said, of_said.within(most)) + caption_line(excerpt(pictured, of_pictured.within(most)))
+        yield excerpt(said, of_said.within(most, short=short)) + caption_line(excerpt(pictured, of_pictured.within(most)))
 
 
 class _Page:
