@@ -1,24 +1,29 @@
 """What a block holds for its tokens, and what it costs: `python -m benchmarks.block LOCOMO.json`.
 
 For each budget the share of the gold turns of answerable questions that `Memory.block` quotes, in our own chats and in
-LoCoMo, the tokens of the blocks, how much of their characters is quoted, and the processor time beside that of a
-search, both measured in turn. Tokens are those of the shipped WordPiece vocabulary, as in earlier results, and the
-default bound. The gate is on for the share that is empty, and off for the rest.
+LoCoMo, and of those whose telling sentence can be read in a line; the tokens of the blocks, how much of their
+characters is quoted, and the processor time beside that of a search, both measured in turn. Tokens are those of the
+shipped WordPiece vocabulary, as in earlier results, and the default bound. The gate is on for the share that is empty,
+and off for the rest.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import evimem
 from evimem.embedding import count_tokens
 from evimem.loaders.locomo_format import read_locomo
+from evimem.text.sentences import sentences
+from evimem.text.terms import terms
 
 from .recording import add_result, data_set, record
 from .scoring.estimates import rows_of
@@ -29,6 +34,10 @@ from .scoring.retrieval_metrics import recall
 BUDGETS = (400, 500, 800, 1000, 1500)
 ADVERSARIAL = 5  # the category of LoCoMo's questions without an answer
 CHATS = Path(__file__).parent / "chats"
+NEARLY = 0.8  # of the best match with the answer: such sentences of a turn tell it
+OF_THE_QUESTION = 0.3  # of the weight of a word of the answer
+READ = 0.6  # of the weight of the words of a sentence, shown in one line
+_LINE = re.compile(r"^(?=\[\d+\] )", re.MULTILINE)
 _HEAD = re.compile(r"^(?:\[\d+\] [^:\n]*(?:\d\d:\d\d)?: |> |= .*$)", re.MULTILINE)
 
 
@@ -39,6 +48,7 @@ class Recalled:
     source: str
     data: str
     gold: dict[int, float]
+    read: dict[int, float]
     tokens: dict[int, int]
     bounded: float
     quoted: float
@@ -48,14 +58,19 @@ class Recalled:
 
 
 def recalled(
-    data: str, name: str, turns: Sequence[evimem.Turn], asked: Sequence[tuple[str, Sequence[str]]]
+    data: str, name: str, turns: Sequence[evimem.Turn], asked: Sequence[tuple[str, Sequence[str], str]]
 ) -> Iterator[Recalled]:
     """Yield what the blocks of questions with their gold turns held, in a memory of these turns."""
+    spread = Counter(term for turn in turns for term in {*terms(turn.text)})
+    weight = {term: math.log(1 + len(turns) / count) for term, count in spread.items()}
+    by_id = {turn.id: turn for turn in turns}
     with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem") as memory:
         memory.extend(turns, strict=True)
-        for question, gold in asked:
+        for question, gold, answer in asked:
             blocks = {n: memory.block(question, tokens=n, gate=False, count=count_tokens) for n in BUDGETS}
             ids = {n: [turn.id for turn in block.turns] for n, block in blocks.items()}
+            shown = {n: [{*terms(line)} for line in _LINE.split(block.text)] for n, block in blocks.items()}
+            told = [_telling(by_id[one].text, {*terms(answer)}, {*terms(question)}, weight) for one in gold]
             begun = time.process_time()
             gated = memory.block(question, tokens=800)
             between = time.process_time()
@@ -66,6 +81,7 @@ def recalled(
                 name,
                 data,
                 {n: recall(found, gold, len(found)) for n, found in ids.items()},
+                {n: sum(_is_read(one, lines, weight) for one in told) / len(told) for n, lines in shown.items()},
                 {n: block.tokens for n, block in blocks.items()},
                 recall([turn.id for turn in gated.turns], gold, len(gated.turns)),
                 len(_HEAD.sub("", "\n".join(text.splitlines()[2:-1]))) / max(1, len(text)),
@@ -73,6 +89,21 @@ def recalled(
                 1000 * (between - begun),
                 1000 * (ended - between),
             )
+
+
+def _telling(text: str, answer: set[str], question: set[str], weight: Mapping[str, float]) -> list[set[str]]:
+    """Return the terms of the sentences of a turn that match the answer best, or nearly so."""
+    found = [said for start, end in sentences(text) if (said := {*terms(text[start:end])})] or [{*terms(text)}]
+    worth = [_sum(said & answer, weight) + OF_THE_QUESTION * _sum(said & question, weight) for said in found]
+    return [said for said, value in zip(found, worth, strict=True) if value >= NEARLY * max(worth)]
+
+
+def _is_read(told: Sequence[set[str]], lines: Sequence[set[str]], weight: Mapping[str, float]) -> bool:
+    return any(_sum(said & line, weight) >= READ * _sum(said, weight) for said in told for line in lines)
+
+
+def _sum(found: set[str], weight: Mapping[str, float]) -> float:
+    return sum(weight.get(term, 0.0) for term in found)
 
 
 def main() -> None:
@@ -83,15 +114,19 @@ def main() -> None:
     options = parser.parse_args()
     rows: list[Recalled] = []
     for chat in read_chats(CHATS):
-        asked = [(one.text, one.evidence) for one in chat.questions if one.evidence and one.answer is not None]
+        asked = [
+            (one.text, one.evidence, one.answer) for one in chat.questions if one.evidence and one.answer is not None
+        ]
         rows += recalled("our chats", chat.name, chat.turns, asked)
     for sample in read_locomo(options.locomo):
-        found = [(one.text, one.evidence) for one in sample.questions if one.evidence and one.category != ADVERSARIAL]
+        answerable = [one for one in sample.questions if one.evidence and one.category != ADVERSARIAL]
+        found = [(one.text, one.evidence, str(one.answer)) for one in answerable]
         rows += recalled("LoCoMo", sample.id, sample.turns, found[:: options.every])
     groups = {name: [one for one in rows if one.data == name] for name in ("our chats", "LoCoMo")}
     measures = {}
     for n in BUDGETS:
         measures[f"gold in view, {n:,} tokens"] = lambda one, n=n: one.gold[n]
+        measures[f"its sentence in view, {n:,} tokens"] = lambda one, n=n: one.read[n]
         measures[f"tokens of {n:,}"] = lambda one, n=n: float(one.tokens[n])
     measures["gold in view, 800 tokens by the default bound, gate on"] = lambda one: one.bounded
     measures["share quoted, 800 tokens"] = lambda one: one.quoted

@@ -1,8 +1,9 @@
 """Which turns stand in a block, in what order they are tried, and how much of each is shown.
 
 First the standing wishes nearest to the message, in a room of their own; then the hits, best first, until help stops:
-the first few at length, of others a short turn whole and of a long one the sentence that matches best. What was said nearly alike is shown once with a count, what an
-assistant said that the user had said comes last, and a question brings what was replied.
+the first few at length, of others a short turn whole and of a long one the sentence that matches best. What was said
+nearly alike is shown once with a count, what an assistant said that the user had said comes last, and a question brings
+what was replied.
 """
 
 from __future__ import annotations

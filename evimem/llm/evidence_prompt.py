@@ -207,7 +207,9 @@ def turn_texts(
     said, pictured = turn.text, turn.caption or ""
     of_said, of_pictured = Passages(said, wanted, found), Passages(pictured, wanted)
     for most in sizes:
-        yield excerpt(said, of_said.within(most, short=short)) + caption_line(excerpt(pictured, of_pictured.within(most)))
+        yield excerpt(said, of_said.within(most, short=short)) + caption_line(
+            excerpt(pictured, of_pictured.within(most))
+        )
 
 
 class _Page:

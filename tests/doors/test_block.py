@@ -94,6 +94,28 @@ def test_a_users_word_is_seen_behind_twelve_repeats_of_a_wrong_reply(memory: Mem
     assert text.count("You are allergic to shellfish.") <= 1
 
 
+def test_a_users_word_comes_before_an_assistants_restatement(memory: Memory) -> None:
+    memory.add("user", "Before we plan the walk on Sunday, I am allergic to peanuts.", time=NOON, session="s")
+    memory.add("assistant", "You are allergic to peanuts.", time=NOON + timedelta(days=1), session="t")
+    memory.add("user", "The walk on Sunday was lovely and long.", time=NOON + timedelta(days=2), session="u")
+    asked = "What am I allergic to?"
+    assert memory.search(asked)[0].turn.role == "assistant"
+    assert [turn.role for turn in memory.block(asked, tokens=75, gate=False).turns] == ["user"]
+
+
+def test_behind_the_first_a_long_turn_is_its_best_sentence_and_a_short_one_whole(memory: Memory) -> None:
+    best = f"Our puppy Juno ate {'the blue and the green slippers of ' * 5}Mira."
+    short = "Juno ate our slippers. Then it rained all day, and nobody wanted to go out with it."
+    for n in range(4):
+        memory.add("Mira", f"Our puppy Juno ate slippers, pair {'one two three four'.split()[n]}{n}.", time=NOON)
+    memory.add("Mira", f"{'Nothing else went on at all this week. ' * 8}{best}", time=NOON + timedelta(days=1))
+    memory.add("Mira", short, time=NOON + timedelta(days=2))
+    text = memory.block("Whose slippers did our puppy Juno eat?", gate=False).text
+    assert best in text
+    assert short in text
+    assert "Nothing else went on" not in text
+
+
 def test_a_shown_question_brings_its_reply(memory: Memory) -> None:
     memory.add("Mira", "What was the deposit for the workshop in the end?", time=NOON, session="s")
     memory.add("Tomas", "420. I apologise.", time=NOON + timedelta(minutes=27), session="s")
