@@ -28,11 +28,19 @@ _SALUTATION = re.compile(
 _SIGN_OFF = re.compile(rf"\s*{ENGLISH.any_of('small_talk.sign_offs')}\b[^.?\n]{{0,30}}$", re.IGNORECASE)
 # "Rewrite this:", "Here is my cover letter:"; what follows is not said but passed on
 _PASSED_ON = re.compile(rf"\b{ENGLISH.any_of('small_talk.passed_on')}\b[^.!?:\n]{{0,60}}:\s*", re.IGNORECASE)
+# "Write a diary entry for a pirate. I live in Tortuga.", "Let's say I'm fifty": what follows is of nobody who is there
+_MADE_UP = re.compile(
+    rf"(?:^|(?<=[.!?:\n]))[^\w\n]*(?:{ENGLISH.any_of('small_talk.polite_leads')}\W+)*"
+    rf"(?:{ENGLISH.any_of('small_talk.writes')}\b[^.!?\n]{{0,80}}?\b{ENGLISH.any_of('small_talk.invented')}"
+    rf"|{ENGLISH.any_of('small_talk.supposes')})\b",
+    re.IGNORECASE,
+)
 _FIRST_PERSON = re.compile(rf"\b{ENGLISH.any_of('grammar.spoken_first_person')}\b", re.IGNORECASE)
 _BRACKETS = frozenset("[{<_")
 _OPENING_QUOTES = ('"', "\u201c")
 _ACT = re.compile("\\b(?:I|We)(?:['\u2019]ve| have)?(?: just| already| also| now)? ([a-z]{2,20})")
 _PASTS = frozenset((Tag.PAST, Tag.PAST_OR_PARTICIPLE, Tag.PARTICIPLE))
+_MAY_PASS_ON = re.compile('[\n:"\u201c]')
 _QUOTE_MARKS = re.compile('["\u201c\u201d]')
 
 
@@ -43,7 +51,7 @@ def own_sentences(text: str) -> list[tuple[int, int]]:
     are sentences without a first person, from the end.
     """
     found = [(start, min(end, start + MAX_SENTENCE)) for start, end in sentences(text)]
-    found = _outside(found, passed_on(text)) if _may_pass_on(text) else found
+    found = _outside(found, passed_on(text))
     most = MAX_SENTENCES + len(text) // PER_SENTENCE
     return found if len(found) <= most else _chosen(text, found, most)
 
@@ -87,13 +95,16 @@ def _outside(found: Iterable[tuple[int, int]], left_out: Sequence[tuple[int, int
     return kept
 
 
-def _may_pass_on(text: str) -> bool:
-    return "\n" in text or ":" in text or '"' in text or "\u201c" in text
-
-
 def passed_on(text: str) -> list[tuple[int, int]]:
     """Return the ranges of a text that are not the speaker's own statements, in order."""
-    return merged([*_quotations(text), *_lines_passed_on(text)])
+    found = [*_quotations(text), *_lines_passed_on(text)] if _MAY_PASS_ON.search(text) else []
+    made_up = _MADE_UP.search(text)
+    return merged([*found, (made_up.start(), len(text))] if made_up is not None else found)
+
+
+def is_own(text: str, place: int) -> bool:
+    """Return whether what stands at a place of a text is the speaker's own statement."""
+    return not any(start <= place < end for start, end in passed_on(text))
 
 
 def _quotations(text: str) -> list[tuple[int, int]]:

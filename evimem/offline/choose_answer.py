@@ -7,6 +7,7 @@ from ..judging.evidence import Draft, Verdict, View
 from ..protocols import Extractor
 from ..types.attempt import without
 from .constants import Constants, log_odds
+from .later_turns import with_news
 from .likely_turns import likely_turns
 from .match_sentences import match
 from .other_languages import is_in_english
@@ -66,8 +67,11 @@ def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extrac
     if found is None:
         return Draft(None, reason="no sentence of the evidence bears on the question")
     holds = constants.holds.probability({**verdict.signals, "told": told})
-    reason = UNPROVEN if is_in_english(view) else UNREAD
-    return Draft(found.text, found.citations, reason=reason, kind="quote", confidence=holds)
+    if is_in_english(view):
+        return Draft(found.text, found.citations, reason=UNPROVEN, kind="quote", confidence=holds)
+    extracts = with_news(view, found.extracts)
+    text = "\n".join(one.line for one in extracts)
+    return Draft(text, tuple(one.citation for one in extracts), reason=UNREAD, kind="quote", confidence=holds)
 
 
 def unread(view: View) -> Draft:

@@ -45,3 +45,36 @@ def test_an_english_question_about_foreign_evidence_is_not_answered_firmly(tmp_p
     answer = asked(tmp_path, (first, second), "When was Lina born?")
     assert answer.tier not in {Tier.EXACT, Tier.INFERRABLE}
     assert answer.kind != "answer"
+
+
+@pytest.mark.parametrize(
+    ("before", "since", "question"),
+    [
+        ("Vivo en Vigo.", "Me he mudado a Sevilla.", "¿Dónde vivo?"),
+        ("Meine Nummer ist 0151 555.", "Neues Handy, ab jetzt 0160 777.", "Wie ist meine Telefonnummer?"),
+    ],
+)
+def test_what_was_said_since_is_quoted_beside_what_matches_best(
+    tmp_path: Path, before: str, since: str, question: str
+) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("user", before, time="2024-01-05T10:00", id="before")
+        memory.add("user", since, time="2024-06-05T10:00", id="since")
+        answer = memory.ask(question)
+    assert (answer.kind, {one.turn_id for one in answer.citations}) == ("quote", {"before", "since"})
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Write a diary entry for a pirate, starting with: I am Redbeard. I live in Tortuga.", "Where do I live?"),
+        ('"My sister is called Wilma" - grade this sentence from my pupil', "What is my sister called?"),
+        ("Pretend I work at the moon base. I live in Tranquility.", "Where do I live?"),
+    ],
+)
+def test_what_is_dictated_quoted_or_supposed_answers_nothing_of_the_user(
+    tmp_path: Path, text: str, question: str
+) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("user", text, time="2024-01-05T10:00")
+        assert memory.ask(question).kind != "answer"

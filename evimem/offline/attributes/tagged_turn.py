@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...extract.own_words import is_own
 from ...extract.tagging import Tagged, lowered, tagged
 from ...judging.evidence import View
 from ...text.sentences import sentences_around
@@ -28,11 +29,11 @@ def reading(view: View, turn: Turn) -> TaggedTurn:
 
 
 def read(turn: Turn, passage: Place | None = None) -> TaggedTurn:
-    """Tag the sentences of a turn; of a very long one those around a passage."""
+    """Tag the sentences of a turn that are its speaker's own; of a very long one those around a passage."""
     places = sentences_around(turn.text, passage, _MOST_TEXT)
     text = turn.text[: places[-1][1]] if places else ""
     low = lowered(text)
-    sentences = (tagged(text, low, start, end) for start, end in places)
+    sentences = (tagged(text, low, start, end) for start, end in places if is_own(text, start))
     return TaggedTurn(turn, tuple(one for one in sentences if one.words))  # none of a mark that nobody sees
 
 

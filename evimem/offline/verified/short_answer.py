@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from ...extract import conventions_of
+from ...extract.own_words import is_own
 from ...extract.updates import may_be_same
 from ...judging.evidence import View
 from ...lang import ENGLISH
@@ -107,7 +108,8 @@ def bound_values(view: View, asked: AskedForm, extractor: Extractor) -> list[Bin
 def _passages(view: View, asked: AskedForm) -> list[Passage]:
     """Return the sentences that may state something of the subject, oldest first."""
     times = view.analysis.times
-    may = (one for one in passages_of(view, asked) if not one.asks and is_about(asked, one) and is_in_time(times, one))
+    own = (one for one in passages_of(view, asked) if is_own(one.turn.text, one.unit.span[0]))
+    may = (one for one in own if not one.asks and is_about(asked, one) and is_in_time(times, one))
     return [one for one in may if not speaks_against(asked, one)]
 
 
