@@ -10,7 +10,7 @@ from ..flow import Flow
 from ..protocols import Store
 from ..query.analysis import hints
 from ..query.find_turns import Filters, query_of
-from ..query.question_vector import question_vector
+from ..query.question_vector import QuestionVectors
 from ..types.stored import Scope
 from ..types.values import Hints, Hit, Query, Turn
 from .question import Asked, comparable
@@ -46,7 +46,7 @@ def find_for(
     known = store.roster()
     text = asked.searched
     hinted = hints(asked.text, known.speakers, asked_at or known.last, known.date_order)
-    vector = yield from question_vector(text)
+    vector = yield from QuestionVectors().of(text)
     query = query_of(text, max(LEAST, min(MOST, tokens // A_TURN)), hinted, Filters.within(scope, exclude), vector)
     hits = yield from recalled(query)
     hits = tuple(hit for hit in hits if hit.turn.role != "system" and comparable(hit.turn.text) not in asked.held)

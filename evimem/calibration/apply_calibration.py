@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 
+from ..errors import EmbedderError
 from ..flow import Flow
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
@@ -41,7 +42,8 @@ def calibrate(
 ) -> Flow[Calibration]:
     """Ask the questions, fit a map from score to probability and, with `keep`, store it for `ask` to use.
 
-    Questions that retrieve nothing are never judged, so they are left out of the fit. Raise InvalidQuery for too few.
+    Questions that retrieve nothing are never judged, so they are left out of the fit. Raise InvalidQuery for too few,
+    and EmbedderError where a question was searched for by its words: the fit would be that of another memory.
     """
     check([question.answerable for question in questions], wanted)  # before any model request is paid for
     before = active_calibration(store, target)
@@ -63,6 +65,8 @@ def calibrate(
 def _scored(trace: Trace, *, answerable: bool, before: Calibration | None) -> ScoredQuestion | None:
     """Return the score and probabilities of the last check of a question; None if it was never judged."""
     scores = [event.detail["score"] for event in trace if isinstance(event, Acted) and "score" in event.detail]
+    if any(isinstance(event, Acted) and event.action == "by words" for event in trace):
+        raise EmbedderError("the embedder failed on a question; nothing is stored: calibrate again when it works")
     judged = [event.own_probability for event in trace if isinstance(event, Judged)]
     if not scores or not judged:
         return None

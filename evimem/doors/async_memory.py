@@ -178,7 +178,6 @@ class AsyncMemory:
             NoModel: A loop of your own asks a model, and the memory was opened without.
             ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far. Not raised
                 with `on_model_error="offline"`.
-            EmbedderError: The embedder cannot be reached. A query that it refuses is searched for by its words.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         within = scope_of(session, speaker, role, where)

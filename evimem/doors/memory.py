@@ -236,6 +236,7 @@ class Memory:
 
         Args:
             query: The text to look for; 1 to 100,000 characters, of more than 4,096 the first and the last 2,048.
+                Where the embedder fails it is searched for by its words, with a warning in the log.
             k: How many turns to return, at least 1.
             before: Only turns with an event that begins earlier than this; a turn without a dated fact counts by the
                 time at which it was said.
@@ -255,7 +256,6 @@ class Memory:
         Raises:
             InvalidQuery: `query` is empty or too long, `k` is not a whole number from 1, a time is no time or differs
                 in awareness from the memory's, `role` is no role, `where` no condition, or `exclude` is a string.
-            EmbedderError: The embedder cannot be reached. A query that it refuses is searched for by its words.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         wanted = filters(before, after, scope_of(session, speaker, role, where), exclude)
@@ -337,7 +337,6 @@ class Memory:
             ModelError: The model failed (ReplyError, ModelTimeout, ModelUnavailable); `partial` of the error is an
                 `Answer` with the evidence so far. Not raised where the memory was opened with
                 `on_model_error="offline"`: the answer then comes from the offline judge, and says so.
-            EmbedderError: The embedder cannot be reached. A query that it refuses is searched for by its words.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         within = scope_of(session, speaker, role, where)
@@ -402,7 +401,6 @@ class Memory:
             InvalidQuery: There is no message, or it is too long, `tokens` is no whole number from 0, `style` or `count`
                 is not as described, `asked_at` is no time or differs in awareness from the memory's, a filter is not as
                 described for `search`, or `exclude` is a string.
-            EmbedderError: The embedder cannot be reached. A query that it refuses is searched for by its words.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         form = checked_form(tokens, style, count, gate=gate, check=check)

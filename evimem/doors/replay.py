@@ -50,7 +50,6 @@ def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
             no longer gives what the trace records.
         ModelError: The recorded failure, where it has no partial answer.
         InvalidQuery: An argument has another type, or the trace names a loop or budget that this version does not know.
-        EmbedderError: The embedder cannot be reached. A query that it refuses is searched for by its words.
     """
     replies = _replies(checked_trace(trace))
     checked_kind("memory", memory, Memory)

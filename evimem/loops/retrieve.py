@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from ..flow import Flow, recall
 from ..judging.evidence import Analysis, Evidence
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
 from ..query.find_turns import Filters, query_of
-from ..query.question_vector import question_vector
+from ..query.question_vector import QuestionVectors
 from ..types.budget import MOST
 from ..types.stored import Roster, Scope
 from ..types.values import Fact, Gap, Hints, Hit, Turn
@@ -74,8 +73,7 @@ class Retrieval:
         self._roster = roster
         self._asked_at = task.asked_at or roster.last
         self._most = most
-        self._vectors: dict[str, Any] = {}  # None of a text that the embedder refused
-        self.refused: tuple[str, ...] = ()  # and which these are, for the trace
+        self.vectors = QuestionVectors()
         self._searches: dict[Search, tuple[Hit, ...]] = {}
         self._evidence: dict[str, Evidence] = {}
         self._ranks: dict[str, float] = {}
@@ -168,11 +166,7 @@ class Retrieval:
         filters = _narrowed(Filters.within(scope, self._exclude | without), wanted)
         if not self._indexed:
             return (yield from recall(self._store, filters.query(text, k, bare=True)))
-        if text not in self._vectors:
-            first = all(known is not None for known in self._vectors.values())
-            vector = self._vectors[text] = yield from question_vector(text, warn=first)
-            self.refused += (text,) if vector is None else ()
-        vector, hinted = self._vectors[text], self._hints(text)
+        vector, hinted = (yield from self.vectors.of(text)), self._hints(text)
         return (yield from recall(self._store, query_of(text, k, hinted, filters, vector, when=wanted.when)))
 
     def _hints(self, text: str) -> Hints:

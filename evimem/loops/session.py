@@ -129,9 +129,9 @@ class Session:
 
     def arrive(self, arrived: Arrived, iteration: int) -> Arrived:
         """Record what a path brought, and what it was looked for by words alone."""
-        for text in self.retrieval.refused:
-            self.events.append(Acted(iteration, "by words", "the embedder refused the query", {"query": text}))
-        self.retrieval.refused = ()
+        for text in self.retrieval.vectors.by_words:
+            self.events.append(Acted(iteration, "by words", "the embedder gave no vector", {"query": text}))
+        self.retrieval.vectors.by_words = ()
         self.events.append(Found(iteration, arrived.path, arrived.turns, arrived.facts))
         return arrived
 

@@ -14,7 +14,7 @@ from ..types.stored import Scope
 from ..types.values import Hints, Query
 from ..types.where import Where
 from .analysis import check_asked, hints, looked_for
-from .question_vector import question_vector
+from .question_vector import QuestionVectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def asked_for(store: Store, text: str, k: int, filters: Filters, asked_at: datet
     check_clock("before", filters.before, known.last)
     check_clock("after", filters.after, known.last)
     hinted = hints(text, known.speakers, asked_at or known.last, known.date_order)
-    return query_of(text, k, hinted, filters, (yield from question_vector(text)))
+    return query_of(text, k, hinted, filters, (yield from QuestionVectors().of(text)))
 
 
 def query_of(text: str, k: int, hinted: Hints, filters: Filters, vector: Any, *, when: bool = False) -> Query:

@@ -1,4 +1,4 @@
-"""The vector of a question, where the embedder gives one: a text that it refuses is searched for by its words."""
+"""The vectors of what is asked: where the embedder gives none, a question is searched for by its words."""
 
 from __future__ import annotations
 
@@ -12,19 +12,42 @@ _PROBE = ("hello",)  # what any embedder can embed
 _LOG = logging.getLogger("evimem")
 
 
-def question_vector(text: str, *, warn: bool = True) -> Flow[Any]:
-    """Return the vector of a question, shape (dimension,); None, with a warning in the log, where it is refused.
+class QuestionVectors:
+    """The vectors of the queries of one question, each embedded once.
 
-    Raise EmbedderError where the embedder cannot be reached, or DimensionMismatch where it is another than the memory
-    was built with.
+    Where the embedder fails, that query and all further ones are searched for by their words: a question is not refused
+    for what is derived from it, nor does it wait again and again for a service that is down.
+
+    Attributes:
+        by_words: The queries without a vector that nobody has been told of yet.
     """
-    try:
-        return (yield from embed([text]))[0]
-    except (EmbedderError, DimensionMismatch) as error:
-        if not (yield from is_of_texts(error)):
-            raise
-        if warn:
-            _LOG.warning("a question is searched for by its words alone: the embedder refused it (%s)", cause_of(error))
+
+    def __init__(self) -> None:
+        self.by_words: tuple[str, ...] = ()
+        self._vectors: dict[str, Any] = {}
+        self._failed = False
+
+    def of(self, text: str) -> Flow[Any]:
+        """Return the vector of a query, shape (dimension,); None, with one warning in the log, where there is none.
+
+        Raise DimensionMismatch where the embedder is another than the memory was built with.
+        """
+        if text not in self._vectors:
+            self._vectors[text] = None if self._failed else (yield from self._embedded(text))
+            self.by_words += (text,) if self._vectors[text] is None else ()
+        return self._vectors[text]
+
+    def _embedded(self, text: str) -> Flow[Any]:
+        try:
+            return (yield from embed([text]))[0]
+        except EmbedderError as error:
+            failure: Exception = error
+        except DimensionMismatch as error:
+            if not (yield from is_of_texts(error)):
+                raise
+            failure = error
+        self._failed = True
+        _LOG.warning("a question is searched for by its words alone: the embedder failed (%s)", cause_of(failure))
         return None
 
 

@@ -119,6 +119,16 @@ def test_with_another_embedder_it_is_not_used_and_health_says_so(calibrated: evi
     assert problem in calibrated.check().problems
 
 
+def test_a_calibration_without_vectors_is_refused(memory: evimem.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(texts: object) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(memory._core.embedder, "embed", fails)
+    with pytest.raises(evimem.EmbedderError, match="nothing is stored"):
+        memory.calibrate(QUESTIONS)
+    assert memory.calibration() is None
+
+
 def test_what_another_version_wrote_is_not_used_and_health_says_so(memory: evimem.Memory) -> None:
     before = memory.ask("When did Elio propose?")
     memory._core.store.keep_setting("calibration.offline", '{"shape": "unknown"}')

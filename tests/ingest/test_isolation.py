@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 from collections.abc import Callable, Sequence
@@ -196,16 +197,19 @@ def test_one_text_that_an_embedder_fails_for_keeps_no_other_waiting_and_is_given
         assert (memory.health().pending, memory.health().failed, memory.check().problems) == ({}, {}, ())
 
 
-@pytest.mark.parametrize("fault", ["raises", "wide", "nan"])
+@pytest.mark.parametrize("fault", ["raises", "wide", "nan", "outage"])
 @pytest.mark.parametrize("way", ["search", "ask", "block"])
-def test_a_question_that_an_embedder_refuses_is_asked_by_its_words_with_one_warning(
+def test_a_question_that_an_embedder_fails_for_is_asked_by_its_words_with_one_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, way: str, fault: str
 ) -> None:
-    with evimem.open(tmp_path / "m.evimem", embedder=Picky(fault)) as memory:
+    with evimem.open(tmp_path / "m.evimem", embedder=(embedder := Picky(fault))) as memory:
         memory.extend(TURNS)
-        memory.enrich()
+        with contextlib.suppress(EmbedderError):
+            memory.enrich()
         caplog.clear()
+        asked = embedder.asked
         found = getattr(memory, way)("Who poisoned their rats?")
+    assert embedder.asked - asked <= 2, "a service that is down is asked again and again"
     assert ["by its words alone" in one for one in caplog.messages] == [True]
     assert BAD not in caplog.text
     assert f"t{BAD_AT}" in repr([one.to_dict() for one in found.trace] if way == "ask" else found)
