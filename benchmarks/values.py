@@ -63,13 +63,13 @@ class Asked:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path)
+    parser.add_argument("texts", type=Path)
     parser.add_argument(
         "--wrong", action="store_true", help="also print what was refused, and what was asserted or quoted wrongly"
     )
     add_result(parser)
     options = parser.parse_args()
-    asked = [one for line in options.file.read_text("utf-8").splitlines() if line.strip() for one in ask(line)]
+    asked = [one for line in options.texts.read_text("utf-8").splitlines() if line.strip() for one in ask(line)]
     for one in asked if options.wrong else ():
         if one.outcome not in GOOD:
             wanted = " | ".join(one.right) or "-"
@@ -80,7 +80,7 @@ def main() -> None:
     rows += [_row(code, [one for one in asked if one.language == code]) for code in sorted({a.language for a in asked})]
     columns = ("", "n", *OUTCOMES)
     tables = [ResultTable("values", "Own details and changed values", columns, (*rows, _row("all", asked)))]
-    record("values", options, tables, (options.file,))
+    record("values", options, tables, (options.texts,))
 
 
 def ask(line: str) -> Iterator[Asked]:

@@ -30,7 +30,7 @@ _SIGN_OFF = re.compile(rf"\s*{ENGLISH.any_of('small_talk.sign_offs')}\b[^.?\n]{{
 _PASSED_ON = re.compile(rf"\b{ENGLISH.any_of('small_talk.passed_on')}\b[^.!?:\n]{{0,60}}:\s*", re.IGNORECASE)
 # "Write a diary entry for a pirate. I live in Tortuga.", "Let's say I'm fifty": what follows is of nobody who is there
 _MADE_UP = re.compile(
-    rf"(?:^|(?<=[.!?:\n]))[^\w\n]{{0,8}}(?:{ENGLISH.any_of('small_talk.polite_leads')}\W{{1,8}}){{0,4}}"
+    rf"(?:^|(?<=[.!?:\n]))[^\w\n.!?:]{{0,8}}(?=\w)(?:{ENGLISH.any_of('small_talk.polite_leads')}\W{{1,8}}){{0,4}}"
     rf"(?:{ENGLISH.any_of('small_talk.writes')}\b[^.!?\n]{{0,80}}?\b{ENGLISH.any_of('small_talk.invented')}"
     rf"|{ENGLISH.any_of('small_talk.supposes')})\b",
     re.IGNORECASE,

