@@ -171,7 +171,7 @@ def test_a_kill_while_a_user_is_erased_leaves_all_or_nothing(
                     send("begins")
                 pool.erase("ana")
 
-            killed_after(random.uniform(0.0, 0.004), erase)
+            killed_after(random.uniform(0.0, random.choice((0.004, 0.04))), erase)
             with MemoryPool(disk, embedder=EMBEDDER) as pool:
                 with pool.open("ana") as memory:
                     left[memory.stats().turns] += 1
