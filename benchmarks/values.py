@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import evimem
 
@@ -24,14 +24,7 @@ from .scoring.result_file import ResultTable
 from .scoring.right_answer import holds, is_right
 
 Outcome = Literal["asserted right", "asserted wrong", "quoted all", "quoted less", "refused right", "refused wrong"]
-OUTCOMES: tuple[Outcome, ...] = (
-    "asserted right",
-    "asserted wrong",
-    "quoted all",
-    "quoted less",
-    "refused right",
-    "refused wrong",
-)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 GOOD = frozenset(("asserted right", "quoted all"))
 
 

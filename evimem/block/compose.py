@@ -25,6 +25,7 @@ from .quoted_lines import Line, dates_in, line_text
 
 STOPS = 0.45  # of the best score: of the turns that answer, 3 in 100 lie below it, and half of all others
 ALIKE = 0.8  # of the words of two turns that one of them is shown for both
+COMMON = 2 * ALIKE / (1 + ALIKE)  # the same, of the words of each added up: such turns are nearly as long
 RESTATES = 0.7  # of an assistant's words that a user's turn has too: it comes after that
 LEADING, FIRST = 4, 400  # of the best turns so many characters are shown; most answers stand in these
 SHORT = 160  # characters of a turn beyond these that is shown whole
@@ -67,12 +68,10 @@ def _told_apart(hits: Sequence[Hit]) -> list[_Group]:
         if hit.score < STOPS * hits[0].score:
             break
         said = terms_in(hit.turn.text[:COMPARED])
-        # Two sets of which this share of all words is common are nearly as large, and most of their words are common.
-        common = 2 * ALIKE / (1 + ALIKE)
         own = by_speaker.setdefault(hit.turn.speaker, [])
         for size, group in own:
             both = len(said) + size
-            if both and abs(len(said) - size) <= (1 - common) * both and 2 * len(said & group[0]) >= common * both:
+            if both and abs(len(said) - size) <= (1 - COMMON) * both and 2 * len(said & group[0]) >= COMMON * both:
                 group[2].append(hit.turn)
                 break
         else:

@@ -63,10 +63,14 @@ def calibrate(
 
 
 def _scored(trace: Trace, *, answerable: bool, before: Calibration | None) -> ScoredQuestion | None:
-    """Return the score and probabilities of the last check of a question; None if it was never judged."""
-    scores = [event.detail["score"] for event in trace if isinstance(event, Acted) and "score" in event.detail]
-    if any(isinstance(event, Acted) and event.action == "by words" for event in trace):
+    """Return the score and probabilities of the last check of a question; None if it was never judged.
+
+    Raise EmbedderError where it was searched for by its words.
+    """
+    acted = [event for event in trace if isinstance(event, Acted)]
+    if any(event.action == "by words" for event in acted):
         raise EmbedderError("the embedder failed on a question; nothing is stored: calibrate again when it works")
+    scores = [event.detail["score"] for event in acted if "score" in event.detail]
     judged = [event.own_probability for event in trace if isinstance(event, Judged)]
     if not scores or not judged:
         return None

@@ -51,7 +51,7 @@ def own_sentences(text: str) -> list[tuple[int, int]]:
     are sentences without a first person, from the end.
     """
     found = [(start, min(end, start + MAX_SENTENCE)) for start, end in sentences(text)]
-    found = _outside(found, passed_on(text))
+    found = outside(found, passed_on(text))
     most = MAX_SENTENCES + len(text) // PER_SENTENCE
     return found if len(found) <= most else _chosen(text, found, most)
 
@@ -83,7 +83,7 @@ def _chosen(text: str, found: Sequence[tuple[int, int]], most: int) -> list[tupl
     return sorted(own)
 
 
-def _outside(found: Iterable[tuple[int, int]], left_out: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def outside(found: Iterable[tuple[int, int]], left_out: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the ranges that begin in none of those left out; both are in order."""
     kept = []
     at = 0
@@ -100,11 +100,6 @@ def passed_on(text: str) -> list[tuple[int, int]]:
     found = [*_quotations(text), *_lines_passed_on(text)] if _MAY_PASS_ON.search(text) else []
     made_up = _MADE_UP.search(text)
     return merged([*found, (made_up.start(), len(text))] if made_up is not None else found)
-
-
-def is_own(text: str, place: int) -> bool:
-    """Return whether what stands at a place of a text is the speaker's own statement."""
-    return not any(start <= place < end for start, end in passed_on(text))
 
 
 def _quotations(text: str) -> list[tuple[int, int]]:

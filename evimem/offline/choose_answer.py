@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..extract import conventions_of
 from ..judging.evidence import Draft, Verdict, View
 from ..protocols import Extractor
@@ -67,11 +69,10 @@ def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extrac
     if found is None:
         return Draft(None, reason="no sentence of the evidence bears on the question")
     holds = constants.holds.probability({**verdict.signals, "told": told})
-    if is_in_english(view):
-        return Draft(found.text, found.citations, reason=UNPROVEN, kind="quote", confidence=holds)
-    extracts = with_news(view, found.extracts)
-    text = "\n".join(one.line for one in extracts)
-    return Draft(text, tuple(one.citation for one in extracts), reason=UNREAD, kind="quote", confidence=holds)
+    reason = UNPROVEN
+    if not is_in_english(view):
+        reason, found = UNREAD, replace(found, extracts=with_news(view, found.extracts))
+    return Draft(found.text, found.citations, reason=reason, kind="quote", confidence=holds)
 
 
 def unread(view: View) -> Draft:

@@ -298,10 +298,10 @@ _STARTS_WITH_COUNT = Pattern(rf"(?:{_NUMBER}|an?)(?: |-)?{one_of(UNITS)}\b")
 
 _CORRECTED = Pattern(rf" ?[,.!?:;-]{{1,3}} ?{one_of(ENGLISH.words('times.corrections'))}\b[^.!?\n]{{0,20}}")
 _LISTED = Pattern(r" ?(?:,|/|&|\+|,? and|,? or) ?")
-_BIN_DAY = Pattern(
+_ITS_DAY_IS = Pattern(
     r"\b(?:\w{2,12} (?:day|night|club|practice|training|class)(?: off)?|[a-z]{2,12}ing)(?: is|'s) (?:on )?\Z"
 )
-_CURRY_NIGHT = Pattern(
+_IS_THE_DAY_OF = Pattern(
     r"(?: is|'s) (?:the new|(?!my|our|the|his|her)(?:\w+ ){1,2}(?:night|day|club|practice|class|time))\b"
 )
 _NTH_OF = Pattern(rf"(?:the )?{one_of(POSITIONS)} \w+ (?:of|in) ")
@@ -340,26 +340,31 @@ def alone(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
             left_out.add(at)
         if _is_list(one, other, between, ctx):
             left_out |= {at, at + 1}
+    dated = [each for each in expressions if not _is_yearless(each)]
     for at, each in enumerate(expressions):
-        if at in left_out or beside_unread(each, ctx) or _recurs(each, ctx) or _is_unsure(each, expressions, ctx):
+        if at in left_out or beside_unread(each, ctx) or _recurs(each, ctx) or _is_unsure(each, dated, ctx):
             continue
         if not any(start < each.end and each.start < end for start, end in sayings):
             yield each
 
 
-def _is_unsure(each: Expression, expressions: list[Expression], ctx: Context) -> bool:
-    """Return whether the sentence does not tell which of the days or years with its name an expression is."""
-    start, end, yearless = each.start, each.end, each.meaning.yearly is not None or bool(each.meaning.choices)
-    clause = (ctx.clause(start, end)[0], start)
-    if each.meaning.kind == "weekday" and (moved_from(start, ctx) or _PROMISED.regex.search(ctx.folded, *clause)):
+def _is_yearless(each: Expression) -> bool:
+    return each.meaning.yearly is not None or bool(each.meaning.choices)
+
+
+def _is_unsure(each: Expression, dated: list[Expression], ctx: Context) -> bool:
+    """Return whether the sentence does not tell which of the days or years with its name an expression is.
+
+    `dated` are the expressions of the text that are not of every year.
+    """
+    text, start, end = ctx.folded, each.start, each.end
+    if each.meaning.kind == "weekday" and (
+        moved_from(start, ctx) or _PROMISED.regex.search(text, ctx.clause(start, end)[0], start)
+    ):
         return True
-    if not yearless or _RELATIVE.regex.match(ctx.folded, start) or YEAR.search(ctx.folded, start, end):
-        return _DAYS_OF_WORK.regex.fullmatch(ctx.folded, start, end) is not None and ctx.direction(start, end) in (
-            0,
-            PRESENT,
-        )
-    dated = [other for other in expressions if other.meaning.yearly is None and not other.meaning.choices]
-    return ctx.year is None and ctx.direction(start, end) != AHEAD and is_beside_another_year(ctx.folded, each, dated)
+    if _is_yearless(each) and not _RELATIVE.regex.match(text, start) and not YEAR.search(text, start, end):
+        return ctx.year is None and ctx.direction(start, end) != AHEAD and is_beside_another_year(text, each, dated)
+    return _DAYS_OF_WORK.regex.fullmatch(text, start, end) is not None and ctx.direction(start, end) in (0, PRESENT)
 
 
 def _is_list(one: Expression, other: Expression, between: str, ctx: Context) -> bool:
@@ -379,7 +384,7 @@ def _recurs(expression: Expression, ctx: Context) -> bool:
     """Return whether a day of no certain week or month is one of a habit: "bin day is Wednesday, alternate weeks"."""
     start, end = expression.start, expression.end
     words = ctx.folded[start:end].removeprefix("the ")
-    named = _BIN_DAY.regex.search(ctx.folded, max(0, start - BESIDE), start) or _CURRY_NIGHT.regex.match(
+    named = _ITS_DAY_IS.regex.search(ctx.folded, max(0, start - BESIDE), start) or _IS_THE_DAY_OF.regex.match(
         ctx.folded, end
     )
     if named and words in WEEKDAYS:

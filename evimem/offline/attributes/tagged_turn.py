@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...extract.own_words import is_own
+from ...extract.own_words import outside, passed_on
 from ...extract.tagging import Tagged, lowered, tagged
 from ...judging.evidence import View
 from ...text.sentences import sentences_around
@@ -33,7 +33,7 @@ def read(turn: Turn, passage: Place | None = None) -> TaggedTurn:
     places = sentences_around(turn.text, passage, _MOST_TEXT)
     text = turn.text[: places[-1][1]] if places else ""
     low = lowered(text)
-    sentences = (tagged(text, low, start, end) for start, end in places if is_own(text, start))
+    sentences = (tagged(text, low, start, end) for start, end in outside(places, passed_on(text)))
     return TaggedTurn(turn, tuple(one for one in sentences if one.words))  # none of a mark that nobody sees
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from ...extract import conventions_of
-from ...extract.own_words import is_own
+from ...extract.own_words import outside, passed_on
 from ...extract.updates import may_be_same
 from ...judging.evidence import View
 from ...lang import ENGLISH
@@ -108,9 +108,16 @@ def bound_values(view: View, asked: AskedForm, extractor: Extractor) -> list[Bin
 def _passages(view: View, asked: AskedForm) -> list[Passage]:
     """Return the sentences that may state something of the subject, oldest first."""
     times = view.analysis.times
-    own = (one for one in passages_of(view, asked) if is_own(one.turn.text, one.unit.span[0]))
+    own = (one for one in passages_of(view, asked) if _is_own(view, one))
     may = (one for one in own if not one.asks and is_about(asked, one) and is_in_time(times, one))
     return [one for one in may if not speaks_against(asked, one)]
+
+
+def _is_own(view: View, passage: Passage) -> bool:
+    """Return whether a sentence is its speaker's own statement."""
+    turn = passage.turn
+    left_out = view.kept(("passed on", turn.id), lambda: passed_on(turn.text))
+    return bool(outside([passage.unit.span], left_out))
 
 
 def _value(view: View, asked: AskedForm, bound: Sequence[Binding], conventions: Conventions) -> ShortAnswer | None:

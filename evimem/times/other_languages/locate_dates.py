@@ -254,20 +254,18 @@ def _whole(pieces: list[TimePiece], said: Said) -> Iterator[TimePiece]:
             broken.add(at)
     broken |= {at for at, piece in enumerate(pieces) if _is_habit(piece, said)}
     habits = [piece.end for at, piece in enumerate(pieces) if at in broken and piece.weekday is not None]
+    dated = [piece for piece in pieces if not _is_yearless(piece)]
     for at, piece in enumerate(pieces):
         recurs = (piece.weekday is not None or piece.number) and (
             any(said.same_sentence(end, piece.start) for end in habits)
             or said.has_habit(piece.start, piece.end)
             or said.in_clause(said.beside.usually, piece.start, piece.end)
         )
-        yearless = piece.yearly is not None or bool(piece.number)
         other_year = (
-            yearless
+            _is_yearless(piece)
             and said.year is None
             and said.direction(piece.start, piece.end) != AHEAD
-            and is_beside_another_year(
-                said.text, piece, [each for each in pieces if each.yearly is None and not each.number]
-            )
+            and is_beside_another_year(said.text, piece, dated)
         )
         if at not in broken and not recurs and not other_year and not _is_beside_unread(piece, said):
             yield piece
@@ -356,6 +354,10 @@ def _start(match: Match) -> int:
 
 def _end(match: Match) -> int:
     return match.end("x") if "x" in match.re.groupindex else match.end()
+
+
+def _is_yearless(piece: TimePiece) -> bool:
+    return piece.yearly is not None or bool(piece.number)
 
 
 def _is_habit(piece: TimePiece, said: Said) -> bool:
