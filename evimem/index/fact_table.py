@@ -66,6 +66,10 @@ class FactTable:
             found[seq].append(read_fact(row))
         return found
 
+    def read_by_a_model(self, seqs: Collection[int]) -> set[int]:
+        """Return those of these turns in which a model found facts: they have no others."""
+        return {seq for (seq,) in self._db.select("fact", "DISTINCT seq", seq=seqs, extractor=[OF_A_MODEL])}
+
     def of_a_model_after(self, seqs: Collection[int]) -> set[int]:
         """Return those turns, of the `EARLIER` that follow each of these in its session, in which a model found facts.
 
@@ -103,12 +107,18 @@ class FactTable:
             self._supersession.settle(reaching)
 
     def outdated(self, stated: Sequence[StatedFacts]) -> list[str]:
-        """Return the ids of the facts of extractors in turns that they do not find any more."""
-        by = {one.seq: one.extractor for one in stated}
-        found = {(one.seq, fact.id): fact for one in stated for fact in one.facts}
-        kept = ((seq, fact) for seq, facts in self.of_turns(list(by)).items() for fact in facts)
-        own = [(seq, fact) for seq, fact in kept if fact.extractor == by[seq]]
-        return [fact.id for seq, fact in own if found.get((seq, fact.id)) != replace(fact, replaced_by=None)]
+        """Return the ids of the facts that leave turns as extractors have read these again, as they find them no more.
+
+        A model's facts take the place of all others of their turn; where it found none, those stay.
+        """
+        kept = self.of_turns([one.seq for one in stated])
+        outdated: list[str] = []
+        for one in stated:
+            by_model, found = one.extractor == OF_A_MODEL, {fact.id: fact for fact in one.facts}
+            if found or not by_model:
+                leaving = [fact for fact in kept[one.seq] if by_model or fact.extractor == one.extractor]
+                outdated += [fact.id for fact in leaving if found.get(fact.id) != replace(fact, replaced_by=None)]
+        return outdated
 
     def exchange(self, outdated: Sequence[str], stated: Sequence[StatedFacts]) -> None:
         """Delete facts and store others."""

@@ -88,10 +88,10 @@ def _store_page(
 def _submit_all(store: Store) -> Flow[int]:
     submitted = 0
     while jobs := store.due("extract", MAX_REQUESTS):
-        without_facts = [job for job in jobs if not may_state_facts(job.turn)]
-        if without_facts:
+        jobs, earlier = _with_earlier(store, jobs)
+        to_submit = [job for job in jobs if may_state_facts(job.turn, earlier[job.turn.id])]
+        if without_facts := [job for job in jobs if job not in to_submit]:
             settle(store, "extract", [Entry(job.turn) for job in without_facts])
-        to_submit, earlier = _with_earlier(store, [job for job in jobs if may_state_facts(job.turn)])
         if to_submit:
             batch_id = yield from start_batch(_requests(to_submit, earlier))
             _save_open(store, [*_open(store), batch_id])

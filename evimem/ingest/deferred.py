@@ -11,9 +11,8 @@ from ..index.document import found_by
 from ..llm.extract_facts import LONGEST_WAIT, extract_facts, may_state_facts, plan_retry
 from ..protocols import Extractor, Store
 from ..store.queue import ATTEMPTS, RETRY_SECONDS, holder
-from ..text.terms import terms
 from ..times import Conventions
-from ..types.stored import EARLIER, MOST_SECONDS, READINGS, Entry, Job, JobKind
+from ..types.stored import EARLIER, MOST_SECONDS, OF_A_MODEL, READINGS, Entry, Job, JobKind
 from ..types.values import Fact
 from .add import Embedded, embed_groups, embed_turns, embedded, read_facts
 
@@ -111,15 +110,15 @@ def extract_job(store: Store, job: Job, conventions: Conventions = Conventions()
     A turn whose replies cannot be parsed is given up after some attempts, and blocks no other. Raise ModelError where
     the model cannot be reached; the queue stays as it is.
     """
-    if not may_state_facts(job.turn):  # a greeting or a mere question: the facts by rule are all there are
+    try:
+        ((*earlier, _),) = store.contexts([job.turn.id], EARLIER, 0)
+    except UnknownTurn:
+        return 1  # it was forgotten since the job was read
+    if not may_state_facts(job.turn, earlier):  # a greeting or a mere question: the facts by rule are all there are
         settle(store, "extract", [Entry(job.turn)])
         return 1
     try:
-        (earlier,) = store.contexts([job.turn.id], EARLIER, 0)
-    except UnknownTurn:
-        return 1  # it was forgotten since the job was read
-    try:
-        extraction = yield from extract_facts(job.turn, earlier[:-1], job.attempts + 1, conventions)
+        extraction = yield from extract_facts(job.turn, earlier, job.attempts + 1, conventions)
     except ModelError as error:
         plan = plan_retry(error, job.attempts + 1)
         store.postpone("extract", job.turn.id, plan.reason, plan.seconds)
@@ -132,18 +131,18 @@ def extract_job(store: Store, job: Job, conventions: Conventions = Conventions()
 
 
 def store_facts(store: Store, extracted: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]:
-    """Store the facts that a model extracted, in addition to the facts by rule, in one transaction.
+    """Store the facts that a model extracted, in the place of those by rule, in one transaction.
 
-    Where the embedder fails, the facts are stored and their edges queued, so that the model is not asked again.
+    Where it found none that stands in the turn, the facts by rule stay. Where the embedder fails, the facts are stored
+    and their edges queued, so that the model is not asked again.
     """
-    new = [_new_facts(job, facts) for job, facts in extracted]
-    rows: Sequence[Embedded | None] = [None] * len(new)
-    if any(new):
+    rows: Sequence[Embedded | None] = [None] * len(extracted)
+    if any(facts for _, facts in extracted):
         with suppress(EmbedderError):
-            rows = yield from embed_groups([[fact.text for fact in facts] for facts in new])
+            rows = yield from embed_groups([[fact.text for fact in facts] for _, facts in extracted])
     entries = [
-        Entry(job.turn, facts, fact_vectors=embedded(own))
-        for (job, _), facts, own in zip(extracted, new, rows, strict=True)
+        Entry(job.turn, facts, fact_vectors=embedded(own), extractor=OF_A_MODEL)
+        for (job, facts), own in zip(extracted, rows, strict=True)
     ]
     settle(store, "extract", entries)
 
@@ -153,23 +152,6 @@ def settle(store: Store, kind: JobKind, entries: Sequence[Entry]) -> None:
     left = entries
     while left:
         left = left[store.settle(kind, left) :]
-
-
-def _new_facts(job: Job, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Return the facts that those of a turn do not say already, in whatever words and forms."""
-    return tuple(fact for fact in facts if not any(_says(known, fact) for known in job.facts))
-
-
-def _says(known: Fact, fact: Fact) -> bool:
-    """Return whether a fact, about the same words of the turn, says all that another one does, its time included."""
-    if known.subject.casefold() != fact.subject.casefold() or (fact.event and not known.event):
-        return False
-    apart = known.span[1] <= fact.span[0] or fact.span[1] <= known.span[0]
-    return not apart and _words(known) >= _words(fact)
-
-
-def _words(fact: Fact) -> frozenset[str]:
-    return frozenset(terms(f"{fact.predicate} {fact.object}"))
 
 
 def _postpone(store: Store, kind: JobKind, job: Job, error: str) -> None:

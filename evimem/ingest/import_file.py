@@ -24,12 +24,12 @@ from ..extract import RuleExtractor
 from ..extract.fact_bounds import MAX_FACTS, fact_fault
 from ..flow import Flow
 from ..llm.extract_facts import MAX_CHARACTERS
-from ..llm.quoting import Sources
 from ..protocols import Extractor, Store
 from ..raw import AS_GIVEN, LocalTimes, TurnValidator
+from ..text.sources import Sources
 from ..types.attempt import Attempt, attempt
 from ..types.reports import AddReport
-from ..types.stored import EARLIER, JobKind
+from ..types.stored import EARLIER, OF_A_MODEL, JobKind
 from ..types.values import Fact, Granularity, TimeSpan, Turn
 from .add import BATCH, Ingestion
 from .export import FORMAT, HEADER
@@ -315,7 +315,7 @@ class _ExportedFacts:
     """An extractor that returns the facts that were exported with each turn of a batch.
 
     Where the day or hour of a turn is another one in the timezone of this memory, the memory's own extractor reads what
-    "yesterday" in it is.
+    "yesterday" in it is. Where a model found facts, a turn has no others.
     """
 
     own: Extractor
@@ -327,9 +327,9 @@ class _ExportedFacts:
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
         given, facts = self.exported[turn.id]
-        if given.time.replace(tzinfo=None) == turn.time.replace(tzinfo=None):
-            return facts
-        return (*self.own.extract(turn), *(fact for fact in facts if fact.extractor != self.name))
+        if given.time.replace(tzinfo=None) != turn.time.replace(tzinfo=None):
+            facts = (*self.own.extract(turn), *(fact for fact in facts if fact.extractor != self.name))
+        return tuple(fact for fact in facts if fact.extractor == OF_A_MODEL) or facts
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..embedding import count_tokens
 from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..extract import fact_id, stance
 from ..flow import Flow
+from ..text.sources import Sources
 from ..times import Conventions, locate_times
 from ..types.model import Complete
 from ..types.reports import Estimate
@@ -21,11 +22,11 @@ from ..types.values import Fact, TimeSpan, Turn
 from . import prompt_fields, reply_schemas
 from .json_reply import read
 from .prompts import prompt_request, reply_form
-from .quoting import MAX_QUOTE, caption_line, find_quote, format_time, is_anchored, marked, named
+from .quoting import MAX_QUOTE, caption_line, find_quote, format_time, marked, named
 from .request import Ledger, ask_model
 
 MAX_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays searchable as raw text
-EARLIER_CHARACTERS = 300
+EARLIER_TOKENS = 600  # of the turns before it that the model is shown, the nearest whole
 MAX_FACTS = 32
 MAX_PART = 300  # characters of a subject, predicate or object
 POISON_AFTER = 3  # attempts after which a turn whose replies are unusable is given up
@@ -33,7 +34,21 @@ FIRST_WAIT = 30.0  # seconds
 LONGEST_WAIT = 600.0  # seconds
 OUTPUT_TOKENS = 150  # of a typical turn, for an estimate
 
-_FIRST_PERSON = {"i", "me", "myself", "user", "the user", "speaker", "the speaker", "my", "mine"}
+_FIRST_PERSON = {
+    "i",
+    "me",
+    "myself",
+    "user",
+    "the user",
+    "speaker",
+    "the speaker",
+    "my",
+    "mine",
+    "we",
+    "us",
+    "ourselves",
+}
+_NOBODY = frozenset("he him she her they them it this that these those there you one who".split())  # says not who
 _PERSONAL = frozenset(("opinion", "plan"))
 _OWN = frozenset((None, "user"))  # roles whose opinions and plans are facts
 
@@ -76,14 +91,19 @@ def extract_facts(
     return Extraction(extraction.facts, extraction.dropped, ledger.calls)
 
 
-def may_state_facts(turn: Turn) -> bool:
-    """Return whether a turn asserts something; greetings and mere questions are not worth a request."""
-    return stance(turn) == "asserts"
+def may_state_facts(turn: Turn, previous: Sequence[Turn] = ()) -> bool:
+    """Return whether a turn asserts something; greetings and mere questions are not worth a request.
+
+    What follows a question of somebody else may be its answer: "Yes, in May!".
+    """
+    found = stance(turn)
+    asked = bool(previous) and previous[-1].speaker != turn.speaker and previous[-1].text.rstrip().endswith("?")
+    return found == "asserts" or (found == "neither" and asked)
 
 
 def extract_request(turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1) -> Complete:
     """Return the request for a turn. The attempt is part of it, so that no cache returns the reply that failed."""
-    earlier = [f"{named(t.speaker)}:\n{marked(t.text[:EARLIER_CHARACTERS])}" for t in previous[-EARLIER:]]
+    earlier = [f"{named(t.speaker)}:\n{marked(t.text + caption_line(t.caption))}" for t in _context(previous)]
     return prompt_request(
         "extract",
         "extract",
@@ -94,6 +114,19 @@ def extract_request(turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1)
         text=marked(turn.text[:MAX_CHARACTERS] + caption_line(turn.caption)),
         attempt=f"(attempt {attempt})\n" if attempt > 1 else "",
     )
+
+
+def _context(previous: Sequence[Turn]) -> list[Turn]:
+    """Return the turns before one that the model is shown; the first of them is cut at its beginning where it must."""
+    shown: list[Turn] = []
+    left = EARLIER_TOKENS
+    for turn in reversed(previous[-EARLIER:]):
+        text = turn.text[-4 * left :]  # about four characters a token
+        shown.insert(0, replace(turn, text=text))
+        left -= count_tokens(text + caption_line(turn.caption))
+        if left <= 0:
+            break
+    return shown
 
 
 def read_extraction(
@@ -136,7 +169,7 @@ def estimate(pairs: Iterable[tuple[Turn, Sequence[Turn]]], price: tuple[float, f
     turns = requests = sent = 0
     for turn, previous in pairs:
         turns += 1
-        if may_state_facts(turn):
+        if may_state_facts(turn, previous):
             request = extract_request(turn, previous)
             requests += 1
             sent += _system_tokens(request.system) + count_tokens(request.prompt)
@@ -160,8 +193,8 @@ class _FactReader:
         self._text = turn.text[:MAX_CHARACTERS]
         self._conventions = conventions
         self._located = locate_times(self._text, turn.time, conventions) if self._text else []
-        near = [turn, *previous[-EARLIER:]]
-        self._known = [part for t in near for part in (t.speaker, t.text[:MAX_CHARACTERS], t.caption or "") if part]
+        near = [replace(turn, text=self._text), *_context(previous)]
+        self._sources = Sources(part for one in near for part in (one.speaker, one.text, one.caption or ""))
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Keep one fact, or count the reason for dropping it."""
@@ -177,7 +210,9 @@ class _FactReader:
             self.dropped["incomplete"] += 1
         elif span is None:
             self.dropped["quote not in the turn"] += 1
-        elif not (is_anchored(subject, self._known, share=1.0) and is_anchored(obj, self._known)):
+        elif subject.lower() in _NOBODY:
+            self.dropped["a pronoun for a name"] += 1
+        elif not (self._sources.anchor(subject, share=1.0) and self._sources.anchor(obj)):
             self.dropped["words from nowhere"] += 1
         else:
             self._keep(subject, predicate, obj, kind, span, prompt_fields.stated(entry.get("when"), 120))

@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from ..text.memory_fence import QUOTED
-from ..text.terms import terms, words
 from .prompt_fields import visible
 
 MAX_QUOTE = 1_000  # characters
-ANCHORED = 0.5  # share of a phrase's terms that must stand in the sources
 _MARKS = " \t\r\n\"'.,;:!?\u2026\u201c\u201d\u2018\u2019"
 
 
@@ -47,26 +45,6 @@ def _find(quote: str, text: str) -> tuple[int, int] | None:
             if match:
                 return match.span()
     return None
-
-
-class Sources:
-    """The words of some texts, read once, in which phrases are to stand."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        texts = tuple(texts)
-        self._stems = {term for text in texts for term in terms(text)}
-        self._numbers = {word for text in texts for word in words(text) if any(c.isdigit() for c in word)}
-
-    def anchor(self, phrase: str, share: float = ANCHORED) -> bool:
-        """Return whether at least a share of a phrase's terms, and each of its numbers, stand in the texts."""
-        own = terms(phrase)
-        invented = [word for word in words(phrase) if any(c.isdigit() for c in word) and word not in self._numbers]
-        return not invented and sum(term in self._stems for term in own) >= share * len(own)
-
-
-def is_anchored(phrase: str, sources: Iterable[str], *, share: float = ANCHORED) -> bool:
-    """Return whether at least a share of a phrase's terms, and each of its numbers, stand in the sources."""
-    return Sources(sources).anchor(phrase, share)
 
 
 MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins with it

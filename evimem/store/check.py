@@ -21,6 +21,7 @@ from ..index.segments import Stored, sealed
 from ..protocols import Extractor
 from ..raw import wrong_instants
 from ..types.attempt import attempt
+from ..types.stored import OF_A_MODEL
 from ..types.values import Fact
 from .handle import StoreHandle
 from .layers import Layers
@@ -173,7 +174,8 @@ def _segment_problems(layers: Layers, extractor: Extractor, number: int, progres
             # None: what was found when it could be read still stands.
             found = attempt(None, extractor.extract, turn).value
             kept_facts = {replace(fact, replaced_by=None) for fact in facts if fact.extractor == extractor.name}
-            if one.seq not in unread and (found is None or kept_facts != set(found)):
+            by_model = not kept_facts and any(fact.extractor == OF_A_MODEL for fact in facts)
+            if one.seq not in unread and not by_model and (found is None or kept_facts != set(found)):
                 differing.append(turn.id)
             if not all(is_grounded(fact, turn) and _has_its_id(fact) for fact in facts):
                 ungrounded.append(turn.id)

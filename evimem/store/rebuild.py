@@ -76,8 +76,14 @@ def _in_zone(layers: Layers, turns: Mapping[int, Turn], times: LocalTimes) -> di
 
 
 def _read_facts(layers: Layers, turns: Mapping[int, Turn], extractor: Extractor) -> None:
-    """Read the facts of turns again; where that raises, keep those that an earlier reading found, and queue it."""
-    found = {seq: attempt((), extractor.extract, turn) for seq, turn in turns.items()}
+    """Read the facts of turns again; where that raises, keep those that an earlier reading found, and queue it.
+
+    A turn in which a model found facts has these alone.
+    """
+    by_model = layers.facts.read_by_a_model(turns)
+    found = {
+        seq: Attempt(()) if seq in by_model else attempt((), extractor.extract, turn) for seq, turn in turns.items()
+    }
     stated = [StatedFacts(seq, instant(turns[seq].time), facts.value, extractor.name) for seq, facts in found.items()]
     stated = [one for one in stated if found[one.seq].error is None]
     errors = layers.derive(lambda some: layers.facts.exchange(layers.facts.outdated(some), some), stated)

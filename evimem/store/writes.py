@@ -273,7 +273,9 @@ def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry], read: 
     known = [(offered[entry.turn.id], entry) for entry in entries if entry.turn.id in offered]
     if kind == "facts":  # what another process has read meanwhile is read
         left = set(layers.jobs.waits(kind, [seq for seq, _ in known]))
-        known = [(seq, entry) for seq, entry in known if seq in left]
+        done = layers.facts.read_by_a_model(left)
+        unread = ((seq, entry) for seq, entry in known if seq in left)
+        known = [(seq, change(entry, facts=(), fact_vectors=None) if seq in done else entry) for seq, entry in unread]
     failed = {seq: why for seq, entry in known for failing, why in entry.failed if failing == kind}
     if kind == "vector":
         _set_vectors(layers, known)
@@ -301,10 +303,10 @@ class _Read:
 
 
 def _settle_facts(layers: Layers, kind: JobKind, found: Sequence[tuple[int, Entry]], read: _Read) -> None:
-    """Store further facts of turns or, of jobs "facts", those that now are all that an extractor finds."""
+    """Store the facts of turns that an extractor finds in them now."""
     stated = [StatedFacts(seq, instant(entry.turn.time), entry.facts, entry.extractor) for seq, entry in found]
     before = layers.facts.turns_among([seq for seq, _ in found])
-    outdated = layers.facts.outdated(stated) if kind == "facts" and before else []
+    outdated = layers.facts.outdated(stated) if before else []
     if outdated:
         read.replaced = True
         neighbours = layers.edges.erase(layers.facts.rows(outdated))  # an edge or vector holds the facts that leave

@@ -1,4 +1,4 @@
-"""Facts by rule and facts by a model of one turn are merged: what is said already is not stored twice."""
+"""A model's facts of a turn take the place of those by rule."""
 
 from __future__ import annotations
 
@@ -12,25 +12,53 @@ import evimem
 from evimem.testing import ScriptedModel
 
 SAID = "We adopted a puppy last Friday. Noah was sceptical."
+PUPPY = {"subject": "Mira", "predicate": "adopted", "object": "a puppy", "when": "last Friday"}
+REPLY = [{**PUPPY, "quote": "adopted a puppy last Friday", "kind": "event"}]
 
 
-@pytest.mark.parametrize(
-    ("fact", "kept"),
-    [
-        ({"subject": "Mira", "predicate": "adopt", "object": "puppy", "when": "last Friday"}, False),
-        ({"subject": "mira", "predicate": "adopted", "object": "a puppy", "when": ""}, False),
-        ({"subject": "Mira", "predicate": "adopted", "object": "a sceptical puppy", "when": ""}, True),
-        ({"subject": "Noah", "predicate": "adopted", "object": "a puppy", "when": ""}, True),
-    ],
-)
-def test_a_models_fact_is_kept_where_it_says_more_than_those_by_rule(
-    tmp_path: Path, fact: dict[str, Any], kept: bool
-) -> None:
-    reply = {"facts": [{**fact, "quote": "adopted a puppy last Friday", "kind": "event"}]}
-    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=lambda request: json.dumps(reply))) as memory:
+def opened(path: Path, facts: list[dict[str, Any]]) -> evimem.Memory:
+    return evimem.open(path, llm=ScriptedModel(then=lambda request: json.dumps({"facts": facts})))
+
+
+def stated(memory: evimem.Memory) -> list[tuple[str, str]]:
+    return [(fact.extractor, fact.text) for fact in memory.facts(["t1"])]
+
+
+@pytest.mark.parametrize("first", ["rules", "model"])
+def test_a_turn_that_a_model_read_has_the_models_facts_alone(tmp_path: Path, first: str) -> None:
+    """Whichever came first; a longer fact by rule is no reason to drop one, and one that is wrong goes."""
+    with opened(tmp_path / "m.evimem", REPLY) as memory:
         memory.add("Mira", SAID, time="2024-03-12T18:00", id="t1")
-        before = [one.text for hit in memory.search("puppy") for one in hit.facts]
+        if first == "rules":
+            assert len(stated(memory)) == 2
         memory.enrich()
-        found = [one for hit in memory.search("puppy") for one in hit.facts]
-    assert [one.extractor for one in found].count("llm") == kept
-    assert len(found) == len(before) + kept
+        assert stated(memory) == [("llm", "Mira adopted a puppy")]
+        memory.rebuild()
+        assert stated(memory) == [("llm", "Mira adopted a puppy")]
+        assert memory.check().problems == ()
+
+
+@pytest.mark.parametrize("facts", [[], [{**REPLY[0], "quote": "adopted an elephant"}]])
+def test_facts_by_rule_stay_where_the_model_found_none(tmp_path: Path, facts: list[dict[str, Any]]) -> None:
+    with opened(tmp_path / "m.evimem", facts) as memory:
+        memory.add("Mira", SAID, time="2024-03-12T18:00", id="t1")
+        memory.enrich()
+        assert [extractor for extractor, _ in stated(memory)] == ["rules", "rules"]
+
+
+def test_an_export_of_both_kinds_is_read_as_the_models_alone(tmp_path: Path) -> None:
+    """As a memory wrote it whose facts by rule stood beside the model's."""
+    lines = []
+    for kind in ("rules", "model"):
+        with opened(tmp_path / f"{kind}.evimem", REPLY) as memory:
+            memory.add("Mira", SAID, time="2024-03-12T18:00", id="t1")
+            assert stated(memory)
+            if kind == "model":
+                memory.enrich()
+            memory.export(tmp_path / kind)
+        lines.append([json.loads(line) for line in (tmp_path / kind).read_text().splitlines()])
+    lines[0][1]["facts"] += lines[1][1]["facts"]
+    (tmp_path / "both").write_text("".join(json.dumps(line) + "\n" for line in lines[0]))
+    with evimem.open(tmp_path / "both.evimem") as memory:
+        memory.import_(tmp_path / "both")
+        assert stated(memory) == [("llm", "Mira adopted a puppy")]
