@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import date
 from typing import TypeAlias
 
-from ..llm.evidence_prompt import turn_texts
+from ..llm.evidence_prompt import turn_texts, what_is_meant
 from ..query.standing_wishes import Wish
 from ..text.memory_fence import WORKED_OUT, fenced
 from ..text.terms import plainest, terms
@@ -132,20 +132,21 @@ class _Filling:
             self._take_one_of(Hit(reply, (), 0.0), (), (LINE,))
 
     def _take_one_of(self, hit: Hit, alike: Sequence[Turn], sizes: Sequence[int]) -> bool:
-        """Take a hit in the first of some sizes that fits, with the dates in it where there is room for them too."""
+        """Take a hit in the first of some sizes that fits, with what it means where there is room for that too."""
         last = max(turn.time for turn in (hit.turn, *alike))
         for said in turn_texts(hit.turn, self._wanted, sizes, hit.span, short=SHORT):
             if self._take(Line(hit.turn, said, (), 1 + len(alike), last)):
-                self._add_dates(dates_in(hit.turn, hit.facts, said))
+                meant = what_is_meant(hit.facts, hit.turn, said)
+                self._add_notes((*((meant,) if meant else ()), *dates_in(hit.turn, hit.facts, said)))
                 return True
         return False
 
-    def _add_dates(self, dates: tuple[str, ...]) -> None:
-        """Add dates to the line that was taken last, where they fit: reading them costs more than all the rest."""
-        cost = sum(self._count(f"\n{WORKED_OUT}{one}") for one in dates)
-        if dates and cost <= self._left:
+    def _add_notes(self, notes: tuple[str, ...]) -> None:
+        """Add notes to the line that was taken last, where they fit: reading dates costs more than all the rest."""
+        cost = sum(self._count(f"\n{WORKED_OUT}{one}") for one in notes)
+        if notes and cost <= self._left:
             self._left -= cost
-            self.lines[-1] = replace(self.lines[-1], dates=dates)
+            self.lines[-1] = replace(self.lines[-1], worked_out=notes)
 
     def _take(self, line: Line, least: int = 0) -> bool:
         above = next(filter(None, (self._of.get(line.hour), self._of.get(line.day), *self.lines[-1:])), None)

@@ -34,11 +34,11 @@ _COUNTED_ON = re.compile(r"\b(?:weeks?|fortnight|days?|months?)\s+(?:(?:on|from|
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A turn as it is quoted: the words shown, the dates they mean, how often it was said and when last."""
+    """A turn as it is quoted: the words shown, whom and what time they mean, how often it was said and when last."""
 
     turn: Turn
     said: str
-    dates: tuple[str, ...] = ()
+    worked_out: tuple[str, ...] = ()
     times: int = 1
     last: datetime | None = None
     is_wish: bool = False
@@ -98,7 +98,7 @@ def _xml(number: int, line: Line, above: Line | None) -> str:
 def _json(number: int, line: Line, above: Line | None) -> str:
     row: dict[str, object] = {"n": number, "speaker": speaker(line.turn), "time": f"{line.turn.time:%Y-%m-%dT%H:%M}"}
     row |= {"text": "\n".join(_lines_of(escape(line.said)))}
-    row |= {"notes": list(notes(line))} if (line.dates or line.times > 1) else {}
+    row |= {"notes": list(notes(line))} if (line.worked_out or line.times > 1) else {}
     row |= {"kind": "wish"} if line.is_wish else {}
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
@@ -108,7 +108,7 @@ _WRITERS = {"plain": _plain, "xml": _xml, "json": _json}
 
 def notes(line: Line) -> Iterator[str]:
     """Yield what evimem adds to a line."""
-    yield from line.dates
+    yield from line.worked_out
     if line.times > 1:
         last = f", last on {_day(line.last)}" if line.last and line.last.date() != line.turn.time.date() else ""
         yield f"said {line.times} times{last}"

@@ -11,13 +11,16 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 from ..extract import contradicts, topic_of
+from ..extract.aliases import ALSO_KNOWN_AS
 from ..judging.evidence import Evidence, View
 from ..judging.shown_passages import Passages, excerpt, most_shown
 from ..text.character_ranges import Range
+from ..text.sources import Sources
 from ..text.terms import terms
 from ..times import render
 from ..types.model import Complete, ModelRole
@@ -62,6 +65,7 @@ def _contradicts(report: StandingFact, own: StandingFact) -> bool:
 EVIDENCE_CHARACTERS = 17_500  # about 5,000 tokens; characters, as counting tokens at each check is slow
 AROUND_CHARACTERS = 1_800  # of the turns that a check adds around the found ones
 AROUND = 200  # of one such turn
+MEANT, MOST_MEANT = 4, 120  # facts that are shown beside a turn for what they name, and characters of one
 HEAD = 40  # of the line above a turn, about
 MAX_LABEL = 120
 MOST_SPEAKERS = 20  # that a request names
@@ -176,10 +180,13 @@ def legible(view: View, room: int = EVIDENCE_CHARACTERS) -> frozenset[str]:
 def fact_lines(
     facts: Iterable[Fact], turn: Turn, shown: str, known: Mapping[str, Fact] = MappingProxyType({})
 ) -> Iterator[str]:
-    """Yield what facts add to the words of a turn: the time that a phrase of it means, and what no longer holds.
+    """Yield what facts add to the words of a turn: who is meant, the time of a phrase, and what no longer holds.
 
     `known` are facts by id: one among them that replaced another is named with it.
     """
+    facts = tuple(facts)
+    if meant := what_is_meant(facts, turn, shown):
+        yield f"= {meant}"
     for fact in facts:
         phrase = fact.event.text if fact.event else ""
         if fact.event and fact.event.start and phrase and phrase in shown:
@@ -190,6 +197,25 @@ def fact_lines(
             later = known.get(fact.replaced_by)
             since = f', since then: "{escape_attribute(later.text, 200)}"' if later else ""
             yield f'= no longer so: "{escape_attribute(fact.text, 200)}"{since}'
+
+
+def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
+    """Return the facts in force that name what the shown words of their turn do not, on one line; empty for none.
+
+    That is a pronoun resolved, or the question that a short answer leaves out. What only repeats the words is left out.
+    """
+    said = Sources((shown, turn.speaker))
+    text = {True: turn.caption or "", False: turn.text}
+    told = (
+        fact
+        for fact in facts
+        if fact.replaced_by is None
+        and fact.predicate != ALSO_KNOWN_AS
+        and text[fact.kind == "image"][slice(*fact.span)] in shown
+    )
+    more = (fact.text for fact in told if not said.anchor(f"{fact.subject} {fact.object}", share=1.0))
+    meant = "; ".join(f'"{escape_attribute(one, MOST_MEANT)}"' for one in islice(dict.fromkeys(more), MEANT))
+    return f"that is: {meant}" if meant else ""
 
 
 def turn_text(turn: Turn, wanted: Collection[str], most: int, found: Range | None = None) -> str:
@@ -294,7 +320,8 @@ class _Page:
 
     def _written(self, item: Evidence) -> str:
         shown = turn_text(item.turn, self._wanted, most_shown(item.turn), item.span)
-        lines = (*fact_lines(item.facts, item.turn, shown), *self._otherwise(item))
+        known = {fact.id: fact for other in self._view.evidence for fact in other.facts}
+        lines = (*fact_lines(item.facts, item.turn, shown, known), *self._otherwise(item))
         return "\n".join((marked(shown), *lines))
 
     def _otherwise(self, item: Evidence) -> Iterator[str]:
