@@ -137,7 +137,7 @@ def abstention(verdict: Verdict, *, facts: int, checks: int, budget: Budget, bel
     if "abstention" in budget.without:
         return None
     if budget.abstain == "paper":
-        return _paper_abstention(verdict, facts, checks, budget.iterations)
+        return _paper_abstention(verdict, facts, checks)
     if verdict.tier is Tier.NONE:
         return verdict.reason or NOTHING_RELEVANT
     for kind in DECLINED:
@@ -179,12 +179,12 @@ def approximate(confidence: float) -> float:
     return max(APPROXIMATE_FLOOR, confidence - APPROXIMATE_COST)
 
 
-def _paper_abstention(verdict: Verdict, facts: int, checks: int, iterations: int) -> str | None:
-    """Return why EviMem would abstain (E11): no tier after two checks or more, or thin evidence at the last one."""
+def _paper_abstention(verdict: Verdict, facts: int, checks: int) -> str | None:
+    """Return why EviMem would abstain (E11), however the search ended: no tier after two checks, or thin evidence."""
     if verdict.tier is Tier.NONE and checks >= PAPER_ABSTAIN_CHECKS:
         return verdict.reason or NOTHING_RELEVANT
     thin = verdict.confidence < PAPER_ABSTAIN_BELOW and facts < PAPER_ABSTAIN_FACTS
-    return "the evidence is too thin" if thin and checks >= iterations else None
+    return "the evidence is too thin" if thin else None
 
 
 def _temporal(tier: Tier, confidence: float) -> float:

@@ -146,6 +146,7 @@ class Verdict:
     `signals` are the named raw values behind the confidence; `calls` are the model requests it took.
     `mapped` is whether the judge was asked what supports each requirement: where it was not, an open one says nothing.
     `pinned` are the ids of turns that show the gaps. `notes` are short sentences to check and use in the answer.
+    `names` are names in the question that the judge found, and the analysis did not: their facts are counted too (E7).
     """
 
     tier: Tier
@@ -163,6 +164,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
     mapped: bool = True
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ class LLMJudge:
 
         verdict = yield from within_room(view, show_evidence, check)
         if self._separate:
-            verdict = replace(verdict, query=(yield from self._refined(view, verdict, ledger)))
+            verdict = replace(verdict, names=names, query=(yield from self._refined(view, verdict, ledger)))
         return self._with_calls(verdict, ledger)
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
@@ -320,7 +320,8 @@ def _ask_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
         iteration=view.iteration + 1,
         iterations=view.iterations,
         strategy=view.strategy,
-        queries=bullets(view.queries),
+        query=named(view.queries[-1] if view.queries else view.analysis.question),
+        queries=bullets(view.queries[:-1]),
         missing=bullets(missing),
     )
 

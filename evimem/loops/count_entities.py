@@ -10,8 +10,9 @@ from ..judging.apply_verdict import most_needed, needed
 from ..judging.evidence import EntityCount, Evidence
 from ..protocols import Store
 from ..text.name_forms import other_forms
-from ..text.names import NameSearch, is_about, names
+from ..text.names import NameSearch, names
 from ..text.scripts import scripts
+from ..text.terms import terms
 from ..types.stored import Scope
 from ..types.values import Fact, Turn
 
@@ -24,8 +25,9 @@ class EntityCounter:
     """Counts for one question. What the memory holds about a name is asked for once, where too little was found.
 
     A name that the memory never has is not counted where that shows nothing: the question only supposes it, or the
-    evidence is in another script. By the paper's rule (`delta` "paper") facts alone count, of every name; without
-    `indexed`, turns that name an entity do.
+    evidence is in another script. Facts count that contain the name, each statement once, and turns besides them that
+    name it or are its own. By the paper's rule (`delta` "paper") facts alone count, of every name; without `indexed`,
+    turns that name an entity do.
     """
 
     def __init__(
@@ -64,13 +66,15 @@ class EntityCounter:
             return False
         known = self._store.about(entity, ALIAS_FACTS, self._scope)
         self._aliases[entity] = () if self._literal else (*other_forms(entity), *other_names(entity, known.facts))
-        told = {fact.id for fact in known.facts}
+        told = {fact.id: fact for fact in known.facts}
         unread = known.total - len(told)
         for name in self._aliases[entity]:
             other = self._store.about(name, ALIAS_FACTS, self._scope)
-            told.update(fact.id for fact in other.facts)  # one that tells the other name is about both
+            told |= {fact.id: fact for fact in other.facts}  # one that tells the other name is about both
             unread += other.total - len(other.facts)
-        self._totals[entity] = len(told) + unread
+        about = _naming(told.values(), self.called(entity))
+        said = {fact.turn_id for fact in told.values()}.difference(fact.turn_id for fact in about)
+        self._totals[entity] = _statements(about) + len(said) + unread
         return bool(self._aliases[entity])
 
     def _found(self, entity: str, evidence: Collection[Evidence]) -> int:
@@ -78,11 +82,11 @@ class EntityCounter:
         turns = [item.turn for item in evidence]
         if not self._indexed:
             return sum(self._is_named(turn, called) for turn in turns)
-        facts = [(fact, item.turn) for item in evidence for fact in item.facts]
-        told = {fact.id: turn.id for fact, turn in facts if any(is_about(fact, turn.speaker, name) for name in called)}
+        told = _naming((fact for item in evidence for fact in item.facts), called)
         if self._literal:
-            return len(told)
-        return len(told) + sum(self._is_named(turn, called) for turn in turns if turn.id not in told.values())
+            return _statements(told)
+        of = {fact.turn_id for fact in told}
+        return _statements(told) + sum(self._is_named(turn, called) for turn in turns if turn.id not in of)
 
     def _is_named(self, turn: Turn, called: Iterable[str]) -> bool:
         """Return whether a turn names an entity by any of its names, its words together or apart."""
@@ -111,6 +115,22 @@ class EntityCounter:
         if turn.id not in self._scripts:
             self._scripts[turn.id] = scripts(turn.text[:READ])
         return self._scripts[turn.id]
+
+
+def _naming(facts: Iterable[Fact], called: Collection[str]) -> list[Fact]:
+    """Return the facts that contain an entity by any of its names, whoever states them.
+
+    What only tells a name of it is left out where its turn tells more: "my friend Basil lives in Ghent" is one.
+    """
+    named = [fact for fact in facts if any(names(fact.text, name) for name in called)]
+    telling = {fact.turn_id for fact in named if fact.predicate != ALSO_KNOWN_AS}
+    return [fact for fact in named if fact.predicate != ALSO_KNOWN_AS or fact.turn_id not in telling]
+
+
+def _statements(facts: Iterable[Fact]) -> int:
+    """Return how many different statements facts make: what says no more than another is none of its own."""
+    said = {frozenset(terms(fact.text)) for fact in facts}
+    return sum(not any(one < other for other in said) for one in said)
 
 
 def other_names(entity: str, facts: Iterable[Fact]) -> tuple[str, ...]:

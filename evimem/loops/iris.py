@@ -26,7 +26,8 @@ def look(session: Session) -> Flow[Check | None]:
     check: Check | None = None
     for iteration in range(1, session.budget.iterations + 1):
         new = yield from _retrieve(session, iteration, check)
-        if not new:
+        # The paper ends on evidence or by iterations alone, and abstains by the checks that this takes (E11).
+        if not new and (check is None or session.budget.abstain != "paper"):
             session.stop(iteration, "no new evidence")
             return check
         judged = yield from in_time(session, session.check(iteration), iteration, check)

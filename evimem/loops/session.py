@@ -77,6 +77,7 @@ class Session:
         self.retrieval: Retrieval = Retrieval(task, self.analysis, self.roster, _deepest(task))
         supposed, indexed = self.analysis.supposed, "index" not in budget.without
         self._counter = EntityCounter(task.store, task.scope, budget.delta, indexed=indexed, supposed=supposed)
+        self._names: tuple[str, ...] = self.analysis.entities
         self.tracker: Tracker = start(self.analysis.requirements)
         self.pinned: frozenset[str] = frozenset()
         self.before: Verdict | None = None
@@ -144,7 +145,7 @@ class Session:
 
     def check(self, iteration: int) -> Flow[Check]:
         """Show the evidence to the judge, then track and calibrate what it says."""
-        view = self.show(iteration, self.analysis.entities if self.has("entities") else ())
+        view = self.show(iteration, self._names if self.has("entities") else ())
         verdict = UNJUDGED
         if self.has("sufficiency"):
             verdict = yield from self.consult(self.task.judge.judge(view), iteration)
@@ -163,6 +164,9 @@ class Session:
         """Track and calibrate a verdict and record it."""
         iteration = view.iteration
         self.checks += 1
+        if found := [name for name in verdict.names if name not in self._names and self.has("entities")]:
+            self._names += tuple(found)
+            view = replace(view, entities={**view.entities, **self._counter.count(found, view.evidence)})
         self.events.extend(_how_judged(verdict, iteration))
         followed = follow(self.tracker, verdict, iteration)
         self.tracker = followed.tracker

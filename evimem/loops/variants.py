@@ -11,7 +11,9 @@ from types import MappingProxyType
 
 from ..types.budget import Ablation, Budget
 
-FULL = Budget(delta="paper", abstain="paper", calls="separate", without=frozenset({"tracker"}))
+FULL = Budget(
+    delta="paper", abstain="paper", calls="separate", without=frozenset({"tracker"}), literal=frozenset({"expansion"})
+)
 _LAST: tuple[Ablation, ...] = ("entities", "anchor", "abstention")
 
 

@@ -12,8 +12,8 @@ import pytest
 
 import evimem
 from evimem import Memory, Turn
-from evimem.llm.quoting import is_anchored
 from evimem.testing import FakeClock, ScriptedModel
+from evimem.text.sources import Sources
 from evimem.types.model import Complete
 from tests.llm.mutants import mutants
 from tests.sizes import bound, sizes
@@ -49,10 +49,10 @@ def check_grounded(memory: Memory, turn: Turn) -> int:
     for one in found:
         quote = turn.text[slice(*one.span)]
         assert quote.strip(), f"a fact that stands nowhere: {one}"
-        assert one.subject == turn.speaker or is_anchored(one.subject, [turn.speaker, turn.text], share=1.0), (
+        assert one.subject == turn.speaker or Sources([turn.speaker, turn.text]).anchor(one.subject, 1.0), (
             f"an ungrounded fact was stored: {one}"
         )
-        assert is_anchored(one.object, [turn.text]), f"an ungrounded fact was stored: {one}"
+        assert Sources([turn.text]).anchor(one.object), f"an ungrounded fact was stored: {one}"
     return len(found)
 
 
