@@ -71,9 +71,9 @@ def raw(memory: Memory) -> Rows:
 def by_rules(memory: Memory) -> Rows:
     """Return the facts of the rules; `replaced_by` is the last column."""
     return memory._core.store.db.rows(
-        """SELECT row, id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, span_start,
+        """SELECT id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, span_start,
         span_end, kind, extractor, owner, topic, instant, replaced_by
-        FROM fact WHERE extractor = 'rules' AND seq <= 12 ORDER BY row"""
+        FROM fact WHERE extractor = 'rules' AND seq <= 12 ORDER BY id"""
     )
 
 
@@ -125,8 +125,9 @@ def test_no_reply_changes_a_turn_and_asking_writes_nothing(
                 failed += 1
             given += len(model.requests)
             assert raw(memory) == turns, "a turn was changed, or is gone"
-            assert [row[:-1] for row in by_rules(memory)] == [row[:-1] for row in facts], (
-                "a reply changed what the rules found"
+            found, read = {row[:-1] for row in by_rules(memory)}, read_by_a_model(memory)
+            assert found == {row[:-1] for row in facts if row[1] not in read}, (
+                "a reply changed what the rules found in another turn"
             )
             assert taken_back(memory) == [], "a reply took back what the same turn says"
             if fresh % 30 == 29:  # a question over ever more of the same says nothing new
@@ -147,6 +148,11 @@ def test_no_reply_changes_a_turn_and_asking_writes_nothing(
 
 def forget_the_new(memory: Memory) -> None:
     memory.forget(turns=[turn.id for turn in memory.turns() if turn.id.startswith("n")])
+
+
+def read_by_a_model(memory: Memory) -> set[int]:
+    """Return the turns that have facts of a model, in the place of those by rule."""
+    return {seq for (seq,) in memory._core.store.db.rows("SELECT DISTINCT seq FROM fact WHERE extractor = 'llm'")}
 
 
 def llm_facts(memory: Memory) -> int:
