@@ -12,6 +12,7 @@ from ..embedding import count_tokens
 from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..extract import fact_id, stance
 from ..flow import Flow
+from ..lang import ENGLISH
 from ..text.sources import Sources
 from ..times import Conventions, locate_times
 from ..types.model import Complete
@@ -34,21 +35,7 @@ FIRST_WAIT = 30.0  # seconds
 LONGEST_WAIT = 600.0  # seconds
 OUTPUT_TOKENS = 150  # of a typical turn, for an estimate
 
-_FIRST_PERSON = {
-    "i",
-    "me",
-    "myself",
-    "user",
-    "the user",
-    "speaker",
-    "the speaker",
-    "my",
-    "mine",
-    "we",
-    "us",
-    "ourselves",
-}
-_NOBODY = frozenset("he him she her they them it this that these those there you one who".split())  # says not who
+_SPEAKERS_OWN, _NOBODY = (frozenset(ENGLISH.words(f"people.{name}")) for name in ("speakers_own", "nobody"))
 _PERSONAL = frozenset(("opinion", "plan"))
 _OWN = frozenset((None, "user"))  # roles whose opinions and plans are facts
 
@@ -204,7 +191,7 @@ class _FactReader:
         kind = prompt_fields.choice(entry.get("kind"), reply_schemas.KINDS) or "state"
         quote = prompt_fields.text(entry.get("quote"), MAX_QUOTE)
         span = find_quote(quote, (self._turn.caption or "") if kind == "image" else self._text)
-        if subject.lower() in _FIRST_PERSON:
+        if subject.lower().removeprefix("the ") in _SPEAKERS_OWN:
             subject = self._turn.speaker
         if not (subject and predicate):
             self.dropped["incomplete"] += 1
