@@ -41,7 +41,7 @@ SLOW = (
     "doors/test_hostile_arguments.py", "doors/test_linear_time.py", "index/test_ranking.py",
     "index/test_vector_index.py", "index/test_ann_file.py", "index/test_scenes.py", "index/test_sketches.py",
     "extract/test_contract.py", "times/test_any_text.py", "store/test_sealing.py", "store/test_ann.py", "test_scale.py",
-    "bench/test_processes.py",
+    "benchmarks/test_processes.py",
 )  # fmt: skip
 HERE = Path(__file__).parent
 

@@ -139,31 +139,6 @@ def test_one_run_has_marks_and_grades(bench, locomo, monkeypatch):
     assert (ran.data["options"]["judge"], ran.data["options"]["judge_temperature"]) == ("strict and g-eval", [0.0, 1.0])
 
 
-def test_a_model_at_an_endpoint_grades_the_answers(bench, locomo, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
-    with ModelServer(then=graded_by_role) as server:
-        ran = bench("locomo", locomo, "--llm", "--model", "m", "--base-url", server.url, "--judge", "g-eval", "--json")
-    rows = {row[0]: row[1] for row in next(one for one in ran.data["tables"] if one["name"] == "answers")["rows"]}
-    assert ran.code == Exit.OK
-    assert (rows["G-Eval, 1 to 5"]["value"], rows["of it, by probabilities"]["value"]) == (3.0, 0.0)
-    assert ran.data["options"]["judge"] == "g-eval"
-    assert len(ran.data["options"]["judge_prompt"]) == 16
-
-
-def test_a_question_that_fails_ends_no_run_and_is_asked_again_by_the_next(bench, locomo, tmp_path, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
-    kept = tmp_path / "kept.jsonl"
-    model = ("--llm", "--model", "m", "--concurrency", 1, "--checkpoint", kept)
-    with ModelServer(then=lambda body: "no verdict" if "ripe" in json.dumps(body) else by_schema(body)) as server:
-        ran = bench("locomo", locomo, *model, "--base-url", server.url)
-    assert (ran.code, "1 questions got no answer" in ran.err) == (Exit.MODEL, True)
-    with ModelServer(then=by_schema) as server:
-        ran = bench("locomo", locomo, *model, "--base-url", server.url)
-        assert all("ripe" in json.dumps(one.body) for one in server.received)
-    assert ran.code == Exit.OK
-    assert len(kept.read_text().splitlines()) == 3  # two results, and what the failure cost
-
-
 @pytest.mark.parametrize(
     ("words", "why"),
     [

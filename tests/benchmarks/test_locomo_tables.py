@@ -105,10 +105,11 @@ def test_a_run_tells_what_was_seen_and_how_often_it_was_judged(sample):
 
 
 def test_more_evidence_is_asked_for_where_there_is_an_answer(sample):
-    few = replace(sample, questions=sample.questions[50:75])
+    asked_in_vain = [one for one in sample.questions if one.category == 5]
+    few = replace(sample, questions=(*sample.questions[50:56], *asked_in_vain[:4]))
     run = run_locomo([few], wide=True)
-    assert len(run.asked) == 25
-    assert len(run.wide) == sum(one.category != 5 and bool(one.gold) for one in run.asked) < 25
+    assert len(run.asked) == 10
+    assert len(run.wide) == sum(one.category != 5 and bool(one.gold) for one in run.asked) < 10
     assert question_count([few], None, wide=True) == len(run.asked) + len(run.wide)
     assert sum(one.complete for one in run.wide) >= sum(one.complete for one in run.asked if one.category != 5)
 
@@ -130,8 +131,8 @@ def test_where_all_questions_are_of_a_kind_a_probability_is_worth_nothing():
 
 
 def test_answers_are_shown_as_they_came(sample):
-    asked = run_locomo([sample], limit=30).asked
-    shown = page.text_of(answers_page(asked, 20))
-    assert shown.count("? ") >= 20
-    assert "20 answers, unedited" in shown
+    asked = run_locomo([sample], limit=4).asked
+    shown = page.text_of(answers_page(asked, 4))
+    assert shown.count("? ") >= 4
+    assert "4 answers, unedited" in shown
     assert page.text_of(answers_page(asked[:3], 20)).count("wanted") == 3

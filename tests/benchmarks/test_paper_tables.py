@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
-from datetime import datetime
-from pathlib import Path
 
 import pytest
 
@@ -16,18 +13,14 @@ from benchmarks.paper_tables import (
     _approach,
     _needed,
     latency,
-    main,
     requeries,
     run_sample,
     table,
     tiers,
 )
-from benchmarks.scoring.result_file import read_result
-from benchmarks.scoring.run_locomo import QuestionResult, run_locomo
-from evimem import Turn
+from benchmarks.scoring.run_locomo import QuestionResult
 from evimem.loaders.examples import load_example
 from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
-from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
 
 ONE = QuestionResult(
@@ -117,40 +110,3 @@ def reply_to(request: Complete) -> str:
         return json.dumps({**said, "type": "direct", "used": []})
     verdict = {"tier": "exact", "confidence": 0.95, "requirements": [], "gaps": [], "next_query": "", "reason": "said"}
     return json.dumps({**verdict, "query": "Kestrel keys", "correct": True})
-
-
-@pytest.mark.parametrize(("row", "without"), [("raw-only", "exact"), ("index-layer", "partial"), ("full", "partial")])
-def test_facts_of_a_model_decide_in_the_rows_that_have_an_index(row: str, without: str) -> None:
-    turns = tuple(
-        Turn(f"D1:{n}", "s1", "Mira", text, datetime(2024, 5, 1, 9, n)) for n, text in enumerate(SAID, start=1)
-    )
-    sample = LocomoSample("a", turns, (KEYS,))
-    how = _approach(row, ScriptedModel(then=reply_to), ["strict"])
-    runs = [run_locomo([sample], replace(how, enrich=enrich)) for enrich in (False, True)]
-    assert [run.asked[0].failed for run in runs] == ["", ""]
-    assert [run.asked[0].tiers[-1] for run in runs] == [without, "exact"]  # E7: too few facts of Kestrel are no proof
-    assert runs[1].ingested[0].facts == runs[0].ingested[0].facts + 2
-
-
-def test_a_table_is_made_through_a_mailbox_and_says_who_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = [{"speaker": "Mira", "dia_id": f"D1:{n}", "text": text} for n, text in enumerate(SAID, start=1)]
-    conversation = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": said}
-    asked = {"question": KEYS.text, "answer": KEYS.answer, "evidence": list(KEYS.evidence), "category": 4}
-    data, box, place = tmp_path / "locomo.json", tmp_path / "box", tmp_path / "one.json"
-    data.write_text(json.dumps([{"sample_id": "conv-1", "conversation": conversation, "qa": [asked]}]))
-    words = ["2", str(data), "--mailbox", str(box), "--checkpoint", str(tmp_path / "kept"), "--result", str(place)]
-    monkeypatch.setattr(sys, "argv", ["paper_tables", *words])
-    for _ in range(6):
-        main()
-        requests = sorted((box / "requests").iterdir())
-        for request in requests:
-            wanted = json.loads(request.read_text())
-            reply = reply_to(Complete(wanted["role"], "", wanted["messages"][-1]["text"]))
-            (box / "replies" / f"{request.stem}.txt").write_text(reply)
-        if not requests:
-            break
-    result = read_result(place)
-    rows = {row[0]: row[1] for row in result.table("table-2").rows}
-    assert rows["full: judged correct"].value == 1.0  # type: ignore[union-attr]
-    assert (result.options["judge"], result.options["judged_by"]) == ("strict", "mailbox")
-    assert result.table("table-2").columns[0] == "with mailbox"

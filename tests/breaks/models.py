@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from evimem import Memory, ReplyError, Turn, UnknownTurn, loops
 from evimem.extract import RuleExtractor, updates
-from evimem.llm import extract_facts, prompt_fields
+from evimem.llm import extract_facts, llm_judge, prompt_fields, quoting
 from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.store.sqlite import SqliteStore
 from tests.breaks.gates import ASKING, FUZZ, MALFORMED, MODEL, POISONING, QUEUE, SCHEDULES
@@ -109,3 +110,16 @@ def reply_fields_are_not_validated() -> None:
 def assistant_turns_count_as_the_users() -> None:
     honest = RuleExtractor.extract
     put(RuleExtractor, "extract", lambda self, turn: honest(self, replace(turn, speaker="Mira", role="user")))
+
+
+@breaks(
+    gate="tests/llm/test_llm_judge.py::test_the_papers_pattern_writes_no_query_that_is_never_searched",
+    says="refine' == 'sufficiency",
+)
+def a_query_is_written_after_the_last_search() -> None:
+    put(llm_judge, "enough", lambda verdict, before, *, temporal: None)
+
+
+@breaks(gate="tests/llm/test_quoting.py::test_no_marker_of_a_chat_template_can_be_written", says=r"im_start.* not in ")
+def markers_of_chat_templates_are_passed_on() -> None:
+    put(quoting, "_MARKER", re.compile("(?!)"))

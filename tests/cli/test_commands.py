@@ -48,13 +48,6 @@ def test_the_last_trace_of_a_memory_can_be_shown(cli, friends):
     assert cli("trace", friends, "--json").data["question"] == "When did Elio propose?"
 
 
-def test_a_saved_trace_is_shown_like_one_in_the_memory(cli, friends, tmp_path):
-    saved = tmp_path / "trace.json"
-    cli("ask", friends, "Who is having twins?", "--save-trace", saved, "--no-keep")
-    assert "Trace of 'Who is having twins?'" in cli("trace", saved).out
-    assert "Who is having twins?" not in cli("trace", friends).out
-
-
 def test_no_command_writes_over_a_memory_or_another_kind_of_file(cli, friends, tmp_path):
     """Found by saving a trace under the name of the memory that was asked: the trace took its place."""
     notes = tmp_path / "notes.txt"
@@ -177,10 +170,6 @@ def test_show_tells_what_is_known_about_somebody(cli, tmp_path):
     assert cli("show", path, "a", "--about", "Mira").code == Exit.USAGE
 
 
-def test_search_explains_its_scores_on_request(cli, friends):
-    assert "words +" in cli("search", friends, "puppy", "--explain").out
-
-
 def test_show_marks_the_spans_of_facts_and_the_turns_around(cli, friends):
     ran = cli("show", friends, "s1:10")
     assert "allergic to shellfish\u00bb" in ran.out
@@ -198,11 +187,6 @@ def test_a_block_is_printed_as_the_prompt_gets_it(cli, friends):
     assert (ran.code, ran.out, ran.err) == (Exit.OK, f"{block.text}\n", "")
     assert max(map(len, block.text.splitlines())) > 100, "no line is long enough to be wrapped by mistake"
     assert cli("block", friends, "When did Elio propose?", "--tokens", 300, "--json").data == block.to_dict()
-
-
-def test_a_block_without_text_prints_nothing_into_a_prompt(cli, friends):
-    ran = cli("block", friends, "When did Elio propose?", "--tokens", 0)
-    assert (ran.code, ran.out, ran.err) == (Exit.OK, "", "evimem: nothing to recall\n")
 
 
 def test_stats_and_doctor_describe_a_memory(cli, friends):

@@ -38,23 +38,10 @@ class Damage:
 
 DERIVED = {
     "facts": Damage("UPDATE fact SET object = 'a zebra' WHERE row = 5", "has a fact that is not what was stored"),
-    "lost facts": Damage(
-        "DELETE FROM edge; DELETE FROM fact_vector; DELETE FROM fact", "has other facts than its text"
-    ),
     "a fact of no turn": Damage("UPDATE fact SET seq = 9999 WHERE row = 7", "refer to missing rows of 'turn'"),
-    "documents": Damage("UPDATE document SET terms = '{}'", "the documents of segment"),
-    "columns": Damage("UPDATE segment SET columns = zeroblob(length(columns))", "the columns of segment 0"),
-    "dates": Damage("UPDATE segment SET events = '{}'", "the dates of segment 0"),
     "postings": Damage("DELETE FROM posting WHERE term = (SELECT max(term) FROM posting)", "the postings of 1 term(s)"),
-    "lost vectors": Damage("UPDATE segment SET scales = zeroblob(length(scales))", "has no vector, and no job"),
     "spoilt vectors": Damage("UPDATE document SET vector = zeroblob(length(vector))", "a vector that is not what was"),
-    "vectors of facts": Damage("DELETE FROM edge; DELETE FROM fact_vector", "fact(s) have no vector"),
-    "links": Damage("UPDATE edge SET weight = weight / 2", "have other edges than their vectors give"),
-    "what was replaced": Damage("UPDATE fact SET replaced_by = id WHERE topic IS NOT NULL", "marked as replaced"),
     "places in time": Damage("UPDATE turn SET instant = instant + 1 WHERE seq < 4", "sorted by another time"),
-    "queued jobs": Damage(
-        "UPDATE document SET vector = NULL, scale = NULL; DELETE FROM job", "no job for it is queued"
-    ),
     "unreadable vectors": Damage("UPDATE segment SET vectors = x'00'", "cannot be read"),
     "a trace": Damage("UPDATE trace SET body = x'00'", "trace 1 cannot be read"),
     "the index of ids": Damage("lies about t1", "the index 'sqlite_autoindex_turn_1' of table 'turn'"),

@@ -182,14 +182,13 @@ def ended(running):
     return running.returncode, out, err
 
 
-@pytest.mark.parametrize("extra", [(), ("--stream",)])
-def test_a_process_asks_a_model_over_http_and_shows_its_answer(friends, extra):
+def test_a_process_asks_a_model_over_http_and_shows_its_answer(friends):
     with ModelServer(then=by_model) as server:
         options = ("--llm", "--model", "the-answerer", "--judge-model", "the-judge", "--base-url", server.url)
-        code, out, err = ended(process("ask", friends, QUESTION, *options, "--price", 1, 2, "--trace", *extra))
+        code, out, err = ended(process("ask", friends, QUESTION, *options, "--price", 1, 2, "--trace", "--stream"))
         streamed = [bool(one.body.get("stream")) for one in server.received]
     assert (code, err) == (Exit.OK, "")
-    assert streamed == [False, bool(extra)]
+    assert streamed == [False, True]
     for part in ("? When did Mira adopt her puppy?", "On 8 March 2024.", "exact, 95%", "2 requests", "judge model: ok"):
         assert part in out
     assert out.count("? When did Mira") == 1

@@ -7,13 +7,13 @@ import pytest
 from rich.console import Console
 
 from evimem.cli import rich_view
-from evimem.cli.page import BLANK, Heading, Piece, Progress, Screen, field, line, table, text_of, visible
+from evimem.cli.page import BLANK, Heading, Piece, Progress, Screen, field, line, table, text_of
 from evimem.cli.trace_view import trace_page
-from evimem.cli.views import added_page, answer_page, counted, day, interval, marked, size
+from evimem.cli.views import added_page, answer_page, marked
 from evimem.types.answer import Answer, Citation, Usage
 from evimem.types.reports import AddReport, TurnStatus
 from evimem.types.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
-from evimem.types.values import Fact, Gap, Tier, TimeSpan, Turn
+from evimem.types.values import Fact, Gap, Tier, Turn
 
 PAGE = [
     Heading("A title"),
@@ -55,21 +55,6 @@ def test_words_are_never_read_as_markup():
     assert "[bold]not bold[/bold] [/]" in console.file.getvalue()
 
 
-@pytest.mark.parametrize("text", ["a\x1b[2Jb", "a\x07b", "a\u202eb", "a\x9bb", "a\ud83db", "a\x00b"])
-def test_text_of_a_turn_cannot_steer_the_terminal(text):
-    shown = visible(text)
-    assert shown.startswith("a\ufffd")
-    assert shown.isprintable()
-    assert "\ufffd" in text_of([line(text), Heading(text), field("x", text), table(("c",), [(text,)])])
-
-
-def test_ordinary_text_is_shown_as_it_is():
-    assert (
-        visible("Bolh\u00e3o, \u65e5\u672c \U0001f415 \u2014 ok\nnext")
-        == "Bolh\u00e3o, \u65e5\u672c \U0001f415 \u2014 ok\nnext"
-    )
-
-
 TURN = Turn("s1:4", "s1", "Mira", "Hi. We adopted a puppy last Friday. More.", datetime(2024, 3, 12, 18, 20), "a puppy")
 
 
@@ -89,11 +74,6 @@ def test_a_citation_marks_what_it_cites():
     assert "8 March 2024  exact, 93%" in shown
     assert "s1:4 Mira, 12 March 2024" in shown
     assert "\u201cHi. \u00abWe adopted a puppy last Friday.\u00bb More.\u201d" in shown
-
-
-def test_a_citation_of_a_picture_shows_the_picture():
-    page = answer_page("What?", answer("puppy", [Citation("s1:4", (2, 7), "puppy")]), {"s1:4": TURN})
-    assert "\u201ca \u00abpuppy\u00bb\u201d" in text_of(page)
 
 
 def test_a_long_turn_is_cut_around_what_is_cited():
@@ -124,19 +104,6 @@ def test_a_quotation_claims_nothing_and_shows_what_was_said():
     shown = text_of(answer_page("When?", quoted, {"s1:4": TURN}))
     assert "No short answer is proven; this was said:  exact, 93%" in shown
     assert "\u00abWe adopted a puppy last Friday.\u00bb" in shown
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "granularity", "shown"),
-    [
-        (datetime(2024, 3, 8), datetime(2024, 3, 9), "day", "2024-03-08 (day)"),
-        (datetime(2024, 6, 8), datetime(2024, 6, 10), "weekend", "2024-06-08 to 2024-06-09 (weekend)"),
-        (datetime(2024, 6, 8, 18), datetime(2024, 6, 8, 19), "hour", "2024-06-08 18:00 to 2024-06-08 19:00 (hour)"),
-        (None, None, "vague", ""),
-    ],
-)
-def test_an_interval_is_written_by_its_days(start, end, granularity, shown):
-    assert interval(TimeSpan(start, end, granularity, "then")) == shown
 
 
 def test_queued_jobs_are_shown_with_the_command_that_processes_them():
@@ -232,16 +199,6 @@ def test_json_output_refuses_a_number_that_is_not_json():
         Screen(as_json=True).show([], float("nan"))
 
 
-def test_small_phrases():
-    assert day(datetime(2024, 3, 8)) == "8 March 2024"
-    assert [counted(1, "turn"), counted(1200, "turn"), counted(2, "retry", "retries")] == [
-        "1 turn",
-        "1,200 turns",
-        "2 retries",
-    ]
-    assert [size(512), size(1_500_000), size(5 << 30)] == ["512 B", "1.4 MiB", "5.0 GiB"]
-
-
 class Clock:
     now = 100.0
 
@@ -284,10 +241,6 @@ def test_longer_work_shows_how_far_and_how_fast():
     drawn = worked(Terminal(), 1000)
     assert drawn.startswith("\rreading [############............]  50%  500 turns, 500/s, 1 s left")
     assert drawn.rstrip().endswith("100%  1,000 turns, 500/s, 0 s left\x1b[K")
-
-
-def test_work_of_unknown_length_shows_its_rate():
-    assert "reading  1,000 turns, 500/s" in worked(Terminal())
 
 
 def test_a_log_gets_a_few_lines_and_no_control_characters():

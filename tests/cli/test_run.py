@@ -4,7 +4,6 @@ import sys
 
 import pytest
 
-import evimem
 from evimem.__main__ import main
 from evimem.cli import arguments
 from evimem.cli.exit_codes import MEANINGS, Exit, code_of
@@ -17,11 +16,6 @@ from evimem.errors import (
     StoreBusy,
     UnknownTurn,
 )
-
-
-def test_the_module_runs_as_a_command():
-    ran = subprocess.run([sys.executable, "-m", "evimem", "--version"], capture_output=True, text=True, check=True)
-    assert ran.stdout == f"evimem {evimem.__version__}\n"
 
 
 def test_output_into_a_closed_pipe_ends_quietly(friends):

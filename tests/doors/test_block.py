@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Callable
@@ -249,14 +248,6 @@ def test_it_asks_no_model(friends_path: Path) -> None:
     with evimem.open(friends_path) as offline, evimem.open(friends_path, llm=model) as online:
         assert online.block(PUPPY, check=True) == offline.block(PUPPY, check=True)
     assert model.requests == []
-
-
-def test_the_async_door_gives_the_same_block(friends: Memory, friends_path: Path) -> None:
-    async def away() -> evimem.Block:
-        async with evimem.open_async(friends_path) as memory:
-            return await memory.block(PUPPY, tokens=300)
-
-    assert asyncio.run(away()) == friends.block(PUPPY, tokens=300)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -101,26 +100,6 @@ def test_what_is_forgotten_by_metadata_is_gone_and_the_rest_stays(memory: Memory
     with pytest.raises(InvalidQuery, match="was given session, where"):
         memory.forget(session="home", where={"project": "novel"})
     assert len(list(memory.turns())) == 3
-
-
-def test_the_async_door_has_the_same_filters(memory: Memory, tmp_path: Path) -> None:
-    async def chosen(wanted: dict[str, Any]) -> list[Any]:
-        async with evimem.open_async(tmp_path / "m.evimem") as other:
-            return [
-                await other.search("Where does Mira live?", **wanted),
-                await other.turns(**wanted),
-                await other.block("Where does Mira live?", **wanted),
-                await other.ask("Where does Mira live?", **wanted),
-            ]
-
-    for wanted in FILTERS:
-        question = "Where does Mira live?"
-        assert asyncio.run(chosen(wanted)) == [
-            memory.search(question, **wanted),
-            list(memory.turns(**wanted)),
-            memory.block(question, **wanted),
-            memory.ask(question, **wanted),
-        ]
 
 
 def test_a_limit_counts_the_turns_that_pass(memory: Memory) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 from dataclasses import replace
 from pathlib import Path
@@ -116,13 +115,3 @@ def test_a_speaker_is_forgotten_with_every_turn_and_their_name(memory: Memory) -
     assert memory.forget(speaker="Mira").turns == 0
     with pytest.raises(InvalidQuery, match="session, speaker"):
         memory.forget(speaker="Tomas", session="s")
-
-
-def test_the_async_door_forgets_a_speaker_too(tmp_path: Path) -> None:
-    async def scenario() -> int:
-        async with evimem.open_async(tmp_path / "m.evimem") as memory:
-            await memory.add("Mira", "Hello.", time="2024-03-12T18:20")
-            await memory.add("Tomas", "Hello.", time="2024-03-12T18:20")
-            return (await memory.forget(speaker="Mira")).turns
-
-    assert asyncio.run(scenario()) == 1

@@ -374,7 +374,7 @@ class Searcher:
 @pytest.mark.parametrize("name", ["searcher", "found", "question", "speakers", "asked_at", "loop", "budget"])
 def test_asking_over_a_searcher_raises_nothing_but_typed_errors(name: str, judged: Judged) -> None:
     valid = {"searcher": Searcher(), "question": "What did Mira have?", "budget": Budget(iterations=1)}
-    for make in VALUES:
+    for make in share(VALUES, 3, f"ask_searcher {name}"):
         given_ = valid | ({"searcher": Searcher(make())} if name == "found" else {name: make()})
         with judged.call("ask_searcher", given_):
             evimem.ask_searcher(**given_)
@@ -392,7 +392,8 @@ def test_a_call_of_mem0_raises_nothing_but_typed_errors(name: str, folder: Path,
         memory = Mem0Memory(pool)
         memory.add("We had tea.", user_id="mira")
         valid = {one: MEM0[one] for one in (*named, *scoped) if one in MEM0}
-        for parameter, make in product([*valid, *(one for one in named if one not in (*valid, "scope"))], VALUES):
+        parameters = [*valid, *(one for one in named if one not in (*valid, "scope"))]
+        for parameter, make in product(parameters, share(VALUES, 3, f"mem0 {name}")):
             given_ = valid | {parameter: make()}
             with judged.call(name, given_):
                 getattr(memory, name)(**given_)

@@ -180,9 +180,10 @@ def test_now_is_taken_by_the_async_door_and_the_pool(tmp_path: Path) -> None:
             assert (await memory.forget(before="now")).turns == 0
 
     asyncio.run(scenario())
-    with MemoryPool(tmp_path / "users", clock=lambda: 1.7e9) as pool, pool.open("mira") as memory:
+    with MemoryPool(tmp_path / "users", clock=lambda: 1.7e9, timezone=SYDNEY) as pool, pool.open("mira") as memory:
         memory.add("Mira", SAID, time="now", id="a")
         assert memory.turn("a").time == memory.now()
+        assert memory.turn("a").time.utcoffset() == timedelta(hours=11)
 
 
 def test_what_is_no_time_is_still_refused(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from datetime import datetime
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 import evimem
-from evimem import AsyncMemory, CallableEmbedder, InvalidQuery, InvalidTurn, Memory, TurnConflict, UnknownTurn
+from evimem import CallableEmbedder, InvalidQuery, InvalidTurn, Memory, TurnConflict, UnknownTurn
 from evimem.loaders.examples import load_example
 
 PUPPY = {"time": "2024-03-12T18:20", "session": "s1", "id": "s1:4"}
@@ -262,42 +261,12 @@ def test_export_and_import_lose_nothing(friends: Memory, tmp_path: Path) -> None
         assert other.search("Who plays an instrument?") == friends.search("Who plays an instrument?")
 
 
-def test_a_cut_export_is_noticed(memory: Memory, tmp_path: Path) -> None:
-    memory.extend(load_example("friends")[:20])
-    memory.export(tmp_path / "m.jsonl")
-    lines = (tmp_path / "m.jsonl").read_bytes().splitlines(keepends=True)
-    (tmp_path / "cut.jsonl").write_bytes(b"".join(lines[:-3]))
-    with evimem.open(tmp_path / "other.evimem") as other, pytest.raises(evimem.ImportFailed, match="cut short"):
-        other.import_(tmp_path / "cut.jsonl")
-
-
 def test_a_closed_memory_says_so(tmp_path: Path) -> None:
     memory = evimem.open(tmp_path / "m.evimem")
     memory.close()
     memory.close()
     with pytest.raises(evimem.StoreClosed, match="is closed"):
         memory.search("puppy")
-
-
-def test_async_answers_as_sync_does(tmp_path: Path) -> None:
-    turns = load_example("friends")
-    question = "When did they last meet?"
-
-    async def away() -> tuple[object, ...]:
-        async with evimem.open_async(tmp_path / "a.evimem") as memory:
-            await memory.extend(turns)
-            await memory.add("Mira", "One more.", time="2030-01-01T00:00", id="more")
-            answer = await memory.ask(question)
-            last = await memory.turns(speaker="Mira", limit=3, newest=True)
-            return await memory.search(question), answer.text, answer.trace, await memory.turns(), last
-
-    with evimem.open(tmp_path / "s.evimem") as memory:
-        memory.extend(turns)
-        memory.add("Mira", "One more.", time="2030-01-01T00:00", id="more")
-        answer = memory.ask(question)
-        last = list(memory.turns(speaker="Mira", limit=3, newest=True))
-        expected = memory.search(question), answer.text, answer.trace, list(memory.turns()), last
-    assert asyncio.run(away()) == expected
 
 
 def test_many_tasks_share_one_async_memory(tmp_path: Path) -> None:
@@ -308,32 +277,3 @@ def test_many_tasks_share_one_async_memory(tmp_path: Path) -> None:
             return (await memory.stats()).turns
 
     assert asyncio.run(away()) == 40
-
-
-def test_the_doors_have_the_same_methods_with_the_same_parameters() -> None:
-    def surface(door: type) -> dict[str, list[str]]:
-        methods = inspect.getmembers(door, inspect.isfunction)
-        return {name: list(inspect.signature(method).parameters) for name, method in methods if name[0] != "_"}
-
-    both = surface(AsyncMemory)
-    both.pop("end_worker")
-    assert both == surface(Memory)
-
-
-def test_an_answer_can_be_watched_as_it_comes_about(memory: Memory) -> None:
-    memory.add("Mira", "We adopted a puppy last Friday.", **PUPPY)
-    *seen, last = memory.ask("When did Mira adopt her puppy?", stream=True)
-    assert isinstance(last, evimem.Answer)
-    assert [piece for piece in seen if not isinstance(piece, str)] == list(last.trace)
-    assert "".join(piece for piece in seen if isinstance(piece, str)) == last.text
-
-
-def test_the_async_door_can_be_watched_too(tmp_path: Path) -> None:
-    async def away() -> list[object]:
-        async with evimem.open_async(tmp_path / "a.evimem") as memory:
-            await memory.add("Mira", "We adopted a puppy last Friday.", **PUPPY)
-            return [piece async for piece in memory.ask("When did Mira adopt her puppy?", stream=True)]
-
-    *seen, last = asyncio.run(away())
-    assert isinstance(last, evimem.Answer)
-    assert seen[-1] == last.text

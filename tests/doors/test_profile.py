@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem import InvalidQuery, Memory
+from evimem import InvalidQuery
 
 SAID = (
     ("Mira", "I live in Leeds."),
@@ -64,16 +63,3 @@ def test_the_facts_of_turns_can_be_the_current_ones_alone(path: Path) -> None:
 def test_it_takes_either_turns_or_a_name(path: Path, given: dict[str, Any]) -> None:
     with evimem.open(path) as memory, pytest.raises(InvalidQuery):
         memory.facts(**given)
-
-
-def test_the_async_door_knows_the_same(path: Path) -> None:
-    async def known() -> Any:
-        async with evimem.open_async(path) as memory:
-            return await memory.facts(about="Mira", current=True), await memory.facts(["t0"])
-
-    with evimem.open(path) as memory:
-        assert asyncio.run(known()) == (memory.facts(about="Mira", current=True), memory.facts(["t0"]))
-
-
-def test_an_empty_memory_knows_nothing(memory: Memory) -> None:
-    assert memory.facts(about="Mira") == ()

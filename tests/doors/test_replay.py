@@ -125,11 +125,11 @@ def test_two_bad_replies_end_there_again(path: Path) -> None:
         ([ModelTimeout("no answer within 60 s")], Budget(seconds=0.0)),
     ],
 )
-@pytest.mark.parametrize("question", [QUESTION, "When did Tomas adopt a puppy?"])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_an_answer_without_the_model_that_failed_is_found_again(
-    path: Path, loop: str, question: str, replies: list[Any], budget: Budget
+    path: Path, loop: str, replies: list[Any], budget: Budget
 ) -> None:
+    question = QUESTION if len(replies) > 1 else "When did Tomas adopt a puppy?"
     with evimem.open(path, llm=ScriptedModel(replies, then=replies[-1]), on_model_error="offline") as memory:
         first = memory.ask(question, loop, budget=budget)
         memory.keep_trace(first.trace)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import json
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
 import evimem
-from evimem import InvalidQuery, InvalidTurn, Memory, MemoryPool, Turn
-from evimem.loaders import read_chatgpt
+from evimem import InvalidQuery, Memory, Turn
 
 MADRID = "Europe/Madrid"
 
@@ -43,14 +40,6 @@ def test_the_hour_that_a_clock_repeats_keeps_its_order(tmp_path: Path) -> None:
             memory.add("Mira", "Hello there.", time=time, id=name, session="s")
         assert [turn.id for turn in memory.context("late", 1, 1)] == ["early", "late"]
         assert memory.check().problems == ()
-
-
-def test_without_a_timezone_the_refusal_names_the_option(memory: Memory) -> None:
-    memory.add("Mira", "Hello.", time="2024-07-01T12:30")
-    with pytest.raises(InvalidTurn, match="open it with timezone="):
-        memory.add("Mira", "Hello.", time="2024-07-01T12:30Z")
-    with pytest.raises(InvalidQuery, match="timezone="):
-        memory.search("hello", before="2024-07-01T12:30Z")
 
 
 def test_the_timezone_is_kept_in_the_file(tmp_path: Path) -> None:
@@ -126,31 +115,3 @@ def test_an_export_of_the_other_kind_of_times_is_imported_with_its_facts(tmp_pat
             assert memory.import_(tmp_path / f"{1 - number}.jsonl").added == 1
             assert memory.facts(["a"])
             assert memory.check().problems == ()
-
-
-def test_a_chatgpt_export_goes_into_a_memory_of_naive_times(tmp_path: Path) -> None:
-    message = {
-        "id": "m1", "author": {"role": "user"}, "create_time": 1_719_828_000.0,
-        "content": {"content_type": "text", "parts": ["I live in Leeds."]},
-    }  # fmt: skip
-    export = [{"id": "c1", "title": "t", "current_node": "n", "mapping": {"n": {"message": message, "parent": None}}}]
-    (tmp_path / "conversations.json").write_text(json.dumps(export))
-    with evimem.open(tmp_path / "m.evimem") as memory:
-        memory.add("user", "Hello.", time="2024-07-01T12:30")
-        assert memory.extend(read_chatgpt(tmp_path / "conversations.json")).refused == 1
-    with evimem.open(tmp_path / "m.evimem", timezone=MADRID) as memory:
-        assert memory.extend(read_chatgpt(tmp_path / "conversations.json")).added == 1
-        at = datetime.fromtimestamp(1_719_828_000, timezone.utc).astimezone(ZoneInfo(MADRID))
-        assert memory.turn("c1/m1").time == at.replace(tzinfo=None)
-
-
-def test_the_async_door_and_the_pool_take_a_timezone(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with evimem.open_async(tmp_path / "m.evimem", timezone=MADRID) as memory:
-            await memory.add("Mira", "Hello.", time="2024-07-01T12:30", id="a")
-            assert (await memory.turn("a")).time.utcoffset() == timedelta(hours=2)
-
-    asyncio.run(scenario())
-    with MemoryPool(tmp_path / "users", timezone=MADRID) as pool, pool.open("mira") as memory:
-        memory.add("Mira", "Hello.", time="2024-07-01T12:30", id="a")
-        assert memory.turn("a").time.utcoffset() == timedelta(hours=2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -71,14 +70,3 @@ def test_what_cannot_be_stored_changes_nothing(path: Path) -> None:
         with pytest.raises(TurnConflict):
             memory.add("Mira", "Other.", time="2024-03-12T18:20", id="a", session="s")
         assert memory.turn("a").text == MOVED
-
-
-def test_the_async_door_updates_too(path: Path) -> None:
-    async def updated() -> tuple[str, int]:
-        async with evimem.open_async(path) as memory:
-            await memory.update("a", "I moved to Porto.")
-            turn = await memory.turn("b")
-            other = evimem.Turn("b", "s", "Tomas", "Why?", turn.time)
-            return (await memory.turn("a")).text, (await memory.extend([other], replace=True)).replaced
-
-    assert asyncio.run(updated()) == ("I moved to Porto.", 1)

@@ -187,14 +187,6 @@ def test_the_other_door_is_heard_of_on_behalf_of_its_caller(tmp_path: Path, list
     assert {call.operation.store for call in calls} == {key_of("mira")}
 
 
-def test_a_name_of_a_memory_tells_nothing_of_its_path() -> None:
-    key = "0123456789abcdef0123456789abcdef01234567"
-    assert store_name(Path(f"users/01/{key}.evimem")) == key
-    names = [store_name(Path(path)) for path in ("mira/mira.evimem", "tomas/mira.evimem")]
-    assert len(set(names)) == 2
-    assert all(len(name) == 16 and "mira" not in name for name in names)
-
-
 def test_the_log_has_a_line_a_call_and_nothing_that_was_said(
     memory: evimem.Memory, caplog: pytest.LogCaptureFixture
 ) -> None:

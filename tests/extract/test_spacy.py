@@ -83,6 +83,7 @@ def trained() -> Language:
     return nlp
 
 
+@pytest.mark.nightly
 def test_a_trained_parser_gives_80_percent_of_the_same_facts() -> None:
     learnt, written = SpacyExtractor(trained()), SpacyExtractor(pipeline())
     same = [facts(learnt, text) == facts(written, text) for text in parses()]

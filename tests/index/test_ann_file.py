@@ -68,15 +68,6 @@ def test_a_file_older_than_the_memory_lacks_only_what_came_since(path):
     assert set(range(2 * COUNT)) - set(index.positions()) == set(range(1, 2 * COUNT, 2))
 
 
-def test_an_index_of_a_byte_a_value_comes_back(tmp_path):
-    exact = vectors().__getitem__
-    compact = HnswIndex(DIMENSION, exact=exact)
-    compact.add(range(COUNT), vectors())
-    save(tmp_path / "ann", compact, ORIGIN)
-    found = load(tmp_path / "ann", ORIGIN, COUNT, exact)
-    assert (len(found.index), found.reason) == (COUNT, "")
-
-
 def test_an_empty_index_comes_back_empty_or_not_at_all(tmp_path):
     save(tmp_path / "ann", HnswIndex(DIMENSION), ORIGIN)
     found = load(tmp_path / "ann", ORIGIN, COUNT)
@@ -105,11 +96,6 @@ def test_an_index_that_another_library_or_storage_wrote_is_not_used(path):
     found = load(path, ORIGIN, 2 * COUNT)
     assert found.index is None
     assert "kind" in found.reason
-
-
-def test_a_file_that_is_missing_or_a_folder_is_a_reason(tmp_path):
-    assert "there is no 'nothing'" in load(tmp_path / "nothing", ORIGIN, 1).reason
-    assert load(tmp_path, ORIGIN, 1).index is None
 
 
 def test_every_truncation_is_noticed_before_native_code(path, native):
@@ -205,16 +191,6 @@ def test_saving_leaves_no_copies_and_searches_go_on(path, tmp_path):
     assert failures == []
     assert os.listdir(tmp_path) == [path.name]
     assert load(path, ORIGIN, 2 * COUNT).index is not None
-
-
-def test_the_same_index_makes_the_same_file(path, tmp_path):
-    save(tmp_path / "again", built(), ORIGIN)
-    assert (tmp_path / "again").read_bytes() == path.read_bytes()
-
-
-def test_a_later_format_is_not_read(path, monkeypatch):
-    monkeypatch.setattr(ann_file, "_VERSION", 2)
-    assert "version is 1, expected 2" in load(path, ORIGIN, 2 * COUNT).reason
 
 
 class Runaway(VoyagerGraph):

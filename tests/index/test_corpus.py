@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.errors import DimensionMismatch
 from evimem.index.corpus import COLUMNS, Corpus, RowBlock
 from evimem.index.dialogue_order import NONE
 from evimem.index.postings import NO_POSTING, Posting, RecentPostings
 from evimem.index.prepared_query import IndexQuery
 from evimem.index.ranking import rank
 
-from .corpora import DIMENSION, Said, append, corpora, corpus_of, passages, questions, row
+from .corpora import DIMENSION, Said, corpora, corpus_of, passages, questions, row
 
 
 class Sealed:
@@ -64,18 +62,6 @@ def test_dialogue_is_linked_in_order_of_time_then_arrival(turns: list[Said], gon
         assert chain(corpus, session) == sorted(members, key=lambda i: (turns[i].time, i))
 
 
-@given(corpora, st.lists(st.booleans(), min_size=24, max_size=24))
-def test_turns_can_be_forgotten_between_arrivals(turns: list[Said], drop: list[bool]) -> None:
-    corpus = Corpus(DIMENSION)
-    for index, said in enumerate(turns):
-        append(corpus, said)
-        if drop[index]:
-            corpus.forget(index // 2)
-    for session in range(3):
-        members = [i for i, said in enumerate(turns) if said.session == session and corpus.alive[i]]
-        assert chain(corpus, session) == sorted(members, key=lambda i: (turns[i].time, i))
-
-
 @given(passages, passages, questions, st.frozensets(st.integers(0, 23), max_size=3))
 def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(
     old: list[Said], new: list[Said], question: IndexQuery, dead: frozenset[int]
@@ -91,39 +77,11 @@ def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(
     assert rank(question, loaded, 9) == rank(question, corpus, 9)
 
 
-def test_a_hole_is_a_position_that_no_path_reaches() -> None:
-    corpus = Corpus(DIMENSION)
-    corpus.hole()
-    append(corpus, Said(("tea",), time=2))
-    assert [one.position for one in rank(IndexQuery("tea"), corpus, 5)] == [1]
-    assert (corpus.turns, len(corpus), chain(corpus, 0)) == (1, 2, [1])
-
-
-def test_a_forgotten_turn_leaves_the_postings_and_the_sums() -> None:
-    corpus = corpus_of([Said(("tea", "cake")), Said(("tea",))])
-    corpus.forget(0)
-    corpus.forget(0)
-    assert corpus.posting("tea").positions.tolist() == [1]
-    assert (corpus.turns, corpus.words) == (1, 1)
-    assert not corpus.vectors[0].any()
-
-
 def test_the_idf_of_a_term_is_never_negative_and_falls_with_its_turns() -> None:
     corpus = corpus_of(Said(("tea",)) for _ in range(9))
     values = [corpus.idf(frequency) for frequency in range(10)]
     assert values == sorted(values, reverse=True)
     assert values[-1] > 0
-
-
-def test_a_vector_of_another_width_is_refused() -> None:
-    with pytest.raises(DimensionMismatch):
-        append(Corpus(DIMENSION + 1), Said(("tea",)))
-
-
-def test_blocks_are_loaded_before_any_append() -> None:
-    corpus = corpus_of([Said(("tea",))])
-    with pytest.raises(ValueError, match="holds 1 positions already"):
-        corpus.load(RowBlock(np.zeros(0, COLUMNS), np.zeros((0, DIMENSION), np.int8), np.zeros(0, np.float32)))
 
 
 def test_recent_postings_are_read_once_while_they_fit() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -140,18 +139,6 @@ def test_a_model_without_a_batch_service_is_refused(opened: Any) -> None:
     memory.extend(TURNS)
     with pytest.raises(evimem.InvalidQuery, match="Plain has no batch service"):
         memory.enrich_batch()
-
-
-def test_the_async_door_hands_in_and_collects(tmp_path: Path) -> None:
-    async def away() -> tuple[BatchReport, evimem.Estimate]:
-        async with evimem.open_async(tmp_path / "m.evimem", llm=ScriptedModel(then=scripted)) as memory:
-            await memory.extend(TURNS)
-            estimate = await memory.estimate()
-            await memory.enrich_batch()
-            return await memory.enrich_batch(), estimate
-
-    report, estimate = asyncio.run(away())
-    assert (report.collected, estimate.requests) == (1, 2)
 
 
 def test_an_estimate_is_of_what_is_left_and_writes_nothing(opened: Any) -> None:

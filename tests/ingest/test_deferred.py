@@ -121,43 +121,6 @@ def test_a_turn_that_is_forgotten_while_work_on_it_is_offered_is_passed_over(tmp
         assert (memory.health().pending, memory.health().failed) == ({}, {})
 
 
-def test_a_poisoned_turn_holds_up_no_other_and_ends_as_failed(tmp_path: Path) -> None:
-    now = [1e9]
-    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of), clock=lambda: now[0]) as memory:
-        memory.extend(TURNS)
-        for _ in range(6):
-            memory.enrich()
-            now[0] += 3600
-        assert memory.health().failed == {"extract": 1}
-        assert memory.health().status == "degraded"
-        assert by_model(memory, "k") == ["Tomas bought a kite"]
-        assert memory.turn("p").text == TURNS[1].text
-
-
-def test_a_model_that_is_away_raises_and_loses_nothing(tmp_path: Path) -> None:
-    away = evimem.ModelUnavailable("nobody there", retryable=True)
-    model = ScriptedModel([away], then=facts_of)
-    now = [1e9]
-    with evimem.open(tmp_path / "m.evimem", llm=model, clock=lambda: now[0]) as memory:
-        memory.extend(TURNS[:1])
-        with pytest.raises(evimem.ModelUnavailable):
-            memory.enrich()
-        assert memory.health().pending == {"extract": 1}
-        now[0] += 3600
-        memory.enrich()
-        assert by_model(memory, "k") == ["Tomas bought a kite"]
-
-
-def test_the_async_door_does_the_same(tmp_path: Path) -> None:
-    async def away() -> list[str]:
-        async with evimem.open_async(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of)) as memory:
-            await memory.extend(TURNS[:1])
-            await memory.enrich()
-            return [fact.text for fact in await memory.facts(["k"]) if fact.extractor == "llm"]
-
-    assert asyncio.run(away()) == ["Tomas bought a kite"]
-
-
 def many(count: int) -> list[evimem.Turn]:
     return [
         evimem.Turn(f"t{n}", "s", "Mira", f"I painted room number {n} on Sunday.", f"2024-05-02T10:{n % 60:02}")  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from evimem.judging.tracker import replay_trace
 from evimem.loaders.examples import load_example
 from evimem.loops import LOOPS
 from evimem.openai import OpenAI
-from evimem.testing import FAULTS, Fault, ModelServer, ScriptedModel
+from evimem.testing import Fault, ModelServer, ScriptedModel
 from tests.copies import copied
 from tests.statements.conftest import draft, events, verdict
 
@@ -58,8 +58,9 @@ def same_claim(answer: Answer, other: Answer) -> None:
         assert getattr(answer, name) == getattr(other, name), name
 
 
-@pytest.mark.parametrize("question", [QUESTION, UNANSWERED])
-@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize(
+    ("question", "failure"), [*((QUESTION, name) for name in FAILURES), (UNANSWERED, "a timeout of the judge")]
+)
 def test_any_failure_of_the_model_leads_to_the_offline_answer_which_names_it(
     path: Path, question: str, failure: str
 ) -> None:
@@ -76,15 +77,6 @@ def test_the_loop_stays_the_one_that_was_asked_for(path: Path, loop: str) -> Non
     answer = asked(path, [TIMEOUT], UNANSWERED, loop)
     same_claim(answer, offline(path, UNANSWERED, loop))
     assert answer.trace.loop == loop
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_every_fault_of_a_server_is_a_failure(path: Path, fault: str) -> None:
-    with ModelServer(then=Fault(fault)) as server:
-        llm = OpenAI("small", base_url=server.url, api_key="k", deadline=0.5, max_retries=0)
-        with evimem.open(path, llm=llm, on_model_error="offline") as memory:
-            answer = memory.ask(QUESTION)
-    assert (answer.text, answer.fell_back) == ("8 March 2024", True)
 
 
 def test_by_default_a_failure_is_raised(path: Path) -> None:

@@ -1,42 +1,17 @@
 """The loop with a model, end to end over a real memory: what is asked, how often, and what becomes of the replies."""
 
-import asyncio
 import json
 import re
 
 import pytest
 
 import evimem
-from evimem import Tier
 from evimem.loops import VARIANTS
 from evimem.testing import ScriptedModel
-from evimem.types.trace import Called, Trace
-from tests.replies import SUPPORTED
+from evimem.types.trace import Called
+from tests.statements.conftest import draft, gap, verdict
 
 QUESTION = "When did Mira adopt her puppy?"
-
-
-def verdict(tier="exact", confidence=0.9, **fields):
-    return json.dumps(
-        {
-            "tier": tier,
-            "confidence": confidence,
-            "requirements": SUPPORTED if tier == "exact" else [],
-            "gaps": [],
-            "next_query": "",
-            "reason": "",
-            **fields,
-        }
-    )
-
-
-def gap(kind, text, about="Mira"):
-    return {"kind": kind, "about": about, "text": text}
-
-
-def draft(answer="8 March 2024", *labels, steps=()):
-    cited = [{"id": label, "quote": ""} for label in labels or ("e1",)]
-    return json.dumps({"steps": list(steps), "answer": answer, "citations": cited})
 
 
 def partial(query, *gaps):
@@ -81,22 +56,6 @@ def calls(answer):
     return [event for event in answer.trace if isinstance(event, Called)]
 
 
-def test_an_exact_verdict_takes_one_check_and_one_answer(talk):
-    answer, requests = talk([verdict(), draft("8 March 2024", "e1")])
-    assert [request.role for request in requests] == ["judge", "answer"]
-    assert (answer.text, answer.tier, answer.abstained) == ("8 March 2024", Tier.EXACT, False)
-    assert answer.usage.requests == 2
-    assert answer.citations
-
-
-@pytest.mark.parametrize("iterations", [1, 2, 3, 5])
-def test_e14_at_most_k_plus_one_requests_are_made(talk, iterations):
-    replies = [partial(f"query {n}", gap("time", f"no date {n}")) for n in range(iterations)]
-    answer, requests = talk([*replies, draft()], budget=evimem.Budget(iterations=iterations))
-    assert [request.role for request in requests] == ["judge"] * iterations + ["answer"]
-    assert answer.usage.requests == iterations + 1
-
-
 def test_e14_repairs_are_counted_apart(talk):
     answer, requests = talk(["hm", verdict(), "hm", draft()])
     assert len(requests) == 4
@@ -104,70 +63,11 @@ def test_e14_repairs_are_counted_apart(talk):
     assert answer.text == "8 March 2024"
 
 
-def test_f1_all_that_is_new_in_a_check_is_shown_in_it(talk):
-    replies = [partial(query, gap("time", query)) for query in ("heron by the mill", "bread salt", "walk")]
-    answer, requests = talk([*replies, draft()])
-    found = [e for e in answer.trace if e.kind == "evidence"]
-    for iteration in (2, 3):
-        old = requests[iteration - 2].prompt
-        new = requests[iteration - 1].prompt.partition(f"New in check {iteration}:")[2]
-        arrived = {turn for event in found if event.iteration == iteration for turn in event.turns}
-        assert arrived
-        assert all(talk.texts[turn] in old + new for turn in arrived)
-        assert any(talk.texts[turn] in new for turn in arrived)
-
-
-def test_f3_a_model_that_fails_at_the_last_check_is_an_error_and_no_abstention(talk):
-    replies = [partial("heron", gap("time", "a")), partial("bread", gap("time", "b")), evimem.ModelTimeout("late")]
-    with pytest.raises(evimem.ModelTimeout) as caught:
-        talk(replies)
-    rest = caught.value.partial
-    assert not rest.abstained
-    assert "ModelTimeout" in rest.reason
-    assert [call.outcome for call in calls(rest)] == ["ok", "ok", "ModelTimeout"]
-
-
 def test_two_bad_replies_are_an_error_and_no_abstention(talk):
     with pytest.raises(evimem.ReplyError) as caught:
         talk(["I cannot do that.", "Not mentioned."])
     assert caught.value.partial.text is None
     assert not caught.value.partial.abstained
-
-
-def test_f4_a_decorated_reply_is_no_reason_to_abstain(talk):
-    said = "**EXACT**: yes\n**CONFIDENCE**: 0.95\n**MISSING**: none."
-    answer, _ = talk([said, draft()], budget=evimem.Budget(without={"tracker"}))
-    assert (answer.text, answer.abstained, answer.gaps) == ("8 March 2024", False, ())
-
-
-def test_the_models_query_is_searched_and_its_gap_reaches_the_answer(talk):
-    answer, requests = talk(
-        [partial("Biscuit heron mill", gap("time", "No date of Bob Lee")), *[partial("")] * 2, draft()]
-    )
-    refined = [event.query for event in answer.trace if event.kind == "query" and event.path == "refined"]
-    assert refined[0] == "Biscuit heron mill"
-    assert '- "Biscuit heron mill"' in requests[1].prompt
-
-
-def test_f9_a_model_that_repeats_its_query_does_not_repeat_the_search(talk):
-    replies = [partial(QUESTION, gap("attribute", "which puppy"))] * 3
-    answer, _ = talk([*replies, draft()])
-    queries = [event.query for event in answer.trace if event.kind == "query" and event.path == "refined"]
-    assert len({query.casefold() for query in (QUESTION, *queries)}) == len(queries) + 1
-
-
-def test_invented_citations_are_dropped_and_counted(talk):
-    answer, _ = talk([verdict(), draft("8 March 2024", "e1", "e999", "puppy", "D9:9")])
-    acted = [event for event in answer.trace if event.kind == "action" and event.action == "answer"]
-    assert acted[0].detail["dropped"] == 2
-    assert {citation.turn_id for citation in answer.citations} >= {"puppy"}
-
-
-def test_an_attribution_gap_is_an_abstention_with_its_reason(talk):
-    replies = [partial(f"q{n}", gap("attribution", "Noah, not Mira, bakes bread", "Noah")) for n in range(3)]
-    answer, requests = talk(replies)
-    assert (answer.text, answer.abstained, answer.reason) == (None, True, "Noah, not Mira, bakes bread")
-    assert len(requests) == 3
 
 
 def test_a_model_that_finds_no_answer_in_the_evidence_abstains(talk):
@@ -200,28 +100,6 @@ def test_a_confidence_below_the_threshold_abstains_and_names_it(talk):
         ]
     )
     assert not sure.abstained
-
-
-def test_the_trace_replays_to_the_same_answer_without_the_model(talk):
-    replies = [partial("heron", gap("time", "no date")), verdict(), draft("8 March 2024", "e1", steps=["a", "b"])]
-    answer, _ = talk(replies)
-    recorded = [event.reply for event in Trace.from_json(answer.trace.to_json()) if isinstance(event, Called)]
-    again, _ = talk(recorded)
-    assert (again.text, again.citations, again.confidence) == (answer.text, answer.citations, answer.confidence)
-    assert again.trace == answer.trace
-
-
-def test_both_doors_ask_the_same(tmp_path):
-    async def asked(path):
-        async with evimem.open_async(path, llm=ScriptedModel([verdict(), draft()])) as memory:
-            return await memory.ask(QUESTION)
-
-    path = tmp_path / "m.evimem"
-    with evimem.open(path, llm=ScriptedModel([verdict(), draft()])) as memory:
-        memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20")
-        here = memory.ask(QUESTION)
-    there = asyncio.run(asked(path))
-    assert (there.text, there.citations, there.trace) == (here.text, here.citations, here.trace)
 
 
 def separately(memory, replies, question=QUESTION, iterations=3):
@@ -258,46 +136,6 @@ def kinds(requests):
     ]
 
 
-def test_e14_the_papers_pattern_takes_at_most_three_k_plus_three_requests(walks):
-    chain = json.dumps({"type": "multi_hop", "steps": ["find who directed it"], "used": ["e1"]})
-    low = partial("ignored", gap("time", "no date of the walk"))
-    replies = [
-        json.dumps({"names": ["Zoe"]}),
-        low,
-        '{"query": "mill heron"}',
-        low,
-        '{"query": "salt"}',
-        low,
-        chain,
-        draft("in March"),
-    ]
-    answer, requests = separately(walks, replies, "When was the walk to the mill?")
-    assert kinds(requests) == [
-        "entities",
-        "sufficiency",
-        "refine",
-        "sufficiency",
-        "refine",
-        "sufficiency",
-        "chain",
-        "answer",
-    ]
-    assert answer.usage.requests == len(requests) == 8 <= 3 * 3 + 3
-    assert [e.query for e in answer.trace if e.kind == "query" and e.path == "refined"][:2] == ["mill heron", "salt"]
-
-
-def test_e12_a_chain_is_asked_for_when_the_evidence_is_not_exact_and_given_to_the_answer(walks):
-    steps = ["e1 tells who directed it", "e2 tells when"]
-    chain = json.dumps({"type": "multi_hop", "steps": steps, "used": ["e1", "e2"]})
-    _, requests = separately(
-        walks, [verdict("inferrable", 0.72), chain, draft("in March")], "What did Mira see by the mill?"
-    )
-    assert kinds(requests) == ["sufficiency", "chain", "answer"]
-    assert all(step in requests[-1].prompt for step in steps)
-    _, requests = separately(walks, [verdict(), draft("a heron")], "What did Mira see by the mill?")
-    assert kinds(requests) == ["sufficiency", "answer"]
-
-
 LOW = verdict("inferrable", 0.72, gaps=[gap("attribute", "which bird")])
 CHAIN = json.dumps({"type": "multi_hop", "steps": ["a", "b"], "used": ["e1"]})
 REFINED = ['{"query": "mill heron"}', '{"query": "salt bread"}']
@@ -324,30 +162,6 @@ def test_each_variant_makes_the_papers_requests(walks, variant, replies, asked):
     assert " ".join(kinds(requests)) == asked
     assert answer.text == "a heron"
     assert ("\n= " in requests[-1].prompt) is (variant != "raw-only")
-
-
-@pytest.mark.parametrize(
-    ("question", "tier", "confidence", "said"),
-    [
-        (QUESTION, "exact", 0.9, 'without "around"'),
-        (QUESTION, "inferrable", 0.75, '"in" or "around"'),
-        ("What did Mira see by the mill?", "exact", 0.9, "directly, without hedging"),
-        ("What did Mira see by the mill?", "inferrable", 0.8, "directly, without hedging"),
-        ("What did Mira see by the mill?", "inferrable", 0.72, "Infer it with care"),
-    ],
-)
-def test_e13_the_wording_follows_the_tier_the_time_and_the_confidence(walks, question, tier, confidence, said):
-    walks.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20")
-    walks.add("Mira", "The puppy is called Biscuit.", time="2024-03-12T18:21")
-    _, requests = separately(
-        walks,
-        [verdict(tier, confidence)]
-        + [json.dumps({"type": "direct", "steps": [], "used": []})] * (tier != "exact")
-        + [draft()],
-        question,
-        1,
-    )
-    assert said in requests[-1].prompt
 
 
 def supporting(*labels):

@@ -3,7 +3,6 @@ import json
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.llm.llm_judge import read_chain
 from evimem.llm.prompts import reply_form
 from evimem.llm.quoting import find_quote
 from evimem.llm.read_verdict import read_draft
@@ -92,16 +91,6 @@ def test_short_answers_are_answers(answer, text):
 def test_an_answer_that_is_no_text_is_a_typed_error(answer):
     with pytest.raises(ReplyError, match="its answer is a"):
         drafted(answer=answer)
-
-
-def test_f7_a_chain_is_read_by_its_fields_and_not_by_words_in_it():
-    steps = ["find who directed it", "look directly at e2"]
-    assert read_chain(json.dumps({"type": "multi_hop", "steps": steps, "used": ["e1"]})) == tuple(steps)
-    assert read_chain("TYPE: MULTI-HOP\nSTEPS:\n1. find who directed it\n2. look") == (
-        "1. find who directed it",
-        "2. look",
-    )
-    assert read_chain(json.dumps({"type": "direct", "steps": ["a multi_hop is not needed"], "used": []})) == ()
 
 
 def test_a_quote_of_what_was_visible_is_found_in_what_was_said():

@@ -1,6 +1,5 @@
-"""`Answer.usage.seconds`: the wall-clock time of the whole question, on every kind of answer and through both doors."""
+"""`Answer.usage.seconds`: the wall-clock time of the whole question, on every kind of answer."""
 
-import asyncio
 import json
 from functools import partial
 
@@ -56,26 +55,12 @@ def ask(path, model, *, streamed):
         return [*memory.ask(QUESTION, stream=True, **options)][-1] if streamed else memory.ask(QUESTION, **options)
 
 
-async def ask_async(path, model, *, streamed):
-    async with evimem.open_async(path, llm=model) as memory:
-        options = {"budget": evimem.Budget(iterations=1)}
-        if streamed:
-            return [piece async for piece in memory.ask(QUESTION, stream=True, **options)][-1]
-        return await memory.ask(QUESTION, **options)
-
-
 @pytest.mark.parametrize("streamed", [False, True])
-@pytest.mark.parametrize("door", ["sync", "async"])
 @pytest.mark.parametrize("outcome", OUTCOMES)
-def test_the_seconds_of_a_question_are_counted_by_the_clock(path, clock, outcome, door, streamed):
+def test_the_seconds_of_a_question_are_counted_by_the_clock(path, clock, outcome, streamed):
     replies, seconds = OUTCOMES[outcome]
-    model = SlowModel(replies, clock)
     try:
-        answer = (
-            ask(path, model, streamed=streamed)
-            if door == "sync"
-            else asyncio.run(ask_async(path, model, streamed=streamed))
-        )
+        answer = ask(path, SlowModel(replies, clock), streamed=streamed)
     except evimem.ModelTimeout as error:
         answer = error.partial
     assert (answer.text is None, answer.abstained) == (outcome != "answer", outcome == "abstention")

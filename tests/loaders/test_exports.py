@@ -6,7 +6,7 @@ import pytest
 
 import evimem
 from evimem.errors import ImportFailed
-from evimem.loaders import FORMATS, detect, load, parts
+from evimem.loaders import detect, load, parts
 
 NOON = datetime(2024, 3, 12, 12, tzinfo=timezone.utc)
 CHATGPT = {
@@ -186,12 +186,6 @@ def test_a_file_that_is_parsed_whole_has_a_limit(kept, monkeypatch):
     monkeypatch.setattr(parts, "MAX_WHOLE", 100)
     with pytest.raises(ImportFailed, match="has over 0 MiB"):
         turns_of(kept(TELEGRAM))
-
-
-def test_every_format_is_read_by_name(kept):
-    assert set(EXPORTS) < set(FORMATS)
-    for name, export in EXPORTS.items():
-        assert len(turns_of(kept(export, name), format=name)) == 1
 
 
 def test_all_chats_of_telegram_are_sessions_with_names_for_deleted_accounts(kept):

@@ -45,12 +45,6 @@ def test_what_the_question_finds_next_stands_beside_its_best_turns_and_more_of_i
     assert (off[1, "edge"], [path for _, path in off if path == "further"]) == (2, [])
 
 
-def test_the_minds_own_query_is_preferred(puppy: Any, script: Any) -> None:
-    judge = script([Verdict(Tier.PARTIAL, 0.4, query="Juno the puppy")])
-    puppy.ask(QUESTION, judge)
-    assert "Juno the puppy" in puppy.queries
-
-
 def test_a_query_is_embedded_once_and_searched_once(puppy: Any, script: Any) -> None:
     puppy.ask(QUESTION, script([PARTIAL]))
     texts = [text for effect in puppy.of(Embed) for text in effect.texts]
@@ -95,12 +89,6 @@ def test_an_entity_gap_looks_up_the_entitys_facts(puppy: Any, script: Any) -> No
     answer = puppy.ask("What is Nadia expecting?", script([Verdict(Tier.PARTIAL, 0.4, gaps=(gap,))]))
     assert "Nadia" in {entity for entity, limit, *_ in puppy.calls("about") if limit > 1}
     assert any(found.path == "about" for found in events(answer.trace, Found))
-
-
-def test_an_attribution_gap_searches_the_asked_persons_turns_only(puppy: Any, script: Any) -> None:
-    gap = Gap("attribution", "Tomas", "the evidence is about Mira, not Tomas")
-    puppy.ask("What is Tomas's puppy called?", script([Verdict(Tier.PARTIAL, 0.4, gaps=(gap,))]))
-    assert "Tomas" in {query.speaker for query in puppy.searches}
 
 
 def test_a_time_gap_prefers_turns_that_tell_a_time(puppy: Any, script: Any) -> None:
@@ -176,16 +164,6 @@ def test_the_tracker_takes_only_shown_witnesses_and_known_requirements(puppy: An
     assert changed.supported == {"entity:Mira": ("s1:1",)}
     assert changed.extended == ("why",)
     assert "attribute" in {gap.kind for gap in changed.open}
-
-
-def test_a_trace_replays_to_the_trackers_last_state_and_survives_json(puppy: Any, script: Any, verdict: Any) -> None:
-    judge = script(
-        [PARTIAL, verdict(Tier.EXACT, 0.9, supported={"entity:Mira": ("s1:1",)}, waived={"attribute": "given up"})]
-    )
-    trace = puppy.ask(QUESTION, judge).trace
-    state = replay_trace(Trace.from_json(trace.to_json()))
-    assert Trace.from_json(trace.to_json()) == trace
-    assert (state.supported, state.waived) == ({"entity:Mira": ("s1:1",)}, {"attribute": "given up"})
 
 
 @pytest.mark.parametrize(

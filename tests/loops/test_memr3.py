@@ -22,7 +22,7 @@ from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import FakeClock, ScriptedModel
 from evimem.types.answer import Answer, Citation
 from evimem.types.budget import Budget
-from evimem.types.trace import Acted, Found, Judged, Queried, Stopped
+from evimem.types.trace import Acted, Found, Judged, Stopped
 from evimem.types.values import Gap, Hit, Tier, Turn
 from tests.llm.views import turn as said
 from tests.llm.views import view_of
@@ -165,11 +165,6 @@ class Nothing:
         return []
 
 
-def test_a_backend_that_finds_nothing_leads_to_an_abstention() -> None:
-    answer = evimem.ask_searcher(QUESTION, Nothing(), llm=ScriptedModel(then=decision("retrieve")))
-    assert (answer.kind, answer.citations) == ("abstained", ())
-
-
 @pytest.mark.parametrize("loop", sorted(OVER_SEARCHERS))
 def test_the_loops_that_only_search_run_over_a_searcher(loop: str) -> None:
     assert evimem.ask_searcher("What did Juno eat?", Miser(), loop=loop).kind in {"answer", "quote", "abstained"}
@@ -251,10 +246,3 @@ def test_without_a_model_what_is_firm_is_answered_and_what_is_missing_searched_f
     made = decide_by(verdict, view, stage(number))
     assert (made.action, made.verdict.query) == (action, "Juno")
     assert dict(made.verdict.waived) == ({"date": ENOUGH} if action == "answer" else {})
-
-
-def test_without_a_model_the_same_question_has_the_same_trace(puppy: Any) -> None:
-    first, again = (puppy.ask(WHEN, OfflineJudge(), loop="memr3") for _ in range(2))
-    assert first == again
-    assert first.trace == again.trace
-    assert of(first, Queried)[0].query == WHEN

@@ -10,11 +10,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.flow import Flow
-from evimem.judging.evidence import View
-from evimem.judging.exploring import Explored, Move, next_calls
 from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
-from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import Fault, ModelServer, ScriptedModel
 from evimem.types.model import Complete
 from evimem.types.values import Fact, Hit, TimeSpan, Turn
@@ -29,31 +25,6 @@ def fact(predicate: str, thing: str, event: TimeSpan | None = None) -> Fact:
 
 def span(start: datetime, end: datetime, granularity: Any) -> TimeSpan:
     return TimeSpan(start, end, granularity, "then")
-
-
-class Restless(OfflineJudge):
-    """Calls what the results bring up, as long as there is something."""
-
-    explores = True
-
-    def explore(self, view: View, explored: Explored) -> Flow[Move]:
-        verdict = yield from self.judge(view)
-        return Move(verdict, next_calls(explored, [item.turn.id for item in view.evidence], view.analysis.terms))
-
-
-def test_it_only_reads_and_takes_nothing_as_evidence_twice(puppy: Any) -> None:
-    answer = puppy.ask(QUESTION, Restless(), loop="mragent")
-    assert {method for method, _ in puppy.made} <= {
-        "roster",
-        "keywords",
-        "recall",
-        "contexts",
-        "about",
-        "read",
-        "facts",
-    }
-    found = [turn for event in answer.trace if event.kind == "evidence" for turn in event.turns]
-    assert len(found) == len(set(found)) > 5
 
 
 @pytest.mark.parametrize("loop", ["mgretrieval", "mragent"])
@@ -117,11 +88,6 @@ def test_tools_are_called_over_http_whether_the_server_knows_them_or_not(friends
     assert (answer.text, answer.usage.requests) == ("twins", 4)
     third = server.received[-2].body["messages"]
     assert "no turn has the cue" in json.dumps(third)
-
-
-def test_an_empty_memory_holds_nothing(world: Any) -> None:
-    answer = world([]).ask(QUESTION, OfflineJudge(), loop="mragent")
-    assert (answer.kind, answer.reason) == ("abstained", "the memory holds nothing to answer from")
 
 
 @pytest.mark.parametrize(

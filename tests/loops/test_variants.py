@@ -16,7 +16,7 @@ from evimem.loops.task import Task
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.answer import Answer
 from evimem.types.budget import Budget
-from evimem.types.trace import Found, Judged, Queried, Trace
+from evimem.types.trace import Judged, Queried, Trace
 from evimem.types.values import Gap, Tier
 
 QUESTION = "What is Mira's puppy called?"
@@ -76,13 +76,6 @@ def test_without_an_anchor_the_question_is_searched_for_once(puppy: Any, script:
     assert paths("anchor") == [(1, "anchor"), (2, "refined"), (3, "refined")]
 
 
-def test_without_abstention_even_a_doubtful_answer_is_given(puppy: Any, script: Any) -> None:
-    doubtful = Verdict(Tier.NONE, 0.1, probability=0.01)
-    assert asked(puppy, script([doubtful])).abstained
-    answer = asked(puppy, script([doubtful]), "abstention")
-    assert (answer.text, answer.abstained, answer.tier) == ("Juno", False, Tier.NONE)
-
-
 def test_without_an_index_turns_are_searched_by_their_words_and_have_no_facts(puppy: Any, script: Any) -> None:
     judge = script([Verdict(Tier.PARTIAL, 0.4, gaps=(Gap("entity", "Mira", "too little"),))])
     asked(puppy, judge, "index", "edges")
@@ -90,13 +83,6 @@ def test_without_an_index_turns_are_searched_by_their_words_and_have_no_facts(pu
     assert puppy.calls("facts") == []
     assert all(item.facts == () for view in judge.views for item in view.evidence)
     assert judge.views[0].entities["Mira"].found > 2  # turns that name her, where there are no facts to count
-
-
-def test_without_edges_none_is_followed(puppy: Any, script: Any) -> None:
-    assert any(found.path == "edge" for found in events(asked(puppy, script([PARTIAL])).trace, Found))
-    trace = asked(puppy, script([PARTIAL]), "edges").trace
-    assert puppy.hops == 0
-    assert not any(found.path == "edge" for found in events(trace, Found))
 
 
 @pytest.mark.parametrize("wrong", [{"everything"}, "tiers"])

@@ -46,12 +46,14 @@ def spans(example: Example) -> Asked:
         memory._core.offline = own
 
 
+@pytest.mark.nightly
 def test_the_reader_for_research_gives_most_stated_answers_with_a_good_f1(spans: Asked) -> None:
     stated = [(q, a) for q, a in spans if q.answer is not None and q.kind not in SEVERAL]
     assert sum(not a.abstained for _, a in stated) >= 0.8 * len(stated)
     assert sum(f1(a.text or "", q.answer or "") for q, a in stated) >= 0.35 * len(stated)
 
 
+@pytest.mark.nightly
 def test_the_reader_for_research_marks_its_answers_as_unproven(spans: Asked) -> None:
     assert all(a.kind in {"answer", "abstained"} and a.reason for _, a in spans)
 
@@ -66,6 +68,7 @@ def test_most_quotations_and_answers_cite_a_turn_that_states_the_answer(asked: A
     assert sum(map(bool, cited)) >= 0.7 * len(cited)
 
 
+@pytest.mark.nightly
 def test_unstated_answers_are_refused_more_often_than_stated_ones(spans: Asked) -> None:
     stated = [a.abstained for q, a in spans if q.answer is not None]
     unstated = [a.abstained for q, a in spans if q.answer is None]

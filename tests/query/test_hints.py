@@ -54,19 +54,6 @@ def test_a_clause_of_time_asks_for_none(text: str) -> None:
     assert not asks_when(text)
 
 
-def test_every_speaker_that_is_named_is_found() -> None:
-    assert named("Did Jon meet Caroline?", "Caroline", "Jon", "Gina") == ("Caroline", "Jon")
-
-
-def test_names_are_found_by_word_not_by_letters() -> None:
-    assert named("Does Jonathan like tea?", "Jon") == ()
-
-
-def test_a_possessive_or_lower_case_name_is_found() -> None:
-    assert named("what is mira's dog called", "Mira", "Tomas") == ("Mira",)
-    assert named("What is Tomas\u2019 job?", "Mira", "Tomas") == ("Tomas",)
-
-
 def test_a_first_name_stands_for_the_whole_one() -> None:
     assert named("What did Ana say?", "Dr. Ana Ruiz", "Ben") == ("Dr. Ana Ruiz",)
     assert named("What did Dr. Ana Ruiz say?", "Dr. Ana Ruiz") == ("Dr. Ana Ruiz",)
@@ -75,18 +62,6 @@ def test_a_first_name_stands_for_the_whole_one() -> None:
 def test_a_name_that_is_also_a_word_counts_only_as_a_name() -> None:
     assert named("Will she come in may?", "Will", "May") == ()
     assert named("What does Will do, and May?", "Will", "May") == ("Will", "May")
-
-
-def test_pronouns_name_the_user_and_the_assistant() -> None:
-    assert named("What is my dog called?", "user", "assistant") == ("user",)
-    assert named("Which book did you recommend?", "user", "assistant") == ("assistant",)
-    assert named("What is my dog called?", "Mira", "Tomas") == ()
-
-
-def test_times_are_read_as_of_the_day_of_asking() -> None:
-    (span,) = hints("What did she buy in July?", ["Mira"], ASKED).times
-    assert (span.start, span.end) == (datetime(2023, 7, 1), datetime(2023, 8, 1))
-    assert hints("What did she buy in July?", ["Mira"], None).times == ()
 
 
 @pytest.mark.parametrize(

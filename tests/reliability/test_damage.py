@@ -16,7 +16,7 @@ import apsw
 import pytest
 
 from evimem import EvimemError, StoreCorrupt, Turn
-from tests.sizes import bound, sizes
+from tests.sizes import REDUCED, bound, sizes
 
 from .support.children import Send, start
 from .support.damage import Damage, flips, headers, heads_of_pages, letters, pages, truncations
@@ -156,33 +156,40 @@ def check(
     return counts
 
 
-@pytest.fixture
-def closed(disk: Path) -> Kit:
+@pytest.fixture(scope="module")
+def kits(tmp_path_factory: pytest.TempPathFactory) -> list[Kit]:
+    """A closed memory and a crashed one: to be copied."""
+    folder = tmp_path_factory.mktemp("damage")
     with small_thresholds():
-        return made(disk / "closed", crash=False)
+        return [made(folder / str(crash), crash=crash) for crash in (False, True)]
 
 
 @pytest.fixture
-def crashed(disk: Path) -> Kit:
-    with small_thresholds():
-        return made(disk / "crashed", crash=True)
+def closed(kits: list[Kit], disk: Path) -> Kit:
+    return Kit(shutil.copytree(kits[0].folder, disk / "closed"), kits[0].truth)
+
+
+@pytest.fixture
+def crashed(kits: list[Kit], disk: Path) -> Kit:
+    return Kit(shutil.copytree(kits[1].folder, disk / "crashed"), kits[1].truth)
 
 
 @pytest.mark.parametrize("count", sizes(60, nightly=5_000, reduced=20))
 def test_flipped_bits_never_alter_a_turn(closed: Kit, seed: int, count: int, tell: Callable[[str], None]) -> None:
     content = closed.path.read_bytes()
     size, random = len(content), Random(seed)
+    heads = list(heads_of_pages(size, random))
     damages = [
         *flips(size, count, random),
         *flips(size, count // 10, random, below=200),
-        *heads_of_pages(size, random),
+        *(random.sample(heads, count) if REDUCED else heads),
         *letters(content, [turn.text for turn in closed.truth], 20, random),
     ]
     counts = check(closed, "m.evimem", damages, tell)
     assert counts["named"] > 0, "no flip was noticed: the check is blind"
 
 
-@pytest.mark.parametrize("count", sizes(1_000, reduced=100))
+@pytest.mark.parametrize("count", sizes(1_000, reduced=60))
 def test_cut_exchanged_and_overwritten_pages_never_alter_a_turn(
     closed: Kit, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
@@ -192,7 +199,7 @@ def test_cut_exchanged_and_overwritten_pages_never_alter_a_turn(
     check(closed, "m.evimem", random.sample(damages, min(count, len(damages))), tell)
 
 
-@pytest.mark.parametrize("count", sizes(50, nightly=EVERY_CUT, reduced=40))
+@pytest.mark.parametrize("count", sizes(50, nightly=EVERY_CUT, reduced=25))
 def test_a_damaged_log_loses_nothing_that_was_marked(
     crashed: Kit, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
@@ -203,7 +210,7 @@ def test_a_damaged_log_loses_nothing_that_was_marked(
     check(crashed, "m.evimem-wal", [*flips(size, count, random), *cuts, *headers(size)], tell, log=True)
 
 
-@pytest.mark.parametrize("count", sizes(60, nightly=600, reduced=30))
+@pytest.mark.parametrize("count", sizes(60, nightly=600, reduced=15))
 @pytest.mark.parametrize("file", ["m.evimem.mark", "m.evimem.ann"])
 def test_a_damaged_mark_or_index_file_does_not_matter(
     closed: Kit, seed: int, file: str, count: int, tell: Callable[[str], None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -16,9 +16,10 @@ from evimem.extract import RuleExtractor
 from evimem.store.sqlite import SqliteStore
 from evimem.testing import WordEmbedder
 from evimem.types.trace import Found, Trace
+from tests.copies import copied
 from tests.sizes import sizes
 
-from .support.tables import differences, dump
+from .support.tables import Dump, differences, dump
 from .support.world import NOON, SPEAKERS, Unreachable, small_thresholds
 
 PLACES = ("Lisbon", "Lisbon", "Porto", "Ghent")
@@ -137,27 +138,45 @@ DAMAGE["all of it is gone"] = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Two memories of the same turns, of one of which some vectors are queued, and the rows that they should have."""
+
+    path: Path
+    queued: Path
+    rows: Dump
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    folder, turns = tmp_path_factory.mktemp("derived"), conversation(Random("derived"), 43)
+    paths = folder / "m.evimem", folder / "queued.evimem"
+    with small_thresholds():
+        for path, embedder in zip(paths, (WordEmbedder(64), Unreachable(64)), strict=True):
+            with opened(path) as memory:
+                memory.extend(turns[:40])
+                memory.enrich()
+                memory._core.embedder = embedder
+                memory.extend(turns[40:])
+        with fresh(folder, turns) as memory:
+            return Whole(*paths, dump(memory))
+
+
 @pytest.mark.parametrize("case", DAMAGE)
-def test_lost_derived_rows_are_noticed_and_derived_again(disk: Path, case: str) -> None:
-    with small_thresholds(), opened(disk / "m.evimem") as memory:
-        turns = conversation(Random(case), 43)
-        memory.extend(turns[:40])
-        memory.enrich()
-        if case == "jobs are gone":
-            memory._core.embedder = Unreachable(64)
-        memory.extend(turns[40:])
-        whole = dump(memory)
+def test_lost_derived_rows_are_noticed_and_derived_again(disk: Path, whole: Whole, case: str) -> None:
+    path = copied(whole.queued if case == "jobs are gone" else whole.path, disk / "m.evimem")
+    with small_thresholds(), opened(path) as memory:
+        before = dump(memory)
         db = memory._core.store.db
         db.execute("PRAGMA foreign_keys=OFF")
         for statement in DAMAGE[case].split("; "):
             db.execute(statement)
-        assert differences(dump(memory), whole), "the damage changed nothing"
-    with small_thresholds(), opened(disk / "m.evimem") as memory:
+        assert differences(dump(memory), before), "the damage changed nothing"
+    with small_thresholds(), opened(path) as memory:
         assert memory.check().status == "degraded", "check() saw nothing wrong"
         memory.check(repair=True)
         memory.enrich()
-        with fresh(disk, list(memory.turns())) as other:
-            assert differences(dump(memory), dump(other)) == []
+        assert differences(dump(memory), whole.rows) == []
         assert memory.check().problems == ()
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from copy import deepcopy
 from datetime import timedelta
 from pathlib import Path
@@ -61,15 +60,20 @@ def written(path: Path, lines: Lines) -> Path:
     return path
 
 
-@contextmanager
-def unchanged(folder: Path) -> Iterator[Memory]:
-    """Lend a memory that holds a turn, and see to it that the block leaves it as it was."""
-    with open_memory(folder / "into.evimem") as memory:
+@pytest.fixture(scope="module")
+def into(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A memory that holds a turn, and that every refused import leaves as it was."""
+    with open_memory(tmp_path_factory.mktemp("into") / "into.evimem") as memory:
         memory.extend([said(1)])
         memory.enrich()
-        before = dump(memory)
         yield memory
-        assert differences(dump(memory), before) == [], "a refused import left something behind"
+
+
+@pytest.fixture
+def unchanged(into: Memory) -> Iterator[Memory]:
+    before = dump(into)
+    yield into
+    assert differences(dump(into), before) == [], "a refused import left something behind"
 
 
 def nested(levels: int) -> bytes:
@@ -210,12 +214,14 @@ def deep(levels: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_malformed_export_is_refused_by_line_and_leaves_nothing(disk: Path, exported: Lines, case: str) -> None:
+def test_a_malformed_export_is_refused_by_line_and_leaves_nothing(
+    disk: Path, exported: Lines, unchanged: Memory, case: str
+) -> None:
     lines = deepcopy(exported)
     damage, says = CASES[case]
     damage(lines)
-    with unchanged(disk) as memory, pytest.raises(ImportFailed, match=says) as caught:
-        memory.import_(written(disk / "m.jsonl", lines))
+    with pytest.raises(ImportFailed, match=says) as caught:
+        unchanged.import_(written(disk / "m.jsonl", lines))
     assert "m.jsonl" in str(caught.value)
     assert len(str(caught.value)) < 500, "a message repeats what it was given"
 
@@ -259,14 +265,17 @@ def test_facts_of_the_callers_own_extractor_are_taken_at_their_word(disk: Path, 
         assert "Paris" in [one.object for one in memory.facts(["t0"])]
 
 
-def test_a_bad_last_line_leaves_nothing_of_the_batches_before_it(disk: Path) -> None:
+def test_a_bad_last_line_leaves_nothing_of_the_batches_before_it(
+    disk: Path, unchanged: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_file, "BATCH", 8)
     with open_memory(disk / "from.evimem") as memory:
-        memory.extend(said(number) for number in range(600))
+        memory.extend(said(number) for number in range(60))
         memory.export(disk / "m.jsonl")
     lines = (disk / "m.jsonl").read_bytes().splitlines(keepends=True)
     (disk / "m.jsonl").write_bytes(b"".join([*lines[:-2], lines[-2].replace(b'"text"', b'"txet"'), lines[-1]]))
-    with unchanged(disk) as memory, pytest.raises(ImportFailed, match=f"line {len(lines) - 1}: "):
-        memory.import_(disk / "m.jsonl")
+    with pytest.raises(ImportFailed, match=f"line {len(lines) - 1}: "):
+        unchanged.import_(disk / "m.jsonl")
 
 
 def test_whatever_is_exported_is_imported_as_it_was(disk: Path) -> None:
@@ -308,9 +317,9 @@ def test_metadata_counts_in_the_size_of_a_turn(disk: Path) -> None:
 
 
 def test_an_import_takes_room_for_a_batch_and_not_for_the_file(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_file, "BATCH", 8)
+    monkeypatch.setattr(import_file, "BATCH", 4)
     with open_memory(disk / "from.evimem") as memory:
-        memory.extend(Turn(f"t{n}", "s", "Mira", f"{n} " + "x" * 20_000, NOON) for n in range(300))
+        memory.extend(Turn(f"t{n}", "s", "Mira", f"{n} " + "x" * 20_000, NOON) for n in range(200))
         memory.export(disk / "m.jsonl")
     size = (disk / "m.jsonl").stat().st_size
     with open_memory(disk / "into.evimem") as memory:
@@ -320,12 +329,15 @@ def test_an_import_takes_room_for_a_batch_and_not_for_the_file(disk: Path, monke
             assert tracemalloc.get_traced_memory()[1] < size, "the whole file is held"
         finally:
             tracemalloc.stop()
-        assert memory.stats().turns == 300
+        assert memory.stats().turns == 200
 
 
-def test_a_killed_import_leaves_whole_turns_and_repeating_it_completes_them(disk: Path) -> None:
+def test_a_killed_import_leaves_whole_turns_and_repeating_it_completes_them(
+    disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_file, "BATCH", 8)
     with open_memory(disk / "from.evimem") as memory:
-        memory.extend(said(number) for number in range(600))
+        memory.extend(said(number) for number in range(60))
         memory.export(disk / "m.jsonl")
 
     def work(send: Callable[[Any], None]) -> None:
@@ -335,15 +347,16 @@ def test_a_killed_import_leaves_whole_turns_and_repeating_it_completes_them(disk
     killed_after(0.0, work)
     with open_memory(disk / "into.evimem") as memory:
         there = memory.stats().turns
-        assert 0 < there <= 600
+        assert 0 < there <= 60
         report = memory.import_(disk / "m.jsonl")
-        assert (report.existing, report.added, report.refused) == (there, 600 - there, 0)
+        assert (report.existing, report.added, report.refused) == (there, 60 - there, 0)
         assert memory.check().problems == ()
 
 
-def test_a_file_that_changes_while_it_is_imported_is_refused(disk: Path) -> None:
+def test_a_file_that_changes_while_it_is_imported_is_refused(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_file, "BATCH", 8)
     with open_memory(disk / "from.evimem") as memory:
-        memory.extend(said(number) for number in range(600))
+        memory.extend(said(number) for number in range(60))
         memory.export(disk / "m.jsonl")
     with (
         open_memory(disk / "into.evimem") as memory,
@@ -353,8 +366,8 @@ def test_a_file_that_changes_while_it_is_imported_is_refused(disk: Path) -> None
 
 
 @pytest.mark.parametrize("what", ["itself", "another memory", "text", "folder", "pipe", "nothing", "nul"])
-def test_a_path_that_holds_no_export_is_refused_at_once(disk: Path, what: str) -> None:
-    paths = {"itself": disk / "into.evimem", "nul": disk / "a\0b"}
+def test_a_path_that_holds_no_export_is_refused_at_once(disk: Path, unchanged: Memory, what: str) -> None:
+    paths = {"itself": unchanged.stats().path, "nul": disk / "a\0b"}
     path = paths.get(what, disk / what)
     if what == "another memory":
         open_memory(path).close()
@@ -364,18 +377,18 @@ def test_a_path_that_holds_no_export_is_refused_at_once(disk: Path, what: str) -
         path.mkdir()
     elif what == "pipe":
         os.mkfifo(path)
-    with unchanged(disk) as memory, pytest.raises(ImportFailed):
-        memory.import_(path)
+    with pytest.raises(ImportFailed):
+        unchanged.import_(path)
 
 
-def test_an_export_never_takes_the_place_of_what_is_no_file(disk: Path) -> None:
+def test_an_export_never_takes_the_place_of_what_is_no_file(disk: Path, unchanged: Memory) -> None:
     os.mkfifo(disk / "pipe")
     (disk / "folder").mkdir()
-    with unchanged(disk) as memory:
-        for path in (disk / "pipe", disk / "folder", disk / "a\0b", disk / "none" / "m.jsonl", disk / "into.evimem"):
-            with pytest.raises(StoreError):
-                memory.export(path)
-        assert (disk / "pipe").is_fifo()
+    itself = unchanged.stats().path
+    for path in (disk / "pipe", disk / "folder", disk / "a\0b", disk / "none" / "m.jsonl", itself):
+        with pytest.raises(StoreError):
+            unchanged.export(path)
+    assert (disk / "pipe").is_fifo()
 
 
 # Property: whatever becomes of an export, the import is refused or does what a whole export says.

@@ -85,7 +85,7 @@ def moment(random: Random) -> tuple[float, Callable[[Any], bool]]:
     return random.uniform(0.0, 0.1 if random.random() < 0.1 else 0.02), lambda message: True
 
 
-@pytest.mark.parametrize("count", sizes(200, nightly=10_000, reduced=200))
+@pytest.mark.parametrize("count", sizes(200, nightly=10_000, reduced=80))
 def test_no_acknowledged_turn_is_lost_to_a_kill(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
     random = Random(seed)
     under_way = 0
@@ -128,7 +128,7 @@ def seconds_to_open(path: Path) -> float:
         return perf_counter() - began
 
 
-@pytest.mark.parametrize("count", sizes(40, nightly=500, reduced=30))
+@pytest.mark.parametrize("count", sizes(40, nightly=500, reduced=20))
 def test_a_kill_in_a_migration_leaves_it_whole_or_not_begun(
     disk: Path, seed: int, count: int, monkeypatch: pytest.MonkeyPatch, tell: Callable[[str], None]
 ) -> None:

@@ -38,7 +38,7 @@ def restored(folder: Path, files: dict[str, bytes]) -> Path:
 
 
 @pytest.mark.parametrize("checkpoint", [8, 1000])
-@pytest.mark.parametrize("count", sizes(150, nightly=25_000, reduced=120))
+@pytest.mark.parametrize("count", sizes(150, nightly=25_000, reduced=60))
 def test_no_acknowledged_turn_is_lost_to_a_power_cut(
     disk: Path, seed: int, count: int, checkpoint: int, tell: Callable[[str], None]
 ) -> None:
@@ -64,7 +64,7 @@ def m_next(db: Connection) -> None:
     db.execute("ALTER TABLE moved RENAME TO meta")
 
 
-@pytest.mark.parametrize("count", sizes(100, nightly=1_000, reduced=80))
+@pytest.mark.parametrize("count", sizes(100, nightly=1_000, reduced=40))
 def test_a_migration_that_a_power_cut_interrupts_is_whole_or_has_not_begun(
     disk: Path, seed: int, count: int, monkeypatch: pytest.MonkeyPatch, tell: Callable[[str], None]
 ) -> None:

@@ -62,26 +62,31 @@ def crash_with_turns(path: Path, last: int) -> None:
     assert child.wait() == 0
 
 
-@pytest.fixture
-def kit(disk: Path) -> Kit:
-    made = Kit(disk / "here", disk / "older", disk / "other")
-    for folder in (made.folder, made.older, made.other):
-        folder.mkdir()
-    write_turns(made.path, 0, 20)
-    shutil.copytree(made.folder, made.older, dirs_exist_ok=True)
-    write_turns(made.path, 20, 40)
-    write_turns(made.other / "m.evimem", 100, 140)
-    return made
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Memories that were closed, and some whose process crashed: to be copied."""
+    files = tmp_path_factory.mktemp("rollback")
+    for name in ("here", "other", "crashed", "stranger"):
+        (files / name).mkdir()
+    write_turns(files / "here" / "m.evimem", 0, 20)
+    shutil.copytree(files / "here", files / "older")
+    write_turns(files / "here" / "m.evimem", 20, 40)
+    write_turns(files / "other" / "m.evimem", 100, 140)
+    crash_with_turns(files / "crashed" / "m.evimem", 200)
+    crash_with_turns(files / "stranger" / "m.evimem", 30)
+    return files
 
 
 @pytest.fixture
-def crashed(disk: Path) -> Kit:
-    made = Kit(disk / "crashed", disk / "younger", disk / "stranger")
-    for folder in (made.folder, made.other):
-        folder.mkdir()
-    crash_with_turns(made.path, 200)
-    crash_with_turns(made.other / "m.evimem", 30)
-    return made
+def kit(files: Path, disk: Path) -> Kit:
+    shutil.copytree(files, disk, dirs_exist_ok=True)
+    return Kit(disk / "here", disk / "older", disk / "other")
+
+
+@pytest.fixture
+def crashed(files: Path, disk: Path) -> Kit:
+    shutil.copytree(files, disk, dirs_exist_ok=True)
+    return Kit(disk / "crashed", disk / "older", disk / "stranger")
 
 
 def cut(path: Path, size: int) -> None:

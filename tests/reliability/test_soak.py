@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import itertools
 import json
 import os
@@ -23,7 +22,7 @@ import pytest
 
 from evimem import Memory, MemoryPool, ModelError, OpenAI, StoreError, Turn, UnknownTurn
 from evimem.testing import FAULTS, FakeClock, Fault, ModelServer, ScriptedModel
-from tests.sizes import bound, sizes
+from tests.sizes import bound
 
 from .support.children import Send, in_child, killed_after, start
 from .support.faults import failing
@@ -47,13 +46,12 @@ QUICK = sorted(FAULTS.keys() - {"hang", "hang_after_headers", "drip", "drip_body
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Resources of a process: MB of it and of what malloc gave it, descriptors, bytes of its longest log.
+    """Resources of a process: MB of it, descriptors, bytes of its longest log.
 
     Then how many turns it has added, and its age in seconds.
     """
 
     memory: float
-    held: float
     descriptors: int
     log: int
     turns: int
@@ -98,28 +96,6 @@ def fill_numpys_cache() -> None:
     """
     made = [np.empty(size, np.uint8) for size in range(1024) for _ in range(7)]
     del made
-
-
-class Account(ctypes.Structure):
-    """What glibc's malloc tells of itself (`mallinfo2`), in bytes."""
-
-    _fields_ = tuple(
-        (name, ctypes.c_size_t)
-        for name in (
-            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
-            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
-        )
-    )
-
-
-def held() -> float:
-    """Return how many MB malloc has given and not got back; 0 where the C library does not tell."""
-    tell_all = getattr(ctypes.CDLL(None), "mallinfo2", None)
-    if tell_all is None:
-        return 0.0
-    tell_all.restype = Account
-    account = tell_all()
-    return float(account.uordblks + account.hblkhd) / 2**20
 
 
 def read_all(seed: int, send: Send) -> None:
@@ -235,7 +211,7 @@ class Life:
         pages = int(STATM.read_text().split()[1])
         log = max((log.stat().st_size for log in self.root.glob("**/*-wal")), default=0)
         memory = pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-        return memory, held(), len(os.listdir("/proc/self/fd")), log, turns, time.monotonic() - self.began
+        return memory, len(os.listdir("/proc/self/fd")), log, turns, time.monotonic() - self.began
 
 
 def check_growth(sizes_seen: list[Size]) -> None:
@@ -253,16 +229,16 @@ def check_growth(sizes_seen: list[Size]) -> None:
 def sizes_told(lines: list[list[str]]) -> list[Size]:
     """Return what a process told of its resources among the lines of its journal."""
     told = [line[1:] for line in lines if line[0] == "size"]
-    return [Size(float(one[0]), float(one[1]), int(one[2]), int(one[3]), int(one[4]), float(one[5])) for one in told]
+    return [Size(float(one[0]), *map(int, one[1:4]), float(one[4])) for one in told]
 
 
-def growth(sizes_seen: list[Size], what: Callable[[Size], float]) -> tuple[float, float]:
+def growth(sizes_seen: list[Size]) -> tuple[float, float]:
     """Return by how many MB an hour a process grows after its first third, and how far off that may be.
 
     The line goes through the means of `PARTS` parts of that time: what malloc keeps stays for minutes, so that sizes
     told one after the other say the same again.
     """
-    late = np.array([(size.age / 3_600, what(size)) for size in sizes_seen[len(sizes_seen) // 3 :]])
+    late = np.array([(size.age / 3_600, size.memory) for size in sizes_seen[len(sizes_seen) // 3 :]])
     hours, memory = np.array([part.mean(axis=0) for part in np.array_split(late, PARTS)]).T
     (slope, _), spread = np.polyfit(hours, memory, 1, cov=True)
     return float(slope), SURE * float(np.sqrt(spread[0, 0]))
@@ -301,13 +277,14 @@ def test_nothing_of_a_forgotten_turn_stays_in_the_memory_of_the_process(
     lines = [line.split() for line in journal.read_text().splitlines()]
     scale = 3_600 / 2**20  # so that MB an hour are bytes a turn
     seen = [replace(size, age=scale * size.turns) for size in sizes_told(lines)]
-    slope, spread = growth(seen, lambda size: size.memory)
+    slope, spread = growth(seen)
     tell(f"{QUIET} turns: {slope:.0f} +- {spread:.0f} bytes more a turn, while as much is forgotten as is added")
     assert slope - spread < LEFT
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="needs /proc")
-@pytest.mark.parametrize("seconds", sizes(12, nightly=7_200, reduced=12))
+@pytest.mark.nightly
+@pytest.mark.parametrize("seconds", [12, 7_200])
 def test_long_use_loses_nothing_and_grows_in_nothing_but_turns(
     disk: Path, seed: int, seconds: int, tell: Callable[[str], None]
 ) -> None:
@@ -343,10 +320,7 @@ def test_long_use_loses_nothing_and_grows_in_nothing_but_turns(
         f"{1e3 * early:.1f} ms of a processor in the first half, {1e3 * late:.1f} in the second"
     )
     if seconds >= LONG:
-        slope, spread = growth(seen, lambda size: size.memory)
-        tell(
-            f"{slope:.1f} +- {spread:.1f} MB more an hour, while as much is forgotten as is added; of what malloc gave "
-            "{:.1f} +- {:.1f}".format(*growth(seen, lambda size: size.held))
-        )
+        slope, spread = growth(seen)
+        tell(f"{slope:.1f} +- {spread:.1f} MB more an hour, while as much is forgotten as is added")
         assert late <= 2 * early
         assert slope - spread < 1.0

@@ -30,7 +30,7 @@ PARTS = [*range(1 if REDUCED else 2), *(pytest.param(part, marks=pytest.mark.nig
 OPTIONS = {"add_many": {"count": 9}, "search_within": {"k": 2}, "a_model_fails": {"mood": "malformed", "hours": 1}}
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(2 if REDUCED else 4))
 def test_a_day_of_mixed_operations_leaves_what_dicts_would_hold(number: int) -> None:
     machine, random = Machine(), Random(number)
     machine.users = ("\u00e1na", "a\u0301na", "ana%")
@@ -45,7 +45,7 @@ def test_a_day_of_mixed_operations_leaves_what_dicts_would_hold(number: int) -> 
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("count", sizes(40, nightly=2_500, reduced=40))
+@pytest.mark.parametrize("count", sizes(40, nightly=2_500, reduced=20))
 def test_memories_of_a_pool_hold_what_dicts_would_hold(count: int, part: int, tell: Callable[[str], None]) -> None:
     """In parts, which may run in parallel."""
     profile = settings(

@@ -1,4 +1,4 @@
-"""The page of statements and the tests are the same list, and each of them has its break."""
+"""The page of statements and the tests are the same list."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-
-from tests.breaks.registry import all_breaks
 
 HERE = Path(__file__).parent
 NAMED = re.findall(r"`(test_\w+)` \|", (HERE / "README.md").read_text(encoding="utf-8"))
@@ -26,8 +24,3 @@ def test_every_test_is_in_the_table_and_every_row_has_its_test() -> None:
 def test_no_statement_is_missing(letter: str, count: int) -> None:
     numbers = {int(found) for name in NAMED for found in re.findall(rf"^test_{letter}(\d+)_", name)}
     assert numbers == set(range(1, count + 1))
-
-
-def test_every_test_has_a_break_under_which_it_fails() -> None:
-    gates = [gate for one in all_breaks().values() for gate in one.gates]
-    assert {gate.function for gate in gates if gate.file.startswith("tests/statements/")} == set(WRITTEN)

@@ -9,6 +9,7 @@ import pytest
 from evimem import find_times
 from evimem.lang.guess import LANGUAGES
 from evimem.times.other_languages.date_grammar import check_slots, grammar, told_by
+from tests.sizes import REDUCED
 from tests.times.built_sentences import raised
 
 OTHERS = sorted({*LANGUAGES} - {"en"})
@@ -16,7 +17,7 @@ OTHERS = sorted({*LANGUAGES} - {"en"})
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_sentence_of_our_tables_raises(language: str) -> None:
-    assert not raised(language, 2_000)
+    assert not raised(language, 400 if REDUCED else 2_000)
 
 
 def test_what_a_reading_raises_is_counted() -> None:
