@@ -163,14 +163,14 @@ def test_a_server_that_asks_for_a_pause_gets_it_and_all_queued_jobs_wait(tmp_pat
         assert memory.health().pending == {}
 
 
-def test_facts_by_a_model_are_stored_with_those_by_rule(tmp_path):
+def test_facts_by_a_model_are_stored_in_the_place_of_those_by_rule(tmp_path):
     with ModelServer(then=reply) as server, evimem.open(tmp_path / "m.evimem", llm=client(server)) as memory:
         with_a_turn(memory)
         memory.enrich()
         facts = {fact.extractor: fact for fact in memory.facts(["p"])}
     assert facts["llm"].text == "Mira got a puppy"
     assert facts["llm"].event.start.day == 8
-    assert "rules" in facts
+    assert "rules" not in facts
 
 
 def test_vectors_of_a_far_embedder_follow_what_was_kept(tmp_path):
