@@ -96,6 +96,11 @@ class Jobs:
         """Make every job of a kind pending again, done and failed ones included."""
         job_sql.requeue_jobs(self._db, kind, self._clock())
 
+    def read_again(self, seqs: Collection[int]) -> None:
+        """Queue the facts of turns by rule, and let a model read these as if none had."""
+        self._db.delete("job", kind=["extract"], seq=seqs)
+        self.enqueue("facts", seqs)
+
     def retry_now(self) -> None:
         """Make every job that was put off after a failure, or given up, due now; leases and batches stay."""
         job_sql.retry_jobs(self._db, self._clock())

@@ -62,3 +62,22 @@ def test_an_export_of_both_kinds_is_read_as_the_models_alone(tmp_path: Path) -> 
     with evimem.open(tmp_path / "both.evimem") as memory:
         memory.import_(tmp_path / "both")
         assert stated(memory) == [("llm", "Mira adopted a puppy")]
+
+
+@pytest.mark.parametrize(
+    ("after", "kept"), [("I saw Wilhelmina.", True), ("Nice weather.", False)], ids=["named elsewhere", "named nowhere"]
+)
+def test_a_name_that_a_model_read_in_a_forgotten_turn_is_forgotten_with_it(
+    tmp_path: Path, after: str, kept: bool
+) -> None:
+    clinic = {"subject": "Wilhelmina", "predicate": "starts at", "object": "the clinic", "when": "on 8 March 2024"}
+    reply = json.dumps({"facts": [{**clinic, "quote": "She starts at the clinic", "kind": "event"}]})
+    model = ScriptedModel(then=lambda request: reply if "She starts" in request.prompt.rpartition("<turn")[2] else "[]")
+    with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
+        for number, text in enumerate((after, "Any news of Wilhelmina?", "She starts at the clinic on 8 March 2024.")):
+            memory.add("Mira", text, time=f"2024-03-12T18:0{number}", id=f"t{number}")
+        memory.enrich()
+        memory.forget(turns=["t1"])
+        found = memory.facts(["t2"])
+        assert ["Wilhelmina" in fact.text for fact in found] == [kept] * len(found) != []
+        assert (memory.check().problems, memory.enrich().done) == ((), 0 if kept else 1)
