@@ -35,7 +35,7 @@ FIRST_WAIT = 30.0  # seconds
 LONGEST_WAIT = 600.0  # seconds
 OUTPUT_TOKENS = 150  # of a typical turn, for an estimate
 
-_SPEAKERS_OWN, _NOBODY = (frozenset(ENGLISH.words(f"people.{name}")) for name in ("speakers_own", "nobody"))
+_SPEAKERS_OWN, _NOBODY = (frozenset(ENGLISH.words(name)) for name in ("people.speakers_own", "people.nobody"))
 _PERSONAL = frozenset(("opinion", "plan"))
 _OWN = frozenset((None, "user"))  # roles whose opinions and plans are facts
 

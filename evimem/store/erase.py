@@ -58,7 +58,9 @@ class Erasure:
         self._facts = 0
         self._to_relink: set[int] = set()  # rows of later facts that were linked to erased ones
         self._left: Places = defaultdict(list)
-        self._read_beside: dict[int, set[str]] = defaultdict(set)  # the words of erased turns that a model read with one
+        self._read_beside: dict[int, set[str]] = defaultdict(
+            set
+        )  # words of erased turns, by what a model read with them
 
     def turns(self, seqs: Sequence[int]) -> bool:
         """Erase these turns; return whether there were any."""
