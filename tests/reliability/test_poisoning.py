@@ -120,6 +120,10 @@ def test_what_an_assistant_repeats_is_not_learnt_again(disk: Path, model: Script
 
         memory.enrich()
         first, counted, _ = known()
+        echo = Turn(
+            "e", "s", "assistant", f"You told me: {memory.search('tea', k=1)[0].turn.text}", NOON, role="assistant"
+        )
+        by_rule = {fact.text for fact in memory._core.extractor.extract(echo)}  # these stay where a model's are dropped
         distinct = []
         for number in range(20):
             hit = memory.search("What does Mira love?", k=1)[0]
@@ -128,7 +132,7 @@ def test_what_an_assistant_repeats_is_not_learnt_again(disk: Path, model: Script
             memory.enrich()
             own, total, facts = known()
             assert (own, total) == (first, counted), "what was recalled was learnt again"
-            distinct.append(len(facts))
+            distinct.append(len(facts - by_rule))
         assert set(distinct) == {distinct[0]}, "an echo of an echo is taken for news"
         assert first
         if model is None:
