@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from ..db.care_sql import TURNS
 from ..db.meta import drop_meta
-from ..db.turn_sql import turns_around
 from ..errors import UNREADABLE, DiskFull, StoreBusy
 from ..index.document import Document, found_by
 from ..index.passage_table import RowRange
-from ..text.terms import terms
-from ..types.attempt import attempt
 from ..types.reports import EraseReport
-from ..types.stored import EARLIER, Listing
-from ..types.values import Fact
+from ..types.stored import Listing
 from .forgotten_ids import forgotten_in_copy, remember_forgotten
 from .layers import Layers
+from .read_beside import ReadBeside
 from .rebuild import derive_segment, kept_vectors
 from .sequence import Places, leave, leave_all, places_of, replace_places
 from .trace_table import drop_traces_of
@@ -58,9 +55,7 @@ class Erasure:
         self._facts = 0
         self._to_relink: set[int] = set()  # rows of later facts that were linked to erased ones
         self._left: Places = defaultdict(list)
-        self._read_beside: dict[int, set[str]] = defaultdict(
-            set
-        )  # words of erased turns, by what a model read with them
+        self._beside = ReadBeside(layers)
 
     def turns(self, seqs: Sequence[int]) -> bool:
         """Erase these turns; return whether there were any."""
@@ -134,7 +129,7 @@ class Erasure:
         rows = layers.passages.of(seqs)
         known = self._known(rows)
         facts = layers.facts.rows_of(seqs)
-        self._note_read_beside(seqs)
+        self._beside.note(seqs)
         self._to_relink |= layers.edges.erase(facts)
         self._to_relink.difference_update(facts)
         self._facts += layers.facts.erase(seqs)
@@ -159,26 +154,9 @@ class Erasure:
             derive_segment(layers, number, kept_vectors(layers, number))
         self._turns += len(seqs)
 
-    def _note_read_beside(self, seqs: Sequence[int]) -> None:
-        """Note the words of turns for those after them in which a model found facts: it may have read both."""
-        layers, erased = self._layers, set(seqs)
-        after = [pair for pair in turns_around(layers.db, seqs, 0, EARLIER) if pair[1] not in erased]
-        by_model = layers.facts.read_by_a_model({near for _, near in after})
-        after = [(seq, near) for seq, near in after if near in by_model]
-        said = self._said({seq for seq, _ in after})
-        for seq, near in after:
-            self._read_beside[near] |= said[seq]
-
     def _read_again(self) -> None:
-        """Drop and queue the facts of a model in which a word of an erased turn stands, and of no turn that is left."""
-        layers = self._layers
-        beside = sorted(layers.facts.read_by_a_model(self._read_beside))
-        left = [(seq, seq) for seq in beside] + turns_around(layers.db, beside, EARLIER, 0)
-        said, gone = self._said({near for _, near in left}), {seq: set(self._read_beside[seq]) for seq in beside}
-        for seq, near in left:
-            gone[seq] -= said[near]
-        facts = attempt({}, layers.facts.of_turns, beside).value
-        lost = [seq for seq in beside if seq not in facts or any(_speaks_of(fact, gone[seq]) for fact in facts[seq])]
+        """Drop and queue the facts in which a model put what only erased turns said."""
+        layers, lost = self._layers, self._beside.lost()
         if lost:
             rows = layers.facts.rows_of(lost)
             self._to_relink = (self._to_relink | layers.edges.erase(rows)).difference(rows)
@@ -186,12 +164,6 @@ class Erasure:
             indexed = layers.passages.of(lost).values()
             layers.segments.set_events({row: () for some in indexed for row in some})
             layers.jobs.read_again(lost)
-
-    def _said(self, seqs: Collection[int]) -> dict[int, set[str]]:
-        """Return the words of turns; none of one that is not what was stored."""
-        intact = self._layers.raw.intact(list(seqs)) if seqs else {}
-        texts = {seq: f"{turn.speaker} {turn.text} {turn.caption or ''}" for seq, turn in intact.items()}
-        return {seq: set(terms(texts.get(seq, ""))) for seq in seqs}
 
     def _relink(self) -> None:
         """Recompute the `similar` edges of the erased facts' neighbours; in a large memory, queue that."""
@@ -213,10 +185,6 @@ class Erasure:
                 read = found_by(turn, rows[seq].count)
                 found |= {seq: read.value} if read.error is None else {}
         return found
-
-
-def _speaks_of(fact: Fact, words: Collection[str]) -> bool:
-    return any(term in words for term in terms(f"{fact.subject} {fact.object}"))
 
 
 def finish_erasure(layers: Layers, *, wait: bool) -> bool:

@@ -176,6 +176,6 @@ def test_a_bad_reply_from_a_cache_is_requested_again_and_never_taken_for_done(di
             memory.enrich()
             clock.advance(86_400.0)
         found = {fact.extractor for fact in memory.facts(["t0"])}
-        wanted = ({"says", "llm"}, {}) if by_bytes else ({"says"}, {"extract": 1})
+        wanted = ({"llm"}, {}) if by_bytes else ({"says"}, {"extract": 1})
         assert (found, memory.health().failed) == wanted, "asked for again with the same bytes, or taken for done"
         assert memory.health().status == ("ok" if by_bytes else "degraded")

@@ -45,7 +45,7 @@ def test_a_day_of_mixed_operations_leaves_what_dicts_would_hold(number: int) -> 
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("count", sizes(40, nightly=2_500, reduced=20))
+@pytest.mark.parametrize("count", sizes(40, nightly=2_500, reduced=40))
 def test_memories_of_a_pool_hold_what_dicts_would_hold(count: int, part: int, tell: Callable[[str], None]) -> None:
     """In parts, which may run in parallel."""
     profile = settings(
