@@ -27,7 +27,7 @@ from evimem.db.atomic_files import replace_with
 from evimem.db.file_header import check_replaceable
 from evimem.errors import InvalidQuery
 from evimem.loaders.data_sets import check_present
-from evimem.loops import LITERAL, LOOPS, VARIANTS
+from evimem.loops import LOOPS, VARIANTS
 
 from .scoring.answer_judge import STRICT
 from .scoring.judge_option import add_judges
@@ -83,10 +83,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--variant",
-        choices=(*VARIANTS, *LITERAL),
+        choices=tuple(VARIANTS),
         metavar="NAME",
-        help=f"an ablation of the EviMem paper: {', '.join(VARIANTS)}; or a loop to the letter of its paper: "
-        f"{', '.join(LITERAL)}",
+        help=f"in the place of --loop, one with parts left out, or to the letter of its paper: {', '.join(VARIANTS)}",
     )
     parser.add_argument("--sha256", metavar="HEX", help="refuse a PATH that has not this SHA-256, as a result names it")
     parser.add_argument("--result", metavar="FILE", type=Path, help="also write the result that --json prints to FILE")

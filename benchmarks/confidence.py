@@ -22,10 +22,10 @@ import evimem
 from benchmarks.scoring.svg_plot import Chart
 from evimem.calibration.calibration_report import Bin, auroc, ece, reliability
 from evimem.loaders.locomo_format import read_locomo
+from evimem.loops import Iris
 from evimem.offline.constants import SHIPPED, Constants, Linear, fit_monotone, log_odds
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.answer import AnswerKind
-from evimem.types.budget import Budget
 from evimem.types.trace import Acted, Judged
 
 from .logistic import logistic
@@ -308,7 +308,7 @@ def _asked(register: str, chat: LabelledChat, questions: Sequence[ChatQuestion])
         memory.extend(chat.turns, strict=True)
         memory._core.judge = OfflineJudge(willing, extractor=memory._core.extractor)
         for question in questions:
-            answer = memory.ask(question.text, asked_at=question.asked_at, budget=Budget(without={"abstention"}))
+            answer = memory.ask(question.text, loop=Iris(without={"abstention"}), asked_at=question.asked_at)
             acted = [event for event in answer.trace if isinstance(event, Acted)]
             measured = [event.detail for event in acted if event.action == "measure"]
             if not measured:

@@ -12,11 +12,12 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import evimem
-from evimem.loops import LITERAL, LOOPS
+from evimem.loops import LOOPS, VARIANTS
+from evimem.loops.task import Loop
 from evimem.testing import ScriptedModel
 from evimem.types.answer import Answer
 from evimem.types.trace import Found
@@ -94,19 +95,18 @@ def main() -> None:
             model = ScriptedModel(then=judge) if options.scripted else None
             with evimem.open(Path(scratch) / f"{number}.evimem", llm=model) as memory:
                 memory.extend(one.turns, strict=True)
-                for name, (loop, budget) in runs.items():
-                    outcomes[name] += _asked(memory, one, loop, budget, judge, options.every)
+                for name, loop in runs.items():
+                    outcomes[name] += _asked(memory, one, loop, judge, options.every)
     data = [] if options.path.is_dir() else [options.path]
     record("loops", options, _tables(outcomes, scripted=options.scripted), data)
 
 
-def _runs(loops: Iterable[str], *, literal: bool) -> Iterator[tuple[str, tuple[str, evimem.Budget]]]:
-    """Yield the rows to print: how each is called, its loop and its budget."""
+def _runs(loops: Iterable[str], *, literal: bool) -> Iterator[tuple[str, Loop]]:
+    """Yield the rows to print: how each is called, and its loop."""
     for loop in loops:
-        yield f"`{loop}`", (loop, evimem.Budget())
+        yield f"`{loop}`", LOOPS[loop]
         if literal and loop in DEPARTS:
-            departure = LITERAL[DEPARTS[loop]].literal
-            yield f"`{loop}`, {DEPARTS[loop]}", (loop, replace(evimem.Budget(), literal=departure))
+            yield f"`{loop}`, {DEPARTS[loop]}", VARIANTS[DEPARTS[loop]]
 
 
 def _tables(outcomes: Mapping[str, Sequence[Outcome]], *, scripted: bool) -> list[ResultTable]:
@@ -144,12 +144,12 @@ def _row(found: Sequence[Outcome], measures: Iterable[object]) -> list[Cell]:
 
 
 def _asked(
-    memory: evimem.Memory, conversation: Conversation, loop: str, budget: evimem.Budget, judge: GoldJudge, every: int
+    memory: evimem.Memory, conversation: Conversation, loop: Loop, judge: GoldJudge, every: int
 ) -> Iterator[Outcome]:
     answerable = [question for question in conversation.questions if question.answers and question.gold]
     for question in answerable[::every]:
         judge.gold, judge.asked = question.gold, []
-        answer = memory.ask(question.text, loop, asked_at=question.asked_at, budget=budget)
+        answer = memory.ask(question.text, loop, asked_at=question.asked_at)
         yield _outcome(conversation.name, question, answer, tuple(judge.asked))
 
 

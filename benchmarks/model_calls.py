@@ -19,6 +19,7 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only spin, which counts as processor time
 
 import evimem
+from evimem.loops import Iris
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete, Reply
 from evimem.types.trace import Found, Judged
@@ -63,7 +64,12 @@ class TimedModel(ScriptedModel):
 
 
 def ask_all(
-    conversations: Iterable[Conversation], budget: evimem.Budget, *, counted: bool = False, traps: bool = False
+    conversations: Iterable[Conversation],
+    loop: Iris,
+    budget: evimem.Budget,
+    *,
+    counted: bool = False,
+    traps: bool = False,
 ) -> Iterator[Row]:
     """Ask every question of each conversation in a memory of its own; with `traps`, the judge sees through them."""
     with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +79,7 @@ def ask_all(
                 memory.extend(one.turns, strict=True)
                 for asked in one.questions:
                     judge.gold, judge.asked, judge.trap = asked.gold, [], traps and asked.kind in TRAPS
-                    answer = memory.ask(asked.text, budget=budget, asked_at=asked.asked_at)
+                    answer = memory.ask(asked.text, loop, budget=budget, asked_at=asked.asked_at)
                     yield Row(one.name, asked.kind, tuple(judge.asked), answer, frozenset(asked.gold))
 
 
@@ -206,10 +212,10 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=evimem.Budget().tokens, help="tokens of evidence shown at most")
     add_result(parser)
     given = parser.parse_args()
-    budget = evimem.Budget(without=frozenset(given.without), tokens=given.tokens)
+    loop, budget = Iris(without=given.without), evimem.Budget(tokens=given.tokens)
     paths = {"LoCoMo": given.locomo, "chats": given.chats}
     runs = {
-        name: list(ask_all(conversations(path), budget, counted=given.counted, traps=given.traps))
+        name: list(ask_all(conversations(path), loop, budget, counted=given.counted, traps=given.traps))
         for name, path in paths.items()
         if path is not None
     }

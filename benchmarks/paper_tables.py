@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from evimem import Budget, Memory
+from evimem import Memory
 from evimem.loaders.locomo_format import LocomoSample, read_locomo
 from evimem.loops import VARIANTS
 from evimem.loops.retrieve import compose
@@ -240,13 +240,10 @@ def _needed(tables: Iterable[PaperTable]) -> list[str]:
 
 
 def _approach(row: str, llm: Any, judges: Sequence[str], marker: Any = None) -> Approach:
-    loop = row if row in LOOPS else "single_pass" if row == ONE_SEARCH else "iris"
-    budget = VARIANTS.get(row, Budget())
+    loop = row if row in LOOPS else "single_pass" if row == ONE_SEARCH else VARIANTS.get(row, "iris")
     if llm is None:
-        return Approach(None, loop, budget, spans=True)
-    return Approach(
-        llm, loop, budget, enrich=True, spans=True, rubric=rubric_of(judges), marker=marker, grade=grades(judges)
-    )
+        return Approach(None, loop, spans=True)
+    return Approach(llm, loop, enrich=True, spans=True, rubric=rubric_of(judges), marker=marker, grade=grades(judges))
 
 
 def _sample(one: QuestionResult | Requeried) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 import orjson
 
 from evimem.errors import ImportFailed
+from evimem.loops.task import Loop
 from evimem.types.budget import Budget
 
 from .spending import Spending
@@ -29,7 +30,7 @@ class Approach:
     """
 
     llm: Any = None
-    loop: str = "iris"
+    loop: str | Loop = "iris"
     budget: Budget = Budget()
     enrich: bool = False
     rubric: str = ""

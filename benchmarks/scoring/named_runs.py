@@ -19,8 +19,7 @@ from evimem.cli.page import BLANK, Block, Screen
 from evimem.errors import InvalidQuery
 from evimem.loaders.locomo_format import known_file, read_locomo
 from evimem.loaders.longmemeval_format import read_longmemeval
-from evimem.loops import LITERAL, VARIANTS
-from evimem.types.budget import Budget
+from evimem.loops import VARIANTS
 
 from .answer_overlap import bert_score_by
 from .asking import Approach, Asker, Checkpoint
@@ -189,8 +188,7 @@ def _processes(options: argparse.Namespace) -> int:
 
 
 def _approach(options: argparse.Namespace, spending: Spending) -> Approach:
-    budget = {**VARIANTS, **LITERAL}.get(options.variant, Budget())
-    how = Approach(None, options.loop, budget)
+    how = Approach(None, VARIANTS.get(options.variant, options.loop))
     endpoint = model(options)
     if not (options.mailbox or endpoint):
         return how

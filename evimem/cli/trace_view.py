@@ -96,7 +96,8 @@ def _analysed(event: Acted) -> Iterator[Field]:
     yield _row("asks for", f"{'a time' if detail.get('wants') == 'time' else detail.get('wants', '')}{about}{today}")
     for need in detail.get("requirements", ()):
         yield _row("requires", f"{need['id']}  ", Piece(need["text"], "dim"))
-    yield _row("budget", Piece(_details(detail.get("budget", {})).strip(), "dim"))
+    named = {name: value for name, value in detail.get("budget", {}).items() if value is not None}
+    yield _row("budget", Piece(_details({**detail.get("variant", {}), **named}).strip(), "dim"))
 
 
 def _answered(event: Acted) -> Iterator[Field]:

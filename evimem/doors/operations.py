@@ -40,7 +40,6 @@ from ..ingest.import_file import import_batches
 from ..ingest.remember import Remembering
 from ..judging.judge import Judge
 from ..llm.extract_facts import estimate
-from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question, fall_back, remaining
 from ..loops.judged import judged
 from ..loops.task import Loop, Task
@@ -259,7 +258,7 @@ class Core:
     ) -> Flow[Answer]:
         today = asked_at()
         yield from self._caught_up()
-        judge = calibrated_judge(self.store, self.calibration_target(budget))
+        judge = calibrated_judge(self.store, self.calibration_target())
         # Wrapped, so that no error of the caller's is taken for one of the model or the embedder.
         hears = as_callback(on_event)
         asking = answer_question(
@@ -329,11 +328,9 @@ class Core:
         found = yield from judged(Task(asked.text, judge, self.store, today, exclude=exclude, scope=scope))
         return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
 
-    def calibration_target(self, budget: Budget = Budget()) -> CalibrationTarget:
+    def calibration_target(self) -> CalibrationTarget:
         """Return the judge of this memory with the names of its model and embedder."""
-        judge = self.judge.within(budget) if isinstance(self.judge, LLMJudge) else self.judge
-        judge = judge or self.offline
-        return CalibrationTarget(judge, self.model, self.embedder.name)
+        return CalibrationTarget(self.judge or self.offline, self.model, self.embedder.name)
 
     def calibrate(
         self, questions: Iterable[Labelled], wanted: Wanted, *, keep: bool, progress: Callable[[int], None] | None

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
 from ..errors import InvalidQuery, shown
 from ..flow import Awaited, Effect, Flow, arun, run
 from ..judging.judge import Judge
+from ..judging.variant import Ablation
 from ..llm.llm_judge import LLMJudge
 from ..loops import LOOPS, OVER_SEARCHERS, answer_question, check_budget
 from ..loops.task import Loop
 from ..offline.offline_judge import OfflineJudge
 from ..protocols import AsyncSearcher, Searcher, Store
 from ..types.answer import Answer
-from ..types.budget import Ablation, Budget
+from ..types.budget import Budget
 from ..types.model import Complete
 from ..types.stored import COUNTED, Roster
 from ..types.values import Hit, Query, Turn
@@ -98,7 +98,7 @@ def ask_searcher(
         asked_at: "Today" for the question; None leaves times in the question unread.
         loop: The loop's name: "iris", "memr3" or "single_pass"; the others read what only our own store has. Or a loop
             of your own that only searches.
-        budget: Limits of the loop. What only our own store has is left out of it (`without`), which the trace records.
+        budget: Limits of the loop. What only our own store has is left out, which the trace records.
 
     Raises:
         InvalidQuery: An argument is none that can be used, the searcher returned no hits but something else, or the
@@ -168,11 +168,12 @@ def _asking(
             f"the loop {shown(loop)} reads more of a memory than a searcher has; expected one of {usable}"
         )
     today = read_time("asked_at", asked_at)
-    within = replace(wanted, without=frozenset(wanted.without) | _OURS)
     store = SearchedStore(searcher, named, today)
     offline = OfflineJudge(extractor=Core.default_extractor())
-    judge: Judge = offline if model is None else LLMJudge().within(within)
-    flow = answer_question(question, store=cast(Store, store), judge=judge, loop=loop, asked_at=today, budget=within)
+    judge: Judge = offline if model is None else LLMJudge()
+    flow = answer_question(
+        question, store=cast(Store, store), judge=judge, loop=loop, asked_at=today, budget=wanted, lacking=_OURS
+    )
     return flow, store
 
 

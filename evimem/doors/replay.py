@@ -17,7 +17,7 @@ from ..judging.exploring import Explored, Move
 from ..judging.judge import Judge
 from ..judging.reading import Chosen, Considered, Round
 from ..llm.llm_judge import LLMJudge
-from ..loops import answer_question, fall_back
+from ..loops import LOOPS, answer_question, fall_back
 from ..loops.task import Loop
 from ..offline.offline_judge import OfflineJudge
 from ..types.answer import Answer
@@ -31,7 +31,7 @@ from .memory import Memory
 
 Made = TypeVar("Made", Decided, Considered, Move)
 
-_REQUIRED = {"judge", "abstain_below", "asked_at", "budget"}
+_REQUIRED = {"judge", "abstain_below", "asked_at", "budget", "variant"}
 
 
 def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
@@ -49,7 +49,8 @@ def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
         TraceMismatch: The trace has no analysis to start from, or the memory, its embedder or this version of evimem
             no longer gives what the trace records.
         ModelError: The recorded failure, where it has no partial answer.
-        InvalidQuery: An argument has another type, or the trace names a loop or budget that this version does not know.
+        InvalidQuery: An argument has another type, or the trace names a loop, a variant or a budget that this version
+            does not know.
     """
     replies = _replies(checked_trace(trace))
     checked_kind("memory", memory, Memory)
@@ -58,7 +59,7 @@ def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
         return _next(replies) if isinstance(effect, Complete) else memory._perform(effect)
 
     try:
-        answer = run(_rerun(trace, memory, trace.loop if loop is None else loop), perform)
+        answer = run(_rerun(trace, memory, loop), perform)
     except ModelError as error:
         if error.partial is None:
             raise
@@ -82,11 +83,13 @@ class _Attempt:
     asked_at: datetime | None
     budget: Budget
     scope: Scope
+    loop: str | Loop
 
 
-def _rerun(trace: Trace, memory: Memory, loop: str | Loop) -> Flow[Answer]:
+def _rerun(trace: Trace, memory: Memory, own: Loop | None) -> Flow[Answer]:
     before, after = _split(trace)
     first = _attempt(before, memory)
+    loop = first.loop if own is None else own
     asking = answer_question(
         trace.question,
         store=memory._core.store,
@@ -128,9 +131,11 @@ def _attempt(trace: Trace, memory: Memory) -> _Attempt:
         budget = _budget(detail)
         asked_at = detail["asked_at"] and datetime.fromisoformat(detail["asked_at"])
         scope = _scope(detail.get("scope", {}))
+        named = LOOPS.get(trace.loop)
+        loop = trace.loop if named is None else type(named)(**detail["variant"])
     except (TypeError, ValueError, AttributeError) as error:
         raise TraceMismatch(f"the analysis of the trace cannot be read ({error}); expected one of ask()") from error
-    return _Attempt(_judge(trace, detail, budget, memory), asked_at, budget, scope)
+    return _Attempt(_judge(trace, detail, memory), asked_at, budget, scope, loop)
 
 
 def _analysis(trace: Trace) -> Mapping[str, Any]:
@@ -145,8 +150,7 @@ def _analysis(trace: Trace) -> Mapping[str, Any]:
 
 def _budget(detail: Mapping[str, Any]) -> Budget:
     known = detail["budget"].items()
-    fields = {name: value for name, value in known if name in Budget.__slots__}  # an older version had more
-    return Budget(**{**fields, **{name: frozenset(fields.get(name, ())) for name in ("without", "literal")}})
+    return Budget(**{name: value for name, value in known if name in Budget.__slots__})  # an older version had more
 
 
 def _scope(detail: Mapping[str, Any]) -> Scope:
@@ -154,9 +158,9 @@ def _scope(detail: Mapping[str, Any]) -> Scope:
     return Scope(**{**detail, "where": where})
 
 
-def _judge(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memory) -> Judge:
+def _judge(trace: Trace, detail: Mapping[str, Any], memory: Memory) -> Judge:
     judged = tuple(event for event in trace if isinstance(event, Judged))
-    core, model = memory._core, LLMJudge().within(budget)
+    core, model = memory._core, LLMJudge()
     inner: Judge = model
     if detail["judge"] == OfflineJudge().name:
         inner = calibrated_offline(core.store, core.offline, core.embedder.name)

@@ -1,18 +1,30 @@
 """What follows from a verdict, as pure rules: tracker events, clamps, stopping, abstention, the wording of the answer.
 
-Constants are EviMem's (E7-E9, E11, E13); where a rule departs from the paper, `Budget` names the literal one.
+Constants are EviMem's (E7-E9, E11, E13); where a rule departs from the paper, `Variant` names the literal one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
-from ..types.budget import Budget
 from ..types.trace import Acted, Event, GapsChanged
 from ..types.values import Gap, Tier
 from .evidence import EntityCount, Manner, Verdict, View
-from .tracker import Extend, Retract, Support, Tracker, TrackerEvent, Waive, apply, grounded
+from .tracker import (
+    Claim,
+    Extend,
+    Retract,
+    State,
+    Support,
+    Tracker,
+    TrackerEvent,
+    Waive,
+    Withdraw,
+    apply,
+    grounded,
+)  # fmt: skip
+from .variant import Variant
 
 EXACT_FLOOR = 0.85  # E8: confidence of a temporal EXACT at least
 INFERRABLE_CAP = 0.75  # E8: of a temporal INFERRABLE at most
@@ -26,6 +38,7 @@ PAPER_DELTA = 2  # E7
 PAPER_ABSTAIN_BELOW = 0.30  # E11
 PAPER_ABSTAIN_FACTS = 3  # E11
 PAPER_ABSTAIN_CHECKS = 2  # E11
+MOST_CLAIMS = 24  # of a question: what steers a search, not a second memory
 DECLINED = ("contradicted", "attribution")  # kinds of gap that no answer is given with
 NOTHING_RELEVANT = "nothing in the memory bears on the question"
 APPROXIMATE_COST = 0.15  # E13
@@ -68,17 +81,18 @@ def clamp(
     return Clamped(Tier.PARTIAL, min(confidence, cap), gaps)
 
 
-def settle(verdict: Verdict, view: View, tracker: Tracker, budget: Budget) -> Clamped:
+def settle(verdict: Verdict, view: View, tracker: Tracker) -> Clamped:
     """Return what the loop acts on, given the tracker after a verdict on a view.
 
     What the judge mapped is believed: a name that it supported with shown turns is not short of facts, whatever the
-    facts call it. `Budget(delta="paper")` counts facts alone. Open requirements lower nothing without "tracker", nor
+    facts call it. `Variant(delta="paper")` counts facts alone. Open requirements lower nothing without "tracker", nor
     where the judge was not asked to map them.
     """
-    leveled = single_level(verdict) if "tiers" in budget.without else verdict
-    literal = budget.delta == "paper"
+    variant = view.variant
+    leveled = single_level(verdict) if "tiers" in variant.without else verdict
+    literal = variant.delta == "paper"
     entities = {name: n for name, n in view.entities.items() if literal or f"entity:{name}" not in tracker.supported}
-    believed = "tracker" in budget.without or not verdict.mapped
+    believed = "tracker" in variant.without or not verdict.mapped
     missing = () if believed else tuple(need.gap for need in tracker.open)
     return clamp(leveled, temporal=view.analysis.temporal, entities=entities, missing=missing)
 
@@ -128,15 +142,15 @@ def enough(verdict: Verdict, before: Verdict | None, *, temporal: bool) -> str |
     return "the evidence is about another person" if misattributed(verdict, before) else None
 
 
-def abstention(verdict: Verdict, *, facts: int, checks: int, budget: Budget, below: float) -> str | None:
+def abstention(verdict: Verdict, variant: Variant, *, facts: int, checks: int, below: float) -> str | None:
     """Return why the loop abstains after its last check, or None when it answers.
 
     `verdict` is the calibrated one, `facts` the number of facts found, `checks` how often evidence was judged,
-    `below` the judge's own threshold.
+    `below` the threshold.
     """
-    if "abstention" in budget.without:
+    if "abstention" in variant.without:
         return None
-    if budget.abstain == "paper":
+    if variant.abstain == "paper":
         return _paper_abstention(verdict, facts, checks)
     if verdict.tier is Tier.NONE:
         return verdict.reason or NOTHING_RELEVANT
@@ -144,8 +158,7 @@ def abstention(verdict: Verdict, *, facts: int, checks: int, budget: Budget, bel
         for gap in verdict.gaps:
             if gap.kind == kind:
                 return gap.text
-    threshold = below if budget.abstain_below is None else budget.abstain_below
-    if (verdict.confidence if verdict.probability is None else verdict.probability) < threshold:
+    if (verdict.confidence if verdict.probability is None else verdict.probability) < below:
         return verdict.reason or "the evidence probably does not answer the question"
     return None
 
@@ -210,9 +223,10 @@ class Followed:
 
 
 def follow(tracker: Tracker, verdict: Verdict, iteration: int) -> Followed:
-    """Apply a verdict: extend, retract, support, waive, in this order.
+    """Apply a verdict: extend, retract, support, waive, withdraw, claim, in this order.
 
-    Unknown requirements and witnesses that were never shown are left out: a judge may claim them, the state may not.
+    What is claimed once more is no new claim, unless it was withdrawn. Unknown requirements and witnesses that were
+    never shown are left out: a judge may claim them, the state may not.
     """
     extended = tuple(r for r in verdict.extended if not tracker.requires(r.id))
     tracker = _all(tracker, [Extend(requirement) for requirement in extended])
@@ -228,10 +242,28 @@ def follow(tracker: Tracker, verdict: Verdict, iteration: int) -> Followed:
         name: why for name, why in verdict.waived.items() if tracker.requires(name) and name not in tracker.supported
     }
     tracker = _all(tracker, [Waive(name, why) for name, why in waived.items()])
+    withdrawn = {at: why for at, why in verdict.withdrawn.items() if at < len(tracker.claims) and why}
+    tracker = _all(tracker, [Withdraw(at, why) for at, why in withdrawn.items()])
+    claims = tuple(_new_claims(tracker, verdict.claims))
+    tracker = _all(tracker, [State(claim) for claim in claims])
     left = tuple(requirement.gap for requirement in tracker.open)
     changed = GapsChanged(iteration, supported, waived, retracted, tuple(r.id for r in extended), left)
     additions = tuple(Acted(iteration, "extend", detail=asdict(requirement)) for requirement in extended)
-    return Followed(tracker, (*additions, changed))
+    said = (
+        *(Acted(iteration, "withdraw", why, {"place": at}) for at, why in withdrawn.items()),
+        *(Acted(iteration, "claim", detail={"text": one.text, "sources": list(one.sources)}) for one in claims),
+    )
+    return Followed(tracker, (*additions, changed, *said))
+
+
+def _new_claims(tracker: Tracker, claims: Iterable[Claim]) -> Iterator[Claim]:
+    """Yield claims that are made for the first time, by turns that were shown; within bounds."""
+    known = {claim.text.casefold() for claim in tracker.held}
+    for claim in claims:
+        sources = grounded(claim.sources, tracker.shown)
+        if sources and claim.text.casefold() not in known and len(known) < MOST_CLAIMS:
+            known.add(claim.text.casefold())
+            yield replace(claim, sources=sources)
 
 
 def _all(tracker: Tracker, events: list[TrackerEvent]) -> Tracker:

@@ -12,7 +12,8 @@ from ..types.answer import Citation
 from ..types.stored import EVERYTHING, Scope
 from ..types.trace import Called
 from ..types.values import Fact, Gap, Hints, Tier, TimeSpan, Turn
-from .tracker import Requirement, Tracker
+from .tracker import Claim, Requirement, Tracker
+from .variant import Variant
 
 T = TypeVar("T")
 Wants = Literal["time", "duration", "count", "yes_no", "person", "place", "reason", "choice", "thing"]
@@ -84,7 +85,8 @@ class View:
     `pinned` are the ids of turns that stay in view like witnesses: they showed what was missing in an earlier check.
     `order` has the place in the dialogue of each turn that another of its minute is shown with, by id; empty until
     somebody is to read the turns in their order (`evimem.llm.evidence_prompt.ordered`).
-    `before` is the verdict of the check before, calibrated; None at the first.
+    `before` is the verdict of the check before, calibrated; None at the first. `variant` is how the loop goes to work,
+    `form` how the answer is to be written, in words.
     `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the judge's own:
     what it wants to keep between the checks of one question, which share it; the loop never looks inside.
     """
@@ -107,6 +109,8 @@ class View:
     scope: Scope = EVERYTHING
     before: Verdict | None = None
     order: Mapping[str, int] = field(default_factory=dict, hash=False)
+    variant: Variant = field(default_factory=Variant)
+    form: str = ""
 
     @property
     def decisive(self) -> frozenset[str]:
@@ -145,6 +149,7 @@ class Verdict:
     `waived` and `retracted` to reasons. `gaps` are worst first. `query` is the next one to try, or empty.
     `signals` are the named raw values behind the confidence; `calls` are the model requests it took.
     `mapped` is whether the judge was asked what supports each requirement: where it was not, an open one says nothing.
+    `claims` are new statements from the evidence, `withdrawn` maps places of earlier ones to reasons.
     `pinned` are the ids of turns that show the gaps. `notes` are short sentences to check and use in the answer.
     `names` are names in the question that the judge found, and the analysis did not: their facts are counted too (E7).
     """
@@ -165,6 +170,8 @@ class Verdict:
     pinned: tuple[str, ...] = ()
     mapped: bool = True
     names: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    withdrawn: Mapping[int, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,10 @@ class Judge(Protocol):
 
     @property
     def explores(self) -> bool:
-        """Whether `explore` may be asked: it takes a judge that reads what it finds, and sees where that leads."""
+        """Whether it reads what it is shown as people do, and keeps it in its own words: what takes a model.
+
+        Only then may `explore` be asked, and is what was found before shown to `decide` as its claims.
+        """
         ...
 
     def legible(self, view: View) -> Collection[str]:

@@ -17,6 +17,7 @@ GAP = 2  # characters between two sentences: a space, a blank line
 UNIT = 240  # characters of a passage's smallest part: a sentence, or a piece of a longer one
 OWN = 1_600  # characters shown of what a person wrote; chosen so that twenty such turns fit the default budget
 OTHERS = 800  # of an assistant's or a tool's reply, which is long and seldom what is asked for
+AROUND = 200  # of a turn that stands beside a found one
 WEIGHED = 24_576  # characters of a text that are looked through: more than the offline judge reads of a turn
 _PIECE = re.compile(rf".{{1,{UNIT}}}(?=\s|\Z)|.{{1,{UNIT}}}", re.DOTALL)
 
@@ -24,6 +25,11 @@ _PIECE = re.compile(rf".{{1,{UNIT}}}(?=\s|\Z)|.{{1,{UNIT}}}", re.DOTALL)
 def most_shown(turn: Turn) -> int:
     """Return how many characters of a turn are shown at most."""
     return OWN if turn.role in (None, "user") else OTHERS
+
+
+def whole_around(turn: Turn) -> bool:
+    """Whether all of a turn is shown where it stands beside a found one."""
+    return len(turn.text) <= AROUND and not turn.caption
 
 
 class Passages:

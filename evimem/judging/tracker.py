@@ -1,7 +1,8 @@
 """What a question needs, what is supported by evidence, what is waived, and what is still open: (R, E, W, G).
 
 R is fixed by the analysis of the question. Events move a requirement between the disjoint sets; G is always
-R minus E and W. Between `Extend` and `Retract`, E only grows and G only shrinks.
+R minus E and W. Between `Extend` and `Retract`, E only grows and G only shrinks. What a judge put into words of its own
+stands beside them, each claim with the turns that say so: it is kept until it is withdrawn for a reason.
 """
 
 from __future__ import annotations
@@ -29,6 +30,18 @@ class Requirement:
     def gap(self) -> Gap:
         """The gap that this requirement leaves while nothing supports it."""
         return Gap(self.kind, self.about, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a judge takes from evidence, in a sentence, and the ids of the turns that say so.
+
+    `withdrawn` is the reason why it no longer holds, empty while it does.
+    """
+
+    text: str
+    sources: tuple[str, ...]
+    withdrawn: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +82,22 @@ class Retract:
     reason: str
 
 
-TrackerEvent: TypeAlias = Show | Support | Waive | Extend | Retract
+@dataclass(frozen=True, slots=True)
+class State:
+    """A judge claims something, by evidence that was shown."""
+
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """A claim, by its place among all, no longer holds, for a reason."""
+
+    place: int
+    reason: str
+
+
+TrackerEvent: TypeAlias = Show | Support | Waive | Extend | Retract | State | Withdraw
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +108,12 @@ class Tracker:
     supported: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     waived: Mapping[str, str] = field(default_factory=dict, hash=False)
     shown: frozenset[str] = frozenset()
+    claims: tuple[Claim, ...] = ()
+
+    @property
+    def held(self) -> tuple[Claim, ...]:
+        """The claims that were not withdrawn."""
+        return tuple(claim for claim in self.claims if not claim.withdrawn)
 
     @property
     def open(self) -> tuple[Requirement, ...]:
@@ -93,8 +127,9 @@ class Tracker:
 
     @property
     def witnesses(self) -> tuple[str, ...]:
-        """The ids of the turns that support a requirement, each once."""
-        return tuple(dict.fromkeys(turn_id for found in self.supported.values() for turn_id in found))
+        """The ids of the turns that support a requirement or say what is claimed, each once."""
+        found = (*self.supported.values(), *(claim.sources for claim in self.held))
+        return tuple(dict.fromkeys(turn_id for turn_ids in found for turn_id in turn_ids))
 
     def requires(self, requirement: str) -> bool:
         """Whether a requirement of this id is in R."""
@@ -115,6 +150,8 @@ def apply(state: Tracker, event: TrackerEvent) -> Tracker:
         return replace(state, shown=state.shown | frozenset(event.evidence))
     if isinstance(event, Extend):
         return _extend(state, event.requirement)
+    if isinstance(event, (State, Withdraw)):
+        return replace(state, claims=_claimed(state, event))
     if not state.requires(event.requirement):
         raise ValueError(f"{event.requirement!r} is not a requirement of this question; extend it first")
     if isinstance(event, Support):
@@ -148,6 +185,10 @@ def replay_trace(trace: Trace) -> Tracker:
             events.append(Show((*event.detail["turns"], *event.detail.get("around", ()))))
         elif isinstance(event, Acted) and event.action == "extend":
             events.append(Extend(Requirement(**event.detail)))
+        elif isinstance(event, Acted) and event.action == "claim":
+            events.append(State(Claim(event.detail["text"], tuple(event.detail["sources"]))))
+        elif isinstance(event, Acted) and event.action == "withdraw":
+            events.append(Withdraw(event.detail["place"], event.why))
         elif isinstance(event, GapsChanged):
             events.extend(_recorded(event))
     return replay(requirements, events)
@@ -173,12 +214,7 @@ def _extend(state: Tracker, requirement: Requirement) -> Tracker:
 
 
 def _support(state: Tracker, event: Support) -> Tracker:
-    unseen = [witness for witness in event.witnesses if witness not in state.shown]
-    if unseen or not event.witnesses:
-        raise ValueError(
-            f"{event.requirement!r} needs a witness that was shown, got {event.witnesses!r}, never shown: {unseen!r}; "
-            "drop those with grounded()"
-        )
+    _check_shown(state, repr(event.requirement), event.witnesses)
     known = state.supported.get(event.requirement, ())
     witnesses = tuple(dict.fromkeys((*known, *event.witnesses)))
     return replace(
@@ -186,6 +222,26 @@ def _support(state: Tracker, event: Support) -> Tracker:
         supported={**state.supported, event.requirement: witnesses},
         waived=_without(state.waived, event.requirement),
     )
+
+
+def _check_shown(state: Tracker, what: str, witnesses: tuple[str, ...]) -> None:
+    unseen = [witness for witness in witnesses if witness not in state.shown]
+    if unseen or not witnesses:
+        raise ValueError(
+            f"{what} needs a witness that was shown, got {witnesses!r}, never shown: {unseen!r}; "
+            "drop those with grounded()"
+        )
+
+
+def _claimed(state: Tracker, event: State | Withdraw) -> tuple[Claim, ...]:
+    claims = state.claims
+    if isinstance(event, State):
+        _check_shown(state, "a claim", event.claim.sources)
+        return (*claims, event.claim)
+    if not 0 <= event.place < len(claims):
+        raise ValueError(f"claim {event.place} is none of {len(claims)}; state it first")
+    changed = replace(claims[event.place], withdrawn=event.reason)
+    return (*claims[: event.place], changed, *claims[event.place + 1 :])
 
 
 def _waive(state: Tracker, event: Waive) -> Tracker:

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 from ..extract import contradicts, topic_of
 from ..extract.aliases import ALSO_KNOWN_AS
 from ..judging.evidence import Evidence, View
-from ..judging.shown_passages import Passages, excerpt, most_shown
+from ..judging.shown_passages import AROUND, Passages, excerpt, most_shown
 from ..text.character_ranges import Range
 from ..text.sources import Sources
 from ..text.terms import terms
@@ -64,7 +64,6 @@ def _contradicts(report: StandingFact, own: StandingFact) -> bool:
 
 EVIDENCE_CHARACTERS = 17_500  # about 5,000 tokens; characters, as counting tokens at each check is slow
 AROUND_CHARACTERS = 1_800  # of the turns that a check adds around the found ones
-AROUND = 200  # of one such turn
 MEANT, MOST_MEANT = 4, 120  # facts that are shown beside a turn for what they name, and characters of one
 HEAD = 40  # of the line above a turn, about
 MAX_LABEL = 120
@@ -170,6 +169,22 @@ def show_evidence(
         kept = in_dialogue_order(kept, view)
     text = "\n".join(_texts(kept, by_check=not by_time))
     return ShownEvidence(text or "(nothing was found)", {item.label: item.turn for item in kept})
+
+
+def shown_so_far(view: View) -> ShownEvidence:
+    """Return the turns of all pages of a question, without their text: what a reply may still name."""
+    return ShownEvidence("", {item.label: item.turn for item in _page_of(view).log.items})
+
+
+def claim_lines(view: View) -> str:
+    """Return what was taken from evidence so far: each claim with the labels of the items that say so."""
+    labels = {item.turn.id: item.label for item in _page_of(view).log.items}
+    said_by = [", ".join(labels[one] for one in claim.sources if one in labels) for claim in view.tracker.claims]
+    return "\n".join(
+        f'c{place} ({items}): "{escape_attribute(claim.text, 400)}"'
+        for place, (claim, items) in enumerate(zip(view.tracker.claims, said_by, strict=True), 1)
+        if not claim.withdrawn
+    )
 
 
 def legible(view: View, room: int = EVIDENCE_CHARACTERS) -> frozenset[str]:

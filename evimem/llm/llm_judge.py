@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -15,12 +15,20 @@ from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.exploring import Explored, Move
 from ..judging.reading import Chosen, Considered, Round
 from ..query.standing_wishes import Wish, standing_wishes
-from ..types.budget import Budget
 from ..types.model import Complete, Reply
 from ..types.stored import Keyword
 from ..types.values import Tier
 from . import prompt_fields, reply_schemas
-from .evidence_prompt import EVIDENCE_CHARACTERS, ShownEvidence, evidence_request, legible, ordered, show_evidence
+from .evidence_prompt import (
+    EVIDENCE_CHARACTERS,
+    ShownEvidence,
+    claim_lines,
+    evidence_request,
+    legible,
+    ordered,
+    show_evidence,
+    shown_so_far,
+)
 from .exploring_moves import explore_request, read_move
 from .json_reply import read
 from .prompts import prompt_request
@@ -54,15 +62,13 @@ class LLMJudge:
     """Judges and answers by asking a model.
 
     `probability` maps the model's confidence to a calibrated probability, both 0 to 1; None where the model was never
-    calibrated. `budget` is that of the question: it says when its loop ends, how an answer is to be written, and which
-    requests are made. Its `calls` "joint" makes one a check and one for the answer; "separate" is the papers' pattern
-    (E14): entities, sufficiency, refinement, chain and answer apart; without "tiers" there is no chain.
+    calibrated. A variant's `calls` "joint" makes one request a check and one for the answer; "separate" is EviMem's
+    pattern (E14): entities, sufficiency, refinement, chain and answer apart; without "tiers" there is no chain.
     """
 
     name: str = "llm"
     abstain_below: float = ABSTAIN_BELOW
     probability: Callable[[float], float] | None = None
-    budget: Budget = field(default_factory=Budget)
 
     @property
     def reads_on(self) -> bool:
@@ -78,26 +84,26 @@ class LLMJudge:
         """Return the ids of what a prompt has room for; less, once a model could not read so much."""
         return legible(view, _room(view))
 
-    def within(self, budget: Budget) -> LLMJudge:
-        """Return this judge with the settings of a budget."""
-        return replace(self, budget=budget)
-
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the model's verdict on the shown evidence."""
         ledger = Ledger(view.iteration)
-        names = (yield from _ask_names(view, ledger)) if self._separate else ()
+        names = (yield from _ask_names(view, ledger)) if _separate(view) else ()
 
         def check(shown: ShownEvidence) -> Flow[Verdict]:
             return ask_model(judge_request(view, shown, names), partial(read_verdict, view=view, shown=shown), ledger)
 
         verdict = yield from within_room(view, show_evidence, check)
-        if self._separate:
-            verdict = replace(verdict, names=names, query=(yield from self._refined(view, verdict, ledger)))
+        if _separate(view):
+            verdict = replace(verdict, names=names, query=(yield from _refined(view, verdict, ledger)))
         return self._with_calls(verdict, ledger)
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return the model's decision by the shown evidence, in one request."""
-        return self._asked(view, partial(decide_request, view, stage), _of_text(read_decision))
+
+        def parse(reply: Reply, view: View, shown: ShownEvidence) -> Decided:
+            return read_decision(reply.text, view, shown_so_far(view))
+
+        return self._asked(view, partial(decide_request, view, stage), parse)
 
     def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
         """Return the keywords that the model chooses among those that the question matches."""
@@ -108,7 +114,9 @@ class LLMJudge:
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
         """Return what the model makes of a round, in one request."""
-        return self._asked(view, partial(consider_request, view, reading), _of_text(read_considered))
+        return self._asked(
+            view, partial(consider_request, view, reading), lambda reply, *page: read_considered(reply.text, *page)
+        )
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
         """Return the model's move, in one request."""
@@ -117,7 +125,7 @@ class LLMJudge:
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the model's answer from the shown evidence."""
         ledger = Ledger(view.iteration)
-        chained = self._separate and "tiers" not in self.budget.without
+        chained = _separate(view) and "tiers" not in view.variant.without
         laid_out = chained and verdict.tier in {Tier.INFERRABLE, Tier.PARTIAL}
 
         wishes = yield from standing_wishes(view.store, view.speakers, view.scope)
@@ -125,17 +133,12 @@ class LLMJudge:
         def word(shown: ShownEvidence) -> Flow[Draft]:
             chain = (yield from _ask_chain(view, shown, ledger)) if laid_out else ()
             first = partial(read_draft, shown=shown)
-            notes, form = (*verdict.notes, *chain), self.budget.format
-            request = answer_request(view, verdict, manner, shown, notes, wishes=wishes, form=form)
+            request = answer_request(view, verdict, manner, shown, (*verdict.notes, *chain), wishes=wishes)
             draft = yield from ask_model(request, first, ledger, at_last=partial(first, repaired=True))
             return replace(draft, steps=draft.steps or chain, calls=ledger.calls)
 
         page = partial(show_evidence, by_time=True, only=_decisive(view, verdict))
         return (yield from within_room(view, page, word))
-
-    @property
-    def _separate(self) -> bool:
-        return self.budget.calls == "separate"
 
     def _asked(
         self,
@@ -156,22 +159,9 @@ class LLMJudge:
         probability = None if self.probability is None else self.probability(verdict.confidence)
         return replace(verdict, probability=probability, calls=ledger.calls)
 
-    def _refined(self, view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
-        """Ask for the next query by what is missing after the clamps; for none where the loop will stop."""
-        tracker = follow(view.tracker, verdict, view.iteration).tracker
-        final = settle(verdict, view, tracker, self.budget)
-        gaps = all_gaps(verdict, final, tracker)
-        settled = replace(verdict, tier=final.tier, confidence=final.confidence, gaps=gaps)
-        ends = enough(settled, view.before, temporal=view.analysis.temporal)
-        if ends or view.iteration >= view.iterations:
-            return ""
-        return (yield from _ask_query(view, settled, ledger))
 
-
-def _of_text(
-    parse: Callable[[str, View, ShownEvidence], Made],
-) -> Callable[[Reply, View, ShownEvidence], Made]:
-    return lambda reply, view, shown: parse(reply.text, view, shown)
+def _separate(view: View) -> bool:
+    return view.variant.calls == "separate"
 
 
 def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -> Complete:
@@ -206,6 +196,7 @@ def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
         directive=_directive(stage),
         searched=bullets(stage.tried),
         thoughts=bullets(stage.thoughts),
+        claims=claim_lines(view) or "nothing yet",
         requirements=_requirements(view),
     )
 
@@ -218,10 +209,9 @@ def answer_request(
     chain: Sequence[str] = (),
     *,
     wishes: Sequence[Wish] = (),
-    form: str = "",
 ) -> Complete:
     """Return the request for the answer."""
-    written = f'\nWrite it in this form: "{escape_attribute(form, MOST_FORM)}"' if form else ""
+    written = f'\nWrite it in this form: "{escape_attribute(view.form, MOST_FORM)}"' if view.form else ""
     reasoning = f"\nA chain of reasoning to check and use:\n{bullets(chain)}" if chain else ""
     return evidence_request(
         "answer",
@@ -304,6 +294,18 @@ def _ask_names(view: View, ledger: Ledger) -> Flow[tuple[str, ...]]:
         return tuple(name for item in found[:10] if (name := prompt_fields.stated(item, 80)))
 
     return (yield from ask_model(request, parse, ledger))
+
+
+def _refined(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
+    """Ask for the next query by what is missing after the clamps; for none where the loop will stop."""
+    tracker = follow(view.tracker, verdict, view.iteration).tracker
+    final = settle(verdict, view, tracker)
+    gaps = all_gaps(verdict, final, tracker)
+    settled = replace(verdict, tier=final.tier, confidence=final.confidence, gaps=gaps)
+    ends = enough(settled, view.before, temporal=view.analysis.temporal)
+    if ends or view.iteration >= view.iterations:
+        return ""
+    return (yield from _ask_query(view, settled, ledger))
 
 
 def _ask_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:

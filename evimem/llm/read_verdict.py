@@ -7,13 +7,13 @@ in the next; the items that show a gap stay in view.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import ReplyError
 from ..judging.decision import NOT_SEARCHED, Decided
 from ..judging.evidence import Draft, Verdict, View
-from ..judging.tracker import Requirement, Tracker
+from ..judging.tracker import Claim, Requirement, Tracker
 from ..lang import ENGLISH
 from ..types.answer import Citation
 from ..types.model import ModelRole
@@ -97,11 +97,31 @@ def read_decision(text: str, view: View, shown: ShownEvidence) -> Decided:
     if action is None:
         raise ReplyError("decide", f"its action is none of {ACTIONS!r}", text)
     verdict = verdict_in(reply, "decide", text, view, shown)
+    verdict = replace(verdict, claims=_claims(reply, shown), withdrawn=_withdrawn(reply))
     draft = prompt_fields.stated(reply.get("draft"), MOST_DRAFT)
     return Decided(action, verdict, draft)
 
 
+def _claims(reply: Mapping[str, Any], shown: ShownEvidence) -> tuple[Claim, ...]:
+    entries = [entry for entry in prompt_fields.items(reply.get("claims"))[:MAX_CLAIMS] if isinstance(entry, dict)]
+    made = (Claim(prompt_fields.stated(e.get("text"), MAX_SENTENCE), shown.ids(e.get("evidence"))) for e in entries)
+    return tuple(claim for claim in made if claim.text and claim.sources)
+
+
+def _withdrawn(reply: Mapping[str, Any]) -> dict[int, str]:
+    """Return the places of the claims c1, c2, ... that a reply withdraws, with its reasons."""
+    found = {}
+    for entry in prompt_fields.items(reply.get("withdrawn")):
+        fields = entry if isinstance(entry, dict) else {}
+        label = prompt_fields.text(fields.get("id"), MAX_LABEL).strip("[]() cC")
+        why = prompt_fields.stated(fields.get("why"), MAX_SENTENCE)
+        if label.isdecimal() and int(label[:6]) and why:
+            found[int(label[:6]) - 1] = why
+    return found
+
+
 MAX_GAPS = 8
+MAX_CLAIMS = 12
 MOST_REQUIREMENTS = 12  # of a question, those that the model added included
 MAX_SENTENCE = 400
 _FLAGS = {"exact": Tier.EXACT, "exact_match": Tier.EXACT, "inferrable": Tier.INFERRABLE, "partial": Tier.PARTIAL}

@@ -60,6 +60,8 @@ JUDGE = _object(
 )
 DECIDE = _object(
     requirements=_NEEDS,
+    claims=_list(_object(text=LINE, evidence=_list(NAME, 12)), 12),
+    withdrawn=_list(_object(id=NAME, why=LINE), 12),
     gaps=_MISSING,
     reason=LINE,
     tier=_one_of(TIERS),

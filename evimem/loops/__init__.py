@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, get_args
 
 from ..errors import InvalidQuery, ModelError, shown
 from ..flow import Flow
 from ..judging.judge import Judge
+from ..judging.variant import Ablation
+from ..judging.variant import Variant as Variant
 from ..protocols import Store
 from ..query.analysis import check_asked
 from ..types.answer import Answer
-from ..types.budget import MOST, Ablation, Budget, Departure
+from ..types.budget import MOST, Budget
 from ..types.stored import EVERYTHING, Scope
 from ..types.trace import FALL_BACK, Acted, Event
 from .answering import as_loop as as_loop
 from .answering import concluded as concluded
 from .answering import drafted as drafted
 from .answering import nothing as nothing
-from .iris import iris
-from .memr3 import memr3
-from .mgretrieval import mgretrieval
-from .mragent import mragent
+from .iris import Iris as Iris
+from .memr3 import MemR3 as MemR3
+from .mgretrieval import MGRetrieval as MGRetrieval
+from .mragent import MRAgent as MRAgent
 from .retrieve import Search as Search
 from .session import Check as Check
 from .session import Session as Session
-from .single_pass import single_pass
+from .single_pass import SinglePass as SinglePass
 from .task import Loop, Task
-from .variants import LITERAL as LITERAL
 from .variants import VARIANTS as VARIANTS
 
-_NAMED = {"without": get_args(Ablation), "literal": get_args(Departure)}  # of a budget, what names some of these
-LOOPS: Mapping[str, Loop] = MappingProxyType(
-    {"iris": iris, "memr3": memr3, "mgretrieval": mgretrieval, "mragent": mragent, "single_pass": single_pass}
+LOOPS: Mapping[str, Iris | MemR3 | MGRetrieval | MRAgent | SinglePass] = MappingProxyType(
+    {"iris": Iris(), "memr3": MemR3(), "mgretrieval": MGRetrieval(), "mragent": MRAgent(), "single_pass": SinglePass()}
 )
 
 # What these read of a store a searcher answers too: the others read keywords, facts or times, which it has none of.
 OVER_SEARCHERS = frozenset(("iris", "memr3", "single_pass"))
-# Of the fields of a budget that are whole numbers.
-_LEAST = {"iterations": 1, "decisions": 1, "rounds": 1, "turns": 1, "k": 1, "step": 0, "hops": 0, "tokens": 1}
 
 
 def answer_question(  # noqa: PLR0913 - a task, in parts
@@ -56,6 +53,7 @@ def answer_question(  # noqa: PLR0913 - a task, in parts
     scope: Scope = EVERYTHING,
     on_event: Callable[[Event], None] | None = None,
     clock: Callable[[], float] = time.monotonic,
+    lacking: frozenset[Ablation] = frozenset(),
 ) -> Flow[Answer]:
     """Answer a question with a loop and a judge. Raise InvalidQuery for one that makes no sense.
 
@@ -65,7 +63,7 @@ def answer_question(  # noqa: PLR0913 - a task, in parts
     chosen = chosen_loop(loop)
     allowed = budget or Budget()
     check_budget(allowed)
-    task = Task(question, judge, store, asked_at, allowed, scope=scope, clock=clock, on_event=on_event)
+    task = Task(question, judge, store, asked_at, allowed, scope=scope, clock=clock, on_event=on_event, lacking=lacking)
     return (yield from _timed(task, chosen))
 
 
@@ -148,33 +146,19 @@ def _with_seconds(answer: Answer, seconds: float) -> Answer:
 
 def check_budget(budget: Budget) -> None:
     """Raise InvalidQuery for a budget with a field out of range."""
-    for name, least in _LEAST.items():
+    for name in ("iterations", "k", "tokens"):
         value = getattr(budget, name)
-        if not isinstance(value, int) or not least <= value <= MOST:
-            raise InvalidQuery(f"budget.{name} is {shown(value)}; expected a whole number from {least} to {MOST}")
-    _check_names(budget)
+        if value is None and name != "tokens":
+            continue
+        if not isinstance(value, int) or not 1 <= value <= MOST:
+            raise InvalidQuery(f"budget.{name} is {shown(value)}; expected a whole number from 1 to {MOST}")
     if not isinstance(budget.format, str):
         raise InvalidQuery(f"budget.format is {shown(budget.format)}; expected how to write the answer, in words")
-    below, seconds, delta = budget.abstain_below, budget.seconds, budget.delta
+    below, seconds = budget.abstain_below, budget.seconds
     if below is not None and not (_is_number(below) and 0 <= below <= 1):
         raise InvalidQuery(f"budget.abstain_below is {shown(below)}; expected a probability between 0 and 1")
     if seconds is not None and not (_is_number(seconds) and seconds >= 0):
         raise InvalidQuery(f"budget.seconds is {shown(seconds)}; expected a number from 0 on, or None")
-    if delta != "paper" and not (isinstance(delta, int) and 0 <= delta <= MOST):
-        raise InvalidQuery(f"budget.delta is {shown(delta)}; expected a whole number from 0 on, or 'paper'")
-    for name, kinds in (
-        ("abstain", ("calibrated", "paper")),
-        ("calls", ("joint", "separate")),
-    ):
-        if getattr(budget, name) not in kinds:
-            raise InvalidQuery(f"budget.{name} is {shown(getattr(budget, name))}; expected one of {kinds!r}")
-
-
-def _check_names(budget: Budget) -> None:
-    for name, known in _NAMED.items():
-        parts: Any = getattr(budget, name)
-        if not isinstance(parts, Collection) or isinstance(parts, str) or any(part not in known for part in parts):
-            raise InvalidQuery(f"budget.{name} is {shown(parts)}; expected some of {', '.join(known)}")
 
 
 def _is_number(value: object) -> bool:

@@ -28,12 +28,13 @@ class Checked:
 def drafted(session: Session, check: Check) -> Flow[Draft]:
     """Return the draft of an answer from the last check; without a text where a rule or the judge declines."""
     verdict = check.verdict
+    below = session.budget.abstain_below
     why = abstention(
         verdict,
+        session.variant,
         facts=sum(len(item.facts) for item in check.view.evidence),
         checks=session.checks,
-        budget=session.budget,
-        below=session.task.judge.abstain_below,
+        below=session.task.judge.abstain_below if below is None else below,
     )
     if why is not None:
         return Draft(None, reason=why)
@@ -65,16 +66,20 @@ def as_loop(name: str) -> Callable[[Callable[[Session], Flow[Answer]]], Callable
     def decorate(answer: Callable[[Session], Flow[Answer]]) -> Callable[[Task], Flow[Answer]]:
         @wraps(answer)
         def loop(task: Task) -> Flow[Answer]:
-            session = Session(task, name)
-            try:
-                return (yield from answer(session))
-            except ModelError as error:
-                error.partial = partial(session, error)
-                raise
+            return (yield from in_session(Session(task, name), answer))
 
         return loop
 
     return decorate
+
+
+def in_session(session: Session, answer: Callable[[Session], Flow[Answer]]) -> Flow[Answer]:
+    """Run a flow over a session; the error of a model that fails carries the answer so far."""
+    try:
+        return (yield from answer(session))
+    except ModelError as error:
+        error.partial = partial(session, error)
+        raise
 
 
 def partial(session: Session, error: ModelError) -> Answer:

@@ -2,32 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
+
 from ..flow import Flow
 from ..judging.apply_verdict import enough, is_short
+from ..judging.variant import Variant
 from ..text.names import names
 from ..types.answer import Answer
 from ..types.values import Gap
-from .answering import as_loop, concluded, drafted, nothing
+from .answering import concluded, drafted, in_session, nothing
 from .retrieve import Search, compose, fresh
+from .select_evidence import EDGE_SHARE
 from .session import Check, Session, in_time
+from .task import Task
 
 HOP_PART = 5  # of an iteration's k, one in so many turns comes over an edge beside it
 
 
-@as_loop("iris")
-def iris(session: Session) -> Flow[Answer]:
-    """Answer a question in at most `budget.iterations` rounds of anchor, refined query and one scored hop."""
-    check = yield from look(session)
+@dataclass(frozen=True, slots=True)
+class Iris(Variant):
+    """IRIS: rounds of a search for the question, one for what is missing, and one scored hop.
+
+    Attributes:
+        step: Turns more in each further iteration (E5: 3).
+        hops: 0 follows no edges; 1 or more adds the best turns one edge away (E5: 1), with a model a fifth of an
+            iteration's k, and in the place of others what the question's own search finds next.
+        unranked: Every turn one edge away is added in the order of their times, and a share of what is shown is theirs,
+            as in EviMem's code.
+    """
+
+    step: int = 3
+    hops: int = 1
+    unranked: bool = False
+
+    def __call__(self, task: Task, /) -> Flow[Answer]:
+        """Answer a question in at most `iterations` rounds."""
+        return (yield from in_session(Session(task, "iris", self), partial(_answer, self)))
+
+
+def _answer(how: Iris, session: Session) -> Flow[Answer]:
+    check = yield from look(session, how)
     return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
 
 
-def look(session: Session) -> Flow[Check | None]:
+def look(session: Session, how: Iris = Iris()) -> Flow[Check | None]:
     """Search until a rule stops it; return the last check, None when nothing was found."""
+    last = session.k + how.step * (session.iterations - 1)
+    further = session.iterations * (last // 2) if session.task.judge.reads_on else 0
+    session.retrieval.deepest = last + further  # of a search that the last iteration reads
+    session.edge_share = EDGE_SHARE if how.unranked else 0.0
     check: Check | None = None
-    for iteration in range(1, session.budget.iterations + 1):
-        new = yield from _retrieve(session, iteration, check)
+    for iteration in range(1, session.iterations + 1):
+        new = yield from _retrieve(session, how, iteration, check)
         # The paper ends on evidence or by iterations alone, and abstains by the checks that this takes (E11).
-        if not new and (check is None or session.budget.abstain != "paper"):
+        if not new and (check is None or session.variant.abstain != "paper"):
             session.stop(iteration, "no new evidence")
             return check
         judged = yield from in_time(session, session.check(iteration), iteration, check)
@@ -40,31 +69,30 @@ def look(session: Session) -> Flow[Check | None]:
     return check
 
 
-def _retrieve(session: Session, iteration: int, check: Check | None) -> Flow[int]:
+def _retrieve(session: Session, how: Iris, iteration: int, check: Check | None) -> Flow[int]:
     """Search the anchor, the refined query where there is one, and one hop; return how many turns are new."""
-    budget = session.budget
-    k = budget.k + budget.step * (iteration - 1)
+    k = session.k + how.step * (iteration - 1)
     before = len(session.retrieval.evidence)
     if check is None or session.has("anchor"):
         yield from session.search(Search(session.task.question), k, path="anchor", iteration=iteration)
     if check is not None:
         yield from _refine(session, iteration, k, check)
-    if budget.hops and session.has("edges"):
-        yield from _beside(session, iteration, k)
+    if how.hops and session.has("edges"):
+        yield from _beside(session, how, iteration, k)
     return len(session.retrieval.evidence) - before
 
 
-def _beside(session: Session, iteration: int, k: int) -> Flow[None]:
+def _beside(session: Session, how: Iris, iteration: int, k: int) -> Flow[None]:
     """Add what stands beside the searches: the best turns one edge away, and what the question's own search finds next.
 
     All but the best two of what edges lead to are gold less often than what the question finds next, of which each
     check that follows reads more (benchmarks/RESEARCH.md, "With a model").
     """
-    on = session.task.judge.reads_on and "expansion" not in session.budget.literal
+    on = session.task.judge.reads_on and not how.unranked
     hop = max(1, k // HOP_PART) if on else k // 2
-    seeds = tuple(item.turn.id for item in session.retrieval.evidence[: session.budget.k])
+    seeds = tuple(item.turn.id for item in session.retrieval.evidence[: session.k])
     if seeds:
-        session.expand(seeds, hop, iteration)
+        session.expand(seeds, None if how.unranked else hop, iteration)
     if on and (iteration == 1 or session.has("anchor")):
         depth = k + max(0, iteration * (k // 2) - hop)
         wanted = Search(session.task.question)  # searched before: it is only read further, and no query of its own
@@ -100,6 +128,6 @@ def _is_short(check: Check, entity: str) -> bool:
 def _stop(session: Session, check: Check) -> str | None:
     if reason := enough(check.verdict, check.view.before, temporal=session.analysis.temporal):
         return reason
-    if check.view.iteration == session.budget.iterations:
+    if check.view.iteration == session.iterations:
         return "iterations used up"
     return "time used up" if session.late else None

@@ -1,35 +1,66 @@
-"""MemR3: search, then decide each time to search on, to think or to answer; a router has the last word (M1 to M8)."""
+"""MemR3: search, then decide each time to search on, to think or to answer; a router has the last word (M1 to M8).
+
+A model is shown what the last search returned, and what it claimed of everything before, with the turns that say so: a
+request has the same size however many decisions there were. A judge that claims nothing is shown all that was found.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
 
 from ..errors import ReplyError
 from ..flow import Flow
 from ..judging.decision import NOT_SEARCHED, Decided, Stage
-from ..judging.tracker import Tracker
+from ..judging.shown_passages import whole_around
+from ..judging.tracker import Tracker, start
+from ..judging.variant import Variant
 from ..types.answer import Answer
 from ..types.stored import COUNTED
 from ..types.trace import Acted
 from ..types.values import Gap
-from .answering import as_loop, concluded, drafted, nothing
+from .answering import concluded, drafted, in_session, nothing
 from .retrieve import Search, compose, fresh
 from .router import MOST_MISSES, Route, Situation, route, route_literally
 from .session import UNJUDGED, Check, Session, in_time
+from .task import Task
 
-N_CHK = 5  # turns that a search returns (M3)
+
+@dataclass(frozen=True, slots=True)
+class MemR3(Variant):
+    """MemR3: at most `iterations` decisions (n_max), each after a search of `k` turns (n_chk) or a reflection.
+
+    Attributes:
+        reflections: So many in a row, after which an open gap is searched for (n_cap).
+        router: "paper" is Algorithm 1 in its order: after a search that brings nothing it thinks until the budget ends,
+            and an answer is believed though gaps are open. "guarded" ends where nothing is left, and searches on.
+        neighbours: The turns before and after a returned one are shown with it, and not returned later.
+    """
+
+    iterations: int = 5
+    k: int = 5
+    reflections: int = 1
+    router: Literal["guarded", "paper"] = "guarded"
+    neighbours: bool = True
+
+    def __call__(self, task: Task, /) -> Flow[Answer]:
+        """Answer a question once the router says so."""
+        return (yield from in_session(Session(task, "memr3", self), partial(_answer, self)))
 
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """Where the loop stands between two decisions.
+    """Where the loop stands between two decisions, and how it goes to work.
 
     `decisions` counts those made; `searched` is whether the last step was a search, `misses` how many searches in a row
     brought nothing new, and `reflections` how many in a row there were. `tried` is what was searched for besides the
-    question, `thoughts` what reflections came to, in order; `check` is the last evidence judged.
+    question, `thoughts` what reflections came to, in order; `check` is the last evidence judged. `newest` are the turns
+    to be shown next, `unread` those of them that were not, `seen` what was shown whole beside others.
     """
 
+    how: MemR3
     decisions: int = 0
     searched: bool = True
     misses: int = 0
@@ -37,6 +68,9 @@ class LoopState:
     tried: tuple[str, ...] = ()
     thoughts: tuple[str, ...] = ()
     check: Check | None = None
+    newest: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    seen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +82,36 @@ class Step:
     route: Route
 
 
-@as_loop("memr3")
-def memr3(session: Session) -> Flow[Answer]:
-    """Answer a question after at most `budget.decisions` decisions, each after a search or a reflection."""
-    check = yield from _look(session)
+def _answer(how: MemR3, session: Session) -> Flow[Answer]:
+    session.neighbours = how.neighbours
+    if not session.has("tracker"):
+        session.tracker = start(())
+    check = yield from _look(session, how)
     if check is None or not session.retrieval.evidence:
         return nothing(session, 1)
+    check = _with_sources(session, check)
     return concluded(session, check, (yield from drafted(session, check)))
 
 
-def _look(session: Session) -> Flow[Check | None]:
+def _with_sources(session: Session, check: Check) -> Check:
+    """Return the last check with what its answer is written from: what was claimed, and the turns that say so."""
+    if not _claims(session):
+        return check
+    claims, shown = session.tracker.held, {item.turn.id for item in check.view.shown}
+    only = shown.union(session.pinned, session.tracker.witnesses) if claims else None
+    view = session.show(check.view.iteration, only=only)
+    notes = (*(claim.text for claim in claims), *check.verdict.notes)
+    return replace(check, view=view, verdict=replace(check.verdict, notes=notes))
+
+
+def _look(session: Session, how: MemR3) -> Flow[Check | None]:
     """Search and decide until the router says to answer; return the last check, None where nothing is there."""
-    state = yield from _search(session, LoopState(), session.task.question)
-    while session.retrieval.evidence or not _exhausted(session):
+    state = yield from _search(session, LoopState(how), session.task.question)
+    while session.retrieval.evidence or not _exhausted(session, state):
         step = yield from in_time(session, _decide(session, state), state.decisions + 1, state.check)
         if step is None:
             return state.check
-        state = replace(state, decisions=state.decisions + 1, check=step.check)
+        state = _decided(session, state, step)
         if step.route.action == "answer" or session.late:
             session.stop(state.decisions, step.route.rule if step.route.action == "answer" else "time used up")
             return step.check
@@ -72,11 +119,25 @@ def _look(session: Session) -> Flow[Check | None]:
     return None
 
 
+def _decided(session: Session, state: LoopState, step: Step) -> LoopState:
+    """Return the state after a decision; what stood in a request whose reply could not be read was not seen."""
+    view, read = step.check.view, step.decision.verdict.reason != UNJUDGED.reason
+    shown = {item.turn.id for item in view.shown} if read else set()
+    beside = (turn.id for turn in view.around.values() if whole_around(turn))
+    return replace(
+        state,
+        decisions=state.decisions + 1,
+        check=step.check,
+        unread=tuple(turn_id for turn_id in state.newest if turn_id not in shown),
+        seen=state.seen.union(beside) if _claims(session) and read else state.seen,
+    )
+
+
 def _go_on(session: Session, state: LoopState, step: Step) -> Flow[LoopState]:
     """Search for what is missing, or keep the thought of a reflection."""
     verdict = step.decision.verdict
-    if step.route.action == "reflect":
-        thought = "" if verdict is UNJUDGED else verdict.reason
+    if step.route.action == "reflect" and session.has("reflection"):
+        thought = "" if verdict.reason == UNJUDGED.reason else verdict.reason
         thoughts = (*state.thoughts, thought) if thought else state.thoughts
         return replace(state, searched=False, reflections=state.reflections + 1, thoughts=thoughts)
     return (yield from _refine(session, state, step))
@@ -85,38 +146,50 @@ def _go_on(session: Session, state: LoopState, step: Step) -> Flow[LoopState]:
 def _refine(session: Session, state: LoopState, step: Step) -> Flow[LoopState]:
     """Search for the question and what is missing, in words that were not tried (M4); a miss where there are none."""
     earlier = (session.task.question, *state.tried)
+    if not session.has("delta"):
+        return (yield from _search(session, state, session.task.question))
     number = state.decisions + 1
     delta = step.decision.verdict.query
     if not fresh(delta, earlier):
         delta = compose(session.analysis, step.check.verdict.gaps, earlier, number)
     if not delta:
         session.events.append(Acted(number, "search nothing", "every query for what is missing was tried"))
-        return replace(state, searched=True, reflections=0, misses=state.misses + 1)
+        return replace(state, searched=True, reflections=0, misses=state.misses + 1, newest=state.unread)
     state = replace(state, tried=(*state.tried, delta))
     return (yield from _search(session, state, f"{session.task.question} {delta}"))
 
 
 def _search(session: Session, state: LoopState, text: str) -> Flow[LoopState]:
     """Search for turns that were not returned before (M3)."""
-    number = state.decisions + 1
+    number, wanted = state.decisions + 1, Search(text)
     path = "refined" if state.decisions else "anchor"
-    arrived = yield from session.search_further(Search(text), N_CHK, path=path, iteration=number)
-    misses = 0 if arrived.turns else state.misses + 1
-    return replace(state, searched=True, reflections=0, misses=misses)
+    if session.has("mask"):
+        arrived = yield from session.search_further(wanted, session.k, path=path, iteration=number, without=state.seen)
+        returned = arrived.turns
+    else:
+        yield from session.search(wanted, session.k, path=path, iteration=number)
+        hits = yield from session.retrieval.ranked(wanted, session.k)
+        returned = tuple(hit.turn.id for hit in hits[: session.k] if session.retrieval.has(hit.turn.id))
+    misses = 0 if returned else state.misses + 1
+    newest = tuple(dict.fromkeys((*state.unread, *returned)))
+    return replace(state, searched=True, reflections=0, misses=misses, newest=newest)
 
 
 def _decide(session: Session, state: LoopState) -> Flow[Step]:
     """Have the judge decide on the evidence so far, record it, and route it."""
-    number, most = state.decisions + 1, session.budget.decisions
-    view = replace(session.show(number), iterations=most)
-    literal = "router" in session.budget.literal
-    last = number >= most or (not literal and (_exhausted(session) or state.misses >= MOST_MISSES))
+    number, most = state.decisions + 1, session.iterations
+    view = session.show(number, only=state.newest if _claims(session) else None)
+    literal = state.how.router == "paper"
+    last = number >= most or (not literal and (_exhausted(session, state) or state.misses >= MOST_MISSES))
     empty = state.searched and state.misses > 0
     stage = Stage(number, most, last, empty, state.tried, state.thoughts)
     try:
         decision = yield from session.consult(session.task.judge.decide(view, stage), number)
     except ReplyError:  # unreadable twice: the search goes on by the gaps that are known (M7)
         decision = Decided("retrieve", UNJUDGED)
+    if not session.has("tracker"):
+        untracked = replace(decision.verdict, supported={}, waived={}, extended=(), claims=(), mapped=False)
+        decision = replace(decision, verdict=untracked)
     check = _with_gaps(session.weigh(view, decision.verdict), (*state.thoughts, decision.draft))
     routed = (route_literally if literal else route)(_situation(session, state, decision, check.view.tracker))
     detail = {"wanted": decision.action, "action": routed.action, "rule": routed.rule, "draft": decision.draft}
@@ -128,8 +201,9 @@ def _situation(session: Session, state: LoopState, decision: Decided, tracker: T
     return Situation(
         wanted=decision.action,
         decisions=state.decisions + 1,
-        most=session.budget.decisions,
-        exhausted=_exhausted(session),
+        most=session.iterations,
+        cap=state.how.reflections,
+        exhausted=_exhausted(session, state),
         misses=state.misses,
         searched=state.searched,
         reflections=state.reflections,
@@ -154,7 +228,13 @@ def open_gaps(tracker: Tracker, stated: Iterable[Gap]) -> tuple[Gap, ...]:
     return tuple(dict.fromkeys(gap for gap in (*stated, *missing) if gap not in closed))
 
 
-def _exhausted(session: Session) -> bool:
-    """Whether every turn of the memory was returned; not known of one that is large."""
+def _claims(session: Session) -> bool:
+    """Whether what was found is kept in words, so that it need not be shown again."""
+    return session.task.judge.explores and session.has("tracker")
+
+
+def _exhausted(session: Session, state: LoopState) -> bool:
+    """Whether every turn of the memory was returned, or shown beside another; not known of one that is large."""
     counted = session.roster.counted
-    return counted < COUNTED and len(session.retrieval.evidence) >= counted
+    found = state.seen.union(item.turn.id for item in session.retrieval.evidence)
+    return counted < COUNTED and len(found) >= counted

@@ -8,18 +8,37 @@ to, without another search.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ..errors import ReplyError
 from ..flow import Flow
 from ..judging.reading import Chosen, Considered, Round, own_first
 from ..judging.tracker import grounded
+from ..judging.variant import Variant
 from ..types.answer import Answer
 from ..types.stored import Keyword
 from ..types.trace import Acted
-from .answering import as_loop, concluded, drafted, nothing
+from .answering import concluded, drafted, in_session, nothing
 from .pyramid import MOST_KEYWORDS, Group, Pyramid, pyramid_of
 from .retrieve import Search
 from .session import UNREAD, Check, Session, in_time
+from .task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class MGRetrieval(Variant):
+    """MGRetrieval: at most `iterations` rounds of reading (r), each of at most `k` new turns.
+
+    Attributes:
+        whole_groups: A round is one whole group, the largest of a level first, as in the paper.
+    """
+
+    iterations: int = 4
+    whole_groups: bool = False
+
+    def __call__(self, task: Task, /) -> Flow[Answer]:
+        """Answer a question once the answer so far is accepted or the rounds are used up."""
+        return (yield from in_session(Session(task, "mgretrieval", self), partial(_answer, self)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +56,20 @@ class Reading:
     check: Check | None = None
 
 
-@as_loop("mgretrieval")
-def mgretrieval(session: Session) -> Flow[Answer]:
-    """Answer a question after at most `budget.rounds` rounds of reading."""
-    reading = yield from _read(session)
+def _answer(how: MGRetrieval, session: Session) -> Flow[Answer]:
+    reading = yield from _read(session, how)
     if reading.check is None:
         return nothing(session, 1)
     check = _critical_only(session, reading, reading.check)
     return concluded(session, check, (yield from drafted(session, check)))
 
 
-def _read(session: Session) -> Flow[Reading]:
+def _read(session: Session, how: MGRetrieval) -> Flow[Reading]:
     """Read round by round until the answer is accepted, nothing is left or the rounds are used up."""
-    most = session.budget.rounds
+    most = session.iterations
     reading = Reading(pyramid_of([keyword.term for keyword in (yield from _keywords(session))]))
     for number in range(1, most + 1):
-        reading = replace(reading, left=(yield from _walk(session, reading.left, number)))
+        reading = replace(reading, left=(yield from _walk(session, how, reading.left, number)))
         if not _new(session, number):
             session.stop(number, "nothing left")
             return reading
@@ -86,13 +103,13 @@ def _keywords(session: Session) -> Flow[tuple[Keyword, ...]]:
     return chosen
 
 
-def _walk(session: Session, pyramid: Pyramid, number: int) -> Flow[Pyramid]:
-    """Read groups until a round has `budget.k` turns that are new; one that has none costs nothing (G3).
+def _walk(session: Session, how: MGRetrieval, pyramid: Pyramid, number: int) -> Flow[Pyramid]:
+    """Read groups until a round has `k` turns that are new; one that has none costs nothing (G3).
 
     To the letter of the paper a round is one group, however large; one that was not read whole comes first.
     """
-    literal, unread = "pyramid" in session.budget.literal, len(_new(session, number))
-    room = session.budget.k - unread
+    literal, unread = how.whole_groups, len(_new(session, number))
+    room = session.k - unread
     if literal:
         room = 0 if unread else session.roster.counted
     while room > 0 and not pyramid.exhausted:
@@ -121,8 +138,8 @@ def _new(session: Session, number: int) -> tuple[str, ...]:
 
 def _consider(session: Session, reading: Reading, number: int) -> Flow[Reading]:
     """Have the judge consider the critical and the new turns, and nothing else of what was read (G4)."""
-    new, most = _new(session, number), session.budget.rounds
-    view = replace(session.show(number, only=(*reading.critical, *new)), iterations=most)
+    new, most = _new(session, number), session.iterations
+    view = session.show(number, only=(*reading.critical, *new))
     asked = Round(number, most, reading.answer, reading.critical, new)
     try:
         made: Considered = yield from session.consult(session.task.judge.consider(view, asked), number)
@@ -150,4 +167,4 @@ def _critical_only(session: Session, reading: Reading, check: Check) -> Check:
     if not reading.critical:
         return replace(check, verdict=verdict)
     view = session.show(check.view.iteration, only=reading.critical)
-    return replace(check, view=replace(view, iterations=check.view.iterations), verdict=verdict)
+    return replace(check, view=view, verdict=verdict)

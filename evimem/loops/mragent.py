@@ -7,21 +7,42 @@ and further cues, such as the month in which something happened, that the questi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ..errors import ReplyError
 from ..flow import Flow
 from ..judging.exploring import Explored, Move, Result, ToolCall, next_calls
 from ..judging.tracker import grounded
+from ..judging.variant import Variant
 from ..types.answer import Answer
 from ..types.trace import Acted
-from .answering import as_loop, concluded, drafted, nothing
-from .iris import look
+from .answering import concluded, drafted, in_session, nothing
+from .iris import Iris, look
 from .memory_views import MemoryViews
 from .retrieve import Search
 from .session import UNREAD, Check, Session, in_time
+from .task import Task
 
 BY_RULE = "exploring takes a model, so the memory was searched as iris does"
-SEEDS = 5  # turns that the question itself finds at first
+
+
+@dataclass(frozen=True, slots=True)
+class MRAgent(Variant):
+    """MRAgent: at most `iterations` turns of a few calls of tools (T), from the `k` turns that the question finds.
+
+    To explore takes a model. Without one the evidence is looked for as the loop "iris" does, which the answer says.
+    """
+
+    iterations: int = 8
+    k: int = 5
+
+    def __call__(self, task: Task, /) -> Flow[Answer]:
+        """Answer a question once no tool is called any more or the turns are used up."""
+        if task.judge.explores:
+            return (yield from in_session(Session(task, "mragent", self), _answer))
+        iris = Iris(without=self.without)
+        shallow = replace(self, iterations=iris.iterations, k=iris.k)
+        return (yield from in_session(Session(task, "mragent", shallow), partial(_look_by_rule, iris)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +60,14 @@ class Trail:
     check: Check | None = None
 
 
-@as_loop("mragent")
-def mragent(session: Session) -> Flow[Answer]:
-    """Answer a question after at most `budget.turns` turns, each of a few calls of tools.
-
-    To explore takes a model. Without one the evidence is looked for as the loop "iris" does, which the answer says.
-    """
-    if not session.task.judge.explores:
-        return (yield from _look_by_rule(session))
+def _answer(session: Session) -> Flow[Answer]:
     check = yield from _explore(session)
     return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
 
 
-def _look_by_rule(session: Session) -> Flow[Answer]:
+def _look_by_rule(how: Iris, session: Session) -> Flow[Answer]:
     session.events.append(Acted(0, "search", BY_RULE))
-    check = yield from look(session)
+    check = yield from look(session, how)
     if check is None:
         return nothing(session, 1)
     answer = concluded(session, check, (yield from drafted(session, check)))
@@ -63,7 +77,7 @@ def _look_by_rule(session: Session) -> Flow[Answer]:
 def _explore(session: Session) -> Flow[Check | None]:
     """Explore turn by turn until the judge calls no tool or the turns are used up; return the last check."""
     trail, views = Trail(_cues(session)), MemoryViews(session)
-    yield from session.search_further(Search(session.task.question), SEEDS, path="keyword", iteration=1)
+    yield from session.search_further(Search(session.task.question), session.k, path="keyword", iteration=1)
     number = 1
     while session.retrieval.evidence:
         looked = yield from in_time(session, _look(session, trail, number), number, trail.check)
@@ -91,8 +105,7 @@ def _cues(session: Session) -> tuple[str, ...]:
 
 def _look(session: Session, trail: Trail, number: int) -> Flow[Trail]:
     """Have the judge look at what was found, and say what to call next or what the answer is."""
-    most = session.budget.turns
-    view = replace(session.show(number), iterations=most)
+    most, view = session.iterations, session.show(number)
     last = number >= most or session.late
     explored = Explored(number, most, last, trail.cues, trail.results)
     try:
@@ -110,7 +123,7 @@ def _look(session: Session, trail: Trail, number: int) -> Flow[Trail]:
 
 def _end(session: Session, trail: Trail, number: int) -> str | None:
     """Return why the exploring ends, None where it goes on."""
-    if number >= session.budget.turns:
+    if number >= session.iterations:
         return "turns used up"
     if session.late:
         return "time used up"

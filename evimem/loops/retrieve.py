@@ -19,6 +19,7 @@ from .select_evidence import tokens
 from .task import Task
 
 ENTITY_FACTS = 8  # newest facts that a look-up of an entity brings
+BEHIND = 10_000  # ranks: of what no search found
 NEIGHBOURS = 1  # turns before and after a shown one that are shown with it
 _STRATEGIES = {
     True: ("dates and words of time", "date formats and what came before or after", "milestones around it"),
@@ -62,19 +63,18 @@ class Retrieval:
     in place of facts.
     """
 
-    def __init__(self, task: Task, analysis: Analysis, roster: Roster, most: int) -> None:
-        """Take the analysed question; a search keeps `most` turns, of which later iterations read further down."""
+    def __init__(self, task: Task, analysis: Analysis, roster: Roster, *, indexed: bool) -> None:
+        """Take the analysed question. A search keeps `deepest` turns, of which later iterations read further down."""
         self._store = task.store
         self._exclude = task.exclude
         self._scope = task.scope
-        self._indexed = "index" not in task.budget.without
-        self._unranked = "expansion" in task.budget.literal
+        self._indexed = indexed
         self._analysis = analysis
         self._roster = roster
         self._asked_at = task.asked_at or roster.last
-        self._most = most
+        self.deepest = 0
         self.vectors = QuestionVectors()
-        self._searches: dict[Search, tuple[Hit, ...]] = {}
+        self._searches: dict[Search, tuple[int, tuple[Hit, ...]]] = {}  # with how many were asked for
         self._evidence: dict[str, Evidence] = {}
         self._ranks: dict[str, float] = {}
         self._around: dict[str, tuple[Turn, ...]] = {}
@@ -93,26 +93,32 @@ class Retrieval:
 
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k best turns of a search; one that was made before costs nothing."""
-        return self.keep((yield from self.ranked(wanted, self._most))[:k], path, iteration)
+        return self.keep((yield from self.ranked(wanted, max(k, self.deepest)))[:k], path, iteration)
 
     def ranked(self, wanted: Search, most: int) -> Flow[tuple[Hit, ...]]:
         """Return the best turns of a search, none of them as evidence; one that was made before costs nothing."""
-        if wanted not in self._searches:
-            self._searches[wanted] = yield from self._found(wanted, most)
-        return self._searches[wanted]
+        if self._searches.get(wanted, (0, ()))[0] < most:
+            self._searches[wanted] = most, (yield from self._found(wanted, most))
+        return self._searches[wanted][1]
 
-    def further(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
+    def further(
+        self, wanted: Search, k: int, *, path: str, iteration: int, without: frozenset[str] = frozenset()
+    ) -> Flow[Arrived]:
         """Add the k best turns of a search that are no evidence yet: none is returned twice (M3, G3).
 
         A backend that returns one all the same changes nothing: it brought nothing new.
         """
-        found = yield from self._found(wanted, k, frozenset(self._evidence))
-        return self.keep([hit for hit in found[:k] if hit.turn.id not in self._evidence], path, iteration)
+        found = yield from self._found(wanted, k, without.union(self._evidence))
+        return self.keep(
+            [hit for hit in found[:k] if hit.turn.id not in without and hit.turn.id not in self._evidence],
+            path,
+            iteration,
+        )
 
-    def expand(self, seeds: Sequence[str], limit: int, iteration: int) -> Arrived:
-        """Add the best turns one edge away from the seeds; to the paper's letter all of them, in order of time."""
-        hits = self._store.expand(seeds, MOST if self._unranked else limit, self._scope)
-        if self._unranked:
+    def expand(self, seeds: Sequence[str], limit: int | None, iteration: int) -> Arrived:
+        """Add the best turns one edge away from the seeds; without a limit all of them, in order of time."""
+        hits = self._store.expand(seeds, MOST if limit is None else limit, self._scope)
+        if limit is None:
             hits = tuple(sorted(hits, key=lambda hit: hit.turn.time))
         return self.keep(hits, "edge", iteration)
 
@@ -191,7 +197,7 @@ class Retrieval:
         if path == "keyword":  # all of them for the same question, so that their scores compare
             self._ranks.update((hit.turn.id, -hit.score) for hit in hits)
             return
-        behind = 0 if path in {"anchor", "refined", "further"} else self._most
+        behind = 0 if path in {"anchor", "refined", "further"} else BEHIND
         for rank, hit in enumerate(hits):
             self._ranks[hit.turn.id] = min(rank + behind, self._ranks.get(hit.turn.id, rank + behind))
             known = self._evidence[hit.turn.id]

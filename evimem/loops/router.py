@@ -7,7 +7,6 @@ from typing import Literal
 
 from ..judging.decision import Action
 
-N_CAP = 1  # reflections in a row, after which an open gap is searched for
 MOST_MISSES = 2  # searches in a row that bring nothing, after which nothing is expected of another
 
 Rule = Literal["budget", "nothing left", "nothing found", "enough thought", "gaps are open", "as decided"]
@@ -18,15 +17,16 @@ class Situation:
     """What the router goes by.
 
     `wanted` is the action that was decided on. `decisions` counts those made, this one included, of at most `most`
-    (n_max). `exhausted` is whether every item of the backend was returned. `searched` is whether the step before this
-    decision was a search; the last search brought nothing if `misses`, the number of such in a row, is above 0.
-    `reflections` counts those in a row before this decision, `gaps` is whether a requirement is open that a search may
-    close.
+    (n_max); `cap` is how many reflections in a row there may be (n_cap). `exhausted` is whether every item of the
+    backend was returned. `searched` is whether the step before this decision was a search; the last search brought
+    nothing if `misses`, the number of such in a row, is above 0. `reflections` counts those in a row before this
+    decision, `gaps` is whether a requirement is open that a search may close.
     """
 
     wanted: Action
     decisions: int
     most: int
+    cap: int
     exhausted: bool
     misses: int
     searched: bool
@@ -54,7 +54,7 @@ def route(now: Situation) -> Route:
         return Route("answer", "nothing left")
     if now.searched and now.misses:
         return Route("reflect", "nothing found")
-    if now.gaps and now.reflections >= N_CAP:
+    if now.gaps and now.reflections >= now.cap:
         return Route("retrieve", "enough thought")
     if now.gaps and now.wanted == "answer":
         return Route("retrieve", "gaps are open")
@@ -71,6 +71,6 @@ def route_literally(now: Situation) -> Route:
         return Route("answer", "budget")
     if now.misses:
         return Route("reflect", "nothing found")
-    if now.reflections >= N_CAP:
+    if now.reflections >= now.cap:
         return Route("retrieve", "enough thought")
     return Route(now.wanted, "as decided")

@@ -15,15 +15,16 @@ from ..judging.apply_verdict import all_gaps, follow, settle
 from ..judging.evidence import Analysis, Verdict, View
 from ..judging.judge import Judge
 from ..judging.tracker import Show, Tracker, apply, grounded, start
+from ..judging.variant import Ablation, Variant
 from ..query.analysis import analyse
-from ..types.budget import Ablation, Budget
+from ..types.budget import Budget
 from ..types.model import Complete
 from ..types.stored import EVERYTHING, Roster, Scope
 from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
 from ..types.values import Tier, Turn
 from .count_entities import EntityCounter
 from .retrieve import Arrived, Retrieval, Search, strategy
-from .select_evidence import EDGE_SHARE, select
+from .select_evidence import select
 from .task import Task
 
 T = TypeVar("T")
@@ -67,16 +68,20 @@ class Record(list[Event]):
 class Session:
     """The state of one question. A loop decides what to do next; a session does it and remembers."""
 
-    def __init__(self, task: Task, loop: str) -> None:
-        budget = task.budget
+    def __init__(self, task: Task, loop: str, variant: Variant = Variant()) -> None:
         self.task = task
         self.loop = loop
+        self.variant: Variant = replace(variant, without=frozenset((*variant.without, *task.lacking)))
+        self.iterations: int = task.budget.iterations or variant.iterations
+        self.k: int = task.budget.k or variant.k
+        self.edge_share: float = 0.0  # of what is shown, for turns that edges brought
+        self.neighbours: bool = True  # are shown
         self.roster: Roster = task.store.roster()
         self.asked_at: datetime | None = task.asked_at or self.roster.last
-        self.analysis: Analysis = _analysis(task, self.roster, self.asked_at)
-        self.retrieval: Retrieval = Retrieval(task, self.analysis, self.roster, _deepest(task))
-        supposed, indexed = self.analysis.supposed, "index" not in budget.without
-        self._counter = EntityCounter(task.store, task.scope, budget.delta, indexed=indexed, supposed=supposed)
+        self.analysis: Analysis = self._analysed()
+        supposed, indexed = self.analysis.supposed, self.has("index")
+        self.retrieval: Retrieval = Retrieval(task, self.analysis, self.roster, indexed=indexed)
+        self._counter = EntityCounter(task.store, task.scope, variant.delta, indexed=indexed, supposed=supposed)
         self._names: tuple[str, ...] = self.analysis.entities
         self.tracker: Tracker = start(self.analysis.requirements)
         self.pinned: frozenset[str] = frozenset()
@@ -106,8 +111,12 @@ class Session:
         return self.task.clock() - self._started
 
     def has(self, part: Ablation) -> bool:
-        """Whether a part is in use, which the budget may leave out."""
-        return part not in self.budget.without
+        """Whether a part is in use, which the variant or the backend may lack."""
+        return part not in self.variant.without
+
+    def _analysed(self) -> Analysis:
+        found = analyse(self.task.question, self.roster.speakers, self.asked_at, self.roster.date_order)
+        return found if self.has("temporal") else replace(found, temporal=False)
 
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Search on a path and record it."""
@@ -119,7 +128,7 @@ class Session:
         self.events.append(Queried(iteration, path, wanted.text, k, how))
         return self.arrive((yield from self.retrieval.search(wanted, k, path=path, iteration=iteration)), iteration)
 
-    def expand(self, seeds: tuple[str, ...], limit: int, iteration: int) -> Arrived:
+    def expand(self, seeds: tuple[str, ...], limit: int | None, iteration: int) -> Arrived:
         """Follow edges from turns and record what they brought."""
         return self.arrive(self.retrieval.expand(seeds, limit, iteration), iteration)
 
@@ -136,12 +145,16 @@ class Session:
         self.events.append(Found(iteration, arrived.path, arrived.turns, arrived.facts))
         return arrived
 
-    def search_further(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
-        """Search for turns that are no evidence yet and record it."""
+    def search_further(
+        self, wanted: Search, k: int, *, path: str, iteration: int, without: frozenset[str] = frozenset()
+    ) -> Flow[Arrived]:
+        """Search for turns that are no evidence yet, nor among those `without` which it is to do, and record it."""
         if wanted.text not in self.queries:
             self.queries.append(wanted.text)
         self.events.append(Queried(iteration, path, " ".join(wanted.holding) or wanted.text, k, "nothing twice"))
-        return self.arrive((yield from self.retrieval.further(wanted, k, path=path, iteration=iteration)), iteration)
+        return self.arrive(
+            (yield from self.retrieval.further(wanted, k, path=path, iteration=iteration, without=without)), iteration
+        )
 
     def check(self, iteration: int) -> Flow[Check]:
         """Show the evidence to the judge, then track and calibrate what it says."""
@@ -213,12 +226,6 @@ def in_time(session: Session, step: Flow[T], iteration: int, earlier: Check | No
         return None
 
 
-def _deepest(task: Task) -> int:
-    """Return down to which turn a search of the last iteration is read."""
-    k = task.budget.k + task.budget.step * max(0, task.budget.iterations - 1)
-    return k + task.budget.iterations * (k // 2) if task.judge.reads_on else k
-
-
 def _view(session: Session, iteration: int, entities: Iterable[str], only: Collection[str] | None) -> View:
     evidence = session.retrieval.evidence
     counts = session._counter.count(entities, evidence)
@@ -231,15 +238,17 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         iteration=iteration,
         witnesses=witnesses,
         cost=session.retrieval.cost,
-        edge_share=EDGE_SHARE if "expansion" in session.budget.literal else 0.0,
+        edge_share=session.edge_share,
     )
-    around = session.retrieval.around(item.turn.id for item in shown)
+    around: dict[str, tuple[Turn, ...]] = {item.turn.id: (item.turn,) for item in shown}
+    if session.neighbours:
+        around = session.retrieval.around(around)
     return View(
         analysis=session.analysis,
         asked_at=session.asked_at,
         speakers=session.roster.speakers,
         iteration=iteration,
-        iterations=session.budget.iterations,
+        iterations=session.iterations,
         strategy=strategy(temporal=session.analysis.temporal, iteration=iteration),
         queries=tuple(session.queries),
         entities=counts,
@@ -252,6 +261,8 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         scope=session.task.scope,
         store=session.task.store,
         before=session.before,
+        variant=session.variant,
+        form=session.budget.format,
     )
 
 
@@ -261,11 +272,6 @@ def _legible(view: View, judge: Judge) -> View:
     shown = tuple(item for item in view.shown if item.turn.id in there)
     near = {item.turn.id: tuple(turn for turn in view.context[item.turn.id] if turn.id in there) for item in shown}
     return replace(view, shown=shown, context=near)
-
-
-def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis:
-    found = analyse(task.question, roster.speakers, asked_at, roster.date_order)
-    return replace(found, temporal=False) if "temporal" in task.budget.without else found
 
 
 def _how_judged(verdict: Verdict, iteration: int) -> Iterator[Event]:
@@ -294,7 +300,7 @@ def _record_shown(session: Session, view: View) -> None:
 
 
 def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
-    clamped = settle(verdict, view, session.tracker, session.budget)
+    clamped = settle(verdict, view, session.tracker)
     gaps = all_gaps(verdict, clamped, session.tracker)
     found = {name: count.found for name, count in view.entities.items()}
     session.events.append(
@@ -323,16 +329,13 @@ def _analysed(session: Session) -> Acted:
         "entities": list(analysis.entities),
         "wants": analysis.wants,
         "temporal": analysis.temporal,
-        "budget": {**asdict(session.budget), **_sorted(session.budget)},
+        "budget": asdict(session.budget),
+        "variant": session.variant.to_dict(),
         "requirements": [asdict(requirement) for requirement in analysis.requirements],
     }
     if session.task.scope != EVERYTHING:
         detail["scope"] = scope_detail(session.task.scope)
     return Acted(0, "analyse", detail=detail)
-
-
-def _sorted(budget: Budget) -> dict[str, list[str]]:
-    return {"without": sorted(budget.without), "literal": sorted(budget.literal)}
 
 
 def scope_detail(scope: Scope) -> dict[str, Any]:

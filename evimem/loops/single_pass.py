@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..flow import Flow
+from ..judging.variant import Variant
 from ..types.answer import Answer
-from .answering import as_loop, concluded, drafted, nothing
+from .answering import concluded, drafted, in_session, nothing
 from .retrieve import Search
 from .session import Session
+from .task import Task
 
 
-@as_loop("single_pass")
-def single_pass(session: Session) -> Flow[Answer]:
-    """Answer a question from one search."""
-    yield from session.search(Search(session.task.question), session.budget.k, path="anchor", iteration=1)
+@dataclass(frozen=True, slots=True)
+class SinglePass(Variant):
+    """One search, one check, one answer."""
+
+    def __call__(self, task: Task, /) -> Flow[Answer]:
+        """Answer a question from one search."""
+        return (yield from in_session(Session(task, "single_pass", self), _answer))
+
+
+def _answer(session: Session) -> Flow[Answer]:
+    yield from session.search(Search(session.task.question), session.k, path="anchor", iteration=1)
     if not session.retrieval.evidence:
         return nothing(session, 1)
     check = yield from session.check(1)

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ..flow import Flow
 from ..judging.judge import Judge
+from ..judging.variant import Ablation
 from ..protocols import Store
 from ..types.answer import Answer
 from ..types.budget import Budget
@@ -24,7 +25,8 @@ class Task:
     `store` is the memory, called plainly; only `evimem.flow.recall` knows of one whose hits are awaited.
     `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
     of the trace as it is recorded. `earlier` are the events of a failed attempt, after which the trace goes on. Turns
-    whose ids are in `exclude`, or that `scope` does not admit, are never evidence.
+    whose ids are in `exclude`, or that `scope` does not admit, are never evidence. `lacking` are parts that the store
+    has not, whatever the loop.
     """
 
     question: str
@@ -37,6 +39,7 @@ class Task:
     clock: Callable[[], float] = field(default=time.monotonic, compare=False)
     on_event: Callable[[Event], None] | None = field(default=None, compare=False)
     earlier: tuple[Event, ...] = ()
+    lacking: frozenset[Ablation] = frozenset()
 
 
 class Loop(Protocol):

@@ -1,7 +1,4 @@
-"""Ablations by name: each row of EviMem's two tables as a budget, its statements taken to the letter; and departures.
-
-A departure is where a loop does otherwise than its paper, for a reason: `LITERAL` undoes each, to measure it.
-"""
+"""Variants by name: the rows of EviMem's two ablation tables, and where a loop departs from its paper, the paper."""
 
 from __future__ import annotations
 
@@ -9,36 +6,34 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from ..types.budget import Ablation, Budget
+from ..judging.variant import Ablation
+from .iris import Iris
+from .memr3 import MemR3
+from .mgretrieval import MGRetrieval
+from .task import Loop
 
-FULL = Budget(
-    delta="paper", abstain="paper", calls="separate", without=frozenset({"tracker"}), literal=frozenset({"expansion"})
-)
+FULL = Iris(delta="paper", abstain="paper", calls="separate", without=frozenset({"tracker"}), unranked=True)
 _LAST: tuple[Ablation, ...] = ("entities", "anchor", "abstention")
 
 
-def _full_but(*parts: Ablation, iterations: int = FULL.iterations) -> Budget:
+def _full_but(*parts: Ablation, iterations: int = FULL.iterations) -> Iris:
     return replace(FULL, without=frozenset({"tracker", *parts}), iterations=iterations)
 
 
-VARIANTS: Mapping[str, Budget] = MappingProxyType(
+VARIANTS: Mapping[str, Loop] = MappingProxyType(
     {
-        # Table 2, each with one group more than the one before
+        # EviMem's table 2, each with one group more than the one before
         "single-pass": _full_but(*_LAST, "temporal", "tiers", "sufficiency", iterations=1),
         "basic-loop": _full_but(*_LAST, "temporal", "tiers"),
         "tiered-sufficiency": _full_but(*_LAST, "temporal"),
         "temporal-adaptation": _full_but(*_LAST),
-        "full": FULL,  # the last row of Table 3 too
-        # Table 3
+        "full": FULL,  # the last row of table 3 too
+        # EviMem's table 3
         "raw-only": _full_but("index", "edges"),
         "index-layer": _full_but("edges"),
-    }
-)
-
-LITERAL: Mapping[str, Budget] = MappingProxyType(
-    {
-        "unranked-expansion": Budget(literal=frozenset({"expansion"})),  # of "iris"
-        "literal-router": Budget(literal=frozenset({"router"})),  # of "memr3"
-        "largest-group-first": Budget(literal=frozenset({"pyramid"})),  # of "mgretrieval"
+        # Where a loop departs from its paper, for a reason, and this does not
+        "unranked-expansion": Iris(unranked=True),
+        "literal-router": MemR3(router="paper"),
+        "largest-group-first": MGRetrieval(whole_groups=True),
     }
 )

@@ -47,7 +47,7 @@ FRAMEWORKS = {
 FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are data of a language
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
     ("arguments.py", "demo"): "names of commands",
-    ("budget.py", "sufficiency"): "the parts of a loop that can be switched off",
+    ("variant.py", "sufficiency"): "the parts of a loop that can be switched off",
     ("chat_messages.py", "arguments"): "keys of messages",
     ("chat_messages.py", "role"): "keys of messages",
     ("check.py", "turn"): "tables",

@@ -15,6 +15,7 @@ from benchmarks.scoring.run_locomo import run_locomo
 from evimem.errors import ReplyError
 from evimem.loaders.examples import load_example
 from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
+from evimem.loops import Iris
 from evimem.testing import Fault, ModelServer, ScriptedModel
 from evimem.types.model import Reply
 
@@ -69,8 +70,8 @@ def test_a_run_says_the_grade_and_how_many_were_made_of_probabilities() -> None:
     )
     answer = '{"steps": [], "answer": "in May", "citations": [{"id": "e1", "quote": ""}]}'
     model = ScriptedModel([answer, Reply("4", likely={"4": 1.0}), answer])
-    offline = evimem.Budget(without=frozenset({"sufficiency"}))
-    asked = run_locomo([sample], Approach(model, budget=offline, grade=True)).asked
+    unjudged = Iris(without={"sufficiency"})
+    asked = run_locomo([sample], Approach(model, unjudged, grade=True)).asked
     assert [one.failed for one in asked] == ["", ""]
     assert [one.grade for one in asked] == [4.0, 1.0]
     measures = answer_measures(asked)

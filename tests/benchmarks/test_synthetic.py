@@ -25,7 +25,7 @@ from benchmarks.scoring.scored_memory import OwnMemory, PlainBm25
 from benchmarks.scoring.synthetic import _tables, synthetic_chat
 from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 from evimem.loaders.longmemeval_format import LongMemEvalCase
-from evimem.types.budget import Budget
+from evimem.loops import Iris
 
 VALUES = [value for form in _tables()["attributes"].values() for value in form["values"]]
 
@@ -117,8 +117,8 @@ def test_a_memory_that_only_searches_quotes_its_best_turn() -> None:
     assert "confidence" not in {one.name for one in chat_tables(results)}
 
 
-def test_a_budget_reaches_the_memory(tmp_path: object) -> None:
+def test_a_variant_reaches_the_memory(tmp_path: object) -> None:
     chat = synthetic_chat(1, turns=30, people=1, depth=1)
-    willing = Approach(budget=Budget(without={"abstention"}))
+    willing = Approach(loop=Iris(without={"abstention"}))
     results = run_chats([chat], lambda folder: OwnMemory(folder, willing))
     assert "abstained" not in {one.kind for one in results}

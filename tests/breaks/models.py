@@ -82,7 +82,7 @@ def a_loop_has_no_limit() -> None:
     def endless(task: Any) -> Any:
         return honest(replace(task, budget=replace(task.budget, iterations=30)))
 
-    honest = loops.LOOPS["iris"]
+    honest: Any = loops.LOOPS["iris"]
     put(loops, "LOOPS", {**loops.LOOPS, "iris": endless})
 
 

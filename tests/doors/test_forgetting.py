@@ -89,7 +89,7 @@ def test_a_trace_goes_with_a_turn_that_stood_beside_its_evidence(memory: Memory)
         time = f"2024-01-01T00:{number:02d}"
         memory.add("Mira", f"Apples and pears, part {number}.", time=time, id=f"n{number}", session="s")
     memory.add("Mira", "The ferry was late.", time="2024-01-01T00:30:30", id="f", session="s")
-    trace = memory.ask("Was the ferry late?", budget=evimem.Budget(iterations=1, k=1, hops=0)).trace
+    trace = memory.ask("Was the ferry late?", evimem.loops.Iris(iterations=1, k=1, hops=0)).trace
     found = {turn for event in trace if isinstance(event, Found) for turn in event.turns}
     beside = next(one for one in trace.read if one not in found)
     memory.keep_trace(trace)

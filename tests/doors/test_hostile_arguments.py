@@ -117,10 +117,10 @@ VALUES: tuple[Callable[[], Any], ...] = (
             datetime.min, datetime.max, datetime.max.replace(tzinfo=timezone.utc),
             datetime.min.replace(tzinfo=timezone(timedelta(hours=23))), NOON.replace(tzinfo=RaisingZone()),
             NOON.replace(tzinfo=WrongZone()), NOON.date(), timedelta(1), Path("/"), Path("none/here"), Path("a\x00b"),
-            Budget(), Budget(iterations=2**70, k=2**70, step=2**70, hops=2**70, tokens=2**70),
-            Budget(*[2**31 - 1] * 5),
-            Budget(k=True, seconds=math.nan, delta="all", abstain="maybe", calls=7, without=7),
-            Budget(seconds="soon", abstain_below="low"), Budget(without=[["a"]]), Budget(delta=-1), Budget(delta=2**70),
+            Budget(), Budget(iterations=2**70, k=2**70, tokens=2**70),
+            Budget(*[2**31 - 1] * 3),
+            Budget(k=True, seconds=math.nan, format=7),
+            Budget(seconds="soon", abstain_below="low"), Budget(iterations=-1), Budget(k="all"),
             Turn(7, 7, 7, 7, 7, 7, 7, 7), Turn("", "", "", "", None), Turn("a", "s", "Mira", "Hello.", datetime.max),
             [Turn(Raising(), "s", "Mira", "x", NOON)], [Turn("t", "s", "Mira", "x", NOON, metadata=Raising())],
             [Turn("t", "s", "Mira", "\ud800", NOON, metadata={"a": math.nan})], [Turn(["t"], {}, (), "x", NOON)],
@@ -133,7 +133,7 @@ VALUES: tuple[Callable[[], Any], ...] = (
             Trace("tea?", "iris"), Trace(7, 7, 7), Trace("tea?", "iris", (7,)), CallableEmbedder(raises, "e", 3),
             HUGE, [HUGE], {"a": HUGE}, {"a": {"$gt": HUGE}}, {HUGE: 1}, (1, HUGE), DEEP_LIST, DEEP_OBJECT, [DEEP_LIST],
             {"a": {"$in": DEEP_LIST}}, within_itself(), {"a": within_itself()}, Budget(seconds=HUGE),
-            Budget(without=DEEP_LIST), Budget(abstain_below=HUGE), Trace(HUGE, DEEP_LIST),  # type: ignore[arg-type]
+            Budget(k=DEEP_LIST), Budget(abstain_below=HUGE), Trace(HUGE, DEEP_LIST),  # type: ignore[arg-type]
             [{"role": HUGE, "content": [{"type": HUGE}], "time": HUGE}], [{"role": "user", "content": DEEP_OBJECT}],
             [{"role": "user", "content": "x", "time": "2024-03-12", "tool_calls": DEEP_LIST}],
             [Turn(HUGE, HUGE, HUGE, HUGE, HUGE, HUGE, HUGE, HUGE)],

@@ -11,7 +11,7 @@ import pytest
 
 import evimem
 from evimem import Answer, Budget, ModelTimeout, ModelUnavailable, Trace, TraceMismatch
-from evimem.loops import LOOPS, VARIANTS
+from evimem.loops import LOOPS, VARIANTS, Iris
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Acted
 from tests.replies import SUPPORTED
@@ -47,8 +47,8 @@ SCRIPTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "repaired replies": (["hm", CHECKS[2], "no", DRAFT], {}),
     "an abstention": ([verdict("none", 0.1)] * 3, {}),
     "a single pass": ([CHECKS[0], DRAFT], {"loop": "single_pass"}),
-    "separate calls": ([CHECKS[0], QUERY, CHECKS[2], DRAFT], {"budget": Budget(calls="separate")}),
-    "a named ablation": ([DRAFT], {"budget": VARIANTS["single-pass"]}),
+    "separate calls": ([CHECKS[0], QUERY, CHECKS[2], DRAFT], {"loop": Iris(calls="separate")}),
+    "a named ablation": ([DRAFT], {"loop": VARIANTS["single-pass"]}),
     "decisions": ([SEARCH[0], THINK, SEARCH[1], THINK, SEARCH[0], DRAFT], {"loop": "memr3"}),
     "decisions that cannot be read": (
         ["hm", SEARCH[0], "no", "{}", SEARCH[1], "?", "", THINK, DRAFT],
@@ -57,8 +57,8 @@ SCRIPTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "rounds": ([KEPT, "hm", KEPT, FINAL, DRAFT], {"loop": "mgretrieval"}),
     "rounds that cannot be read": (["hm"] * 8 + [DRAFT, DRAFT], {"loop": "mgretrieval"}),
     "calls": ([CALLS, "hm", CALLS, FOUND, DRAFT], {"loop": "mragent"}),
-    "calls that cannot be read": (["hm"] * 6 + [DRAFT, DRAFT], {"loop": "mragent", "budget": Budget(turns=3)}),
-    "a chain": ([verdict("inferrable", 0.72), CHAIN, DRAFT], {"budget": Budget(calls="separate", delta=1)}),
+    "calls that cannot be read": (["hm"] * 6 + [DRAFT, DRAFT], {"loop": "mragent", "budget": Budget(iterations=3)}),
+    "a chain": ([verdict("inferrable", 0.72), CHAIN, DRAFT], {"loop": Iris(calls="separate", delta=1)}),
 }
 
 

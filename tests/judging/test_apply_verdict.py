@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from evimem.judging.apply_verdict import abstention, approximate, clamp, is_short, manner, needed, sufficient
 from evimem.judging.evidence import EntityCount, Verdict
-from evimem.types.budget import Budget
+from evimem.judging.variant import Variant
 from evimem.types.values import Gap, Tier
 
 ENOUGH = {"Mira": EntityCount(found=2, needed=2, total=9)}
@@ -73,9 +75,9 @@ def test_only_exact_and_inferrable_stop(tier: Tier, confidence: float, temporal:
     assert sufficient(tier, confidence, temporal=temporal) is stops
 
 
-def abstains(verdict: Verdict, facts: int = 9, **budget: object) -> bool:
-    checks = budget.pop("checks", 3)
-    return abstention(verdict, facts=facts, checks=checks, budget=Budget(**budget), below=0.5) is not None  # type: ignore[arg-type]
+def abstains(verdict: Verdict, facts: int = 9, checks: int = 3, below: float = 0.5, **variant: Any) -> bool:
+    how = Variant(**variant)
+    return abstention(verdict, how, facts=facts, checks=checks, iterations=3, below=below) is not None
 
 
 def test_it_abstains_where_nothing_is_relevant() -> None:
@@ -85,13 +87,13 @@ def test_it_abstains_where_nothing_is_relevant() -> None:
 def test_it_abstains_while_the_evidence_is_about_another_person() -> None:
     gap = Gap("attribution", "Tomas", "the evidence is about Mira, not Tomas")
     verdict = Verdict(Tier.EXACT, 0.9, probability=0.99, gaps=(gap,))
-    assert abstention(verdict, facts=9, checks=3, budget=Budget(), below=0.5) == gap.text
+    assert abstention(verdict, Variant(), facts=9, checks=3, iterations=3, below=0.5) == gap.text
 
 
 def test_it_abstains_below_the_minds_probability_or_the_budgets() -> None:
     assert abstains(Verdict(Tier.PARTIAL, 0.9, probability=0.49))
     assert not abstains(Verdict(Tier.PARTIAL, 0.1, probability=0.51))
-    assert not abstains(Verdict(Tier.PARTIAL, 0.9, probability=0.49), abstain_below=0.4)
+    assert not abstains(Verdict(Tier.PARTIAL, 0.9, probability=0.49), below=0.4)
 
 
 def test_the_papers_rule_abstains_on_thin_evidence_only() -> None:

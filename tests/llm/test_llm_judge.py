@@ -6,7 +6,7 @@ import re
 import pytest
 
 import evimem
-from evimem.loops import VARIANTS
+from evimem.loops import VARIANTS, Iris
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Called
 from tests.statements.conftest import draft, gap, verdict
@@ -104,14 +104,14 @@ def test_a_confidence_below_the_threshold_abstains_and_names_it(talk):
 
 def separately(memory, replies, question=QUESTION, iterations=3):
     """Ask with the papers' pattern of calls."""
-    return by_variant(memory, replies, evimem.Budget(iterations=iterations, calls="separate"), question)
+    return by_variant(memory, replies, Iris(iterations=iterations, calls="separate"), question)
 
 
-def by_variant(memory, replies, budget, question=QUESTION):
-    """Ask with a budget."""
+def by_variant(memory, replies, loop, question=QUESTION):
+    """Ask with a loop."""
     model = ScriptedModel(replies)
     with evimem.open(memory.stats().path, llm=model) as asked:
-        return asked.ask(question, budget=budget), model.requests
+        return asked.ask(question, loop), model.requests
 
 
 @pytest.fixture

@@ -97,7 +97,7 @@ def test_what_people_wrote_is_data_in_the_prompt_and_never_in_the_system_part(as
 
 FIELDS = (
     "question asked_at speakers iteration iterations strategy queries entities requirements evidence manner gaps "
-    "wishes earlier speaker said text attempt number most directive searched thoughts"
+    "wishes earlier speaker said text attempt number most directive searched thoughts claims"
 ).split()
 
 

@@ -110,7 +110,7 @@ def test_no_marker_of_a_chat_template_can_be_written(marker):
     shown = show_evidence(view)
     for request in (
         judge_request(view, shown),
-        answer_request(view, missing, "hedged", shown, (attack,), form=attack),
+        answer_request(replace(view, form=attack), missing, "hedged", shown, (attack,)),
         extract_request(own, [own]),
     ):
         assert marker not in request.text

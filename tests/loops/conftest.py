@@ -14,13 +14,13 @@ from evimem.extract import RuleExtractor
 from evimem.flow import Effect, Embed, Flow, run
 from evimem.index.document import embedding_texts
 from evimem.judging.evidence import Draft, Manner, Verdict, View
-from evimem.loops import LOOPS
+from evimem.loops import chosen_loop
 from evimem.loops.task import Task
 from evimem.types.answer import Answer, Citation
-from evimem.types.budget import Budget
 from evimem.types.stored import Entry
 from evimem.types.values import Query, Tier, Turn
 from tests.reference.memory_store import MemoryStore
+from tests.ways import way
 
 EMBEDDER = StaticEmbedder()
 JUNO = Draft("Juno", (Citation("s1:1", None, ""),))
@@ -67,8 +67,9 @@ class World:
     def hops(self) -> int:
         return len(self.calls("expand"))
 
-    def ask(self, question: str, judge: Any, loop: str = "iris", **budget: Any) -> Answer:
-        return run(LOOPS[loop](Task(question, judge, self, budget=Budget(**budget))), self.perform)
+    def ask(self, question: str, judge: Any, loop: str = "iris", **given: Any) -> Answer:
+        how = way(loop, **given)
+        return run(chosen_loop(how["loop"])(Task(question, judge, self, budget=how["budget"])), self.perform)
 
 
 def turn(place: int, speaker: str, text: str, day: int = 0) -> Turn:

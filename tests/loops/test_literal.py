@@ -10,18 +10,16 @@ import pytest
 
 import evimem
 from evimem.judging.decision import Action
-from evimem.loops import LITERAL, LOOPS
+from evimem.loops import VARIANTS, MemR3
 from evimem.loops.pyramid import pyramid_of
 from evimem.loops.router import Situation, route_literally
 from evimem.offline.offline_judge import OfflineJudge
-from evimem.types.budget import Budget, Departure
 from evimem.types.trace import Acted, Found
 from evimem.types.values import Tier
 from tests.loops.conftest import ScriptedJudge, says
 from tests.loops.test_router import situations
 
 QUESTION = "What is Mira's puppy called?"
-LOOP = {"expansion": "iris", "router": "memr3", "pyramid": "mgretrieval"}
 START = datetime(2024, 3, 12)
 
 
@@ -33,14 +31,14 @@ class OneTurn:
         return [evimem.Hit(turn, (), 1.0)] if "t1" not in exclude else []
 
 
-def rules(literal: Collection[Departure]) -> list[str]:
-    answer = evimem.ask_searcher("Who is expecting twins?", OneTurn(), budget=Budget(literal=literal))
+def rules(loop: Any) -> list[str]:
+    answer = evimem.ask_searcher("Who is expecting twins?", OneTurn(), loop=loop)
     return [event.detail["rule"] for event in answer.trace if isinstance(event, Acted) and event.action == "decide"]
 
 
 def test_the_papers_router_thinks_until_the_budget_ends_where_nothing_is_left() -> None:
-    assert rules({"router"}) == ["as decided", "nothing found", "nothing found", "nothing found", "budget"]
-    assert rules(()) == ["as decided", "nothing found", "enough thought", "nothing left"]
+    assert rules(MemR3(router="paper")) == ["as decided", "nothing found", "nothing found", "nothing found", "budget"]
+    assert rules("memr3") == ["as decided", "nothing found", "enough thought", "nothing left"]
 
 
 def test_the_papers_router_keeps_its_order_in_every_situation() -> None:
@@ -55,20 +53,20 @@ def test_the_papers_router_keeps_its_order_in_every_situation() -> None:
 
 @pytest.mark.parametrize("wanted", get_args(Action))
 def test_the_papers_router_believes_whoever_decides_though_gaps_are_open(wanted: Action) -> None:
-    now = Situation(wanted, 1, 5, exhausted=True, misses=0, searched=True, reflections=0, gaps=True)
+    now = Situation(wanted, 1, 5, 1, exhausted=True, misses=0, searched=True, reflections=0, gaps=True)
     assert route_literally(now).action == wanted
 
 
-def brought_by_edges(world: Any, literal: Collection[Departure]) -> list[datetime]:
+def brought_by_edges(world: Any, *, unranked: bool) -> list[datetime]:
     judge = ScriptedJudge([says(Tier.PARTIAL, 0.4)])
-    trace = world.ask(QUESTION, judge, iterations=1, k=4, literal=literal).trace
+    trace = world.ask(QUESTION, judge, iterations=1, k=4, unranked=unranked).trace
     (event,) = [event for event in trace if isinstance(event, Found) and event.path == "edge"]
     times = {turn.id: turn.time for turn in world.store.turns()}
     return [times[turn] for turn in event.turns]
 
 
 def test_the_papers_expansion_has_no_end_and_no_order_but_that_of_time(puppy: Any) -> None:
-    ranked, unranked = brought_by_edges(puppy, ()), brought_by_edges(puppy, {"expansion"})
+    ranked, unranked = brought_by_edges(puppy, unranked=False), brought_by_edges(puppy, unranked=True)
     assert len(ranked) <= 2 < len(unranked)
     assert unranked == sorted(unranked)
     assert set(ranked) <= set(unranked)
@@ -82,34 +80,19 @@ def test_the_papers_pyramid_reads_the_largest_group_of_a_level_first() -> None:
 
 
 def test_the_papers_round_is_one_whole_group(puppy: Any) -> None:
-    budget = Budget(literal=frozenset({"pyramid"}), k=1, rounds=9)
-    trace = puppy.ask("Did Juno eat my running shoe?", OfflineJudge(), loop="mgretrieval", literal=budget.literal).trace
+    trace = puppy.ask("Did Juno eat my running shoe?", OfflineJudge(), loop="mgretrieval", whole_groups=True).trace
     read = [event for event in trace if isinstance(event, Found) and event.turns]
     sizes = [len(event.turns) for event in read]
     assert sizes[0] == 4, "all that have every keyword, however many a round may have"
     assert len({event.iteration for event in read}) == len(read)
 
 
-@pytest.mark.parametrize("departure", LOOP)
-def test_what_a_loop_does_otherwise_is_named_and_replayed(tmp_path: Any, departure: Departure) -> None:
-    (budget,) = [budget for budget in LITERAL.values() if departure in budget.literal]
+@pytest.mark.parametrize("name", ["unranked-expansion", "literal-router", "largest-group-first"])
+def test_what_a_loop_does_otherwise_is_named_and_replayed(tmp_path: Any, name: str) -> None:
     with evimem.open(tmp_path / "m.evimem") as memory:
         for day in range(12):
             time = START + timedelta(days=day)
             memory.add("Mira", f"My puppy Juno ate shoe {day} on the walk.", time=time)
-        answer = memory.ask(QUESTION, LOOP[departure], budget=budget)
+        answer = memory.ask(QUESTION, VARIANTS[name])
         assert evimem.replay(evimem.Trace.from_json(answer.trace.to_json()), memory).trace == answer.trace
-    assert answer.trace.events[0].detail["budget"]["literal"] == [departure]  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize("literal", ["router", ["rooter"], 7, None])
-def test_a_departure_that_there_is_not_is_refused(puppy: Any, literal: Any) -> None:
-    budget = Budget(literal=literal)
-    with pytest.raises(evimem.InvalidQuery, match="expected some of expansion, router, pyramid"):
-        list(evimem.loops.answer_question(QUESTION, store=puppy, judge=OfflineJudge(), budget=budget))
-
-
-def test_each_departure_has_a_name_and_is_none_of_a_default_budget() -> None:
-    assert {name for budget in LITERAL.values() for name in budget.literal} == set(LOOP) == set(get_args(Departure))
-    assert not Budget().literal
-    assert set(LOOP.values()) < set(LOOPS)
+    assert answer.trace.events[0].detail["variant"] == VARIANTS[name].to_dict()  # type: ignore[attr-defined]

@@ -111,7 +111,7 @@ def world() -> World:
 def asked(data: Any, loop: str, **task: Any) -> Answer:
     judge = Whim(data.draw)
     memory = world()
-    return run(LOOPS[loop](Task(QUESTION, judge, memory, budget=Budget(k=4, turns=4), **task)), memory.perform)
+    return run(LOOPS[loop](Task(QUESTION, judge, memory, budget=Budget(iterations=4, k=4), **task)), memory.perform)
 
 
 def told(answer: Answer) -> Iterator[str]:

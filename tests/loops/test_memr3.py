@@ -40,6 +40,7 @@ class ScriptedDecider:
     name: str = "scripted"
     abstain_below: float = 0.5
     reads_on: bool = True
+    explores: bool = False
     stages: list[Stage] = field(default_factory=list)
     views: list[View] = field(default_factory=list)
     notes: tuple[str, ...] = ()
@@ -98,7 +99,7 @@ def test_a_decision_is_told_its_place_what_was_tried_and_what_was_thought(puppy:
 def test_thoughts_and_the_draft_are_handed_to_the_answer(puppy: Any) -> None:
     last = Decided("answer", Verdict(Tier.EXACT, 0.9, probability=0.9), "Juno, I think")
     decider = ScriptedDecider([wants("reflect", reason="there is one puppy"), last])
-    puppy.ask(QUESTION, decider, loop="memr3", decisions=2)
+    puppy.ask(QUESTION, decider, loop="memr3", iterations=2)
     assert decider.notes == ("there is one puppy", "Juno, I think")
 
 
@@ -140,7 +141,7 @@ WORDED = json.dumps({"steps": [], "answerable": True, "answer": "Juno", "citatio
 
 def test_after_a_search_that_brings_nothing_it_thinks_once_and_after_two_it_answers() -> None:
     backend, model = Miser(), ScriptedModel([*[decision("retrieve", f"word {n}") for n in range(4)], WORDED])
-    answer = evimem.ask_searcher(QUESTION, backend, llm=model, budget=Budget(decisions=9))
+    answer = evimem.ask_searcher(QUESTION, backend, llm=model, budget=Budget(iterations=9))
     assert [event.detail["rule"] for event in acted(answer, "decide")] == [
         "as decided", "nothing found", "enough thought", "nothing left",
     ]  # fmt: skip

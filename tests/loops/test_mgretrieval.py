@@ -37,12 +37,12 @@ def test_a_pyramid_is_read_from_all_keywords_to_each_alone_the_smallest_group_of
 
 
 def test_levels_that_are_not_reached_are_not_counted(puppy: Any) -> None:
-    puppy.ask("Did Juno eat my running shoe this morning?", OfflineJudge(), loop="mgretrieval", rounds=1, k=1)
+    puppy.ask("Did Juno eat my running shoe this morning?", OfflineJudge(), loop="mgretrieval", iterations=1, k=1)
     assert [len(terms) for terms, *_ in puppy.calls("holding")] == [4]
 
 
 def test_a_question_without_a_keyword_of_the_memory_is_one_search_of_all(puppy: Any) -> None:
-    puppy.ask("Qwxyz?", OfflineJudge(), loop="mgretrieval", rounds=1)
+    puppy.ask("Qwxyz?", OfflineJudge(), loop="mgretrieval", iterations=1)
     assert [(query.holding, query.text) for query in puppy.searches] == [((), "Qwxyz?")]
 
 

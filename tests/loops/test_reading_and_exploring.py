@@ -17,6 +17,7 @@ import evimem
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
 from evimem.types.trace import Trace
+from tests.ways import way
 
 QUESTION = "What is the number of the crate in the ledger?"
 READ = {"critical": ["e1"], "accepted": True}
@@ -57,10 +58,10 @@ class Asked:
         return self.requests[-1].prompt
 
 
-def ask(path: Path, loop: str, *replies: str, then: Any = None, **budget: Any) -> Asked:
+def ask(path: Path, loop: str, *replies: str, then: Any = None, **given: Any) -> Asked:
     model = ScriptedModel(replies, then=then)
     with evimem.open(path, llm=model) as memory:
-        return Asked(memory.ask(QUESTION, loop, budget=evimem.Budget(**budget)), model.requests)
+        return Asked(memory.ask(QUESTION, **way(loop, **given)), model.requests)
 
 
 @pytest.fixture(scope="module")
@@ -115,20 +116,22 @@ def unsatisfied(request: Complete) -> str:
     return said("partial", 0.4, critical=[], accepted=False) if request.role == "decide" else WORDED
 
 
-LITERALLY = pytest.mark.parametrize("literal", [frozenset(), frozenset({"pyramid"})], ids=["default", "literal"])
+LITERALLY = pytest.mark.parametrize("whole_groups", [False, True], ids=["default", "literal"])
 
 
 @LITERALLY
-def test_what_a_round_has_no_room_for_comes_in_the_next(long_turns: Path, literal: Any) -> None:
-    asked = ask(long_turns, "mgretrieval", then=unsatisfied, rounds=20, k=20, literal=literal)
+def test_what_a_round_has_no_room_for_comes_in_the_next(long_turns: Path, whole_groups: bool) -> None:
+    asked = ask(long_turns, "mgretrieval", then=unsatisfied, iterations=20, k=20, whole_groups=whole_groups)
     read = [prompt for prompt in (one.prompt for one in asked.requests) if "\nRound " in prompt]
     assert {number for number in range(40) if not any(f"is K{number}." in prompt for prompt in read)} == set()
 
 
 @LITERALLY
 @pytest.mark.parametrize("tokens", [4_000, 100_000])
-def test_what_the_trace_says_was_shown_stood_in_the_prompt(short_turns: Path, literal: Any, tokens: int) -> None:
-    asked = ask(short_turns, "mgretrieval", then=unsatisfied, rounds=9, k=200, literal=literal, tokens=tokens)
+def test_what_the_trace_says_was_shown_stood_in_the_prompt(short_turns: Path, whole_groups: bool, tokens: int) -> None:
+    asked = ask(
+        short_turns, "mgretrieval", then=unsatisfied, iterations=9, k=200, whole_groups=whole_groups, tokens=tokens
+    )
     rounds = [request.prompt for request in asked.requests if request.role == "decide"]
     read = [{f"t{number}" for number in re.findall(r"is K(\d+)\.", prompt)} for prompt in rounds]
     assert read == shown(asked.answer.trace)
@@ -140,7 +143,7 @@ def test_a_turn_that_was_kept_and_had_no_room_is_kept(long_turns: Path) -> None:
         labels = re.findall(r"<item (e\d+)", request.prompt)
         return said("partial", 0.4, critical=labels, accepted=False) if request.role == "decide" else WORDED
 
-    trace = ask(long_turns, "mgretrieval", then=keeps, rounds=20).answer.trace
+    trace = ask(long_turns, "mgretrieval", then=keeps, iterations=20).answer.trace
     kept = [set(event.detail["critical"]) for event in trace if event.kind == "action" and event.action == "consider"]
     assert all(before <= after for before, after in pairwise(kept))
     assert len(kept[-1]) == 40

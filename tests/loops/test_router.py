@@ -40,7 +40,7 @@ def situations() -> Iterator[Situation]:
     """Every situation, with one decision too many, three empty searches and three reflections as the largest."""
     sides = (ACTIONS, range(1, MOST + 1), (False, True), range(4), (False, True), range(4), (False, True))
     for wanted, decisions, exhausted, misses, searched, reflections, gaps in product(*sides):
-        yield Situation(wanted, decisions, MOST, exhausted, misses, searched, reflections, gaps)  # type: ignore[arg-type]
+        yield Situation(wanted, decisions, MOST, 1, exhausted, misses, searched, reflections, gaps)  # type: ignore[arg-type]
 
 
 def holds(cell: str, value: str) -> bool:
@@ -94,7 +94,7 @@ def test_every_run_ends_and_no_step_of_it_is_in_vain(
     left, misses, searched, reflections = size - min(first, size), int(first == 0), True, 0
     taken: list[Route] = []
     for number, (wanted, brings, gaps) in enumerate(wishes, 1):
-        now = Situation(wanted, number, MOST, left == 0, misses, searched, reflections, gaps)
+        now = Situation(wanted, number, MOST, 1, left == 0, misses, searched, reflections, gaps)
         taken.append(route(now))
         if taken[-1].action == "answer":
             assert not gaps or now.exhausted or misses >= 2 or number == MOST

@@ -16,6 +16,8 @@ import pytest
 import evimem
 from evimem.llm.prompts import MOST_TOKENS
 from evimem.llm.request import MORE
+from evimem.loops import Iris
+from evimem.loops.task import Loop
 from evimem.types.trace import Acted, Called, Stopped, Trace
 from tests.real_model.bill import Bill
 from tests.real_model.conftest import BRIEF, DEADLINE
@@ -28,7 +30,7 @@ REFUSED = {"ReplyError", "ModelTimeout", "ModelUnavailable", "PromptTooLong"}
 
 
 def asked(
-    path: Path, model: evimem.OpenAI, bill: Bill, budget: evimem.Budget = JOINT, loop: str = "iris"
+    path: Path, model: evimem.OpenAI, bill: Bill, budget: evimem.Budget = JOINT, loop: str | Loop = "iris"
 ) -> evimem.Answer:
     """Ask; return the answer, or what is known where the model gave no usable reply."""
     with evimem.open(path, llm=model, observer=bill) as memory:
@@ -62,9 +64,9 @@ def held(path: Path, answer: evimem.Answer) -> list[Called]:
 # answer among them.
 LOOPS = {
     "iris": (evimem.Budget(iterations=2), 3),
-    "memr3": (evimem.Budget(decisions=2), 3),
-    "mgretrieval": (evimem.Budget(rounds=2, k=3), 4),
-    "mragent": (evimem.Budget(turns=2), 3),
+    "memr3": (evimem.Budget(iterations=2), 3),
+    "mgretrieval": (evimem.Budget(iterations=2, k=3), 4),
+    "mragent": (evimem.Budget(iterations=2), 3),
 }
 
 
@@ -93,7 +95,7 @@ def test_a_question_ends_bounded_and_cites_nothing_false(path: Path, model: evim
 
 
 def test_the_papers_pattern_of_calls_does_so_too(path: Path, model: evimem.OpenAI, bill: Bill) -> None:
-    held(path, asked(path, model, bill, evimem.Budget(iterations=2, calls="separate")))
+    held(path, asked(path, model, bill, JOINT, Iris(iterations=2, calls="separate")))
 
 
 def test_a_reply_without_a_schema_is_read_or_refused(path: Path, model: evimem.OpenAI, bill: Bill) -> None:

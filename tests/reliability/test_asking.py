@@ -61,15 +61,12 @@ def path(template: Path, disk: Path) -> Path:
     return copied(template, disk / "m.evimem")
 
 
-STEPS = ("iterations", "decisions", "rounds", "turns")  # of the loops: each is limited by its own
-
-
 @pytest.mark.parametrize("loop", sorted(LOOPS))
 @pytest.mark.parametrize("iterations", [1, 6])
 def test_a_model_that_is_never_satisfied_is_stopped(path: Path, loop: str, iterations: int) -> None:
     model = ScriptedModel(then=insatiable)
     with opened(path, llm=model) as memory:
-        answer = memory.ask(QUESTION, loop, budget=Budget(**dict.fromkeys(STEPS, iterations)))
+        answer = memory.ask(QUESTION, loop, budget=Budget(iterations=iterations))
         assert len(model.requests) <= iterations + 1 + (loop == "mgretrieval"), (
             "a question goes on for as long as the model likes"
         )

@@ -13,6 +13,7 @@ import evimem
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
 from evimem.types.trace import Trace
+from tests.ways import way
 
 PUPPY = "We adopted a puppy last Friday, his name is Biscuit."
 
@@ -60,11 +61,11 @@ class Chat:
         with evimem.open(path) as memory:
             self.texts = {turn.id: turn.text for turn in memory.turns()}
 
-    def ask(self, question: str, *replies: Any, then: Any = None, loop: str = "iris", **budget: Any) -> evimem.Answer:
+    def ask(self, question: str, *replies: Any, then: Any = None, loop: str = "iris", **given: Any) -> evimem.Answer:
         model = ScriptedModel(replies, then=then)
         self.requests = model.requests
         with evimem.open(self.path, llm=model) as memory:
-            return memory.ask(question, loop, budget=evimem.Budget(**budget))
+            return memory.ask(question, **way(loop, **given))
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from evimem.judging.exploring import MOST_CALLS, TOOLS, Explored, Result, Row, T
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Trace
 from tests.sizes import few
+from tests.ways import way
 
 from .conftest import draft, events
 
@@ -60,7 +61,7 @@ def ask(july: Path) -> Callable[..., evimem.Answer]:
     def asked(question: str, *replies: str, then: Any = None, **budget: Any) -> evimem.Answer:
         asked.requests = (model := ScriptedModel(replies, then=then)).requests  # type: ignore[attr-defined]
         with evimem.open(july, llm=model) as memory:
-            return memory.ask(question, "mragent", budget=evimem.Budget(**budget))
+            return memory.ask(question, **way("mragent", **budget))
 
     return asked
 
