@@ -24,14 +24,14 @@ from ..types.answer import Answer
 from ..types.budget import Budget
 from ..types.model import Complete, Reply
 from ..types.stored import Keyword, Scope
-from ..types.trace import FALL_BACK, Acted, Called, Event, Judged, Trace
+from ..types.trace import FALL_BACK, VERSION, Acted, Called, Event, Judged, Trace
 from ..types.where import Where
 from .checked_arguments import checked_kind, checked_trace
 from .memory import Memory
 
 Made = TypeVar("Made", Decided, Considered, Move)
 
-_REQUIRED = {"judge", "abstain_below", "asked_at", "budget", "variant"}
+_REQUIRED = {"judge", "abstain_below", "asked_at", "budget"}
 
 
 def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
@@ -46,8 +46,8 @@ def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
         The answer. If a failure of the model had ended the question, the partial answer of that error.
 
     Raises:
-        TraceMismatch: The trace has no analysis to start from, or the memory, its embedder or this version of evimem
-            no longer gives what the trace records.
+        TraceMismatch: The trace is of another version or has no analysis to start from, or the memory, its embedder or
+            this version of evimem no longer gives what the trace records.
         ModelError: The recorded failure, where it has no partial answer.
         InvalidQuery: An argument has another type, or the trace names a loop, a variant or a budget that this version
             does not know.
@@ -128,12 +128,12 @@ def _split(trace: Trace) -> tuple[Trace, Trace | None]:
 def _attempt(trace: Trace, memory: Memory) -> _Attempt:
     detail = _analysis(trace)
     try:
-        budget = _budget(detail)
+        budget = Budget(**detail["budget"])
         asked_at = detail["asked_at"] and datetime.fromisoformat(detail["asked_at"])
         scope = _scope(detail.get("scope", {}))
         named = LOOPS.get(trace.loop)
         loop = trace.loop if named is None else type(named)(**detail["variant"])
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, LookupError, ValueError, AttributeError) as error:
         raise TraceMismatch(f"the analysis of the trace cannot be read ({error}); expected one of ask()") from error
     return _Attempt(_judge(trace, detail, memory), asked_at, budget, scope, loop)
 
@@ -141,16 +141,16 @@ def _attempt(trace: Trace, memory: Memory) -> _Attempt:
 def _analysis(trace: Trace) -> Mapping[str, Any]:
     for event in trace:
         if isinstance(event, Acted) and event.action == "analyse" and event.detail.keys() >= _REQUIRED:
+            if (version := event.detail.get("version", 1)) != VERSION:
+                raise TraceMismatch(
+                    f"the trace is of version {shown(version)} and can be read, not replayed: this evimem replays "
+                    f"version {VERSION}, whose loops decide otherwise; ask the question again for a trace that replays"
+                )
             return event.detail
     raise TraceMismatch(
         "the trace has no event with the analysis of its question, which a replay starts from; "
         "expected a trace that ask() of this version recorded"
     )
-
-
-def _budget(detail: Mapping[str, Any]) -> Budget:
-    known = detail["budget"].items()
-    return Budget(**{name: value for name, value in known if name in Budget.__slots__})  # an older version had more
 
 
 def _scope(detail: Mapping[str, Any]) -> Scope:

@@ -20,7 +20,7 @@ from ..query.analysis import analyse
 from ..types.budget import Budget
 from ..types.model import Complete
 from ..types.stored import EVERYTHING, Roster, Scope
-from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
+from ..types.trace import VERSION, Acted, Event, Found, Judged, Queried, Stopped
 from ..types.values import Tier, Turn
 from .count_entities import EntityCounter
 from .retrieve import Arrived, Retrieval, Search, strategy
@@ -323,6 +323,7 @@ def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
 def _analysed(session: Session) -> Acted:
     analysis = session.analysis
     detail = {
+        "version": VERSION,
         "judge": session.task.judge.name,
         "abstain_below": session.task.judge.abstain_below,
         "asked_at": session.asked_at.isoformat() if session.asked_at else None,

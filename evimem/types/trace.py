@@ -16,6 +16,7 @@ from .model import ToolUse
 from .public_value import PublicValue
 from .values import Gap, Tier, Turn
 
+VERSION = 2  # of what its analysis holds: 1 had the settings of a loop among the limits of its budget
 FALL_BACK = "fall back"  # the action by which a question goes on after a failure of the model, without it
 
 

@@ -11,10 +11,11 @@ import apsw
 import pytest
 
 import evimem
-from evimem import Memory, MemoryPool, Turn, TurnConflict
+from evimem import Memory, MemoryPool, TraceMismatch, Turn, TurnConflict
 from evimem.db.connection import Connection
 from evimem.db.schema import MIGRATIONS
 from evimem.testing import FakeClock, ScriptedModel
+from evimem.types.trace import Trace
 from tests.golden.make import EMBEDDER, USERS, reply, said
 from tests.reliability.support.tables import differences, dump
 
@@ -101,6 +102,18 @@ def test_its_trace_its_dead_letters_and_its_queued_jobs_are_carried_over(golden:
             fact.text for turn_id in ("t0", "late-t0") for fact in memory.facts([turn_id]) if fact.extractor == "llm"
         ]
         assert len(owned) == 2
+
+
+@pytest.mark.parametrize(("read", "found"), [({}, "version 1"), ({"version": 3}, "version 3")])
+def test_a_trace_of_another_version_is_read_and_never_replayed_to_another_answer(
+    golden: Path, read: dict[str, int], found: str
+) -> None:
+    text = (HERE / "trace-1.json").read_text()
+    trace = Trace.from_json(text)
+    assert trace.to_json() == text.strip()
+    begun = replace(trace.events[0], detail={**trace.events[0].detail, **read})  # type: ignore[call-arg, union-attr]
+    with opened(golden) as memory, pytest.raises(TraceMismatch, match=f"{found}.*ask the question again"):
+        evimem.replay(replace(trace, events=(begun, *trace.events[1:])), memory)
 
 
 def test_derived_again_it_equals_a_memory_made_today(golden: Path, tmp_path: Path) -> None:

@@ -9,20 +9,19 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.loops import VARIANTS
+from evimem.loops import VARIANTS, Iris
 from evimem.testing import ScriptedModel
-from evimem.types.budget import Budget
 from evimem.types.values import Tier
 from tests.statements.conftest import draft, verdict
 
-LITERAL = Budget(delta="paper", calls="separate", iterations=1, without={"tiers"})
+LITERAL = Iris(delta="paper", calls="separate", iterations=1, without={"tiers"})
 
 
-def asked(path: Path, said: list[tuple[str, str]], question: str, *replies: str, budget: Budget = LITERAL) -> Any:
+def asked(path: Path, said: list[tuple[str, str]], question: str, *replies: str) -> Any:
     with evimem.open(path, llm=ScriptedModel([*replies, draft()])) as memory:
         for number, (speaker, text) in enumerate(said):
             memory.add(speaker, text, time=f"2024-03-12T18:{number:02}", id=f"t{number}")
-        trace = memory.ask(question, budget=budget).trace
+        trace = memory.ask(question, LITERAL).trace
     return next(event for event in trace if event.kind == "judgement")
 
 
@@ -53,10 +52,9 @@ def test_e7_counts_facts_about_a_name_that_only_the_model_found(tmp_path: Path) 
 
 @pytest.mark.parametrize(("tier", "confidence"), [("none", 0.05), ("partial", 0.05)])
 def test_e11_is_reached_in_a_memory_that_one_search_exhausts(tmp_path: Path, tier: str, confidence: float) -> None:
-    budget = VARIANTS["full"]
     query = [json.dumps({"query": f"a heron {number}"}) for number in range(2)]
     replies = [verdict(tier, confidence), query[0], verdict(tier, confidence), query[1], verdict(tier, confidence)]
     with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel([*replies, draft("a made-up answer")])) as memory:
         memory.add("Mira", "I bake bread.", time="2024-03-12T18:00")
-        answer = memory.ask("What did Mira paint?", budget=budget)
+        answer = memory.ask("What did Mira paint?", VARIANTS["full"])
     assert (answer.abstained, sum(event.kind == "judgement" for event in answer.trace)) == (True, 3)

@@ -14,7 +14,6 @@ from evimem.judging.evidence import Verdict
 from evimem.loops import VARIANTS, Iris
 from evimem.loops.task import Task
 from evimem.types.answer import Answer
-from evimem.types.budget import Budget
 from evimem.types.trace import Judged, Queried, Trace
 from evimem.types.values import Gap, Tier
 
@@ -126,7 +125,7 @@ def test_the_papers_five_and_three_variants_are_there_and_each_adds_a_group() ->
 @pytest.mark.parametrize("name", [name for name in VARIANTS if isinstance(VARIANTS[name], Iris)])
 def test_every_variant_answers(puppy: Any, script: Any, verdict: Any, name: str) -> None:
     judge = script([verdict(Tier.INFERRABLE, 0.8)])
-    answer = run(VARIANTS[name](Task(QUESTION, judge, puppy, budget=Budget(k=3))), puppy.perform)  # each finds more
+    answer = run(VARIANTS[name](Task(QUESTION, judge, puppy)), puppy.perform)
     assert answer.text == "Juno"
     assert len(judge.views) == {"single-pass": 0, "basic-loop": 3}.get(name, 1)
     assert Trace.from_json(answer.trace.to_json()) == answer.trace
