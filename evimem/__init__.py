@@ -52,7 +52,7 @@ if _typing.TYPE_CHECKING:
     from .types.budget import Budget
     from .types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats, TurnStatus
     from .types.trace import Trace
-    from .types.values import Edge, Fact, Gap, Hit, Query, Tier, TimeSpan, Turn
+    from .types.values import Edge, Fact, FactHit, Gap, Hit, Query, Tier, TimeSpan, Turn
 
 _LAZY = {  # imported at first use: most processes need few of them, and `import evimem` stays fast
     "AddReport": "types.reports",
@@ -69,6 +69,7 @@ _LAZY = {  # imported at first use: most processes need few of them, and `import
     "EraseReport": "types.reports",
     "Estimate": "types.reports",
     "Fact": "types.values",
+    "FactHit": "types.values",
     "Gap": "types.values",
     "Health": "types.reports",
     "Hit": "types.values",
@@ -115,6 +116,7 @@ __all__ = [
     "Estimate",
     "EvimemError",
     "Fact",
+    "FactHit",
     "Gap",
     "Health",
     "Hit",

@@ -11,8 +11,21 @@ from numpy.typing import NDArray
 
 from .types.model import Complete, Reply
 from .types.reports import AddReport, EraseReport
-from .types.stored import EVERYTHING, About, Entry, Holding, Job, JobKind, Keyword, Listing, Roster, Scope
-from .types.values import Fact, Hit, Query, Turn
+from .types.stored import (
+    ANY_FACT,
+    EVERYTHING,
+    About,
+    Entry,
+    FactFilter,
+    Holding,
+    Job,
+    JobKind,
+    Keyword,
+    Listing,
+    Roster,
+    Scope,
+)
+from .types.values import Fact, FactHit, Hit, Query, Turn
 from .types.vectors import Neighbours, Vectors
 from .types.where import Where
 
@@ -138,6 +151,10 @@ class Store(Protocol):
 
     def recall(self, query: Query) -> tuple[Hit, ...]:
         """Return the k best distinct turns, best first; ties in order of arrival."""
+        ...
+
+    def recall_facts(self, query: Query, only: FactFilter = ANY_FACT) -> tuple[FactHit, ...]:
+        """Return the k best facts of the turns that a query lets through, best first; ties in order of arrival."""
         ...
 
     def expand(self, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:

@@ -21,8 +21,8 @@ def facts_of_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
 
 
 def whole_facts(db: Tables, rows: Collection[int]) -> list[Any]:
-    """Return the columns of facts."""
-    return db.select(_OF_TURN, _WHOLE, **{"fact.row": rows})
+    """Return (number of the turn, row, and the columns of a fact) in the order of the rows."""
+    return db.select(_OF_TURN, f"fact.seq, {_WHOLE}", "fact.row", **{"fact.row": rows})
 
 
 def facts_with_places(db: Tables, rows: Collection[int]) -> list[Any]:

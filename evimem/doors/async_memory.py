@@ -102,6 +102,7 @@ class AsyncMemory:
     update = _awaited(Memory.update)
     remember = _awaited(Memory.remember)
     search = _awaited(Memory.search)
+    search_facts = _awaited(Memory.search_facts)
     block = _awaited(Memory.block)
     forget = _awaited(Memory.forget)
     enrich_batch = _awaited(Memory.enrich_batch)

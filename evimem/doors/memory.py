@@ -18,6 +18,7 @@ from ..errors import InvalidQuery
 from ..flow import Awaited, CollectBatch, Effect, Embed, Flow, Pause, StartBatch, run, run_side_by_side
 from ..loops.task import Loop
 from ..protocols import Embedder
+from ..query.over_facts import Over
 from ..types.answer import Answer
 from ..types.block import Block, CountTokens, Style
 from ..types.budget import Budget
@@ -25,7 +26,7 @@ from ..types.model import Complete
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
 from ..types.stored import Job
 from ..types.trace import Event, Trace
-from ..types.values import Fact, Hit, Turn
+from ..types.values import Fact, FactHit, Hit, TimeSpan, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
@@ -225,6 +226,7 @@ class Memory:
         where: Mapping[str, Any] | None = None,
         exclude: Collection[str] = (),
         asked_at: TimeInput | None = None,
+        over: Over = "turns",
         on_event: OnEvent | None = None,
     ) -> list[Hit]:
         """Return the k best turns for a query, best first, ties in order of arrival.
@@ -251,6 +253,8 @@ class Memory:
             exclude: Ids of turns to leave out; unknown ids are ignored.
             asked_at: "Today" for times in the query, naive or aware like the memory's, or "now", the wall clock (see
                 `now`); by default the time of the newest turn.
+            over: What is compared with the query: the passages of "turns", "facts" alone, of which a turn that states
+                none has none (then there may be fewer than k hits), or "both" by the places of a turn among each.
             on_event: Called with a `Queried` before the search and a `Found` after it; what it raises ends the search.
 
         Raises:
@@ -259,7 +263,46 @@ class Memory:
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         wanted = filters(before, after, scope_of(session, speaker, role, where), exclude)
-        return self._run(self._core.search(query, k, wanted, asked_at, on_event))
+        return self._run(self._core.search(query, k, wanted, asked_at, over, on_event))
+
+    def search_facts(  # noqa: PLR0913 - the filters
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        about: str | None = None,
+        during: str | TimeSpan | None = None,
+        current: bool = False,
+        speaker: str | None = None,
+        session: str | None = None,
+        role: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        asked_at: TimeInput | None = None,
+    ) -> list[FactHit]:
+        """Return the k best facts for a query, best first: what turns state, a statement each (EviMem section 3.1).
+
+        Facts are derived: a turn that states what no rule and no model has read is found by `search` alone. Each names
+        its turn, the characters that state it (`fact.span`), what replaced it and what it replaced.
+
+        Args:
+            query: The text to look for; see `search`.
+            k: How many facts to return at most, at least 1.
+            about: Only facts whose subject or object has this name, of the newest 512 turns that name it.
+            during: Only what happened in an interval or, of a fact without a date, was said in it: a phrase such as
+                "March 2024" or "last week", read as of `asked_at`, or a `TimeSpan`.
+            current: Leave out what later facts replaced.
+            speaker: Only facts of turns of this speaker; this and the next three as in `search`.
+            session: Of turns of this session.
+            role: Of turns of this role.
+            where: Of turns whose metadata meets these conditions.
+            asked_at: "Today" for times in the query and in `during`; see `search`.
+
+        Raises:
+            InvalidQuery: An argument is not as described.
+            DimensionMismatch: The embedder returned a vector of another width than it declares.
+        """
+        scope = scope_of(session, speaker, role, where)
+        return self._run(self._core.search_facts(query, k, about, during, scope, asked_at, current=current))
 
     @overload
     def ask(

@@ -46,7 +46,8 @@ from ..loops.task import Loop, Task
 from ..offline.offline_judge import OfflineJudge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
-from ..query.find_turns import Filters, asked_for, check_clock
+from ..query.find_turns import Filters, asked_for, check_clock, interval
+from ..query.over_facts import EACH, OVERS, Over, joined, turns_stating
 from ..raw import AS_GIVEN, LocalTimes
 from ..store.keeper import Keeper
 from ..store.user_code import as_callback, unwrap_callback_errors
@@ -57,12 +58,13 @@ from ..types.block import Block, BlockForm
 from ..types.budget import MOST, Budget
 from ..types.paths import AnyPath
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
-from ..types.stored import EARLIER, EVERYTHING, Job, JobKind, Listing, Scope
+from ..types.stored import EARLIER, EVERYTHING, FactFilter, Job, JobKind, Listing, Scope
 from ..types.trace import Found, Queried
-from ..types.values import Fact, Hit, Query, Turn
+from ..types.values import Fact, FactHit, Hit, Query, TimeSpan, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
+    checked_choice,
     checked_count,
     checked_exclude,
     checked_ids,
@@ -206,13 +208,20 @@ class Core:
         )
 
     def search(
-        self, query: str, k: int, filters: Filters, asked_at: TimeInput | None, on_event: OnEvent | None = None
+        self,
+        query: str,
+        k: int,
+        filters: Filters,
+        asked_at: TimeInput | None,
+        over: Over = "turns",
+        on_event: OnEvent | None = None,
     ) -> Flow[list[Hit]]:
         """Return the flow of a search; `on_event` is called with what is looked for, and with what was found."""
         moments = {name: self._moment(name, getattr(filters, name)) for name in ("before", "after")}
         moments["asked_at"] = self._moment("asked_at", asked_at)
         most, hears = checked_count("k", k, 1), checked_on_event(on_event)
-        return _as_list(self._watch("search", query).over(self._search(query, most, filters, moments, hears)))
+        which = checked_choice("over", over, OVERS)
+        return _as_list(self._watch("search", query).over(self._search(query, most, filters, moments, which, hears)))
 
     def _search(
         self,
@@ -220,17 +229,46 @@ class Core:
         k: int,
         filters: Filters,
         moments: Mapping[str, Moment],
+        over: Over,
         on_event: OnEvent | None,
     ) -> Flow[tuple[Hit, ...]]:
         within = replace(filters, before=moments["before"](), after=moments["after"]())
         if on_event is not None:
             check_asked("query", query)
             on_event(Queried(0, "search", query, k))
-        hits = yield from self._recalled((yield from asked_for(self.store, query, k, within, moments["asked_at"]())))
+        asked = yield from asked_for(self.store, query, k, within, moments["asked_at"]())
+        hits = yield from (self._recalled(asked) if over == "turns" else self._recalled_over(over, asked))
         if on_event is not None:
             facts = tuple(fact.id for hit in hits for fact in hit.facts)
             on_event(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
         return hits
+
+    def search_facts(
+        self,
+        query: str,
+        k: int,
+        about: str | None,
+        during: str | TimeSpan | None,
+        scope: Scope,
+        asked_at: TimeInput | None,
+        *,
+        current: bool,
+    ) -> Flow[list[FactHit]]:
+        """Return the flow of a search for facts."""
+        moment, most = self._moment("asked_at", asked_at), checked_count("k", k, 1)
+        if about is not None:
+            check_asked("about", about)
+        only = FactFilter(about, None, bool(current))
+        return _as_list(self._watch("search", query).over(self._search_facts(query, most, only, during, scope, moment)))
+
+    def _search_facts(
+        self, query: str, k: int, only: FactFilter, during: str | TimeSpan | None, scope: Scope, asked_at: Moment
+    ) -> Flow[tuple[FactHit, ...]]:
+        yield from self._caught_up()
+        today = asked_at()
+        asked = yield from asked_for(self.store, query, k, Filters.within(scope, ()), today)
+        within = None if during is None else interval(during, today or self.store.roster().last)
+        return self.store.recall_facts(asked, replace(only, during=within))
 
     def ask(
         self,
@@ -412,6 +450,12 @@ class Core:
             yield from self._caught_up()
         hits = self.store.recall(query)
         return self._stating(hits) if waiting else hits
+
+    def _recalled_over(self, over: Over, query: Query) -> Flow[tuple[Hit, ...]]:
+        """Return the best turns for a query by their facts, or by these and their words."""
+        yield from self._caught_up()
+        stating = turns_stating(self.store.recall_facts(replace(query, k=EACH * query.k)))
+        return (stating if over == "facts" else joined(self.store.recall(query), stating))[: query.k]
 
     def _stating(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """Return hits with the facts of those that wait to be read, from their turns."""

@@ -126,6 +126,14 @@ class EdgeGraph:
         links += [Link(seq, there, "next", NEXT_WEIGHT) for seq, there in turns_around(self._db, wanted, 1, 1)]
         return [link for link in links if link.target != link.source]
 
+    def nearest(self, vector: Vectors, seqs: Sequence[int], most: int) -> list[int]:
+        """Return the rows of the facts of these turns whose vectors are nearest to one of shape (dimension,)."""
+        return self._vectors.current().nearest(vector, seqs, most)
+
+    def cosines(self, vector: Vectors, rows: Sequence[int]) -> dict[int, float]:
+        """Return the cosine of a vector with that of each fact that has one."""
+        return self._vectors.current().cosines(vector, rows)
+
     def count(self) -> dict[str, int]:
         """Return how many edges there are of each kind."""
         return count_links(self._db)

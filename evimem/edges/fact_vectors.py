@@ -83,6 +83,24 @@ class FactMatrix:
         found = np.searchsorted(self.rows, rows)
         return [int(at) for at, row in zip(found, rows, strict=True) if at < len(self.rows) and self.rows[at] == row]
 
+    def nearest(self, vector: Vectors, seqs: Sequence[int], most: int) -> list[int]:
+        """Return the rows of the facts of these turns that are nearest to a vector of shape (dimension,)."""
+        among = np.flatnonzero(np.isin(self.turns, np.asarray(seqs, np.int64)))
+        if len(among) > most:
+            products = np.concatenate(
+                [self._floats(among[at : at + _PAGE]) @ vector for at in range(0, len(among), _PAGE)]
+            )
+            among = among[np.argpartition(-products, most)[:most]]
+        nearest: list[int] = self.rows[among].tolist()
+        return nearest
+
+    def cosines(self, vector: Vectors, rows: Sequence[int]) -> dict[int, float]:
+        """Return the cosine of a vector with that of each of these rows that has one."""
+        positions = np.array(self.positions(rows), np.int64)
+        if not len(positions):
+            return {}
+        return dict(zip(self.rows[positions].tolist(), (self._floats(positions) @ vector).tolist(), strict=True))
+
     def similar(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
         """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older row.
 

@@ -86,6 +86,14 @@ class FactTable:
         """Return the rows of the facts of these turns."""
         return [row for (row,) in self._db.select("fact", "row", "row", seq=seqs)]
 
+    def rows_replaced_by(self, fact_ids: Collection[str]) -> list[int]:
+        """Return the rows of the facts that these replaced."""
+        return [row for (row,) in self._db.select("fact", "row", "row", replaced_by=fact_ids)]
+
+    def read(self, rows: Sequence[int]) -> list[tuple[int, int, Fact]]:
+        """Return (row, number of the turn, fact) for each of these rows that is there, in order."""
+        return [(row, seq, read_fact(columns)) for seq, row, *columns in whole_facts(self._db, rows)]
+
     def turns_among(self, seqs: Collection[int]) -> set[int]:
         """Return those of these turns that have facts."""
         return {seq for (seq,) in self._db.select("fact", "DISTINCT seq", seq=seqs)}
@@ -139,8 +147,7 @@ class FactTable:
 
     def _is_readable(self, rows: Sequence[int]) -> bool:
         try:
-            for _, *row in whole_facts(self._db, rows):
-                read_fact(row)
+            self.read(rows)
         except UNREADABLE:
             return False
         return True

@@ -10,11 +10,14 @@ from typing import Any
 from ..errors import InvalidQuery, shown
 from ..flow import Flow
 from ..protocols import Store
+from ..times import locate_times
 from ..types.stored import Scope
-from ..types.values import Hints, Query
+from ..types.values import Hints, Query, TimeSpan
 from ..types.where import Where
 from .analysis import check_asked, hints, looked_for
 from .question_vector import QuestionVectors
+
+MOST_READ = 200  # characters of a phrase that names an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,17 @@ def query_of(text: str, k: int, hinted: Hints, filters: Filters, vector: Any, *,
     priors = {"names": hinted.names, "times": hinted.times, "when": when or hinted.when}
     priors |= {"recalls": hinted.recalls, "several": hinted.several}
     return filters.query(text, k, vector=vector, **priors)
+
+
+def interval(during: str | TimeSpan, today: datetime | None) -> TimeSpan:
+    """Return the interval that a phrase means, or the one given. Raise InvalidQuery for what means none, or several."""
+    found = [during] if isinstance(during, TimeSpan) else []
+    if isinstance(during, str) and today is not None:
+        found = [located.time for located in locate_times(during[:MOST_READ], today)]
+    if len(found) != 1 or found[0].start is None or found[0].end is None:
+        raise InvalidQuery(f"during is {shown(during)}; expected one time, such as 'March 2024', or a TimeSpan")
+    check_clock("during", found[0].start, today)
+    return found[0]
 
 
 def check_clock(name: str, bound: datetime | None, last: datetime | None) -> None:

@@ -13,7 +13,7 @@ from ..raw import settle_timezone
 from ..times import Conventions
 from ..times.date_order import checked_date_order
 from ..types.values import DateOrder
-from . import care, check, reads, writes
+from . import care, check, find_facts, reads, writes
 from .ann import MIN_ROWS, AnnIndexCache
 from .file_identity import check_identity
 from .handle import StoreHandle
@@ -26,6 +26,7 @@ class SqliteStore(StoreHandle):
 
     known = reads.known
     recall = reads.recall
+    recall_facts = find_facts.recall_facts
     expand = reads.expand
     read = reads.read
     find = reads.find

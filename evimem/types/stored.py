@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from .values import DateOrder, Fact, Turn
+from .values import DateOrder, Fact, TimeSpan, Turn
 from .where import Where
 
 JobKind = Literal["facts", "terms", "vector", "link", "extract"]
@@ -121,6 +121,22 @@ class About:
     entity: str
     total: int
     facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FactFilter:
+    """Which facts a search of facts may return.
+
+    `about` is a name that the subject or the object has, `during` an interval that the event meets or, of a fact
+    without one, in which it was said, and `current` leaves out what later facts replaced.
+    """
+
+    about: str | None = None
+    during: TimeSpan | None = None
+    current: bool = False
+
+
+ANY_FACT = FactFilter()
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,6 +238,27 @@ class Hit(PublicValue):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class FactHit(PublicValue):
+    """A retrieved fact, with the turn that states it and how its score came about.
+
+    Attributes:
+        fact: The fact.
+        turn: The turn whose words `fact.span` marks.
+        score: The sum of `parts`; larger is better, about 1 for a fact with every word and the meaning of the query,
+            and comparable only with the other facts of the same query.
+        parts: The summands of `score` by name: "words" (the query's words in the fact and its date), "meaning"
+            (cosine) and "turn" (how well its turn as a whole fits). Zero parts are left out.
+        replaces: The earlier facts that it replaced.
+    """
+
+    fact: Fact
+    turn: Turn
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict, hash=False)
+    replaces: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Gap(PublicValue):
     """What is missing from the evidence.
 
