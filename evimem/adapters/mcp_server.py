@@ -51,6 +51,7 @@ T = TypeVar("T")
 Loan = Callable[[str], AbstractAsyncContextManager["AsyncMemory"]]
 OPEN_TO = {
     "search": "read",
+    "facts": "read",
     "recall": "read",
     "ask": "read",
     "explain": "read",
@@ -113,6 +114,15 @@ class MemoryTools:
                 await memory.search(query, k, session=session, speaker=speaker, after=after, before=before)
             )
 
+    async def facts(
+        self,
+        query: str,
+        about: str | None = None,
+    ) -> values.FoundFacts:
+        """Find single statements that still hold, of all or about a name."""
+        async with self.lend(self.whose("facts")) as memory:
+            return values.stated(await memory.search_facts(query, about=about, current=True))
+
     async def ask(self, question: str, ctx: Context[Any, Any], asked_at: Time = None) -> values.GivenAnswer:
         """Answer from memory with citations, quote what to read, or abstain. Abstained means: say you do not know."""
         user = self.whose("ask")
@@ -169,7 +179,7 @@ class MemoryTools:
         return values.Recalled(text=block.text, ids=ids, relevance=round(block.relevance, 3))
 
     async def stats(self) -> values.MemoryCounts:
-        """Count what the memory holds: turns, sessions, speakers, facts, first and last time."""
+        """Count what the memory holds."""
         async with self.lend(self.whose("stats")) as memory:
             return values.counts(await memory.stats())
 
@@ -259,6 +269,7 @@ def build(
     offered: list[tuple[Callable[..., Awaitable[Any]], ToolAnnotations]]
     offered = [
         (tools.search, _READS),
+        (tools.facts, _READS),
         (tools.recall, _READS),
         (tools.ask, _READS),
         (tools.explain, _READS),

@@ -12,7 +12,7 @@ from ..errors import MissingExtra
 from ..types.answer import Answer, Citation
 from ..types.reports import EraseReport, Stats, TurnStatus
 from ..types.trace import Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped, Trace
-from ..types.values import Fact, Gap, Hit, Turn
+from ..types.values import Fact, FactHit, Gap, Hit, Turn
 
 
 def step_of(event: Event) -> str:
@@ -78,6 +78,13 @@ class FoundTurns(Lean):
     """The turns that a search found, best first."""
 
     turns: list[QuotedTurn]
+
+
+class FoundFacts(Lean):
+    """Statements, best first, and the ids of their turns."""
+
+    facts: list[str]
+    ids: list[str]
 
 
 class Recalled(Lean):
@@ -159,6 +166,16 @@ def quoted(turn: Turn, span: tuple[int, int] | None = None) -> QuotedTurn:
 def found(hits: Iterable[Hit]) -> FoundTurns:
     """Return the turns of hits."""
     return FoundTurns(turns=[quoted(hit.turn, hit.span) for hit in hits])
+
+
+def stated(hits: Sequence[FactHit]) -> FoundFacts:
+    """Return facts with what they replaced, and their turns."""
+    return FoundFacts(facts=[_stated(hit) for hit in hits], ids=[hit.turn.id for hit in hits])
+
+
+def _stated(hit: FactHit) -> str:
+    before = f" [before: {'; '.join(fact.text for fact in hit.replaces)}]" if hit.replaces else ""
+    return fact_line(hit.fact) + before
 
 
 def added(status: TurnStatus) -> AddedTurn:

@@ -39,12 +39,15 @@ class Mem0Memory:
 
     Args:
         root: The folder of the files, or a pool, which stays the caller's to close.
+        facts: Let `search` return single statements that still hold, each under the id of the turn that makes it, in
+            place of whole turns.
         options: What `MemoryPool` takes, such as `capacity`.
     """
 
-    def __init__(self, root: str | PathLike[str] | MemoryPool, **options: Any) -> None:
+    def __init__(self, root: str | PathLike[str] | MemoryPool, *, facts: bool = False, **options: Any) -> None:
         self.pool: MemoryPool = root if isinstance(root, MemoryPool) else MemoryPool(root, **options)
         self._owns = self.pool is not root
+        self._facts = facts
 
     def add(
         self,
@@ -80,8 +83,12 @@ class Mem0Memory:
         if owner not in self.pool:  # opening would make a file
             return {"results": []}
         with self.pool.open(owner) as memory:
-            hits = memory.search(query, top_k, where=where)
-        return {"results": [{**_entry(owner, hit.turn), "score": hit.score} for hit in hits]}
+            if self._facts:
+                stated = memory.search_facts(query, top_k, current=True, where=where)
+                found = [(_entry(owner, one.turn) | {"memory": one.fact.text}, one.score) for one in stated]
+            else:
+                found = [(_entry(owner, one.turn), one.score) for one in memory.search(query, top_k, where=where)]
+        return {"results": [{**entry, "score": score} for entry, score in found]}
 
     def get_all(self, *, filters: Mapping[str, Any] | None = None, top_k: int = 20, **scope: Any) -> dict[str, Any]:
         """List the newest turns, in dialogue order."""

@@ -253,8 +253,8 @@ class Memory:
             exclude: Ids of turns to leave out; unknown ids are ignored.
             asked_at: "Today" for times in the query, naive or aware like the memory's, or "now", the wall clock (see
                 `now`); by default the time of the newest turn.
-            over: What is compared with the query: the passages of "turns", "facts" alone, of which a turn that states
-                none has none (then there may be fewer than k hits), or "both" by the places of a turn among each.
+            over: What is compared with the query: the passages of "turns"; their "facts", and fewer than k hits may
+                come back; or "both", by the places of a turn among each.
             on_event: Called with a `Queried` before the search and a `Found` after it; what it raises ends the search.
 
         Raises:
@@ -281,8 +281,8 @@ class Memory:
     ) -> list[FactHit]:
         """Return the k best facts for a query, best first: what turns state, a statement each (EviMem section 3.1).
 
-        Facts are derived: a turn that states what no rule and no model has read is found by `search` alone. Each names
-        its turn, the characters that state it (`fact.span`), what replaced it and what it replaced.
+        Facts are derived: what neither rules nor a model have read of a turn is found by `search` alone. Each names its
+        turn, the characters that state it (`fact.span`), what replaced it and what it replaced.
 
         Args:
             query: The text to look for; see `search`.

@@ -247,7 +247,7 @@ class FactHit(PublicValue):
         score: The sum of `parts`; larger is better, about 1 for a fact with every word and the meaning of the query,
             and comparable only with the other facts of the same query.
         parts: The summands of `score` by name: "words" (the query's words in the fact and its date), "meaning"
-            (cosine) and "turn" (how well its turn as a whole fits). Zero parts are left out.
+            (cosine) and "turn" (how well its turn as a whole fits); "replaced" is a penalty. Zero parts are left out.
         replaces: The earlier facts that it replaced.
     """
 

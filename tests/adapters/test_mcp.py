@@ -191,7 +191,7 @@ def test_a_tool_is_offered_only_where_it_is_allowed(tmp_path: Path) -> None:
         in_process(tmp_path / "m.evimem", session, **options)
         return names
 
-    reading = {"search", "recall", "ask", "explain", "stats"}
+    reading = {"search", "facts", "recall", "ask", "explain", "stats"}
     assert offered() == reading | {"add"}
     assert offered(allow_forget=True) == reading | {"add", "forget"}
     assert offered(read_only=True, allow_forget=True, prefix="memory_") == {f"memory_{name}" for name in reading}
@@ -201,7 +201,7 @@ def test_the_schemas_of_the_tools_are_small_and_say_which_of_them_write(tmp_path
     async def session(client: Client) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         written = json.dumps([tool.model_dump(exclude_none=True, by_alias=True) for tool in tools.values()])
-        assert len(tools) == 7
+        assert len(tools) == 8
         assert len(written.encode()) <= 8_000
         assert all(tool.output_schema for tool in tools.values())
         writing = {name for name, tool in tools.items() if not (tool.annotations and tool.annotations.read_only_hint)}
@@ -290,6 +290,16 @@ def test_recall_gives_lines_with_the_ids_of_their_turns_or_none(tmp_path: Path) 
         assert "[1] Mira" in recalled["text"]
         assert recalled["ids"] == [added["id"]]
         assert (await call(client, "recall", message="thanks!"))["text"] == ""
+
+    in_process(tmp_path / "m.evimem", session)
+
+
+def test_facts_are_those_that_hold_with_the_ids_of_their_turns(tmp_path: Path) -> None:
+    async def session(client: Client) -> None:
+        for place, time in (("Leeds", "2024-01-02"), ("Bristol", "2024-05-02")):
+            added = await call(client, "add", speaker="Mira", text=f"I live in {place} now.", time=time)
+        found = await call(client, "facts", query="Where does Mira live?", about="Mira")
+        assert found == {"facts": ["Mira lives in Bristol [before: Mira lives in Leeds]"], "ids": [added["id"]]}
 
     in_process(tmp_path / "m.evimem", session)
 

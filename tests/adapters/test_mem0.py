@@ -100,6 +100,18 @@ def test_filters_go_by_metadata_and_are_refused_where_they_would_mean_something_
             found(**wrong)
 
 
+def test_single_statements_that_hold_are_found_in_place_of_turns(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, facts=True)
+    for text in ("I live in Leeds. My cat is called Momo.", "I live in Bristol now."):
+        memory.add(text, user_id="mira")
+    best = memory.search("Where do I live?", filters={"user_id": "mira"}, top_k=5)["results"]
+    assert "Leeds" not in " ".join(texts({"results": best}))
+    assert best[0]["memory"].endswith("in Bristol")
+    memory.delete(best[0]["id"])
+    assert "Bristol" not in " ".join(texts(memory.search("Where do I live?", user_id="mira")))
+    memory.close()
+
+
 def test_an_entry_is_changed_and_deleted_by_its_id_alone(memory: Memory) -> None:
     added = memory.add("I live in Leeds.", user_id="a/b c", metadata={"sure": True})
     (id,) = (entry["id"] for entry in added["results"])

@@ -24,6 +24,8 @@ CALLS: dict[str, Call] = {
     "extend": lambda m, _: m.extend([Turn("s1:1", "s1", "Mira", "Other.", AT)], replace=True),  # type: ignore[arg-type]
     "update": lambda m, _: m.update("s1:4", "I stayed where I was."),
     "search": lambda m, _: m.search("puppy", 5, **WITHIN),
+    "search over": lambda m, _: m.search("puppy", 5, over="both"),
+    "search_facts": lambda m, _: m.search_facts("puppy", about="Mira", during="March 2024", **WITHIN),
     "ask": lambda m, _: m.ask(ASKED),
     "ask within": lambda m, _: m.ask(ASKED, "memr3", where={"none": 1}),
     "ask as a stream": lambda m, _: m.ask(ASKED, stream=True),

@@ -8,16 +8,20 @@ from datetime import datetime
 
 from evimem.edges import ranked
 from evimem.errors import InvalidTurn, TurnConflict, UnknownTurn
+from evimem.index.fact_ranking import fact_parts, is_wanted
 from evimem.index.keyword_match import match_keywords
 from evimem.index.passages import passages
+from evimem.index.prepared_query import prepare
 from evimem.raw import digest, instant
 from evimem.text.names import is_about
 from evimem.types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
 from evimem.types.stored import (
+    ANY_FACT,
     COUNTED,
     EVERYTHING,
     About,
     Entry,
+    FactFilter,
     Holding,
     Job,
     JobKind,
@@ -26,7 +30,7 @@ from evimem.types.stored import (
     Roster,
     Scope,
 )
-from evimem.types.values import Fact, Hit, Query, Turn
+from evimem.types.values import Fact, FactHit, Hit, Query, Turn
 from evimem.types.where import Where
 from tests.reference.exhaustive_ranking import rank_all
 from tests.reference.from_scratch import (
@@ -91,6 +95,26 @@ class MemoryStore:
         corpus = corpus_of(kept, self._dimension)
         found = rank_all(question, corpus, query.k, question.weights)
         return tuple(hit_of(kept, corpus, one) for one in found)
+
+    def recall_facts(self, query: Query, only: FactFilter = ANY_FACT) -> tuple[FactHit, ...]:
+        """Return the k best facts, by scoring each of every turn that the query lets through."""
+        kept = self._all()
+        question = resolved(query, kept)
+        if question is None:
+            return ()
+        corpus = corpus_of(kept, self._dimension)
+        asked = prepare(question, corpus, question.weights)
+        found = []
+        for one in sorted(rank_all(question, corpus, len(kept), question.weights), key=lambda one: one.turn):
+            stored = kept[one.turn - 1]
+            for fact in facts_of(kept, stored):
+                vector = stored.fact_vectors.get(fact.id)
+                cosine = 0.0 if vector is None or query.vector is None else float(vector @ query.vector)
+                parts = fact_parts(asked, fact, stored.turn, cosine, one.score)
+                earlier = tuple(old for old in self.facts(list(self._kept)) if old.replaced_by == fact.id)
+                if is_wanted(fact, stored.turn, only):
+                    found.append(FactHit(fact, stored.turn, sum(parts.values()), parts, earlier))
+        return tuple(sorted(found, key=lambda hit: -hit.score)[: query.k])
 
     def expand(self, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:
         """Return up to `limit` turns one edge away."""

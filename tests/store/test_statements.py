@@ -57,6 +57,7 @@ def query(count: int) -> Query:
 
 READS: dict[str, Callable[[SqliteStore, int], object]] = {
     "recall": lambda store, count: store.recall(query(count)),
+    "recall_facts": lambda store, count: store.recall_facts(query(count)),
     "facts": lambda store, count: store.facts(ids(count)),
     "expand": lambda store, count: store.expand(ids(count), count),
     "contexts": lambda store, count: store.contexts(ids(count), 2, 2),

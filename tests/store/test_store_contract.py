@@ -28,12 +28,13 @@ from evimem.raw import TurnValidator
 from evimem.store.sqlite import SqliteStore
 from evimem.text.terms import terms
 from evimem.types.reports import AddReport
-from evimem.types.stored import Entry, Listing, Scope
-from evimem.types.values import Hit, Query, Turn
+from evimem.types.stored import ANY_FACT, Entry, FactFilter, Listing, Scope
+from evimem.types.values import Hit, Query, TimeSpan, Turn
 from tests.reference.memory_store import MemoryStore
 
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2024, 3, 12, 12)
+MAY = TimeSpan(datetime(2023, 5, 1), datetime(2023, 6, 1), "month", "May 2023")
 PEOPLE, DAYS = ("Mira", "assistant"), ("s1", "s2", "s3")
 
 
@@ -68,10 +69,14 @@ def keep(store: Store, turns: list[Turn], *, strict: bool = False, replace: bool
     return report
 
 
-def find(store: Store, text: str, k: int = 10, **filters: object) -> list[Hit]:
+def wanted(store: Store, text: str, k: int = 10, **filters: object) -> Query:
     query = drive(asked_for(store, text, k, Filters(**filters)))  # type: ignore[arg-type]
     assert isinstance(query, Query)
-    return list(store.recall(query))
+    return query
+
+
+def find(store: Store, text: str, k: int = 10, **filters: object) -> list[Hit]:
+    return list(store.recall(wanted(store, text, k, **filters)))
 
 
 def said(text: str, *, id: str, at: int = 0, speaker: str = "Mira", session: str = "s1") -> Turn:
@@ -335,6 +340,32 @@ def test_facts_lie_in_their_turns(store: Store) -> None:
         assert store.read([fact.turn_id])[0].text[slice(*fact.span)].strip()
 
 
+@pytest.mark.parametrize("only", [ANY_FACT, FactFilter("Mira"), FactFilter(during=MAY), FactFilter(current=True)])
+def test_facts_are_found_as_by_scoring_each_of_them(tmp_path: Path, only: FactFilter) -> None:
+    stores = [make(tmp_path) for make in STORES]
+    lived = said("I live in Lisbon.", id="e", at=-9), said("I live in Leeds now.", id="f", at=9)
+    for one in stores:
+        keep(one, [*DIALOGUE, *lived])
+    for text in ("Where does Mira live?", "the puppy", "zzz"):
+        first, *others = [one.recall_facts(wanted(one, text, k=4), only) for one in stores]
+        for other in others:
+            assert [(hit.fact, hit.turn, hit.replaces) for hit in other] == [
+                (hit.fact, hit.turn, hit.replaces) for hit in first
+            ]
+            assert [hit.score for hit in other] == pytest.approx([hit.score for hit in first], abs=1e-5)
+
+
+def test_a_fact_is_found_with_what_it_replaced(store: Store) -> None:
+    keep(store, [said("I live in Lisbon.", id="old"), said("I live in Leeds now.", id="new", at=60)])
+    (now,) = store.recall_facts(wanted(store, "Where does Mira live?"), FactFilter("Mira", current=True))
+    assert (now.turn.id, [old.turn_id for old in now.replaces]) == ("new", ["old"])
+
+
+def test_facts_of_an_interval_happened_in_it_or_were_said_in_it(store: Store) -> None:
+    keep(store, DIALOGUE)
+    assert {hit.turn.id for hit in store.recall_facts(wanted(store, "move"), FactFilter(during=MAY))} == {"d"}
+
+
 def test_facts_about_an_entity_match_whole_words(store: Store) -> None:
     keep(store, [said("Jonathan likes tea.", id="j"), said("Jon bought a kite.", id="k", at=1)])
     assert [fact.turn_id for fact in store.about("Jon", 9).facts] == ["k"]
@@ -374,8 +405,7 @@ def test_a_search_among_the_turns_of_keywords_is_ranked_and_returns_no_others(st
 
 def test_a_search_for_any_of_some_keywords_returns_what_has_one(store: Store) -> None:
     keep(store, DIALOGUE)
-    query = drive(asked_for(store, "What is it called?", 9, Filters()))
-    assert isinstance(query, Query)
+    query = wanted(store, "What is it called?", 9)
     assert {hit.turn.id for hit in store.recall(replace(query, any_of=("puppi", "zebra")))} == {"a", "b"}
     assert store.recall(replace(query, any_of=("zebra",))) == ()
 

@@ -1,0 +1,44 @@
+"""What a fact is worth for a query, and whether it may be returned at all."""
+
+from __future__ import annotations
+
+from ..text.names import names
+from ..text.terms import terms
+from ..times import render
+from ..types.attempt import without
+from ..types.stored import FactFilter
+from ..types.values import Fact, TimeSpan, Turn
+from .prepared_query import PreparedQuery
+
+WORDS, MEANING, TURN = 0.3, 0.4, 0.3  # of what a fact's words, its vector and its turn tell
+REPLACED = -0.05  # of two alike, the one that still holds comes first
+
+
+def fact_parts(asked: PreparedQuery, fact: Fact, turn: Turn, cosine: float, fitting: float) -> dict[str, float]:
+    """Return the summands of a fact's score."""
+    date = f" {render(fact.event, turn.time)}" if fact.event else ""
+    said = frozenset(without([], terms, fact.text + date))
+    words = sum(term.weight for term in asked.terms if term.name in said) / (asked.total or 1.0)
+    parts = {"words": WORDS * words, "meaning": MEANING * cosine, "turn": TURN * fitting}
+    parts["replaced"] = REPLACED if fact.replaced_by else 0.0
+    return {name: part for name, part in parts.items() if part}
+
+
+def is_wanted(fact: Fact, turn: Turn, only: FactFilter) -> bool:
+    """Return whether a filter lets a fact of a turn through."""
+    about = only.about
+    if only.current and fact.replaced_by:
+        return False
+    if about is not None and not (names(fact.subject, about) or names(fact.object, about)):
+        return False
+    return only.during is None or _is_during(fact, turn, only.during)
+
+
+def _is_during(fact: Fact, turn: Turn, during: TimeSpan) -> bool:
+    """Return whether a fact happened in an interval; one without a date, whether it was said in it."""
+    event = fact.event
+    if during.start is None or during.end is None:
+        return True
+    if event is None or event.start is None or event.end is None:
+        return during.start <= turn.time < during.end
+    return event.start < during.end and during.start < event.end
