@@ -3,7 +3,7 @@
 CHATS are folders of labelled chats with their registers.json, LOCOMO the development file. Every question is asked so
 that nothing is refused and every proven short answer is given; small models are fitted to what became of them, on all
 registers but one (and on LoCoMo), and decide about the questions of that one. `--constants` also prints those fitted
-on everything, which the table `verified` of evimem/offline/fitted.toml ships. `--keep FILE` saves what was asked, and
+on everything, which evimem/offline/fitted.toml ships. `--keep FILE` saves what was asked, and
 reads it again where the file exists.
 """
 
@@ -26,7 +26,7 @@ from evimem.loops import Iris
 from evimem.offline.constants import SHIPPED, Constants, Linear, fit_monotone, log_odds
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.answer import AnswerKind
-from evimem.types.trace import Acted, Judged
+from evimem.types.trace import Acted
 
 from .logistic import logistic
 from .recording import add_result, data_set, record
@@ -44,9 +44,7 @@ FOREIGN = "foreign"  # kind of a question that belongs to another chat, with its
 # questions alone tell more on these chats (AUROC .82), but only of how those without an answer were written.
 TOLD = {"likely": 1, "other": -1, "meaning_ten": 1, "facts_against": -1, "stated": 1, "altered": -1, "guess": 0}
 HOLDS = {"told": 1, "likely": 1, "meaning": 1, "spread": -1, "listed": 0, "timed": 0}
-RIGHT = {"told": 1, "support": 1, "amount": -1}
-COMPLETE = {"told": 1, "sufficient": 1}
-SURE = 0.95  # probability of complete evidence from which a model's check is spared
+RIGHT = {"told": 1}
 FALSE_ABSTENTION = 0.13  # wanted of the answerable questions; slightly below the .15 aimed at for others
 ANSWER_FROM = 0.65  # probability from which a short answer is given
 EVERY = 3  # so many questions of LoCoMo, one is asked: it has more of them than all chats
@@ -73,8 +71,6 @@ class Asked:
     proven: bool
     right: bool
     cites_gold: bool
-    sufficient: float
-    complete: bool
     text: str = ""
 
     @property
@@ -91,7 +87,6 @@ class Decided:
     confidence: float
     holds: bool
     probability: float
-    complete: float
 
 
 def main() -> None:
@@ -112,14 +107,14 @@ def main() -> None:
     registers = [one for one in dict.fromkeys(a.register for a in asked) if one != LOCOMO]
     held = [d for name in registers for d in decide(fit(_without(asked, name)), _of(asked, name))]
     own = [d for d in held if d.asked.kind != FOREIGN]
-    tables = [by_register(registers, own), refusing(own), by_form(own), others(held)]
+    tables = [by_register(registers, own), refusing(own), others(held)]
     record("confidence", options, tables, [*options.chats, options.locomo], dict(charts(own)))
     if options.constants:
         print(as_toml(fit(asked)))
 
 
 def fit(asked: Sequence[Asked]) -> Constants:
-    """Fit the three models and the two thresholds."""
+    """Fit the models and the two thresholds."""
     answerable = _fit_told(asked)
     names = list(dict.fromkeys(a.chat for a in asked))
     left_out: dict[int, float] = {}
@@ -147,12 +142,9 @@ def fit(asked: Sequence[Asked]) -> Constants:
     holds = logistic(
         [signals[id(a)] for a in quoted], [a.told and a.cites_gold for a in quoted], HOLDS, [a.weight for a in quoted]
     )
-    both = [{"told": signals[id(a)]["told"], "sufficient": log_odds(a.sufficient)} for a in own]
-    complete = logistic(both, [a.complete for a in own], COMPLETE, [a.weight for a in own])
     return replace(
         SHIPPED,
         answerable=answerable,
-        complete=complete,
         calibrated=calibrated,
         abstain_below=abstain_below,
         right=right,
@@ -165,16 +157,13 @@ def decide(constants: Constants, asked: Iterable[Asked]) -> Iterator[Decided]:
     """Yield what becomes of questions, as the judge and the loop decide."""
     for one in asked:
         told = constants.probability(one.signals)
-        complete = constants.completeness(told, one.sufficient)
         signals = {**one.signals, "told": log_odds(told)}
         if told < constants.abstain_below:
-            yield Decided(one, "abstained", 1 - told, not one.told, told, complete)
+            yield Decided(one, "abstained", 1 - told, not one.told, told)
         elif one.proven and (right := constants.right.probability(signals)) >= constants.answer_from:
-            yield Decided(one, "answer", right, one.right, told, complete)
+            yield Decided(one, "answer", right, one.right, told)
         else:
-            yield Decided(
-                one, "quote", constants.holds.probability(signals), one.told and one.cites_gold, told, complete
-            )
+            yield Decided(one, "quote", constants.holds.probability(signals), one.told and one.cites_gold, told)
 
 
 def by_register(registers: Sequence[str], own: Sequence[Decided]) -> ResultTable:
@@ -195,25 +184,11 @@ def refusing(own: Sequence[Decided]) -> ResultTable:
     return ResultTable("refusing", "Refused", columns, (("of questions without an answer", *cells),))
 
 
-def by_form(own: Sequence[Decided]) -> ResultTable:
-    """Return how often each form of short answer was proven and given, and was right."""
-    rows: list[tuple[Cell, ...]] = []
-    for form in sorted({name for d in own if d.asked.proven for name in d.asked.signals if name.startswith("form_")}):
-        some = [d for d in own if d.asked.proven and form in d.asked.signals]
-        given = [d for d in some if d.kind == "answer"]
-        right = _mean([d.asked.right for d in some]), _mean([d.holds for d in given])
-        rows.append((form.removeprefix("form_"), len(some), right[0], len(given), right[1]))
-    return ResultTable("by-form", "Forms of short answers", ("", "proven", "right", "given", "right"), tuple(rows))
-
-
 def others(held: Sequence[Decided]) -> ResultTable:
-    """Return what becomes of other chats' questions, and how far the evidence is known to be complete."""
+    """Return what becomes of other chats' questions."""
     foreign = [d for d in held if d.asked.kind == FOREIGN]
-    own = [d for d in held if d.asked.kind != FOREIGN]
-    bins = reliability([d.complete for d in own], [d.asked.complete for d in own])
     rows: tuple[tuple[Cell, ...], ...] = (
         ("questions of other chats refused", estimate(foreign, lambda d: d.kind == "abstained", _chat), len(foreign)),
-        ("ECE of complete evidence", ece(bins), len(own)),
     )
     return ResultTable("others", "Besides", ("", "value", "n"), rows)
 
@@ -253,17 +228,16 @@ def _bins(some: Sequence[Decided]) -> tuple[Bin, ...]:
 
 
 def as_toml(constants: Constants) -> str:
-    """Return the fitted constants as the table `verified` of evimem/offline/fitted.toml."""
+    """Return the fitted constants for evimem/offline/fitted.toml."""
     knots = "".join(f"  [{score}, {probability}],\n" for score, probability in constants.calibrated.knots)
     parts = [
-        "[verified]",
         f"answer_from = {constants.answer_from}",
         f"abstain_below = {constants.abstain_below}",
         f"calibrated = [\n{knots}]",
     ]
-    for name in ("answerable", "right", "holds", "complete"):
+    for name in ("answerable", "right", "holds"):
         model: Linear = getattr(constants, name)
-        parts += [f"[verified.{name}]", f"bias = {model.bias}", f"[verified.{name}.weights]"]
+        parts += [f"[{name}]", f"bias = {model.bias}", f"[{name}.weights]"]
         parts += [f"{signal} = {weight}" for signal, weight in model.weights.items()]
     return "\n".join(parts)
 
@@ -313,8 +287,6 @@ def _asked(register: str, chat: LabelledChat, questions: Sequence[ChatQuestion])
             measured = [event.detail for event in acted if event.action == "measure"]
             if not measured:
                 continue
-            judged = [event.confidence for event in answer.trace if isinstance(event, Judged)]
-            shown = [event.detail["turns"] for event in acted if event.action == "show"]
             yield Asked(
                 register,
                 chat.name,
@@ -324,8 +296,6 @@ def _asked(register: str, chat: LabelledChat, questions: Sequence[ChatQuestion])
                 answer.kind == "answer",
                 answer.kind == "answer" and is_right(answer.text or "", question.gold),
                 any(citation.turn_id in question.evidence for citation in answer.citations),
-                judged[0],
-                bool(question.gold) and set(question.evidence) <= set(shown[0]),
                 f"{question.text} | {question.answer} | {answer.text}",
             )
 

@@ -2,29 +2,56 @@
 
 CHATS are folders of labelled chats with their registers.json, LOCOMO the development file. Prints how often a gold turn
 is first, and among the first three, of the turns that the offline judge ranks, each register left out, then the
-constants fitted on everything, for the table `verified.likely` of evimem/offline/fitted.toml. Questions and evidence in
+constants fitted on everything, for the table `likely` of evimem/offline/fitted.toml. Questions and evidence in
 other languages than English fit nothing: types and words are read in English only.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
+import evimem
+from evimem.flow import Flow
+from evimem.judging.evidence import Verdict, View
+from evimem.loaders.locomo_format import read_locomo
 from evimem.offline.constants import SHIPPED, Linear
-from evimem.offline.likely_turns import turn_signals
 from evimem.offline.match_sentences import match
-from evimem.offline.other_languages import is_in_english
+from evimem.offline.offline_judge import OfflineJudge, is_in_english
+from evimem.offline.quotation import turn_signals
 
 from .logistic import logistic
 from .recording import data_set
-from .scoring.labelled_chats import read_chats
-from .short_answers import LOCOMO_WEIGHT, Asked, locomo, questions
+from .scoring.labelled_chats import LabelledChat, read_chats
 
 LOCOMO = "locomo"
+LOCOMO_WEIGHT = 0.25  # of a turn of LoCoMo, whose questions outnumber ours
 RIDGE = 4.0
 FIRST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A labelled question and the last view of the loop; `gold` is empty where nothing was told."""
+
+    register: str
+    gold: tuple[str, ...]
+    evidence: frozenset[str]
+    view: View
+
+
+class Recorder(OfflineJudge):
+    """The offline judge, recording its last view."""
+
+    view: View | None = None
+
+    def judge(self, view: View) -> Flow[Verdict]:
+        Recorder.view = view
+        return OfflineJudge.judge(self, view)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +95,37 @@ def fit(shown: Sequence[Shown]) -> Linear:
 def report(name: str, hits: Sequence[tuple[bool, bool]]) -> None:
     first, three = (sum(column) / len(hits) for column in zip(*hits, strict=True))
     print(f"{name:22} {len(hits):4} answerable: gold first {first:.3f}, among the first {FIRST} {three:.3f}")
+
+
+def questions(chat: LabelledChat) -> Iterator[Asked]:
+    """Yield the questions of a chat, each asked of a memory of its turns."""
+    found = views(chat.turns, [(question.text, question.asked_at) for question in chat.questions])
+    for question, view in zip(chat.questions, found, strict=True):
+        if view is not None:
+            yield Asked(chat.register, question.gold, frozenset(question.evidence), view)
+
+
+def locomo(path: Path) -> Iterator[Asked]:
+    """Yield every second question of LoCoMo's development conversations."""
+    for sample in read_locomo(path):
+        half = sample.questions[::2]
+        last = max(turn.time for turn in sample.turns).isoformat()
+        found = views(sample.turns, [(question.text, last) for question in half])
+        for question, view in zip(half, found, strict=True):
+            gold = () if question.category == 5 or question.answer is None else (question.answer,)
+            if view is not None:
+                yield Asked(LOCOMO, gold, frozenset(question.evidence), view)
+
+
+def views(turns: Sequence[evimem.Turn], questions: Sequence[tuple[str, str | None]]) -> Iterator[View | None]:
+    """Yield the last view of each question that the offline judge was shown."""
+    with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "memory.db") as memory:
+        memory.extend(turns)
+        memory._core.judge = Recorder()
+        for question, asked_at in questions:
+            Recorder.view = None
+            memory.ask(question, asked_at=None if asked_at is None else datetime.fromisoformat(asked_at))
+            yield Recorder.view
 
 
 def _shown(asked: Asked) -> Shown:

@@ -11,8 +11,7 @@ from evimem import Memory
 from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.offline.constants import FITTED, Constants, Linear
-from evimem.offline.offline_judge import OfflineJudge
-from evimem.offline.other_languages import is_in_english
+from evimem.offline.offline_judge import OfflineJudge, is_in_english
 
 from .answer_reader import read
 
@@ -26,9 +25,7 @@ class SpanConstants(Constants):
     word: Linear
 
 
-SPAN = SpanConstants.of(
-    FITTED["common"] | FITTED["verified"] | tomllib.loads((Path(__file__).parent / "fitted.toml").read_text("utf-8"))
-)
+SPAN = SpanConstants.of({**FITTED, **tomllib.loads((Path(__file__).parent / "fitted.toml").read_text("utf-8"))})
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from evimem.extract import conventions_of
 from evimem.judging.evidence import Analysis, Draft, View
-from evimem.offline.choose_answer import proven
 from evimem.offline.constants import Linear
-from evimem.offline.dates_and_numbers import COUNT, DURATION, MONEY
+from evimem.offline.dates_and_numbers import MONEY
 from evimem.offline.match_sentences import Match, Matches, match, strength
-from evimem.offline.verified import NotStated, ShortAnswer
+from evimem.offline.offline_judge import stated
+from evimem.offline.own_details import NotStated, ShortAnswer
 from evimem.protocols import Extractor
+from evimem.text.terms import stem, words
 from evimem.times import Conventions
 from evimem.times.lexicon import FULL_WEEKDAYS
 from evimem.times.render import render
@@ -21,7 +23,7 @@ from evimem.types.values import Fact
 
 from . import quantities
 from .answer_span import SENTENCES, answers, head
-from .quantities import Dated, dated
+from .quantities import COUNT, DURATION, Dated, dated
 from .yes_no_answer import Choice, choice, yes_or_no
 
 _SEVERAL = re.compile(
@@ -49,7 +51,7 @@ def read(view: View, word: Linear, extractor: Extractor) -> Draft:
 
     `extractor` is the memory's: its `weekday` convention, "recent" where it has none, is that of the answered dates.
     """
-    short = proven(view, extractor)
+    short = stated(view, extractor)
     if isinstance(short, ShortAnswer):
         return Draft(short.text, short.citations, short.steps, short.time)
     if isinstance(short, NotStated):
@@ -127,11 +129,18 @@ def _duration(view: View, matches: Matches, found: list[Match], conventions: Con
     return None
 
 
+def narrowed(analysis: Analysis, part: str) -> Analysis:
+    """Return the analysis of a question with the keywords of one part of it only."""
+    said = {stem(word) for word in words(part)}
+    keywords = tuple(word for word in analysis.keywords if stem(word) in said)
+    return replace(analysis, question=part, keywords=keywords, terms=tuple(stem(word) for word in keywords))
+
+
 def _between(view: View, events: tuple[str, str], conventions: Conventions) -> Draft | None:
     """Resolve the date of each event by a search of its own, then subtract."""
     found: list[Dated] = []
     for event in events:
-        matches = match(view, event)
+        matches = match(replace(view, analysis=narrowed(view.analysis, event), memo={}))
         found += dated(matches, candidates(matches), conventions)[:1]
     if len(found) < 2:
         return None

@@ -9,15 +9,33 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from evimem.lang import ENGLISH
-from evimem.offline.dates_and_numbers import ABOUT, NUMBER, SIZE, UNIT, WORDS, day_of
-from evimem.offline.match_sentences import Match, Matches, nearness, strength
+from evimem.offline.dates_and_numbers import ABOUT, NUMBER, SIZE
+from evimem.offline.match_sentences import Match, Matches, strength
+from evimem.text.terms import stem
 from evimem.times import Conventions, Located, locate_times
+from evimem.times.lexicon import SIMPLE_NUMBERS
 from evimem.types.values import TimeSpan
 
 _any = ENGLISH.any_of
+
+WORDS = ("zero", *(word for word, number in SIMPLE_NUMBERS.items() if number <= 20))  # by value
+UNIT = rf"{_any('questions.answer_units')}s?"
+DURATION = re.compile(
+    rf"\b{ABOUT}(?:{NUMBER}|an?|(?:a\s+)?(?:few|couple(?:\s+of)?)|several|half\s+an?)"
+    rf"(?:\s*(?:-|\u2013|to)\s*{NUMBER})?(?:\s+and\s+a\s+half)?[\s-]+{UNIT}\b(?:\s+and\s+a\s+half\b)?",
+    re.IGNORECASE,
+)
+COUNT = re.compile(
+    r"(?!\bone\b(?:\s+(?:of|that|who|is|was|day|more|another|thing)\b|[.,!?;]|$))"
+    rf"(?<![\w$\u00a3\u20ac:.,/-])(?:{NUMBER}(?:\s*(?:%|percent\b))?|once|twice|(?:a\s+)?(?:few|couple|dozen)|several)"
+    r"(?![\w:]|/\d)",
+    re.IGNORECASE,
+)
+_REACH = 30.0  # characters over which nearness falls to 1/e
+_WORD = re.compile(r"\w+")
 
 _FUTURE = re.compile(
     r"\b(?:will|going\s+to|planning|plans?|planned|hoping|upcoming|next|is\s+\w+\s+\w+ing)\b", re.IGNORECASE
@@ -213,3 +231,23 @@ def _largest(days: float) -> str:
         if days >= _DAYS[unit] * _WHOLE:
             return unit
     return "day"
+
+
+def day_of(moment: datetime) -> TimeSpan:
+    """Return the calendar day of a moment."""
+    start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    # The last day that a datetime can hold ends with its last moment.
+    last = datetime.max.replace(tzinfo=start.tzinfo)
+    return TimeSpan(start, start + min(timedelta(days=1), last - start), "day", "")
+
+
+def nearness(matches: Matches, m: Match, begins: int, ends: int) -> float:
+    """Return how close a range of characters is to the words of the question: 1 when next to all of them, down to 0."""
+    stems = {stem(word) for word in matches.weights}
+    close: dict[str, float] = {}
+    for found in _WORD.finditer(m.unit.turn.text, *m.unit.span):
+        said = stem(found[0].casefold())
+        if said in stems:
+            apart = max(begins - found.end(), found.start() - ends, 0)
+            close[said] = max(close.get(said, 0.0), math.exp(-apart / _REACH))
+    return sum(close.values()) / max(1, len(stems))

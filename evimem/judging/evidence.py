@@ -179,8 +179,8 @@ class Draft:
     """An answer before its citations are checked.
 
     `text` is None when the judge finds that it cannot answer. `kind` is what the text claims: an answer, or only that
-    these sentences are the evidence. `confidence` is the probability that the claim holds, None where the judge has no
-    other than that of its verdict.
+    these sentences are the evidence. `confidence` is the probability that the claim holds, `tier` how far the evidence
+    goes by that probability, `gaps` what is missing. None where the judge has no other than its verdict's.
     """
 
     text: str | None
@@ -191,3 +191,5 @@ class Draft:
     calls: tuple[Called, ...] = ()
     kind: Literal["answer", "quote"] = "answer"
     confidence: float | None = None
+    tier: Tier | None = None
+    gaps: tuple[Gap, ...] | None = None

@@ -138,6 +138,7 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     checked = check_citations(draft.citations, check.view.around | session.shown, session.shown_facts)
     # An answer that names nothing rests on what the judge named; one that invents its sources rests on nothing.
     citations = checked.citations or (() if checked.dropped else _witnesses(session))
+    tier, gaps = draft.tier or verdict.tier, verdict.gaps if draft.gaps is None else draft.gaps
     approximately = worded in {"inferred", "hedged"}
     sufficiency = approximate(verdict.confidence) if approximately else verdict.confidence
     confidence = _told(check, sufficiency) if draft.confidence is None else draft.confidence
@@ -146,7 +147,7 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     detail = {
         "kind": draft.kind,
         "text": text,
-        "tier": verdict.tier.value,
+        "tier": tier.value,
         "confidence": confidence,
         "sufficiency": sufficiency,
         "manner": worded,
@@ -155,7 +156,7 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
         "dropped": checked.dropped,
     }
     session.events.append(Acted(check.view.iteration, "answer", draft.reason or "", detail))
-    answer = _made(session, text, draft.kind, verdict.tier, confidence, verdict.gaps, draft.reason)
+    answer = _made(session, text, draft.kind, tier, confidence, gaps, draft.reason)
     fitted = draft.confidence is not None or verdict.probability is not None
     return replace(
         answer, citations=citations, time=draft.time, confidence_is="calibrated" if fitted else "uncalibrated"

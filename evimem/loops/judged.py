@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from ..flow import Flow
 from ..types.values import Gap, Tier
-from .iris import look
-from .session import Session
+from .iris import Iris
 from .task import Task
 
 
@@ -21,11 +20,7 @@ class Judgement:
 
 
 def judged(task: Task) -> Flow[Judgement]:
-    """Retrieve, judge and refine as IRIS does, and stop where it would answer or abstain."""
-    session = Session(task, "iris")
-    check = yield from look(session)
-    if check is None:
-        return Judgement(Tier.NONE, 0.0, tuple(requirement.gap for requirement in session.tracker.open))
-    verdict = check.verdict
-    confidence = verdict.confidence if verdict.probability is None else verdict.probability
-    return Judgement(verdict.tier, confidence, verdict.gaps)
+    """Ask as IRIS does, and return what its answer or abstention says of the evidence."""
+    answer = yield from Iris()(task)
+    confidence = 1.0 - answer.confidence if answer.abstained else answer.confidence
+    return Judgement(answer.tier, confidence, answer.gaps)

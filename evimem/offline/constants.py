@@ -86,8 +86,6 @@ class Constants:
     `likely` gives the probability that a turn of the view holds the answer. `right` gives the probability that a short
     answer is right, `holds` that a quotation holds the answer; both take the log-odds of the calibrated probability as
     their signal "told", so that they follow a calibration of one's own.
-    `complete` gives, from "told" and the log-odds of `sufficient`, the probability that an answer was told and that all
-    of its evidence is in the view.
 
     Below the probability `abstain_below` nothing is given. Below `misattributed` the evidence counts as being about
     another person or thing. A short answer is given from the probability `answer_from` on, else a quotation. From
@@ -103,7 +101,6 @@ class Constants:
     likely: Linear
     right: Linear
     holds: Linear
-    complete: Linear
     abstain_below: float
     misattributed: float
     answer_from: float
@@ -125,10 +122,6 @@ class Constants:
     def probability(self, signals: Mapping[str, float]) -> float:
         """Return the probability that the memory answers the question."""
         return self.calibrated(self.score(signals))
-
-    def completeness(self, told: float, sufficient: float) -> float:
-        """Return the probability that an answer was told and all of its evidence is seen, from those of both parts."""
-        return self.complete.probability({"told": log_odds(told), "sufficient": log_odds(sufficient)})
 
 
 def log_odds(probability: float) -> float:
@@ -194,4 +187,4 @@ def _fitted() -> Mapping[str, Any]:
 
 
 FITTED = _fitted()
-SHIPPED = Constants.of(FITTED["common"] | FITTED["verified"])
+SHIPPED = Constants.of(FITTED)

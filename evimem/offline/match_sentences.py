@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..embedding import StaticEmbedder
 from ..judging.evidence import Analysis, View
 from ..lang import ENGLISH
-from ..text.terms import stem, words
+from ..text.terms import stem
 from ..text.vocabulary_stems import vocabulary_stems
 from ..types.vectors import Vectors
 from .sentence_units import SentenceUnit, units_of
@@ -32,17 +32,15 @@ MOST_RELATED = 0.9  # what a related word counts at most: less than the word its
 COMMON = 0.15  # weight of the commonest word
 SAID = 0.9  # how far a sentence is about its speaker when the question is what they said
 _SAYING = re.compile(rf"\b(?:{'|'.join(ENGLISH.words('questions.saying'))})\w*\b", re.IGNORECASE)
-_REACH = 30.0  # characters over which nearness falls to 1/e
 # Rarity, from the order of the vocabulary: it begins with punctuation and single characters, and words follow, the most
 # frequent first. Ranks below the first bound count as common, above the second as rare.
 _CHARACTERS = 900  # lines that are no words
 _COMMON_RANK, _RARE_RANK = 60, 30_000
-_WORD = re.compile(r"\w+")
 _EMBEDDER = StaticEmbedder()
 Array = NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Match:
     """One sentence compared with the question.
 
@@ -50,6 +48,7 @@ class Match:
     around it; `cosine` compares the vectors of the sentence and the question; `score` is their sum with what the
     dialogue adds. `rank` is the place of its turn in the evidence. `own` and `other` say how far it is about the
     target, and about another speaker (0 to 1); `outdated` whether it states what did not hold at the time asked about.
+    `said` is how far it has each word of the question, `unsaid` those that neither it nor the dialogue around it has.
     """
 
     unit: SentenceUnit
@@ -61,7 +60,9 @@ class Match:
     score: float
     own: float
     other: float
-    outdated: bool = False
+    outdated: bool
+    said: Array
+    unsaid: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +75,12 @@ class Matches:
     ranked: tuple[Match, ...]
 
 
-def match(view: View, part: str | None = None) -> Matches:
-    """Score every sentence of the shown evidence and of the dialogue around it, for the question or a part of it.
+def match(view: View) -> Matches:
+    """Score every sentence of the shown evidence and of the dialogue around it.
 
     The scores of a check are kept in the view's memo for the answer that follows it.
     """
-    analysis = view.analysis
-    return view.kept_at_check(
-        ("matches", part), lambda: _match(view, analysis if part is None else narrowed(analysis, part))
-    )
+    return view.kept_at_check("matches", lambda: _match(view, view.analysis))
 
 
 def _match(view: View, analysis: Analysis) -> Matches:
@@ -115,17 +113,12 @@ def _match(view: View, analysis: Analysis) -> Matches:
             float(score[index]),
             *ownership(unit, analysis, target),
             outdated[index],
+            said[:, index],
+            frozenset(word for word, row in zip(analysis.keywords, around[:, index], strict=True) if row <= 0),
         )
         for index, unit in enumerate(found)
     ]
     return Matches(analysis, target, weights, tuple(sorted(matches, key=lambda item: -item.score)))
-
-
-def narrowed(analysis: Analysis, part: str) -> Analysis:
-    """Return the analysis of a question with the keywords of one part of it only."""
-    said = {stem(word) for word in words(part)}
-    keywords = tuple(word for word in analysis.keywords if stem(word) in said)
-    return replace(analysis, question=part, keywords=keywords, terms=tuple(stem(word) for word in keywords))
 
 
 def target_of(analysis: Analysis) -> str | None:
@@ -162,18 +155,6 @@ def mentions(text: str, name: str) -> bool:
 def strength(m: Match) -> float:
     """Return the score of a sentence, lowered where it is not about the target or only asks."""
     return m.score * (0.3 + m.own) * (0.6 if m.unit.asks else 1.0)
-
-
-def nearness(matches: Matches, m: Match, begins: int, ends: int) -> float:
-    """Return how close a range of characters is to the words of the question: 1 when next to all of them, down to 0."""
-    stems = {stem(word) for word in matches.weights}
-    close: dict[str, float] = {}
-    for found in _WORD.finditer(m.unit.turn.text, *m.unit.span):
-        said = stem(found[0].casefold())
-        if said in stems:
-            apart = max(begins - found.end(), found.start() - ends, 0)
-            close[said] = max(close.get(said, 0.0), math.exp(-apart / _REACH))
-    return sum(close.values()) / max(1, len(stems))
 
 
 def keyword_matrix(

@@ -1,34 +1,43 @@
-"""The judge that needs no model: rules and linear models judge the evidence, an extractive reader answers.
+"""The judge that needs no model: linear models judge the evidence; dates and own details are answered, the rest quoted.
 
 A verdict says which requirements the evidence supports, what is missing, and how probable it is that the evidence
-suffices.
+suffices. What is shown in the end follows from one number, the probability that the claim of the answer holds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from ..extract import RuleExtractor
+from ..extract import RuleExtractor, conventions_of
 from ..flow import Flow
+from ..judging.apply_verdict import PARTIAL_CAP
 from ..judging.decision import Decided, Stage, decide_by, waiving
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.exploring import Explored, Move
 from ..judging.reading import Chosen, Considered, Round, consider_by, own_first
 from ..judging.tracker import Requirement
+from ..lang.guess import is_english
 from ..protocols import Extractor
 from ..text.names import NameSearch
 from ..times import mentions_time
 from ..types.attempt import without
 from ..types.stored import Keyword
 from ..types.values import Gap, GapKind, Tier, Turn
-from .choose_answer import choose, claim_signals, proven, quoted, unread
-from .constants import SHIPPED, Constants
+from .constants import SHIPPED, Constants, log_odds
+from .event_dates import date_of_event
 from .match_sentences import Match, Matches, match, strength
-from .other_languages import is_in_english, unsure
+from .own_details import NotStated, ShortAnswer, own_detail
+from .quotation import Quotation, quote, whole, with_news
 from .signals import altered, in_words, missing, of_another, signals_of
-from .verified import NotStated, ShortAnswer
 
+UNPROVEN = "no short answer is proven; these are the sentences to read"
+UNREAD = "quoted, not answered: answers are read from English only"
+# What is left of the odds that an answer is right where a later report contradicts the person's own word that it rests
+# on. Reasoned, not fitted, as no labelled chat has such an answer: the report may be an error as well as news.
+CONTESTED = 0.5
+SURE, LIKELY = 0.8, 0.5  # confidence from which what is shown counts as exact, and as inferrable
+_BEST = 5  # turns of the evidence whose language is looked at
 _CANDIDATES = 5  # sentences that may be witnesses
 _WITNESSES = 3
 _ABOUT = 0.5  # how far a witness must be about the target
@@ -72,9 +81,14 @@ class OfflineJudge:
         least = self.constants.abstain_below  # a failure is no abstention
         unjudged = Verdict(Tier.PARTIAL, 0.5, reason="the evidence could not be judged", probability=least)
         verdict = without(unjudged, judge, view, self.constants, self.extractor)
-        if not is_in_english(view):
-            return unsure(verdict)
-        return waiving(verdict, view.tracker.open) if verdict.tier is Tier.EXACT else verdict
+        if is_in_english(view):
+            return waiving(verdict, view.tracker.open) if verdict.tier is Tier.EXACT else verdict
+        return replace(
+            verdict,
+            tier=Tier.NONE if verdict.tier is Tier.NONE else Tier.PARTIAL,
+            confidence=min(verdict.confidence, PARTIAL_CAP),
+            gaps=tuple(gap for gap in verdict.gaps if gap.kind not in {"attribution", "contradicted"}),
+        )
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return what follows from the verdict: to think about the same evidence again would change nothing."""
@@ -111,12 +125,12 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
     if not matches.ranked:
         gaps = tuple(need.gap for need in view.tracker.open)
         return Verdict(Tier.NONE, 0.0, gaps=gaps, reason="nothing was found", probability=0.0)
-    short = proven(view, extractor)
+    short = stated(view, extractor)
     not_stated = short if isinstance(short, NotStated) else NotStated("")
-    stated = float(isinstance(short, ShortAnswer)) - float(isinstance(short, NotStated))
-    found = quoted(view, constants, extractor)
+    told = float(isinstance(short, ShortAnswer)) - float(isinstance(short, NotStated))
+    found = quoted(view, constants)
     likely = {"likely": found.likely, "other": of_another(view, matches, found.best)} if found is not None else {}
-    signals = {**without({}, signals_of, view, matches), "stated": stated, **likely, **claim_signals(short)}
+    signals = {**without({}, signals_of, view, matches), "stated": told, **likely}
     score = constants.score(signals)
     answerable = constants.calibrated(score)
     sufficient = constants.sufficient.probability(signals)
@@ -141,10 +155,88 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
         supported=supported,
         gaps=gaps,
         query=query,
-        reason=(why or _reason(matches, own)) if doubtful else "",
+        reason=(why or _reason(matches, own[0] if own else None)) if doubtful else "",
         probability=answerable,
         signals={**signals, "score": score},
     )
+
+
+def stated(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
+    """Return the short answer that the shown evidence states, kept in the view's memo for the answer after a check.
+
+    The rules that read it are English: they read no question and no evidence in another language.
+    """
+
+    def read() -> ShortAnswer | NotStated | None:
+        if not is_in_english(view):
+            return None
+        found = without(None, own_detail, view, extractor)
+        return found or without(None, date_of_event, view, match(view), conventions_of(extractor))
+
+    return view.kept_at_check("short", read)
+
+
+def quoted(view: View, constants: Constants) -> Quotation | None:
+    """Return the sentences to read for an answer, kept like what is stated."""
+    return view.kept_at_check("quoted", lambda: quote(view, match(view), constants.likely))
+
+
+def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extractor) -> Draft:
+    """Answer shortly or quote. `verdict` gives the probability that the memory holds an answer, and the signals."""
+    told = log_odds(verdict.confidence if verdict.probability is None else verdict.probability)
+    short = stated(view, extractor)
+    if isinstance(short, ShortAnswer):
+        right = constants.right.probability({"told": told})
+        if short.conflict is not None:
+            right = CONTESTED * right / (1 - right + CONTESTED * right)
+        if right >= constants.answer_from:
+            draft = Draft(short.text, short.citations, short.steps, short.time, confidence=right)
+            if short.conflict is None:
+                return replace(draft, tier=_sure(right), gaps=())
+            cited = (*short.citations, *short.conflict.citations)
+            return replace(draft, citations=cited, tier=Tier.PARTIAL, gaps=(short.conflict.gap,))
+    found = quoted(view, constants)
+    if found is None:
+        return Draft(None, reason="no sentence of the evidence bears on the question")
+    holds = constants.holds.probability({**verdict.signals, "told": told})
+    english = is_in_english(view)
+    extracts = found.extracts if english else with_news(view, found.extracts)
+    tier = _sure(holds) if english else Tier.PARTIAL
+    gaps = verdict.gaps or (Gap("attribute", "", _reason(match(view), found.best)),) if tier is Tier.PARTIAL else ()
+    return Draft(
+        "\n".join(one.line for one in extracts),
+        tuple(one.citation for one in extracts),
+        reason=UNPROVEN if english else UNREAD,
+        kind="quote",
+        confidence=holds,
+        tier=tier,
+        gaps=gaps,
+    )
+
+
+def unread(view: View) -> Draft:
+    """Quote the turn that search found best, where nothing more can be read: a failure is no abstention."""
+    best = next((item.turn for item in view.evidence if item.turn.text.strip()), None)
+    if best is None:
+        return Draft(None, reason="no turn of the evidence has words")
+    extract = whole(best)
+    reason = "the evidence could not be read: this was found first"
+    return Draft(extract.line, (extract.citation,), reason=reason, kind="quote")
+
+
+def is_in_english(view: View) -> bool:
+    """Return whether the question and most of the best evidence may be read by English rules."""
+
+    def read() -> bool:
+        best = [bool(without(None, is_english, item.turn.text)) for item in view.evidence[:_BEST]]
+        return bool(without(None, is_english, view.analysis.question)) and 2 * sum(best) >= len(best)
+
+    return view.kept_at_check("english", read)
+
+
+def _sure(confidence: float) -> Tier:
+    """Return the tier that goes with the probability that a claim holds."""
+    return Tier.EXACT if confidence >= SURE else Tier.INFERRABLE if confidence >= LIKELY else Tier.PARTIAL
 
 
 def _tier(sufficient: float, constants: Constants, *, doubtful: bool) -> Tier:
@@ -214,7 +306,8 @@ def _contradiction(
     return in_words(altered(view, matches)[0]) if signals["altered"] else None
 
 
-def _reason(matches: Matches, own: Sequence[Match]) -> str:
+def _reason(matches: Matches, best: Match | None) -> str:
+    """Return what of the question the best sentence does not say."""
     about = f" about {matches.target}" if matches.target else ""
-    absent = missing(matches, own[0])[:2] if own else tuple(matches.weights)[:2]
+    absent = missing(matches, best)[:2] if best else tuple(matches.weights)[:2]
     return f"nothing{about} says: {', '.join(absent)}" if absent else f"too little is said{about}"

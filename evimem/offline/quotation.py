@@ -1,24 +1,65 @@
-"""The sentences to read for an answer: the best one to three, in dialogue order, each with who said it and when."""
+"""The sentences to read for an answer: the best one to three, in dialogue order, each with who said it and when.
+
+A turn is quoted that probably holds the answer, by a linear model over few named signals: it may hold it in words that
+no rule understands.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
+from itertools import pairwise
+
+import numpy as np
 
 from ..judging.evidence import View
+from ..lang import ENGLISH
+from ..text.sentences import sentences_around
+from ..text.terms import stem
+from ..times import mentions_time
 from ..types.answer import Citation
 from ..types.values import Turn
-from .match_sentences import Match, Matches, strength
-from .sentence_units import SentenceUnit, is_question
+from .constants import Linear
+from .dates_and_numbers import MONEY, NUMBER, SIZE
+from .match_sentences import Array, Match, Matches, strength
+from .sentence_units import SentenceUnit, is_assistant, is_question
 
 PLACES = 3  # a question with its reply counts as one
 # Share of the best place's probability below which a further place is not quoted: 2.6 are quoted on average, and a gold
 # turn is among them for .763 of our answerable questions, against .770 if it is always three.
-_LEAST = 0.3
-_SHORT = 80  # characters of a reply that is not understood without its question
-_REPLY = 200  # characters that are quoted of a reply
+_LEAST = 0.2
+_REPLY = 80  # characters of a reply that is not understood without its question
+_SHORT = 200  # characters of a turn that is quoted whole, and that are quoted of a reply
 _LONGEST = 400  # characters that are quoted of one sentence
+_ABOUT = 0.5  # how far a sentence must be about the one who is asked about
+_REPLIED = 0.9  # how far a word counts as said that stands in the question which a turn answers
+_MAYBE = 0.5  # how far a sentence bears a form of answer that only looks like it may
+_LIGHT = frozenset(stem(word) for word in ENGLISH.words("quotations.light"))
+
+
+def _compiled(*patterns: str) -> re.Pattern[str]:
+    source = "|".join(patterns)
+    for name, part in _PARTS.items():
+        source = source.replace(f"{{{name}}}", part)
+    return re.compile(source, re.IGNORECASE)
+
+
+_PARTS = {
+    "number": NUMBER,
+    "unit": ENGLISH.any_of("questions.answer_units"),
+    "money": MONEY.pattern,
+    "size": SIZE.pattern,
+    "colour": ENGLISH.any_of("word_classes.colours.basic", "word_classes.colours.other"),
+}
+_NEWEST = _compiled(*ENGLISH.words("quotations.newest"))
+_OF_ASSISTANT = _compiled(*ENGLISH.words("quotations.of_assistant"))
+_ASKED = {form: _compiled(*patterns) for form, patterns in ENGLISH.lists("quotations.asked").items()}
+_VALUE = {form: _compiled(*patterns) for form, patterns in ENGLISH.lists("quotations.value").items()}
+_LIKE = {
+    form: _compiled(*patterns) for forms, patterns in ENGLISH.lists("quotations.like").items() for form in forms.split()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +115,9 @@ class Quotation:
         return tuple(extract.citation for extract in self.extracts)
 
 
-def quote(view: View, matches: Matches, likely: Mapping[str, float]) -> Quotation | None:
-    """Return the best sentences of the turns that most probably hold the answer; None where none was compared.
-
-    `likely` has the probability of each shown turn.
-    """
+def quote(view: View, matches: Matches, model: Linear) -> Quotation | None:
+    """Return the best sentences of the turns that most probably hold the answer; None where none was compared."""
+    likely = {turn: model.probability(signals) for turn, signals in turn_signals(view, matches).items()}
     current = [match for match in matches.ranked if match.shown and not match.outdated]
     best: dict[str, Match] = {}
     for match in sorted(current or [m for m in matches.ranked if m.shown], key=lambda m: -strength(m)):
@@ -86,59 +125,164 @@ def quote(view: View, matches: Matches, likely: Mapping[str, float]) -> Quotatio
     if not best:
         return None
     places = sorted(best, key=lambda turn: -likely[turn])[:PLACES]
-    extracts: dict[str, Extract] = {}
+    form, extracts = asked_form(view.analysis.question), dict[str, Extract]()
     for turn in places:
         if likely[turn] >= _LEAST * likely[places[0]]:
-            for extract in _place(view, best[turn].unit):
+            unit = best[turn].unit
+            for extract in _place(view, unit, _extent(unit, form)):
                 extracts.setdefault(extract.turn.id, extract)
     mean = sum(likely[turn] for turn in places) / len(places)
     return Quotation(_in_order(view, list(extracts.values())), best[places[0]], mean)
 
 
+def turn_signals(view: View, matches: Matches) -> dict[str, Mapping[str, float]]:
+    """Return the signals of each shown turn that it holds the answer, by id: the best of its sentences.
+
+    `search` is the turn's score as a share of the best, `about` whether it may state something of the asked person,
+    `near` and `window` how far it has the question's words, with what it replies to and with the dialogue around it,
+    `typed` how far it looks like what is asked for, `newer` how late it was said where what holds now is asked for.
+    """
+    if not view.shown:
+        return {}
+    question, asked = view.analysis.question, view.analysis.asked
+    scores = {item.turn.id: max(item.score, 0.0) if item.for_question else 0.0 for item in view.shown}
+    times = {item.turn.id: item.turn.time for item in view.shown}
+    most, first = max(scores.values()) or 1.0, min(times.values())
+    lasted = (max(times.values()) - first).total_seconds() or 1.0
+    newest, of_assistant = _NEWEST.search(question) is not None, _OF_ASSISTANT.search(question) is not None
+    of_assistant = of_assistant and "assistant" in map(str.casefold, asked)
+    named = any(name.casefold() not in ("user", "assistant") for name in asked)
+    form = asked_form(question)
+    telling = np.array([rarity * (stem(word) not in _LIGHT) for word, rarity in matches.weights.items()], np.float32)
+    near = _near(view, matches, telling if telling.any() else np.ones_like(telling))
+    said: dict[str, list[Match]] = {}
+    for match in matches.ranked:
+        if match.shown:
+            said.setdefault(match.unit.turn.id, []).append(match)
+    return {
+        turn: {
+            "search": scores[turn] / most,
+            "about": float(
+                is_assistant(some[0].unit.turn) == of_assistant
+                and (not named or any(match.own >= _ABOUT for match in some))
+            ),
+            "near": near[turn],
+            "window": max(match.window for match in some),
+            "typed": max(looks(form, match.unit.text) for match in some),
+            "newer": newest * (times[turn] - first).total_seconds() / lasted,
+        }
+        for turn, some in said.items()
+    }
+
+
+def _near(view: View, matches: Matches, weights: Array) -> dict[str, float]:
+    """Return how far a sentence of each turn, with the question that it answers, has the words of a question.
+
+    What is about another counts half.
+    """
+    total = float(weights.sum()) or 1.0
+    asking = {m.unit.turn.id: m for m in reversed(matches.ranked) if m.unit.asks}
+    before = {two.id: one for dialogue in view.context.values() for one, two in pairwise(dialogue)}
+    near: dict[str, float] = {}
+    for m in matches.ranked:
+        turn, said = m.unit.turn, m.said
+        asked = before.get(turn.id)
+        if asked is not None and asked.speaker != turn.speaker and asked.id in asking:
+            said = np.maximum(said, _REPLIED * asking[asked.id].said)
+        near[turn.id] = max(near.get(turn.id, 0.0), (1 + m.own) / 2 * float(weights @ said) / total)
+    return near
+
+
+def asked_form(question: str) -> str:
+    """Return the form of answer that a question asks for; nothing where its words show none."""
+    return next((form for form, pattern in _ASKED.items() if pattern.search(question)), "")
+
+
+def looks(form: str, text: str) -> float:
+    """Return how far a sentence looks like one that answers: 1 with a value of the asked form, 0 without any sign."""
+    if form == "date":
+        return float(mentions_time(text))
+    value, like = _VALUE.get(form), _LIKE.get(form)
+    if value is not None and value.search(text):
+        return 1.0
+    return _MAYBE if like is not None and like.search(text) else 0.0
+
+
+def with_news(view: View, quoted: Sequence[Extract]) -> tuple[Extract, ...]:
+    """Return what is quoted, with what its last speaker said since that search found best.
+
+    Where sentences are not understood it may be the news.
+    """
+
+    def moment(turn: Turn) -> tuple[float, int]:
+        return turn.time.timestamp(), view.order.get(turn.id, 0)
+
+    scores = {item.turn.id: item.score for item in view.shown}
+    last = max((one.turn for one in quoted), key=moment)
+    since = [i.turn for i in view.shown if i.turn.speaker == last.speaker and moment(i.turn) > moment(last)]
+    return (*quoted, *(whole(turn) for turn in sorted(since, key=lambda turn: -scores[turn.id])[:1]))
+
+
 def whole(turn: Turn) -> Extract:
     """Return a turn as it is quoted by itself, cut where it is long."""
-    start, end = len(turn.text) - len(turn.text.lstrip()), len(turn.text.rstrip())
-    return Extract(turn, (start, end if end - start <= _LONGEST else _last_space(turn.text, start, start + _LONGEST)))
+    return Extract(turn, _cut(turn.text, *_stripped(turn.text), _LONGEST))
 
 
-def _place(view: View, unit: SentenceUnit) -> list[Extract]:
-    """Return a sentence; with its reply where it asks, with its question where it is a short reply."""
+def _place(view: View, unit: SentenceUnit, span: tuple[int, int]) -> list[Extract]:
+    """Return what is quoted for a sentence: with its reply where it asks, with its question where it is a reply."""
     dialogue = view.context.get(unit.turn.id, (unit.turn,))
     at = next((number for number, turn in enumerate(dialogue) if turn.id == unit.turn.id), 0)
-    quoted = Extract(unit.turn, _cut(unit.span, _LONGEST, unit), unit.caption)
+    quoted = Extract(unit.turn, _cut(unit.source, *span, _LONGEST), unit.caption)
     if unit.asks and at + 1 < len(dialogue) and dialogue[at + 1].speaker != unit.turn.speaker:
         reply = dialogue[at + 1]
-        return [quoted, Extract(reply, _beginning(reply.text))] if reply.text.strip() else [quoted]
+        return (
+            [quoted, Extract(reply, _cut(reply.text, *_stripped(reply.text), _SHORT))]
+            if reply.text.strip()
+            else [quoted]
+        )
     before = dialogue[at - 1] if at else None
-    if before is None or before.speaker == unit.turn.speaker or len(unit.turn.text) > _SHORT:
+    if before is None or before.speaker == unit.turn.speaker or len(unit.turn.text) > _REPLY:
         return [quoted]
     return [Extract(before, _ending(before.text)), quoted] if is_question(before.text) else [quoted]
 
 
-def _cut(span: tuple[int, int], longest: int, unit: SentenceUnit) -> tuple[int, int]:
-    start, end = span
+def _extent(unit: SentenceUnit, form: str) -> tuple[int, int]:
+    """Return where what is quoted of a sentence begins and ends: all of a short turn, else the sentence.
+
+    Where the value that is asked for stands in the sentence after or before it, that is quoted too.
+    """
+    start, end = _stripped(unit.source)
+    if end - start <= _SHORT:
+        return start, end
+    start, end = unit.span
+    if looks(form, unit.text) < 1:
+        around = sentences_around(unit.source, unit.span, 2 * _LONGEST)
+        after, before = [one for one in around if one[0] >= end], [one for one in around if one[1] <= start]
+        for near in (*after[:1], *before[-1:]):
+            low, high = min(start, near[0]), max(end, near[1])
+            if looks(form, unit.source[slice(*near)]) == 1 and high - low <= _LONGEST:
+                return low, high
+    return start, end
+
+
+def _stripped(text: str) -> tuple[int, int]:
+    return len(text) - len(text.lstrip()), len(text.rstrip())
+
+
+def _cut(text: str, start: int, end: int, longest: int) -> tuple[int, int]:
+    """Return a range of at most so many characters, cut between words."""
     if end - start <= longest:
-        return span
-    return start, _last_space(unit.source, start, start + longest)
-
-
-def _beginning(text: str) -> tuple[int, int]:
-    start = len(text) - len(text.lstrip())
-    end = len(text.rstrip())
-    return (start, end) if end - start <= _REPLY else (start, _last_space(text, start, start + _REPLY))
+        return start, end
+    space = text.rfind(" ", start, start + longest)
+    return start, space if space > start else start + longest
 
 
 def _ending(text: str) -> tuple[int, int]:
-    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
-    if end - start <= _REPLY:
+    start, end = _stripped(text)
+    if end - start <= _SHORT:
         return start, end
-    space = text.find(" ", end - _REPLY, end)
-    return (space + 1 if space >= 0 else end - _REPLY), end
-
-
-def _last_space(text: str, start: int, end: int) -> int:
-    space = text.rfind(" ", start, end)
-    return space if space > start else end
+    space = text.find(" ", end - _SHORT, end)
+    return (space + 1 if space >= 0 else end - _SHORT), end
 
 
 def _in_order(view: View, extracts: Sequence[Extract]) -> tuple[Extract, ...]:

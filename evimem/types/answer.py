@@ -67,11 +67,12 @@ class Answer(PublicValue):
 
     Attributes:
         text: The short answer, the quotation, or None if there is neither.
-        kind: What `text` claims. "answer": that this is the answer; without a model it was proven, with one it is the
-            model's. "quote": nothing but that these are the sentences to read, one to three, each with who said it and
-            when. "abstained": there is no text, for lack of evidence (E11). "failed": there is no text because a
+        kind: What `text` claims. "answer": that this is the answer; without a model a date or an own detail, with one
+            it is the model's. "quote": nothing but that this is what to read, one to three places, each with who said
+            it and when. "abstained": there is no text, for lack of evidence (E11). "failed": there is no text because a
             failure of the model ended the question; it is only found as `partial` of a `ModelError`.
-        tier: How far the evidence answers the question, by the last check.
+        tier: How far the evidence answers the question: by the last check or, of an answer or quotation without a
+            model, by `confidence`: exact from .8 on, inferrable from .5, where nothing is missing; else partial.
         confidence: Probability, 0 to 1, that this answer is right; of a quotation, that it holds the answer; of an
             abstention, that the memory does not hold one; 0 for a failure. With a model that was not calibrated it is
             what the model said of its evidence, after the clamps of E7 and E8, and no more than its tier allows: .60

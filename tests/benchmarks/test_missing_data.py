@@ -33,7 +33,6 @@ COMMANDS = [
     ("paper_tables", ("1", LOCOMO), OF_LOCOMO),
     ("retrieval", (LOCOMO,), OF_LOCOMO),
     ("retrieval", ("--chats", CHATS), OF_CHATS),
-    ("short_answers", (CHATS,), OF_CHATS),
     ("times", (LOCOMO,), OF_LOCOMO),
 ]
 

@@ -8,7 +8,7 @@ import pytest
 
 import evimem
 from evimem import Answer, Tier
-from evimem.offline.choose_answer import UNREAD
+from evimem.offline.offline_judge import UNREAD
 
 TALK = {
     "fr": ("Lina est née samedi à la maternité de Nantes.", "Le chat dort sur le canapé.", "Où est née Lina ?"),

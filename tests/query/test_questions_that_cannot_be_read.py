@@ -29,15 +29,16 @@ READINGS = (
     "evimem.block.gate.terms",
     "evimem.block.gate.form",
     "evimem.block.question.looked_for",
-    "evimem.offline.choose_answer.short_answer",
-    "evimem.offline.choose_answer.likely_turns",
-    "evimem.offline.verified.event_dates.locate_times",
+    "evimem.offline.event_dates.locate_times",
+    "evimem.offline.offline_judge.own_detail",
+    "evimem.offline.offline_judge.date_of_event",
     "evimem.offline.offline_judge.signals_of",
     "evimem.offline.offline_judge.judge",
     "evimem.offline.offline_judge.choose",
-    "evimem.offline.choose_answer.quote",
-    "evimem.offline.choose_answer.match",
-    "evimem.offline.other_languages.is_english",
+    "evimem.offline.offline_judge.quote",
+    "evimem.offline.offline_judge.match",
+    "evimem.offline.offline_judge.is_english",
+    "evimem.offline.quotation.turn_signals",
 )
 QUESTION = "When did Mira plant the cherry tree?"
 

@@ -1,0 +1,246 @@
+"""Dates and own details are answered where the evidence states them; a person's own word outranks a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import evimem
+from evimem.extract import RuleExtractor
+from evimem.judging.evidence import View
+from evimem.offline.offline_judge import stated
+from evimem.offline.own_details import ShortAnswer
+
+See = Callable[..., View]
+Lines = list[tuple[str, str]]
+WHERE = "Where does Mira live?"
+OWN = ("Mira", "I live in Leeds.", "2024-03-12")
+REPORT = ("Tomas", "Mira lives in Paris now.", "2024-04-12")
+
+
+def examples() -> Iterator[tuple[Lines, str, str]]:
+    text = Path(__file__).with_name("examples.txt").read_text(encoding="utf-8")
+    for block in text.split("\n\n"):
+        lines: Lines = []
+        for line in block.splitlines():
+            if line.startswith("? "):
+                question, _, answer = line[2:].rpartition(" = ")
+                yield lines, question, answer
+            elif line and not line.startswith("#"):
+                speaker, _, said = line.partition(": ")
+                lines.append((speaker, said))
+
+
+def read(view: View) -> ShortAnswer | None:
+    found = stated(view, RuleExtractor())
+    return found if isinstance(found, ShortAnswer) else None
+
+
+def given(view: View) -> ShortAnswer:
+    found = read(view)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Callable[..., evimem.Answer]:
+    """Return a function that asks a question of a new memory of what people said on which days."""
+
+    def answer(*said: tuple[str, str, str], question: str = WHERE) -> evimem.Answer:
+        with evimem.open(tmp_path / f"{len(list(tmp_path.iterdir()))}.evimem") as memory:
+            for number, (speaker, text, day) in enumerate(said):
+                memory.add(speaker, text, time=f"{day}T10:00", session=day, id=f"t{number}")
+            return memory.ask(question)
+
+    return answer
+
+
+@pytest.mark.parametrize(("lines", "question", "answer"), list(examples()))
+def test_a_short_answer_is_given_where_it_is_stated(see: See, lines: Lines, question: str, answer: str) -> None:
+    found = read(see(question, lines))
+    assert (found.text if found else "-") == answer
+
+
+def test_a_citation_has_the_characters_that_it_quotes(see: See) -> None:
+    for lines, question, answer in examples():
+        view = see(question, lines)
+        found = read(view)
+        turns = {item.turn.id: item.turn.text for item in view.shown}
+        for citation in found.citations if found else ():
+            assert answer != "-"
+            assert citation.span is not None
+            assert turns[citation.turn_id][slice(*citation.span)] == citation.quote
+
+
+SAID = [
+    ("Ana", "We adopted a puppy last Friday."),
+    ("Ana", "I started a pottery class on Monday."),
+    ("Ana", "My dentist appointment is on 5 May."),
+]
+
+
+@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When did Ana adopt a parrot?",
+        "When did Ana adopt a horse?",
+        "When did Ana buy a car?",
+        "When did Ana start her yoga class?",
+        "When did Ana finish her pottery class?",
+        "When is Ana's doctor's appointment?",
+    ],
+)
+def test_what_is_told_of_one_thing_answers_nothing_about_another(
+    see: See, said: tuple[str, str], question: str
+) -> None:
+    """In a memory of one sentence nothing else competes with it."""
+    assert read(see(question, [said])) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        (SAID[0], "When did Ana adopt her puppy?"),
+        (SAID[1], "When did Ana start her pottery class?"),
+        (SAID[2], "When is Ana's dentist appointment?"),
+    ],
+)
+def test_what_is_told_of_the_asked_thing_answers(see: See, said: tuple[str, str], question: str) -> None:
+    assert read(see(question, [said])) is not None
+
+
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("My rent is 750 euros a month.", "How much is my rent?"),
+        ("We have three cats now.", "How many cats do we have?"),
+        ("I was in Rome for two weeks.", "How long was I in Rome?"),
+        ("I bought a Tesla last week.", "Did I buy a Tesla?"),
+    ],
+)
+def test_amounts_counts_and_yes_or_no_are_quoted(ask: Callable[..., evimem.Answer], said: str, question: str) -> None:
+    answer = ask(("user", said, "2024-03-12"), question=question)
+    assert (answer.kind, answer.citations[0].quote) == ("quote", said)
+
+
+def test_a_report_against_an_own_word_is_a_conflict_with_both_values(ask: Callable[..., evimem.Answer]) -> None:
+    answer = ask(OWN, REPORT)
+    text = "Mira said Leeds on 12 March 2024; Tomas said Paris on 12 April 2024"
+    assert (answer.text, answer.kind, answer.tier) == ("Leeds", "answer", evimem.Tier.PARTIAL)
+    assert answer.gaps == (evimem.Gap("conflict", "Mira", text),)
+    assert [(one.turn_id, one.quote) for one in answer.citations] == [("t0", "Leeds"), ("t1", "Paris")]
+
+
+def test_a_report_against_an_own_word_lowers_the_confidence(ask: Callable[..., evimem.Answer]) -> None:
+    alone, agreeing, contested = (
+        ask(OWN, *said).confidence for said in ((), [("Tomas", "Mira lives in Leeds.", "2024-04-12")], [REPORT])
+    )
+    assert contested < alone - 0.05
+    assert agreeing > alone - 0.01
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Mira lives in Leeds.",
+        "Mira lives in a flat in Leeds.",
+        "Does Mira live in Paris now?",
+        "I wish Mira lived in Paris.",
+        "Maybe Mira lives in Paris now.",
+        "I think Mira lives in Paris now.",
+        "I heard Mira lives in Paris now.",
+        "Apparently Mira lives in Paris now.",
+        "Mira might move to Paris.",
+        "Mira used to live in Paris.",
+        "Mira Patel lives in Paris.",
+        "My cousin Mira lives in Paris.",
+        "I live in Paris now.",
+    ],
+)
+def test_what_does_not_contradict_is_no_conflict(see: See, said: str) -> None:
+    found = given(see(WHERE, [("Mira", "I live in Leeds."), ("Tomas", said)]))
+    assert (found.text, found.conflict) == ("Leeds", None)
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ([("Tomas", "Mira lives in Paris now.", "2024-02-12"), OWN], "Leeds"),
+        ([OWN, REPORT, ("Ana", "Mira moved back to Leeds.", "2024-05-12")], "Leeds"),
+        ([OWN, REPORT, ("Mira", "I moved to York.", "2024-05-12")], "York"),
+        ([REPORT], "Paris"),
+    ],
+)
+def test_a_report_that_is_older_replaced_or_alone_is_no_conflict(
+    ask: Callable[..., evimem.Answer], said: list[tuple[str, str, str]], text: str
+) -> None:
+    answer = ask(*said)
+    assert (answer.text, answer.gaps) == (text, ())
+
+
+@pytest.mark.parametrize("said", ["I used to live in Leeds.", "I lived in Leeds in 2019."])
+def test_what_was_so_once_is_no_word_on_what_is_now(see: See, said: str) -> None:
+    assert read(see(WHERE, [("Mira", said)])) is None
+    assert read(see(WHERE, [("Mira", said), ("Tomas", "Mira lives in Paris now.")])) is None, "both are quoted"
+
+
+def test_a_report_of_another_thing_of_theirs_is_no_conflict(see: See) -> None:
+    lines = [("Mira", "My cat is called Biscuit."), ("Tomas", "Mira's dog is called Pepper. My cat is called Rex.")]
+    found = given(see("What is Mira's cat called?", lines))
+    assert (found.text, found.conflict) == ("Biscuit", None)
+
+
+def test_of_one_reporter_the_last_word_counts(see: See) -> None:
+    lines = [("Mira", "I live in Leeds."), ("Tomas", "Mira lives in Paris."), ("Tomas", "Mira lives in Leeds.")]
+    assert given(see(WHERE, lines)).conflict is None
+
+
+def test_every_reporter_is_told(see: See) -> None:
+    lines = [("Mira", "I'm 34."), ("Tomas", "Mira is 41."), ("Ana", "Mira is 29.")]
+    conflict = given(see("How old is Mira?", lines)).conflict
+    assert conflict is not None
+    assert [one.quote for one in conflict.citations] == ["41", "29"]
+
+
+def test_who_has_aged_since_is_not_contradicted(ask: Callable[..., evimem.Answer]) -> None:
+    own = ("Mira", "I'm 34.", "2022-03-12")
+    asked = [ask(own, ("Tomas", f"Mira is {age}.", "2024-04-12"), question="How old is Mira?") for age in (36, 41)]
+    assert [len(answer.gaps) for answer in asked] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("own", "report", "question", "values"),
+    [
+        (
+            "My cat is called Biscuit.",
+            "Mira's cat is called Pepper.",
+            "What is Mira's cat called?",
+            ("Biscuit", "Pepper"),
+        ),
+        ("My car is red.", "Mira's car is blue.", "What colour is Mira's car?", ("red", "blue")),
+        ("My dentist is Dr Alba.", "Mira's dentist is Dr Poole.", "Who is Mira's dentist?", ("Dr Alba", "Dr Poole")),
+    ],
+)
+def test_an_own_detail_outranks_a_report(see: See, own: str, report: str, question: str, values: str) -> None:
+    found = given(see(question, [("Mira", own), ("Tomas", report)]))
+    assert found.text == values[0]
+    assert found.conflict is not None
+    assert values[1] in found.conflict.gap.text
+
+
+def test_two_dates_of_one_event_are_quoted(ask: Callable[..., evimem.Answer]) -> None:
+    said = [
+        ("Mira", "I moved to Leeds in 2019.", "2024-03-12"),
+        ("Tomas", "Mira moved to Leeds in 2021.", "2024-03-13"),
+    ]
+    answer = ask(*said, question="When did Mira move to Leeds?")
+    assert (answer.kind, {one.turn_id for one in answer.citations}) == ("quote", {"t0", "t1"})
+
+
+def test_two_speakers_of_one_name_leave_a_report_open(see: See) -> None:
+    lines = [("Mira Patel", "I live in Leeds."), ("Mira Jones", "Hello."), ("Tomas", "Mira lives in Paris.")]
+    assert given(see("Where does Mira Patel live?", lines)).conflict is None
+    assert given(see("Where does Mira Patel live?", [lines[0], lines[2]])).conflict is not None

@@ -1,0 +1,110 @@
+"""What an answer without a model claims, and that its tier, its confidence and what is missing agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import evimem
+from benchmarks import span
+from benchmarks.scoring.labelled_chats import read_chats
+from evimem import Tier
+from evimem.extract import RuleExtractor
+from evimem.judging.evidence import Draft, View
+from evimem.offline.constants import SHIPPED, Constants, Linear
+from evimem.offline.offline_judge import LIKELY, SURE, UNPROVEN, choose
+
+from .direct import judge
+
+See = Callable[..., View]
+CHATS = Path(__file__).parents[2] / "benchmarks" / "chats"
+LINES = [("Mira", "We adopted a puppy last Friday."), ("Tomas", "Lovely, a puppy! The rain never stops here.")]
+WHEN, HOW = "When did Mira adopt her puppy?", "How does Mira's puppy sleep?"
+
+
+def chosen(view: View, constants: Constants = SHIPPED) -> Draft:
+    return choose(view, judge(view, constants), constants, RuleExtractor())
+
+
+@pytest.fixture(params=[1, 3, 12, None], ids="{} turns".format, scope="module")
+def answers(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sequence[evimem.Answer]]:
+    """Yield the answers to the questions of a chat from a memory of its first turns, or of all."""
+    chat = next(chat for chat in read_chats(CHATS) if chat.name == "flatmates-lagos")
+    with evimem.open(tmp_path_factory.mktemp("chat") / "m.evimem") as memory:
+        memory.extend(chat.turns[: request.param])
+        yield [memory.ask(question.text, asked_at=question.asked_at) for question in chat.questions]
+
+
+def test_tier_confidence_and_gaps_agree(answers: Sequence[evimem.Answer]) -> None:
+    for answer in answers:
+        if answer.abstained:
+            assert (answer.tier in {Tier.PARTIAL, Tier.NONE}, bool(answer.reason)) == (True, True)
+        elif any(gap.kind == "conflict" for gap in answer.gaps):
+            assert answer.tier is Tier.PARTIAL
+        else:
+            sure, likely = answer.confidence >= SURE, answer.confidence >= LIKELY
+            assert answer.tier is (Tier.EXACT if sure else Tier.INFERRABLE if likely else Tier.PARTIAL)
+            assert (answer.gaps == ()) == (answer.tier is not Tier.PARTIAL)
+
+
+def test_a_checked_block_says_of_the_evidence_what_an_answer_says(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        for speaker, text in LINES:
+            memory.add(speaker, text, time="2024-03-12T10:00")
+        for question in (WHEN, HOW, "What is Tomas allergic to?"):
+            block, answer = memory.block(question, check=True, gate=False), memory.ask(question)
+            told = 1 - answer.confidence if answer.abstained else answer.confidence
+            assert (block.tier, block.missing, block.confidence) == (answer.tier, answer.gaps, pytest.approx(told))
+
+
+def test_what_is_stated_is_answered_shortly(see: See) -> None:
+    draft = chosen(see(WHEN, LINES))
+    assert (draft.kind, draft.text, draft.reason) == ("answer", "8 March 2024", None)
+    assert draft.confidence is not None
+    assert draft.confidence >= SHIPPED.answer_from
+
+
+def test_what_is_stated_but_improbable_is_quoted(see: See) -> None:
+    draft = chosen(see(WHEN, LINES), replace(SHIPPED, right=Linear({}, -4.0)))
+    assert (draft.kind, draft.reason) == ("quote", UNPROVEN)
+    assert "We adopted a puppy last Friday." in (draft.text or "")
+
+
+def test_what_is_not_stated_is_quoted_with_the_probability_that_it_holds_the_answer(see: See) -> None:
+    draft = chosen(see(HOW, LINES), replace(SHIPPED, holds=Linear({}, 0.0)))
+    assert (draft.kind, draft.confidence) == ("quote", 0.5)
+    assert draft.citations
+
+
+def test_nothing_shown_is_neither(see: See) -> None:
+    assert chosen(see("What is it?", [])).text is None
+
+
+def test_probabilities_follow_a_calibration_of_ones_own(see: See) -> None:
+    view = see(HOW, LINES)
+    sure, doubtful = (
+        choose(view, replace(judge(view), probability=told), SHIPPED, RuleExtractor()).confidence
+        for told in (0.95, 0.3)
+    )
+    assert sure is not None
+    assert doubtful is not None
+    assert sure > doubtful
+
+
+def test_no_shipped_probability_is_certain(see: See) -> None:
+    assert SHIPPED.calibrated(99.0) < 1.0
+    assert SHIPPED.calibrated(-99.0) > 0.0
+
+
+def test_the_reader_for_research_says_that_it_proves_nothing(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20")
+        span.read_spans(memory)
+        answer = memory.ask("What did Mira adopt?")
+        assert (answer.kind, answer.reason) == ("answer", span.UNPROVEN)
+        assert evimem.replay(answer.trace, memory) == answer
