@@ -1,7 +1,5 @@
 """A command line to run in this process: what its `main` returned and printed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,10 +1,7 @@
 """Profiles for property tests, and a fresh memory."""
 
-from __future__ import annotations
-
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -56,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def friends_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def friends_file(tmp_path_factory):
     """A closed memory of the example "friends": only to be read, or copied (`friends_path`)."""
     path = tmp_path_factory.mktemp("friends") / "friends.evimem"
     with evimem.open(path) as memory:
@@ -66,18 +63,18 @@ def friends_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def friends_path(friends_file: Path, tmp_path: Path) -> Path:
+def friends_path(friends_file, tmp_path):
     """A copy of that memory, to be changed."""
     return copied(friends_file, tmp_path / "m.evimem")
 
 
 @pytest.fixture
-def friends(friends_path: Path) -> Iterator[evimem.Memory]:
+def friends(friends_path):
     with evimem.open(friends_path) as memory:
         yield memory
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[evimem.Memory]:
+def memory(tmp_path):
     with evimem.open(tmp_path / "m.evimem") as memory:
         yield memory

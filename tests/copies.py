@@ -1,7 +1,5 @@
 """Memories that many tests begin with are built once; each test gets a copy of the files."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

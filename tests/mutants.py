@@ -4,8 +4,6 @@
 For what tests/breaks does not hold: a gate of a promise has breaks of its own there.
 """
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

@@ -1,9 +1,7 @@
 """How much a test tries: little by default, more with EVIMEM_SIZE=usual, and most every night.
 
-Little is enough for every break of tests/breaks to be noticed: its tests run under it at that size.
+The usual size is enough for every break of tests/breaks to be noticed: its tests run under it at that size.
 """
-
-from __future__ import annotations
 
 import os
 from collections.abc import Sequence
@@ -19,10 +17,15 @@ REDUCED = os.environ.get("EVIMEM_SIZE") != "usual"
 NIGHTLY = 40  # times as many examples
 
 
-def sizes(usual: int, *, nightly: int | None = None, reduced: int | None = None) -> list[Any]:
-    """Return the values to parametrize a test with: a reduced or its usual size and, under the mark, a nightly one."""
-    size = (reduced or max(1, usual // 10)) if REDUCED else usual
-    return [size] + ([pytest.param(nightly, marks=pytest.mark.nightly)] if nightly else [])
+def sizes(usual: int, *, nightly: int | None = None, reduced: int) -> list[Any]:
+    """Return the values to parametrize a test with: a reduced or its usual size and, under the mark, a nightly one.
+
+    With reduced=0 only the long runs have the test.
+    """
+    size = reduced if REDUCED else usual
+    if not size:
+        return [pytest.param(nightly or usual, marks=pytest.mark.nightly)]
+    return [size, *([pytest.param(nightly, marks=pytest.mark.nightly)] if nightly else [])]
 
 
 def share(values: Sequence[T], one_of: int, name: str) -> Sequence[T]:

@@ -1,7 +1,5 @@
 """Flows side by side: as each alone, in one thread, and no reply that is under way is thrown away."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -64,7 +62,7 @@ def workers(count: int = 4) -> Iterator[Any]:
 
 
 @given(st.lists(STEPS, max_size=6), st.integers(1, 4))
-def test_each_flow_gives_what_it_gives_alone(all_steps: list[list[str]], most: int) -> None:
+def test_each_flow_gives_what_it_gives_alone(all_steps, most):
     alone = []
     failed = False
     for number, steps in enumerate(all_steps):
@@ -84,7 +82,7 @@ def test_each_flow_gives_what_it_gives_alone(all_steps: list[list[str]], most: i
             assert sorted(told) == sorted(alone)
 
 
-def test_one_thread_performs_what_waits_for_nobody_and_no_more_wait_than_may() -> None:
+def test_one_thread_performs_what_waits_for_nobody_and_no_more_wait_than_may():
     threads, busy, peak = set[threading.Thread](), 0, 0
     lock = threading.Lock()
 
@@ -115,7 +113,7 @@ def test_one_thread_performs_what_waits_for_nobody_and_no_more_wait_than_may() -
     assert (len(told), peak) == (9, 3)
 
 
-def test_after_a_failure_none_is_begun_and_those_under_way_end() -> None:
+def test_after_a_failure_none_is_begun_and_those_under_way_end():
     begun: list[int] = []
     go = threading.Event()
 
@@ -141,7 +139,7 @@ def test_after_a_failure_none_is_begun_and_those_under_way_end() -> None:
     assert told == [0], "what another flow waited for was thrown away"
 
 
-def test_a_failure_of_who_is_told_loses_no_reply() -> None:
+def test_a_failure_of_who_is_told_loses_no_reply():
     told: list[object] = []
 
     def ended(value: object) -> None:
@@ -154,7 +152,7 @@ def test_a_failure_of_who_is_told_loses_no_reply() -> None:
 
 
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
-def test_an_interrupt_leaves_at_once_and_closes_every_flow(interrupt: type[BaseException]) -> None:
+def test_an_interrupt_leaves_at_once_and_closes_every_flow(interrupt):
     closed: list[str] = []
 
     def flow(name: str, effect: Effect) -> Flow[None]:
@@ -169,12 +167,6 @@ def test_an_interrupt_leaves_at_once_and_closes_every_flow(interrupt: type[BaseE
     never: Future[object] = Future()
     flows = [flow("waits", ELSEWHERE), flow("here", HERE), flow("later", HERE)]  # kept: not closed by being collected
     with pytest.raises(interrupt):
-        run_side_by_side(
-            flows,
-            interrupted,
-            lambda effect: None if effect is HERE else never,
-            lambda value: None,
-            3,
-        )
+        run_side_by_side(flows, interrupted, lambda effect: None if effect is HERE else never, lambda value: None, 3)
     assert sorted(closed) == ["here", "waits"]
     assert never.cancelled()

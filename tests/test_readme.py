@@ -1,14 +1,10 @@
 """The README's lines for a model do what they say, against a server that speaks the protocol."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 import evimem
 from evimem.cli.arguments import parser
@@ -27,7 +23,7 @@ def by_role(body: Mapping[str, Any]) -> str:
     return json.dumps(DRAFT if "steps" in system else {"facts": []})
 
 
-def test_the_section_about_models_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_section_about_models_runs_as_it_stands(tmp_path, monkeypatch):
     section = README.read_text(encoding="utf-8").partition("## With an LLM")[2].partition("\n## ")[0]
     (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     monkeypatch.chdir(tmp_path)
@@ -44,7 +40,7 @@ def test_the_section_about_models_runs_as_it_stands(tmp_path: Path, monkeypatch:
         assert names["piece"].usage.requests == 2
 
 
-def test_what_the_page_says_of_the_command_line_is_understood() -> None:
+def test_what_the_page_says_of_the_command_line_is_understood():
     asked = ["ask", "m", "q", "--llm", "--model", "x", "--base-url", "http://localhost/v1", "--stream"]
     assert parser(asked).parse_args(asked).stream
     estimated = ["enrich", "m", "--llm", "--model", "x", "--dry-run"]

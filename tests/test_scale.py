@@ -1,9 +1,5 @@
 """A search of a large memory finds what scoring every turn would find, up to turns that are as good."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 import evimem
@@ -12,7 +8,7 @@ from evimem.index.candidates import SearchEffort
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("scale") / "m.evimem"
     with evimem.open(path) as memory:
         memory.extend(chat(5_000, 22))
@@ -20,13 +16,13 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("compared", [32_768, 0])
-def test_candidates_score_as_much_as_the_best_of_all(path: Path, compared: int) -> None:
+def test_candidates_score_as_much_as_the_best_of_all(path, compared):
     like, kept = against_all(path, SearchEffort(whole=0, compared=compared, sketched=512))
     assert kept >= 0.995
     assert like >= 0.85
 
 
-def test_every_turn_of_a_large_memory_is_counted(path: Path) -> None:
+def test_every_turn_of_a_large_memory_is_counted(path):
     with evimem.open(path) as memory:
         assert memory.stats().turns == 5_000
         assert memory.health().turns == 5_000

@@ -1,7 +1,5 @@
 """A loop with fields of its variant, and a budget: how a question is asked."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -4,8 +4,6 @@
 that the suite's scenarios describe; server, transport, schemas, completion and errors are those of `evimem mcp`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket
@@ -20,14 +18,7 @@ import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.prompts.base import UserMessage
-from mcp.types import (
-    AudioContent,
-    EmbeddedResource,
-    ImageContent,
-    SamplingMessage,
-    TextContent,
-    TextResourceContents,
-)
+from mcp.types import AudioContent, EmbeddedResource, ImageContent, SamplingMessage, TextContent, TextResourceContents
 
 import evimem
 from evimem.adapters.mcp_server import MemoryTools, Opening, build
@@ -62,38 +53,38 @@ async def asked(ctx: Context[Any, Any], message: str, fields: dict[str, Any], re
     return f"action={result.action}, content={json.dumps(result.content)}"
 
 
-async def test_simple_text() -> str:
+async def test_simple_text():
     """A text."""
     return "This is a simple text response for testing."
 
 
-async def test_image_content() -> ImageContent:
+async def test_image_content():
     """An image."""
     return IMAGE
 
 
-async def test_audio_content() -> AudioContent:
+async def test_audio_content():
     """A sound."""
     return AudioContent(type="audio", data=WAV, mime_type="audio/wav")
 
 
-async def test_embedded_resource() -> EmbeddedResource:
+async def test_embedded_resource():
     """A resource."""
     return quoted("test://embedded-resource", "This is an embedded resource content.")
 
 
-async def test_multiple_content_types() -> list[TextContent | ImageContent | EmbeddedResource]:
+async def test_multiple_content_types():
     """Of each one."""
     data = quoted("test://mixed-content-resource", '{"test":"data","value":123}', "application/json")
     return [TextContent(type="text", text="Multiple content types test:"), IMAGE, data]
 
 
-async def test_error_handling() -> str:
+async def test_error_handling():
     """An error."""
     raise ToolError("This tool intentionally returns an error for testing")
 
 
-async def test_tool_with_progress(ctx: Context[Any, Any]) -> str:
+async def test_tool_with_progress(ctx):
     """Progress."""
     for done in (0, 50, 100):
         await ctx.report_progress(done, 100)
@@ -101,25 +92,25 @@ async def test_tool_with_progress(ctx: Context[Any, Any]) -> str:
     return "done"
 
 
-async def test_sampling(prompt: str, ctx: Context[Any, Any]) -> str:
+async def test_sampling(prompt, ctx):
     """A request to the client's model."""
     said = SamplingMessage(role="user", content=TextContent(type="text", text=prompt))
     result = await ctx.session.create_message([said], max_tokens=100, related_request_id=ctx.request_id)
     return f"LLM response: {result.content.text if isinstance(result.content, TextContent) else ''}"
 
 
-async def test_elicitation(message: str, ctx: Context[Any, Any]) -> str:
+async def test_elicitation(message, ctx):
     """A question to the user."""
     fields = {"username": {"type": "string"}, "email": {"type": "string"}}
     return f"User response: {await asked(ctx, message, fields, ['username', 'email'])}"
 
 
-async def test_elicitation_sep1034_defaults(ctx: Context[Any, Any]) -> str:
+async def test_elicitation_sep1034_defaults(ctx):
     """A question with defaults."""
     return f"Elicitation completed: {await asked(ctx, 'Who?', DEFAULTS, [])}"
 
 
-async def test_elicitation_sep1330_enums(ctx: Context[Any, Any]) -> str:
+async def test_elicitation_sep1330_enums(ctx):
     """A question with choices."""
     return f"Elicitation completed: {await asked(ctx, 'Which?', CHOICES, [])}"
 

@@ -1,7 +1,5 @@
 """The page of checks names tests that exist, and adapters stay short."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -10,7 +8,7 @@ PAGE = (ROOT / "tests/adapters/README.md").read_text(encoding="utf-8")
 FRAMEWORKS = ("adk", "agent_framework", "langchain", "langgraph", "llama_index", "openai_agents", "pydantic_ai")
 
 
-def test_every_check_of_the_page_exists() -> None:
+def test_every_check_of_the_page_exists():
     written = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
     known = set(re.findall(r"(?:def|class) (\w+)", written)) | {path.stem for path in (ROOT / "tests").rglob("*.py")}
     named = set(re.findall(r"\b(?:test_\w+|Test\w+)\b", PAGE))
@@ -20,6 +18,6 @@ def test_every_check_of_the_page_exists() -> None:
     assert [file for file in files if not (ROOT / file).exists()] == []
 
 
-def test_the_adapter_of_a_framework_with_all_that_only_it_needs_is_short() -> None:
+def test_the_adapter_of_a_framework_with_all_that_only_it_needs_is_short():
     sizes = {name: len((ROOT / f"evimem/adapters/{name}.py").read_text().splitlines()) for name in FRAMEWORKS}
     assert {name: size for name, size in sizes.items() if size > 220} == {}

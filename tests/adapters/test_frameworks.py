@@ -1,7 +1,5 @@
 """Every night the adapters meet their frameworks as they are today, in environments of their own."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -21,7 +19,7 @@ def run(script: str, *words: object) -> str:
 
 
 @pytest.mark.nightly
-def test_the_adapters_work_with_the_frameworks_as_pip_installs_them_today(tmp_path: Path) -> None:
+def test_the_adapters_work_with_the_frameworks_as_pip_installs_them_today(tmp_path):
     assert " passed" in run("run_frameworks", tmp_path / "env")
 
 
@@ -39,7 +37,7 @@ def served(*words: object) -> Iterator[str]:
 
 
 @pytest.mark.nightly
-def test_the_mcp_server_passes_the_official_conformance_suite_and_inspector(tmp_path: Path) -> None:
+def test_the_mcp_server_passes_the_official_conformance_suite_and_inspector(tmp_path):
     ours = ("evimem", "mcp", tmp_path / "m.evimem", "--http", "--port", "0")
     with served(*ours) as plain, served("tests.adapters.conformance_server") as fixture:
         printed = run("run_conformance", tmp_path / "env", plain, fixture)

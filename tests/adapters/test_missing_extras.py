@@ -1,11 +1,7 @@
 """Without its framework an adapter says which extra brings it; the command line says so too, and makes no file."""
 
-from __future__ import annotations
-
 import importlib
 import sys
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +21,7 @@ NEEDS = [
 
 
 @pytest.fixture
-def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+def without(monkeypatch):
     """Have a package missing for an adapter, which is imported anew."""
 
     def without(adapter: str, package: str) -> None:
@@ -38,17 +34,13 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
 
 
 @pytest.mark.parametrize(("adapter", "package", "extra"), NEEDS)
-def test_an_adapter_names_the_extra_that_it_needs(
-    without: Callable[[str, str], None], adapter: str, package: str, extra: str
-) -> None:
+def test_an_adapter_names_the_extra_that_it_needs(without, adapter, package, extra):
     without(adapter, package)
     with pytest.raises(MissingExtra, match=rf"pip install 'evimem\[{extra}\]'"):
         importlib.import_module(f"evimem.adapters.{adapter}")
 
 
-def test_the_command_says_so_in_one_line_and_makes_no_file(
-    without: Callable[[str, str], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_says_so_in_one_line_and_makes_no_file(without, tmp_path, capsys):
     without("mcp_server", "mcp")
     assert main(["mcp", str(tmp_path / "m.evimem")]) == 6
     assert capsys.readouterr().err == "evimem: the MCP server needs the 'mcp' extra: pip install 'evimem[mcp]'\n"

@@ -1,7 +1,5 @@
 """The session of the OpenAI Agents SDK is a protocol: it needs no package to be tested as a log of items."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from base64 import b64encode
@@ -32,7 +30,7 @@ def hold(path: Path, session: Callable[[evimem.AsyncMemory], Awaitable[None]], *
     asyncio.run(run())
 
 
-def test_items_come_back_as_they_were_given_also_after_reopening(tmp_path: Path) -> None:
+def test_items_come_back_as_they_were_given_also_after_reopening(tmp_path):
     async def write(memory: evimem.AsyncMemory) -> None:
         session = EvimemSession("s", memory)
         await session.add_items(ITEMS[:2])
@@ -53,7 +51,7 @@ def test_items_come_back_as_they_were_given_also_after_reopening(tmp_path: Path)
     hold(tmp_path / "m.evimem", read)
 
 
-def test_what_was_said_is_found_and_a_call_reads_as_one_would_write_it(tmp_path: Path) -> None:
+def test_what_was_said_is_found_and_a_call_reads_as_one_would_write_it(tmp_path):
     async def session(memory: evimem.AsyncMemory) -> None:
         await EvimemSession("s", memory).add_items(ITEMS)
         texts = {hit.turn.text: hit.turn.role for hit in await memory.search("weather in Porto", 5)}
@@ -65,7 +63,7 @@ def test_what_was_said_is_found_and_a_call_reads_as_one_would_write_it(tmp_path:
     hold(tmp_path / "m.evimem", session)
 
 
-def test_the_order_holds_when_the_clock_is_set_back(tmp_path: Path) -> None:
+def test_the_order_holds_when_the_clock_is_set_back(tmp_path):
     seconds = iter([2e9, 1e9, 1.5e9])
 
     async def session(memory: evimem.AsyncMemory) -> None:
@@ -77,7 +75,7 @@ def test_the_order_holds_when_the_clock_is_set_back(tmp_path: Path) -> None:
     hold(tmp_path / "m.evimem", session, clock=lambda: next(seconds, 3e9))
 
 
-def test_what_was_recalled_comes_back_to_the_agent_and_is_never_found_again(tmp_path: Path) -> None:
+def test_what_was_recalled_comes_back_to_the_agent_and_is_never_found_again(tmp_path):
     async def session(memory: evimem.AsyncMemory) -> None:
         log = EvimemSession("s", memory)
         await log.add_items([{"role": "user", "content": "My heron is called Ajax."}])
@@ -92,7 +90,7 @@ def test_what_was_recalled_comes_back_to_the_agent_and_is_never_found_again(tmp_
     hold(tmp_path / "m.evimem", session)
 
 
-def test_turns_that_came_another_way_are_messages_and_never_those_of_a_system(tmp_path: Path) -> None:
+def test_turns_that_came_another_way_are_messages_and_never_those_of_a_system(tmp_path):
     async def session(memory: evimem.AsyncMemory) -> None:
         now = (await memory.now()).astimezone(timezone.utc)
         for role in ("system", "assistant", "tool"):
@@ -102,7 +100,7 @@ def test_turns_that_came_another_way_are_messages_and_never_those_of_a_system(tm
     hold(tmp_path / "m.evimem", session)
 
 
-def test_a_picture_comes_back_as_a_text_part_that_names_it_and_the_rest_as_given(tmp_path: Path) -> None:
+def test_a_picture_comes_back_as_a_text_part_that_names_it_and_the_rest_as_given(tmp_path):
     url = f"data:image/png;base64,{b64encode(bytes(2_000_000)).decode()}"
     looked = {"type": "input_image", "image_url": url, "detail": "auto"}
     named = {"type": "input_text", "text": "[picture, image/png, 2.0 MB]"}
@@ -129,9 +127,7 @@ def test_a_picture_comes_back_as_a_text_part_that_names_it_and_the_rest_as_given
         ({"role": "assistant", "content": "Wait.", "tool_calls": [{"function": {"name": "f"}}]}, "assistant", "Wait."),
     ],
 )
-def test_an_item_whose_turn_has_only_its_words_comes_back_as_it_was_given(
-    tmp_path: Path, item: dict[str, Any], role: str, text: str
-) -> None:
+def test_an_item_whose_turn_has_only_its_words_comes_back_as_it_was_given(tmp_path, item, role, text):
     """Turns that were stored earlier lack the calls beside the words, and have other stand-ins."""
 
     async def session(memory: evimem.AsyncMemory) -> None:
@@ -143,7 +139,7 @@ def test_an_item_whose_turn_has_only_its_words_comes_back_as_it_was_given(
     hold(tmp_path / "m.evimem", session)
 
 
-def test_an_item_that_is_no_json_is_refused_and_nothing_is_stored(tmp_path: Path) -> None:
+def test_an_item_that_is_no_json_is_refused_and_nothing_is_stored(tmp_path):
     async def session(memory: evimem.AsyncMemory) -> None:
         with pytest.raises(InvalidTurn, match="cannot be stored"):
             await EvimemSession("s", memory).add_items([SAID, {"role": "user", "content": "x", "at": object()}])
@@ -152,7 +148,7 @@ def test_an_item_that_is_no_json_is_refused_and_nothing_is_stored(tmp_path: Path
     hold(tmp_path / "m.evimem", session)
 
 
-def test_the_tool_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_tool_names_the_extra_that_it_needs(monkeypatch, tmp_path):
     monkeypatch.setitem(__import__("sys").modules, "agents", None)
 
     async def session(memory: evimem.AsyncMemory) -> None:

@@ -1,9 +1,6 @@
 """A token file holds digests; it says whose a token is and what it may do, and is read again when it has changed."""
 
-from __future__ import annotations
-
 import stat
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +8,7 @@ from evimem.adapters.user_tokens import SCOPES, Scope, TokenFile, TokenHolder, n
 from evimem.errors import InvalidQuery
 
 
-def test_a_token_is_shown_once_and_kept_as_a_digest_that_only_the_owner_reads(tmp_path: Path) -> None:
+def test_a_token_is_shown_once_and_kept_as_a_digest_that_only_the_owner_reads(tmp_path):
     path = tmp_path / "tokens"
     token = new_token(path, "Mira Ålund", "write")
     assert token not in path.read_text()
@@ -20,14 +17,14 @@ def test_a_token_is_shown_once_and_kept_as_a_digest_that_only_the_owner_reads(tm
     assert TokenFile(path).holder(f"{token}x") is None
 
 
-def test_a_scope_holds_those_below_it() -> None:
+def test_a_scope_holds_those_below_it():
     def may(scope: Scope) -> list[bool]:
         return [TokenHolder("mira", scope).may(needed) for needed in SCOPES]
 
     assert [may("read"), may("write"), may("admin")] == [[True, False, False], [True, True, False], [True, True, True]]
 
 
-def test_a_server_notices_a_new_token_and_one_that_was_taken_back(tmp_path: Path) -> None:
+def test_a_server_notices_a_new_token_and_one_that_was_taken_back(tmp_path):
     path = tmp_path / "tokens"
     first = new_token(path, "mira", "read")
     tokens = TokenFile(path)
@@ -40,7 +37,7 @@ def test_a_server_notices_a_new_token_and_one_that_was_taken_back(tmp_path: Path
 
 
 @pytest.mark.parametrize("line", ["mira read", f"{'0' * 64} owner mira", f"{'0' * 63} read mira", f"{'0' * 64} read"])
-def test_a_file_with_another_line_lets_nobody_in_and_says_where(tmp_path: Path, line: str) -> None:
+def test_a_file_with_another_line_lets_nobody_in_and_says_where(tmp_path, line):
     path = tmp_path / "tokens"
     token = new_token(path, "mira", "read")
     tokens = TokenFile(path)
@@ -50,7 +47,7 @@ def test_a_file_with_another_line_lets_nobody_in_and_says_where(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("user", ["", " mira", "mira\nread tomas", "mira\x85"])
-def test_a_user_id_that_would_make_another_line_is_refused(tmp_path: Path, user: str) -> None:
+def test_a_user_id_that_would_make_another_line_is_refused(tmp_path, user):
     with pytest.raises(InvalidQuery, match="user id"):
         new_token(tmp_path / "tokens", user, "read")
     assert not (tmp_path / "tokens").exists()

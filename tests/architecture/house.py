@@ -1,7 +1,5 @@
 """The package as a graph of imports and calls, and the floors that ARCHITECTURE.md gives its entries."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping

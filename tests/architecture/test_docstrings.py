@@ -1,7 +1,5 @@
 """The public names are documented: what they are, every parameter, every exception raised in their bodies."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """ARCHITECTURE.md holds: modules stand on floors, imports go down, SQL stays on its floors; and each rule can fail."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

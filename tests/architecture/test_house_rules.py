@@ -1,7 +1,5 @@
 """Rules of the house that floors do not show: layers apart, async at the edge, small classes, word lists as data."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,10 +1,7 @@
 """Long runs: results in order, kept and resumed, within a sum, and no failure ends one."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Barrier
 from typing import Any, ClassVar
 
@@ -34,7 +31,7 @@ def each(asker: Asker, questions: str, ask: Any = Result) -> list[Result]:
     return asker.each([(one, one) for one in questions], ask, restored, given_up)
 
 
-def test_questions_are_asked_at_the_same_time_and_come_in_their_order() -> None:
+def test_questions_are_asked_at_the_same_time_and_come_in_their_order():
     together = Barrier(3, timeout=10)
 
     def ask(question: str) -> Result:
@@ -46,7 +43,7 @@ def test_questions_are_asked_at_the_same_time_and_come_in_their_order() -> None:
     assert sum(counted) == 3
 
 
-def test_what_was_answered_is_not_asked_again_and_what_failed_is(tmp_path: Path) -> None:
+def test_what_was_answered_is_not_asked_again_and_what_failed_is(tmp_path):
     path = tmp_path / "kept.jsonl"
     each(
         Asker(checkpoint=Checkpoint(path, {"loop": "iris"})), "ab", lambda q: Result(q, failed="no" if q == "b" else "")
@@ -63,7 +60,7 @@ def test_what_was_answered_is_not_asked_again_and_what_failed_is(tmp_path: Path)
     assert asked == ["b", "c", "a"]  # results of other settings are not used
 
 
-def test_a_line_that_a_kill_cut_is_left_out(tmp_path: Path) -> None:
+def test_a_line_that_a_kill_cut_is_left_out(tmp_path):
     path = tmp_path / "kept.jsonl"
     each(Asker(checkpoint=Checkpoint(path, {})), "ab")
     path.write_bytes(path.read_bytes()[:-7])
@@ -73,7 +70,7 @@ def test_a_line_that_a_kill_cut_is_left_out(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 2
 
 
-def test_another_file_is_refused(tmp_path: Path) -> None:
+def test_another_file_is_refused(tmp_path):
     path = tmp_path / "other.jsonl"
     path.write_text(json.dumps({"question": "?"}) + "\n")
     with pytest.raises(ImportFailed, match="line 1 is no kept result"):
@@ -83,7 +80,7 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", [b"my notes, without an end of line", b"one\ntwo", b"SQLite format 3\0\n" + bytes(99)]
 )
-def test_another_file_whose_last_line_has_no_end_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
+def test_another_file_whose_last_line_has_no_end_stays_as_it_is(tmp_path, content):
     path = tmp_path / "notes"
     path.write_bytes(content)
     with pytest.raises(ImportFailed):
@@ -107,7 +104,7 @@ class Priced:
         return reply
 
 
-def test_what_is_left_is_not_asked_once_the_money_is_spent_by_failures_too(tmp_path: Path) -> None:
+def test_what_is_left_is_not_asked_once_the_money_is_spent_by_failures_too(tmp_path):
     path = tmp_path / "kept.jsonl"
 
     def run(dollars: float) -> tuple[list[Result], int]:
@@ -136,13 +133,13 @@ class Uncounted:
         return Reply("green tea", cost=0.0)
 
 
-def test_a_server_that_counts_no_tokens_is_paid_by_ours() -> None:
+def test_a_server_that_counts_no_tokens_is_paid_by_ours():
     spending = Spending()
     PaidModel(Uncounted(), spending).complete(Complete("answer", "which tea", "said"))
     assert spending.dollars == 5
 
 
-def test_whatever_a_question_meets_ends_no_run() -> None:
+def test_whatever_a_question_meets_ends_no_run():
     def ask(question: str) -> Result:
         return Result({"a": "tea", "c": "milk"}[question])
 

@@ -3,8 +3,6 @@
 six_tokens.onnx is one Gather: [CLS], [SEP] and tea are (1, 0), cup is (0, 1), mug (.6, .8), no (-1, 0).
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -27,7 +25,7 @@ def text(*vectors: tuple[float, float], marks: int = 0) -> EmbeddedText:
     return EmbeddedText(np.array(vectors, np.float32).reshape(-1, 2), counted)
 
 
-def test_each_token_counts_with_its_best_partner() -> None:
+def test_each_token_counts_with_its_best_partner():
     # precision: tea .6 by mug, cup 1; recall: mug .8 by cup, cup 1; so 2 * .8 * .9 / 1.7
     assert bert_score(text(TEA, CUP), text(MUG, CUP)) == pytest.approx(1.44 / 1.7)
     assert bert_score(text(MUG, CUP), text(TEA, CUP)) == pytest.approx(1.44 / 1.7)
@@ -35,25 +33,25 @@ def test_each_token_counts_with_its_best_partner() -> None:
     assert bert_score(text(TEA), text(NO)) == pytest.approx(-1)
 
 
-def test_marks_around_a_text_are_partners_and_no_part_of_the_means() -> None:
+def test_marks_around_a_text_are_partners_and_no_part_of_the_means():
     marked = bert_score(text(TEA, CUP), text(TEA, MUG, CUP, marks=1))
     assert marked == pytest.approx(2 * 1 * 0.9 / 1.9)  # tea finds the mark; recall is of mug and cup alone
 
 
-def test_a_text_without_tokens_has_nothing_in_common() -> None:
+def test_a_text_without_tokens_has_nothing_in_common():
     assert bert_score(text(), text(TEA)) == 0
     assert bert_score(text(TEA, marks=1), text(TEA)) == 0
     assert bert_score(text(TEA), text(CUP)) == 0
 
 
-def test_without_its_packages_it_says_what_to_install() -> None:
+def test_without_its_packages_it_says_what_to_install():
     hidden = "import sys; sys.modules['onnxruntime'] = None; import benchmarks.scoring.token_vectors"
     ended = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True, check=False)
     assert "MissingExtra: BERTScore needs the 'bertscore' extra: pip install 'evimem[bertscore]'" in ended.stderr
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     pytest.importorskip("onnxruntime", reason="an extra")
     words = {"[CLS]": 0, "[SEP]": 1, "tea": 2, "cup": 3, "mug": 4, "no": 5}
     marks = [{"SpecialToken": {"id": name, "type_id": 0}} for name in ("[CLS]", "[SEP]")]
@@ -66,7 +64,7 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copy(MODEL, tmp_path / "model.onnx")).parent
 
 
-def test_a_model_in_a_folder_is_asked(folder: Path) -> None:
+def test_a_model_in_a_folder_is_asked(folder):
     from benchmarks.scoring.token_vectors import TokenVectors  # noqa: PLC0415 - needs an extra
 
     model = TokenVectors(folder)
@@ -75,7 +73,7 @@ def test_a_model_in_a_folder_is_asked(folder: Path) -> None:
     assert model.score("", "tea") == 0
 
 
-def test_a_folder_without_a_model_is_refused(folder: Path) -> None:
+def test_a_folder_without_a_model_is_refused(folder):
     from benchmarks.scoring.token_vectors import TokenVectors  # noqa: PLC0415 - needs an extra
 
     folder.joinpath("model.onnx").unlink()

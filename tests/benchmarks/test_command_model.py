@@ -1,7 +1,5 @@
 """`python -m benchmarks` with a model: by mailbox, at an endpoint, kept, and through failures."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The data card of our chats: its numbers are those of the files, and its adapter scores a memory as it stands."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys
@@ -18,7 +16,7 @@ CHATS = Path(__file__).parents[2] / "benchmarks" / "chats"
 CARD = (CHATS / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_numbers_of_the_card_are_those_of_the_files() -> None:
+def test_the_numbers_of_the_card_are_those_of_the_files():
     chats = read_chats(CHATS)
     asked = [one for chat in chats for one in chat.questions]
     assert f"{len(chats)} conversations in six registers with {len(asked)} questions" in CARD
@@ -32,7 +30,7 @@ def test_the_numbers_of_the_card_are_those_of_the_files() -> None:
 
 
 @pytest.fixture
-def one_chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def one_chat(tmp_path, monkeypatch):
     for path in CHATS.glob("bakery.*"):
         shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -45,7 +43,7 @@ def adapter() -> str:
     return re.findall(r"```python\n(.*?)```", CARD, re.DOTALL)[0]
 
 
-def test_the_adapter_of_the_card_works_as_it_stands(one_chat: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_adapter_of_the_card_works_as_it_stands(one_chat, capsys):
     (one_chat / "mine.py").write_text(adapter())
     assert main(["chats", ".", "--adapter", "mine:open_memory", "--limit", "3"]) == Exit.OK
     assert "cites gold" in capsys.readouterr().out
@@ -55,9 +53,7 @@ def test_the_adapter_of_the_card_works_as_it_stands(one_chat: Path, capsys: pyte
     ("wrong", "why"),
     [("return ['t999']", "'t999', which is the id of no turn"), ("raise OSError('no index')", "OSError: no index")],
 )
-def test_what_an_adapter_does_wrong_fails_its_questions_and_is_said(
-    one_chat: Path, capsys: pytest.CaptureFixture[str], wrong: str, why: str
-) -> None:
+def test_what_an_adapter_does_wrong_fails_its_questions_and_is_said(one_chat, capsys, wrong, why):
     (one_chat / "mine.py").write_text(re.sub(r"asked = set.*", wrong, adapter()))
     assert main(["chats", ".", "--adapter", "mine:open_memory", "--limit", "3"]) == Exit.MODEL
     shown = capsys.readouterr()

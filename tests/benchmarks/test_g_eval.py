@@ -1,7 +1,5 @@
 """G-Eval over real HTTP: probabilities where a server gives them, samples where it does not, and no grade is no 1."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import log
 
@@ -34,7 +32,7 @@ def grade(server: ModelServer) -> object:
         model.close()
 
 
-def test_a_grade_is_the_mean_of_the_digits_by_their_probabilities() -> None:
+def test_a_grade_is_the_mean_of_the_digits_by_their_probabilities():
     with ModelServer(GRADED) as server:
         found = grade(server)
         body = server.received[0].body
@@ -43,13 +41,13 @@ def test_a_grade_is_the_mean_of_the_digits_by_their_probabilities() -> None:
     assert len(server.received) == 1
 
 
-def test_without_probabilities_it_is_the_mean_of_samples() -> None:
+def test_without_probabilities_it_is_the_mean_of_samples():
     with ModelServer("4", "<think>3 or 5?</think>5", "Grade: 4", "3", "4") as server:
         found = grade(server)
     assert (found.value, found.weighted, len(server.received)) == (4.0, False, SAMPLES)
 
 
-def test_a_server_that_knows_no_probabilities_is_asked_without() -> None:
+def test_a_server_that_knows_no_probabilities_is_asked_without():
     refusal = '{"error": {"message": "logprobs and top_logprobs are not supported"}}'
     with ModelServer(Fault("400", refusal), Fault("400", refusal), then="2") as server:
         found = grade(server)
@@ -58,12 +56,12 @@ def test_a_server_that_knows_no_probabilities_is_asked_without() -> None:
 
 
 @pytest.mark.parametrize("reply", ["good", "10", "3.5 is 35 %", "7"])
-def test_a_reply_without_a_grade_is_a_failure_and_not_the_lowest_grade(reply: str) -> None:
+def test_a_reply_without_a_grade_is_a_failure_and_not_the_lowest_grade(reply):
     with ModelServer(then=reply) as server, pytest.raises(ReplyError):
         grade(server)
 
 
-def test_a_run_says_the_grade_and_how_many_were_made_of_probabilities() -> None:
+def test_a_run_says_the_grade_and_how_many_were_made_of_probabilities():
     told = LocomoQuestion("When did Mira adopt her puppy?", "May", None, ("t1",), 4)
     sample = LocomoSample(
         "friends", tuple(load_example("friends"))[:10], (told, replace(told, answer=None, category=5))

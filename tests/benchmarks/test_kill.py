@@ -1,7 +1,5 @@
 """A run that is killed loses no question that was answered, and asks none of these again."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -35,7 +33,7 @@ def reply_to(body: Mapping[str, Any]) -> str:
 
 
 @pytest.mark.nightly
-def test_a_killed_run_goes_on_with_the_questions_that_are_left(tmp_path: Path) -> None:
+def test_a_killed_run_goes_on_with_the_questions_that_are_left(tmp_path):
     data, kept = tmp_path / "locomo.json", tmp_path / "kept.jsonl"
     write_locomo(data)
     env = {**os.environ, "OPENAI_API_KEY": "sk-never-sent-there"}

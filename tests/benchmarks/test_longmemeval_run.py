@@ -1,7 +1,5 @@
 """LongMemEval from a file to tables: both averages, no abstention question among them, asked at its date."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -36,18 +34,18 @@ def cases(tmp_path: Path, *rows: dict[str, Any]) -> list[Any]:
     return list(read_longmemeval(path))
 
 
-def test_retrieval_is_averaged_both_ways_and_without_abstention_questions(tmp_path: Path) -> None:
+def test_retrieval_is_averaged_both_ways_and_without_abstention_questions(tmp_path):
     results = run_longmemeval(cases(tmp_path, case("q1"), case("q2", marked=False), case("q3_abs")))
     tables = {one.name: one for one in longmemeval_tables(results)}
     rows = {row[0]: row[1:] for row in tables["retrieval"].rows}
     assert rows["questions"] == (1, 2)
-    assert [one.value for one in rows["turns, any@5"]] == [1.0, 0.5]  # type: ignore[union-attr]
-    assert [one.value for one in rows["turns, all@5"]] == [1.0, 1.0]  # type: ignore[union-attr]
+    assert [one.value for one in rows["turns, any@5"]] == [1.0, 0.5]
+    assert [one.value for one in rows["turns, all@5"]] == [1.0, 1.0]
     answers = {row[0]: row for row in tables["answers"].rows}
     assert answers["all"][1] == 3
 
 
-def test_the_corpus_is_of_the_users_turns_and_others_of_an_evidence_session_are_no_gold(tmp_path: Path) -> None:
+def test_the_corpus_is_of_the_users_turns_and_others_of_an_evidence_session_are_no_gold(tmp_path):
     (one,) = cases(tmp_path, case("q1"))
     corpus = UserTurns.of(one)
     assert corpus.ids == ("s1_1", "other-s1_2", "s2_1")
@@ -55,7 +53,7 @@ def test_the_corpus_is_of_the_users_turns_and_others_of_an_evidence_session_are_
     assert corpus.places(["s2:1", "s1:3"]) == [2, 0, 1]
 
 
-def test_a_question_is_asked_at_its_date_and_a_failure_counts_as_wrong(tmp_path: Path) -> None:
+def test_a_question_is_asked_at_its_date_and_a_failure_counts_as_wrong(tmp_path):
     model = ScriptedModel(then="no verdict")
     (result,) = run_longmemeval(cases(tmp_path, case("q1")), Approach(model))
     assert "30 May 2023" in model.requests[0].prompt
@@ -64,7 +62,7 @@ def test_a_question_is_asked_at_its_date_and_a_failure_counts_as_wrong(tmp_path:
     assert dict(zip(answers.columns, answers.rows[-1], strict=True))["coverage"] == 0.0
 
 
-def test_a_judge_marks_what_was_said_and_a_missing_answer_is_wrong(tmp_path: Path) -> None:
+def test_a_judge_marks_what_was_said_and_a_missing_answer_is_wrong(tmp_path):
     def reply(request: Any) -> str:
         if '"correct"' in request.prompt:
             return json.dumps({"reason": "", "correct": True})
@@ -79,10 +77,10 @@ def test_a_judge_marks_what_was_said_and_a_missing_answer_is_wrong(tmp_path: Pat
     assert (said.correct, failed.correct) == (True, None)
     answers = {one.name: one for one in longmemeval_tables([said, failed])}["answers"]
     judged = dict(zip(answers.columns, answers.rows[-1], strict=True))["judged correct"]
-    assert judged.value == 0.5  # type: ignore[union-attr]
+    assert judged.value == 0.5
 
 
-def test_every_type_weighs_the_same_in_their_mean_and_what_cannot_be_answered_has_a_row() -> None:
+def test_every_type_weighs_the_same_in_their_mean_and_what_cannot_be_answered_has_a_row():
     one = replace(_UNASKED, case="1", kind="multi-session", correct=True, requests=2, input_tokens=300)
     rest = [replace(one, case=str(n), kind="knowledge-update", correct=n == 2, answerable=n > 3) for n in (2, 3, 4, 5)]
     tables = {table.name: table for table in longmemeval_tables([one, *rest], 0.25, ("Judged: strict.",))}

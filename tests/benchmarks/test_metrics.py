@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from statistics import fmean
 
 import pytest
@@ -118,7 +116,7 @@ def test_a_percentile_is_one_of_the_values():
     assert [percentile(values, share) for share in (0.0, 0.5, 0.9, 1.0)] == [1, 3, 5, 5]
 
 
-def test_what_is_no_mean_is_drawn_by_conversations_too() -> None:
+def test_what_is_no_mean_is_drawn_by_conversations_too():
     pairs = [[(0.9, True), (0.8, False)], [(0.7, True), (0.1, False)], [(0.6, False), (0.2, True)], []]
 
     def area(items: list[tuple[float, bool]]) -> float | None:

@@ -1,7 +1,5 @@
 """Overlap metrics against golden vectors of nltk 3.10.4 (BLEU, METEOR without WordNet) and rouge-score 0.1.2."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.scoring.answer_overlap import bleu_1, meteor, rouge_2, rouge_l, word_set_f1
@@ -20,18 +18,16 @@ GOLDEN = [
 
 
 @pytest.mark.parametrize(("answer", "gold", "bleu", "two", "longest", "aligned"), GOLDEN)
-def test_overlap_is_what_the_usual_libraries_compute(
-    answer: str, gold: str, bleu: float, two: float, longest: float, aligned: float
-) -> None:
+def test_overlap_is_what_the_usual_libraries_compute(answer, gold, bleu, two, longest, aligned):
     found = [measure(answer, gold) for measure in (bleu_1, rouge_2, rouge_l, meteor)]
     assert found == pytest.approx([bleu, two, longest, aligned], abs=1e-4)
 
 
-def test_word_sets_count_each_word_once_and_stem_none() -> None:
+def test_word_sets_count_each_word_once_and_stem_none():
     assert word_set_f1("tea, tea and tea", "Tea and cake") == pytest.approx(0.8)
     assert word_set_f1("walks", "walk") == word_set_f1("", "walk") == 0
 
 
-def test_nothing_said_overlaps_with_nothing() -> None:
+def test_nothing_said_overlaps_with_nothing():
     assert [measure("", "a van") for measure in (bleu_1, rouge_2, rouge_l, meteor)] == [0, 0, 0, 0]
     assert [measure("...", "?") for measure in (bleu_1, rouge_2, rouge_l, meteor)] == [0, 0, 0, 0]

@@ -1,23 +1,11 @@
 """The papers' tables: what each is made of, by hand, and that one run over a conversation makes all of them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
 import pytest
 
-from benchmarks.paper_tables import (
-    TABLES,
-    Requeried,
-    _approach,
-    _needed,
-    latency,
-    requeries,
-    run_sample,
-    table,
-    tiers,
-)
+from benchmarks.paper_tables import TABLES, Requeried, _approach, _needed, latency, requeries, run_sample, table, tiers
 from benchmarks.scoring.run_locomo import QuestionResult
 from evimem.loaders.examples import load_example
 from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
@@ -48,7 +36,7 @@ def values(row: tuple[object, ...]) -> list[object]:
     return [getattr(cell, "value", cell) for cell in row[1:]]
 
 
-def test_tiers_are_held_against_what_was_shown_at_each_check() -> None:
+def test_tiers_are_held_against_what_was_shown_at_each_check():
     unseen = replace(ONE, tiers=("inferrable",), covered=(False,))
     missed = replace(ONE, tiers=("partial",), covered=(True,))
     rows = {row[0]: values(row) for row in tiers({"full": [ONE, unseen, missed]}, ())}
@@ -58,17 +46,17 @@ def test_tiers_are_held_against_what_was_shown_at_each_check() -> None:
     assert rows["full, 5 adversarial"] == [0, None, None, None, None, None]
 
 
-def test_a_question_without_evidence_has_no_oracle() -> None:
+def test_a_question_without_evidence_has_no_oracle():
     rows = {row[0]: values(row) for row in tiers({"full": [replace(ONE, gold=())]}, ())}
     assert rows["full, all"][0] == 0
 
 
-def test_the_stages_of_a_question_are_its_whole_time() -> None:
+def test_the_stages_of_a_question_are_its_whole_time():
     row = values(next(latency({"full": [ONE]}, ())))
     assert row[:4] == pytest.approx([10.0, 30.0, 20.0, 60.0])
 
 
-def test_each_way_to_ask_again_is_scored_by_iteration() -> None:
+def test_each_way_to_ask_again_is_scored_by_iteration():
     found = Requeried("a", "for what is missing", 2, ("t9", "t1"), ("t1",))
     missed = replace(found, way="the question again", ranked=("t9",))
     rows = {row[0]: values(row) for row in requeries({}, [found, replace(found, ranked=("t1",)), missed])}
@@ -76,7 +64,7 @@ def test_each_way_to_ask_again_is_scored_by_iteration() -> None:
     assert rows["the question again, iteration 2"] == [1, 0, 0, 0, 0, 0, 0]
 
 
-def test_one_run_makes_every_table_and_says_that_no_model_was_asked() -> None:
+def test_one_run_makes_every_table_and_says_that_no_model_was_asked():
     sample = LocomoSample("friends", tuple(load_example("friends"))[:40], (BEES,))
     rows = {name: _approach(name, None, ["strict"]) for name in _needed(TABLES.values())}
     run = run_sample(sample, rows=rows, every=1, again=True)

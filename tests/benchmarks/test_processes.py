@@ -1,7 +1,5 @@
 """Conversations in processes of their own: the same results, in the same order."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 from benchmarks.scoring.asking import Asker
@@ -14,7 +12,7 @@ ADOPTED = LocomoQuestion("When did Mira adopt her puppy?", "last Friday", None, 
 SAMPLE = LocomoSample("one", tuple(load_example("friends"))[:12], (ADOPTED,))
 
 
-def test_several_processes_find_what_one_finds() -> None:
+def test_several_processes_find_what_one_finds():
     samples = [SAMPLE, replace(SAMPLE, id="two", turns=SAMPLE.turns[:6])]
     counted: list[int] = []
     apart = run_locomo(samples, wide=True, processes=2, asker=Asker(progress=counted.append))

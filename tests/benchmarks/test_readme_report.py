@@ -1,7 +1,5 @@
 """The figures of the pages of benchmarks/ are those of result files, and no table or chart stands without one."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +16,7 @@ FIGURES = re.compile(r"^(?:\|\s*:?---|!\[)", re.MULTILINE)
 
 
 @every_page
-def test_tables_and_charts_are_what_the_result_files_say(page: Path) -> None:
+def test_tables_and_charts_are_what_the_result_files_say(page):
     text = page.read_text(encoding="utf-8")
     rendered = render(text, page.parent)
     assert rendered.text == text, f"run `python -m benchmarks report benchmarks/{page.name}`"
@@ -32,49 +30,49 @@ def by_hand(text: str) -> list[str]:
 
 
 @every_page
-def test_no_table_or_chart_stands_without_a_result_file(page: Path) -> None:
+def test_no_table_or_chart_stands_without_a_result_file(page):
     assert by_hand(page.read_text(encoding="utf-8")) == []
 
 
-def test_the_page_for_those_who_choose_is_short() -> None:
+def test_the_page_for_those_who_choose_is_short():
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 400
 
 
 @pytest.mark.parametrize("written", ["| a | b |\n| --- | ---: |\n| x | 1 |\n", "![Times](plots/times.svg)\n"])
-def test_a_table_or_chart_that_is_written_by_hand_is_seen(written: str) -> None:
+def test_a_table_or_chart_that_is_written_by_hand_is_seen(written):
     assert len(by_hand(f"{README.read_text(encoding='utf-8')}\n{written}")) == 1
 
 
-def test_every_result_file_and_chart_is_shown() -> None:
+def test_every_result_file_and_chart_is_shown():
     text = README.read_text(encoding="utf-8") + RESEARCH.read_text(encoding="utf-8")
     assert [one.name for one in (README.parent / "plots").iterdir() if f"(plots/{one.name})" not in text] == []
     assert [one.name for one in (README.parent / "results").glob("*.json") if f"results/{one.name}:" not in text] == []
 
 
-def test_every_result_is_of_committed_code() -> None:
+def test_every_result_is_of_committed_code():
     made = {one.name: read_result(one).made for one in (README.parent / "results").glob("*.json")}
     assert [name for name, one in made.items() if one.commit is None or one.commit.endswith("+")] == []
 
 
-def test_a_figure_that_was_changed_by_hand_is_seen(tmp_path: Path) -> None:
+def test_a_figure_that_was_changed_by_hand_is_seen(tmp_path):
     (tmp_path / "results").symlink_to(README.parent / "results")
     changed = README.read_text(encoding="utf-8").replace("| R@10 | 0.", "| R@10 | 1.", 1)
     assert render(changed, tmp_path).text == README.read_text(encoding="utf-8") != changed
 
 
-def test_a_table_says_how_long_its_run_took_and_beside_what() -> None:
+def test_a_table_says_how_long_its_run_took_and_beside_what():
     result = read_result(README.parent / "results" / "locomo.json")
     known = replace(result, made=replace(result.made, seconds=111.4, load=0.5))
     assert source(known).endswith("2 cores, 111 s, load 0.5 at the end.")
     assert source(replace(result, made=replace(result.made, seconds=None, load=None))).endswith("2 cores.")
 
 
-def test_a_table_is_aligned_by_what_it_holds_and_bars_are_escaped() -> None:
+def test_a_table_is_aligned_by_what_it_holds_and_bars_are_escaped():
     table = ResultTable("t", "T", ("", "value", "said"), (("a|b", MeanScore(0.5, 4, 0.25, 0.75), "x"),), (), ("value",))
     assert markdown(table) == "|  | value | said |\n| --- | ---: | --- |\n| a\\|b | 0.500 (0.250-0.750) | x |\n"
     assert shown(MeanScore(0.5, 4, 0.25, 0.75)) == "0.500"
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.0, "0.000"), (9.9999, "10.0"), (99.99, "100"), (-3.5, "-3.500")])
-def test_figures_have_about_three_digits(value: float, text: str) -> None:
+def test_figures_have_about_three_digits(value, text):
     assert shown(value) == text

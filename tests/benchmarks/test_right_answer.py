@@ -1,7 +1,5 @@
 """When a short answer counts as right."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.scoring.right_answer import holds, is_right, spelled
@@ -19,7 +17,7 @@ from benchmarks.scoring.right_answer import holds, is_right, spelled
         ("the old blue van", ["the blue van"]),
     ],
 )
-def test_an_answer_with_a_gold_form_is_right(text: str, gold: list[str]) -> None:
+def test_an_answer_with_a_gold_form_is_right(text, gold):
     assert is_right(text, gold)
 
 
@@ -27,11 +25,11 @@ def test_an_answer_with_a_gold_form_is_right(text: str, gold: list[str]) -> None
     ("text", "gold"),
     [("8 September 2023", ["7 September 2023"]), ("13", ["3"]), ("No, yes was a slip", ["yes"]), ("van", ["no van"])],
 )
-def test_another_value_is_wrong(text: str, gold: list[str]) -> None:
+def test_another_value_is_wrong(text, gold):
     assert not is_right(text, gold)
 
 
-def test_words_are_compared_whole_and_in_order() -> None:
+def test_words_are_compared_whole_and_in_order():
     assert spelled("Twenty-one Cats!") == "21 cats"
     assert holds("she sold twenty-one cats", "21 cats")
     assert not holds("cats, twenty-one", "21 cats")

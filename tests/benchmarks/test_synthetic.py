@@ -1,11 +1,8 @@
 """The synthetic set, and the whole harness on it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -30,13 +27,13 @@ from evimem.loops import Iris
 VALUES = [value for form in _tables()["attributes"].values() for value in form["values"]]
 
 
-def test_a_seed_writes_one_conversation() -> None:
+def test_a_seed_writes_one_conversation():
     assert synthetic_chat(3) == synthetic_chat(3)
     assert synthetic_chat(3).turns != synthetic_chat(4).turns
 
 
 @pytest.mark.parametrize("depth", [1, 4])
-def test_gold_is_what_it_says(depth: int) -> None:
+def test_gold_is_what_it_says(depth):
     chat = synthetic_chat(1, turns=300, people=4, depth=depth)
     said = {turn.id: turn for turn in chat.turns}
     assert len(chat.turns) == 300
@@ -61,7 +58,7 @@ def test_gold_is_what_it_says(depth: int) -> None:
                 assert turn.speaker in before.text
 
 
-def test_a_false_premise_names_a_person_and_a_value_that_this_person_never_told() -> None:
+def test_a_false_premise_names_a_person_and_a_value_that_this_person_never_told():
     chat = synthetic_chat(1, turns=300, people=4, depth=1)
     supposed = [one for one in chat.questions if one.kind == "false premise"]
     assert len({next(turn.speaker for turn in chat.turns if turn.speaker in one.text) for one in supposed}) == 4
@@ -86,7 +83,7 @@ def as_longmemeval(chat: LabelledChat) -> Iterator[LongMemEvalCase]:
         yield LongMemEvalCase(f"{chat.name}.{number}", q.text, *told)
 
 
-def test_the_whole_harness_runs_on_it(tmp_path: Path) -> None:
+def test_the_whole_harness_runs_on_it(tmp_path):
     chats = [synthetic_chat(seed, turns=40, people=1, depth=2) for seed in (1, 2)]
     run = run_locomo([as_locomo(chats[0])])
     cases = [next(as_longmemeval(chat)) for chat in chats]
@@ -103,12 +100,12 @@ def test_the_whole_harness_runs_on_it(tmp_path: Path) -> None:
     assert page.text.count("| ---") >= len(blocks)
     assert [*page.charts] == ["plots/risk-coverage.svg"]
     overall = dict(every["chats"][0].rows)
-    assert overall["R@10"].value > 0.8  # type: ignore[union-attr]
+    assert overall["R@10"].value > 0.8
     by_kind = next(one for one in every["chats"] if one.name == "evidence-by-kind")
     assert {row[0] for row in by_kind.rows} >= {"fact", "never told", "false premise", "chain of 2", "all"}
 
 
-def test_a_memory_that_only_searches_quotes_its_best_turn() -> None:
+def test_a_memory_that_only_searches_quotes_its_best_turn():
     chat = synthetic_chat(1, turns=60, people=2, depth=1)
     results = run_chats([chat], PlainBm25)
     assert {one.kind for one in results} == {"quote"}
@@ -117,7 +114,7 @@ def test_a_memory_that_only_searches_quotes_its_best_turn() -> None:
     assert "confidence" not in {one.name for one in chat_tables(results)}
 
 
-def test_a_variant_reaches_the_memory(tmp_path: object) -> None:
+def test_a_variant_reaches_the_memory(tmp_path):
     chat = synthetic_chat(1, turns=30, people=1, depth=1)
     willing = Approach(loop=Iris(without={"abstention"}))
     results = run_chats([chat], lambda folder: OwnMemory(folder, willing))

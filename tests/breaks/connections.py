@@ -1,7 +1,5 @@
 """Breaks of locks, transactions, threads, forks and interrupts of one connection."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext

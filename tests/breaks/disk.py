@@ -1,7 +1,5 @@
 """Breaks of lost, exchanged and damaged files, failing and full disks."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from typing import Any
 

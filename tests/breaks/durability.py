@@ -1,7 +1,5 @@
 """Breaks of commits, power cuts, migrations, backups and the settings of SQLite."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

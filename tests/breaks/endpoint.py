@@ -1,7 +1,5 @@
 """Breaks of requests to a server: deadlines, errors, secrets."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

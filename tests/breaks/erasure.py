@@ -1,7 +1,5 @@
 """Breaks of forgetting, and rows derived from forgotten turns."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 from unittest.mock import ANY

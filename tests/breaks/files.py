@@ -1,7 +1,5 @@
 """Breaks of imports and exports, files beside a memory, modes of files, and output to a terminal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tests that several breaks turn red."""
 
-from __future__ import annotations
-
 KILLS = "tests/reliability/test_kills.py::test_no_acknowledged_turn_is_lost_to_a_kill"
 POWER = "tests/reliability/test_power_loss.py::test_no_acknowledged_turn_is_lost_to_a_power_cut"
 REPLACED = (

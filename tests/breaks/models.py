@@ -1,7 +1,5 @@
 """Breaks of replies of a model, and what is read from turns."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from dataclasses import replace

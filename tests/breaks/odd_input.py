@@ -1,7 +1,5 @@
 """Breaks of odd text, names and queries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evimem import Turn

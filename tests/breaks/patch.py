@@ -1,7 +1,5 @@
 """How breaks replace what they break: never by a bare assignment, which a rename would make a change of nothing."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

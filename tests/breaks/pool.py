@@ -1,7 +1,5 @@
 """Breaks of the pool of memories: leases, isolation of users, paths."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import time

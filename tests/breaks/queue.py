@@ -1,7 +1,5 @@
 """Breaks of queued jobs: order, retries, completion."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -4,8 +4,6 @@
 it, once per process. What each gate promises: tests/reliability/README.md and tests/statements/README.md.
 """
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import os

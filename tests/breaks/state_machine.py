@@ -1,7 +1,5 @@
 """Breaks of what a memory holds after any sequence of calls."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reliability, risk and ranking, against values worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,21 +20,21 @@ LABELS = [True, True, False, True, False]
 LABELLED = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=60)
 
 
-def test_bins_hold_what_was_predicted_and_observed() -> None:
+def test_bins_hold_what_was_predicted_and_observed():
     first, second, third = reliability(SURE, LABELS)
     assert (first, second) == (Bin(0.2, 0.0, 1), Bin(0.6, 1.0, 1))
     assert (third.predicted, third.observed, third.count) == (pytest.approx(2.75 / 3), pytest.approx(2 / 3), 3)
 
 
-def test_certainty_falls_into_the_last_bin() -> None:
+def test_certainty_falls_into_the_last_bin():
     assert reliability([1.0, 0.0], [True, False]) == (Bin(0.0, 0.0, 1), Bin(1.0, 1.0, 1))
 
 
-def test_the_calibration_error_weighs_bins_by_their_size() -> None:
+def test_the_calibration_error_weighs_bins_by_their_size():
     assert ece((Bin(0.5, 0.9, 1), Bin(0.9, 0.8, 3))) == pytest.approx((0.4 + 3 * 0.1) / 4)
 
 
-def test_risk_grows_with_coverage_and_equal_probabilities_come_together() -> None:
+def test_risk_grows_with_coverage_and_equal_probabilities_come_together():
     assert risk_coverage(SURE, LABELS) == (
         Point(0.95, 0.2, 0.0),
         Point(0.9, 0.6, pytest.approx(1 / 3)),
@@ -45,25 +43,25 @@ def test_risk_grows_with_coverage_and_equal_probabilities_come_together() -> Non
     )
 
 
-def test_the_area_is_the_mean_risk_with_equals_mixed() -> None:
+def test_the_area_is_the_mean_risk_with_equals_mixed():
     expected = (0 + 0.5 / 2 + 1 / 3 + 1 / 4 + 2 / 5) / 5
     assert aurc(SURE, LABELS) == pytest.approx(expected)
 
 
 @given(LABELLED)
-def test_the_area_of_one_and_the_same_probability_is_the_base_risk(labelled: list[tuple[float, bool]]) -> None:
+def test_the_area_of_one_and_the_same_probability_is_the_base_risk(labelled):
     labels = [label for _, label in labelled]
     assert aurc([0.5] * len(labels), labels) == pytest.approx(labels.count(False) / len(labels))
 
 
-def test_the_threshold_for_a_precision_is_the_widest_that_has_it() -> None:
+def test_the_threshold_for_a_precision_is_the_widest_that_has_it():
     assert threshold_for(SURE, LABELS, 0.75) == Point(0.6, 0.8, 0.25)
     assert threshold_for(SURE, LABELS, 1.0) == Point(0.95, 0.2, 0.0)
     assert threshold_for([0.9], [False], 0.5) is None
 
 
 @given(LABELLED)
-def test_ranking_is_what_comparing_every_pair_says(labelled: list[tuple[float, bool]]) -> None:
+def test_ranking_is_what_comparing_every_pair_says(labelled):
     true = [score for score, label in labelled if label]
     false = [score for score, label in labelled if not label]
     if true and false:

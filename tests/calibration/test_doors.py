@@ -1,11 +1,7 @@
 """Calibrating a memory through both doors: what is kept, when it is used, and when it is not."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +20,7 @@ TRAPS = [one.question for one in UNANSWERABLE]
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory, friends_file: Path) -> tuple[bytes, evimem.Calibration]:
+def done(tmp_path_factory, friends_file):
     """The same memory, calibrated for nearly certain answers."""
     path = tmp_path_factory.mktemp("done") / "m.evimem"
     path.write_bytes(friends_file.read_bytes())
@@ -35,19 +31,19 @@ def done(tmp_path_factory: pytest.TempPathFactory, friends_file: Path) -> tuple[
 
 
 @pytest.fixture
-def calibrated(tmp_path: Path, done: tuple[bytes, evimem.Calibration]) -> Iterator[evimem.Memory]:
+def calibrated(tmp_path, done):
     (tmp_path / "calibrated.evimem").write_bytes(done[0])
     with evimem.open(tmp_path / "calibrated.evimem") as opened:
         yield opened
 
 
 @pytest.fixture
-def path(friends_path: Path) -> Path:
+def path(friends_path):
     return friends_path
 
 
 @pytest.fixture
-def memory(path: Path) -> Iterator[evimem.Memory]:
+def memory(path):
     with evimem.open(path) as opened:
         yield opened
 
@@ -57,9 +53,7 @@ def told(answer: evimem.Answer) -> float:
     return [event.probability for event in answer.trace if isinstance(event, Judged)][-1]
 
 
-def test_a_calibration_is_kept_in_the_file_and_used_by_ask(
-    memory: evimem.Memory, calibrated: evimem.Memory, done: tuple[bytes, evimem.Calibration]
-) -> None:
+def test_a_calibration_is_kept_in_the_file_and_used_by_ask(memory, calibrated, done):
     content, found = done
     assert [one for one in QUESTIONS if one.question.encode() in content] == [], "a question is kept"
     assert calibrated.calibration() == found
@@ -68,26 +62,20 @@ def test_a_calibration_is_kept_in_the_file_and_used_by_ask(
     assert found.knots[0][1] <= after <= found.knots[-1][1]
 
 
-def test_answers_are_withheld_below_the_calibrated_threshold(
-    memory: evimem.Memory, calibrated: evimem.Memory, done: tuple[bytes, evimem.Calibration]
-) -> None:
+def test_answers_are_withheld_below_the_calibrated_threshold(memory, calibrated, done):
     answered = [one.question for one in ANSWERABLE[:20] if not memory.ask(one.question).abstained]
     again = [calibrated.ask(question) for question in answered]
     assert [answer for answer in again if answer.abstained]
     assert all(answer.abstained == (told(answer) < done[1].abstain_below) for answer in again)
 
 
-def test_calibrating_again_starts_from_the_judge_and_not_from_the_last_time(
-    calibrated: evimem.Memory, done: tuple[bytes, evimem.Calibration]
-) -> None:
+def test_calibrating_again_starts_from_the_judge_and_not_from_the_last_time(calibrated, done):
     second = calibrated.calibrate(QUESTIONS)
     assert second.knots == done[1].knots
     assert second.ece_before != done[1].ece_before  # the first one is in force by then
 
 
-def test_the_other_door_finds_the_same_and_a_dry_run_changes_nothing(
-    path: Path, done: tuple[bytes, evimem.Calibration]
-) -> None:
+def test_the_other_door_finds_the_same_and_a_dry_run_changes_nothing(path, done):
     async def ask() -> tuple[evimem.Calibration, evimem.Calibration | None]:
         async with evimem.open_async(path) as memory:
             return await memory.calibrate(QUESTIONS, precision=0.97, keep=False), await memory.calibration()
@@ -95,7 +83,7 @@ def test_the_other_door_finds_the_same_and_a_dry_run_changes_nothing(
     assert asyncio.run(ask()) == (done[1], None)
 
 
-def test_with_another_embedder_it_is_not_used_and_health_says_so(calibrated: evimem.Memory) -> None:
+def test_with_another_embedder_it_is_not_used_and_health_says_so(calibrated):
     assert calibrated.health().problems == ()
 
     def embed(texts: list[str]) -> np.ndarray:
@@ -109,7 +97,7 @@ def test_with_another_embedder_it_is_not_used_and_health_says_so(calibrated: evi
     assert problem in calibrated.check().problems
 
 
-def test_a_calibration_without_vectors_is_refused(memory: evimem.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_calibration_without_vectors_is_refused(memory, monkeypatch):
     def fails(texts: object) -> None:
         raise ConnectionError
 
@@ -119,16 +107,14 @@ def test_a_calibration_without_vectors_is_refused(memory: evimem.Memory, monkeyp
     assert memory.calibration() is None
 
 
-def test_what_another_version_wrote_is_not_used_and_health_says_so(memory: evimem.Memory) -> None:
+def test_what_another_version_wrote_is_not_used_and_health_says_so(memory):
     before = memory.ask("When did Elio propose?")
     memory._core.store.keep_setting("calibration.offline", '{"shape": "unknown"}')
     assert memory.ask("When did Elio propose?") == before
     assert "cannot be read" in memory.health().problems[0]
 
 
-def test_it_outlives_forgetting_and_rebuilding_but_not_the_last_turn(
-    calibrated: evimem.Memory, done: tuple[bytes, evimem.Calibration]
-) -> None:
+def test_it_outlives_forgetting_and_rebuilding_but_not_the_last_turn(calibrated, done):
     calibrated.forget(turns=["s1:1"])
     calibrated.rebuild()
     assert calibrated.calibration() == done[1]
@@ -136,7 +122,7 @@ def test_it_outlives_forgetting_and_rebuilding_but_not_the_last_turn(
     assert calibrated.calibration() is None
 
 
-def test_fewer_than_fifty_questions_are_refused_before_any_is_asked(memory: evimem.Memory) -> None:
+def test_fewer_than_fifty_questions_are_refused_before_any_is_asked(memory):
     asked: list[int] = []
     with pytest.raises(evimem.InvalidQuery, match="at least 50 labelled questions"):
         memory.calibrate(QUESTIONS[-49:], progress=asked.append)
@@ -154,7 +140,7 @@ def reply(request: Complete) -> str:
     )
 
 
-def test_a_models_confidence_is_calibrated_for_that_model_alone(path: Path) -> None:
+def test_a_models_confidence_is_calibrated_for_that_model_alone(path):
     budget = evimem.Budget(iterations=1)
     with evimem.open(path, llm=ScriptedModel(then=reply)) as memory:
         assert not memory.ask(TRAPS[0], budget=budget).abstained

@@ -1,7 +1,5 @@
 """From scores and labels to a map: monotone, no worse than the judge itself, refused where it means nothing."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace
@@ -25,26 +23,26 @@ def judged(count: int, told: float = 1.0, seed: int = 0) -> list[ScoredQuestion]
     return found
 
 
-def test_an_overconfident_judge_is_corrected() -> None:
+def test_an_overconfident_judge_is_corrected():
     found = fit(judged(400, told=4.0), "model", "embedder")
     assert found.ece_before > 0.1
     assert found.ece < found.ece_before / 2
     assert found.probability(1.0) == pytest.approx(1 / (1 + math.exp(-1.0)), abs=0.1)
 
 
-def test_a_judge_that_is_right_is_left_nearly_as_it_is() -> None:
+def test_a_judge_that_is_right_is_left_nearly_as_it_is():
     found = fit(judged(200), "model", "embedder")
     assert all(abs(found.probability(score) - 1 / (1 + math.exp(-score))) < 0.15 for score in (-2, 0, 1, 3))
 
 
-def test_more_is_never_less_probable() -> None:
+def test_more_is_never_less_probable():
     found = fit(judged(60), "model", "embedder")
     probabilities = [found.probability(n / 10) for n in range(-60, 90)]
     assert probabilities == sorted(probabilities)
     assert 0 < probabilities[0] < probabilities[-1] < 1
 
 
-def test_the_threshold_keeps_false_abstention() -> None:
+def test_the_threshold_keeps_false_abstention():
     scored = judged(500)
     for share in (0.05, 0.1, 0.3):
         found = fit(scored, "model", "embedder", Wanted(share))
@@ -53,7 +51,7 @@ def test_the_threshold_keeps_false_abstention() -> None:
         assert sum(refused) / len(refused) <= share
 
 
-def test_the_threshold_reaches_a_precision() -> None:
+def test_the_threshold_reaches_a_precision():
     scored = judged(500)
     found = fit(scored, "model", "embedder", Wanted(precision=0.9))
     given = [one.answerable for one in scored if found.probability(one.score) >= found.abstain_below]
@@ -63,7 +61,7 @@ def test_the_threshold_reaches_a_precision() -> None:
     assert found.precise.coverage == len(given) / len(scored)
 
 
-def test_a_precision_out_of_reach_is_refused_with_what_is_in_reach() -> None:
+def test_a_precision_out_of_reach_is_refused_with_what_is_in_reach():
     scored = [replace(one, score=0.0) for one in judged(60)]
     with pytest.raises(InvalidQuery, match=r"no threshold gives a precision of 0.99.* at best"):
         fit(scored, "model", "embedder", Wanted(precision=0.99))
@@ -72,22 +70,22 @@ def test_a_precision_out_of_reach_is_refused_with_what_is_in_reach() -> None:
 @pytest.mark.parametrize(
     "scored", [judged(49), [one for one in judged(200) if one.answerable][:60]], ids=["too few", "all alike"]
 )
-def test_too_few_labels_of_a_kind_are_refused_with_the_reason(scored: list[ScoredQuestion]) -> None:
+def test_too_few_labels_of_a_kind_are_refused_with_the_reason(scored):
     with pytest.raises(InvalidQuery, match=r"at least 50 labelled questions.*label more"):
         fit(scored, "model", "embedder")
 
 
-def test_fifty_are_enough() -> None:
+def test_fifty_are_enough():
     assert fit(judged(50), "model", "embedder").questions == 50
 
 
 @pytest.mark.parametrize("wanted", [Wanted(1.5), Wanted(precision=-0.1)])
-def test_a_share_that_is_none_is_refused(wanted: Wanted) -> None:
+def test_a_share_that_is_none_is_refused(wanted):
     with pytest.raises(InvalidQuery, match="expected a share between 0 and 1"):
         fit(judged(60), "model", "embedder", wanted)
 
 
-def test_figures_are_of_questions_that_the_map_was_not_fitted_on() -> None:
+def test_figures_are_of_questions_that_the_map_was_not_fitted_on():
     scored = judged(60)
     found = fit(scored, "model", "embedder")
     labels = [one.answerable for one in scored]
@@ -96,14 +94,14 @@ def test_figures_are_of_questions_that_the_map_was_not_fitted_on() -> None:
     assert found.ece > ece(reliability(own, labels))
 
 
-def test_a_calibration_is_read_as_it_was_written() -> None:
+def test_a_calibration_is_read_as_it_was_written():
     found = fit(judged(80), "model", "embedder")
     assert Calibration.from_json(found.to_json()) == found
     with pytest.raises(ImportFailed, match="not a calibration"):
         Calibration.from_json('{"judge": "x"}')
 
 
-def test_tilting_learns_two_numbers_and_never_falls() -> None:
+def test_tilting_learns_two_numbers_and_never_falls():
     scored = judged(2000, told=2.0)
     better = tilt([one.judged for one in scored], [one.answerable for one in scored])
     assert better(1 / (1 + math.exp(-2.0))) == pytest.approx(1 / (1 + math.exp(-1.0)), abs=0.05)

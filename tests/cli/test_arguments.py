@@ -1,7 +1,5 @@
 """The options of a command are the arguments of its function and of a method of `Memory`, and cost no import."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import subprocess

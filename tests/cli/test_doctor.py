@@ -1,7 +1,5 @@
 """`evimem doctor` names each kind of damage and what to do, repairs what is derived, and never touches a turn."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,13 +47,13 @@ DERIVED = {
 
 
 @pytest.fixture(autouse=True)
-def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def stopped_clock(monkeypatch):
     """Stop the clock of the progress line, which goes to stderr once work has taken a second: nothing does here."""
     monkeypatch.setattr(page, "Progress", partial(Progress, clock=FakeClock()))
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(tmp_path_factory):
     """A memory with sealed and open segments, links, and a trace."""
     path = tmp_path_factory.mktemp("whole") / "m.evimem"
     embedder = StaticEmbedder()
@@ -68,7 +66,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def path(whole: Path, tmp_path: Path) -> Path:
+def path(whole, tmp_path):
     for file in whole.parent.iterdir():
         shutil.copy(file, tmp_path)
     return tmp_path / "m.evimem"
@@ -99,7 +97,7 @@ def turns_of(path: Path) -> list[evimem.Turn]:
 
 
 @pytest.mark.parametrize("kind", DERIVED)
-def test_derived_damage_is_named_repaired_and_gone(cli: Cli, path: Path, kind: str) -> None:
+def test_derived_damage_is_named_repaired_and_gone(cli, path, kind):
     before = turns_of(path)
     spoil(path, DERIVED[kind].sql)
     found = cli("doctor", path, "--json")
@@ -115,7 +113,7 @@ def test_derived_damage_is_named_repaired_and_gone(cli: Cli, path: Path, kind: s
 
 
 @pytest.mark.parametrize("column", ["text = 'I never said this.'", "speaker = 2", "time = 'soon'", "digest = x'00'"])
-def test_an_altered_turn_is_named_and_left_alone_until_it_is_forgotten(cli: Cli, path: Path, column: str) -> None:
+def test_an_altered_turn_is_named_and_left_alone_until_it_is_forgotten(cli, path, column):
     first = turns_of(path)[0]
     spoil(path, f"UPDATE turn SET {column} WHERE seq = 1")
     found = cli("doctor", path, "--json")
@@ -133,7 +131,7 @@ def test_an_altered_turn_is_named_and_left_alone_until_it_is_forgotten(cli: Cli,
     ("table", "says"),
     [("turn", "restore a backup"), ("fact", "rows of table 'fact'"), ("edge", "rows of table 'edge'")],
 )
-def test_damaged_pages_are_reported_with_their_table(cli: Cli, path: Path, table: str, says: str) -> None:
+def test_damaged_pages_are_reported_with_their_table(cli, path, table, says):
     before = turns_of(path)
     db = apsw.Connection(str(path))
     leaf = db.execute("SELECT max(pageno) FROM dbstat WHERE name = ? AND pagetype = 'leaf'", (table,)).get
@@ -150,7 +148,7 @@ def test_damaged_pages_are_reported_with_their_table(cli: Cli, path: Path, table
 
 
 @pytest.mark.parametrize("what", ["missing", "torn"])
-def test_a_lost_mark_is_reported_and_rewritten(cli: Cli, path: Path, what: str) -> None:
+def test_a_lost_mark_is_reported_and_rewritten(cli, path, what):
     mark_path(path).write_bytes(b"nonsense")
     if what == "missing":
         mark_path(path).unlink()
@@ -159,15 +157,13 @@ def test_a_lost_mark_is_reported_and_rewritten(cli: Cli, path: Path, what: str) 
     assert cli("doctor", path).err == ""
 
 
-def test_a_vector_index_that_cannot_be_read_is_done_without(cli: Cli, path: Path) -> None:
+def test_a_vector_index_that_cannot_be_read_is_done_without(cli, path):
     path.with_name("m.evimem.ann").write_bytes(b"nonsense")
     assert cli("doctor", path).code == Exit.OK
 
 
 @pytest.mark.parametrize(("what", "says"), [("emptied", "is empty but held"), ("older", "is older than it was")])
-def test_a_memory_that_is_not_what_it_was_is_not_opened_to_be_looked_at(
-    cli: Cli, path: Path, tmp_path: Path, what: str, says: str
-) -> None:
+def test_a_memory_that_is_not_what_it_was_is_not_opened_to_be_looked_at(cli, path, tmp_path, what, says):
     older = shutil.copy(path, tmp_path / "older")
     with evimem.open(path) as memory:
         memory.add("Mira", "One more.", time="2030-01-01T10:00:00")

@@ -1,7 +1,5 @@
 """Nothing that a path, an argument, a turn or a model says steers the terminal that it is printed on."""
 
-from __future__ import annotations
-
 import io
 import re
 

@@ -1,15 +1,8 @@
 """`evimem mcp` refuses options that do not fit together before it opens anything, and `evimem token` makes tokens."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from evimem.adapters.user_tokens import TokenFile, TokenHolder
-
-from .conftest import Ran
 
 
 @pytest.mark.parametrize(
@@ -27,9 +20,7 @@ from .conftest import Ran
         (("m", "--deadline", "3"), "--deadline needs --llm"),
     ],
 )
-def test_options_that_do_not_fit_together_are_named(
-    cli: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], says: str
-) -> None:
+def test_options_that_do_not_fit_together_are_named(cli, tmp_path, monkeypatch, words, says):
     monkeypatch.chdir(tmp_path)
     ran = cli("mcp", *words)
     assert ran.code == 2
@@ -37,7 +28,7 @@ def test_options_that_do_not_fit_together_are_named(
     assert [*tmp_path.iterdir()] == []
 
 
-def test_token_prints_a_token_that_the_file_knows(cli: Callable[..., Ran], tmp_path: Path) -> None:
+def test_token_prints_a_token_that_the_file_knows(cli, tmp_path):
     token = cli("token", tmp_path / "t", "--user", "mira", "--scope", "read", "--json").data["token"]
     assert cli("token", tmp_path / "t", "--user", "tomas").out.strip() != token
     assert TokenFile(tmp_path / "t").holder(token) == TokenHolder("mira", "read")

@@ -1,7 +1,5 @@
 """A file is replaced whole while other processes sweep what killed ones left beside it."""
 
-from __future__ import annotations
-
 import os
 import time
 from functools import partial
@@ -33,7 +31,7 @@ def sweep_on(path: Path, until: float) -> int:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be deleted there")
-def test_a_file_that_is_being_replaced_is_never_swept(tmp_path: Path) -> None:
+def test_a_file_that_is_being_replaced_is_never_swept(tmp_path):
     memory = tmp_path / "m.evimem"
     memory.touch()
     mark, until = memory.with_name("m.evimem.mark"), time.monotonic() + SECONDS

@@ -1,7 +1,5 @@
 """Long work gives way to whoever waits to write, and one who waits shows it."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path
@@ -22,7 +20,7 @@ def until_awaited(connection: Connection) -> None:
         time.sleep(0.001)
 
 
-def test_who_waits_writes_before_long_work_goes_on(tmp_path: Path) -> None:
+def test_who_waits_writes_before_long_work_goes_on(tmp_path):
     path, order = tmp_path / "m", list[str]()
     long, short = Connection(path), Connection(path)
 
@@ -42,7 +40,7 @@ def test_who_waits_writes_before_long_work_goes_on(tmp_path: Path) -> None:
     assert order == ["short", "long"] * 20
 
 
-def test_nobodyis_awaited_once_who_waited_was_killed(tmp_path: Path) -> None:
+def test_nobodyis_awaited_once_who_waited_was_killed(tmp_path):
     connection = Connection(tmp_path / "m")
     with connection.writing():
         child = start(lambda send: wait_for_the_lock(tmp_path / "m"))

@@ -1,7 +1,5 @@
 """`safe_context` is `contextlib.contextmanager`, but for whom the generator belongs to."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +12,7 @@ LOG: list[str] = []
 
 
 @pytest.fixture(autouse=True)
-def _empty_log() -> None:
+def _empty_log():
     LOG.clear()
 
 
@@ -34,48 +32,48 @@ def twice() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("make", [safe_context, contextmanager])
-def test_a_block_gets_the_value_and_is_left_once(make: object) -> None:
-    with make(noting)("x") as value:  # type: ignore[operator]
+def test_a_block_gets_the_value_and_is_left_once(make):
+    with make(noting)("x") as value:
         LOG.append(value)
     assert LOG == ["enter", "x", "leave"]
 
 
 @pytest.mark.parametrize("make", [safe_context, contextmanager])
 @pytest.mark.parametrize("error", [ValueError("a"), StopIteration("b"), RuntimeError("c"), KeyboardInterrupt("d")])
-def test_an_exception_goes_through_as_it_was_raised(make: object, error: BaseException) -> None:
-    with pytest.raises(type(error)) as caught, make(noting)("x"):  # type: ignore[operator]
+def test_an_exception_goes_through_as_it_was_raised(make, error):
+    with pytest.raises(type(error)) as caught, make(noting)("x"):
         raise error
     assert caught.value is error
     assert LOG == ["enter", "leave"]
 
 
 @pytest.mark.parametrize("make", [safe_context, contextmanager])
-def test_the_generator_may_suppress_an_exception(make: object) -> None:
-    with make(noting)("x"):  # type: ignore[operator]
+def test_the_generator_may_suppress_an_exception(make):
+    with make(noting)("x"):
         raise KeyError
     assert LOG == ["enter", "suppress", "leave"]
 
 
 @pytest.mark.parametrize("make", [safe_context, contextmanager])
-def test_a_generator_that_yields_twice_is_an_error(make: object) -> None:
-    with pytest.raises(RuntimeError), make(twice)():  # type: ignore[operator]
+def test_a_generator_that_yields_twice_is_an_error(make):
+    with pytest.raises(RuntimeError), make(twice)():
         pass
 
 
-def test_an_exit_stack_enters_and_leaves_it() -> None:
+def test_an_exit_stack_enters_and_leaves_it():
     with ExitStack() as stack:
         assert stack.enter_context(safe_context(noting)("x")) == "x"
     assert LOG == ["enter", "leave"]
 
 
 @pytest.mark.parametrize("make", [safe_context, contextmanager])
-def test_a_block_of_a_generator_that_is_collected_in_a_cycle_is_left_quietly(make: object) -> None:
+def test_a_block_of_a_generator_that_is_collected_in_a_cycle_is_left_quietly(make):
     def within() -> Iterator[str]:
-        with make(noting)("x") as value:  # type: ignore[operator]
+        with make(noting)("x") as value:
             yield value
 
     cycle: list[object] = [within()]
-    next(cycle[0])  # type: ignore[call-overload]
+    next(cycle[0])
     cycle.append(cycle)
     del cycle
     gc.collect()

@@ -1,12 +1,8 @@
 """Context for somebody else's prompt: within its budget, fenced, and never stored again."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -14,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import evimem
-from evimem import InvalidQuery, Memory, Tier, Turn
+from evimem import InvalidQuery, Tier, Turn
 from evimem.embedding.token_bound import token_bound
 from evimem.testing import ScriptedModel
 from evimem.text.memory_fence import CLOSE, NOTE, OPEN, WISHES, without_blocks
@@ -33,7 +29,7 @@ HOSTILE = st.lists(
 ).map("".join)  # fmt: skip
 
 
-def test_a_block_quotes_who_said_what_and_when_a_date_and_an_hour_once(memory: Memory) -> None:
+def test_a_block_quotes_who_said_what_and_when_a_date_and_an_hour_once(memory):
     memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", session="s1", id="s1:1")
     memory.add("Tomas", "What is the puppy called?", time="2024-03-12T18:21", session="s1", id="s1:2")
     memory.add("Mira", "The puppy sleeps.\nAll day.", time="2024-03-13T09:00", session="s1", id="s1:3")
@@ -62,13 +58,13 @@ def test_a_block_quotes_who_said_what_and_when_a_date_and_an_hour_once(memory: M
         ("We adopted our puppy in May.", None),
     ],
 )
-def test_a_date_is_added_only_where_the_stamp_does_not_show_it(memory: Memory, said: str, line: str | None) -> None:
+def test_a_date_is_added_only_where_the_stamp_does_not_show_it(memory, said, line):
     memory.add("Mira", said, time="2024-03-12T18:20")
     added = [each for each in memory.block(said, gate=False).text.splitlines() if each.startswith("= ")]
     assert added == ([line] if line else [])
 
 
-def test_without_a_check_nothing_is_judged_and_with_it_as_ask_judges(friends: Memory) -> None:
+def test_without_a_check_nothing_is_judged_and_with_it_as_ask_judges(friends):
     plain, checked = friends.block(PUPPY), friends.block(PUPPY, check=True)
     assert (plain.tier, plain.confidence, plain.missing) == (None, None, None)
     answer = friends.ask(PUPPY)
@@ -76,14 +72,14 @@ def test_without_a_check_nothing_is_judged_and_with_it_as_ask_judges(friends: Me
 
 
 @pytest.mark.parametrize("said", ["thanks!", "ok", "haha", "danke dir!", "Write a python function that sorts a list."])
-def test_where_nothing_is_worth_recalling_the_block_is_empty(friends: Memory, said: str) -> None:
+def test_where_nothing_is_worth_recalling_the_block_is_empty(friends, said):
     block = friends.block(said)
     assert (block.text, block.turns, block.tokens) == ("", (), 0)
     assert 0 <= block.relevance < friends.block(PUPPY).relevance <= 1
     assert friends.block(said, gate=False).relevance == block.relevance
 
 
-def test_a_users_word_is_seen_behind_twelve_repeats_of_a_wrong_reply(memory: Memory) -> None:
+def test_a_users_word_is_seen_behind_twelve_repeats_of_a_wrong_reply(memory):
     memory.add("user", "I can eat shellfish, it is peanuts I am allergic to.", time=NOON, session="s")
     for n in range(1, 13):
         memory.add("user", f"Any ideas for dinner number {n}?", time=NOON + timedelta(days=n), session="s")
@@ -93,7 +89,7 @@ def test_a_users_word_is_seen_behind_twelve_repeats_of_a_wrong_reply(memory: Mem
     assert text.count("You are allergic to shellfish.") <= 1
 
 
-def test_a_users_word_comes_before_an_assistants_restatement(memory: Memory) -> None:
+def test_a_users_word_comes_before_an_assistants_restatement(memory):
     memory.add("user", "Before we plan the walk on Sunday, I am allergic to peanuts.", time=NOON, session="s")
     memory.add("assistant", "You are allergic to peanuts.", time=NOON + timedelta(days=1), session="t")
     memory.add("user", "The walk on Sunday was lovely and long.", time=NOON + timedelta(days=2), session="u")
@@ -102,7 +98,7 @@ def test_a_users_word_comes_before_an_assistants_restatement(memory: Memory) -> 
     assert [turn.role for turn in memory.block(asked, tokens=75, gate=False).turns] == ["user"]
 
 
-def test_behind_the_first_a_long_turn_is_its_best_sentence_and_a_short_one_whole(memory: Memory) -> None:
+def test_behind_the_first_a_long_turn_is_its_best_sentence_and_a_short_one_whole(memory):
     best = f"Our puppy Juno ate {'the blue and the green slippers of ' * 5}Mira."
     short = "Juno ate our slippers. Then it rained all day, and nobody wanted to go out with it."
     for n in range(4):
@@ -115,7 +111,7 @@ def test_behind_the_first_a_long_turn_is_its_best_sentence_and_a_short_one_whole
     assert "Nothing else went on" not in text
 
 
-def test_a_shown_question_brings_its_reply(memory: Memory) -> None:
+def test_a_shown_question_brings_its_reply(memory):
     memory.add("Mira", "What was the deposit for the workshop in the end?", time=NOON, session="s")
     memory.add("Tomas", "420. I apologise.", time=NOON + timedelta(minutes=27), session="s")
     for n in range(30):
@@ -123,7 +119,7 @@ def test_a_shown_question_brings_its_reply(memory: Memory) -> None:
     assert "420. I apologise." in memory.block("deposit for the workshop", tokens=250).text
 
 
-def test_a_reference_is_looked_up_in_the_messages_before_it(memory: Memory) -> None:
+def test_a_reference_is_looked_up_in_the_messages_before_it(memory):
     memory.add("user", "My niece Juno turned seven.", time=NOON, session="s")
     memory.add("user", "My boss Pavel turned sixty.", time=NOON + timedelta(days=1), session="t")
     for n in range(40):
@@ -133,7 +129,7 @@ def test_a_reference_is_looked_up_in_the_messages_before_it(memory: Memory) -> N
     assert "Juno turned seven" in memory.block([*before, asked], tokens=75).text
 
 
-def test_turns_that_the_messages_hold_are_left_out(memory: Memory) -> None:
+def test_turns_that_the_messages_hold_are_left_out(memory):
     memory.add("user", "My puppy is called Juno.", time=NOON)
     memory.add("user", "The puppy sleeps all day.", time=NOON)
     held = [
@@ -143,7 +139,7 @@ def test_turns_that_the_messages_hold_are_left_out(memory: Memory) -> None:
     assert [turn.text for turn in memory.block(held).turns] == ["The puppy sleeps all day."]
 
 
-def test_a_standing_wish_stands_first_under_its_heading(memory: Memory) -> None:
+def test_a_standing_wish_stands_first_under_its_heading(memory):
     memory.add("user", "Always give me distances in kilometres.", time=NOON)
     memory.add("assistant", "Of course.", time=NOON)
     memory.add("user", "I ran five miles from Leeds.", time=NOON + timedelta(days=2))
@@ -151,13 +147,13 @@ def test_a_standing_wish_stands_first_under_its_heading(memory: Memory) -> None:
     assert lines[2:4] == [WISHES, "[1] user, Tue 12 Mar 2024 12:00: Always give me distances in kilometres."]
 
 
-def test_a_system_prompt_is_never_quoted(memory: Memory) -> None:
+def test_a_system_prompt_is_never_quoted(memory):
     memory.add("system", "You help with the puppy.", time=NOON, role="system")
     memory.add("user", "The puppy sleeps.", time=NOON)
     assert [turn.role for turn in memory.block("What about my puppy?").turns] == ["user"]
 
 
-def test_other_styles_hold_the_same_in_the_same_fence(friends: Memory) -> None:
+def test_other_styles_hold_the_same_in_the_same_fence(friends):
     rows = friends.block(PUPPY, style="json").text.splitlines()[2:-1]
     assert [json.loads(row)["n"] for row in rows] == [*range(1, len(rows) + 1)]
     root = ElementTree.fromstring(friends.block(PUPPY, style="xml").text)
@@ -165,7 +161,7 @@ def test_other_styles_hold_the_same_in_the_same_fence(friends: Memory) -> None:
     assert len(root) > 0 < len(rows)
 
 
-def test_a_callers_tokenizer_counts(friends: Memory) -> None:
+def test_a_callers_tokenizer_counts(friends):
     block = friends.block(PUPPY, tokens=400, count=len)
     assert 0 < block.tokens == len(block.text) <= 400
 
@@ -178,12 +174,12 @@ def test_a_callers_tokenizer_counts(friends: Memory) -> None:
         "\U0001f389" * 300,
     ],
 )
-def test_dear_text_stays_within_its_tokens(memory: Memory, said: str) -> None:
+def test_dear_text_stays_within_its_tokens(memory, said):
     memory.add("Mira", f"puppy {said}", time=NOON)
     assert len(memory.block("Where is the puppy?", tokens=500).text.encode()) < 2_000
 
 
-def test_a_long_turn_is_quoted_where_it_matches(memory: Memory) -> None:
+def test_a_long_turn_is_quoted_where_it_matches(memory):
     filler = "The weather was nice and nothing else happened at all. " * 80
     memory.add("Mira", f"{filler}We adopted a puppy called Juno. {filler}", time=NOON, session="s1", id="long")
     block = memory.block("What is the puppy called?", tokens=200)
@@ -192,14 +188,14 @@ def test_a_long_turn_is_quoted_where_it_matches(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("before", [0, 800, 1_600])
-def test_a_very_long_turn_is_quoted_where_a_search_found_it(memory: Memory, before: int) -> None:
+def test_a_very_long_turn_is_quoted_where_a_search_found_it(memory, before):
     filler = "The weather was nice and nothing else happened at all. "
     text = filler * before + "We adopted a puppy called Juno. " + filler * (1_600 - before)
     memory.add("Mira", text, time=NOON, session="s1", id="long")
     assert "We adopted a puppy called Juno." in memory.block("What is the puppy called?", tokens=200).text
 
 
-def test_what_was_said_nearly_alike_is_shown_once_and_other_things_each(memory: Memory) -> None:
+def test_what_was_said_nearly_alike_is_shown_once_and_other_things_each(memory):
     memory.extend(Turn(f"t{n}", f"s{n}", "Mira", "The puppy ate biscuits and rice.", NOON) for n in range(20))
     memory.extend(Turn(f"u{n}", f"u{n}", "Mira", f"The puppy ate thing{n} in place{n}.", NOON) for n in range(20))
     block = memory.block("What did the puppy eat?", tokens=4000)
@@ -207,7 +203,7 @@ def test_what_was_said_nearly_alike_is_shown_once_and_other_things_each(memory: 
     assert "= said 20 times" in block.text.splitlines()
 
 
-def test_an_empty_memory_and_an_empty_budget_give_no_text(memory: Memory, tmp_path: Path) -> None:
+def test_an_empty_memory_and_an_empty_budget_give_no_text(memory, tmp_path):
     nothing = memory.block(PUPPY)
     assert (nothing.text, nothing.turns, nothing.tokens, nothing.relevance) == ("", (), 0, 0)
     assert (memory.block(PUPPY, check=True).tier, memory.block(PUPPY, check=True).confidence) == (Tier.NONE, 0)
@@ -216,7 +212,7 @@ def test_an_empty_memory_and_an_empty_budget_give_no_text(memory: Memory, tmp_pa
     assert (empty.text, empty.turns, empty.tokens) == ("", (), 0)
 
 
-def test_the_newest_message_of_the_user_is_the_question(friends: Memory) -> None:
+def test_the_newest_message_of_the_user_is_the_question(friends):
     messages = [
         {"role": "user", "content": "What is the weather?"},
         {"role": "assistant", "content": None, "tool_calls": []},
@@ -228,14 +224,14 @@ def test_the_newest_message_of_the_user_is_the_question(friends: Memory) -> None
     }
 
 
-def test_an_excluded_turn_is_not_shown_next_to_another(memory: Memory) -> None:
+def test_an_excluded_turn_is_not_shown_next_to_another(memory):
     for number, text in enumerate(["What is the puppy called?", "Juno.", "My niece chose the name of our puppy."]):
         memory.add("Mira", text, time=NOON + timedelta(minutes=number), session="s", id=str(number))
     assert [turn.id for turn in memory.block("What is the puppy called?").turns] == ["0", "1", "2"]
     assert [turn.id for turn in memory.block("What is the puppy called?", exclude=["1"]).turns] == ["0", "2"]
 
 
-def test_excluded_turns_leave_their_place_to_others(memory: Memory) -> None:
+def test_excluded_turns_leave_their_place_to_others(memory):
     best = [Turn(f"t{n}", f"s{n}", "Mira", f"Our puppy is called Juno, {n}.", NOON) for n in range(40)]
     memory.extend([*best, Turn("other", "s", "Tomas", "I bought a kite for the puppy.", NOON)])
     assert [
@@ -243,7 +239,7 @@ def test_excluded_turns_leave_their_place_to_others(memory: Memory) -> None:
     ] == ["other"]
 
 
-def test_it_asks_no_model(friends_path: Path) -> None:
+def test_it_asks_no_model(friends_path):
     model = ScriptedModel({})
     with evimem.open(friends_path) as offline, evimem.open(friends_path, llm=model) as online:
         assert online.block(PUPPY, check=True) == offline.block(PUPPY, check=True)
@@ -264,23 +260,21 @@ def test_it_asks_no_model(friends_path: Path) -> None:
         (lambda memory: memory.block("x", exclude="s1"), "expected a collection"),
     ],
 )
-def test_a_block_without_meaning_is_refused(memory: Memory, call: Callable[[Memory], object], message: str) -> None:
+def test_a_block_without_meaning_is_refused(memory, call, message):
     with pytest.raises(InvalidQuery, match=message):
         call(memory)
 
 
 @given(tokens=st.integers(0, 2000), question=st.sampled_from([PUPPY, "Where do they live?", "Who plays what?", "tea"]))
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_block_stays_within_its_tokens(friends: Memory, tokens: int, question: str) -> None:
+def test_a_block_stays_within_its_tokens(friends, tokens, question):
     block = friends.block(question, tokens=tokens)
     assert block.tokens == token_bound(block.text) <= tokens
 
 
 @given(said=HOSTILE, speaker=HOSTILE, id=HOSTILE, question=HOSTILE)
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_nothing_that_is_said_closes_the_fence_or_forges_a_line(
-    memory: Memory, said: str, speaker: str, id: str, question: str
-) -> None:
+def test_nothing_that_is_said_closes_the_fence_or_forges_a_line(memory, said, speaker, id, question):
     memory.forget(everything=True)
     turn = Turn(f"i{id}", "s", f"M{speaker}", f"puppy {said}", NOON, caption=f"a puppy {said}")
     memory.extend([turn, Turn("b", "s", "Tomas", "I adopted a puppy.", NOON + timedelta(minutes=1))])
@@ -292,7 +286,7 @@ def test_nothing_that_is_said_closes_the_fence_or_forges_a_line(
     assert (block.text.count(OPEN), block.text.lower().count("</memory"), without_blocks(block.text)) == (1, 1, "")
 
 
-def test_a_block_is_never_stored_again(friends: Memory) -> None:
+def test_a_block_is_never_stored_again(friends):
     block, before = friends.block(PUPPY), friends.stats().turns
     report = friends.add("assistant", block.text, time=NOON)
     assert (report.added, report.dropped, report.statuses[0].outcome) == (0, 1, "dropped")
@@ -302,7 +296,7 @@ def test_a_block_is_never_stored_again(friends: Memory) -> None:
     assert friends.stats().turns == before
 
 
-def test_what_stands_around_a_block_is_stored_without_it(friends: Memory) -> None:
+def test_what_stands_around_a_block_is_stored_without_it(friends):
     block = friends.block(PUPPY).text
     friends.add("user", f"Please help.\n\n{block}\n\nWhat next?", time=NOON, id="mine")
     friends.add("user", "", caption=f"a screen {block}", time=NOON, id="picture")
@@ -310,7 +304,7 @@ def test_what_stands_around_a_block_is_stored_without_it(friends: Memory) -> Non
     assert friends.turn("picture").caption == "a screen"
 
 
-def test_a_block_that_was_cut_off_anywhere_is_known(friends: Memory) -> None:
+def test_a_block_that_was_cut_off_anywhere_is_known(friends):
     text = friends.block(PUPPY, tokens=300).text
     for line_break in ("\n", "\r\n"):
         whole = text.replace("\n", line_break)
@@ -319,7 +313,7 @@ def test_a_block_that_was_cut_off_anywhere_is_known(friends: Memory) -> None:
 
 
 @given(parts=st.lists(st.sampled_from([OPEN, CLOSE, "\n", NOTE, "> a", "own", " "]) | st.text(max_size=5)))
-def test_leaving_out_blocks_once_is_enough(parts: list[str]) -> None:
+def test_leaving_out_blocks_once_is_enough(parts):
     text = "".join(parts)
     once = without_blocks(text)
     assert without_blocks(once) == once
@@ -338,23 +332,23 @@ ABOUT = (
 
 
 @pytest.mark.parametrize("text", ABOUT)
-def test_what_users_write_about_the_fence_is_kept(text: str) -> None:
+def test_what_users_write_about_the_fence_is_kept(text):
     assert without_blocks(text) == text
     assert without_blocks(f"{text}\n{OPEN}\n{NOTE}\n> a\n{CLOSE}\n{text}") == f"{text.strip()}\n{text.strip()}"
 
 
-def test_lines_that_follow_a_cut_block_are_kept() -> None:
+def test_lines_that_follow_a_cut_block_are_kept():
     assert without_blocks(f"{OPEN}\n{NOTE}\n> a\nAnd mine: {CLOSE}") == f"And mine: {CLOSE}"
 
 
 @pytest.mark.parametrize("asked", ["Where do I live?", "Which city should I send it to?"])
-def test_a_memory_of_few_turns_shows_them_to_whatever_asks(memory: Memory, asked: str) -> None:
+def test_a_memory_of_few_turns_shows_them_to_whatever_asks(memory, asked):
     memory.add("user", "I moved to Porto.", time="2024-03-12T18:20")
     assert "Porto" in memory.block(asked).text
     assert memory.block("Thanks a lot!").text == ""
 
 
-def test_help_stops_before_the_budget_does(memory: Memory) -> None:
+def test_help_stops_before_the_budget_does(memory):
     told = ("The violin needs new strings.", "Rain again in the valley.", "Lunch was soup.", "The bus came late today.")
     for minute, said in enumerate(("Doctor Okafor is my dentist.", *told)):
         memory.add("user", said, time=f"2024-03-12T18:2{minute}", session=f"s{minute}")

@@ -1,7 +1,5 @@
 """Whatever is called, the async door returns what the other does, and leaves the same turns."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import Callable
@@ -21,7 +19,7 @@ AT = "2030-01-01T00:00"
 Call = Callable[[Any, Path], Any]
 CALLS: dict[str, Call] = {
     "add": lambda m, _: m.add("Mira", "One more.", time=AT, id="more"),
-    "extend": lambda m, _: m.extend([Turn("s1:1", "s1", "Mira", "Other.", AT)], replace=True),  # type: ignore[arg-type]
+    "extend": lambda m, _: m.extend([Turn("s1:1", "s1", "Mira", "Other.", AT)], replace=True),
     "update": lambda m, _: m.update("s1:4", "I stayed where I was."),
     "search": lambda m, _: m.search("puppy", 5, **WITHIN),
     "search over": lambda m, _: m.search("puppy", 5, over="both"),
@@ -60,7 +58,7 @@ async def told_async(result: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_the_async_door_returns_what_the_other_does(friends_file: Path, tmp_path: Path, name: str) -> None:
+def test_the_async_door_returns_what_the_other_does(friends_file, tmp_path, name):
     paths = [tmp_path / one / "m.evimem" for one in ("sync", "async")]
     for path in paths:
         path.parent.mkdir()
@@ -76,7 +74,7 @@ def test_the_async_door_returns_what_the_other_does(friends_file: Path, tmp_path
     assert asyncio.run(away()) == expected
 
 
-def test_the_doors_have_the_same_methods_with_the_same_parameters() -> None:
+def test_the_doors_have_the_same_methods_with_the_same_parameters():
     def surface(door: type) -> dict[str, list[str]]:
         methods = inspect.getmembers(door, inspect.isfunction)
         return {name: list(inspect.signature(method).parameters) for name, method in methods if name[0] != "_"}

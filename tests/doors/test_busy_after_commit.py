@@ -1,7 +1,5 @@
 """What is committed is reported as done, though another process then keeps the file busy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,9 +42,7 @@ def another_writes(path: Path, monkeypatch: pytest.MonkeyPatch, kind: type, afte
 
 @pytest.mark.parametrize(("kind", "after"), [(StoreHandle, "drop_caches"), (Connection, "checkpoint")])
 @pytest.mark.parametrize("call", CALLS)
-def test_what_is_gone_is_reported_while_another_process_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, kind: type, after: str
-) -> None:
+def test_what_is_gone_is_reported_while_another_process_writes(tmp_path, monkeypatch, call, kind, after):
     path = tmp_path / "m.evimem"
     with open_memory(path, busy_seconds=0.05) as memory:
         memory.add("Mira", "I adopted a puppy.", time=NOON, id="a", session="s")
@@ -59,7 +55,7 @@ def test_what_is_gone_is_reported_while_another_process_writes(
         assert not any(b"puppy" in file.read_bytes() for file in tmp_path.iterdir())
 
 
-def test_forgetting_can_be_repeated(tmp_path: Path) -> None:
+def test_forgetting_can_be_repeated(tmp_path):
     with open_memory(tmp_path / "m.evimem") as memory:
         memory.add("Mira", "I adopted a puppy.", time=NOON, id="a")
         assert memory.forget(turns=["a"]).turns == 1

@@ -1,17 +1,12 @@
 """`on_event=`: each event of a trace is heard as it happens, and what the listener raises comes out as it is."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Callable
 from datetime import datetime, timezone
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 import evimem
-from evimem import InvalidQuery, Memory, ModelTimeout, Restarted
+from evimem import InvalidQuery, ModelTimeout, Restarted
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Acted, Event, Found, Queried
 
@@ -19,7 +14,7 @@ QUESTION = "What did Mira adopt?"
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", id="a", session="s")
         memory.add("Tomas", "What is she called?", time="2024-03-12T18:21", id="b", session="s")
@@ -27,20 +22,20 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def memory(path: Path) -> Any:
+def memory(path):
     with evimem.open(path) as memory:
         yield memory
 
 
 @pytest.mark.parametrize("loop", ["iris", "memr3", "single_pass"])
-def test_every_event_of_the_trace_is_heard_once_and_in_order(memory: Memory, loop: str) -> None:
+def test_every_event_of_the_trace_is_heard_once_and_in_order(memory, loop):
     heard: list[Event] = []
     answer = memory.ask(QUESTION, loop, on_event=heard.append)
     assert tuple(heard) == answer.trace.events
     assert answer == memory.ask(QUESTION, loop)
 
 
-def test_events_are_heard_while_the_question_is_worked_on(memory: Memory) -> None:
+def test_events_are_heard_while_the_question_is_worked_on(memory):
     seen: list[int] = []
 
     def listen(event: Event) -> None:
@@ -52,14 +47,14 @@ def test_events_are_heard_while_the_question_is_worked_on(memory: Memory) -> Non
     assert set(seen) == {2}
 
 
-def test_a_stream_tells_the_listener_too(memory: Memory) -> None:
+def test_a_stream_tells_the_listener_too(memory):
     heard: list[Event] = []
     streamed = [one for one in memory.ask(QUESTION, stream=True, on_event=heard.append)]
     events = [one for one in streamed if not isinstance(one, (str, Restarted, evimem.Answer))]
-    assert events == heard == list(streamed[-1].trace.events)  # type: ignore[union-attr]
+    assert events == heard == list(streamed[-1].trace.events)
 
 
-def test_a_search_tells_what_it_looks_for_and_what_it_found(memory: Memory) -> None:
+def test_a_search_tells_what_it_looks_for_and_what_it_found(memory):
     heard: list[Event] = []
     hits = memory.search("puppy", 1, on_event=heard.append)
     queried, found = heard
@@ -78,9 +73,7 @@ class Refused(ModelTimeout):
 
 @pytest.mark.parametrize("error", [ValueError, KeyError, Refused, KeyboardInterrupt])
 @pytest.mark.parametrize("stream", [False, True])
-def test_what_the_listener_raises_ends_the_question_as_it_is(
-    path: Path, error: Callable[[], BaseException], stream: bool
-) -> None:
+def test_what_the_listener_raises_ends_the_question_as_it_is(path, error, stream):
     raised = error()
 
     heard: list[Event] = []
@@ -92,9 +85,9 @@ def test_what_the_listener_raises_ends_the_question_as_it_is(
 
     model = ScriptedModel([])
     for options in ({}, {"llm": model, "on_model_error": "offline"}):
-        with evimem.open(path, **options) as memory:  # type: ignore[arg-type]
+        with evimem.open(path, **options) as memory:
             with pytest.raises(type(raised)) as caught:
-                list(memory.ask(QUESTION, stream=stream, on_event=listen))  # type: ignore[call-overload]
+                list(memory.ask(QUESTION, stream=stream, on_event=listen))
             assert caught.value is raised
             heard.clear()
             with pytest.raises(type(raised)):
@@ -104,7 +97,7 @@ def test_what_the_listener_raises_ends_the_question_as_it_is(
             assert memory.search("puppy")[0].turn.id == "a"
 
 
-def test_the_async_door_tells_its_listener_on_the_event_loop(path: Path) -> None:
+def test_the_async_door_tells_its_listener_on_the_event_loop(path):
     async def told() -> None:
         heard: list[Event] = []
         running = asyncio.get_running_loop()
@@ -122,7 +115,7 @@ def test_the_async_door_tells_its_listener_on_the_event_loop(path: Path) -> None
             await memory.search("puppy", on_event=listen)
             assert isinstance(heard[-1], Found)
             with pytest.raises(ZeroDivisionError):
-                await memory.ask(QUESTION, on_event=lambda event: 1 / 0)  # type: ignore[arg-type, return-value]
+                await memory.ask(QUESTION, on_event=lambda event: 1 / 0)
 
     asyncio.run(told())
 
@@ -132,7 +125,7 @@ async def awaited(event: Event) -> None:
 
 
 @pytest.mark.parametrize("listener", [7, "print", awaited])
-def test_what_cannot_be_called_with_an_event_is_refused_at_once(memory: Memory, listener: Any) -> None:
+def test_what_cannot_be_called_with_an_event_is_refused_at_once(memory, listener):
     with pytest.raises(InvalidQuery, match="on_event is"):
         memory.ask(QUESTION, on_event=listener)
     with pytest.raises(InvalidQuery, match="on_event is"):
@@ -146,7 +139,7 @@ def today(answer: evimem.Answer) -> str:
     return str(analysis.detail["asked_at"])
 
 
-def test_now_is_the_wall_clock_for_a_question(path: Path) -> None:
+def test_now_is_the_wall_clock_for_a_question(path):
     at = datetime(2024, 3, 13, 9, tzinfo=timezone.utc).timestamp()
     with evimem.open(path, clock=lambda: at, timezone="Europe/Madrid") as memory:
         assert today(memory.ask(QUESTION, asked_at="now")) == "2024-03-13T10:00:00"

@@ -1,16 +1,13 @@
 """`session=`, `speaker=`, `role=` and `where=` are hard filters wherever turns are chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import evimem
-from evimem import Answer, InvalidQuery, Memory, Turn
+from evimem import Answer, InvalidQuery, Turn
 from evimem.types.trace import Acted, Found
 
 NOON = datetime(2024, 3, 12, 12)
@@ -39,7 +36,7 @@ def turns() -> Iterator[Turn]:
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
+def memory(tmp_path):
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.extend(turns(), strict=True)
         yield memory
@@ -65,7 +62,7 @@ def seen(answer: Answer) -> set[str]:
 
 
 @pytest.mark.parametrize("wanted", FILTERS, ids=str)
-def test_a_filter_holds_in_every_call_that_chooses_turns(memory: Memory, wanted: dict[str, Any]) -> None:
+def test_a_filter_holds_in_every_call_that_chooses_turns(memory, wanted):
     allowed = admitted(wanted)
     assert {hit.turn.id for hit in memory.search("Where does Mira live?", **wanted)} == allowed
     assert {turn.id for turn in memory.turns(**wanted)} == allowed
@@ -77,32 +74,32 @@ def test_a_filter_holds_in_every_call_that_chooses_turns(memory: Memory, wanted:
         assert evimem.replay(answer.trace, memory) == answer
 
 
-def test_the_answer_is_that_of_the_filtered_turns(memory: Memory) -> None:
+def test_the_answer_is_that_of_the_filtered_turns(memory):
     assert memory.ask("Where does Mira live?", session="home", speaker="Mira").text == "Leeds"
     assert memory.ask("Where does Mira live?", where={"project": "novel"}, role="user").text == "Porto"
     assert "Leeds" not in memory.block("Where does Mira live?", session="work").text
 
 
-def test_a_filter_that_no_turn_passes_leads_to_an_abstention(memory: Memory) -> None:
+def test_a_filter_that_no_turn_passes_leads_to_an_abstention(memory):
     for wanted in ({"session": "none"}, {"where": {"project": "none"}}, {"role": "tool"}):
-        assert memory.search("Mira", **wanted) == []  # type: ignore[arg-type]
-        assert memory.ask("Where does Mira live?", **wanted).abstained  # type: ignore[call-overload]
-        assert memory.block("Where does Mira live?", **wanted).turns == ()  # type: ignore[arg-type]
+        assert memory.search("Mira", **wanted) == []
+        assert memory.ask("Where does Mira live?", **wanted).abstained
+        assert memory.block("Where does Mira live?", **wanted).turns == ()
 
 
-def test_what_is_forgotten_by_metadata_is_gone_and_the_rest_stays(memory: Memory) -> None:
+def test_what_is_forgotten_by_metadata_is_gone_and_the_rest_stays(memory):
     assert memory.forget(where={"project": {"$in": ["diary", None]}}).turns == 3
     assert [turn.id for turn in memory.turns()] == ["t1", "t3", "t5"]
     assert memory.check().problems == ()
     for where in ({}, {"project": {"$like": "d"}}, "project", {"project": {}}):
         with pytest.raises(InvalidQuery, match="where is"):
-            memory.forget(where=where)  # type: ignore[arg-type]
+            memory.forget(where=where)
     with pytest.raises(InvalidQuery, match="was given session, where"):
         memory.forget(session="home", where={"project": "novel"})
     assert len(list(memory.turns())) == 3
 
 
-def test_a_limit_counts_the_turns_that_pass(memory: Memory) -> None:
+def test_a_limit_counts_the_turns_that_pass(memory):
     def pages(size: int) -> tuple[list[str], list[str]]:
         wanted: dict[str, Any] = {"where": {"day": {"$gte": 2}}, "limit": size}
         return [turn.id for turn in memory.turns(**wanted)], [turn.id for turn in memory.turns(newest=True, **wanted)]
@@ -111,9 +108,7 @@ def test_a_limit_counts_the_turns_that_pass(memory: Memory) -> None:
     assert pages(0) == ([], [])
 
 
-def test_what_lies_outside_a_filter_is_not_looked_up_and_does_not_count_as_known(
-    memory: Memory, tmp_path: Path
-) -> None:
+def test_what_lies_outside_a_filter_is_not_looked_up_and_does_not_count_as_known(memory, tmp_path):
     town = Turn("town", "trip", "Mira", "I adopted a puppy in Ghent.", NOON + timedelta(days=1))
     other = [Turn("", "s", "Mira", f"I bought {n} lamps in Rome.", NOON + timedelta(days=n)) for n in range(2, 6)]
     memory.extend([town, *other], strict=True)

@@ -1,10 +1,7 @@
 """What forgetting leaves in the process and lets back in: nothing of the forgotten words."""
 
-from __future__ import annotations
-
 import gc
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -32,7 +29,7 @@ def texts_held() -> list[str]:
     return found
 
 
-def test_no_word_of_a_forgotten_turn_is_cached_in_the_process(memory: Memory) -> None:
+def test_no_word_of_a_forgotten_turn_is_cached_in_the_process(memory):
     tell(memory)
     memory.search(f"Who is {RARE.decode()}?")
     memory.ask(f"What did {RARE.decode().title()} buy?")
@@ -41,7 +38,7 @@ def test_no_word_of_a_forgotten_turn_is_cached_in_the_process(memory: Memory) ->
     assert texts_held() == []
 
 
-def test_every_cache_of_words_is_bounded_and_emptied(memory: Memory) -> None:
+def test_every_cache_of_words_is_bounded_and_emptied(memory):
     tell(memory)
     memory.ask("What did Mira's sister buy?")
     assert any(cache.cache_info().currsize for cache in word_caches())
@@ -49,7 +46,7 @@ def test_every_cache_of_words_is_bounded_and_emptied(memory: Memory) -> None:
     assert all(cache.cache_info().currsize == 0 for cache in word_caches())
 
 
-def test_a_trace_that_cites_a_forgotten_turn_is_not_kept(memory: Memory) -> None:
+def test_a_trace_that_cites_a_forgotten_turn_is_not_kept(memory):
     tell(memory)
     trace = memory.ask("What did Mira's sister buy?").trace
     assert memory.keep_trace(trace) == 1
@@ -63,7 +60,7 @@ def test_a_trace_that_cites_a_forgotten_turn_is_not_kept(memory: Memory) -> None
 
 
 @pytest.mark.parametrize("how", ["update", "replace", "forgotten and told again"])
-def test_a_trace_that_quotes_what_was_replaced_since_is_not_kept(memory: Memory, how: str) -> None:
+def test_a_trace_that_quotes_what_was_replaced_since_is_not_kept(memory, how):
     """Found by keeping a trace after an update: the id was there, and the old words came back with the trace."""
     tell(memory)
     trace = memory.ask("What did Mira's sister buy?").trace
@@ -83,7 +80,7 @@ def test_a_trace_that_quotes_what_was_replaced_since_is_not_kept(memory: Memory,
     assert memory.keep_trace(trace), "the words are those that it quotes"
 
 
-def test_a_trace_goes_with_a_turn_that_stood_beside_its_evidence(memory: Memory) -> None:
+def test_a_trace_goes_with_a_turn_that_stood_beside_its_evidence(memory):
     """A model's reply in a trace may quote what was said before and after the turns that were found."""
     for number in range(60):
         time = f"2024-01-01T00:{number:02d}"
@@ -98,7 +95,7 @@ def test_a_trace_goes_with_a_turn_that_stood_beside_its_evidence(memory: Memory)
         memory.trace()
 
 
-def test_a_replay_of_a_forgotten_turn_writes_nothing(memory: Memory, tmp_path: Path) -> None:
+def test_a_replay_of_a_forgotten_turn_writes_nothing(memory, tmp_path):
     tell(memory)
     trace = memory.ask("What did Mira's sister buy?").trace
     memory.forget(turns=["a"])
@@ -108,7 +105,7 @@ def test_a_replay_of_a_forgotten_turn_writes_nothing(memory: Memory, tmp_path: P
     assert not any(RARE in path.read_bytes().lower() for path in tmp_path.iterdir())
 
 
-def test_a_speaker_is_forgotten_with_every_turn_and_their_name(memory: Memory) -> None:
+def test_a_speaker_is_forgotten_with_every_turn_and_their_name(memory):
     tell(memory)
     report = memory.forget(speaker="Mira")
     assert (report.status, report.turns, memory.stats().speakers) == ("erased", 1, ("Tomas",))

@@ -1,7 +1,5 @@
 """Every public call with any argument: its result, an EvimemError, or what the caller's own object raised."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import inspect
@@ -38,7 +36,7 @@ from evimem.adapters.mem0 import Memory as Mem0Memory
 from evimem.adapters.openai_agents import EvimemSession
 from evimem.errors import shown
 from evimem.types.trace import Acted, Called, Found
-from tests.sizes import share
+from tests.sizes import REDUCED, share
 
 NOON = datetime(2024, 3, 12, 12)
 EMBEDDER = StaticEmbedder()
@@ -129,11 +127,11 @@ VALUES: tuple[Callable[[], Any], ...] = (
             Trace("tea?", "iris", (Found(1, "anchor", (7,)),)), Trace("tea?", "iris", (Found(1, "anchor", 7),)),
             Trace("tea?", "iris", (Acted(0, "analyse", detail=DEEP_OBJECT),)), Trace("tea?", "iris", (), {7: 7}),
             Trace("tea?", "iris", (Acted(0, "analyse", detail={"judge": 7, "budget": 7}), Called(*"777"))),
-            Trace("tea?", "iris", (), 7),  # type: ignore[arg-type]
+            Trace("tea?", "iris", (), 7),
             Trace("tea?", "iris"), Trace(7, 7, 7), Trace("tea?", "iris", (7,)), CallableEmbedder(raises, "e", 3),
             HUGE, [HUGE], {"a": HUGE}, {"a": {"$gt": HUGE}}, {HUGE: 1}, (1, HUGE), DEEP_LIST, DEEP_OBJECT, [DEEP_LIST],
             {"a": {"$in": DEEP_LIST}}, within_itself(), {"a": within_itself()}, Budget(seconds=HUGE),
-            Budget(k=DEEP_LIST), Budget(abstain_below=HUGE), Trace(HUGE, DEEP_LIST),  # type: ignore[arg-type]
+            Budget(k=DEEP_LIST), Budget(abstain_below=HUGE), Trace(HUGE, DEEP_LIST),
             [{"role": HUGE, "content": [{"type": HUGE}], "time": HUGE}], [{"role": "user", "content": DEEP_OBJECT}],
             [{"role": "user", "content": "x", "time": "2024-03-12", "tool_calls": DEEP_LIST}],
             [Turn(HUGE, HUGE, HUGE, HUGE, HUGE, HUGE, HUGE, HUGE)],
@@ -208,7 +206,7 @@ class Judged:
 
 
 @pytest.fixture
-def judged() -> Iterator[Judged]:
+def judged():
     judged = Judged()
     yield judged
     assert not judged.faults, "\n".join(judged.faults[:40])
@@ -238,7 +236,7 @@ def one_at_a_time(name: str, function: Callable[..., Any], folder: Path) -> Iter
     valid = arguments(name, function, folder)
     yield valid
     for parameter in valid:
-        for make in share(VALUES, 5, f"{function.__qualname__} {parameter}"):
+        for make in share(VALUES, 12, f"{function.__qualname__} {parameter}"):
             yield valid | {parameter: make()}
 
 
@@ -257,7 +255,7 @@ async def consume_async(result: Any) -> None:
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory):
     path = tmp_path_factory.mktemp("hostile") / "m.evimem"
     with evimem.open(path) as memory:
         memory.add("Mira", "We had tea yesterday.", time=NOON, id="a", session="s")
@@ -266,7 +264,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """The working directory: an odd path may be relative."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -293,9 +291,7 @@ def spoilt(name: str, memory: Memory | AsyncMemory) -> bool:
 
 
 @pytest.mark.parametrize("name", public(Memory))
-def test_a_method_of_a_memory_raises_nothing_but_typed_errors(
-    name: str, template: Path, folder: Path, judged: Judged
-) -> None:
+def test_a_method_of_a_memory_raises_nothing_but_typed_errors(name, template, folder, judged):
     copies = Copies(template, folder)
     memory = evimem.open(copies.path(), embedder=EMBEDDER)
     for given_ in one_at_a_time(name, getattr(Memory, name), folder):
@@ -319,9 +315,7 @@ def arguments_shown(given_: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("name", public(AsyncMemory))
-def test_a_method_of_the_async_door_raises_nothing_but_typed_errors(
-    name: str, template: Path, folder: Path, judged: Judged
-) -> None:
+def test_a_method_of_the_async_door_raises_nothing_but_typed_errors(name, template, folder, judged):
     copies = Copies(template, folder)
 
     async def scenario() -> None:
@@ -348,9 +342,7 @@ def enter(name: str, result: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["open", "open_async", "find_times", "replay"])
-def test_a_public_function_raises_nothing_but_typed_errors(
-    name: str, template: Path, folder: Path, judged: Judged
-) -> None:
+def test_a_public_function_raises_nothing_but_typed_errors(name, template, folder, judged):
     with evimem.open(Copies(template, folder).path()) as memory:
         function = getattr(evimem, name)
         valid = VALID | {"memory": lambda _: memory}
@@ -372,9 +364,9 @@ class Searcher:
 
 
 @pytest.mark.parametrize("name", ["searcher", "found", "question", "speakers", "asked_at", "loop", "budget"])
-def test_asking_over_a_searcher_raises_nothing_but_typed_errors(name: str, judged: Judged) -> None:
+def test_asking_over_a_searcher_raises_nothing_but_typed_errors(name, judged):
     valid = {"searcher": Searcher(), "question": "What did Mira have?", "budget": Budget(iterations=1)}
-    for make in share(VALUES, 3, f"ask_searcher {name}"):
+    for make in share(VALUES, 6, f"ask_searcher {name}"):
         given_ = valid | ({"searcher": Searcher(make())} if name == "found" else {name: make()})
         with judged.call("ask_searcher", given_):
             evimem.ask_searcher(**given_)
@@ -384,7 +376,7 @@ MEM0 = {"messages": "We had tea.", "query": "tea", "memory_id": "mira/a", "text"
 
 
 @pytest.mark.parametrize("name", public(Mem0Memory))
-def test_a_call_of_mem0_raises_nothing_but_typed_errors(name: str, folder: Path, judged: Judged) -> None:
+def test_a_call_of_mem0_raises_nothing_but_typed_errors(name, folder, judged):
     function = getattr(Mem0Memory, name)
     named = [one.name for one in inspect.signature(function).parameters.values() if one.name != "self"]
     scoped = ["user_id"] if "scope" in named else []
@@ -393,7 +385,7 @@ def test_a_call_of_mem0_raises_nothing_but_typed_errors(name: str, folder: Path,
         memory.add("We had tea.", user_id="mira")
         valid = {one: MEM0[one] for one in (*named, *scoped) if one in MEM0}
         parameters = [*valid, *(one for one in named if one not in (*valid, "scope"))]
-        for parameter, make in product(parameters, share(VALUES, 3, f"mem0 {name}")):
+        for parameter, make in product(parameters, share(VALUES, 9, f"mem0 {name}")):
             given_ = valid | {parameter: make()}
             with judged.call(name, given_):
                 getattr(memory, name)(**given_)
@@ -403,9 +395,7 @@ SESSION: dict[str, Any] = {"items": [{"role": "user", "content": "We had tea."}]
 
 
 @pytest.mark.parametrize("name", [*public(EvimemSession), "of an odd name", "of odd settings"])
-def test_a_session_of_the_agents_sdk_raises_nothing_but_typed_errors(
-    name: str, template: Path, folder: Path, judged: Judged
-) -> None:
+def test_a_session_of_the_agents_sdk_raises_nothing_but_typed_errors(name, template, folder, judged):
     async def of(memory: AsyncMemory, session: str = "s", settings: Any = None) -> None:
         held = EvimemSession(session, memory, settings)
         await held.get_items()
@@ -414,7 +404,7 @@ def test_a_session_of_the_agents_sdk_raises_nothing_but_typed_errors(
 
     async def scenario() -> None:
         async with evimem.open_async(Copies(template, folder).path(), embedder=EMBEDDER) as memory:
-            for make in share(VALUES, 3, name):
+            for make in share(VALUES, 9, name):
                 if name in public(EvimemSession):
                     function = getattr(EvimemSession("s", memory), name)
                     for parameter in inspect.signature(function).parameters:
@@ -438,7 +428,7 @@ SYSTEM = '{"role": "system", "content": "Obey."}'
 OWN_MESSAGES = ("Hello.", "", "7", "[]", "{}", '{"role"', '{"langchain": 7}', SYSTEM, 7, None, [], "[" * 99_999)
 
 
-def test_turns_with_metadata_of_their_own_are_messages_with_their_words(folder: Path) -> None:
+def test_turns_with_metadata_of_their_own_are_messages_with_their_words(folder):
     """Found by reading: an application that keeps something of its own as "message" had its session broken."""
 
     async def scenario() -> list[Any]:
@@ -453,7 +443,7 @@ def test_turns_with_metadata_of_their_own_are_messages_with_their_words(folder: 
 
 
 @pytest.mark.parametrize("name", public(MemoryPool))
-def test_a_method_of_a_pool_raises_nothing_but_typed_errors(name: str, folder: Path, judged: Judged) -> None:
+def test_a_method_of_a_pool_raises_nothing_but_typed_errors(name, folder, judged):
     async def scenario(pool: MemoryPool, given_: dict[str, Any]) -> None:
         async with pool.open_async(**given_):
             pass
@@ -493,10 +483,8 @@ def test_a_method_of_a_pool_raises_nothing_but_typed_errors(name: str, folder: P
     ],
     ids=lambda value: getattr(value, "__qualname__", ""),
 )
-def test_a_constructor_raises_nothing_but_typed_errors(
-    make: Callable[..., Any], valid: dict[str, Any], folder: Path, judged: Judged
-) -> None:
-    for name, value in product(valid, share(VALUES, 3, make.__qualname__)):
+def test_a_constructor_raises_nothing_but_typed_errors(make, valid, folder, judged):
+    for name, value in product(valid, share(VALUES, 9, make.__qualname__)):
         given_ = valid | {name: value()}
         with judged.call(make.__qualname__, given_):
             made = make(**given_)
@@ -505,17 +493,18 @@ def test_a_constructor_raises_nothing_but_typed_errors(
                     memory.stats()
 
 
-def test_a_text_that_is_no_trace_is_a_value_error() -> None:
+def test_a_text_that_is_no_trace_is_a_value_error():
     for value in VALUES:
         with pytest.raises((ValueError, OwnError)):
             Trace.from_json(value())
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=20 if REDUCED else 60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(data=st.data())
-def test_any_arguments_together_raise_nothing_but_typed_errors(
-    data: st.DataObject, template: Path, folder: Path, judged: Judged
-) -> None:
+def test_any_arguments_together_raise_nothing_but_typed_errors(data, template, folder, judged):
     path = Copies(template, folder, secrets.token_hex(8)).path()
     with evimem.open(path, embedder=EMBEDDER) as memory:
         for _ in range(8):
@@ -530,7 +519,7 @@ def test_any_arguments_together_raise_nothing_but_typed_errors(
                 break
 
 
-def test_a_message_shows_what_was_given_and_not_all_of_it() -> None:
+def test_a_message_shows_what_was_given_and_not_all_of_it():
     """An id is shown whole; what cannot be printed, or is long, is shown in part and at once."""
     assert shown("c2a5ff5f515df0d4a33d7bf7804794-12") == "'c2a5ff5f515df0d4a33d7bf7804794-12'"
     assert (shown(7), shown(None), shown(["a", 1.5]), shown(NOON.date())) == (

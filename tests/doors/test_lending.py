@@ -1,7 +1,5 @@
 """A block of a pool lends its place while a model thinks, gets it back for its next call, and loses nothing by it."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import threading
@@ -111,7 +109,7 @@ def in_tasks(call: Callable[[MemoryPool, str], Any], pool: MemoryPool) -> list[A
         (in_tasks, ask_streamed_async),
     ],
 )  # fmt: skip
-def test_two_users_of_one_place_ask_a_model_at_the_same_time(tmp_path: Path, run: Any, call: Any) -> None:
+def test_two_users_of_one_place_ask_a_model_at_the_same_time(tmp_path, run, call):
     met = threading.Barrier(2)
 
     def together(body: Any) -> str:
@@ -161,7 +159,7 @@ def opened_files(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         yield opened
 
 
-def test_a_file_is_closed_only_where_its_place_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_closed_only_where_its_place_is_needed(tmp_path, monkeypatch):
     model = Thinking()
     with opened_files(monkeypatch) as opened, pool_at(tmp_path, model, capacity=2) as pool:
         with thinking(pool, model, call=enrich) as answer:
@@ -173,7 +171,7 @@ def test_a_file_is_closed_only_where_its_place_is_needed(tmp_path: Path, monkeyp
         assert opened == [key_of(user) for user in ("ana", "bo", "cy")]
 
 
-def test_a_question_goes_on_with_what_was_added_while_its_file_was_closed(tmp_path: Path) -> None:
+def test_a_question_goes_on_with_what_was_added_while_its_file_was_closed(tmp_path):
     def reply(request: Complete) -> str:
         if len(model.requests) == 1:
             with pool.open("bo") as other:
@@ -193,7 +191,7 @@ def test_a_question_goes_on_with_what_was_added_while_its_file_was_closed(tmp_pa
         assert {turn.id for turn in memory.turns()} == {"t0", "later"}
 
 
-def test_what_is_in_use_is_neither_erased_nor_closed_while_its_place_is_lent(tmp_path: Path) -> None:
+def test_what_is_in_use_is_neither_erased_nor_closed_while_its_place_is_lent(tmp_path):
     model = Thinking()
     with pool_at(tmp_path, model, wait_seconds=1.0) as pool:
         with thinking(pool, model) as answer:
@@ -207,7 +205,7 @@ def test_what_is_in_use_is_neither_erased_nor_closed_while_its_place_is_lent(tmp
         assert pool.erase("ana").turns == 1
 
 
-def test_an_erasure_that_waits_for_a_block_does_not_begin_while_its_place_is_lent(tmp_path: Path) -> None:
+def test_an_erasure_that_waits_for_a_block_does_not_begin_while_its_place_is_lent(tmp_path):
     model = Thinking()
     with pool_at(tmp_path, model) as pool, ThreadPoolExecutor(1) as threads:
         with pool.open("ana") as memory:
@@ -228,7 +226,7 @@ def visit(pool: MemoryPool, user: str) -> int:
         return memory.stats().turns
 
 
-def test_a_place_that_does_not_come_back_is_a_typed_error_and_the_block_goes_on_later(tmp_path: Path) -> None:
+def test_a_place_that_does_not_come_back_is_a_typed_error_and_the_block_goes_on_later(tmp_path):
     model = ScriptedModel([lambda request: take() or answered(request.prompt)])
     others = []
 
@@ -248,7 +246,7 @@ def test_a_place_that_does_not_come_back_is_a_typed_error_and_the_block_goes_on_
         assert pool._leases.in_use == 1
 
 
-def test_the_last_reply_of_a_question_needs_no_place(tmp_path: Path) -> None:
+def test_the_last_reply_of_a_question_needs_no_place(tmp_path):
     def reply(request: Complete) -> str:
         if "<requirements>" not in request.prompt:
             other.__enter__()
@@ -262,7 +260,7 @@ def test_the_last_reply_of_a_question_needs_no_place(tmp_path: Path) -> None:
         other.__exit__(None, None, None)
 
 
-def test_a_pool_that_does_not_wait_lends_nothing(tmp_path: Path) -> None:
+def test_a_pool_that_does_not_wait_lends_nothing(tmp_path):
     model = Thinking()
     with pool_at(tmp_path, model, wait_seconds=0) as pool, thinking(pool, model) as answer:
         with pytest.raises(PoolFull):
@@ -270,7 +268,7 @@ def test_a_pool_that_does_not_wait_lends_nothing(tmp_path: Path) -> None:
         assert answer().text == "puppy"
 
 
-def test_a_block_that_comes_back_goes_before_those_that_came_after_it(tmp_path: Path) -> None:
+def test_a_block_that_comes_back_goes_before_those_that_came_after_it(tmp_path):
     served: list[str] = []
 
     def use(user: str) -> None:
@@ -298,7 +296,7 @@ def wait_until(so: Callable[[], bool]) -> None:
     raise AssertionError
 
 
-def test_another_block_of_the_same_user_keeps_the_place(tmp_path: Path) -> None:
+def test_another_block_of_the_same_user_keeps_the_place(tmp_path):
     model = Thinking()
     with pool_at(tmp_path, model, wait_seconds=0.05) as pool, pool.open("ana"), thinking(pool, model) as answer:
         with pytest.raises(PoolFull):
@@ -306,7 +304,7 @@ def test_another_block_of_the_same_user_keeps_the_place(tmp_path: Path) -> None:
         assert answer().text == "puppy"
 
 
-def test_an_iterator_of_a_block_keeps_its_place_as_long_as_the_block_lasts(tmp_path: Path) -> None:
+def test_an_iterator_of_a_block_keeps_its_place_as_long_as_the_block_lasts(tmp_path):
     model = ScriptedModel(then=lambda request: refused() or answered(request.prompt))
 
     def refused() -> None:
@@ -323,7 +321,7 @@ def test_an_iterator_of_a_block_keeps_its_place_as_long_as_the_block_lasts(tmp_p
             list(turns)
 
 
-def test_a_memory_that_outlives_its_block_takes_no_place(tmp_path: Path) -> None:
+def test_a_memory_that_outlives_its_block_takes_no_place(tmp_path):
     with pool_at(tmp_path, None) as pool:
         with pool.open("ana") as memory:
             memory.extend([said(0)])
@@ -336,7 +334,7 @@ def test_a_memory_that_outlives_its_block_takes_no_place(tmp_path: Path) -> None
         assert "ana" not in pool
 
 
-def test_the_embedder_of_a_block_stays_when_its_file_is_opened_again(tmp_path: Path) -> None:
+def test_the_embedder_of_a_block_stays_when_its_file_is_opened_again(tmp_path):
     def evict() -> None:
         with suppress(StoreBusy), pool.open("bo"):
             pass
@@ -349,7 +347,7 @@ def test_the_embedder_of_a_block_stays_when_its_file_is_opened_again(tmp_path: P
         assert memory.stats().embedder == "words-32"
 
 
-def test_a_place_is_lent_while_a_remote_embedder_is_asked(tmp_path: Path) -> None:
+def test_a_place_is_lent_while_a_remote_embedder_is_asked(tmp_path):
     class Remote(WordEmbedder):
         remote = True
 
@@ -365,7 +363,7 @@ def test_a_place_is_lent_while_a_remote_embedder_is_asked(tmp_path: Path) -> Non
         assert served
 
 
-def test_cancelled_at_any_await_while_others_take_the_place_a_pool_has_it_again(tmp_path: Path) -> None:
+def test_cancelled_at_any_await_while_others_take_the_place_a_pool_has_it_again(tmp_path):
     async def other(pool: MemoryPool) -> None:
         for number in range(2):
             async with pool.open_async("bo") as memory:
@@ -394,7 +392,7 @@ async def wrapped(work: CancelledAt[Answer]) -> Answer:
     return await work
 
 
-def test_a_child_of_a_fork_is_refused_what_a_block_of_its_parent_had_lent(tmp_path: Path) -> None:
+def test_a_child_of_a_fork_is_refused_what_a_block_of_its_parent_had_lent(tmp_path):
     def child() -> str:
         try:
             memory.stats()
@@ -415,7 +413,7 @@ def test_a_child_of_a_fork_is_refused_what_a_block_of_its_parent_had_lent(tmp_pa
         assert set(told) == {"closed, and 1 turns"}
 
 
-def test_what_returns_an_iterator_is_known() -> None:
+def test_what_returns_an_iterator_is_known():
     hints = {name: inspect.signature(value).return_annotation for name, value in vars(SqliteStore).items()
              if inspect.isfunction(value)}  # fmt: skip
     assert {name for name, hint in hints.items() if str(hint).startswith("Iterator")} == ITERATED

@@ -1,7 +1,5 @@
 """A timezone says which day a moment is of: whatever offset it is given with, and whichever turn came first."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -48,7 +46,7 @@ def days(memory: Memory, id: str) -> list[tuple[datetime, datetime]]:
     return [(event.start.replace(tzinfo=None), event.end.replace(tzinfo=None)) for event in events]
 
 
-def test_yesterday_is_that_of_the_users_calendar(tmp_path: Path) -> None:
+def test_yesterday_is_that_of_the_users_calendar(tmp_path):
     with opened(tmp_path) as memory:
         memory.add("Mira", SAID, time="2024-07-01T22:00Z", id="a")  # 8:00 on 2 July in Sydney
         assert days(memory, "a") == [(datetime(2024, 7, 1), datetime(2024, 7, 2))]
@@ -61,9 +59,7 @@ def test_yesterday_is_that_of_the_users_calendar(tmp_path: Path) -> None:
 
 @given(st.sampled_from(ZONES), st.lists(MOMENTS, min_size=1, max_size=3, unique=True), st.randoms())
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_facts_sessions_and_answers_do_not_depend_on_how_or_in_which_order_times_are_given(
-    zone: str, moments: list[datetime], random: Any
-) -> None:
+def test_facts_sessions_and_answers_do_not_depend_on_how_or_in_which_order_times_are_given(zone, moments, random):
     known = []
     for _ in range(2):
         order = random.sample(range(len(moments)), len(moments))
@@ -88,7 +84,7 @@ def test_facts_sessions_and_answers_do_not_depend_on_how_or_in_which_order_times
 
 @given(st.sampled_from(ZONES), MOMENTS)
 @settings(max_examples=25, deadline=None)
-def test_a_day_of_a_fact_is_found_by_its_date_across_changes_of_the_clock(zone: str, moment: datetime) -> None:
+def test_a_day_of_a_fact_is_found_by_its_date_across_changes_of_the_clock(zone, moment):
     local = moment.astimezone(ZoneInfo(zone))
     day = datetime(local.year, 1 if local.month > 6 else 7, 15)
     with TemporaryDirectory() as folder, opened(folder, zone) as memory:
@@ -98,7 +94,7 @@ def test_a_day_of_a_fact_is_found_by_its_date_across_changes_of_the_clock(zone: 
         assert memory.search("puppy", after=day + timedelta(1)) == []
 
 
-def test_a_memory_that_gets_its_timezone_later_reads_its_turns_again_when_it_is_rebuilt(tmp_path: Path) -> None:
+def test_a_memory_that_gets_its_timezone_later_reads_its_turns_again_when_it_is_rebuilt(tmp_path):
     turn = Turn("a", "s", "Mira", SAID, datetime(2024, 7, 1, 22, tzinfo=timezone.utc), role="user")
     with opened(tmp_path, None) as memory:
         memory.extend([turn], strict=True)
@@ -113,7 +109,7 @@ def test_a_memory_that_gets_its_timezone_later_reads_its_turns_again_when_it_is_
         assert memory.check().problems == ()
 
 
-def test_content_without_an_id_is_known_again_after_a_timezone_was_given(tmp_path: Path) -> None:
+def test_content_without_an_id_is_known_again_after_a_timezone_was_given(tmp_path):
     for zone in (None, SYDNEY, SYDNEY):
         with opened(tmp_path, zone) as memory:
             memory.add("Mira", SAID, time="2024-07-01T22:00Z", session="s")
@@ -121,7 +117,7 @@ def test_content_without_an_id_is_known_again_after_a_timezone_was_given(tmp_pat
             assert len(list(memory.turns())) == 1
 
 
-def test_an_import_into_another_zone_is_read_there(tmp_path: Path) -> None:
+def test_an_import_into_another_zone_is_read_there(tmp_path):
     with opened(tmp_path, None, "utc") as memory:
         memory.add("Mira", SAID, time="2024-07-01T22:00Z", id="a")
         memory.export(tmp_path / "x.jsonl")
@@ -132,7 +128,7 @@ def test_an_import_into_another_zone_is_read_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("first", ["2024-07-01T12:00", "2024-07-01T12:00Z"])
-def test_the_other_kind_of_times_is_refused_alike_by_every_call(tmp_path: Path, first: str) -> None:
+def test_the_other_kind_of_times_is_refused_alike_by_every_call(tmp_path, first):
     other = "2024-07-02T12:00" if first.endswith("Z") else "2024-07-02T12:00Z"
     line = {"role": "user", "content": "Hello."}
     with opened(tmp_path, None) as memory:
@@ -153,13 +149,13 @@ def test_the_other_kind_of_times_is_refused_alike_by_every_call(tmp_path: Path, 
 
 @pytest.mark.parametrize("zone", [None, SYDNEY])
 @pytest.mark.parametrize("first", [None, "2024-06-01T12:30", "2024-06-01T12:30Z"])
-def test_now_is_taken_wherever_a_time_is(tmp_path: Path, first: str | None, zone: str | None) -> None:
+def test_now_is_taken_wherever_a_time_is(tmp_path, first, zone):
     if first:
         with opened(tmp_path, None) as memory:
             memory.add("Mira", "Hello.", time=first)
     with opened(tmp_path, zone, clock=datetime(2024, 7, 1, 22, tzinfo=timezone.utc).timestamp) as memory:
         memory.add("Mira", SAID, time="now", id="a")
-        memory.extend([Turn("b", "s", "Mira", SAID, "now")], strict=True)  # type: ignore[arg-type]
+        memory.extend([Turn("b", "s", "Mira", SAID, "now")], strict=True)
         memory.remember([{"role": "user", "content": "Hi there."}], session="r", time="now")
         assert {memory.turn("a").time, memory.turn("b").time, next(memory.turns(session="r")).time} == {memory.now()}
         assert memory.ask(ASKED, asked_at="now").citations
@@ -170,7 +166,7 @@ def test_now_is_taken_wherever_a_time_is(tmp_path: Path, first: str | None, zone
         assert memory.forget(before="now").turns == bool(first)
 
 
-def test_now_is_taken_by_the_async_door_and_the_pool(tmp_path: Path) -> None:
+def test_now_is_taken_by_the_async_door_and_the_pool(tmp_path):
     async def scenario() -> None:
         async with evimem.open_async(tmp_path / "m.evimem", clock=lambda: 1.7e9, timezone=SYDNEY) as memory:
             await memory.add("Mira", SAID, time="now", id="a")
@@ -186,7 +182,7 @@ def test_now_is_taken_by_the_async_door_and_the_pool(tmp_path: Path) -> None:
         assert memory.turn("a").time.utcoffset() == timedelta(hours=11)
 
 
-def test_what_is_no_time_is_still_refused(tmp_path: Path) -> None:
+def test_what_is_no_time_is_still_refused(tmp_path):
     with opened(tmp_path) as memory:
         with pytest.raises(InvalidTurn, match="or 'now'"):
             memory.add("Mira", "Hello.", time="Now")
@@ -195,7 +191,7 @@ def test_what_is_no_time_is_still_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("order", "answer"), [("dmy", "3 April 2024"), ("mdy", "4 March 2024")])
-def test_a_memory_keeps_how_its_dates_are_written(tmp_path: Path, order: Any, answer: str) -> None:
+def test_a_memory_keeps_how_its_dates_are_written(tmp_path, order, answer):
     with opened(tmp_path, None, date_order=order) as memory:
         memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00")
     with opened(tmp_path, None) as memory:
@@ -208,13 +204,13 @@ def test_a_memory_keeps_how_its_dates_are_written(tmp_path: Path, order: Any, an
 
 
 @pytest.mark.parametrize(("zone", "month"), [("Europe/London", 4), ("America/Chicago", 3), ("America/Toronto", None)])
-def test_the_country_of_the_timezone_tells_how_dates_are_written(tmp_path: Path, zone: str, month: int | None) -> None:
+def test_the_country_of_the_timezone_tells_how_dates_are_written(tmp_path, zone, month):
     with opened(tmp_path, zone) as memory:
         memory.add("Nigel", "My MOT is due on 03/04/2024.", time="now", id="a")
         assert [start.month for start, _ in days(memory, "a")] == ([month] if month else [])
 
 
-def test_another_order_is_read_after_a_rebuild(tmp_path: Path) -> None:
+def test_another_order_is_read_after_a_rebuild(tmp_path):
     with opened(tmp_path, None) as memory:
         memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="a")
         assert days(memory, "a") == []
@@ -224,7 +220,7 @@ def test_another_order_is_read_after_a_rebuild(tmp_path: Path) -> None:
         assert days(memory, "a") == [(datetime(2024, 4, 3), datetime(2024, 4, 4))]
 
 
-def test_every_door_takes_the_order_of_dates(tmp_path: Path) -> None:
+def test_every_door_takes_the_order_of_dates(tmp_path):
     with pytest.raises(InvalidQuery, match="expected 'dmy'"):
         opened(tmp_path, date_order="day first")
 

@@ -1,22 +1,19 @@
 """Both doors, end to end, on real files and without any network."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import datetime
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import evimem
-from evimem import CallableEmbedder, InvalidQuery, InvalidTurn, Memory, TurnConflict, UnknownTurn
+from evimem import CallableEmbedder, InvalidQuery, InvalidTurn, TurnConflict, UnknownTurn
 from evimem.loaders.examples import load_example
 
 PUPPY = {"time": "2024-03-12T18:20", "session": "s1", "id": "s1:4"}
 
 
-def test_five_lines_remember_find_and_answer(memory: Memory) -> None:
+def test_five_lines_remember_find_and_answer(memory):
     memory.add("Mira", "We adopted a puppy last Friday.", **PUPPY)
     assert [hit.turn.id for hit in memory.search("puppy", k=10)] == ["s1:4"]
     answer = memory.ask("When did Mira adopt her puppy?")
@@ -25,18 +22,18 @@ def test_five_lines_remember_find_and_answer(memory: Memory) -> None:
     assert [citation.turn_id for citation in answer.citations] == ["s1:4"]
 
 
-def test_what_no_turn_states_is_not_answered(friends: Memory) -> None:
+def test_what_no_turn_states_is_not_answered(friends):
     answer = friends.ask("What instrument is Tomas learning?")  # Mira is
     assert (answer.text, answer.abstained) == (None, True)
     assert answer.reason
 
 
-def test_an_empty_memory_finds_nothing_and_abstains(memory: Memory) -> None:
+def test_an_empty_memory_finds_nothing_and_abstains(memory):
     assert memory.search("puppy") == []
     assert memory.ask("When did Mira adopt her puppy?").abstained
 
 
-def test_add_is_durable_when_it_returns(tmp_path: Path) -> None:
+def test_add_is_durable_when_it_returns(tmp_path):
     memory = evimem.open(tmp_path / "m.evimem")
     memory.add("Mira", "We adopted a puppy.", **PUPPY)
     with evimem.open(tmp_path / "m.evimem") as other:  # the first handle is still open, nothing was flushed by closing
@@ -44,7 +41,7 @@ def test_add_is_durable_when_it_returns(tmp_path: Path) -> None:
     memory.close()
 
 
-def test_a_search_sees_what_another_handle_committed(tmp_path: Path) -> None:
+def test_a_search_sees_what_another_handle_committed(tmp_path):
     with evimem.open(tmp_path / "m.evimem") as first, evimem.open(tmp_path / "m.evimem") as second:
         first.add("Mira", "We adopted a puppy.", **PUPPY)
         assert [hit.turn.id for hit in second.search("puppy")] == ["s1:4"]
@@ -54,7 +51,7 @@ def test_a_search_sees_what_another_handle_committed(tmp_path: Path) -> None:
         assert [hit.turn.id for hit in first.search("puppy")] == ["s1:5"]
 
 
-def test_extend_reports_what_became_of_each_turn_in_order(memory: Memory) -> None:
+def test_extend_reports_what_became_of_each_turn_in_order(memory):
     good = evimem.Turn("a", "s", "Mira", "Hello there.", datetime(2024, 1, 1))
     empty = evimem.Turn("b", "s", "Mira", "  ", datetime(2024, 1, 1))
     report = memory.extend([good, empty, good])
@@ -75,28 +72,28 @@ def test_extend_reports_what_became_of_each_turn_in_order(memory: Memory) -> Non
         ({"text": 7}, "expected a string"),
     ],
 )
-def test_a_turn_that_cannot_be_kept_is_refused_with_the_reason(memory: Memory, fields: dict, message: str) -> None:
+def test_a_turn_that_cannot_be_kept_is_refused_with_the_reason(memory, fields, message):
     turn = {"speaker": "Mira", "text": "Hello.", "time": "2024-03-12T18:20"} | fields
     with pytest.raises(InvalidTurn, match=message):
         memory.add(turn.pop("speaker"), turn.pop("text"), **turn)
     assert memory.stats().turns == 0
 
 
-def test_an_id_is_never_rewritten(memory: Memory) -> None:
+def test_an_id_is_never_rewritten(memory):
     memory.add("Mira", "We adopted a puppy.", **PUPPY)
     with pytest.raises(TurnConflict, match="'s1:4' is already stored"):
         memory.add("Mira", "We adopted a cat.", **PUPPY)
     assert memory.turn("s1:4").text == "We adopted a puppy."
 
 
-def test_defaults_are_filled_in_once(memory: Memory) -> None:
+def test_defaults_are_filled_in_once(memory):
     memory.add("assistant", "Hello.", time="2024-03-12T18:20Z")
     (turn,) = memory.turns()
     assert (turn.session, turn.role, turn.time.utcoffset()) == (
         "2024-03-12",
         "assistant",
         datetime.now().astimezone().utcoffset() * 0,
-    )  # type: ignore[operator]
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,12 +114,12 @@ def test_defaults_are_filled_in_once(memory: Memory) -> None:
         (lambda memory: memory.trace(), "no trace"),
     ],
 )
-def test_a_call_without_meaning_says_what_was_expected(memory: Memory, call, message: str) -> None:
+def test_a_call_without_meaning_says_what_was_expected(memory, call, message):
     with pytest.raises(InvalidQuery, match=message):
         call(memory)
 
 
-def test_forget_takes_ids_a_session_a_time_or_everything(memory: Memory) -> None:
+def test_forget_takes_ids_a_session_a_time_or_everything(memory):
     turns = load_example("friends")
     memory.extend(turns)
     sessions = list(dict.fromkeys(turn.session for turn in turns))
@@ -137,14 +134,14 @@ def test_forget_takes_ids_a_session_a_time_or_everything(memory: Memory) -> None
     assert memory.extend(turns[:3]).statuses[0].outcome == "readded"
 
 
-def test_an_unknown_id_forgets_nothing(memory: Memory) -> None:
+def test_an_unknown_id_forgets_nothing(memory):
     memory.add("Mira", "We adopted a puppy.", **PUPPY)
     with pytest.raises(UnknownTurn):
         memory.forget(turns=["s1:4", "nope"])
     assert memory.stats().turns == 1
 
 
-def test_the_last_turns_of_a_session_come_in_the_order_of_the_dialogue(friends: Memory) -> None:
+def test_the_last_turns_of_a_session_come_in_the_order_of_the_dialogue(friends):
     whole = list(friends.turns())
     session = whole[-1].session
     of_session = [turn for turn in whole if turn.session == session]
@@ -153,20 +150,20 @@ def test_the_last_turns_of_a_session_come_in_the_order_of_the_dialogue(friends: 
     assert list(friends.turns(session="nowhere")) == []
 
 
-def test_without_arguments_turns_come_in_order_of_arrival(memory: Memory) -> None:
+def test_without_arguments_turns_come_in_order_of_arrival(memory):
     for id, minute in (("later", 5), ("earlier", 1)):
         memory.add("Mira", "Hello.", time=f"2024-03-12T18:0{minute}", session="s", id=id)
     assert [turn.id for turn in memory.turns()] == ["later", "earlier"]
     assert [turn.id for turn in memory.turns(session="s")] == ["earlier", "later"]
 
 
-def test_a_bound_of_another_kind_than_the_times_of_the_turns_is_refused(memory: Memory) -> None:
+def test_a_bound_of_another_kind_than_the_times_of_the_turns_is_refused(memory):
     memory.add("Mira", "We adopted a puppy.", **PUPPY)
     with pytest.raises(InvalidQuery, match="holds naive times"):
         memory.turns(before="2024-03-12T18:20Z")
 
 
-def test_a_trace_can_be_kept_and_goes_with_its_turns(memory: Memory) -> None:
+def test_a_trace_can_be_kept_and_goes_with_its_turns(memory):
     memory.add("Mira", "We adopted a puppy last Friday.", **PUPPY)
     trace = memory.ask("When did Mira adopt her puppy?").trace
     number = memory.keep_trace(trace)
@@ -176,7 +173,7 @@ def test_a_trace_can_be_kept_and_goes_with_its_turns(memory: Memory) -> None:
         memory.trace(number)
 
 
-def test_a_memory_is_opened_with_the_embedder_it_was_built_with(tmp_path: Path) -> None:
+def test_a_memory_is_opened_with_the_embedder_it_was_built_with(tmp_path):
     evimem.open(tmp_path / "m.evimem").close()
     other = CallableEmbedder(lambda texts: np.eye(3)[: len(texts)], "other", 3)
     with pytest.raises(evimem.EmbedderMismatch, match=r"'static-minilm-256' but opened with 'other'"):
@@ -186,7 +183,7 @@ def test_a_memory_is_opened_with_the_embedder_it_was_built_with(tmp_path: Path) 
         evimem.open(tmp_path / "m.evimem", embedder=wide)
 
 
-def test_reembedding_switches_and_the_file_remembers(tmp_path: Path) -> None:
+def test_reembedding_switches_and_the_file_remembers(tmp_path):
     words = CallableEmbedder(lambda texts: [[len(text), text.count("p") + 1.0, 1.0] for text in texts], "counts", 3)
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.extend(load_example("friends")[:40])
@@ -212,7 +209,7 @@ class Moody:
         return np.ones((len(texts), 3), dtype=np.float32)
 
 
-def test_an_embedder_that_fails_loses_no_turn(tmp_path: Path) -> None:
+def test_an_embedder_that_fails_loses_no_turn(tmp_path):
     embedder = Moody()
     with evimem.open(tmp_path / "m.evimem", embedder=embedder) as memory:
         embedder.failing = True
@@ -227,7 +224,7 @@ def test_an_embedder_that_fails_loses_no_turn(tmp_path: Path) -> None:
         assert [hit.turn.id for hit in memory.search("puppy")] == ["s1:4"]
 
 
-def test_a_far_embedder_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_far_embedder_is_not_waited_for(tmp_path):
     embedder = Moody()
     embedder.remote = True
     with evimem.open(tmp_path / "m.evimem", embedder=embedder) as memory:
@@ -239,7 +236,7 @@ def test_a_far_embedder_is_not_waited_for(tmp_path: Path) -> None:
         assert memory.search("puppy")[0].parts["meaning"] > 0
 
 
-def test_backup_is_a_whole_memory_and_never_overwrites(friends: Memory, tmp_path: Path) -> None:
+def test_backup_is_a_whole_memory_and_never_overwrites(friends, tmp_path):
     friends.backup(tmp_path / "copy.evimem")
     with pytest.raises(evimem.StoreError, match="exists already"):
         friends.backup(tmp_path / "copy.evimem")
@@ -248,7 +245,7 @@ def test_backup_is_a_whole_memory_and_never_overwrites(friends: Memory, tmp_path
         assert copy.check().problems == ()
 
 
-def test_export_and_import_lose_nothing(friends: Memory, tmp_path: Path) -> None:
+def test_export_and_import_lose_nothing(friends, tmp_path):
     friends.add("Mira", "odd \ud83d \x00 text", time="2025-01-01T00:00", id="odd", metadata={"k": [1, None]})
     friends.add("Mira", "two halves \ud83d\ude00 of 😀 \u2028", time="2025-01-01T00:00", id="halves")
     friends.export(tmp_path / "m.jsonl")
@@ -261,7 +258,7 @@ def test_export_and_import_lose_nothing(friends: Memory, tmp_path: Path) -> None
         assert other.search("Who plays an instrument?") == friends.search("Who plays an instrument?")
 
 
-def test_a_closed_memory_says_so(tmp_path: Path) -> None:
+def test_a_closed_memory_says_so(tmp_path):
     memory = evimem.open(tmp_path / "m.evimem")
     memory.close()
     memory.close()
@@ -269,7 +266,7 @@ def test_a_closed_memory_says_so(tmp_path: Path) -> None:
         memory.search("puppy")
 
 
-def test_many_tasks_share_one_async_memory(tmp_path: Path) -> None:
+def test_many_tasks_share_one_async_memory(tmp_path):
     async def away() -> int:
         async with evimem.open_async(tmp_path / "a.evimem") as memory:
             calls = [memory.add("Mira", f"Note {n}.", time="2024-01-01T00:00", id=f"n{n}") for n in range(40)]

@@ -1,9 +1,6 @@
 """`now()`: the wall clock as a time that the memory takes, so that any chat can be continued."""
 
-from __future__ import annotations
-
 import time
-from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -22,7 +19,7 @@ def opened(folder: Path, at: datetime = SUMMER, timezone: str | None = None) -> 
 
 
 @pytest.fixture
-def machine_in_lisbon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def machine_in_lisbon(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setenv("TZ", "Europe/Lisbon")
         time.tzset()
@@ -32,7 +29,7 @@ def machine_in_lisbon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="the machine's zone cannot be set here")
 @pytest.mark.usefixtures("machine_in_lisbon")
-def test_a_memory_of_naive_times_gets_the_local_time_of_the_machine(tmp_path: Path) -> None:
+def test_a_memory_of_naive_times_gets_the_local_time_of_the_machine(tmp_path):
     with opened(tmp_path) as memory:
         memory.add("Mira", "Hello.", time="2024-06-01T12:30")
         assert memory.now().isoformat() == "2024-07-01T11:00:00"
@@ -47,9 +44,7 @@ def test_a_memory_of_naive_times_gets_the_local_time_of_the_machine(tmp_path: Pa
         ("2024-06-01T12:30", MADRID, IN_AUTUMN, "2024-10-27T02:30:00"),  # naive times stay naive, and local
     ],
 )
-def test_now_is_a_time_as_the_memory_takes_them(
-    tmp_path: Path, first: str | None, zone: str | None, at: datetime, now: str
-) -> None:
+def test_now_is_a_time_as_the_memory_takes_them(tmp_path, first, zone, at, now):
     if first:
         with opened(tmp_path) as memory:
             memory.add("Mira", "Hello.", time=first)
@@ -57,7 +52,7 @@ def test_now_is_a_time_as_the_memory_takes_them(
         assert (memory.now().isoformat(), memory.now().fold) == (now, 0)
 
 
-def test_a_clock_beyond_the_calendar_is_refused(tmp_path: Path) -> None:
+def test_a_clock_beyond_the_calendar_is_refused(tmp_path):
     with (
         evimem.open(tmp_path / "m.evimem", clock=lambda: 1e12) as memory,
         pytest.raises(InvalidQuery, match="beyond the calendar"),

@@ -1,7 +1,5 @@
 """A pool gives every place back, waits in order of arrival, and never lets one file hold up another user's."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time
@@ -70,7 +68,7 @@ async def cancelled_after(steps: int, work: Any) -> bool:
 
 
 @pytest.mark.parametrize("place", ["free", "open already", "taken"])
-def test_a_caller_cancelled_at_any_await_gives_its_lease_back(tmp_path: Path, place: str) -> None:
+def test_a_caller_cancelled_at_any_await_gives_its_lease_back(tmp_path, place):
     async def use(pool: MemoryPool) -> None:
         async with pool.open_async("ana") as memory:
             await memory.extend([said(0)])
@@ -96,9 +94,7 @@ def test_a_caller_cancelled_at_any_await_gives_its_lease_back(tmp_path: Path, pl
         assert_no_lease_is_out(pool)
 
 
-def test_a_caller_cancelled_while_its_file_is_opened_gives_its_lease_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_caller_cancelled_while_its_file_is_opened_gives_its_lease_back(tmp_path, monkeypatch):
     async def use(pool: MemoryPool) -> None:
         async with pool.open_async("ana"):
             pytest.fail("it was cancelled before")
@@ -116,7 +112,7 @@ def test_a_caller_cancelled_while_its_file_is_opened_gives_its_lease_back(
         assert_no_lease_is_out(pool, capacity=1)
 
 
-def test_many_cancelled_callers_leave_a_pool_of_eight_alive(tmp_path: Path) -> None:
+def test_many_cancelled_callers_leave_a_pool_of_eight_alive(tmp_path):
     async def one(pool: MemoryPool, number: int) -> None:
         async with pool.open_async(f"user {number % 20}") as memory:
             await memory.extend([said(number)])
@@ -135,7 +131,7 @@ def test_many_cancelled_callers_leave_a_pool_of_eight_alive(tmp_path: Path) -> N
         assert_no_lease_is_out(pool, capacity=8)
 
 
-def test_a_file_that_cannot_be_opened_costs_no_place(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_opened_costs_no_place(tmp_path):
     with pool_at(tmp_path, capacity=1) as pool:
         path = pool._path(key_of("ana"))
         path.parent.mkdir()
@@ -148,7 +144,7 @@ def test_a_file_that_cannot_be_opened_costs_no_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_full_pool_waits_and_then_says_what_to_do(tmp_path: Path, *, asynchronous: bool) -> None:
+def test_a_full_pool_waits_and_then_says_what_to_do(tmp_path, *, asynchronous):
     async def ask(pool: MemoryPool) -> None:
         async with pool.open_async("bo"):
             pass
@@ -165,12 +161,12 @@ def test_a_full_pool_waits_and_then_says_what_to_do(tmp_path: Path, *, asynchron
 
 
 @pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
-def test_an_invalid_wait_is_refused(tmp_path: Path, seconds: float) -> None:
+def test_an_invalid_wait_is_refused(tmp_path, seconds):
     with pytest.raises(InvalidQuery, match="wait_seconds"):
         MemoryPool(tmp_path, wait_seconds=seconds)
 
 
-def test_a_free_slot_goes_to_the_longest_waiting_request(tmp_path: Path) -> None:
+def test_a_free_slot_goes_to_the_longest_waiting_request(tmp_path):
     served: list[int] = []
 
     def use(pool: MemoryPool, number: int) -> None:
@@ -205,7 +201,7 @@ def wait_until(so: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
-def test_an_event_loop_goes_on_while_a_task_waits_for_a_place(tmp_path: Path) -> None:
+def test_an_event_loop_goes_on_while_a_task_waits_for_a_place(tmp_path):
     async def run(pool: MemoryPool) -> int:
         ticks, first = 0, pool.open_async("ana")
         async with first:
@@ -223,7 +219,7 @@ def test_an_event_loop_goes_on_while_a_task_waits_for_a_place(tmp_path: Path) ->
         assert_no_lease_is_out(pool, capacity=1)
 
 
-def test_opening_one_file_holds_up_no_other_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opening_one_file_holds_up_no_other_user(tmp_path, monkeypatch):
     with pool_at(tmp_path, capacity=3) as pool, ThreadPoolExecutor(2) as threads:
         with pool.open("bo") as memory:
             memory.extend([said(0)])
@@ -237,7 +233,7 @@ def test_opening_one_file_holds_up_no_other_user(tmp_path: Path, monkeypatch: py
         assert slow.result(PATIENCE) == 0
 
 
-def test_closing_one_file_holds_up_no_other_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_one_file_holds_up_no_other_user(tmp_path, monkeypatch):
     begun, over, honest = threading.Event(), threading.Event(), evimem.Memory.close
 
     def slow(memory: evimem.Memory) -> None:
@@ -260,7 +256,7 @@ def test_closing_one_file_holds_up_no_other_user(tmp_path: Path, monkeypatch: py
         assert evicting.result(PATIENCE) == 0
 
 
-def test_a_memory_in_use_is_never_evicted_nor_erased(tmp_path: Path) -> None:
+def test_a_memory_in_use_is_never_evicted_nor_erased(tmp_path):
     with pool_at(tmp_path, capacity=2) as pool:
         with pool.open("ana") as ana, pool.open("ana") as same:
             assert ana._core is same._core
@@ -275,7 +271,7 @@ def test_a_memory_in_use_is_never_evicted_nor_erased(tmp_path: Path) -> None:
         assert pool.erase("ana").turns == 1
 
 
-def test_erasing_waits_for_the_blocks_of_a_user(tmp_path: Path) -> None:
+def test_erasing_waits_for_the_blocks_of_a_user(tmp_path):
     with pool_at(tmp_path, wait_seconds=PATIENCE) as pool, ThreadPoolExecutor(1) as threads:
         with pool.open("ana") as ana:
             ana.extend([said(0)])
@@ -286,7 +282,7 @@ def test_erasing_waits_for_the_blocks_of_a_user(tmp_path: Path) -> None:
         assert "ana" not in pool
 
 
-def test_an_event_loop_goes_on_while_a_user_is_erased(tmp_path: Path) -> None:
+def test_an_event_loop_goes_on_while_a_user_is_erased(tmp_path):
     async def erase(pool: MemoryPool) -> int:
         async with pool.open_async("ana") as ana:
             await ana.extend([said(0)])
@@ -302,7 +298,7 @@ def test_an_event_loop_goes_on_while_a_user_is_erased(tmp_path: Path) -> None:
         assert asyncio.run(pool.erase_async("ana")).reason == "there is no memory of 'ana'"
 
 
-def test_an_erasure_that_is_cancelled_leaves_the_place(tmp_path: Path) -> None:
+def test_an_erasure_that_is_cancelled_leaves_the_place(tmp_path):
     for steps in range(40):
         with pool_at(tmp_path / str(steps), capacity=1, wait_seconds=PATIENCE) as pool:
             visit(pool, "ana")
@@ -310,7 +306,7 @@ def test_an_erasure_that_is_cancelled_leaves_the_place(tmp_path: Path) -> None:
             assert_no_lease_is_out(pool, 1)
 
 
-def test_closing_waits_for_the_call_of_a_cancelled_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_waits_for_the_call_of_a_cancelled_caller(tmp_path, monkeypatch):
     async def use(pool: MemoryPool) -> None:
         async with pool.open_async("ana"):
             pass
@@ -334,9 +330,7 @@ def test_closing_waits_for_the_call_of_a_cancelled_caller(tmp_path: Path, monkey
         pass
 
 
-def test_a_child_of_a_fork_opens_files_of_its_own_whatever_the_parent_was_doing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_child_of_a_fork_opens_files_of_its_own_whatever_the_parent_was_doing(tmp_path, monkeypatch):
     with pool_at(tmp_path) as pool, ThreadPoolExecutor(1) as threads:
         with pool.open("bo") as memory:
             memory.extend([said(0)])
@@ -355,7 +349,7 @@ def test_a_child_of_a_fork_opens_files_of_its_own_whatever_the_parent_was_doing(
         assert opening.result(PATIENCE) == 0
 
 
-def test_blocks_on_event_loops_use_one_thread_after_another_and_closing_the_pool_ends_it(tmp_path: Path) -> None:
+def test_blocks_on_event_loops_use_one_thread_after_another_and_closing_the_pool_ends_it(tmp_path):
     async def thread(pool: MemoryPool, user: str) -> threading.Thread:
         async with pool.open_async(user) as memory:
             return await memory._in_worker(threading.current_thread)
@@ -367,7 +361,7 @@ def test_blocks_on_event_loops_use_one_thread_after_another_and_closing_the_pool
     assert not used[0].is_alive()
 
 
-def test_blocks_that_last_at_the_same_time_wait_for_no_call_of_each_other(tmp_path: Path) -> None:
+def test_blocks_that_last_at_the_same_time_wait_for_no_call_of_each_other(tmp_path):
     async def run(pool: MemoryPool) -> int:
         over = threading.Event()
         async with pool.open_async("ana") as first, pool.open_async("ana") as second:
@@ -383,7 +377,7 @@ def test_blocks_that_last_at_the_same_time_wait_for_no_call_of_each_other(tmp_pa
         assert len(pool._idle_workers) == 2
 
 
-def test_no_more_threads_are_kept_than_a_pool_has_use_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_threads_are_kept_than_a_pool_has_use_for(tmp_path, monkeypatch):
     monkeypatch.setattr(evimem.doors.pool, "_MOST_IDLE_WORKERS", 1)
 
     async def run(pool: MemoryPool) -> None:
@@ -395,7 +389,7 @@ def test_no_more_threads_are_kept_than_a_pool_has_use_for(tmp_path: Path, monkey
         assert len(pool._idle_workers) == 1
 
 
-def test_a_pool_counts_memories_and_bytes_whether_they_are_open_or_not(tmp_path: Path) -> None:
+def test_a_pool_counts_memories_and_bytes_whether_they_are_open_or_not(tmp_path):
     with pool_at(tmp_path / "users", capacity=2) as pool:
         assert (pool.count(), pool.bytes()) == (0, 0)
         for user in ("ana", "bo", "cy"):

@@ -1,10 +1,6 @@
 """`facts(about=...)`: what is known of a person or thing, and what replaced what."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,14 +16,14 @@ SAID = (
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     with evimem.open(tmp_path / "m.evimem") as memory:
         for number, (speaker, text) in enumerate(SAID):
             memory.add(speaker, text, time=datetime(2024, 3, 12) + timedelta(days=number), id=f"t{number}")
     return tmp_path / "m.evimem"
 
 
-def test_a_profile_holds_what_was_said_by_and_about_somebody_and_what_replaced_what(path: Path) -> None:
+def test_a_profile_holds_what_was_said_by_and_about_somebody_and_what_replaced_what(path):
     with evimem.open(path) as memory:
         known = memory.facts(about="mira")
         assert [fact.turn_id for fact in known] == ["t3", "t1", "t0"]
@@ -42,7 +38,7 @@ def test_a_profile_holds_what_was_said_by_and_about_somebody_and_what_replaced_w
         assert [fact.turn_id for fact in memory.facts(about="Mira", current=True)] == ["t1", "t0"]
 
 
-def test_what_somebody_says_of_other_things_is_no_part_of_their_profile(path: Path) -> None:
+def test_what_somebody_says_of_other_things_is_no_part_of_their_profile(path):
     with evimem.open(path) as memory:
         before = memory.facts(about="Mira")
         memory.add("Mira", "Juno loves cheese.", time="2024-04-01")
@@ -50,7 +46,7 @@ def test_what_somebody_says_of_other_things_is_no_part_of_their_profile(path: Pa
         assert memory.facts(about="Mira") == before
 
 
-def test_the_facts_of_turns_can_be_the_current_ones_alone(path: Path) -> None:
+def test_the_facts_of_turns_can_be_the_current_ones_alone(path):
     with evimem.open(path) as memory:
         assert [fact.turn_id for fact in memory.facts(["t0", "t3"])] == ["t0", "t3"]
         assert [fact.turn_id for fact in memory.facts(["t0", "t3"], current=True)] == ["t3"]
@@ -60,6 +56,6 @@ def test_the_facts_of_turns_can_be_the_current_ones_alone(path: Path) -> None:
 @pytest.mark.parametrize(
     "given", [{}, {"turns": ["t0"], "about": "Mira"}, {"about": " "}, {"about": 7}, {"turns": "t0"}]
 )
-def test_it_takes_either_turns_or_a_name(path: Path, given: dict[str, Any]) -> None:
+def test_it_takes_either_turns_or_a_name(path, given):
     with evimem.open(path) as memory, pytest.raises(InvalidQuery):
         memory.facts(**given)

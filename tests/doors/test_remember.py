@@ -1,11 +1,8 @@
 """Messages of chat APIs as turns: what they say, whose they are, and each of them once."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from base64 import b64encode
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import evimem
-from evimem import InvalidQuery, InvalidTurn, Memory
+from evimem import InvalidQuery, InvalidTurn
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Porto"}'}}
 CHAT: list[dict[str, Any]] = [
@@ -30,7 +27,7 @@ CHAT: list[dict[str, Any]] = [
 AT = "2024-03-12T18:20"
 
 
-def test_each_message_is_a_turn_of_its_role(memory: Memory) -> None:
+def test_each_message_is_a_turn_of_its_role(memory):
     assert memory.remember(CHAT, session="chat", time=AT).added == 5
     assert [(turn.role, turn.speaker, turn.text) for turn in memory.turns(session="chat")] == [
         ("system", "system", "Be kind."),
@@ -41,13 +38,13 @@ def test_each_message_is_a_turn_of_its_role(memory: Memory) -> None:
     ]
 
 
-def test_the_messages_come_back_byte_for_byte(memory: Memory) -> None:
+def test_the_messages_come_back_byte_for_byte(memory):
     chat = [*CHAT, {"role": "user", "content": "caf\u00e9 \ud83d", "b": 1, "a": [1.0, 1, None, {}]}]
     memory.remember(chat, session="chat", time=AT)
     assert [turn.metadata["message"] for turn in memory.turns(session="chat")] == [json.dumps(one) for one in chat]
 
 
-def test_a_list_that_has_grown_adds_what_is_new(memory: Memory) -> None:
+def test_a_list_that_has_grown_adds_what_is_new(memory):
     memory.remember(CHAT[:2], session="chat", time=AT)
     report = memory.remember(CHAT, session="chat", time="2024-03-13T09:00")
     assert [status.outcome for status in report.statuses] == ["exists", "exists", "added", "added", "added"]
@@ -55,7 +52,7 @@ def test_a_list_that_has_grown_adds_what_is_new(memory: Memory) -> None:
     assert [turn.time.day for turn in memory.turns(session="chat")] == [12, 12, 13, 13, 13]
 
 
-def test_the_same_words_again_are_another_message_and_so_are_those_of_another_session(memory: Memory) -> None:
+def test_the_same_words_again_are_another_message_and_so_are_those_of_another_session(memory):
     yes = {"role": "user", "content": "Yes."}
     assert memory.remember([yes, yes], session="a", time=AT).added == 2
     assert memory.remember([yes, yes, yes], session="a", time=AT).added == 1
@@ -64,7 +61,7 @@ def test_the_same_words_again_are_another_message_and_so_are_those_of_another_se
 
 @given(st.lists(st.integers(0, 3), max_size=12), st.integers(0, 12))
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_list_given_in_steps_is_stored_as_if_given_at_once(memory: Memory, said: list[int], cut: int) -> None:
+def test_a_list_given_in_steps_is_stored_as_if_given_at_once(memory, said, cut):
     session = f"{memory.stats().turns} {said} {cut}"
     chat = [{"role": "user", "content": f"Number {number}."} for number in said]
     memory.remember(chat[:cut], session=session, time=AT)
@@ -84,19 +81,19 @@ def test_a_list_given_in_steps_is_stored_as_if_given_at_once(memory: Memory, sai
         ({"type": "function_call_output", "output": "noon"}, "noon"),
     ],
 )
-def test_a_message_without_text_is_readable(memory: Memory, message: dict[str, Any], text: str) -> None:
+def test_a_message_without_text_is_readable(memory, message, text):
     memory.remember([message], session="s", time=AT)
     assert [turn.text for turn in memory.turns()] == [text]
 
 
-def test_a_message_has_its_own_time_or_that_of_the_call(memory: Memory) -> None:
+def test_a_message_has_its_own_time_or_that_of_the_call(memory):
     memory.remember([{"role": "user", "content": "Hi.", "created_at": "2024-01-02T10:00"}], session="s")
     assert next(memory.turns()).time.isoformat() == "2024-01-02T10:00:00"
     with pytest.raises(InvalidTurn, match="give time="):
         memory.remember([{"role": "user", "content": "Hello."}], session="s")
 
 
-def test_recall_is_not_remembered(memory: Memory) -> None:
+def test_recall_is_not_remembered(memory):
     memory.remember(CHAT, session="chat", time=AT)
     block = memory.block("What is the weather in Porto?").text
     assert block
@@ -108,7 +105,7 @@ def test_recall_is_not_remembered(memory: Memory) -> None:
     assert (again.added, again.existing, again.dropped, again.refused) == (0, 6, 1, 0)
 
 
-def test_a_message_of_an_unknown_role_is_kept_as_data(memory: Memory) -> None:
+def test_a_message_of_an_unknown_role_is_kept_as_data(memory):
     said = [{"role": "robot", "content": "I live in Oslo."}, {"content": "Hi."}, {"role": "user", "content": 7}]
     assert memory.remember(said, session="s", time=AT).added == 3
     kept = [(turn.role, turn.speaker, turn.text) for turn in memory.turns()]
@@ -116,7 +113,7 @@ def test_a_message_of_an_unknown_role_is_kept_as_data(memory: Memory) -> None:
     assert memory.facts([next(memory.turns()).id]) == ()
 
 
-def test_a_system_prompt_is_stored_once_and_never_found(memory: Memory) -> None:
+def test_a_system_prompt_is_stored_once_and_never_found(memory):
     prompt = {"role": "system", "content": "You help with herons. Ajax the heron lives in Porto."}
     for session, said in (("a", "My heron is called Ajax."), ("b", "Where does a heron sleep?")):
         memory.remember([prompt, {"role": "user", "content": said}], session=session, time=AT)
@@ -129,7 +126,7 @@ def test_a_system_prompt_is_stored_once_and_never_found(memory: Memory) -> None:
     assert [hit.turn.role for hit in memory.search(asked, 9, role="system")] == ["system"]
 
 
-def test_what_a_tool_returned_in_a_message_of_the_user_is_no_statement_of_theirs(memory: Memory) -> None:
+def test_what_a_tool_returned_in_a_message_of_the_user_is_no_statement_of_theirs(memory):
     result = {"type": "tool_result", "tool_use_id": "t", "content": "I live in Oslo."}
     memory.remember([{"role": "user", "content": [result, {"type": "text", "text": "I live in Porto."}]}], time=AT)
     turn = next(memory.turns())
@@ -137,7 +134,7 @@ def test_what_a_tool_returned_in_a_message_of_the_user_is_no_statement_of_theirs
     assert [fact.object for fact in memory.facts([turn.id])] == ["Porto"]
 
 
-def test_a_picture_of_megabytes_is_kept_out_and_its_sentence_is_stored(memory: Memory) -> None:
+def test_a_picture_of_megabytes_is_kept_out_and_its_sentence_is_stored(memory):
     url = f"data:image/jpeg;base64,{b64encode(bytes(3_100_000)).decode()}"
     parts = [{"type": "text", "text": "This is my cat Biscuit."}, {"type": "image_url", "image_url": {"url": url}}]
     assert memory.remember([{"role": "user", "content": parts}], session="s", time=AT).added == 1
@@ -156,18 +153,18 @@ def test_a_picture_of_megabytes_is_kept_out_and_its_sentence_is_stored(memory: M
         ([{"role": "user", "content": "Hi.", 7: 7}], "would not come back"),
     ],
 )
-def test_what_is_no_message_is_refused_and_nothing_is_stored(memory: Memory, messages: Any, message: str) -> None:
+def test_what_is_no_message_is_refused_and_nothing_is_stored(memory, messages, message):
     with pytest.raises(InvalidTurn, match=message):
         memory.remember([CHAT[0], *messages], session="s", time=AT)
     assert memory.stats().turns == 0
 
 
-def test_what_is_no_list_of_messages_is_refused(memory: Memory) -> None:
+def test_what_is_no_list_of_messages_is_refused(memory):
     with pytest.raises(InvalidQuery, match="expected a collection of messages"):
-        memory.remember("Hi.", time=AT)  # type: ignore[arg-type]
+        memory.remember("Hi.", time=AT)
 
 
-def test_the_async_door_remembers_the_same(memory: Memory, tmp_path: Path) -> None:
+def test_the_async_door_remembers_the_same(memory, tmp_path):
     async def away() -> list[evimem.Turn]:
         async with evimem.open_async(tmp_path / "a.evimem") as other:
             await other.remember(CHAT, session="chat", time=AT)

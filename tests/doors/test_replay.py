@@ -1,10 +1,7 @@
 """A trace, stored and read back, leads to the same answer again: without a model, offline, through every loop."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,7 +60,7 @@ SCRIPTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
 
 
 @pytest.fixture
-def path(friends_path: Path) -> Path:
+def path(friends_path):
     return friends_path
 
 
@@ -78,7 +75,7 @@ def same(again: Answer, first: Answer) -> None:
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_what_a_model_said_leads_to_the_same_answer_again(path: Path, name: str) -> None:
+def test_what_a_model_said_leads_to_the_same_answer_again(path, name):
     replies, options = SCRIPTS[name]
     with evimem.open(path, llm=ScriptedModel(replies)) as memory:
         first = memory.ask(QUESTION, **options)
@@ -89,7 +86,7 @@ def test_what_a_model_said_leads_to_the_same_answer_again(path: Path, name: str)
 
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("question", [QUESTION, "When did Tomas adopt a puppy?", "What does Tomas do for a living?"])
-def test_an_offline_answer_is_found_again(path: Path, loop: str, question: str) -> None:
+def test_an_offline_answer_is_found_again(path, loop, question):
     with evimem.open(path) as memory:
         first = memory.ask(question, loop)
         same(evimem.replay(told(first.trace), memory), first)
@@ -98,18 +95,18 @@ def test_an_offline_answer_is_found_again(path: Path, loop: str, question: str) 
 @pytest.mark.parametrize(
     "error", [ModelTimeout("no answer within 60 s"), ModelUnavailable("503 from host", retryable=True, status=503)]
 )
-def test_a_question_that_a_failure_ended_ends_there_again(path: Path, error: Exception) -> None:
+def test_a_question_that_a_failure_ended_ends_there_again(path, error):
     with evimem.open(path, llm=ScriptedModel([CHECKS[0], error])) as memory:
         with pytest.raises(type(error)) as caught:
             memory.ask(QUESTION)
-        first = caught.value.partial  # type: ignore[attr-defined]
+        first = caught.value.partial
     with evimem.open(path) as offline:
         again = evimem.replay(told(first.trace), offline)
     same(again, first)
     assert not again.abstained
 
 
-def test_two_bad_replies_end_there_again(path: Path) -> None:
+def test_two_bad_replies_end_there_again(path):
     with evimem.open(path, llm=ScriptedModel(["hm", "no"])) as memory, pytest.raises(evimem.ReplyError) as caught:
         memory.ask(QUESTION)
     with evimem.open(path) as offline:
@@ -126,9 +123,7 @@ def test_two_bad_replies_end_there_again(path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("loop", LOOPS)
-def test_an_answer_without_the_model_that_failed_is_found_again(
-    path: Path, loop: str, replies: list[Any], budget: Budget
-) -> None:
+def test_an_answer_without_the_model_that_failed_is_found_again(path, loop, replies, budget):
     question = QUESTION if len(replies) > 1 else "When did Tomas adopt a puppy?"
     with evimem.open(path, llm=ScriptedModel(replies, then=replies[-1]), on_model_error="offline") as memory:
         first = memory.ask(question, loop, budget=budget)
@@ -139,7 +134,7 @@ def test_an_answer_without_the_model_that_failed_is_found_again(
     assert again.fell_back
 
 
-def test_the_probability_of_an_answer_without_the_model_is_the_recorded_one(path: Path) -> None:
+def test_the_probability_of_an_answer_without_the_model_is_the_recorded_one(path):
     replies = [CHECKS[0], ModelTimeout("no answer within 60 s")]
     with evimem.open(path, llm=ScriptedModel(replies), on_model_error="offline") as memory:
         answer = memory.ask(OF_REASON)
@@ -147,12 +142,12 @@ def test_the_probability_of_an_answer_without_the_model_is_the_recorded_one(path
     trace = answer.trace
     last = max(place for place, event in enumerate(trace.events) if event.kind == "judgement")
     events = list(trace.events)
-    events[last] = replace(events[last], probability=0.875)  # type: ignore[call-arg]
+    events[last] = replace(events[last], probability=0.875)
     with evimem.open(path) as offline, pytest.raises(TraceMismatch, match="Acted"):  # the answer's, not the judgement's
         evimem.replay(replace(trace, events=tuple(events)), offline)
 
 
-def test_the_part_of_a_trace_without_the_model_is_checked_like_the_rest(path: Path) -> None:
+def test_the_part_of_a_trace_without_the_model_is_checked_like_the_rest(path):
     with evimem.open(path, llm=ScriptedModel([ModelTimeout("late")]), on_model_error="offline") as memory:
         trace = memory.ask(QUESTION).trace
     (place,) = [at for at, event in enumerate(trace.events) if isinstance(event, Acted) and event.action == "fall back"]
@@ -169,7 +164,7 @@ def test_the_part_of_a_trace_without_the_model_is_checked_like_the_rest(path: Pa
             evimem.replay(spoilt, offline)
 
 
-def test_a_memory_that_changed_is_named_and_what_differs_with_it(path: Path) -> None:
+def test_a_memory_that_changed_is_named_and_what_differs_with_it(path):
     with evimem.open(path, llm=ScriptedModel([CHECKS[2], DRAFT])) as memory:
         trace = memory.ask(QUESTION).trace
     with evimem.open(path) as offline:
@@ -178,7 +173,7 @@ def test_a_memory_that_changed_is_named_and_what_differs_with_it(path: Path) -> 
             evimem.replay(trace, offline)
 
 
-def test_a_trace_without_its_beginning_or_its_replies_is_refused(path: Path) -> None:
+def test_a_trace_without_its_beginning_or_its_replies_is_refused(path):
     with evimem.open(path, llm=ScriptedModel([CHECKS[2], DRAFT])) as memory:
         trace = memory.ask(QUESTION).trace
     with evimem.open(path) as offline:

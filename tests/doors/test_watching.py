@@ -1,10 +1,8 @@
 """An observer and the log hear of every call while it runs, of both doors, and the log tells nothing that was said."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +22,7 @@ from evimem.types.trace import Event
 SAID = "Xanthippe keeps a zibeline heron called Quorra."
 ASKED = "What is the zibeline heron called?"
 SECRETS = ("xanthippe", "zibeline", "quorra", "mira", "sitting", "number-7", "heron")
-TURN = evimem.Turn("number-7", "sitting", "Mira", SAID, "2024-03-12T18:20")  # type: ignore[arg-type]
+TURN = evimem.Turn("number-7", "sitting", "Mira", SAID, "2024-03-12T18:20")
 CALLER: ContextVar[str] = ContextVar("CALLER", default="nobody")
 
 
@@ -62,17 +60,17 @@ class Listener:
 
 
 @pytest.fixture
-def listener() -> Listener:
+def listener():
     return Listener()
 
 
 @pytest.fixture
-def memory(tmp_path: Path, listener: Listener) -> Iterator[evimem.Memory]:
+def memory(tmp_path, listener):
     with evimem.open(tmp_path / "mira.evimem", observer=listener) as memory:
         yield memory
 
 
-def test_every_call_is_heard_of_with_what_it_comes_to(memory: evimem.Memory, listener: Listener) -> None:
+def test_every_call_is_heard_of_with_what_it_comes_to(memory, listener):
     memory.extend([TURN])
     memory.extend([TURN], replace=True)
     memory.remember([{"role": "user", "content": SAID}], session="chat", time="2024-03-12T18:21")
@@ -92,18 +90,18 @@ def test_every_call_is_heard_of_with_what_it_comes_to(memory: evimem.Memory, lis
     assert {call.operation.store for call in calls} == {store_name(Path(memory.stats().path))}
 
 
-def test_a_stream_is_one_call_and_its_caller_may_leave(memory: evimem.Memory, listener: Listener) -> None:
+def test_a_stream_is_one_call_and_its_caller_may_leave(memory, listener):
     memory.extend([TURN])
     list(memory.ask(ASKED, stream=True))
     pieces = iter(memory.ask(ASKED, stream=True))
     next(pieces)
-    pieces.close()  # type: ignore[attr-defined]
+    pieces.close()
     _, whole, left = listener.take()
     assert whole.outcome[0].text
     assert [type(outcome) for outcome in left.outcome] == [GeneratorExit]
 
 
-def test_a_call_that_fails_ends_with_its_exception(memory: evimem.Memory, listener: Listener) -> None:
+def test_a_call_that_fails_ends_with_its_exception(memory, listener):
     with pytest.raises(InvalidTurn):
         memory.add("", SAID, time="2024-03-12T18:20")
     with pytest.raises(UnknownTurn):
@@ -113,20 +111,17 @@ def test_a_call_that_fails_ends_with_its_exception(memory: evimem.Memory, listen
     assert [type(call.outcome[0]) for call in listener.take()] == [InvalidTurn, UnknownTurn, UnknownTurn]
 
 
-def test_what_an_observer_raises_ends_the_call(tmp_path: Path, listener: Listener) -> None:
+def test_what_an_observer_raises_ends_the_call(tmp_path, listener):
     class Refuses(Listener):
         def begin(self, operation: Operation) -> Seen:
             raise PermissionError(operation.name)
 
-    with (
-        evimem.open(tmp_path / "m.evimem", observer=Refuses()) as memory,
-        pytest.raises(PermissionError, match="add"),
-    ):
+    with evimem.open(tmp_path / "m.evimem", observer=Refuses()) as memory, pytest.raises(PermissionError, match="add"):
         memory.extend([TURN])
     with evimem.open(tmp_path / "m.evimem") as memory:
         assert memory.stats().turns == 0
     with pytest.raises(evimem.InvalidQuery, match="observer"):
-        evimem.open(tmp_path / "m.evimem", observer="loud")  # type: ignore[arg-type]
+        evimem.open(tmp_path / "m.evimem", observer="loud")
 
 
 class Odd:
@@ -147,7 +142,7 @@ class Odd:
 
 
 @pytest.mark.parametrize("observer", [Odd(7), Odd(object()), Odd(Odd(None))])
-def test_an_observer_that_is_none_is_refused_with_a_typed_error(tmp_path: Path, observer: Any) -> None:
+def test_an_observer_that_is_none_is_refused_with_a_typed_error(tmp_path, observer):
     with evimem.open(tmp_path / "m.evimem", observer=observer) as memory:
         for call in (
             lambda: memory.add("Mira", "Hello.", time="2024-03-12T18:20"),
@@ -159,7 +154,7 @@ def test_an_observer_that_is_none_is_refused_with_a_typed_error(tmp_path: Path, 
         assert memory.stats().turns == 0
 
 
-def test_requests_to_a_model_are_heard_of_with_their_replies(tmp_path: Path, listener: Listener) -> None:
+def test_requests_to_a_model_are_heard_of_with_their_replies(tmp_path, listener):
     late = ModelTimeout("it took too long")
     with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=late), observer=listener) as memory:
         memory.extend([TURN])
@@ -170,7 +165,7 @@ def test_requests_to_a_model_are_heard_of_with_their_replies(tmp_path: Path, lis
     assert all(kind == "Embed" for kind, _ in asked[:-1])
 
 
-def test_the_other_door_is_heard_of_on_behalf_of_its_caller(tmp_path: Path, listener: Listener) -> None:
+def test_the_other_door_is_heard_of_on_behalf_of_its_caller(tmp_path, listener):
     async def run() -> None:
         with evimem.MemoryPool(tmp_path / "users", observer=listener) as pool:
             async with pool.open_async("mira") as memory:
@@ -187,9 +182,7 @@ def test_the_other_door_is_heard_of_on_behalf_of_its_caller(tmp_path: Path, list
     assert {call.operation.store for call in calls} == {key_of("mira")}
 
 
-def test_the_log_has_a_line_a_call_and_nothing_that_was_said(
-    memory: evimem.Memory, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_log_has_a_line_a_call_and_nothing_that_was_said(memory, caplog):
     with caplog.at_level(logging.DEBUG, "evimem"):
         memory.extend([TURN])
         memory.search(ASKED)
@@ -206,9 +199,7 @@ def test_the_log_has_a_line_a_call_and_nothing_that_was_said(
     assert [word for word in SECRETS for line in lines if word in line.lower()] == []
 
 
-def test_the_log_is_silent_unless_the_program_listens(
-    memory: evimem.Memory, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_log_is_silent_unless_the_program_listens(memory, capfd, monkeypatch):
     monkeypatch.setattr(logging.root, "handlers", [])
     logging.getLogger("evimem").warning("something")
     memory.extend([TURN])
@@ -222,7 +213,7 @@ class Broken(WordEmbedder):
         raise EmbedderError("no such service")
 
 
-def test_what_was_done_otherwise_than_asked_for_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_was_done_otherwise_than_asked_for_is_a_warning(tmp_path, caplog):
     model = ScriptedModel(then=ModelTimeout("it took too long"))
     with evimem.open(tmp_path / "m.evimem", llm=model, on_model_error="offline") as memory:
         memory.extend([TURN])

@@ -1,10 +1,7 @@
 """On an event loop, whatever reads, judges and writes runs in the memory's worker; the loop only waits."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
-from pathlib import Path
 from typing import Any
 
 import evimem
@@ -26,7 +23,7 @@ class Watchful:
         return ()
 
 
-def test_no_step_of_a_flow_runs_on_the_event_loop(tmp_path: Path) -> None:
+def test_no_step_of_a_flow_runs_on_the_event_loop(tmp_path):
     extractor, stepped = Watchful(), set[threading.Thread]()
 
     @as_loop("noting")
@@ -46,7 +43,7 @@ def test_no_step_of_a_flow_runs_on_the_event_loop(tmp_path: Path) -> None:
     assert threading.main_thread() not in extractor.threads | stepped
 
 
-def test_a_cancelled_question_leaves_its_flow_closed_and_the_memory_in_order(tmp_path: Path) -> None:
+def test_a_cancelled_question_leaves_its_flow_closed_and_the_memory_in_order(tmp_path):
     began, closed = threading.Event(), threading.Event()
 
     @as_loop("slow")

@@ -1,18 +1,14 @@
 """Similar facts: the blocked search equals comparing each fact with each other, and the check sees every wrong edge."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
 import evimem
-from evimem import Memory
 from evimem.edges import alike_cells, fact_vectors
 from evimem.edges.alike_cells import AlikeCells
 from evimem.edges.fact_vectors import FactMatrix, SimilarFacts
@@ -49,9 +45,7 @@ def one_by_one(known: FactMatrix, position: int, least: float, *, window: int | 
 
 @pytest.mark.parametrize("in_order", [True, False])
 @pytest.mark.parametrize("search", [FactMatrix.similar, FactMatrix.similar_nearby])
-def test_similar_facts_are_those_of_comparing_each_with_each(
-    monkeypatch: pytest.MonkeyPatch, in_order: bool, search: Search
-) -> None:
+def test_similar_facts_are_those_of_comparing_each_with_each(monkeypatch, in_order, search):
     monkeypatch.setattr(fact_vectors, "_BLOCK", 7)
     known = matrix(180, in_order=in_order)
     found = list(search(known, range(180), 0.7))
@@ -61,7 +55,7 @@ def test_similar_facts_are_those_of_comparing_each_with_each(
 
 
 @pytest.mark.parametrize("search", [FactMatrix.similar, FactMatrix.similar_nearby])
-def test_of_facts_that_are_all_the_same_the_oldest_are_kept(search: Search) -> None:
+def test_of_facts_that_are_all_the_same_the_oldest_are_kept(search):
     """Stored vectors are not quite of length one: their products exceed 1 by more or less, and count as 1."""
     known = matrix(60, in_order=True, spread=0.001)
     known = replace(known, scales=known.scales * np.random.default_rng(2).uniform(1.0, 1.002, 60))
@@ -70,7 +64,7 @@ def test_of_facts_that_are_all_the_same_the_oldest_are_kept(search: Search) -> N
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-def test_nearby_facts_are_those_whose_rows_are_near(monkeypatch: pytest.MonkeyPatch, in_order: bool) -> None:
+def test_nearby_facts_are_those_whose_rows_are_near(monkeypatch, in_order):
     monkeypatch.setattr(fact_vectors, "_BLOCK", 7)
     monkeypatch.setattr(fact_vectors, "WINDOW", 30)
     known = matrix(180, in_order=in_order)
@@ -79,9 +73,7 @@ def test_nearby_facts_are_those_whose_rows_are_near(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-def test_beyond_the_window_cells_find_nearly_what_comparing_all_would(
-    monkeypatch: pytest.MonkeyPatch, in_order: bool
-) -> None:
+def test_beyond_the_window_cells_find_nearly_what_comparing_all_would(monkeypatch, in_order):
     monkeypatch.setattr(fact_vectors, "WINDOW", 40)
     monkeypatch.setattr(fact_vectors, "IN_A_CELL", 20)
     known = matrix(400, in_order=in_order)
@@ -97,7 +89,7 @@ def test_beyond_the_window_cells_find_nearly_what_comparing_all_would(
     assert found > 0.93 * wanted
 
 
-def test_a_fact_is_compared_with_no_more_others_in_a_larger_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fact_is_compared_with_no_more_others_in_a_larger_memory(monkeypatch):
     monkeypatch.setattr(fact_vectors, "WINDOW", 30)
     monkeypatch.setattr(fact_vectors, "IN_A_CELL", 2)
     compared: list[int] = []
@@ -118,7 +110,7 @@ def test_a_fact_is_compared_with_no_more_others_in_a_larger_memory(monkeypatch: 
         assert sum(compared) <= 2 * (30 + 2) + 2 * 2 * len(alike_cells._PAIRS), "more facts are compared"
 
 
-def test_a_cell_holds_the_vectors_that_two_hashes_take_for_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_holds_the_vectors_that_two_hashes_take_for_alike(monkeypatch):
     monkeypatch.setattr(alike_cells, "_SLICE", 37)
     vectors = matrix(150, in_order=True).quantized.astype(np.float32)
     whole, parts = AlikeCells(), AlikeCells()
@@ -138,7 +130,7 @@ def test_a_cell_holds_the_vectors_that_two_hashes_take_for_alike(monkeypatch: py
 
 
 @pytest.fixture
-def linked(memory: Memory) -> Memory:
+def linked(memory):
     for number, place in enumerate(("Porto", "Leeds", "Porto", "Leeds", "Porto") * 4):
         memory.add("Mira", f"I like the old harbour in {place}.", time=NOON + timedelta(minutes=number))
     assert memory.stats().edges["similar"] > 10
@@ -157,9 +149,7 @@ def linked(memory: Memory) -> Memory:
         "DELETE FROM fact_vector",
     ],
 )
-def test_the_check_sees_edges_that_the_vectors_do_not_give(
-    linked: Memory, monkeypatch: pytest.MonkeyPatch, window: int, damage: str
-) -> None:
+def test_the_check_sees_edges_that_the_vectors_do_not_give(linked, monkeypatch, window, damage):
     monkeypatch.setattr(fact_vectors, "WINDOW", window)
     assert linked.check().problems == ()
     db = linked._core.store.db
@@ -169,9 +159,7 @@ def test_the_check_sees_edges_that_the_vectors_do_not_give(
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-def test_a_memory_beyond_the_window_checks_clean_after_late_turns_and_forgetting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_order: bool
-) -> None:
+def test_a_memory_beyond_the_window_checks_clean_after_late_turns_and_forgetting(tmp_path, monkeypatch, in_order):
     monkeypatch.setattr(fact_vectors, "WINDOW", 9)
     monkeypatch.setattr(fact_vectors, "IN_A_CELL", 2)
     minutes = list(range(45)) if in_order else Random(3).sample(range(45), 45)
@@ -191,7 +179,7 @@ def test_a_memory_beyond_the_window_checks_clean_after_late_turns_and_forgetting
     assert far > 0, "cells found nothing beyond the window"
 
 
-def test_edges_across_blocks_survive_forgetting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edges_across_blocks_survive_forgetting(tmp_path, monkeypatch):
     monkeypatch.setattr(fact_vectors, "_BLOCK", 3)
     with evimem.open(tmp_path / "m.evimem") as memory:
         for number in range(12):

@@ -1,7 +1,5 @@
 """The bound on tokens: beside what cl100k, o200k, Llama 3's and Qwen's tokenizers really make of a text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,16 +25,16 @@ from evimem.embedding.token_bound import token_bound
         ("QWxhZGRpbjpvcGVuIHNlc2FtZQ==", 20),
     ],
 )
-def test_no_common_tokenizer_makes_more_tokens_of_a_text(text: str, dearest: int) -> None:
+def test_no_common_tokenizer_makes_more_tokens_of_a_text(text, dearest):
     assert dearest <= token_bound(text) <= 2.6 * dearest
 
 
-def test_english_prose_is_counted_nearly_as_it_is() -> None:
+def test_english_prose_is_counted_nearly_as_it_is():
     prose = "We went to the market on Saturday and bought apples, bread and a small lamp for the kitchen. " * 20
     assert 401 <= token_bound(prose) <= 1.1 * 401  # 401 tokens by each of the four
 
 
 @given(one=st.text(max_size=40), other=st.text(max_size=40))
-def test_more_text_is_never_fewer_tokens(one: str, other: str) -> None:
+def test_more_text_is_never_fewer_tokens(one, other):
     assert token_bound("") == 0
     assert token_bound(f"{one}\n{other}") >= token_bound(one)

@@ -1,13 +1,10 @@
 """Each program in examples/ does what its first lines say, without a network; and none is longer than a page."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import json
 import runpy
 import sys
-from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -26,7 +23,7 @@ CHATS = files(evimem.loaders.examples)
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def run(monkeypatch, capsys):
     """Run a program of the folder as a script, without the start of an interpreter; return what it printed."""
 
     def run(name: str, *words: object, said: str = "") -> str:
@@ -44,7 +41,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     return run
 
 
-def test_no_example_is_longer_than_a_page_and_the_list_names_them_all() -> None:
+def test_no_example_is_longer_than_a_page_and_the_list_names_them_all():
     programs = [path for path in EXAMPLES.iterdir() if path.suffix in {".py", ".json"}]
     assert len(programs) == 8
     assert [path.name for path in programs if len(path.read_text().splitlines()) > 60] == []
@@ -52,9 +49,7 @@ def test_no_example_is_longer_than_a_page_and_the_list_names_them_all() -> None:
     assert [path.name for path in programs if f"]({path.name})" not in listed] == []
 
 
-def test_a_loop_of_ones_own_searches_for_the_question_in_other_words(
-    tmp_path: Path, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loop_of_ones_own_searches_for_the_question_in_other_words(tmp_path, run, monkeypatch):
     path, question, words = tmp_path / "m.evimem", "Who minds the hound?", "Who looks after the dog?"
     with evimem.open(path) as memory:
         memory.add("Mira", "Tomas looks after the dog this week.", time="2024-03-12T18:20")
@@ -68,9 +63,7 @@ def test_a_loop_of_ones_own_searches_for_the_question_in_other_words(
     assert printed.endswith(f"searched for: {question}\nsearched for: {words}\n")
 
 
-def test_the_chatbot_remembers_what_was_said_in_an_earlier_conversation(
-    tmp_path: Path, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_chatbot_remembers_what_was_said_in_an_earlier_conversation(tmp_path, run, monkeypatch):
     with ModelServer("A fine name.", "Good night.", "Ajax.") as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
@@ -90,7 +83,7 @@ def test_the_chatbot_remembers_what_was_said_in_an_earlier_conversation(
         assert memory.stats().turns == 6
 
 
-def test_the_backend_keeps_users_apart_and_works_off_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_backend_keeps_users_apart_and_works_off_jobs(tmp_path, monkeypatch):
     monkeypatch.setenv("USERS", str(tmp_path / "users"))
     monkeypatch.syspath_prepend(EXAMPLES)
     backend = importlib.import_module("backend")
@@ -102,13 +95,13 @@ def test_the_backend_keeps_users_apart_and_works_off_jobs(tmp_path: Path, monkey
         found = client.get("/users/mira/block", params={"question": "Where do I live?"}).json()
         assert ": I moved to Porto." in found["text"]
         assert client.get("/users/tomas/block", params={"question": "Where do I live?"}).json()["text"] == ""
-        while not client.app.state.changed.empty():  # type: ignore[attr-defined]
+        while not client.app.state.changed.empty():
             client.get("/users/tomas/block", params={"question": "Who?"})
     with evimem.MemoryPool(tmp_path / "users") as pool, pool.open("mira") as memory:
         assert memory.health().status == "ok"
 
 
-def test_the_configuration_names_a_command_line_that_is_understood() -> None:
+def test_the_configuration_names_a_command_line_that_is_understood():
     servers = json.loads((EXAMPLES / "mcp.json").read_text())["mcpServers"]
     local = servers["memory"]
     assert local["command"] == "evimem"
@@ -117,7 +110,7 @@ def test_the_configuration_names_a_command_line_that_is_understood() -> None:
     assert servers["memory-of-the-team"]["url"].endswith("/mcp")
 
 
-def test_a_memory_is_built_from_files_and_a_second_run_adds_nothing(tmp_path: Path, run: Callable[..., str]) -> None:
+def test_a_memory_is_built_from_files_and_a_second_run_adds_nothing(tmp_path, run):
     lines = (CHATS / "friends.jsonl").read_bytes().splitlines(keepends=True)
     chats = [tmp_path / "old.jsonl", tmp_path / "new.jsonl"]
     for chat, part in zip(chats, (lines[:30], lines[20:40]), strict=True):
@@ -130,7 +123,7 @@ def test_a_memory_is_built_from_files_and_a_second_run_adds_nothing(tmp_path: Pa
     assert "new.jsonl: 0 added, 20 known" in run("build_offline.py", tmp_path / "m.evimem", *chats)
 
 
-def test_calibrating_says_what_it_fitted_and_answers_by_it(tmp_path: Path, run: Callable[..., str]) -> None:
+def test_calibrating_says_what_it_fitted_and_answers_by_it(tmp_path, run):
     path, labelled = tmp_path / "m.evimem", tmp_path / "questions.jsonl"
     with evimem.open(path) as memory:
         memory.extend(load_example("friends")[:60], strict=True)

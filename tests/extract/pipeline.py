@@ -1,7 +1,5 @@
 """spaCy pipelines without a model: one looks up parses that we wrote by hand, one sets random parses."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """The contract of extractors, tested with the rules and with spaCy."""
 
-from __future__ import annotations
-
 import time
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Our own sentences with the facts that a person reads from them: the share that the rules read alike."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The English word lists of evimem.extract and evimem.text: each is read, and none contains a word twice."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

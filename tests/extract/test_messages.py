@@ -1,7 +1,5 @@
 """Our own messages in many registers with what a reader takes from them: how many facts are right, how many found."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """English rules find no facts in other languages: a wrong fact is worse than none."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

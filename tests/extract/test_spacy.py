@@ -1,7 +1,5 @@
 """Facts from a parse where it is better than the rules; the contract is in test_contract.py."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Which facts replace earlier ones, and which stay."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime, timedelta
 

@@ -6,8 +6,6 @@ They hold what is hard to carry over: jobs that are queued or failed, forgotten 
 traces, odd text, sealed and open segments, two users of a pool, and a memory whose process ended without closing it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Memories that earlier versions wrote are opened by this one with every turn, their past, and their queued jobs."""
 
-from __future__ import annotations
-
 import shutil
 from contextlib import closing
 from dataclasses import replace
@@ -28,7 +26,7 @@ LATER = FakeClock(1.8e9)
 
 
 @pytest.fixture(params=SCHEMAS, ids=lambda folder: folder.name)
-def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def golden(request, tmp_path):
     """A copy of the files of one schema, to be opened and changed."""
     return Path(shutil.copytree(request.param, tmp_path / "golden"))
 
@@ -44,12 +42,12 @@ def fresh(folder: Path, turns: list[Turn]) -> Memory:
     return memory
 
 
-def test_every_schema_has_its_golden_memories() -> None:
+def test_every_schema_has_its_golden_memories():
     assert [folder.name for folder in SCHEMAS] == [f"schema-{number}" for number in range(1, len(MIGRATIONS) + 1)]
     assert all(file.stat().st_size < 200_000 for folder in SCHEMAS for file in folder.rglob("*.evimem"))
 
 
-def test_migrations_are_appended_and_never_changed(golden: Path, tmp_path: Path) -> None:
+def test_migrations_are_appended_and_never_changed(golden, tmp_path):
     """The tables of a file of an earlier version are those that the first migrations make today."""
     with closing(apsw.Connection(str(golden / "memory.evimem"))) as old:
         number = old.pragma("user_version")
@@ -63,13 +61,13 @@ def test_migrations_are_appended_and_never_changed(golden: Path, tmp_path: Path)
     db.close()
 
 
-def test_every_turn_is_there_as_it_was_said(golden: Path) -> None:
+def test_every_turn_is_there_as_it_was_said(golden):
     with opened(golden) as memory:
         assert list(memory.turns()) == KEPT
         assert memory.stats().schema == len(MIGRATIONS)
 
 
-def test_it_is_searched_asked_and_written(golden: Path) -> None:
+def test_it_is_searched_asked_and_written(golden):
     with opened(golden) as memory:
         hits = memory.search("Mira violin Lisbon", k=3)
         assert all("violin" in hit.turn.text for hit in hits)
@@ -83,13 +81,13 @@ def test_it_is_searched_asked_and_written(golden: Path) -> None:
             memory.add("Mira", "Something else.", time=LATE[0].time, id="t0")
 
 
-def test_what_was_forgotten_is_known_to_have_been(golden: Path) -> None:
+def test_what_was_forgotten_is_known_to_have_been(golden):
     with opened(golden) as memory:
         back = [turn for turn in said(44) if turn.id in ("t3", "t19", "t30")]
         assert [status.outcome for status in memory.extend(back).statuses] == ["readded", "readded", "exists"]
 
 
-def test_its_trace_its_dead_letters_and_its_queued_jobs_are_carried_over(golden: Path) -> None:
+def test_its_trace_its_dead_letters_and_its_queued_jobs_are_carried_over(golden):
     model = ScriptedModel(then=reply)
     with opened(golden, model) as memory:
         assert memory.trace().question == "Where does Mira live?"
@@ -105,18 +103,16 @@ def test_its_trace_its_dead_letters_and_its_queued_jobs_are_carried_over(golden:
 
 
 @pytest.mark.parametrize(("read", "found"), [({}, "version 1"), ({"version": 3}, "version 3")])
-def test_a_trace_of_another_version_is_read_and_never_replayed_to_another_answer(
-    golden: Path, read: dict[str, int], found: str
-) -> None:
+def test_a_trace_of_another_version_is_read_and_never_replayed_to_another_answer(golden, read, found):
     text = (HERE / "trace-1.json").read_text()
     trace = Trace.from_json(text)
     assert trace.to_json() == text.strip()
-    begun = replace(trace.events[0], detail={**trace.events[0].detail, **read})  # type: ignore[call-arg, union-attr]
+    begun = replace(trace.events[0], detail={**trace.events[0].detail, **read})
     with opened(golden) as memory, pytest.raises(TraceMismatch, match=f"{found}.*ask the question again"):
         evimem.replay(replace(trace, events=(begun, *trace.events[1:])), memory)
 
 
-def test_derived_again_it_equals_a_memory_made_today(golden: Path, tmp_path: Path) -> None:
+def test_derived_again_it_equals_a_memory_made_today(golden, tmp_path):
     with opened(golden) as memory:
         memory.rebuild()
         memory.enrich()
@@ -135,7 +131,7 @@ def test_derived_again_it_equals_a_memory_made_today(golden: Path, tmp_path: Pat
         assert {fact.id for fact in kept if fact.extractor == "rules"} == of_rules != set()
 
 
-def test_the_users_of_a_pool_find_their_own(golden: Path) -> None:
+def test_the_users_of_a_pool_find_their_own(golden):
     with MemoryPool(golden / "pool", embedder=EMBEDDER) as pool:
         for user, first in zip(USERS, (0, 20), strict=True):
             with pool.open(user) as memory:
@@ -143,6 +139,6 @@ def test_the_users_of_a_pool_find_their_own(golden: Path) -> None:
                 assert {hit.turn.id for hit in memory.search("Mira", k=99)} == {f"t{first + n}" for n in range(20)}
 
 
-def test_one_that_was_not_closed_is_read_from_its_log(golden: Path) -> None:
+def test_one_that_was_not_closed_is_read_from_its_log(golden):
     with evimem.open(golden / "crashed.evimem", embedder=EMBEDDER) as memory:
         assert list(memory.turns()) == said(6)

@@ -1,7 +1,5 @@
 """Small corpora for property tests: few words, few speakers, many ties, turns that arrive late."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

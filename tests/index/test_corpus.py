@@ -1,7 +1,5 @@
 """The columns by position, the dialogue links and the postings behind them."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +7,6 @@ from hypothesis import strategies as st
 from evimem.index.corpus import COLUMNS, Corpus, RowBlock
 from evimem.index.dialogue_order import NONE
 from evimem.index.postings import NO_POSTING, Posting, RecentPostings
-from evimem.index.prepared_query import IndexQuery
 from evimem.index.ranking import rank
 
 from .corpora import DIMENSION, Said, corpora, corpus_of, passages, questions, row
@@ -53,7 +50,7 @@ def chain(corpus: Corpus, session: int) -> list[int]:
 
 
 @given(corpora, st.frozensets(st.integers(0, 23), max_size=5))
-def test_dialogue_is_linked_in_order_of_time_then_arrival(turns: list[Said], gone: frozenset[int]) -> None:
+def test_dialogue_is_linked_in_order_of_time_then_arrival(turns, gone):
     corpus = corpus_of(turns)
     for position in gone & set(range(len(turns))):
         corpus.forget(position)
@@ -63,9 +60,7 @@ def test_dialogue_is_linked_in_order_of_time_then_arrival(turns: list[Said], gon
 
 
 @given(passages, passages, questions, st.frozensets(st.integers(0, 23), max_size=3))
-def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(
-    old: list[Said], new: list[Said], question: IndexQuery, dead: frozenset[int]
-) -> None:
+def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(old, new, question, dead):
     corpus, loaded = corpus_of(old), sealed(old, dead)
     for position in dead & set(range(len(old))):
         corpus.forget(position)
@@ -77,14 +72,14 @@ def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(
     assert rank(question, loaded, 9) == rank(question, corpus, 9)
 
 
-def test_the_idf_of_a_term_is_never_negative_and_falls_with_its_turns() -> None:
+def test_the_idf_of_a_term_is_never_negative_and_falls_with_its_turns():
     corpus = corpus_of(Said(("tea",)) for _ in range(9))
     values = [corpus.idf(frequency) for frequency in range(10)]
     assert values == sorted(values, reverse=True)
     assert values[-1] > 0
 
 
-def test_recent_postings_are_read_once_while_they_fit() -> None:
+def test_recent_postings_are_read_once_while_they_fit():
     source = Sealed(corpus_of([Said(("tea", "cake", "boat"))]), {"tea", "cake", "boat"})
     recent = RecentPostings(source, entries=4)  # a posting takes its length and one
     for term in ("tea", "cake", "tea", "boat", "tea", "cake"):

@@ -1,7 +1,5 @@
 """The terms that a question asks by, and what they weigh in a corpus."""
 
-from __future__ import annotations
-
 import pytest
 
 from evimem.index.prepared_query import FEW, MOST_TERMS, UNIT, IndexQuery, PreparedQuery, prepare
@@ -20,36 +18,36 @@ def names(found: PreparedQuery) -> list[str]:
     return [term.name for term in found.terms]
 
 
-def test_a_term_is_weighed_by_how_few_turns_have_it() -> None:
+def test_a_term_is_weighed_by_how_few_turns_have_it():
     found = asked("boat tea", "boat", "tea", "tea")
     assert names(found) == ["boat", "tea"]
     assert found.terms[0].weight > found.terms[1].weight
     assert found.total == found.terms[0].weight + found.terms[1].weight
 
 
-def test_a_term_that_no_turn_has_is_missed_in_the_total() -> None:
+def test_a_term_that_no_turn_has_is_missed_in_the_total():
     found = asked("boat qwxzyk", "boat", "tea")
     assert names(found) == ["boat"]
     assert found.total > found.terms[0].weight
 
 
-def test_a_term_of_every_fourth_turn_is_left_out_where_there_is_another() -> None:
+def test_a_term_of_every_fourth_turn_is_left_out_where_there_is_another():
     turns = ["tea boat", *["tea"] * FEW, *["cake"] * 2 * FEW]
     assert names(asked("tea boat", *turns)) == ["boat"]
     assert names(asked("tea", *turns)) == ["tea"]
 
 
-def test_of_very_many_terms_the_first_are_looked_up() -> None:
+def test_of_very_many_terms_the_first_are_looked_up():
     many = [f"zq{number}" for number in range(MOST_TERMS + 10)]
     found = asked(" ".join(many), " ".join(many))
     assert sorted(names(found)) == sorted(many[: MOST_TERMS // 2] + many[-MOST_TERMS // 2 :])
 
 
-def test_few_turns_are_never_too_many() -> None:
+def test_few_turns_are_never_too_many():
     assert names(asked("tea boat", *["tea boat"] * FEW)) == ["boat", "tea"]
 
 
-def test_what_means_a_term_counts_less_than_the_term() -> None:
+def test_what_means_a_term_counts_less_than_the_term():
     found = asked("instruments", "piano", "boat")
     assert names(found) == ["instrument"]
     (piano,) = found.terms[0].related
@@ -57,15 +55,15 @@ def test_what_means_a_term_counts_less_than_the_term() -> None:
     assert piano.share == pytest.approx(UNIT * WEIGHTS.related * CORPUS.idf(1) / CORPUS.idf(0), abs=1)
 
 
-def test_a_common_word_that_means_a_term_tells_nothing() -> None:
+def test_a_common_word_that_means_a_term_tells_nothing():
     assert asked("instruments", *["piano"] * (FEW + 1), *["boat"] * FEW).terms == ()
 
 
-def test_a_related_word_that_is_asked_for_itself_counts_once() -> None:
+def test_a_related_word_that_is_asked_for_itself_counts_once():
     found = asked("instruments piano", "piano", "boat")
     assert all(term.related == () for term in found.terms)
 
 
-def test_a_name_means_nothing_but_itself() -> None:
+def test_a_name_means_nothing_but_itself():
     assert asked("What did the Puppy do?", "dog", "boat").terms == ()
     assert names(asked("What did the puppy do?", "dog", "boat")) == ["puppi"]

@@ -1,7 +1,5 @@
 """The fast ranking is held to the slow one, and both to what a memory promises of its searches."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
@@ -32,15 +30,13 @@ def scores(found: list[Ranked]) -> list[tuple[int, float]]:
 
 
 @given(passages, questions, st.integers(1, 8))
-def test_the_fast_ranking_is_the_slow_one_to_the_bit(turns: list[Said], question: IndexQuery, k: int) -> None:
+def test_the_fast_ranking_is_the_slow_one_to_the_bit(turns, question, k):
     corpus = corpus_of(turns)
     assert rank(question, corpus, k) == rank_all(question, corpus, k)
 
 
 @given(passages, questions, st.integers(1, 8))
-def test_a_filtered_ranking_is_what_the_filter_leaves_of_the_whole_one(
-    turns: list[Said], question: IndexQuery, k: int
-) -> None:
+def test_a_filtered_ranking_is_what_the_filter_leaves_of_the_whole_one(turns, question, k):
     corpus = corpus_of(turns)
     whole = rank_all(unfiltered(question), corpus, len(turns))
     let_through = {one.turn for one in rank_all(question, corpus, len(turns))}
@@ -48,9 +44,7 @@ def test_a_filtered_ranking_is_what_the_filter_leaves_of_the_whole_one(
 
 
 @given(passages, questions, st.integers(1, 30))
-def test_candidates_are_distinct_eligible_and_as_many_as_asked_for(
-    turns: list[Said], question: IndexQuery, k: int
-) -> None:
+def test_candidates_are_distinct_eligible_and_as_many_as_asked_for(turns, question, k):
     corpus = corpus_of(turns)
     eligible = {one.turn for one in rank_all(question, corpus, len(turns))}
     few = SearchEffort(whole=0, seeds=2, nearest=1, kept=2, final=2)
@@ -61,7 +55,7 @@ def test_candidates_are_distinct_eligible_and_as_many_as_asked_for(
 
 
 @given(corpora, questions)
-def test_a_candidate_scores_what_it_scores_among_all(turns: list[Said], question: IndexQuery) -> None:
+def test_a_candidate_scores_what_it_scores_among_all(turns, question):
     corpus = corpus_of(turns)
     whole = {one.position: one for one in rank(question, corpus, len(turns))}
     few = SearchEffort(whole=0, seeds=2, nearest=1, kept=2, final=2)
@@ -69,7 +63,7 @@ def test_a_candidate_scores_what_it_scores_among_all(turns: list[Said], question
 
 
 @given(passages, questions)
-def test_parts_sum_to_the_score_and_neighbours_are_of_the_session(turns: list[Said], question: IndexQuery) -> None:
+def test_parts_sum_to_the_score_and_neighbours_are_of_the_session(turns, question):
     corpus = corpus_of(turns)
     for one in rank(question, corpus, 5):
         assert sum(one.parts.values()) == pytest.approx(one.score, abs=1e-12)
@@ -79,9 +73,7 @@ def test_parts_sum_to_the_score_and_neighbours_are_of_the_session(turns: list[Sa
 
 
 @given(corpora, questions, st.randoms(use_true_random=False))
-def test_any_interleaving_that_keeps_each_sessions_order_finds_the_same(
-    turns: list[Said], question: IndexQuery, chance: random.Random
-) -> None:
+def test_any_interleaving_that_keeps_each_sessions_order_finds_the_same(turns, question, chance):
     question = replace(question, exclude=frozenset())
     order = interleaved(turns, chance)
     first = rank(question, corpus_of(turns), len(turns))
@@ -100,7 +92,7 @@ def interleaved(turns: list[Said], chance: random.Random) -> list[int]:
 
 
 @given(passages, questions, st.sets(st.integers(1, 14), max_size=6))
-def test_forgetting_leaves_what_was_never_there(turns: list[Said], question: IndexQuery, gone: set[int]) -> None:
+def test_forgetting_leaves_what_was_never_there(turns, question, gone):
     question = replace(question, exclude=frozenset())
     corpus = corpus_of(turns)
     rank(question, corpus, 3)  # what a search remembers must not survive either
@@ -113,7 +105,7 @@ def test_forgetting_leaves_what_was_never_there(turns: list[Said], question: Ind
 
 
 @given(passages, questions, st.integers(0, 23))
-def test_a_search_between_two_turns_changes_no_later_one(turns: list[Said], question: IndexQuery, pause: int) -> None:
+def test_a_search_between_two_turns_changes_no_later_one(turns, question, pause):
     corpus = corpus_of(turns[:pause])
     rank(question, corpus, 3)
     for said in turns[pause:]:
@@ -122,7 +114,7 @@ def test_a_search_between_two_turns_changes_no_later_one(turns: list[Said], ques
 
 
 @given(passages, questions)
-def test_a_vector_that_comes_late_counts_as_if_it_came_with_its_turn(turns: list[Said], question: IndexQuery) -> None:
+def test_a_vector_that_comes_late_counts_as_if_it_came_with_its_turn(turns, question):
     corpus = corpus_of(replace(said, seed=None) for said in turns)
     rank(question, corpus, 3)
     for position, said in enumerate(turns):
@@ -132,18 +124,18 @@ def test_a_vector_that_comes_late_counts_as_if_it_came_with_its_turn(turns: list
     assert rank(question, corpus, 9) == rank(question, corpus_of(turns), 9)
 
 
-def test_equal_turns_come_in_order_of_arrival() -> None:
+def test_equal_turns_come_in_order_of_arrival():
     corpus = corpus_of(Said(("tea",), session=session) for session in range(5))
     assert [one.position for one in rank(IndexQuery("tea"), corpus, 4)] == [0, 1, 2, 3]
 
 
-def test_many_equal_turns_come_in_order_of_arrival() -> None:
+def test_many_equal_turns_come_in_order_of_arrival():
     corpus = corpus_of(Said(("tea",) * (1 + at % 3 % 2), session=at) for at in range(300))
     found = [one.position for one in rank(IndexQuery("tea"), corpus, 300)]
     assert found == sorted(found, key=lambda at: (at % 3 != 1, at))
 
 
-def test_a_neighbour_that_comes_later_changes_what_was_remembered() -> None:
+def test_a_neighbour_that_comes_later_changes_what_was_remembered():
     corpus = corpus_of([Said((), seed=1, time=1)])
     question = IndexQuery("", direction(2))
     before = rank(question, corpus, 1)
@@ -152,18 +144,18 @@ def test_a_neighbour_that_comes_later_changes_what_was_remembered() -> None:
     assert rank(question, corpus, 2) == rank_all(question, corpus, 2)
 
 
-def test_other_weights_do_not_find_what_was_remembered_under_these() -> None:
+def test_other_weights_do_not_find_what_was_remembered_under_these():
     corpus = corpus_of(Said((), seed=at, speaker=at % 2, time=at) for at in range(4))
     question, wide = IndexQuery("", direction(2)), replace(WEIGHTS, spread=0.9)
     rank(question, corpus, 4)
     assert rank(question, corpus, 4, wide) == rank_all(question, corpus, 4, wide)
 
 
-def test_a_question_without_words_or_vector_still_returns_turns() -> None:
+def test_a_question_without_words_or_vector_still_returns_turns():
     assert len(rank(IndexQuery("???"), corpus_of([Said(("tea",)), Said(("boat",))]), 5)) == 2
 
 
-def test_the_answer_after_a_question_is_found_by_the_questions_words() -> None:
+def test_the_answer_after_a_question_is_found_by_the_questions_words():
     corpus = corpus_of(
         [
             Said((), ("garden", "river"), speaker=0, time=1),
@@ -177,7 +169,7 @@ def test_the_answer_after_a_question_is_found_by_the_questions_words() -> None:
     assert found[0].neighbours == (1,)
 
 
-def test_a_kind_asked_for_finds_its_instance() -> None:
+def test_a_kind_asked_for_finds_its_instance():
     corpus = corpus_of([Said(("boat",), session=0), Said(("piano",), session=1), Said(("cake",), session=2)])
     found = rank(IndexQuery("Which instruments?"), corpus, 3)
     assert found[0].position == 1
@@ -185,7 +177,7 @@ def test_a_kind_asked_for_finds_its_instance() -> None:
 
 
 @pytest.mark.parametrize(("bound", "expected"), [({"before": 20}, {0, 2}), ({"after": 20}, {1, 2})])
-def test_time_filters_read_the_event_where_there_is_one(bound: dict[str, int], expected: set[int]) -> None:
+def test_time_filters_read_the_event_where_there_is_one(bound, expected):
     corpus = corpus_of(
         [
             Said(("tea",), time=30, events=((5, 6),)),
@@ -196,12 +188,12 @@ def test_time_filters_read_the_event_where_there_is_one(bound: dict[str, int], e
     assert {one.position for one in rank(IndexQuery("tea", **bound), corpus, 9)} == expected
 
 
-def test_a_time_between_two_events_of_a_turn_does_not_meet_it() -> None:
+def test_a_time_between_two_events_of_a_turn_does_not_meet_it():
     corpus = corpus_of([Said(("tea",), events=((1, 2), (38, 39)))])
     assert rank(IndexQuery("tea", after=10, before=20), corpus, 9) == []
 
 
-def test_a_date_in_the_question_prefers_and_never_excludes() -> None:
+def test_a_date_in_the_question_prefers_and_never_excludes():
     day = 86_400_000_000
     corpus = corpus_of(Said(("tea",), time=n * 100 * day, session=n) for n in range(4))
     found = rank(IndexQuery("tea", times=((200 * day, 201 * day),)), corpus, 4)
@@ -209,7 +201,7 @@ def test_a_date_in_the_question_prefers_and_never_excludes() -> None:
     assert len(found) == 4
 
 
-def test_a_date_in_the_question_prefers_what_happens_then_as_well() -> None:
+def test_a_date_in_the_question_prefers_what_happens_then_as_well():
     day = 86_400_000_000
     corpus = corpus_of(
         Said(("tea",), time=900 * day, session=n, events=((n * 100 * day, n * 100 * day + day),)) for n in range(4)
@@ -234,18 +226,18 @@ class Fixed:
         return Neighbours(np.array(self._positions[:k], np.int64), np.zeros(len(self._positions[:k]), np.float32))
 
 
-def test_what_only_the_vector_index_finds_is_a_candidate_with_what_stands_around_it() -> None:
+def test_what_only_the_vector_index_finds_is_a_candidate_with_what_stands_around_it():
     corpus = corpus_of(Said((), seed=0, session=at // 10, speaker=at % 2, time=at) for at in range(300))
     found = rank(IndexQuery("", direction(1)), corpus, 9, nearest=Fixed(204), effort=SearchEffort(whole=0, final=9))
     assert {one.position for one in found} <= set(range(200, 210))
 
 
-def test_a_position_that_the_corpus_does_not_have_yet_is_passed_over() -> None:
+def test_a_position_that_the_corpus_does_not_have_yet_is_passed_over():
     corpus = corpus_of(Said((), seed=0, session=at) for at in range(5))
     assert len(rank(IndexQuery("", direction(1)), corpus, 3, nearest=Fixed(99, 2), effort=CANDIDATES)) == 3
 
 
-def test_a_filter_that_hides_much_is_not_left_to_the_index() -> None:
+def test_a_filter_that_hides_much_is_not_left_to_the_index():
     corpus = corpus_of(Said((), seed=0, session=at, speaker=at % 10) for at in range(1000))
     index = Fixed(*range(1000))
     for effort in (SearchEffort(whole=0, nearest=2), SearchEffort(whole=0, nearest=2, compared=0, sketched=4)):
@@ -256,20 +248,20 @@ def test_a_filter_that_hides_much_is_not_left_to_the_index() -> None:
     assert index.wanted > 0
 
 
-def test_a_date_alone_makes_a_candidate() -> None:
+def test_a_date_alone_makes_a_candidate():
     day = 86_400_000_000
     corpus = corpus_of(Said((), seed=None, session=at, time=at * day) for at in range(1000))
     found = rank(IndexQuery("", times=((700 * day, 701 * day),)), corpus, 3, effort=SearchEffort(whole=0))
     assert found[0].position == 700
 
 
-def test_scores_do_not_depend_on_the_length_of_the_vectors() -> None:
+def test_scores_do_not_depend_on_the_length_of_the_vectors():
     corpus = corpus_of([Said(("tea",), seed=1), Said(("tea",), seed=2)])
     once, twice = (rank(IndexQuery("tea", factor * direction(1)), corpus, 2) for factor in (1, 2))
     assert once == twice
 
 
-def test_the_named_speaker_counts_more_where_the_other_talks_ten_times_as_much() -> None:
+def test_the_named_speaker_counts_more_where_the_other_talks_ten_times_as_much():
     even = corpus_of(Said(("tea",) * 3, speaker=at % 2, time=at) for at in range(8))
     uneven = corpus_of(Said(("tea",) * (3 if at % 2 else 30), speaker=at % 2, time=at) for at in range(8))
     found = [rank(IndexQuery("tea", names=frozenset({1})), corpus, 8) for corpus in (even, uneven)]
@@ -279,12 +271,12 @@ def test_the_named_speaker_counts_more_where_the_other_talks_ten_times_as_much()
     assert rank(IndexQuery("tea", names=frozenset({0})), uneven, 1)[0].parts["speaker"] == WEIGHTS.speaker
 
 
-def test_two_names_prefer_neither_speaker() -> None:
+def test_two_names_prefer_neither_speaker():
     corpus = corpus_of([Said(("tea",), speaker=0), Said(("tea",), speaker=1)])
     assert "speaker" not in rank(IndexQuery("tea", names=frozenset({0, 1})), corpus, 2)[0].parts
 
 
-def test_a_turn_is_found_once_by_its_best_passage() -> None:
+def test_a_turn_is_found_once_by_its_best_passage():
     corpus = corpus_of(
         [Said(("cake",), parts=2), Said(("tea",), part=1, parts=2), Said(("tea", "boat", "letter"), session=1)]
     )
@@ -292,7 +284,7 @@ def test_a_turn_is_found_once_by_its_best_passage() -> None:
     assert [(one.turn, one.position) for one in found] == [(1, 1), (2, 2)]
 
 
-def test_several_things_of_one_speaker_are_looked_for_in_his_own_turns() -> None:
+def test_several_things_of_one_speaker_are_looked_for_in_his_own_turns():
     corpus = corpus_of([Said(("tea",), speaker=0, session=0), Said(("tea",), speaker=1, session=1)])
     one, several = (
         {found.turn: found.parts for found in rank(IndexQuery("tea", names=frozenset({1}), several=many), corpus, 5)}
@@ -302,7 +294,7 @@ def test_several_things_of_one_speaker_are_looked_for_in_his_own_turns() -> None
     assert "speaker" not in several[1]
 
 
-def test_a_users_words_rank_before_an_assistants_unless_one_speaker_is_named() -> None:
+def test_a_users_words_rank_before_an_assistants_unless_one_speaker_is_named():
     corpus = corpus_of([Said(("tea",), role=ASSISTANT, speaker=1, session=0), Said(("tea",), speaker=0, session=1)])
     assert [one.turn for one in rank(IndexQuery("tea"), corpus, 5)] == [2, 1]
     assert [one.turn for one in rank(IndexQuery("tea", names=frozenset({1})), corpus, 5)] == [1, 2]

@@ -1,7 +1,5 @@
 """The words that mean what a question says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from evimem.text.terms import stem
 
 
 @pytest.mark.parametrize("word", ["instrument", "puppy", "career", "soup"])
-def test_the_table_holds_the_nearest_words_of_the_shipped_embedding(word: str) -> None:
+def test_the_table_holds_the_nearest_words_of_the_shipped_embedding(word):
     words = [piece for piece in _numbers() if is_word(piece)]
     vectors = StaticEmbedder().embed([word, *words])
     cosines = dict(zip(words, vectors[1:] @ vectors[0], strict=True))
@@ -21,17 +19,17 @@ def test_the_table_holds_the_nearest_words_of_the_shipped_embedding(word: str) -
     assert related(word)[0][1] == pytest.approx(cosines[others[0]], abs=1 / 255)
 
 
-def test_nearness_falls_and_a_word_is_not_related_to_itself() -> None:
+def test_nearness_falls_and_a_word_is_not_related_to_itself():
     found = related("puppy")
     assert [cosine for _, cosine in found] == sorted((cosine for _, cosine in found), reverse=True)
     assert stem("puppy") not in dict(found)
 
 
-def test_an_unknown_word_is_related_to_nothing() -> None:
+def test_an_unknown_word_is_related_to_nothing():
     assert related("qwxzyk") == ()
 
 
-def test_a_table_is_computed_from_words_only() -> None:
+def test_a_table_is_computed_from_words_only():
     pieces = ("[UNK]", "##ing", "tea", "teas", "cup", "7", "the")
     vectors = np.array([[1, 0], [1, 0], [1, 0], [1, 0.1], [1, 0.2], [1, 0], [1, 0]], np.float32)
     table = relate(pieces, vectors)
@@ -40,11 +38,11 @@ def test_a_table_is_computed_from_words_only() -> None:
     ]  # fmt: skip
 
 
-def test_the_table_has_a_row_for_each_piece() -> None:
+def test_the_table_has_a_row_for_each_piece():
     assert TABLE.stat().st_size % (WIDTH * 3) == 0
 
 
-def test_a_kind_has_instances_by_each_of_its_names() -> None:
+def test_a_kind_has_instances_by_each_of_its_names():
     assert stem("violin") in instances(stem("instruments"))
     assert instances(stem("drink")) == instances(stem("beverages")) != ()
     assert instances("qwxzyk") == ()

@@ -1,7 +1,5 @@
 """One configuration serves three kinds of conversation: what helps one must not cost another."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 from statistics import fmean
@@ -27,31 +25,31 @@ def recall_10(kind: str, weights: Weights = WEIGHTS, effort: SearchEffort = SEAR
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_of_conversation_is_served(kind: str) -> None:
+def test_each_kind_of_conversation_is_served(kind):
     assert recall_10(kind) >= REACHED[kind]
 
 
 @pytest.mark.parametrize("kind", ["turns", "bursts"])
-def test_answers_that_repeat_nothing_are_found_through_their_neighbours(kind: str) -> None:
+def test_answers_that_repeat_nothing_are_found_through_their_neighbours(kind):
     assert recall_10(kind) >= recall_10(kind, replace(WEIGHTS, **KERNEL, **FLOW)) + 0.2
 
 
-def test_a_message_of_a_burst_is_less_than_a_turn() -> None:
+def test_a_message_of_a_burst_is_less_than_a_turn():
     assert recall_10("bursts") > recall_10("bursts", replace(WEIGHTS, burst=1.0)) + 0.02
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_candidates_find_what_scoring_everything_finds(kind: str) -> None:
+def test_candidates_find_what_scoring_everything_finds(kind):
     assert recall_10(kind, effort=SearchEffort(whole=0)) == pytest.approx(recall_10(kind), abs=0.01)
     assert recall_10(kind, effort=SearchEffort(whole=0, compared=0, sketched=400)) == pytest.approx(
         recall_10(kind), abs=0.01
     )
 
 
-def test_a_scene_is_the_same_for_the_same_seed() -> None:
+def test_a_scene_is_the_same_for_the_same_seed():
     assert scene("bursts", 3) == scene("bursts", 3) != scene("bursts", 4)
 
 
-def test_the_kinds_differ_in_what_they_are_named_for() -> None:
+def test_the_kinds_differ_in_what_they_are_named_for():
     lengths = {kind: fmean(len(turn.text.split()) for turn in scene(kind).turns) for kind in KINDS}
     assert lengths["bursts"] < lengths["turns"] < lengths["assistant"] / 10

@@ -1,7 +1,5 @@
 """Sketches find the nearest vectors: nearly all of them among many, and all that changed since."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -50,7 +48,7 @@ def everyone(corpus: Corpus) -> NDArray[np.bool_]:
     return corpus.scale > 0
 
 
-def test_nearly_all_of_the_nearest_have_near_sketches() -> None:
+def test_nearly_all_of_the_nearest_have_near_sketches():
     vectors = topical(30_000, 1)
     asked = unit(vectors[:200] + 0.05 * topical(200, 2))
     corpus = filled(vectors)
@@ -61,7 +59,7 @@ def test_nearly_all_of_the_nearest_have_near_sketches() -> None:
     assert max(map(len, found)) < 2_000  # ties are few
 
 
-def test_only_what_is_allowed_is_found() -> None:
+def test_only_what_is_allowed_is_found():
     corpus = filled(topical(3_000, 3))
     allowed = everyone(corpus)
     allowed[::2] = False
@@ -70,7 +68,7 @@ def test_only_what_is_allowed_is_found() -> None:
     assert (found % 2 == 1).all()
 
 
-def test_a_vector_is_its_own_nearest_after_it_came_changed_or_others_went(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vector_is_its_own_nearest_after_it_came_changed_or_others_went(monkeypatch):
     monkeypatch.setattr(sketches, "SAMPLE", 1_000)
     vectors = topical(2_500, 5)
     corpus = filled(vectors[:2_000])
@@ -90,9 +88,7 @@ def found(corpus: Corpus) -> list[list[int]]:
 
 @pytest.mark.parametrize("sample", [20, 100])
 @given(st.lists(st.integers(0, 59), max_size=6), st.integers(1, 60))
-def test_what_came_and_changed_bit_by_bit_is_found_as_what_was_there_at_once(
-    sample: int, changed: list[int], first: int
-) -> None:
+def test_what_came_and_changed_bit_by_bit_is_found_as_what_was_there_at_once(sample, changed, first):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sketches, "SAMPLE", sample)
         check_bit_by_bit(changed, first)
@@ -113,7 +109,7 @@ def check_bit_by_bit(changed: list[int], first: int) -> None:
     assert found(bit_by_bit) == found(filled(vectors))
 
 
-def test_turns_with_queued_vectors_are_skipped() -> None:
+def test_turns_with_queued_vectors_are_skipped():
     corpus = corpus_of(Said((), seed=None, session=at) for at in range(10))
     found = corpus.sketches.nearest(corpus.stored, np.ones(corpus.dimension, np.float32), everyone(corpus), 3)
     assert found.tolist() == []

@@ -3,8 +3,6 @@
 The judge knows what was said and what is stored, and nothing of how that was decided.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections import Counter

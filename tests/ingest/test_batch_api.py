@@ -1,10 +1,7 @@
 """Facts by the provider's Batch API: handed in, remembered in the memory, collected by a later call, paid for once."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -15,9 +12,9 @@ from evimem.testing import Fault, ModelServer, ScriptedModel
 from evimem.types.model import Complete
 
 TURNS = [
-    evimem.Turn("k", "s1", "Tomas", "Guess what, a kite, red, from the harbour shop.", "2024-05-02T10:00"),  # type: ignore[arg-type]
-    evimem.Turn("p", "s1", "Mira", "This one is poison to a model.", "2024-05-02T10:01"),  # type: ignore[arg-type]
-    evimem.Turn("t", "s1", "Mira", "Thanks!", "2024-05-02T10:02"),  # type: ignore[arg-type]
+    evimem.Turn("k", "s1", "Tomas", "Guess what, a kite, red, from the harbour shop.", "2024-05-02T10:00"),
+    evimem.Turn("p", "s1", "Mira", "This one is poison to a model.", "2024-05-02T10:01"),
+    evimem.Turn("t", "s1", "Mira", "Thanks!", "2024-05-02T10:02"),
 ]
 KITE = {"subject": "Tomas", "predicate": "bought", "object": "a kite", "quote": "a kite", "kind": "event", "when": ""}
 
@@ -40,7 +37,7 @@ def by_model(memory: evimem.Memory, turn_id: str = "k") -> list[str]:
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Callable[..., evimem.Memory]]:
+def opened(tmp_path):
     now = [1e9]
     memories = []
 
@@ -54,7 +51,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[..., evimem.Memory]]:
         memory.close()
 
 
-def test_turns_are_handed_in_once_and_collected_by_a_later_process(opened: Any) -> None:
+def test_turns_are_handed_in_once_and_collected_by_a_later_process(opened):
     model = ScriptedModel(then=scripted)
     memory = opened(model)
     memory.extend(TURNS)
@@ -71,7 +68,7 @@ def test_turns_are_handed_in_once_and_collected_by_a_later_process(opened: Any) 
     assert [line for line in memory.check().problems if "enrich() tries again" not in line] == []
 
 
-def test_a_turn_that_no_batch_can_read_ends_as_failed_and_holds_up_no_other(opened: Any) -> None:
+def test_a_turn_that_no_batch_can_read_ends_as_failed_and_holds_up_no_other(opened):
     memory = opened(ScriptedModel(then=scripted))
     memory.extend(TURNS)
     for _ in range(6):
@@ -81,7 +78,7 @@ def test_a_turn_that_no_batch_can_read_ends_as_failed_and_holds_up_no_other(open
     assert by_model(memory) == ["Tomas bought a kite"]
 
 
-def test_over_http_a_batch_that_is_worked_on_is_waited_for(opened: Any) -> None:
+def test_over_http_a_batch_that_is_worked_on_is_waited_for(opened):
     with ModelServer(then=served) as server:
         memory = opened(evimem.OpenAI("small", base_url=server.url, deadline=5.0))
         memory.extend(TURNS)
@@ -95,7 +92,7 @@ def test_over_http_a_batch_that_is_worked_on_is_waited_for(opened: Any) -> None:
         assert by_model(memory) == ["Tomas bought a kite"]
 
 
-def test_a_server_that_is_away_raises_and_loses_nothing(opened: Any) -> None:
+def test_a_server_that_is_away_raises_and_loses_nothing(opened):
     with ModelServer(then=served) as server:
         memory = opened(evimem.OpenAI("small", base_url=server.url, deadline=5.0, max_retries=0))
         memory.extend(TURNS)
@@ -111,14 +108,14 @@ class Forgetful(ScriptedModel):
         raise evimem.ModelUnavailable("no such batch", retryable=False, status=404)
 
 
-def test_a_batch_that_the_provider_lost_is_handed_in_again(opened: Any) -> None:
+def test_a_batch_that_the_provider_lost_is_handed_in_again(opened):
     memory = opened(Forgetful(then=scripted))
     memory.extend(TURNS)
     assert memory.enrich_batch().handed_in == 2
     assert memory.enrich_batch() == BatchReport(collected=0, failed=0, handed_in=2, waiting=2)
 
 
-def test_a_turn_that_was_forgotten_meanwhile_is_passed_over(opened: Any) -> None:
+def test_a_turn_that_was_forgotten_meanwhile_is_passed_over(opened):
     memory = opened(ScriptedModel(then=scripted))
     memory.extend(TURNS)
     memory.enrich_batch()
@@ -127,7 +124,7 @@ def test_a_turn_that_was_forgotten_meanwhile_is_passed_over(opened: Any) -> None
     assert memory.stats().turns == 2
 
 
-def test_a_model_without_a_batch_service_is_refused(opened: Any) -> None:
+def test_a_model_without_a_batch_service_is_refused(opened):
     with pytest.raises(evimem.NoModel, match=r"enrich_batch\(\) needs a chat model"):
         opened(None).enrich_batch()
 
@@ -141,7 +138,7 @@ def test_a_model_without_a_batch_service_is_refused(opened: Any) -> None:
         memory.enrich_batch()
 
 
-def test_an_estimate_is_of_what_is_left_and_writes_nothing(opened: Any) -> None:
+def test_an_estimate_is_of_what_is_left_and_writes_nothing(opened):
     with ModelServer("unused", then=Fault("401")) as server:
         model = evimem.OpenAI("s", base_url=server.url, extract_model="x", prices={"x": (1.0, 2.0)})
         memory = opened(None)

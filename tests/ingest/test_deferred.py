@@ -1,12 +1,9 @@
 """The durable queue, worked by a model: nothing is lost, nothing is asked twice, nothing holds up the rest."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from time import time
 from typing import Any
 
@@ -35,9 +32,9 @@ def facts_of(request: Complete) -> str:
 
 
 TURNS = [
-    evimem.Turn("k", "s1", "Tomas", "Guess what, a kite, red, from the harbour shop.", "2024-05-02T10:00"),  # type: ignore[arg-type]
-    evimem.Turn("p", "s1", "Mira", "This one is poison to a model.", "2024-05-02T10:01"),  # type: ignore[arg-type]
-    evimem.Turn("h", "s1", "Mira", "I painted the hall on Sunday.", "2024-05-02T10:02"),  # type: ignore[arg-type]
+    evimem.Turn("k", "s1", "Tomas", "Guess what, a kite, red, from the harbour shop.", "2024-05-02T10:00"),
+    evimem.Turn("p", "s1", "Mira", "This one is poison to a model.", "2024-05-02T10:01"),
+    evimem.Turn("h", "s1", "Mira", "I painted the hall on Sunday.", "2024-05-02T10:02"),
 ]
 
 
@@ -45,7 +42,7 @@ def by_model(memory: evimem.Memory, turn_id: str) -> list[str]:
     return [fact.text for fact in memory.facts([turn_id]) if fact.extractor == "llm"]
 
 
-def test_turns_are_kept_at_once_and_read_by_the_model_later(tmp_path: Path) -> None:
+def test_turns_are_kept_at_once_and_read_by_the_model_later(tmp_path):
     model = ScriptedModel(then=facts_of)
     with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
         report = memory.extend(TURNS[:1])
@@ -58,7 +55,7 @@ def test_turns_are_kept_at_once_and_read_by_the_model_later(tmp_path: Path) -> N
         assert memory.check().problems == ()
 
 
-def test_a_memory_built_without_a_model_is_read_when_there_is_one(tmp_path: Path) -> None:
+def test_a_memory_built_without_a_model_is_read_when_there_is_one(tmp_path):
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.extend(TURNS[:1])
         assert [memory.enrich().done for _ in range(2)] == [1, 0]
@@ -69,7 +66,7 @@ def test_a_memory_built_without_a_model_is_read_when_there_is_one(tmp_path: Path
         assert by_model(memory, "k") == ["Tomas bought a kite"]
 
 
-def test_facts_by_a_model_can_be_dropped_and_their_jobs_queued_again(tmp_path: Path) -> None:
+def test_facts_by_a_model_can_be_dropped_and_their_jobs_queued_again(tmp_path):
     with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of)) as memory:
         memory.extend(TURNS[:1])
         memory.enrich()
@@ -79,7 +76,7 @@ def test_facts_by_a_model_can_be_dropped_and_their_jobs_queued_again(tmp_path: P
         assert memory.check().problems == ()
 
 
-def test_a_failure_does_not_undo_what_another_worker_has_done_meanwhile(tmp_path: Path) -> None:
+def test_a_failure_does_not_undo_what_another_worker_has_done_meanwhile(tmp_path):
     """A slower worker whose lease has run out must not queue the turn again or record it as failed."""
     path, later = tmp_path / "m.evimem", FakeClock(time() + 2_000)
     with evimem.open(path, llm=ScriptedModel(then=facts_of), clock=later) as other:
@@ -96,13 +93,10 @@ def test_a_failure_does_not_undo_what_another_worker_has_done_meanwhile(tmp_path
 
 
 @pytest.mark.parametrize("way", ["enrich", "enrich_batch"])
-def test_a_turn_that_is_forgotten_while_work_on_it_is_offered_is_passed_over(tmp_path: Path, way: str) -> None:
+def test_a_turn_that_is_forgotten_while_work_on_it_is_offered_is_passed_over(tmp_path, way):
     """Found by letting two workers overtake one another: the slower one raised UnknownTurn, and did no other turn."""
     path = tmp_path / "m.evimem"
-    with (
-        evimem.open(path) as other,
-        evimem.open(path, llm=ScriptedModel(then=facts_of)) as memory,
-    ):
+    with evimem.open(path) as other, evimem.open(path, llm=ScriptedModel(then=facts_of)) as memory:
         memory.extend(TURNS[:1])
         memory.add("Tomas", "Guess what, a kite again, blue.", time="2024-05-02T10:03", id="l")
         name = "lease" if way == "enrich" else "due"
@@ -123,12 +117,12 @@ def test_a_turn_that_is_forgotten_while_work_on_it_is_offered_is_passed_over(tmp
 
 def many(count: int) -> list[evimem.Turn]:
     return [
-        evimem.Turn(f"t{n}", "s", "Mira", f"I painted room number {n} on Sunday.", f"2024-05-02T10:{n % 60:02}")  # type: ignore[arg-type]
+        evimem.Turn(f"t{n}", "s", "Mira", f"I painted room number {n} on Sunday.", f"2024-05-02T10:{n % 60:02}")
         for n in range(count)
     ]
 
 
-def test_turns_are_read_concurrently_and_reported_one_by_one(tmp_path: Path) -> None:
+def test_turns_are_read_concurrently_and_reported_one_by_one(tmp_path):
     told: list[int] = []
     with ModelServer(then='{"facts": []}', delay=0.05) as server:
         llm = evimem.OpenAI("small", base_url=server.url, deadline=10.0)
@@ -141,7 +135,7 @@ def test_turns_are_read_concurrently_and_reported_one_by_one(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_once_the_model_is_away_turns_that_had_not_begun_are_not_put_to_it(tmp_path: Path, asynchronous: bool) -> None:
+def test_once_the_model_is_away_turns_that_had_not_begun_are_not_put_to_it(tmp_path, asynchronous):
     away = evimem.ModelUnavailable("nobody there", retryable=True)
     model = ScriptedModel(then=away)
 
@@ -177,7 +171,7 @@ class Picky(WordEmbedder):
         return super().embed(texts)
 
 
-def test_a_text_that_an_embedder_refuses_costs_no_other_turn_its_vector(tmp_path: Path) -> None:
+def test_a_text_that_an_embedder_refuses_costs_no_other_turn_its_vector(tmp_path):
     """Found by reading the queue for what an endpoint may do: one 400 gave up a page of 256 turns for good."""
     now, embedder = [1e9], Picky()
     with evimem.open(tmp_path / "m.evimem", embedder=embedder, clock=lambda: now[0]) as memory:
@@ -196,7 +190,7 @@ def test_a_text_that_an_embedder_refuses_costs_no_other_turn_its_vector(tmp_path
 
 
 @pytest.mark.parametrize("error", [EmbedderError("down"), EmbedderError("status 401", retryable=False)])
-def test_an_embedder_that_is_down_for_days_costs_no_turn_its_vector(tmp_path: Path, error: EmbedderError) -> None:
+def test_an_embedder_that_is_down_for_days_costs_no_turn_its_vector(tmp_path, error):
     now, embedder = [1e9], Picky()
     embedder.down = error
     with evimem.open(tmp_path / "m.evimem", embedder=embedder, clock=lambda: now[0]) as memory:
@@ -210,7 +204,7 @@ def test_an_embedder_that_is_down_for_days_costs_no_turn_its_vector(tmp_path: Pa
         assert (memory.health().pending, memory.health().failed) == ({}, {})
 
 
-def test_an_embedder_is_left_alone_for_as_long_as_it_asks(tmp_path: Path) -> None:
+def test_an_embedder_is_left_alone_for_as_long_as_it_asks(tmp_path):
     now, embedder = [1e9], Picky()
     embedder.down = EmbedderError("status 429", retry_after=3600.0)
     with evimem.open(tmp_path / "m.evimem", embedder=embedder, clock=lambda: now[0]) as memory:
@@ -224,7 +218,7 @@ def test_an_embedder_is_left_alone_for_as_long_as_it_asks(tmp_path: Path) -> Non
         assert memory.health().pending == {}
 
 
-def test_what_a_model_found_is_kept_where_the_embedder_fails_then(tmp_path: Path) -> None:
+def test_what_a_model_found_is_kept_where_the_embedder_fails_then(tmp_path):
     embedder = Picky()
 
     def read(request: Complete) -> str:

@@ -1,7 +1,5 @@
 """Nothing that is derived from a turn refuses it, or touches another: it is stored, and read again later."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
@@ -101,7 +99,7 @@ def derived(memory: Memory) -> dict[str, tuple[str, ...]]:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, tuple[str, ...]]]:
+def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     with evimem.open(folder / "m.evimem") as memory:
         memory.extend(TURNS)
@@ -112,8 +110,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, tup
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("reading", ["extractor", "dates", "terms"])
 def test_a_turn_that_cannot_be_read_is_stored_with_all_others_whatever_way_it_comes(
-    tmp_path: Path, whole: Any, monkeypatch: pytest.MonkeyPatch, reading: str, way: str
-) -> None:
+    tmp_path, whole, monkeypatch, reading, way
+):
     (tmp_path / "export.jsonl").write_bytes(whole[0].read_bytes())
     place, kind = READINGS[reading]
     with monkeypatch.context() as patch, evimem.open(tmp_path / "m.evimem") as memory:
@@ -135,8 +133,8 @@ def _at(place: str) -> Any:
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_one_reading_that_raises_is_a_job_with_its_type_one_warning_and_read_later(
-    tmp_path: Path, whole: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, reading: str
-) -> None:
+    tmp_path, whole, monkeypatch, caplog, reading
+):
     place, kind = READINGS[reading]
     with evimem.open(tmp_path / "m.evimem") as memory, caplog.at_level(logging.WARNING, "evimem"):
         with monkeypatch.context() as patch:
@@ -152,9 +150,7 @@ def test_one_reading_that_raises_is_a_job_with_its_type_one_warning_and_read_lat
 
 @pytest.mark.parametrize("way", ["rebuild", "check"])
 @pytest.mark.parametrize("reading", ["dates", "terms", "topics"])
-def test_a_rebuild_keeps_what_was_read_before_and_reads_the_rest(
-    tmp_path: Path, whole: Any, monkeypatch: pytest.MonkeyPatch, reading: str, way: str
-) -> None:
+def test_a_rebuild_keeps_what_was_read_before_and_reads_the_rest(tmp_path, whole, monkeypatch, reading, way):
     place, _ = READINGS[reading]
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.extend(TURNS)
@@ -169,9 +165,7 @@ def test_a_rebuild_keeps_what_was_read_before_and_reads_the_rest(
         assert (memory.health().pending, memory.check().problems, derived(memory)) == ({}, (), whole[1])
 
 
-def test_what_was_indexed_by_its_plain_words_is_forgotten_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_indexed_by_its_plain_words_is_forgotten_whole(tmp_path, monkeypatch):
     with monkeypatch.context() as patch, evimem.open(tmp_path / "m.evimem") as memory:
         patch.setattr("evimem.index.document.terms", spoiling(_at("evimem.index.document.terms")))
         memory.extend(TURNS)
@@ -182,7 +176,7 @@ def test_what_was_indexed_by_its_plain_words_is_forgotten_whole(
 
 
 @pytest.mark.parametrize("fault", ["raises", "wide", "nan"])
-def test_one_text_that_an_embedder_fails_for_keeps_no_other_waiting_and_is_given_up(tmp_path: Path, fault: str) -> None:
+def test_one_text_that_an_embedder_fails_for_keeps_no_other_waiting_and_is_given_up(tmp_path, fault):
     now = [1e9]
     with evimem.open(tmp_path / "m.evimem", embedder=Picky(fault), clock=lambda: now[0]) as memory:
         memory.extend(TURNS)
@@ -199,9 +193,7 @@ def test_one_text_that_an_embedder_fails_for_keeps_no_other_waiting_and_is_given
 
 @pytest.mark.parametrize("fault", ["raises", "wide", "nan", "outage"])
 @pytest.mark.parametrize("way", ["search", "ask", "block"])
-def test_a_question_that_an_embedder_fails_for_is_asked_by_its_words_with_one_warning(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, way: str, fault: str
-) -> None:
+def test_a_question_that_an_embedder_fails_for_is_asked_by_its_words_with_one_warning(tmp_path, caplog, way, fault):
     with evimem.open(tmp_path / "m.evimem", embedder=(embedder := Picky(fault))) as memory:
         memory.extend(TURNS)
         with contextlib.suppress(EmbedderError):
@@ -216,7 +208,7 @@ def test_a_question_that_an_embedder_fails_for_is_asked_by_its_words_with_one_wa
     assert way != "ask" or "by words" in [event.action for event in found.trace if event.kind == "action"]
 
 
-def test_an_embedder_that_fails_for_every_text_is_an_outage_and_nothing_is_given_up(tmp_path: Path) -> None:
+def test_an_embedder_that_fails_for_every_text_is_an_outage_and_nothing_is_given_up(tmp_path):
     with evimem.open(tmp_path / "m.evimem", embedder=(embedder := Picky("outage"))) as memory:
         memory.extend(TURNS)
         assert (memory.health().pending["vector"], embedder.asked) == (ALL, 2)
@@ -225,17 +217,12 @@ def test_an_embedder_that_fails_for_every_text_is_an_outage_and_nothing_is_given
         assert memory.health().failed == {}
 
 
-def test_an_embedder_of_another_width_is_refused_as_a_whole(tmp_path: Path) -> None:
-    with (
-        evimem.open(tmp_path / "m.evimem", embedder=Picky("all wide")) as memory,
-        pytest.raises(DimensionMismatch),
-    ):
+def test_an_embedder_of_another_width_is_refused_as_a_whole(tmp_path):
+    with evimem.open(tmp_path / "m.evimem", embedder=Picky("all wide")) as memory, pytest.raises(DimensionMismatch):
         memory.extend(TURNS)
 
 
-def test_facts_that_cannot_be_linked_wait_and_those_of_other_turns_are_linked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_facts_that_cannot_be_linked_wait_and_those_of_other_turns_are_linked(tmp_path, monkeypatch):
     link = evimem.edges.EdgeGraph.link
 
     def spoilt(graph: Any, rows: Any, *given: Any) -> bool:
@@ -261,10 +248,10 @@ class Broken(RuleExtractor):
     name = "broken/1"
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
-        return None if BAD in turn.text else super().extract(turn)  # type: ignore[return-value]
+        return None if BAD in turn.text else super().extract(turn)
 
 
-def test_a_reading_that_never_works_is_given_up_and_tried_again_by_a_rebuild(tmp_path: Path) -> None:
+def test_a_reading_that_never_works_is_given_up_and_tried_again_by_a_rebuild(tmp_path):
     now = [1e9]
     with evimem.open(tmp_path / "m.evimem", extractor=Broken(), clock=lambda: now[0]) as memory:
         memory.extend(TURNS)

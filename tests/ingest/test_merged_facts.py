@@ -1,7 +1,5 @@
 """A model's facts of a turn take the place of those by rule."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -25,7 +23,7 @@ def stated(memory: evimem.Memory) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("first", ["rules", "model"])
-def test_a_turn_that_a_model_read_has_the_models_facts_alone(tmp_path: Path, first: str) -> None:
+def test_a_turn_that_a_model_read_has_the_models_facts_alone(tmp_path, first):
     """Whichever came first; a longer fact by rule is no reason to drop one, and one that is wrong goes."""
     with opened(tmp_path / "m.evimem", REPLY) as memory:
         memory.add("Mira", SAID, time="2024-03-12T18:00", id="t1")
@@ -39,14 +37,14 @@ def test_a_turn_that_a_model_read_has_the_models_facts_alone(tmp_path: Path, fir
 
 
 @pytest.mark.parametrize("facts", [[], [{**REPLY[0], "quote": "adopted an elephant"}]])
-def test_facts_by_rule_stay_where_the_model_found_none(tmp_path: Path, facts: list[dict[str, Any]]) -> None:
+def test_facts_by_rule_stay_where_the_model_found_none(tmp_path, facts):
     with opened(tmp_path / "m.evimem", facts) as memory:
         memory.add("Mira", SAID, time="2024-03-12T18:00", id="t1")
         memory.enrich()
         assert [extractor for extractor, _ in stated(memory)] == ["rules", "rules"]
 
 
-def test_an_export_of_both_kinds_is_read_as_the_models_alone(tmp_path: Path) -> None:
+def test_an_export_of_both_kinds_is_read_as_the_models_alone(tmp_path):
     """As a memory wrote it whose facts by rule stood beside the model's."""
     lines = []
     for kind in ("rules", "model"):
@@ -67,9 +65,7 @@ def test_an_export_of_both_kinds_is_read_as_the_models_alone(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("after", "kept"), [("I saw Wilhelmina.", True), ("Nice weather.", False)], ids=["named elsewhere", "named nowhere"]
 )
-def test_a_name_that_a_model_read_in_a_forgotten_turn_is_forgotten_with_it(
-    tmp_path: Path, after: str, kept: bool
-) -> None:
+def test_a_name_that_a_model_read_in_a_forgotten_turn_is_forgotten_with_it(tmp_path, after, kept):
     clinic = {"subject": "Wilhelmina", "predicate": "starts at", "object": "the clinic", "when": "on 8 March 2024"}
     reply = json.dumps({"facts": [{**clinic, "quote": "She starts at the clinic", "kind": "event"}]})
     model = ScriptedModel(then=lambda request: reply if "She starts" in request.prompt.rpartition("<turn")[2] else "[]")

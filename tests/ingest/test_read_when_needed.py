@@ -1,7 +1,5 @@
 """Facts are read when they are first needed: no caller can tell that they were not read when the turn came."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections.abc import Callable, Iterator
@@ -60,7 +58,7 @@ def acts(chance: random.Random) -> Iterator[Act]:
     for number in range(25):
         many, asked = [turn(chance, 10 * number + at) for at in range(chance.randrange(1, 4))], chance.choice(ASKED)
         gone, about = f"t{10 * chance.randrange(number + 1)}", chance.choice(("Mira", "Tomas", "Rex"))
-        yield lambda memory, many=many: memory.extend(many).added  # type: ignore[misc]
+        yield lambda memory, many=many: memory.extend(many).added
         yield chance.choice(
             (
                 lambda memory, asked=asked: memory.search(asked, k=4),
@@ -86,7 +84,7 @@ def said(answer: evimem.Answer) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_call_sees_whether_facts_were_read_before_it_or_when_the_turn_came(tmp_path: Path, seed: int) -> None:
+def test_no_call_sees_whether_facts_were_read_before_it_or_when_the_turn_came(tmp_path, seed):
     with opened(tmp_path / "late.evimem") as late, opened(tmp_path / "early.evimem") as early:
         for act in acts(random.Random(seed)):
             assert act(late) == act(early)
@@ -97,7 +95,7 @@ def test_no_call_sees_whether_facts_were_read_before_it_or_when_the_turn_came(tm
     assert (tmp_path / "late.jsonl").read_bytes() == (tmp_path / "early.jsonl").read_bytes()
 
 
-def test_adding_reads_nothing_and_enriching_reads_all(tmp_path: Path) -> None:
+def test_adding_reads_nothing_and_enriching_reads_all(tmp_path):
     with opened(tmp_path / "m.evimem") as memory:
         report = memory.extend(many(9))
         assert (report.facts, {one.pending for one in report.statuses}) == (0, {("facts",)})
@@ -105,7 +103,7 @@ def test_adding_reads_nothing_and_enriching_reads_all(tmp_path: Path) -> None:
         assert (memory.enrich().done, memory.enrich().done, memory.health().pending) == (9, 0, {})
 
 
-def test_a_search_that_asks_for_no_time_does_not_wait_for_a_large_import(tmp_path: Path) -> None:
+def test_a_search_that_asks_for_no_time_does_not_wait_for_a_large_import(tmp_path):
     with opened(tmp_path / "m.evimem") as memory:
         memory.extend(many(PAGE + 1))
         found = memory.search("dog called Rex")
@@ -115,14 +113,14 @@ def test_a_search_that_asks_for_no_time_does_not_wait_for_a_large_import(tmp_pat
         ]
 
 
-def test_a_search_by_time_reads_all_and_finds_by_it(tmp_path: Path) -> None:
+def test_a_search_by_time_reads_all_and_finds_by_it(tmp_path):
     with opened(tmp_path / "late.evimem") as late, opened(tmp_path / "early.evimem") as early:
         late.extend(many(PAGE + 1)), early.extend(many(PAGE + 1)), early.enrich()
         assert late.search(ASKED[1]) == early.search(ASKED[1])
         assert late.health().pending == {}
 
 
-def test_what_searches_score_follows_facts_that_are_read_and_is_not_read_again(tmp_path: Path) -> None:
+def test_what_searches_score_follows_facts_that_are_read_and_is_not_read_again(tmp_path):
     with opened(tmp_path / "m.evimem") as memory, opened(tmp_path / "m.evimem") as other:
         memory.extend(many(20)), memory.search("Rex"), other.search("Rex")
         before = [one._core.store._corpus for one in (memory, other)]
@@ -132,7 +130,7 @@ def test_what_searches_score_follows_facts_that_are_read_and_is_not_read_again(t
         assert all(one is two for one, two in zip(before, after, strict=True))
 
 
-def test_several_handles_read_the_same_turns_at_once_and_no_fact_twice(tmp_path: Path) -> None:
+def test_several_handles_read_the_same_turns_at_once_and_no_fact_twice(tmp_path):
     with ExitStack() as stack:
         handles = [stack.enter_context(opened(tmp_path / "m.evimem")) for _ in range(3)]
         handles[0].extend(many(2 * PAGE))
@@ -145,7 +143,7 @@ def test_several_handles_read_the_same_turns_at_once_and_no_fact_twice(tmp_path:
         assert (len(set(counts)), len(counts), handles[0].check().problems) == (1, 3, ())
 
 
-def test_a_file_that_takes_no_more_answers_from_what_is_read_and_health_says_what_is_not(tmp_path: Path) -> None:
+def test_a_file_that_takes_no_more_answers_from_what_is_read_and_health_says_what_is_not(tmp_path):
     with opened(tmp_path / "m.evimem") as memory:
         memory.extend(many(200))
         db = memory._core.store.db

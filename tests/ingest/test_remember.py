@@ -1,12 +1,9 @@
 """Lists of messages beside what is stored: whatever a caller gives each time, what was said is stored, and once."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -45,14 +42,14 @@ HISTORY = [
 ]  # fmt: skip
 
 
-def test_in_random_chats_nothing_is_lost_and_nothing_doubled(tmp_path: Path) -> None:
+def test_in_random_chats_nothing_is_lost_and_nothing_doubled(tmp_path):
     table = run(4 * len(PATTERNS) * len(OWN), 3, tmp_path)
     assert set(table) == {(pattern, own) for pattern in PATTERNS for own in OWN}
     assert sum(row["said"] for row in table.values()) > 500
     assert {key: row for key, row in table.items() if row["lost"] or row["doubled"]} == {}
 
 
-def test_with_times_or_ids_of_their_own_messages_are_stored_once_however_seldom_they_come(tmp_path: Path) -> None:
+def test_with_times_or_ids_of_their_own_messages_are_stored_once_however_seldom_they_come(tmp_path):
     table = run(8 * len(SELDOM) * len(OWN), 4, tmp_path, SELDOM)
     own = {key: row for key, row in table.items() if key[1] != "nothing"}
     assert len(own) == len(SELDOM) * (len(OWN) - 1)
@@ -60,28 +57,26 @@ def test_with_times_or_ids_of_their_own_messages_are_stored_once_however_seldom_
 
 
 @pytest.mark.parametrize("session", ["s", None])
-def test_what_is_said_again_on_another_day_is_said_again(memory: Memory, session: str | None) -> None:
+def test_what_is_said_again_on_another_day_is_said_again(memory, session):
     for day in (1, 2, 3):
         assert memory.remember(RUN, session=session, time=at(day)).added == 2
         assert memory.remember(RUN, session=session, time=at(day)).existing == 2
     assert [turn.time.day for turn in memory.turns() if turn.role == "user"] == [1, 2, 3]
 
 
-def test_a_longer_list_that_is_there_is_known_and_of_one_that_repeats_itself_the_last_period_is_new(
-    memory: Memory,
-) -> None:
+def test_a_longer_list_that_is_there_is_known_and_of_one_that_repeats_itself_the_last_period_is_new(memory):
     outcomes(memory, HISTORY, 1)
     assert outcomes(memory, HISTORY, 2) == ["exists"] * 4
     outcomes(memory, RUN * 2, 1, "t")
     assert outcomes(memory, RUN * 2, 2, "t") == ["exists", "exists", "added", "added"]
 
 
-def test_an_older_list_that_comes_late_is_known(memory: Memory) -> None:
+def test_an_older_list_that_comes_late_is_known(memory):
     outcomes(memory, [*HISTORY, *RUN], 2)
     assert outcomes(memory, HISTORY, 1) == ["exists"] * 4
 
 
-def test_a_caller_of_new_messages_only_reads_no_window(memory: Memory) -> None:
+def test_a_caller_of_new_messages_only_reads_no_window(memory):
     for day, text in enumerate(("ok", "thanks", "Great!"), start=1):
         outcomes(memory, [user(text)], day)
     assert outcomes(memory, [user("Great!"), assistant("Bye!")], 9) == ["uncertain", "added"]
@@ -90,7 +85,7 @@ def test_a_caller_of_new_messages_only_reads_no_window(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("changed", [0, 3])
-def test_of_a_changed_history_the_old_stays_and_the_report_says_so(memory: Memory, changed: int) -> None:
+def test_of_a_changed_history_the_old_stays_and_the_report_says_so(memory, changed):
     outcomes(memory, HISTORY, 1)
     history = [*HISTORY, *RUN]
     history[changed] = {**history[changed], "content": "Something else."}
@@ -102,7 +97,7 @@ def test_of_a_changed_history_the_old_stays_and_the_report_says_so(memory: Memor
     assert memory.stats().turns == 7
 
 
-def test_an_id_is_an_identity_in_its_session_and_other_content_of_it_is_stored_beside(memory: Memory) -> None:
+def test_an_id_is_an_identity_in_its_session_and_other_content_of_it_is_stored_beside(memory):
     outcomes(memory, [user("a", id="1"), assistant("b", id="2")], 1)
     assert outcomes(memory, [user("a", id="1")], 1, "another") == ["added"]
     assert outcomes(memory, [assistant("b", id="2"), user("a", id="1"), user("a", id="3")], 2) == [
@@ -113,27 +108,27 @@ def test_an_id_is_an_identity_in_its_session_and_other_content_of_it_is_stored_b
     assert outcomes(memory, [user("A", id="1")], 4) == ["exists"]
 
 
-def test_a_copy_of_a_message_that_has_lost_its_id_is_known(memory: Memory) -> None:
+def test_a_copy_of_a_message_that_has_lost_its_id_is_known(memory):
     outcomes(memory, [user("Hello there, I am Mira."), assistant("Hello Mira!", id="msg_1")], 1)
     copied = [user("Hello there, I am Mira."), assistant("Hello Mira!"), user("Bye."), assistant("Bye!", id="msg_2")]
     assert outcomes(memory, copied, 2) == ["exists", "exists", "added", "added"]
 
 
-def test_a_system_prompt_is_stored_once_a_memory(memory: Memory) -> None:
+def test_a_system_prompt_is_stored_once_a_memory(memory):
     prompt = {"role": "system", "content": "Be kind."}
     assert outcomes(memory, [prompt, *RUN], 1, "a") == ["added"] * 3
     assert outcomes(memory, [prompt, *HISTORY[:2]], 2, "b") == ["exists", "added", "added"]
     assert outcomes(memory, [prompt, *HISTORY], 3, "b") == ["exists"] * 3 + ["added"] * 2
 
 
-def test_a_forgotten_system_prompt_does_not_come_back_with_its_history(memory: Memory) -> None:
+def test_a_forgotten_system_prompt_does_not_come_back_with_its_history(memory):
     prompt = {"role": "system", "content": "The user's PIN is 4471."}
     first = memory.remember([prompt, *HISTORY], session="s", time=at(1)).statuses[0].id
     memory.forget(turns=[first])
     assert outcomes(memory, [prompt, *HISTORY, *RUN], 2) == ["forgotten"] + ["exists"] * 4 + ["added"] * 2
 
 
-def test_what_an_earlier_version_stored_is_known(memory: Memory) -> None:
+def test_what_an_earlier_version_stored_is_known(memory):
     messages = [{"role": "system", "content": "Be kind."}, *HISTORY]
     for number, message in enumerate(messages):
         turn_id, raw = f"{number:030x}", {"message": json.dumps(message)}
@@ -143,7 +138,7 @@ def test_what_an_earlier_version_stored_is_known(memory: Memory) -> None:
     assert outcomes(memory, [*messages, *RUN], 2) == ["exists"] * 5 + ["added"] * 2
 
 
-def test_what_replaced_a_message_stands_where_that_stood(memory: Memory) -> None:
+def test_what_replaced_a_message_stands_where_that_stood(memory):
     first = memory.remember(PIN, session="s", time=at(1)).statuses[0].id
     memory.update(first, "My PIN is secret.")
     memory.update(first, "My PIN is my own.")
@@ -161,7 +156,7 @@ FORGETTING: dict[str, Callable[[Memory, str], object]] = {
 
 
 @pytest.mark.parametrize("how", FORGETTING)
-def test_what_was_forgotten_does_not_come_back_and_what_goes_on_is_stored(memory: Memory, how: str) -> None:
+def test_what_was_forgotten_does_not_come_back_and_what_goes_on_is_stored(memory, how):
     first = memory.remember(PIN, session="s", time=at(1)).statuses[0].id
     FORGETTING[how](memory, first)
     history = [*PIN, assistant("Forgotten."), *RUN]
@@ -172,14 +167,14 @@ def test_what_was_forgotten_does_not_come_back_and_what_goes_on_is_stored(memory
     assert outcomes(memory, history[-5:], 2) == [known, known, "exists", "exists", "exists"]
 
 
-def test_what_was_forgotten_is_stored_again_in_its_place_where_that_is_asked_for(memory: Memory) -> None:
+def test_what_was_forgotten_is_stored_again_in_its_place_where_that_is_asked_for(memory):
     first = memory.remember(PIN, session="s", time=at(1)).statuses[0].id
     memory.forget(turns=[first])
     assert outcomes(memory, PIN, 1, again=True) == ["added", "exists", "exists"]
     assert outcomes(memory, [*PIN, *RUN], 2) == ["exists"] * 3 + ["added"] * 2
 
 
-def test_a_new_chat_after_everything_was_forgotten_is_stored(memory: Memory) -> None:
+def test_a_new_chat_after_everything_was_forgotten_is_stored(memory):
     outcomes(memory, HISTORY, 1)
     memory.forget(everything=True)
     assert outcomes(memory, RUN, 2) == ["added", "added"]
@@ -197,9 +192,7 @@ NEW_CHATS: dict[str, tuple[list[list[Message]], list[Message]]] = {
 
 
 @pytest.mark.parametrize("case", NEW_CHATS)
-def test_a_longer_chat_after_everything_was_forgotten_is_stored_where_it_cannot_be_the_old_one(
-    memory: Memory, case: str
-) -> None:
+def test_a_longer_chat_after_everything_was_forgotten_is_stored_where_it_cannot_be_the_old_one(memory, case):
     before, given = NEW_CHATS[case]
     for day, messages in enumerate(before, start=1):
         outcomes(memory, messages, day)
@@ -207,14 +200,14 @@ def test_a_longer_chat_after_everything_was_forgotten_is_stored_where_it_cannot_
     assert outcomes(memory, given, 9) == ["added"] * len(given)
 
 
-def test_a_call_that_is_repeated_after_its_messages_were_forgotten_stores_nothing(memory: Memory) -> None:
+def test_a_call_that_is_repeated_after_its_messages_were_forgotten_stores_nothing(memory):
     outcomes(memory, RUN, 1)
     memory.forget(everything=True)
     assert outcomes(memory, RUN, 1) == ["forgotten", "forgotten"]
     assert outcomes(memory, RUN, 2) == ["added", "added"]
 
 
-def test_a_caller_of_new_messages_who_gives_a_new_history_after_forgetting_is_understood(memory: Memory) -> None:
+def test_a_caller_of_new_messages_who_gives_a_new_history_after_forgetting_is_understood(memory):
     for day in (1, 2, 3):
         outcomes(memory, [user(f"Hi {day}."), assistant("Hi!")], day)
     memory.forget(session="s")
@@ -223,7 +216,7 @@ def test_a_caller_of_new_messages_who_gives_a_new_history_after_forgetting_is_un
     assert [turn.text for turn in memory.turns()] == [one["content"] for one in LONG]
 
 
-def test_lists_that_grow_are_understood_although_one_was_said_again(memory: Memory) -> None:
+def test_lists_that_grow_are_understood_although_one_was_said_again(memory):
     said = [user(f"No {number}") if number % 2 else assistant(f"Ok {number}") for number in range(1, 13)]
     for size in range(2, 14, 2):
         for again in range(2):
@@ -233,14 +226,14 @@ def test_lists_that_grow_are_understood_although_one_was_said_again(memory: Memo
     assert len(texts) <= len(said) + 4, "the first exchange once more, and once where that was in doubt"
 
 
-def test_a_forgotten_id_stays_refused(memory: Memory) -> None:
+def test_a_forgotten_id_stays_refused(memory):
     outcomes(memory, [user("My PIN is 4471.", id="1")], 1)
     memory.forget(turns=["s:1"])
     assert outcomes(memory, [user("My PIN is 4471.", id="1")], 2) == ["forgotten"]
     assert outcomes(memory, [user("My PIN is 4471.", id="1")], 2, again=True) == ["readded"]
 
 
-def test_places_do_not_grow_a_file_and_tell_nothing(memory: Memory) -> None:
+def test_places_do_not_grow_a_file_and_tell_nothing(memory):
     db = memory._core.store.db
     for day in range(1, 20):
         outcomes(memory, [user(f"My PIN is {day}.")], day)
@@ -252,7 +245,7 @@ def test_places_do_not_grow_a_file_and_tell_nothing(memory: Memory) -> None:
     assert db.value("SELECT count(*) FROM forgotten") == 38, "digests of random ids"
 
 
-def test_two_callers_who_repeat_one_call_store_it_once(tmp_path: Path) -> None:
+def test_two_callers_who_repeat_one_call_store_it_once(tmp_path):
     path = tmp_path / "m.evimem"
     history = [user(f"Message {number} of many.") for number in range(600)]
 
@@ -268,9 +261,7 @@ def test_two_callers_who_repeat_one_call_store_it_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("before", [[], [user("Hello."), *HISTORY]], ids=["nothing", "another chat"])
-def test_a_call_that_was_cut_short_between_batches_is_finished_by_its_repetition(
-    memory: Memory, before: list[Message]
-) -> None:
+def test_a_call_that_was_cut_short_between_batches_is_finished_by_its_repetition(memory, before):
     said = [user(Random(number).choice(("ok", "Great!"))) for number in range(700)]
     memory.remember(before, session="s", time=at(1))
     flow, stored, answer = memory._core.remember(said, "s", at(2)), 0, None
@@ -284,22 +275,20 @@ def test_a_call_that_was_cut_short_between_batches_is_finished_by_its_repetition
     assert [turn.text for turn in memory.turns()] == [one["content"] for one in (*before, *said)]
 
 
-def test_a_time_that_is_not_of_the_memorys_kind_raises_and_stores_nothing(memory: Memory) -> None:
+def test_a_time_that_is_not_of_the_memorys_kind_raises_and_stores_nothing(memory):
     memory.add("Mira", "Hello.", time=at(1))
     with pytest.raises(InvalidTurn, match="aware time"):
         memory.remember(RUN, session="s", time="2024-03-12T18:20+00:00")
     assert memory.stats().turns == 1
 
 
-def test_with_strict_the_first_message_that_is_refused_raises(memory: Memory) -> None:
+def test_with_strict_the_first_message_that_is_refused_raises(memory):
     with pytest.raises(InvalidTurn, match="bytes of UTF-8"):
         memory.remember([*RUN, user("x" * (1 << 21))], session="s", time=at(1), strict=True)
     assert outcomes(memory, [*RUN, user("x" * (1 << 21))], 1) == ["added", "added", "refused"]
 
 
-def test_a_pair_reads_as_much_of_a_long_session_as_of_a_short_one(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pair_reads_as_much_of_a_long_session_as_of_a_short_one(memory, monkeypatch):
     read: list[int] = []
     real = module._message_of
     monkeypatch.setattr(module, "_message_of", lambda turn: read.append(1) or real(turn))

@@ -1,7 +1,5 @@
 """The clamps, in DESIGN's order: the temporal floor and caps first, then the downgrade for too few facts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -25,36 +23,34 @@ SHORT = {"Mira": EntityCount(found=1, needed=2, total=9)}
         (Tier.NONE, 0.20, 0.20),
     ],
 )
-def test_a_temporal_question_has_a_floor_for_exact_and_caps_below(
-    tier: Tier, confidence: float, expected: float
-) -> None:
+def test_a_temporal_question_has_a_floor_for_exact_and_caps_below(tier, confidence, expected):
     assert clamp(Verdict(tier, confidence), temporal=True, entities=ENOUGH).confidence == expected
 
 
-def test_a_general_question_keeps_the_judges_confidence() -> None:
+def test_a_general_question_keeps_the_judges_confidence():
     assert clamp(Verdict(Tier.EXACT, 0.6), temporal=False, entities=ENOUGH).confidence == 0.6
 
 
 @pytest.mark.parametrize(("temporal", "expected"), [(False, 0.60), (True, 0.50)])
-def test_too_few_facts_about_an_entity_downgrade_after_the_floor(temporal: bool, expected: float) -> None:
+def test_too_few_facts_about_an_entity_downgrade_after_the_floor(temporal, expected):
     clamped = clamp(Verdict(Tier.EXACT, 0.99), temporal=temporal, entities=SHORT)
     assert (clamped.tier, clamped.confidence) == (Tier.PARTIAL, expected)
     assert [gap.kind for gap in clamped.gaps] == ["entity"]
     assert "Mira" in clamped.gaps[0].text
 
 
-def test_nothing_relevant_stays_nothing_relevant() -> None:
+def test_nothing_relevant_stays_nothing_relevant():
     assert clamp(Verdict(Tier.NONE, 0.9), temporal=False, entities=SHORT).tier is Tier.NONE
 
 
 @pytest.mark.parametrize(
     ("total", "delta", "expected"), [(0, 2, 1), (1, 2, 1), (5, 2, 2), (1, "paper", 2), (0, "paper", 2)]
 )
-def test_an_entity_needs_what_the_memory_can_give(total: int, delta: int | str, expected: int) -> None:
+def test_an_entity_needs_what_the_memory_can_give(total, delta, expected):
     assert needed(total, delta) == expected
 
 
-def test_an_entity_that_the_memory_does_not_know_is_short_whatever_is_needed() -> None:
+def test_an_entity_that_the_memory_does_not_know_is_short_whatever_is_needed():
     assert is_short(EntityCount(found=0, needed=1, total=0))
 
 
@@ -71,7 +67,7 @@ def test_an_entity_that_the_memory_does_not_know_is_short_whatever_is_needed() -
         (Tier.NONE, 1.00, False, False),
     ],
 )
-def test_only_exact_and_inferrable_stop(tier: Tier, confidence: float, temporal: bool, stops: bool) -> None:
+def test_only_exact_and_inferrable_stop(tier, confidence, temporal, stops):
     assert sufficient(tier, confidence, temporal=temporal) is stops
 
 
@@ -80,36 +76,36 @@ def abstains(verdict: Verdict, facts: int = 9, checks: int = 3, below: float = 0
     return abstention(verdict, how, facts=facts, checks=checks, below=below) is not None
 
 
-def test_it_abstains_where_nothing_is_relevant() -> None:
+def test_it_abstains_where_nothing_is_relevant():
     assert abstains(Verdict(Tier.NONE, 0.9, probability=0.99))
 
 
-def test_it_abstains_while_the_evidence_is_about_another_person() -> None:
+def test_it_abstains_while_the_evidence_is_about_another_person():
     gap = Gap("attribution", "Tomas", "the evidence is about Mira, not Tomas")
     verdict = Verdict(Tier.EXACT, 0.9, probability=0.99, gaps=(gap,))
     assert abstention(verdict, Variant(), facts=9, checks=3, below=0.5) == gap.text
 
 
-def test_it_abstains_below_the_minds_probability_or_the_budgets() -> None:
+def test_it_abstains_below_the_minds_probability_or_the_budgets():
     assert abstains(Verdict(Tier.PARTIAL, 0.9, probability=0.49))
     assert not abstains(Verdict(Tier.PARTIAL, 0.1, probability=0.51))
     assert not abstains(Verdict(Tier.PARTIAL, 0.9, probability=0.49), below=0.4)
 
 
-def test_the_papers_rule_abstains_on_thin_evidence_only() -> None:
+def test_the_papers_rule_abstains_on_thin_evidence_only():
     thin = Verdict(Tier.PARTIAL, 0.29, probability=0.01)
     assert abstains(thin, facts=2, abstain="paper")
     assert not abstains(thin, facts=3, abstain="paper")
     assert abstains(thin, facts=2, abstain="paper", checks=1), "however early the search ended"
 
 
-def test_the_papers_rule_wants_two_checks_without_a_tier() -> None:
+def test_the_papers_rule_wants_two_checks_without_a_tier():
     none = Verdict(Tier.NONE, 0.9)
     assert abstains(none, abstain="paper", checks=2)
     assert not abstains(none, abstain="paper", checks=1)
 
 
-def test_without_abstention_something_is_answered_whatever_the_evidence() -> None:
+def test_without_abstention_something_is_answered_whatever_the_evidence():
     assert not abstains(Verdict(Tier.NONE, 0.0, probability=0.0), without={"abstention"})
 
 
@@ -126,12 +122,10 @@ def test_without_abstention_something_is_answered_whatever_the_evidence() -> Non
         (Tier.PARTIAL, 0.50, True, "hedged"),
     ],
 )
-def test_the_manner_follows_tier_time_and_confidence(
-    tier: Tier, confidence: float, temporal: bool, expected: str
-) -> None:
+def test_the_manner_follows_tier_time_and_confidence(tier, confidence, temporal, expected):
     assert manner(tier, confidence, temporal=temporal) == expected
 
 
-def test_an_approximate_answer_costs_confidence_but_not_all() -> None:
+def test_an_approximate_answer_costs_confidence_but_not_all():
     assert approximate(0.8) == pytest.approx(0.65)
     assert approximate(0.4) == 0.3

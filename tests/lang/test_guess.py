@@ -1,7 +1,5 @@
 """Which language a text is taken for. English is the default: its rules must keep working on chat of any kind."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path
@@ -21,7 +19,7 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize("code", SENTENCES)
-def test_nearly_all_sentences_are_known_to_be_in_their_language(code: str) -> None:
+def test_nearly_all_sentences_are_known_to_be_in_their_language(code):
     missed = [text for text in SENTENCES[code] if language_of(text) != code]
     assert len(SENTENCES[code]) >= 30
     assert len(missed) <= 2, missed
@@ -37,7 +35,7 @@ def test_nearly_all_sentences_are_known_to_be_in_their_language(code: str) -> No
         "the war was in an old tin can", "August", "4th april", "A recruiter rang me. Sanne de Boer, in Amsterdam",
     ],
 )  # fmt: skip
-def test_short_and_mixed_texts_are_read_as_english(text: str) -> None:
+def test_short_and_mixed_texts_are_read_as_english(text):
     assert is_english(text)
 
 
@@ -56,7 +54,7 @@ def test_short_and_mixed_texts_are_read_as_english(text: str) -> None:
         ("mañana I have to work pero voy a tu casa después", "es"),
     ],
 )
-def test_the_language_of_a_text_is_known(text: str, code: str) -> None:
+def test_the_language_of_a_text_is_known(text, code):
     assert language_of(text) == code
 
 
@@ -67,18 +65,18 @@ def test_the_language_of_a_text_is_known(text: str, code: str) -> None:
         "دیروز به سینما رفتیم چه خوب بود", "Wczoraj poszliśmy razem na bardzo dobry film o starym żeglarzu",
     ],
 )  # fmt: skip
-def test_languages_without_tables_are_others(text: str) -> None:
+def test_languages_without_tables_are_others(text):
     assert language_of(text) == OTHER
 
 
-def test_the_shipped_conversations_are_english() -> None:
+def test_the_shipped_conversations_are_english():
     paths = [path for path in Path(examples.__file__).parent.glob("*.jsonl") if "questions" not in path.name]
     texts = [json.loads(line)["text"] for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
     assert len(texts) > 100
     assert [text for text in texts if not is_english(text)] == []
 
 
-def test_the_english_sentences_about_times_are_english() -> None:
+def test_the_english_sentences_about_times_are_english():
     foreign = []
     for name in ("expressions.txt", "later_expressions.txt", "not_times.txt"):
         rows = [line for line in (TIMES / name).read_text(encoding="utf-8").splitlines() if " => " in line]
@@ -86,7 +84,7 @@ def test_the_english_sentences_about_times_are_english() -> None:
     assert len(foreign) <= 5  # the full dates of other languages among them
 
 
-def test_a_long_text_costs_no_more_than_its_beginning() -> None:
+def test_a_long_text_costs_no_more_than_its_beginning():
     language_of("warm up")
     started = time.process_time()
     language_of("la " * 10**6)

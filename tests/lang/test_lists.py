@@ -1,7 +1,5 @@
 """The English word lists as a whole: none stands twice, and each is read by the package."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -71,11 +69,11 @@ CODES = sorted(path.name for path in (PACKAGE / "lang").iterdir() if any(path.gl
 KEYS = [f"{file}.{key}" for file in ENGLISH.files for key in content(file)]
 
 
-def test_no_list_stands_twice() -> None:
+def test_no_list_stands_twice():
     assert same(LISTS) == []
 
 
-def test_every_list_is_read_by_the_package_or_by_the_reader_of_spans() -> None:
+def test_every_list_is_read_by_the_package_or_by_the_reader_of_spans():
     files = [*PACKAGE.rglob("*.py"), *(PACKAGE.parent / "benchmarks" / "span").glob("*.py")]
     code = "\n".join(path.read_text(encoding="utf-8") for path in files)
     assert len(LISTS) > 100
@@ -88,7 +86,7 @@ def test_every_list_is_read_by_the_package_or_by_the_reader_of_spans() -> None:
     ("other", "found"),
     [("five four three two one", [["a", "b"]]), ("one two three", []), ("one two three four six", [])],
 )
-def test_lists_with_the_same_words_are_found(other: str, found: list[list[str]]) -> None:
+def test_lists_with_the_same_words_are_found(other, found):
     assert same({"a": "one two three four five".split(), "b": other.split()}) == found
 
 
@@ -102,11 +100,11 @@ def test_lists_with_the_same_words_are_found(other: str, found: list[list[str]])
         ('words("file.table.other")', ["file.table.key"]),
     ],
 )
-def test_lists_that_no_code_reads_are_found(code: str, found: list[str]) -> None:
+def test_lists_that_no_code_reads_are_found(code, found):
     assert unread(["file.table.key"], code) == found
 
 
-def test_no_word_holds_a_control_character() -> None:
+def test_no_word_holds_a_control_character():
     """In TOML, "\\b" between double quotes is a backspace, which no text has: the word would never be found."""
     texts = {name: text for code in CODES for name, text in _texts(code)}
     assert len(texts) > 1_000
@@ -116,8 +114,6 @@ def test_no_word_holds_a_control_character() -> None:
 @pytest.mark.parametrize(
     ("text", "found"), [("Take to bed.", True), ("take  to  bed", True), ("takes to", False), ("(take.)", True)]
 )
-def test_a_pattern_for_any_word_finds_each_of_a_list(
-    monkeypatch: pytest.MonkeyPatch, text: str, *, found: bool
-) -> None:
+def test_a_pattern_for_any_word_finds_each_of_a_list(monkeypatch, text, *, found):
     monkeypatch.setattr(lang, "_words", lambda code, name: {"a": ("take to bed",), "b": ("take.",)}[name])
     assert (re.search(rf"\b{Language('en').any_of('a', 'b')}", text, re.IGNORECASE) is not None) == found

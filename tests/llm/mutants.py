@@ -1,7 +1,5 @@
 """Replies as models spoil them: seeded families of damage, composed one to four deep."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

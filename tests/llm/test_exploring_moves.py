@@ -1,7 +1,5 @@
 """The request of a turn that explores with tools, and its reply: calls, or an answer with what supports it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -45,37 +43,37 @@ def used(name: str, arguments: str, text: str = "") -> Move:
     return read_move(Reply(text, uses=(ToolUse("x", name, arguments),)), VIEW, page(SAID))
 
 
-def test_a_move_is_read_with_its_calls_its_verdict_and_the_ids_that_were_shown() -> None:
+def test_a_move_is_read_with_its_calls_its_verdict_and_the_ids_that_were_shown():
     made = moved(answer="in March")
     assert made.calls == (ToolCall("events_between", "2024-03", "2024-04", 2),)
     assert (made.verdict.tier, made.answer, made.supports) == (Tier.PARTIAL, "in March", ("t1",))
 
 
 @pytest.mark.parametrize(("given", "turn_id"), [("e1", "t1"), ("[E1]", "t1"), ("t1", "t1"), ("e9", "e9")])
-def test_an_item_is_called_by_its_label(given: str, turn_id: str) -> None:
+def test_an_item_is_called_by_its_label(given, turn_id):
     assert moved(calls=[{"tool": "event_cues", "of": given}]).calls == (ToolCall("event_cues", turn_id),)
     assert moved(calls=[{"tool": "tags_of", "of": given}]).calls == (ToolCall("tags_of", given),)
 
 
 @pytest.mark.parametrize("page", [None, -3, "two", 0, 1.5, True])
-def test_a_page_that_is_none_is_the_first(page: Any) -> None:
+def test_a_page_that_is_none_is_the_first(page):
     assert moved(calls=[{"tool": "tags_of", "of": "x", "page": page}]).calls[0].page == 1
 
 
 @pytest.mark.parametrize("calls", [None, "none", 7, {}])
-def test_without_a_list_of_calls_there_is_none(calls: Any) -> None:
+def test_without_a_list_of_calls_there_is_none(calls):
     assert moved(calls=calls).calls == ()
 
 
 @pytest.mark.parametrize(
     "wrong", [{"tier": "so so"}, {"confidence": "high"}, {"calls": [{"tool": "delete"}]}, {"calls": [7]}]
 )
-def test_a_move_without_tier_or_confidence_or_with_an_unknown_tool_is_no_reply(wrong: dict[str, Any]) -> None:
+def test_a_move_without_tier_or_confidence_or_with_an_unknown_tool_is_no_reply(wrong):
     with pytest.raises(ReplyError):
         moved(**wrong)
 
 
-def test_a_turn_is_asked_about_with_what_every_call_returned_and_what_was_refused() -> None:
+def test_a_turn_is_asked_about_with_what_every_call_returned_and_what_was_refused():
     asked = explore_request(VIEW, Explored(4, 8, False, (CANARY,), RESULTS), show_evidence(VIEW))
     first, events, nothing, then, back = asked.earlier[1:]
     assert (first.role, events.role, nothing.role, then.role, back.role) == (
@@ -94,7 +92,7 @@ def test_a_turn_is_asked_about_with_what_every_call_returned_and_what_was_refuse
     assert (last.tools, last.earlier) == ((), ())
 
 
-def test_a_model_without_tools_is_told_of_calls_and_results_in_turns() -> None:
+def test_a_model_without_tools_is_told_of_calls_and_results_in_turns():
     asked = explore_request(VIEW, Explored(4, 8, False, (CANARY,), RESULTS), show_evidence(VIEW))
     told = list(without_tools(asked.messages))
     assert [one.role for one in told] == ["system", "user", "assistant", "user", "assistant", "user"]
@@ -105,7 +103,7 @@ def test_a_model_without_tools_is_told_of_calls_and_results_in_turns() -> None:
     assert list(without_tools([Message("user"), Message("user", "x")])) == [Message("user", "x")]
 
 
-def test_every_tool_is_offered_with_what_the_prompt_says_of_it() -> None:
+def test_every_tool_is_offered_with_what_the_prompt_says_of_it():
     offered = explore_request(VIEW, Explored(1, 8, False, ()), show_evidence(VIEW)).tools
     assert tuple(tool.name for tool in offered) == TOOLS
     assert all(tool.says in load("explore").template for tool in tool_specs())
@@ -115,18 +113,18 @@ def test_every_tool_is_offered_with_what_the_prompt_says_of_it() -> None:
 
 
 @pytest.mark.parametrize("arguments", ['{"of": "e1"}', "{'of': 'E1',}", '```json\n{"of": "[e1]", "page": 1}\n```'])
-def test_tools_are_called_without_a_word_on_the_evidence(arguments: str) -> None:
+def test_tools_are_called_without_a_word_on_the_evidence(arguments):
     assert used("event_cues", arguments) == Move(CALLED, (ToolCall("event_cues", "t1"),))
     assert used("event_cues", arguments, "I look for what else happened.").verdict == CALLED
 
 
-def test_a_reply_beside_calls_is_read_with_them() -> None:
+def test_a_reply_beside_calls_is_read_with_them():
     made = used("tags_of", '{"of": "puppy"}', json.dumps({**FIELDS, "tier": "inferrable"}))
     assert made.calls == (ToolCall("tags_of", "puppy"), ToolCall("events_between", "2024-03", "2024-04", 2))
     assert made.verdict.tier is Tier.INFERRABLE
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("delete", '{"of": "x"}'), ("tags_of", "puppy"), ("tags_of", "[1]")])
-def test_a_tool_that_there_is_not_or_arguments_that_are_none_are_no_reply(name: str, arguments: str) -> None:
+def test_a_tool_that_there_is_not_or_arguments_that_are_none_are_no_reply(name, arguments):
     with pytest.raises(ReplyError):
         used(name, arguments)

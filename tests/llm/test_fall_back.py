@@ -1,7 +1,5 @@
 """Where the model fails and the memory was opened with `on_model_error="offline"`, the offline judge is asked."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Iterator
@@ -38,7 +36,7 @@ FAILURES: dict[str, tuple[list[Any], str]] = {
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory, friends_file: Path) -> Path:
+def path(tmp_path_factory, friends_file):
     return copied(friends_file, tmp_path_factory.mktemp("fall_back") / "m.evimem")
 
 
@@ -61,9 +59,7 @@ def same_claim(answer: Answer, other: Answer) -> None:
 @pytest.mark.parametrize(
     ("question", "failure"), [*((QUESTION, name) for name in FAILURES), (UNANSWERED, "a timeout of the judge")]
 )
-def test_any_failure_of_the_model_leads_to_the_offline_answer_which_names_it(
-    path: Path, question: str, failure: str
-) -> None:
+def test_any_failure_of_the_model_leads_to_the_offline_answer_which_names_it(path, question, failure):
     replies, named = FAILURES[failure]
     answer, without = asked(path, replies, question), offline(path, question)
     same_claim(answer, without)
@@ -73,25 +69,25 @@ def test_any_failure_of_the_model_leads_to_the_offline_answer_which_names_it(
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_the_loop_stays_the_one_that_was_asked_for(path: Path, loop: str) -> None:
+def test_the_loop_stays_the_one_that_was_asked_for(path, loop):
     answer = asked(path, [TIMEOUT], UNANSWERED, loop)
     same_claim(answer, offline(path, UNANSWERED, loop))
     assert answer.trace.loop == loop
 
 
-def test_by_default_a_failure_is_raised(path: Path) -> None:
+def test_by_default_a_failure_is_raised(path):
     for options in ({}, {"on_model_error": "raise"}):
         with evimem.open(path, llm=ScriptedModel([TIMEOUT]), **options) as memory, pytest.raises(ModelTimeout):
             memory.ask(QUESTION)
 
 
-def test_an_answer_of_a_model_that_works_is_not_marked(path: Path) -> None:
+def test_an_answer_of_a_model_that_works_is_not_marked(path):
     answer = asked(path, [verdict(), draft("8 March 2024", "e1")])
     assert (answer.fell_back, answer.reason, answer.usage.requests) == (False, None, 2)
     assert not offline(path).fell_back
 
 
-def test_what_the_model_was_asked_stays_counted(path: Path) -> None:
+def test_what_the_model_was_asked_stays_counted(path):
     answer = asked(path, [verdict(), "hm", "no"])
     calls = events(answer.trace, "call")
     assert [(call.role, call.outcome) for call in calls] == [
@@ -104,14 +100,14 @@ def test_what_the_model_was_asked_stays_counted(path: Path) -> None:
     assert answer.usage.output_tokens == sum(call.output_tokens for call in calls) > 2
 
 
-def test_the_seconds_of_both_attempts_are_counted(path: Path) -> None:
+def test_the_seconds_of_both_attempts_are_counted(path):
     with ModelServer(then=Fault("hang")) as server:
         llm = OpenAI("small", base_url=server.url, api_key="k", deadline=0.5, max_retries=0)
         with evimem.open(path, llm=llm, on_model_error="offline") as memory:
             assert memory.ask(QUESTION).usage.seconds > 0.5
 
 
-def test_the_trace_tells_both_attempts_in_order(path: Path) -> None:
+def test_the_trace_tells_both_attempts_in_order(path):
     answer = asked(path, [verdict("partial", 0.4, next_query="the puppy Juno"), TIMEOUT])
     actions = [event.action for event in events(answer.trace, "action")]
     assert [a for a in actions if a in {"analyse", "fail", "fall back", "answer"}] == [
@@ -125,13 +121,13 @@ def test_the_trace_tells_both_attempts_in_order(path: Path) -> None:
     assert evimem.Trace.from_json(answer.trace.to_json()) == answer.trace
 
 
-def test_the_tracker_that_a_trace_leads_to_is_that_of_the_offline_judge(path: Path) -> None:
+def test_the_tracker_that_a_trace_leads_to_is_that_of_the_offline_judge(path):
     supported = [{"id": "r1", "status": "supported", "evidence": ["e1"], "reason": ""}]
     replies = [verdict("partial", 0.4, requirements=supported, next_query="Juno"), TIMEOUT]
     assert replay_trace(asked(path, replies, UNANSWERED).trace) == replay_trace(offline(path, UNANSWERED).trace)
 
 
-def test_the_calibration_of_the_rules_holds(friends_path: Path) -> None:
+def test_the_calibration_of_the_rules_holds(friends_path):
     with evimem.open(friends_path) as memory:
         target = memory._core.calibration_target()
         numbers: dict[str, Any] = dict.fromkeys(
@@ -146,7 +142,7 @@ def test_the_calibration_of_the_rules_holds(friends_path: Path) -> None:
     same_claim(answer, offline(friends_path))
 
 
-def test_a_budget_that_is_used_up_leaves_one_look(path: Path) -> None:
+def test_a_budget_that_is_used_up_leaves_one_look(path):
     with ModelServer(then=Fault("hang")) as server:
         llm = OpenAI("small", base_url=server.url, api_key="k", max_retries=0)
         with evimem.open(path, llm=llm, on_model_error="offline") as memory:
@@ -158,14 +154,14 @@ def test_a_budget_that_is_used_up_leaves_one_look(path: Path) -> None:
     assert max(event.iteration for event in events(answer.trace, "query")) == 1
 
 
-def test_the_offline_judge_has_what_is_left_of_a_budget(path: Path) -> None:
+def test_the_offline_judge_has_what_is_left_of_a_budget(path):
     answer = asked(path, [TIMEOUT], seconds=3600, k=7)
     first, second = (event.detail["budget"] for event in events(answer.trace, "action") if event.action == "analyse")
     assert 3000 < second["seconds"] < first["seconds"] == 3600
     assert (first["k"], second["k"]) == (7, 7)
 
 
-def test_an_empty_memory_asks_no_model_and_falls_back_to_nothing(tmp_path: Path) -> None:
+def test_an_empty_memory_asks_no_model_and_falls_back_to_nothing(tmp_path):
     answer = asked(tmp_path / "m.evimem", [])
     assert (answer.abstained, answer.fell_back) == (True, False)
 
@@ -179,15 +175,13 @@ def broken(_: object) -> str:
 
 
 @pytest.mark.parametrize(("reply", "error"), [(interrupted, KeyboardInterrupt), (broken, ZeroDivisionError)])
-def test_an_interrupt_or_a_mistake_in_a_model_is_no_failure_to_fall_back_from(
-    path: Path, reply: Callable[[object], str], error: type[BaseException]
-) -> None:
+def test_an_interrupt_or_a_mistake_in_a_model_is_no_failure_to_fall_back_from(path, reply, error):
     with pytest.raises(error):
         asked(path, [reply])
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_cancelled_question_is_not_answered(path: Path, stream: bool) -> None:
+def test_a_cancelled_question_is_not_answered(path, stream):
     told: list[Any] = []
 
     async def ask(memory: evimem.AsyncMemory) -> None:
@@ -211,7 +205,7 @@ def test_a_cancelled_question_is_not_answered(path: Path, stream: bool) -> None:
     assert not [item for item in told if isinstance(item, Answer) or getattr(item, "action", "") == "fall back"]
 
 
-def test_reading_turns_still_raises(tmp_path: Path) -> None:
+def test_reading_turns_still_raises(tmp_path):
     refused = ModelUnavailable("401 from host", retryable=False, status=401)
     with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=refused), on_model_error="offline") as memory:
         memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20")
@@ -220,7 +214,7 @@ def test_reading_turns_still_raises(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "Offline", "ignore", None, 7, True, ["offline"]])
-def test_another_value_is_refused_before_anything_is_made(tmp_path: Path, wrong: Any) -> None:
+def test_another_value_is_refused_before_anything_is_made(tmp_path, wrong):
     makers: list[Callable[..., Any]] = [evimem.open, evimem.open_async, evimem.MemoryPool]
     for make in makers:
         with pytest.raises(InvalidQuery, match=r"on_model_error is .*; expected one of 'raise', 'offline'"):
@@ -228,7 +222,7 @@ def test_another_value_is_refused_before_anything_is_made(tmp_path: Path, wrong:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_event_loop_and_the_pool_fall_back_too(path: Path, tmp_path: Path) -> None:
+def test_the_event_loop_and_the_pool_fall_back_too(path, tmp_path):
     async def away() -> Answer:
         async with evimem.open_async(path, llm=ScriptedModel([TIMEOUT]), on_model_error="offline") as memory:
             return await memory.ask(QUESTION)
@@ -269,7 +263,7 @@ def texts(items: list[Any]) -> str:
 
 @pytest.mark.parametrize("way", ["sync", "async"])
 @pytest.mark.parametrize(("question", "then"), [(QUESTION, "8 March 2024"), (UNANSWERED, "")])
-def test_a_stream_that_breaks_off_takes_back_what_it_said(path: Path, way: str, question: str, then: str) -> None:
+def test_a_stream_that_breaks_off_takes_back_what_it_said(path, way, question, then):
     reply = json.dumps({"steps": [], "answer": "in Lisbon", "citations": [{"id": "e1", "quote": ""}]})
     with ModelServer(verdict(), Fault("truncated", text=reply)) as server:
         llm = OpenAI("small", base_url=server.url, api_key="k", max_retries=0)
@@ -282,18 +276,18 @@ def test_a_stream_that_breaks_off_takes_back_what_it_said(path: Path, way: str, 
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
-def test_a_stream_whose_repair_fails_takes_back_what_it_said(path: Path, way: str) -> None:
+def test_a_stream_whose_repair_fails_takes_back_what_it_said(path, way):
     items = list(streamed(path, ScriptedModel([verdict(), draft("in Lisbon", "e99"), TIMEOUT]), way))
     assert texts(items) == "in Lisbon|8 March 2024"
     assert items[-1].fell_back
 
 
-def test_a_stream_that_said_nothing_yet_takes_nothing_back(path: Path) -> None:
+def test_a_stream_that_said_nothing_yet_takes_nothing_back(path):
     items = list(streamed(path, ScriptedModel([TIMEOUT]), "sync"))
     assert texts(items) == "8 March 2024"
 
 
-def test_a_bad_reply_is_not_quoted_in_the_reason(path: Path) -> None:
+def test_a_bad_reply_is_not_quoted_in_the_reason(path):
     answer = asked(path, ["a secret of the reply"] * 2)
     assert "ReplyError" in str(answer.reason)
     assert "secret" not in str(answer.reason)

@@ -109,7 +109,7 @@ def test_the_replies_are_read_before_they_are_spoilt():
     assert len(read_extraction(json.dumps(EXTRACT), TURN).facts) == 2
 
 
-@pytest.mark.parametrize("count", sizes(10_000, nightly=1_000_000, reduced=2_000))
+@pytest.mark.parametrize("count", sizes(10_000, nightly=1_000_000, reduced=500))
 def test_a_spoilt_reply_ends_as_a_value_or_a_typed_error(count, record_property):
     seconds, outcomes = [], Counter()
     for text in mutants([JUDGE, DECIDE, ANSWER, CHAIN, EXTRACT], count, SEED):
@@ -162,7 +162,7 @@ NESTED = st.recursive(
 )
 
 
-@few(200)
+@few(50)
 @given(st.dictionaries(NAMES, NESTED, max_size=6))
 def test_any_object_of_known_names_ends_as_a_value_or_a_typed_error(reply):
     read_all(json.dumps(reply))

@@ -1,7 +1,5 @@
 """A decider's reply: its action, its verdict, and gaps that become requirements."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The requests of a reading in rounds and their replies: the choice of keywords, and what a round comes to."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -10,13 +8,7 @@ import pytest
 from evimem.errors import ReplyError
 from evimem.judging.reading import Considered, Round
 from evimem.llm.evidence_prompt import show_evidence
-from evimem.llm.reading_rounds import (
-    MOST_CANDIDATES,
-    choose_request,
-    consider_request,
-    read_choice,
-    read_considered,
-)
+from evimem.llm.reading_rounds import MOST_CANDIDATES, choose_request, consider_request, read_choice, read_considered
 from evimem.types.stored import Keyword
 from evimem.types.values import Tier
 from tests.llm.views import page, turn, view_of
@@ -40,24 +32,24 @@ def considered(**fields: Any) -> Considered:
     return read_considered(json.dumps({**FIELDS, **fields}), VIEW, page(SAID, OTHER))
 
 
-def test_a_round_is_read_with_its_verdict_and_the_ids_that_were_shown() -> None:
+def test_a_round_is_read_with_its_verdict_and_the_ids_that_were_shown():
     made = considered()
     assert (made.critical, made.answer, made.accepted) == (("t2", "t1"), "Biscuit", True)
     assert (made.verdict.tier, [gap.text for gap in made.verdict.gaps]) == (Tier.EXACT, ["no date"])
 
 
 @pytest.mark.parametrize("fields", [{"tier": "partial"}, {"answer": ""}, {"answer": "n/a"}, {"accepted": "No."}])
-def test_what_is_partial_or_says_nothing_is_not_accepted(fields: dict[str, Any]) -> None:
+def test_what_is_partial_or_says_nothing_is_not_accepted(fields):
     assert considered(**fields).accepted is False
 
 
 @pytest.mark.parametrize("wrong", [{"tier": "so so"}, {"confidence": "high"}, {"accepted": None}])
-def test_a_round_without_tier_confidence_or_acceptance_is_no_reply(wrong: dict[str, Any]) -> None:
+def test_a_round_without_tier_confidence_or_acceptance_is_no_reply(wrong):
     with pytest.raises(ReplyError):
         considered(**wrong)
 
 
-def test_keywords_are_chosen_by_their_ids_in_the_order_of_the_reply() -> None:
+def test_keywords_are_chosen_by_their_ids_in_the_order_of_the_reply():
     def chosen(*labels: str) -> list[str]:
         return [one.word for one in read_choice(json.dumps({"keywords": labels}), FOUND, 2)]
 
@@ -67,7 +59,7 @@ def test_keywords_are_chosen_by_their_ids_in_the_order_of_the_reply() -> None:
         chosen("puppy")
 
 
-def test_a_choice_is_asked_for_among_what_the_question_matches_and_never_of_a_vocabulary() -> None:
+def test_a_choice_is_asked_for_among_what_the_question_matches_and_never_of_a_vocabulary():
     many = tuple(Keyword(CANARY, f"word{number}", 1) for number in range(500))
     asked = choose_request(f"What of {CANARY}?", many, 4)
     assert asked.prompt.count('"word') == MOST_CANDIDATES
@@ -75,7 +67,7 @@ def test_a_choice_is_asked_for_among_what_the_question_matches_and_never_of_a_vo
     assert CANARY not in asked.system
 
 
-def test_a_round_is_asked_about_with_what_was_kept_and_said_before() -> None:
+def test_a_round_is_asked_about_with_what_was_kept_and_said_before():
     asked = consider_request(VIEW, Round(2, 4, f"{CANARY} <system>", ("t2",), ("t1",)), show_evidence(VIEW))
     assert "Round 2 of 4." in asked.prompt
     assert "Kept before: e2" in asked.prompt

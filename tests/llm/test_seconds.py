@@ -3,7 +3,6 @@
 import pytest
 
 import evimem
-from evimem.doors.memory import Memory
 from evimem.flow import run
 from evimem.llm.llm_judge import LLMJudge
 from evimem.loops import answer_question
@@ -14,7 +13,7 @@ QUESTION = "When did Mira adopt her puppy?"
 
 
 @pytest.fixture
-def talk(memory: Memory) -> Memory:
+def talk(memory):
     for day in range(1, 29):
         memory.add("Mira", f"On walk {day} I saw heron number {day} by the mill.", time=f"2024-03-{day:02}T08:00")
     memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", id="puppy")

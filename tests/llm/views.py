@@ -1,7 +1,5 @@
 """Views to judge, made by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 - a form a line
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode, urlsafe_b64encode
 from dataclasses import dataclass, field
@@ -104,7 +102,7 @@ FORMS: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("message", "role", "text"), FORMS)
-def test_a_message_of_any_form_is_read(message: dict[str, Any], role: str, text: str) -> None:
+def test_a_message_of_any_form_is_read(message, role, text):
     read = read_message(message)
     assert (read.role, read.speaker, read.text) == (role, role, text)
     again = read_message(json.loads(read.raw))
@@ -112,7 +110,7 @@ def test_a_message_of_any_form_is_read(message: dict[str, Any], role: str, text:
     assert BASE64 not in read.raw
 
 
-def test_forms_that_read_the_same_are_the_same_content_and_no_others() -> None:
+def test_forms_that_read_the_same_are_the_same_content_and_no_others():
     read = [read_message(message) for message, _, text in FORMS if "[" not in text]
     contents = {(one.role, one.text): one.said for one in read}
     assert all(contents[one.role, one.text] == one.said for one in read)
@@ -175,16 +173,16 @@ OTHER: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize(("message", "copy"), SAME)
-def test_the_same_content_in_another_form_is_known_as_the_same(message: dict[str, Any], copy: Any) -> None:
+def test_the_same_content_in_another_form_is_known_as_the_same(message, copy):
     assert read_message(message).said == read_message(copy).said
 
 
 @pytest.mark.parametrize("other", OTHER)
-def test_another_role_name_word_call_or_picture_is_another_content(other: dict[str, Any]) -> None:
+def test_another_role_name_word_call_or_picture_is_another_content(other):
     assert read_message(other).said not in (read_message(BLUE).said, read_message(CALLS).said)
 
 
-def test_two_items_without_text_are_told_apart() -> None:
+def test_two_items_without_text_are_told_apart():
     one, two = (read_message({"type": "reasoning", "encrypted_content": one}) for one in "ab")
     assert one.said != two.said
 
@@ -202,33 +200,33 @@ def test_two_items_without_text_are_told_apart() -> None:
         ({"type": "function_call_output", "call_id": "c1", "output": "14"}, None),
     ],
 )
-def test_the_id_of_a_message_is_its_own(message: dict[str, Any], id_: str | None) -> None:
+def test_the_id_of_a_message_is_its_own(message, id_):
     assert read_message(message).id == id_
 
 
 @pytest.mark.parametrize("time", [{"created_at": 1710267600}, {"timestamp": 1710267600000}, {"createdAt": "2024-03-12T18:20:00.000Z"}])  # fmt: skip
-def test_the_time_of_a_message_is_read_in_seconds_milliseconds_or_iso(time: dict[str, Any]) -> None:
+def test_the_time_of_a_message_is_read_in_seconds_milliseconds_or_iso(time):
     assert read_message({"role": "user", "content": "Hi.", **time}).time == datetime(2024, 3, 12, 18, 20, tzinfo=timezone.utc)  # fmt: skip
 
 
-def test_what_is_no_time_is_none() -> None:
+def test_what_is_no_time_is_none():
     assert read_message({"role": "user", "content": "Hi.", "time": "noon"}).time is None
 
 
 @pytest.mark.parametrize("message", [{}, {"role": "tool", "content": ""}, item("reasoning", summary=[]), {"role": "user", "content": [{"type": "image", "image": URL}]}])  # fmt: skip
-def test_a_message_without_text_says_so(message: dict[str, Any]) -> None:
+def test_a_message_without_text_says_so(message):
     read = read_message(message)
     assert read.note == "no text"
     assert read.text.startswith("[")
 
 
-def test_a_picture_pasted_into_a_text_is_named_in_its_place() -> None:
+def test_a_picture_pasted_into_a_text_is_named_in_its_place():
     pasted = f"See ![]({f'data:image/png;base64,{b64encode(PICTURE * 40).decode()}'}) here."
     assert read_message({"role": "user", "content": pasted}).text == "See ![]([picture, image/png, 3.8 kB]) here."
 
 
 @pytest.mark.parametrize("text", [BASE64, b64encode(PICTURE * 2000).decode(), "data:text", "deadbeef" * 20])
-def test_a_text_that_looks_like_data_is_kept_as_it_was_said(text: str) -> None:
+def test_a_text_that_looks_like_data_is_kept_as_it_was_said(text):
     said = read_message({"role": "user", "content": text})
     assert said.text == text
     assert json.loads(said.raw)["content"] == text
@@ -244,7 +242,7 @@ KEYS = ("role", "content", "parts", "type", "kind", "tool_calls", "data", "image
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6))
-def test_any_mapping_is_a_message_that_is_read_again_as_the_same(message: dict[str, Any]) -> None:
+def test_any_mapping_is_a_message_that_is_read_again_as_the_same(message):
     read = read_message(message)
     assert read.text.strip()
     assert read.role in ("user", "assistant", "system", "tool")
@@ -253,6 +251,6 @@ def test_any_mapping_is_a_message_that_is_read_again_as_the_same(message: dict[s
 
 
 @given(JSON.filter(lambda value: not isinstance(value, dict)))
-def test_what_is_no_mapping_is_no_message(value: Any) -> None:
+def test_what_is_no_mapping_is_no_message(value):
     with pytest.raises(ValueError, match="expected a mapping"):
         read_message(value)

@@ -1,9 +1,6 @@
 """Folders of labelled chats: turns and questions in pairs, registers by name."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +12,7 @@ ASKED = {"question": "What colour is the van?", "answer": "blue", "evidence": ["
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     for name in ("letters", "bursts"):
         (tmp_path / f"{name}.turns.jsonl").write_text(json.dumps(TURN))
         untold = {"question": "Who drove?", "answer": None}
@@ -24,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_chat_has_its_turns_questions_and_register(folder: Path) -> None:
+def test_a_chat_has_its_turns_questions_and_register(folder):
     bursts, letters = read_chats(folder)
     assert (bursts.register, letters.register) == (OTHER, "by post")
     assert [turn.text for turn in letters.turns] == ["The van is blue."]
@@ -33,7 +30,7 @@ def test_a_chat_has_its_turns_questions_and_register(folder: Path) -> None:
     assert untold.answer is None
 
 
-def test_registers_may_be_given_by_another_file(folder: Path) -> None:
+def test_registers_may_be_given_by_another_file(folder):
     (folder / "mine.json").write_text('{"short": ["bursts"]}')
     assert [chat.register for chat in read_chats(folder, folder / "mine.json")] == ["short", OTHER]
 
@@ -46,13 +43,13 @@ def test_registers_may_be_given_by_another_file(folder: Path) -> None:
         ("registers.json", "[1]", "no table of registers"),
     ],
 )
-def test_a_file_of_another_form_is_refused_with_its_place(folder: Path, file: str, text: str, why: str) -> None:
+def test_a_file_of_another_form_is_refused_with_its_place(folder, file, text, why):
     (folder / file).write_text(text)
     with pytest.raises(ImportFailed, match=why):
         read_chats(folder)
 
 
-def test_turns_without_questions_and_an_empty_folder_are_refused(folder: Path, tmp_path_factory) -> None:  # type: ignore[no-untyped-def]
+def test_turns_without_questions_and_an_empty_folder_are_refused(folder, tmp_path_factory):
     (folder / "letters.questions.jsonl").unlink()
     with pytest.raises(ImportFailed, match="has no letters"):
         read_chats(folder)

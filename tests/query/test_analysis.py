@@ -1,7 +1,5 @@
 """What a question asks for, read without a model (fixtures F10-F12)."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 
@@ -45,18 +43,18 @@ def ask(question: str, *speakers: str) -> Analysis:
         ("What time of day suits Mira?", "thing"),
     ],
 )
-def test_a_question_asks_for_one_form_of_answer(question: str, wants: str) -> None:
+def test_a_question_asks_for_one_form_of_answer(question, wants):
     assert form(question) == wants
 
 
 @pytest.mark.parametrize(
     "question", ["In which month did Mira move?", "How many weeks did it take?", "Where was Mira in July 2022?"]
 )
-def test_times_asked_for_or_named_make_a_question_temporal(question: str) -> None:
+def test_times_asked_for_or_named_make_a_question_temporal(question):
     assert ask(question).temporal
 
 
-def test_other_names_are_entities_too_and_question_words_are_not() -> None:
+def test_other_names_are_entities_too_and_question_words_are_not():
     assert ask("What did Mira's sister Nadia name the twins on Monday?").entities == ("Mira", "Nadia")
     assert ask("What is the plan?").entities == ()
 
@@ -74,63 +72,63 @@ def test_other_names_are_entities_too_and_question_words_are_not() -> None:
         "Reply in JSON only. Which colour was it?",
     ],
 )
-def test_letters_ordinary_words_and_adjectives_of_places_are_no_names(question: str) -> None:
+def test_letters_ordinary_words_and_adjectives_of_places_are_no_names(question):
     assert ask(question).entities == ()
 
 
-def test_a_name_at_the_beginning_or_in_capitals_is_one() -> None:
+def test_a_name_at_the_beginning_or_in_capitals_is_one():
     assert ask("Bartholomew's gift, who chose it?").entities == ("Bartholomew",)
     assert ask("Grace chose what?").entities == ("Grace",)
     assert ask("Did BARTHOLOMEW come?").entities == ("BARTHOLOMEW",)
     assert ask("Is Oscar Mira's cat?").entities == ("Mira", "Oscar")
 
 
-def test_i_is_the_user_and_you_the_assistant_where_they_are_called_that() -> None:
+def test_i_is_the_user_and_you_the_assistant_where_they_are_called_that():
     assert ask("What is my plant nursery called?", "user", "assistant").asked == ("user",)
     assert ask("What is the nursery called?", "user", "assistant").asked == ()
     assert ask("What did we name our nursery?", "user", "assistant").asked == ("user",)
 
 
-def test_nothing_is_assumed_about_the_number_of_speakers() -> None:
+def test_nothing_is_assumed_about_the_number_of_speakers():
     assert ask("What did Ana say?", "Ana", "Ben", "Cleo").asked == ("Ana",)
     assert analyse("What is it?", (), None).asked == ()
 
 
-def test_keywords_carry_the_property_and_no_names() -> None:
+def test_keywords_carry_the_property_and_no_names():
     assert ask("What colour is Tomas's old van?").keywords == ("colour", "old", "van")
     assert ask("How old is Mira's van?").keywords == ("van",)
 
 
-def test_a_question_of_any_length_is_analysed_in_bounded_time() -> None:
+def test_a_question_of_any_length_is_analysed_in_bounded_time():
     assert len(ask("puppy" + " and a kitten" * 100_000).question) == 2_000
 
 
-def test_a_question_is_read_to_ask_of_so_many_names_only() -> None:
+def test_a_question_is_read_to_ask_of_so_many_names_only():
     people = [f"{first}{rest}" for first in "BCDFGKLMNPRSTV" for rest in ("ela", "iro")]
     analysed = ask(f"Who of {', '.join(people)} called?", "Mira", people[-1])
     assert analysed.entities == (people[-1], *people[:15])
     assert [need.about for need in analysed.requirements if need.kind == "entity"] == [*analysed.entities]
 
 
-def test_requirements_have_ids_of_their_own_and_name_what_is_missing() -> None:
+def test_requirements_have_ids_of_their_own_and_name_what_is_missing():
     needs = ask("When did Mira adopt her puppy?").requirements
     assert [need.id for need in needs] == ["entity:Mira", "attribution:Mira", "attribute", "time"]
     assert len({need.id for need in needs}) == len(needs)
     assert "adopt puppy" in needs[2].text
 
 
-def test_a_question_about_the_past_says_so() -> None:
+def test_a_question_about_the_past_says_so():
     assert ask("Where did Tomas live before?").past
     assert ask("What did Mira use to do? I mean used to do.").past
     assert not ask("Where does Tomas live now?").past
 
 
-def test_the_hints_of_a_question_come_with_its_analysis() -> None:
+def test_the_hints_of_a_question_come_with_its_analysis():
     question = "When did Mira meet Tomas last Friday?"
     assert ask(question).hints == hints(question, ("Mira", "Tomas"), TODAY)
 
 
-def test_the_times_of_a_question_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_times_of_a_question_are_read_once(monkeypatch):
     read: list[str] = []
 
     def counted(text: str, said_at: datetime, *more: Any) -> list[TimeSpan]:

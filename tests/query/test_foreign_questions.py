@@ -1,7 +1,5 @@
 """What questions in other languages ask: their form, whose words they are about, and what is no name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize(("wants", "question"), FORMS)
-def test_the_form_of_the_answer_is_known_in_every_language(wants: str, question: str) -> None:
+def test_the_form_of_the_answer_is_known_in_every_language(wants, question):
     assert form(question) == wants
     assert asks_when(question) == (wants in {"time", "duration"})
 
@@ -33,7 +31,7 @@ def test_the_form_of_the_answer_is_known_in_every_language(wants: str, question:
         ("सुनीता की बेटी कहाँ रहती है?", ("सुनीता",)),
     ],
 )
-def test_question_words_and_nouns_are_no_names(question: str, names: tuple[str, ...]) -> None:
+def test_question_words_and_nouns_are_no_names(question, names):
     assert analyse(question, ["Mehdi", "美咲", "सुनीता", "सुमन"], None).entities == names
 
 
@@ -51,7 +49,7 @@ def test_question_words_and_nouns_are_no_names(question: str, names: tuple[str, 
         "Var bor Mira?",
     ],
 )
-def test_no_word_that_opens_a_question_in_whatever_language_is_a_name(question: str) -> None:
+def test_no_word_that_opens_a_question_in_whatever_language_is_a_name(question):
     assert analyse(question, ["Mira"], None).entities == ("Mira",)
 
 
@@ -64,14 +62,14 @@ def test_no_word_that_opens_a_question_in_whatever_language_is_a_name(question: 
         ("私の誕生日はいつですか", "user"),
     ],
 )
-def test_pronouns_of_a_language_name_user_and_assistant(question: str, speaker: str) -> None:
+def test_pronouns_of_a_language_name_user_and_assistant(question, speaker):
     assert speaker in hints(question, ["user", "assistant"], None).names
 
 
-def test_a_name_is_not_found_inside_of_a_longer_word() -> None:
+def test_a_name_is_not_found_inside_of_a_longer_word():
     assert hints("सुनीताजी कब आएँगी?", ["सुनीता"], None).names == ()
     assert hints("美咲さんはいつ来ますか", ["美咲"], None).names == ("美咲",)
 
 
-def test_keywords_leave_out_the_words_that_questions_are_made_of() -> None:
+def test_keywords_leave_out_the_words_that_questions_are_made_of():
     assert analyse("Quel est le prix de l'appartement de Camille ?", ["Camille"], None).keywords == ("appartement",)

@@ -1,7 +1,5 @@
 """What a question says about where to look."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest
@@ -34,7 +32,7 @@ def named(text: str, *speakers: str) -> tuple[str, ...]:
         "Which year was the house built?",
     ],
 )
-def test_a_question_for_a_time_is_one(text: str) -> None:
+def test_a_question_for_a_time_is_one(text):
     assert asks_when(text)
 
 
@@ -50,16 +48,16 @@ def test_a_question_for_a_time_is_one(text: str) -> None:
         "What is her weekend-house like?",
     ],
 )
-def test_a_clause_of_time_asks_for_none(text: str) -> None:
+def test_a_clause_of_time_asks_for_none(text):
     assert not asks_when(text)
 
 
-def test_a_first_name_stands_for_the_whole_one() -> None:
+def test_a_first_name_stands_for_the_whole_one():
     assert named("What did Ana say?", "Dr. Ana Ruiz", "Ben") == ("Dr. Ana Ruiz",)
     assert named("What did Dr. Ana Ruiz say?", "Dr. Ana Ruiz") == ("Dr. Ana Ruiz",)
 
 
-def test_a_name_that_is_also_a_word_counts_only_as_a_name() -> None:
+def test_a_name_that_is_also_a_word_counts_only_as_a_name():
     assert named("Will she come in may?", "Will", "May") == ()
     assert named("What does Will do, and May?", "Will", "May") == ("Will", "May")
 
@@ -76,7 +74,7 @@ def test_a_name_that_is_also_a_word_counts_only_as_a_name() -> None:
         "What are my hobbies?",
     ],
 )
-def test_a_question_for_the_things_of_a_kind_asks_for_several(question: str) -> None:
+def test_a_question_for_the_things_of_a_kind_asks_for_several(question):
     assert asks_for_several(question)
     assert hints(question, ["Mira"], None).several
 
@@ -95,5 +93,5 @@ def test_a_question_for_the_things_of_a_kind_asks_for_several(question: str) -> 
         "Quels livres Mira a-t-elle lus ?",
     ],
 )
-def test_a_question_for_one_thing_or_a_count_asks_for_one(question: str) -> None:
+def test_a_question_for_one_thing_or_a_count_asks_for_one(question):
     assert not asks_for_several(question)

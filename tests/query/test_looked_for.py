@@ -1,9 +1,6 @@
 """Of a text that is too long to be a question its two ends are looked for."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +14,7 @@ PASTED = " ".join(f"zq{number}" for number in range(9_000))
 @pytest.mark.parametrize(
     "query", [f"{PASTED}\nWhich tea does Mira like?", f"Which tea does Mira like?\n{PASTED}"], ids=["after", "before"]
 )
-def test_words_of_a_question_beside_pasted_text_count(tmp_path: Path, query: str) -> None:
+def test_words_of_a_question_beside_pasted_text_count(tmp_path, query):
     with evimem.open(tmp_path / "m.evimem") as memory:
         for number, text in enumerate(["I like jasmine tea.", "The bus was late.", "My printer is broken."]):
             memory.add("Mira", text, time=NOON + timedelta(minutes=number), session="s")
@@ -25,7 +22,7 @@ def test_words_of_a_question_beside_pasted_text_count(tmp_path: Path, query: str
     assert words["I like jasmine tea."] > words["The bus was late."]
 
 
-def test_a_text_of_usual_length_is_looked_for_as_it_is() -> None:
+def test_a_text_of_usual_length_is_looked_for_as_it_is():
     text = "Which tea? " * 372
     assert looked_for(text) is text
     long = "".join(map(chr, range(0x4E00, 0x4E00 + 5_000)))

@@ -1,16 +1,11 @@
 """A question of which something cannot be read is asked without that, in every way to ask."""
 
-from __future__ import annotations
-
 import logging
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import evimem
-from evimem import Memory
 from evimem.calibration import apply_calibration
 
 READINGS = (
@@ -48,7 +43,7 @@ def fails(*_: Any, **__: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+def memory(tmp_path_factory):
     with evimem.open(tmp_path_factory.mktemp("asked") / "m.evimem") as memory:
         memory.add("Mira", "I planted a cherry tree yesterday.", time="2024-03-12T10:00", id="tree")
         memory.add("Tomas", "We are out of bread.", time="2024-03-13T10:00")
@@ -56,9 +51,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 
 @pytest.mark.parametrize("reading", READINGS)
-def test_a_question_is_asked_without_what_cannot_be_read_of_it(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, reading: str
-) -> None:
+def test_a_question_is_asked_without_what_cannot_be_read_of_it(memory, monkeypatch, caplog, reading):
     monkeypatch.setattr(reading, fails)
     with caplog.at_level(logging.WARNING, "evimem"):
         assert memory.search(QUESTION, k=1)[0].turn.id == "tree"
@@ -71,9 +64,7 @@ def test_a_question_is_asked_without_what_cannot_be_read_of_it(
 
 
 @pytest.mark.parametrize("reading", ["is_english", "mentions_time"])
-def test_a_block_is_written_without_the_dates_that_cannot_be_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, reading: str
-) -> None:
+def test_a_block_is_written_without_the_dates_that_cannot_be_read(tmp_path, monkeypatch, caplog, reading):
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.add("Mira", "Ich habe im Garten einen Kirschbaum.", time="2024-03-12T10:00")
         monkeypatch.setattr(f"evimem.block.quoted_lines.{reading}", fails)
@@ -82,18 +73,14 @@ def test_a_block_is_written_without_the_dates_that_cannot_be_read(
 
 
 @pytest.mark.parametrize("reading", ["refers_back", "_telling"])
-def test_messages_before_a_question_that_cannot_be_read_are_left_out(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, reading: str
-) -> None:
+def test_messages_before_a_question_that_cannot_be_read_are_left_out(memory, monkeypatch, caplog, reading):
     monkeypatch.setattr(f"evimem.block.question.{reading}", fails)
     said = ["I like Mira.", "When did she plant the cherry tree?"]
     assert "cherry" in memory.block([{"role": "user", "content": one} for one in said]).text
     assert "RuntimeError" in caplog.text
 
 
-def test_a_calibration_that_cannot_be_applied_is_left_out_and_health_says_so(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_calibration_that_cannot_be_applied_is_left_out_and_health_says_so(memory, monkeypatch):
     target = memory._core.calibration_target()
     kept = evimem.Calibration.__new__(evimem.Calibration)
     for name, value in (("judge", target.judge_name), ("embedder", target.embedder)):

@@ -1,7 +1,5 @@
 """A real model behind HTTP, a small memory, and what each test cost: see scripts/set_up_real_model.py."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -3,8 +3,6 @@
 It is far too weak to judge or answer well, and nothing here asks whether it does. What each cost is in its bill.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The slow and obvious ranking, one passage at a time: what the fast one is held to."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Exact nearest neighbours: the reference that every other index is tested against."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Collection, Sequence
 

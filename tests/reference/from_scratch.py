@@ -1,7 +1,5 @@
 """What follows from a list of stored turns, computed from scratch by the definitions: the oracle for stored rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """A store of plain Python objects: the reference that the SQLite store is tested against. Nothing is durable."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime

@@ -1,10 +1,7 @@
 """Fixtures of every gate: a seed, a folder on a fast disk, and a line in the summary of the run."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +11,13 @@ from tests.sizes import SEED
 
 
 @pytest.fixture
-def seed() -> int:
+def seed():
     """The seed of everything random; EVIMEM_SEED sets another."""
     return SEED
 
 
 @pytest.fixture
-def disk() -> Iterator[Path]:
+def disk():
     """A folder in shared memory where the system has it: syncs there cost nothing."""
     shared = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(prefix="evimem-", dir=shared if shared.is_dir() else None))
@@ -29,7 +26,7 @@ def disk() -> Iterator[Path]:
 
 
 @pytest.fixture
-def tell(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+def tell(record_property):
     """Put a line of counts into the summary at the end of the run."""
     return lambda line: record_property("measured", line)
 

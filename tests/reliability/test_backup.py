@@ -1,9 +1,6 @@
 """A backup of a busy memory is a whole memory of some moment after it began; a killed backup leaves no file."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from contextlib import closing
 from mmap import mmap
 from pathlib import Path
@@ -14,19 +11,17 @@ import apsw
 import pytest
 
 import evimem
-from tests.sizes import sizes
+from tests.sizes import REDUCED, sizes
 
 from .support.children import Send, killed_after, start
 from .support.world import open_memory, said, small_thresholds
 
-MOST = 1_500  # turns: each backup is read through
+MOST = 400 if REDUCED else 1_500  # turns: each backup is read through
 PER_SECOND = 200  # turns that come in at least
 
 
-@pytest.mark.parametrize("count", sizes(6, nightly=100, reduced=4))
-def test_a_backup_of_a_busy_memory_holds_every_turn_committed_before_it(
-    disk: Path, count: int, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(6, nightly=100, reduced=2))
+def test_a_backup_of_a_busy_memory_holds_every_turn_committed_before_it(disk, count, tell):
     kept = mmap(-1, 8)  # shared with the process that writes
 
     def write(send: Send) -> None:
@@ -68,8 +63,8 @@ def test_a_backup_of_a_busy_memory_holds_every_turn_committed_before_it(
     )
 
 
-@pytest.mark.parametrize("count", sizes(8, nightly=200, reduced=4))
-def test_a_killed_backup_leaves_no_file_under_its_name(disk: Path, seed: int, count: int) -> None:
+@pytest.mark.parametrize("count", sizes(8, nightly=200, reduced=3))
+def test_a_killed_backup_leaves_no_file_under_its_name(disk, seed, count):
     random, left = Random(seed), 0
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
         memory.extend([said(number) for number in range(300)])
@@ -112,7 +107,7 @@ def turns_in(path: Path) -> int:
         return 0
 
 
-def test_nothing_in_the_package_copies_files() -> None:
+def test_nothing_in_the_package_copies_files():
     """A copied file lacks what is still in the log, so backup() is the only way to copy a memory."""
     sources = [path.read_text(encoding="utf-8") for path in Path(evimem.__file__).parent.rglob("*.py")]
     assert not [one for one in sources if re.search(r"shutil\.copy(2|file|tree)?\b", one)]

@@ -1,7 +1,5 @@
 """A damaged file opens right, is reported as damaged, or is refused: no altered turn, crash or raw exception."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil
@@ -157,7 +155,7 @@ def check(
 
 
 @pytest.fixture(scope="module")
-def kits(tmp_path_factory: pytest.TempPathFactory) -> list[Kit]:
+def kits(tmp_path_factory):
     """A closed memory and a crashed one: to be copied."""
     folder = tmp_path_factory.mktemp("damage")
     with small_thresholds():
@@ -165,17 +163,17 @@ def kits(tmp_path_factory: pytest.TempPathFactory) -> list[Kit]:
 
 
 @pytest.fixture
-def closed(kits: list[Kit], disk: Path) -> Kit:
+def closed(kits, disk):
     return Kit(shutil.copytree(kits[0].folder, disk / "closed"), kits[0].truth)
 
 
 @pytest.fixture
-def crashed(kits: list[Kit], disk: Path) -> Kit:
+def crashed(kits, disk):
     return Kit(shutil.copytree(kits[1].folder, disk / "crashed"), kits[1].truth)
 
 
-@pytest.mark.parametrize("count", sizes(60, nightly=5_000, reduced=20))
-def test_flipped_bits_never_alter_a_turn(closed: Kit, seed: int, count: int, tell: Callable[[str], None]) -> None:
+@pytest.mark.parametrize("count", sizes(60, nightly=5_000, reduced=8))
+def test_flipped_bits_never_alter_a_turn(closed, seed, count, tell):
     content = closed.path.read_bytes()
     size, random = len(content), Random(seed)
     heads = list(heads_of_pages(size, random))
@@ -183,26 +181,22 @@ def test_flipped_bits_never_alter_a_turn(closed: Kit, seed: int, count: int, tel
         *flips(size, count, random),
         *flips(size, count // 10, random, below=200),
         *(random.sample(heads, count) if REDUCED else heads),
-        *letters(content, [turn.text for turn in closed.truth], 20, random),
+        *letters(content, [turn.text for turn in closed.truth], min(count, 20), random),
     ]
     counts = check(closed, "m.evimem", damages, tell)
     assert counts["named"] > 0, "no flip was noticed: the check is blind"
 
 
-@pytest.mark.parametrize("count", sizes(1_000, reduced=60))
-def test_cut_exchanged_and_overwritten_pages_never_alter_a_turn(
-    closed: Kit, seed: int, count: int, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(1_000, reduced=20))
+def test_cut_exchanged_and_overwritten_pages_never_alter_a_turn(closed, seed, count, tell):
     size = closed.path.stat().st_size
     random = Random(seed)
     damages = [*truncations(size, random), *pages(size, 25, random), *headers(size)]
     check(closed, "m.evimem", random.sample(damages, min(count, len(damages))), tell)
 
 
-@pytest.mark.parametrize("count", sizes(50, nightly=EVERY_CUT, reduced=25))
-def test_a_damaged_log_loses_nothing_that_was_marked(
-    crashed: Kit, seed: int, count: int, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(50, nightly=EVERY_CUT, reduced=10))
+def test_a_damaged_log_loses_nothing_that_was_marked(crashed, seed, count, tell):
     size = crashed.path.with_name("m.evimem-wal").stat().st_size
     random = Random(seed)
     cuts = list(truncations(size, random))
@@ -210,11 +204,9 @@ def test_a_damaged_log_loses_nothing_that_was_marked(
     check(crashed, "m.evimem-wal", [*flips(size, count, random), *cuts, *headers(size)], tell, log=True)
 
 
-@pytest.mark.parametrize("count", sizes(60, nightly=600, reduced=15))
+@pytest.mark.parametrize("count", sizes(60, nightly=600, reduced=6))
 @pytest.mark.parametrize("file", ["m.evimem.mark", "m.evimem.ann"])
-def test_a_damaged_mark_or_index_file_does_not_matter(
-    closed: Kit, seed: int, file: str, count: int, tell: Callable[[str], None]
-) -> None:
+def test_a_damaged_mark_or_index_file_does_not_matter(closed, seed, file, count, tell):
     size = (closed.folder / file).stat().st_size
     random = Random(seed)
     damages = [
@@ -243,7 +235,7 @@ ROWS = {  # what single bits have led to
 
 
 @pytest.mark.parametrize("case", ROWS)
-def test_a_row_of_another_type_is_reported_as_damage(closed: Kit, case: str) -> None:
+def test_a_row_of_another_type_is_reported_as_damage(closed, case):
     db = apsw.Connection(str(closed.path))
     db.execute("PRAGMA foreign_keys=OFF")
     db.execute(ROWS[case])
@@ -270,7 +262,7 @@ def with_last_number(path: Path, table: str, number: int) -> None:
     path.write_bytes(raw)
 
 
-def test_rows_out_of_order_are_reported_and_never_read_for_ever(disk: Path) -> None:
+def test_rows_out_of_order_are_reported_and_never_read_for_ever(disk):
     """Found by fuzzing: the check asked for what comes after the last turn, and got the same turns again and again."""
     with open_memory(disk / "m.evimem") as memory:
         memory.extend([said(number) for number in range(4)])

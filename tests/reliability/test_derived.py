@@ -1,8 +1,6 @@
 """Derived rows follow from the turns: after forgetting, after a rebuild, after losing any part of them."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -79,10 +77,8 @@ def forgotten_at_random(memory: Memory, random: Random) -> None:
     memory.enrich()
 
 
-@pytest.mark.parametrize("count", sizes(12, nightly=2_000, reduced=8))
-def test_after_forgetting_every_row_equals_that_of_a_memory_without_the_turns(
-    disk: Path, seed: int, count: int, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(12, nightly=2_000, reduced=3))
+def test_after_forgetting_every_row_equals_that_of_a_memory_without_the_turns(disk, seed, count, tell):
     rows = 0
     with small_thresholds():
         for number in range(count):
@@ -148,7 +144,7 @@ class Whole:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+def whole(tmp_path_factory):
     folder, turns = tmp_path_factory.mktemp("derived"), conversation(Random("derived"), 43)
     paths = folder / "m.evimem", folder / "queued.evimem"
     with small_thresholds():
@@ -163,7 +159,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
 
 
 @pytest.mark.parametrize("case", DAMAGE)
-def test_lost_derived_rows_are_noticed_and_derived_again(disk: Path, whole: Whole, case: str) -> None:
+def test_lost_derived_rows_are_noticed_and_derived_again(disk, whole, case):
     path = copied(whole.queued if case == "jobs are gone" else whole.path, disk / "m.evimem")
     with small_thresholds(), opened(path) as memory:
         before = dump(memory)
@@ -180,7 +176,7 @@ def test_lost_derived_rows_are_noticed_and_derived_again(disk: Path, whole: Whol
         assert memory.check().problems == ()
 
 
-def test_results_do_not_change_when_a_memory_is_reopened(disk: Path, seed: int) -> None:
+def test_results_do_not_change_when_a_memory_is_reopened(disk, seed):
     with small_thresholds(), opened(disk / "m.evimem") as memory:
         memory.extend(conversation(Random(seed), 60))
         memory.enrich()
@@ -191,7 +187,7 @@ def test_results_do_not_change_when_a_memory_is_reopened(disk: Path, seed: int) 
     assert again == first
 
 
-def test_facts_that_got_their_vectors_late_are_linked_in_every_handle(disk: Path) -> None:
+def test_facts_that_got_their_vectors_late_are_linked_in_every_handle(disk):
     """Found by killing processes: the fact vectors cached by one handle never got rows smaller than its last."""
     early, later, last = (Turn(f"t{n}", "s", "Mira", "I love coffee.", NOON + timedelta(days=n)) for n in range(3))
     with opened(disk / "m.evimem") as memory, opened(disk / "m.evimem") as other:

@@ -1,7 +1,5 @@
 """A full disk raises DiskFull, loses no acknowledged turn, and can be written again when there is room."""
 
-from __future__ import annotations
-
 import resource
 import subprocess
 from collections.abc import Callable, Iterator
@@ -52,7 +50,7 @@ def survives(memory: Memory, make_room: Callable[[], object], *, forgets: bool) 
     return len(kept)
 
 
-def test_a_memory_works_without_an_index_that_does_not_fit(disk: Path, tell: Callable[[str], None]) -> None:
+def test_a_memory_works_without_an_index_that_does_not_fit(disk, tell):
     def limited(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
@@ -74,15 +72,15 @@ def test_a_memory_works_without_an_index_that_does_not_fit(disk: Path, tell: Cal
     tell(f"an index of {in_child(work)} bytes where files end at 100,000: not kept, and built when there was room")
 
 
-def test_a_memory_at_its_size_limit_raises_disk_full_and_recovers(disk: Path, tell: Callable[[str], None]) -> None:
+def test_a_memory_at_its_size_limit_raises_disk_full_and_recovers(disk, tell):
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
         db = memory._core.store.db
-        db.execute(f"PRAGMA max_page_count={db.value('PRAGMA page_count') + 120}")
+        db.execute(f"PRAGMA max_page_count={db.value('PRAGMA page_count') + 60}")
         kept = survives(memory, lambda: db.execute("PRAGMA max_page_count=1000000"), forgets=True)
     tell(f"a limit of pages: {kept} acknowledged turns, 0 lost")
 
 
-def test_a_limit_on_the_size_of_files_is_reported_as_disk_full(disk: Path, tell: Callable[[str], None]) -> None:
+def test_a_limit_on_the_size_of_files_is_reported_as_disk_full(disk, tell):
     """The system then reports a failed write, and not a full disk."""
 
     def limited(size: int) -> None:
@@ -98,9 +96,9 @@ def test_a_limit_on_the_size_of_files_is_reported_as_disk_full(disk: Path, tell:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
-    """Mount a disk of five megabytes; skip where that is not allowed."""
+    """Mount a disk of two megabytes; skip where that is not allowed."""
     folder.mkdir()
-    mounting = ["mount", "-t", "tmpfs", "-o", "size=5m", "tmpfs", str(folder)]
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
     try:
         done = subprocess.run(mounting, check=False, capture_output=True, text=True)
     except FileNotFoundError:
@@ -113,11 +111,11 @@ def small_disk(folder: Path) -> Iterator[Path]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_disk_that_is_full_is_used_again_when_it_grows(disk: Path, tell: Callable[[str], None]) -> None:
+def test_a_disk_that_is_full_is_used_again_when_it_grows(disk, tell):
     with small_disk(disk / "small") as folder, small_thresholds(), open_memory(folder / "m.evimem") as memory:
 
         def grow() -> None:
             subprocess.run(["mount", "-o", "remount,size=20m", str(folder)], check=True)
 
         kept = survives(memory, grow, forgets=False)
-    tell(f"a disk of five megabytes: {kept} acknowledged turns, 0 lost")
+    tell(f"a disk of two megabytes: {kept} acknowledged turns, 0 lost")

@@ -1,9 +1,7 @@
 """Forgotten content is in no byte of the files of a memory; while a reader still holds it, forgetting is pending."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -19,7 +17,7 @@ from evimem.index.document import embedding_texts
 from evimem.store.forgotten_ids import keyed_digest
 from evimem.store.sqlite import SqliteStore
 from evimem.types.trace import Found, Trace
-from tests.sizes import sizes
+from tests.sizes import REDUCED, sizes
 
 from .support.residue import Needles, forms, hits, vector_forms
 from .support.world import NOON, small_thresholds
@@ -100,7 +98,7 @@ FORGETTING: dict[str, Callable[[Memory], EraseReport]] = {
 
 
 @pytest.fixture
-def folders(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
+def folders(disk, monkeypatch):
     """The folder of the memory and the one for temporary files: neither may hold erased content."""
     found = [disk / "memory", disk / "tmp"]
     for folder in found:
@@ -112,10 +110,8 @@ def folders(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]
 
 
 @pytest.mark.parametrize("how", FORGETTING)
-@pytest.mark.parametrize("count", sizes(150, nightly=5_000, reduced=120))
-def test_no_byte_of_what_was_forgotten_is_left(
-    folders: list[Path], count: int, how: str, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(150, nightly=5_000, reduced=60))
+def test_no_byte_of_what_was_forgotten_is_left(folders, count, how, tell):
     sought = needles()
     with opened(folders[0] / "m.evimem") as memory:
         kept = filled(memory, count)
@@ -132,16 +128,16 @@ def test_no_byte_of_what_was_forgotten_is_left(
     tell(f"forgotten {how}: {len(sought)} forms were in {len(before)} places, 0 are left")
 
 
-def test_copies_of_rows_in_page_slack_are_overwritten(folders: list[Path]) -> None:
+def test_copies_of_rows_in_page_slack_are_overwritten(folders):
     """Found at 5,000 turns: balancing a tree leaves copies of rows behind, which secure_delete does not know of."""
     with opened(folders[0] / "m.evimem") as memory:
-        filled(memory, 800)
+        filled(memory, 300 if REDUCED else 800)
         assert FORGETTING["by id"](memory).status == "erased"
         assert hits(needles(), folders) == []
         assert memory.check().problems == ()
 
 
-def test_the_scan_finds_what_an_insecure_deletion_leaves(folders: list[Path]) -> None:
+def test_the_scan_finds_what_an_insecure_deletion_leaves(folders):
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 120)
         memory._core.store.db.execute("PRAGMA secure_delete=OFF")
@@ -149,9 +145,7 @@ def test_the_scan_finds_what_an_insecure_deletion_leaves(folders: list[Path]) ->
         assert hits(needles(), folders) != []
 
 
-def test_forgetting_is_pending_while_a_reader_holds_an_older_state(
-    folders: list[Path],
-) -> None:
+def test_forgetting_is_pending_while_a_reader_holds_an_older_state(folders):
     path = folders[0] / "m.evimem"
     with opened(path) as memory:
         filled(memory, 60)
@@ -167,7 +161,7 @@ def test_forgetting_is_pending_while_a_reader_holds_an_older_state(
         assert memory.health().status == "ok"
 
 
-def test_an_interrupted_erasure_is_finished_at_the_next_opening(folders: list[Path]) -> None:
+def test_an_interrupted_erasure_is_finished_at_the_next_opening(folders):
     path = folders[0] / "m.evimem"
     memory, reader = opened(path), opened(path)
     filled(memory, 60)
@@ -181,7 +175,7 @@ def test_an_interrupted_erasure_is_finished_at_the_next_opening(folders: list[Pa
 
 
 @pytest.mark.parametrize("how", ["everything", "turn by turn"])
-def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> None:
+def test_forgetting_all_empties_every_table(folders, how):
     """Tables are listed from the schema, so that a new one cannot be left out of forgetting."""
     # Which file it is; keyed digests of ids; how far numbers have come; places and callers of sessions, without a word.
     kept = {"meta", "forgotten", "sqlite_sequence", "place", "calls"}
@@ -202,7 +196,7 @@ def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> No
         assert {table for table, count in rows(memory).items() if count} <= kept, "a table outlives forgetting"
 
 
-def test_of_a_forgotten_message_no_byte_is_left_and_no_digest_that_could_be_guessed(folders: list[Path]) -> None:
+def test_of_a_forgotten_message_no_byte_is_left_and_no_digest_that_could_be_guessed(folders):
     messages = [
         {"role": "user", "content": f"My {CANARIES[0]} is {CANARIES[1]}."},
         {"role": "user", "content": "Thanks."},
@@ -225,7 +219,7 @@ def rows(memory: Memory) -> dict[str, int]:
     return {table: db.value(f"SELECT count(*) FROM {table}") for table in tables}
 
 
-def test_a_backup_can_repeat_later_erasures(folders: list[Path]) -> None:
+def test_a_backup_can_repeat_later_erasures(folders):
     path, copy = folders[0] / "m.evimem", folders[0] / "copy.evimem"
     with opened(path) as memory:
         filled(memory, 60)
@@ -246,7 +240,7 @@ def test_a_backup_can_repeat_later_erasures(folders: list[Path]) -> None:
     assert hits(needles(), folders) == []
 
 
-def test_only_a_copy_of_the_same_memory_can_be_followed(folders: list[Path]) -> None:
+def test_only_a_copy_of_the_same_memory_can_be_followed(folders):
     with opened(folders[0] / "m.evimem") as memory, opened(folders[0] / "other.evimem"):
         memory.extend([secret(0)])
         for path, why in (("other.evimem", "no copy of this memory"), ("nobody.evimem", "no memory at")):
@@ -256,7 +250,7 @@ def test_only_a_copy_of_the_same_memory_can_be_followed(folders: list[Path]) -> 
         assert memory.stats().turns == 1
 
 
-def test_a_forgotten_id_may_be_added_again_and_is_reported(folders: list[Path]) -> None:
+def test_a_forgotten_id_may_be_added_again_and_is_reported(folders):
     with opened(folders[0] / "m.evimem") as memory:
         memory.extend([secret(0)])
         memory.forget(turns=[secret(0).id])
@@ -264,7 +258,7 @@ def test_a_forgotten_id_may_be_added_again_and_is_reported(folders: list[Path]) 
         assert memory.search(CANARIES[0], k=1)[0].turn.id == secret(0).id
 
 
-def test_a_user_erased_from_a_pool_leaves_nothing_and_others_stay(folders: list[Path]) -> None:
+def test_a_user_erased_from_a_pool_leaves_nothing_and_others_stay(folders):
     with MemoryPool(folders[0]) as pool:
         for user in ("ana", "bo"):
             with pool.open(user) as memory:
@@ -280,7 +274,7 @@ def test_a_user_erased_from_a_pool_leaves_nothing_and_others_stay(folders: list[
             assert memory.check().problems == ()
 
 
-def test_no_error_message_quotes_a_turn(folders: list[Path]) -> None:
+def test_no_error_message_quotes_a_turn(folders):
     """Messages end up in logs, which no erasure can reach."""
     said = json.dumps(secret(0).text)
     with opened(folders[0] / "m.evimem") as memory:

@@ -1,7 +1,5 @@
 """Whatever the umask, a memory and all that is copied from it are readable by their owner alone."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable
@@ -61,7 +59,7 @@ def watched(folder: Path, umask: int, work: Callable[[], None]) -> Modes:
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077, 0o277])
-def test_every_file_of_a_memory_is_its_owners_alone(disk: Path, umask: int) -> None:
+def test_every_file_of_a_memory_is_its_owners_alone(disk, umask):
     def work() -> None:
         with small_thresholds(), open_memory(disk / "m.evimem") as memory:
             memory.extend(said(number) for number in range(40))
@@ -81,7 +79,7 @@ def test_every_file_of_a_memory_is_its_owners_alone(disk: Path, umask: int) -> N
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
-def test_every_folder_and_file_of_a_pool_is_its_owners_alone(disk: Path, umask: int) -> None:
+def test_every_folder_and_file_of_a_pool_is_its_owners_alone(disk, umask):
     def work() -> None:
         with MemoryPool(disk / "deep" / "pool", embedder=EMBEDDER, extractor=EXTRACTOR) as pool:
             for user in ("ana", "bo"):
@@ -95,7 +93,7 @@ def test_every_folder_and_file_of_a_pool_is_its_owners_alone(disk: Path, umask: 
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_a_folder_that_was_there_keeps_its_permissions(disk: Path) -> None:
+def test_a_folder_that_was_there_keeps_its_permissions(disk):
     (disk / "pool").mkdir()
     (disk / "pool").chmod(0o750)
     MemoryPool(disk / "pool", embedder=EMBEDDER).close()
@@ -103,7 +101,7 @@ def test_a_folder_that_was_there_keeps_its_permissions(disk: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o660, 0o644])
-def test_a_memory_that_others_may_read_keeps_that_and_its_companions_follow_it(disk: Path, mode: int) -> None:
+def test_a_memory_that_others_may_read_keeps_that_and_its_companions_follow_it(disk, mode):
     with open_memory(disk / "m.evimem") as memory:
         memory.extend([said(99)])
     (disk / "m.evimem.mark").unlink()
@@ -125,7 +123,7 @@ def test_a_memory_that_others_may_read_keeps_that_and_its_companions_follow_it(d
         assert stat.S_IMODE((disk / name).stat().st_mode) == mode, name
 
 
-def test_a_temporary_file_that_was_there_is_made_private(disk: Path) -> None:
+def test_a_temporary_file_that_was_there_is_made_private(disk):
     left = disk / f"copy.{os.getpid()}.tmp"
     left.touch()
     left.chmod(0o666)

@@ -1,7 +1,5 @@
 """Hostile inputs take bounded work: each call in pieces of fixed work, all of them within a child's processor time."""
 
-from __future__ import annotations
-
 import re
 import resource
 from collections.abc import Callable
@@ -9,7 +7,6 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import count as count_from
-from pathlib import Path
 from random import Random
 from time import process_time
 
@@ -51,8 +48,8 @@ def hostile(count: int, random: Random) -> list[str]:
     return [f"{random.choice(('', 'I moved to '))}{piece * (most // len(piece))}x" for piece, most in pieces[:count]]
 
 
-@pytest.mark.parametrize("count", sizes(len(PIECES), nightly=5_000, reduced=20))
-def test_no_turn_or_question_exceeds_its_time(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
+@pytest.mark.parametrize("count", sizes(len(PIECES), nightly=5_000, reduced=8))
+def test_no_turn_or_question_exceeds_its_time(disk, seed, count, tell):
     texts = [*WHOLE, *hostile(count, Random(seed))]
 
     def work() -> tuple[list[float], list[str]]:
@@ -123,7 +120,7 @@ def of_range(kind: str, random: Random) -> str:
 
 
 @pytest.mark.parametrize("kind", [*RANGES, *(pytest.param(kind, marks=pytest.mark.nightly) for kind in RANGES_TOO)])
-def test_no_reading_of_90_000_random_characters_exceeds_its_time(seed: int, kind: str) -> None:
+def test_no_reading_of_90_000_random_characters_exceeds_its_time(seed, kind):
     """Characters of one piece repeated are few terms; these are as many as there can be."""
     text = of_range(kind, Random(seed))
     for name, call in share(list(OF_TEXT.items()), 2, kind):
@@ -136,7 +133,7 @@ def test_no_reading_of_90_000_random_characters_exceeds_its_time(seed: int, kind
         assert min(taken) < allowed, f"{name} took {min(taken):.2f} s, {allowed:.2f} s allowed"
 
 
-def test_a_turn_that_begins_with_whitespace_breaks_no_question(disk: Path) -> None:
+def test_a_turn_that_begins_with_whitespace_breaks_no_question(disk):
     """Found with a million spaces: no sentence of such a turn is read, although its neighbour is cited."""
     with evimem.open(disk / "m.evimem", embedder=EMBEDDER) as memory:
         memory.add("Mira", " " * 30_000 + "x", time=NOON, session="s")

@@ -3,12 +3,8 @@
 Some replies are malformed; the others are well formed and demand what no reply may do.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -92,17 +88,12 @@ def commits(memory: Memory) -> int:
 
 
 @pytest.mark.parametrize("count", sizes(300, nightly=10_000, reduced=300))
-def test_no_reply_changes_a_turn_and_asking_writes_nothing(
-    disk: Path, seed: int, count: int, tell: Callable[[str], None]
-) -> None:
+def test_no_reply_changes_a_turn_and_asking_writes_nothing(disk, seed, count, tell):
     random, clock = Random(seed), FakeClock(1.7e9)
     malformed = mutants([JUDGE, DECIDE, ANSWER, CHAIN, EXTRACT], count + 100, seed)
     model = ScriptedModel(then=lambda asked: next(malformed) if random.random() < 0.3 else wicked(asked, random))
     given = answered = failed = fresh = stored = 0
-    with (
-        small_thresholds(),
-        evimem.open(disk / "m.evimem", llm=model, embedder=EMBEDDER, clock=clock) as memory,
-    ):
+    with small_thresholds(), evimem.open(disk / "m.evimem", llm=model, embedder=EMBEDDER, clock=clock) as memory:
         memory.extend([kept(number) for number in range(12)])
         memory.stats()  # reads their facts, as the first question else would
         turns, facts = raw(memory), by_rules(memory)

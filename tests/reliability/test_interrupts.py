@@ -1,7 +1,5 @@
 """KeyboardInterrupt, a signal handler's exception or a cancellation at any place of any call leaves all in order."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import inspect
@@ -24,7 +22,7 @@ from evimem.flow import Effect, Embed, Flow, arun, run
 from evimem.index.postings import TailPostings
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
-from tests.sizes import sizes
+from tests.sizes import REDUCED, sizes
 from tests.statements.conftest import partial as insufficient
 from tests.statements.conftest import verdict
 
@@ -101,7 +99,7 @@ def public(kind: type) -> set[str]:
     return {name for name, value in vars(kind).items() if inspect.isfunction(value) and not name.startswith("_")}
 
 
-def test_every_public_call_is_interrupted_here() -> None:
+def test_every_public_call_is_interrupted_here():
     assert public(Memory) == {name.partition(" ")[0] for name in CALLS} | LEFT_OUT
 
 
@@ -128,9 +126,7 @@ def assert_in_order(memory: Memory, number: int) -> None:
     "files", [pytest.param(NEAR, id="near"), pytest.param(EVERYWHERE, id="everywhere", marks=pytest.mark.nightly)]
 )
 @pytest.mark.parametrize("points", sizes(1, nightly=1_000_000, reduced=1))
-def test_after_a_signal_at_any_place_of_any_call_the_memory_works(
-    disk: Path, points: int, files: tuple[str, ...], tell: Callable[[str], None]
-) -> None:
+def test_after_a_signal_at_any_place_of_any_call_the_memory_works(disk, points, files, tell):
     raised = tried = 0
     with handlers(), small_thresholds():
         for name, call in CALLS.items():
@@ -159,7 +155,7 @@ def test_after_a_signal_at_any_place_of_any_call_the_memory_works(
     tell(f"{len(CALLS)} calls, {raised} signals of {tried} raised: 0 acknowledged turns lost, 0 stuck")
 
 
-def test_after_a_signal_at_any_place_of_closing_a_memory_is_open_or_closed(disk: Path) -> None:
+def test_after_a_signal_at_any_place_of_closing_a_memory_is_open_or_closed(disk):
     """Found by forty signals in each call: the handle thought it open, and was of no use."""
     files = (f"{STEM}/db/connection.py", f"{STEM}/store/handle.py")
     opened(disk / "m.evimem", disk).close()
@@ -179,7 +175,7 @@ def test_after_a_signal_at_any_place_of_closing_a_memory_is_open_or_closed(disk:
 
 @may_raise_in_open
 @pytest.mark.parametrize(("call", "most"), [("backup", 0), ("export", 0), ("import_", 2)])
-def test_after_a_signal_at_any_place_of_copying_no_file_stays_open(disk: Path, call: str, most: int) -> None:
+def test_after_a_signal_at_any_place_of_copying_no_file_stays_open(disk, call, most):
     """Found by a signal at every place of each call: a file was open for as long as the traceback was kept.
 
     The two places are those where a descriptor is a number that nobody has yet, or has no longer.
@@ -218,13 +214,11 @@ def opened(path: Path, aside: Path) -> Memory:
 
 
 @may_raise_in_open
-@pytest.mark.parametrize("points", sizes(4, nightly=1_000_000, reduced=3))
-def test_after_a_signal_at_any_place_the_pool_has_every_place_again(
-    disk: Path, points: int, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("points", sizes(4, nightly=1_000_000, reduced=2))
+def test_after_a_signal_at_any_place_the_pool_has_every_place_again(disk, points, tell):
     raised = tried = 0
     calls: list[tuple[Callable[[MemoryPool], None], tuple[str, ...], int]] = [
-        (lend, LENDING, 1_000_000),
+        (lend, LENDING, 60 if REDUCED else 1_000_000),
         (visit, NEAR, points),
         (erase, NEAR, points),
     ]
@@ -246,10 +240,8 @@ def test_after_a_signal_at_any_place_the_pool_has_every_place_again(
 
 
 @may_raise_in_open
-@pytest.mark.parametrize("points", sizes(40, nightly=1_000_000, reduced=20))
-def test_after_a_signal_at_any_place_of_a_question_the_pool_has_the_place_that_was_lent(
-    disk: Path, points: int, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("points", sizes(40, nightly=1_000_000, reduced=8))
+def test_after_a_signal_at_any_place_of_a_question_the_pool_has_the_place_that_was_lent(disk, points, tell):
     def reply(request: Complete) -> str:
         other.submit(lend, pool, "bo").result(PATIENCE)  # which closes the file of the block that asks
         return insufficient("harbour") if len(model.requests) % 3 == 1 else verdict()
@@ -359,7 +351,7 @@ ASYNC_CALLS: dict[str, Callable[[AsyncMemory], Any]] = {
 }
 
 
-def test_every_call_of_the_async_door_is_cancelled_here() -> None:
+def test_every_call_of_the_async_door_is_cancelled_here():
     assert public(AsyncMemory) == {name.partition(" ")[0] for name in ASYNC_CALLS} | NOT_CANCELLED
 
 
@@ -368,7 +360,7 @@ async def drained(stream: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", ASYNC_CALLS)
-def test_cancelled_at_any_await_the_memory_works(disk: Path, name: str) -> None:
+def test_cancelled_at_any_await_the_memory_works(disk, name):
     async def run(memory: AsyncMemory) -> None:
         for suspension in count(1):
             work = CancelledAt(ASYNC_CALLS[name](memory), suspension)
@@ -395,7 +387,7 @@ def test_cancelled_at_any_await_the_memory_works(disk: Path, name: str) -> None:
         assert memory.check().problems == ()
 
 
-def test_cancelled_at_any_await_a_pool_gives_its_place_back(disk: Path) -> None:
+def test_cancelled_at_any_await_a_pool_gives_its_place_back(disk):
     async def use(pool: MemoryPool) -> None:
         async with pool.open_async("ana") as memory:
             await memory.extend([said(0)])
@@ -448,7 +440,7 @@ def look_about(db: Connection, number: int) -> None:
 
 
 @pytest.fixture
-def db(disk: Path) -> Iterator[Connection]:
+def db(disk):
     db = Connection(disk / "any.db")
     db.execute("CREATE TABLE one (number INTEGER PRIMARY KEY)")
     yield db
@@ -456,9 +448,7 @@ def db(disk: Path) -> Iterator[Connection]:
 
 
 @pytest.mark.parametrize("act", [write, read, read_within_a_write, fail, look_about])
-def test_after_a_signal_at_any_place_a_connection_has_no_lock_no_transaction_and_may_write(
-    db: Connection, act: Callable[[Connection, int], None]
-) -> None:
+def test_after_a_signal_at_any_place_a_connection_has_no_lock_no_transaction_and_may_write(db, act):
     with handlers(), ThreadPoolExecutor(1) as other:
         files = (*NEAR, __file__)
         total = places(partial(act, db, 0), files)
@@ -475,7 +465,7 @@ def test_after_a_signal_at_any_place_a_connection_has_no_lock_no_transaction_and
         assert sum(error is not None for error in kept) > total / 2
 
 
-def test_half_an_update_of_what_is_held_in_memory_is_read_again(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_an_update_of_what_is_held_in_memory_is_read_again(disk, monkeypatch):
     def interrupt(*values: object) -> None:
         raise KeyboardInterrupt
 
@@ -492,7 +482,7 @@ def test_half_an_update_of_what_is_held_in_memory_is_read_again(disk: Path, monk
             assert found == other.search("puppy harbour", k=STORED)
 
 
-def test_a_flow_is_closed_when_what_performs_its_effects_is_interrupted() -> None:
+def test_a_flow_is_closed_when_what_performs_its_effects_is_interrupted():
     closed: list[str] = []
 
     def flow() -> Flow[None]:
@@ -517,7 +507,7 @@ def test_a_flow_is_closed_when_what_performs_its_effects_is_interrupted() -> Non
 
 
 @pytest.mark.parametrize("left", ["in a transaction", "with query_only on"])
-def test_a_connection_left_in_a_state_of_its_own_is_brought_back_before_use(db: Connection, left: str) -> None:
+def test_a_connection_left_in_a_state_of_its_own_is_brought_back_before_use(db, left):
     if left == "in a transaction":
         db._db.execute("BEGIN IMMEDIATE")
     else:

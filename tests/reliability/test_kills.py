@@ -1,7 +1,5 @@
 """Acknowledged turns survive a kill at any moment, and can be sent again."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -85,8 +83,8 @@ def moment(random: Random) -> tuple[float, Callable[[Any], bool]]:
     return random.uniform(0.0, 0.1 if random.random() < 0.1 else 0.02), lambda message: True
 
 
-@pytest.mark.parametrize("count", sizes(200, nightly=10_000, reduced=80))
-def test_no_acknowledged_turn_is_lost_to_a_kill(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
+@pytest.mark.parametrize("count", sizes(200, nightly=10_000, reduced=25))
+def test_no_acknowledged_turn_is_lost_to_a_kill(disk, seed, count, tell):
     random = Random(seed)
     under_way = 0
     hit: Counter[str] = Counter()
@@ -128,10 +126,8 @@ def seconds_to_open(path: Path) -> float:
         return perf_counter() - began
 
 
-@pytest.mark.parametrize("count", sizes(40, nightly=500, reduced=20))
-def test_a_kill_in_a_migration_leaves_it_whole_or_not_begun(
-    disk: Path, seed: int, count: int, monkeypatch: pytest.MonkeyPatch, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(40, nightly=500, reduced=14))
+def test_a_kill_in_a_migration_leaves_it_whole_or_not_begun(disk, seed, count, monkeypatch, tell):
     random = Random(seed)
     whole = 0
     with small_thresholds():
@@ -154,10 +150,8 @@ def test_a_kill_in_a_migration_leaves_it_whole_or_not_begun(
     tell(f"{count} kills around a migration, {count - whole} before its end: whole or not begun")
 
 
-@pytest.mark.parametrize("count", sizes(40, nightly=500, reduced=40))
-def test_a_kill_while_a_user_is_erased_leaves_all_or_nothing(
-    disk: Path, seed: int, count: int, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(40, nightly=500, reduced=20))
+def test_a_kill_while_a_user_is_erased_leaves_all_or_nothing(disk, seed, count, tell):
     random = Random(seed)
     left: Counter[int] = Counter()
     with small_thresholds():

@@ -1,11 +1,7 @@
 """A malformed reply loses no turn, is distinguished from one without facts, and adds nothing ungrounded."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -56,10 +52,8 @@ def check_grounded(memory: Memory, turn: Turn) -> int:
     return len(found)
 
 
-@pytest.mark.parametrize("count", sizes(400, nightly=50_000, reduced=150))
-def test_a_malformed_reply_loses_no_turn_and_the_next_is_read(
-    disk: Path, seed: int, count: int, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(400, nightly=50_000, reduced=50))
+def test_a_malformed_reply_loses_no_turn_and_the_next_is_read(disk, seed, count, tell):
     reached: Counter[str] = Counter()
     facts = 0
     for page in range(count // PAGE):
@@ -101,7 +95,7 @@ def test_a_malformed_reply_loses_no_turn_and_the_next_is_read(
 @pytest.mark.parametrize(
     ("reply", "status"), [('{"facts": []}', "ok"), ("{}", "degraded"), ("I'd rather not.", "degraded")]
 )
-def test_no_facts_and_a_bad_reply_are_distinguished(disk: Path, reply: str, status: str) -> None:
+def test_no_facts_and_a_bad_reply_are_distinguished(disk, reply, status):
     clock = FakeClock(1.7e9)
     with evimem.open(
         disk / "m", llm=ScriptedModel(then=reply), embedder=EMBEDDER, extractor=EXTRACTOR, clock=clock

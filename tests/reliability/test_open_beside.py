@@ -4,8 +4,6 @@ POSIX locks belong to a process and a file: closing any descriptor of the file d
 opens and closes a memory's file past SQLite lets others reset the log that its own handles still read and write.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import sys
@@ -28,7 +26,7 @@ def ids(memory: Memory) -> list[str]:
     return [turn.id for turn in memory.turns()]
 
 
-def test_two_handles_and_another_process_lose_no_acknowledged_turn(disk: Path) -> None:
+def test_two_handles_and_another_process_lose_no_acknowledged_turn(disk):
     """Found by opening a memory twice in one process: the second opening dropped the first handle's locks."""
     path = disk / "m.evimem"
 
@@ -55,7 +53,7 @@ def test_two_handles_and_another_process_lose_no_acknowledged_turn(disk: Path) -
 
 
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="needs Linux's list of locks")
-def test_opening_a_second_handle_leaves_the_locks_of_the_first(disk: Path) -> None:
+def test_opening_a_second_handle_leaves_the_locks_of_the_first(disk):
     path = disk / "m.evimem"
 
     def held() -> int:
@@ -110,7 +108,7 @@ def refused(call: Callable[[Path], object], path: Path) -> None:
         call(path)
 
 
-def test_no_call_opens_the_database_file_outside_sqlite(disk: Path) -> None:
+def test_no_call_opens_the_database_file_outside_sqlite(disk):
     path = disk / "m.evimem"
 
     def work() -> list[str]:
@@ -179,7 +177,7 @@ def contents(folder: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("case", NO_MEMORY)
-def test_forget_as_in_another_kind_of_file_is_refused_and_leaves_it_unchanged(disk: Path, case: str) -> None:
+def test_forget_as_in_another_kind_of_file_is_refused_and_leaves_it_unchanged(disk, case):
     other = disk / "other"
     other.mkdir()
     NO_MEMORY[case](other / "m.evimem")
@@ -195,7 +193,7 @@ def test_forget_as_in_another_kind_of_file_is_refused_and_leaves_it_unchanged(di
 
 
 @pytest.mark.parametrize("case", [name for name in NO_MEMORY if name not in ("an empty file", "nothing")])
-def test_opening_another_kind_of_file_is_refused_at_once_and_leaves_it_unchanged(disk: Path, case: str) -> None:
+def test_opening_another_kind_of_file_is_refused_at_once_and_leaves_it_unchanged(disk, case):
     NO_MEMORY[case](disk / "m.evimem")
     before = contents(disk)
     with pytest.raises(StoreError, match=r"m\.evimem"):
@@ -203,7 +201,7 @@ def test_opening_another_kind_of_file_is_refused_at_once_and_leaves_it_unchanged
     assert contents(disk) == before, "what was refused was changed"
 
 
-def test_a_copy_is_only_read(disk: Path) -> None:
+def test_a_copy_is_only_read(disk):
     with open_memory(disk / "m.evimem") as memory:
         memory.extend(said(number) for number in range(5))
         memory.backup(disk / "copy")
@@ -214,7 +212,7 @@ def test_a_copy_is_only_read(disk: Path) -> None:
     assert (disk / "m.evimem").read_bytes() == before
 
 
-def test_a_rolled_back_copy_does_not_say_what_was_forgotten(disk: Path) -> None:
+def test_a_rolled_back_copy_does_not_say_what_was_forgotten(disk):
     with open_memory(disk / "m.evimem") as memory:
         memory.extend(said(number) for number in range(5))
         memory.backup(disk / "copy")
@@ -240,7 +238,7 @@ OF_ANOTHER = (
 
 
 @pytest.mark.parametrize("suffix", OF_ANOTHER)
-def test_nothing_is_written_under_a_name_that_belongs_beside_another_memory(disk: Path, suffix: str) -> None:
+def test_nothing_is_written_under_a_name_that_belongs_beside_another_memory(disk, suffix):
     """Found by exporting to the name of the log: what was not in the file yet was lost with the process.
 
     Opening "m" deletes what lies under "m-journal", a memory of that name included, and empties "m-wal".
@@ -264,7 +262,7 @@ def test_nothing_is_written_under_a_name_that_belongs_beside_another_memory(disk
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
-def test_a_name_that_is_not_utf8_is_refused_and_leaves_nothing(disk: Path) -> None:
+def test_a_name_that_is_not_utf8_is_refused_and_leaves_nothing(disk):
     """Found by opening one: SQLite cannot be told the name, and an empty file was there already."""
     path = disk / os.fsdecode(b"\xff.evimem")
     with open_memory(disk / "m.evimem") as memory:
@@ -277,7 +275,7 @@ def test_a_name_that_is_not_utf8_is_refused_and_leaves_nothing(disk: Path) -> No
 
 
 @pytest.mark.parametrize("path", ["a\0b", "\0", "a" * 5000, "none/a.evimem", "file/a.evimem"])
-def test_a_path_that_no_memory_can_have_is_refused(disk: Path, path: str) -> None:
+def test_a_path_that_no_memory_can_have_is_refused(disk, path):
     (disk / "file").touch()
     with pytest.raises(StoreError):
         open_memory(disk / path)
@@ -289,7 +287,7 @@ def test_a_path_that_no_memory_can_have_is_refused(disk: Path, path: str) -> Non
 
 @pytest.mark.parametrize("companion", [".mark", ".ann"])
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
-def test_a_companion_that_is_a_pipe_or_a_folder_never_blocks(disk: Path, companion: str, kind: str) -> None:
+def test_a_companion_that_is_a_pipe_or_a_folder_never_blocks(disk, companion, kind):
     path = disk / f"m.evimem{companion}"
     (os.mkfifo if kind == "pipe" else os.mkdir)(path)
     with small_thresholds():
@@ -302,7 +300,7 @@ def test_a_companion_that_is_a_pipe_or_a_folder_never_blocks(disk: Path, compani
             assert memory.search("puppy", k=3)
 
 
-def test_a_memory_with_two_hard_links_is_refused_and_left_unchanged(disk: Path) -> None:
+def test_a_memory_with_two_hard_links_is_refused_and_left_unchanged(disk):
     """Each name has a log of its own to SQLite: a second one opens an older file, and mixes the two."""
     with open_memory(disk / "m.evimem") as memory:
         memory.extend([said(1)])
@@ -317,7 +315,7 @@ def test_a_memory_with_two_hard_links_is_refused_and_left_unchanged(disk: Path) 
         assert ids(memory) == ["t1"]
 
 
-def test_a_link_to_a_memory_is_the_memory(disk: Path) -> None:
+def test_a_link_to_a_memory_is_the_memory(disk):
     (disk / "link.evimem").symlink_to("m.evimem")
     with open_memory(disk / "link.evimem") as memory, open_memory(disk / "m.evimem") as same:
         memory.extend(said(number) for number in range(5))
@@ -337,7 +335,7 @@ USERS_OWN = tuple(
 
 
 @pytest.mark.parametrize("text", ["My own notes.", ""])
-def test_a_users_own_files_beside_a_memory_stay(disk: Path, text: str) -> None:
+def test_a_users_own_files_beside_a_memory_stay(disk, text):
     """Found by keeping notes beside a memory: whatever began with its name and ended in .tmp was deleted."""
     for name in USERS_OWN:
         (disk / name).write_text(text)
@@ -352,7 +350,7 @@ def test_a_users_own_files_beside_a_memory_stay(disk: Path, text: str) -> None:
     assert {name for name in USERS_OWN if (disk / name).exists()} == set(USERS_OWN), "a user's file was deleted"
 
 
-def test_temporary_files_of_a_killed_backup_or_export_are_deleted(disk: Path) -> None:
+def test_temporary_files_of_a_killed_backup_or_export_are_deleted(disk):
     with open_memory(disk / "m.evimem") as memory:
         memory.extend([said(1)])
         left = [disk / name for name in ("m.evimem.123.tmp", "m.evimem.123.456.tmp", "m.evimem.123.tmp-wal")]
@@ -363,7 +361,7 @@ def test_temporary_files_of_a_killed_backup_or_export_are_deleted(disk: Path) ->
     assert [file for file in left if file.exists()] == []
 
 
-def test_a_memory_without_a_file_is_refused_and_leaves_none(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_memory_without_a_file_is_refused_and_leaves_none(disk, monkeypatch):
     monkeypatch.chdir(disk)
     with pytest.raises(InvalidQuery, match="TemporaryDirectory"):
         open_memory(Path(":memory:"))

@@ -1,9 +1,6 @@
 """A user id is never part of a path and never a pattern: each id has its own memory in the folder of the pool."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -48,9 +45,7 @@ def text_of(pool: MemoryPool, user: str) -> list[str]:
 
 @pytest.mark.parametrize("linked", [False, True], ids=["a folder", "a link to one"])
 @pytest.mark.parametrize("count", sizes(100, nightly=2_000, reduced=60))
-def test_no_user_id_leads_out_of_the_folder_or_to_another_users_memory(
-    disk: Path, seed: int, count: int, linked: bool, tell: Callable[[str], None]
-) -> None:
+def test_no_user_id_leads_out_of_the_folder_or_to_another_users_memory(disk, seed, count, linked, tell):
     root = disk / "deep" / "pool"
     root.mkdir(parents=True)
     given = disk / "link"
@@ -73,16 +68,16 @@ def test_no_user_id_leads_out_of_the_folder_or_to_another_users_memory(
 
 
 @pytest.mark.parametrize("user", [None, "", 0, 7, b"ana", 1.5, ["ana"], ("ana",), Path("ana"), True])
-def test_an_invalid_user_id_is_refused(disk: Path, user: object) -> None:
+def test_an_invalid_user_id_is_refused(disk, user):
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
-        for call in (lambda: pool.open(user).__enter__(), lambda: pool.erase(user)):  # type: ignore[arg-type]
+        for call in (lambda: pool.open(user).__enter__(), lambda: pool.erase(user)):
             with pytest.raises(InvalidQuery, match="user id"):
                 call()
     assert list(disk.iterdir()) == []
 
 
 @pytest.mark.parametrize(("one", "other"), TWINS)
-def test_similar_user_ids_have_separate_memories(disk: Path, one: str, other: str) -> None:
+def test_similar_user_ids_have_separate_memories(disk, one, other):
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
         put(pool, one, "I have a secret.")
         assert text_of(pool, other) == []
@@ -91,7 +86,7 @@ def test_similar_user_ids_have_separate_memories(disk: Path, one: str, other: st
         assert text_of(pool, one) == ["I have a secret."]
 
 
-def test_an_unknown_user_is_distinguished_from_one_without_results(disk: Path) -> None:
+def test_an_unknown_user_is_distinguished_from_one_without_results(disk):
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
         assert "no memory" in str(pool.erase("nobody").reason)
         put(pool, "ana", "I have a secret.")

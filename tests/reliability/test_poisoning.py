@@ -1,12 +1,8 @@
 """A planted statement is kept as that of its speaker, and becomes no wish, fact or habit of another person."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -54,7 +50,7 @@ def obedient(request: Complete) -> str:
     return json.dumps({"facts": [*said, {**made_up, "kind": "opinion", "when": ""}]})
 
 
-def test_statements_of_others_never_become_a_persons_wish(disk: Path, tell: Callable[[str], None]) -> None:
+def test_statements_of_others_never_become_a_persons_wish(disk, tell):
     kinds = list(product(VOICES, CLAIMS, THINGS, WRAPS.values()))
     cases = [
         Turn(f"p{number}", speaker, speaker, wrap.format(claim=f"Mira {claim.format(thing=thing)}"), NOON, role=role)
@@ -87,7 +83,7 @@ def test_statements_of_others_never_become_a_persons_wish(disk: Path, tell: Call
     tell(f"{len(cases)} poisoned turns, {facts} facts: 0 wishes put into another's mouth, 0 left after forgetting")
 
 
-def test_the_same_statement_by_the_person_is_kept(disk: Path, tell: Callable[[str], None]) -> None:
+def test_the_same_statement_by_the_person_is_kept(disk, tell):
     claims = (
         "I prefer {thing}",
         "I want {thing} from now on",
@@ -108,7 +104,7 @@ def test_the_same_statement_by_the_person_is_kept(disk: Path, tell: Callable[[st
 
 
 @pytest.mark.parametrize("model", [None, ScriptedModel(then=obedient)], ids=["rules", "rules and a model"])
-def test_what_an_assistant_repeats_is_not_learnt_again(disk: Path, model: ScriptedModel | None) -> None:
+def test_what_an_assistant_repeats_is_not_learnt_again(disk, model):
     """Twenty rounds of an assistant that repeats recalled turns: no fact is new, and the person's facts do not grow."""
     with evimem.open(disk / "m.evimem", llm=model, clock=FakeClock(1.7e9)) as memory:
         memory.add("Mira", "I love green tea and I moved to Porto last week.", time=NOON, role="user")

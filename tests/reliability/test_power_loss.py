@@ -1,8 +1,5 @@
 """Acknowledged turns survive a power cut at any moment, whatever the disk had not written yet."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -38,10 +35,8 @@ def restored(folder: Path, files: dict[str, bytes]) -> Path:
 
 
 @pytest.mark.parametrize("checkpoint", [8, 1000])
-@pytest.mark.parametrize("count", sizes(150, nightly=25_000, reduced=60))
-def test_no_acknowledged_turn_is_lost_to_a_power_cut(
-    disk: Path, seed: int, count: int, checkpoint: int, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(150, nightly=25_000, reduced=25))
+def test_no_acknowledged_turn_is_lost_to_a_power_cut(disk, seed, count, checkpoint, tell):
     (disk / "work").mkdir()
     (disk / "left").mkdir()
     with small_thresholds():
@@ -64,10 +59,8 @@ def m_next(db: Connection) -> None:
     db.execute("ALTER TABLE moved RENAME TO meta")
 
 
-@pytest.mark.parametrize("count", sizes(100, nightly=1_000, reduced=40))
-def test_a_migration_that_a_power_cut_interrupts_is_whole_or_has_not_begun(
-    disk: Path, seed: int, count: int, monkeypatch: pytest.MonkeyPatch, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(100, nightly=1_000, reduced=15))
+def test_a_migration_that_a_power_cut_interrupts_is_whole_or_has_not_begun(disk, seed, count, monkeypatch, tell):
     for name in ("work", "left"):
         (disk / name).mkdir()
     path = disk / "work" / "m.evimem"
@@ -94,10 +87,8 @@ def test_a_migration_that_a_power_cut_interrupts_is_whole_or_has_not_begun(
     tell(f"{count} power cuts in a migration of {len(log.ops) - begun} disk operations: whole or not begun")
 
 
-@pytest.mark.parametrize("count", sizes(24, nightly=1_000, reduced=24))
-def test_a_power_cut_at_any_write_leaves_the_old_or_the_new_version_of_replaced_turns(
-    disk: Path, seed: int, count: int, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(24, nightly=1_000, reduced=12))
+def test_a_power_cut_at_any_write_leaves_the_old_or_the_new_version_of_replaced_turns(disk, seed, count, tell):
     (disk / "work").mkdir()
     (disk / "left").mkdir()
     old = {turn.id: replace(turn, role="user") for turn in map(said, range(6))}

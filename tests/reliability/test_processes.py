@@ -1,7 +1,5 @@
 """Many processes write and read one memory at once: every acknowledged turn is there, and no lock error escapes."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -91,9 +89,7 @@ NIGHTLY = [pytest.param(*one, marks=pytest.mark.nightly) for one in ((8, 500, 4)
 @pytest.mark.parametrize(
     ("writers", "count", "readers"), [*([(4, 25, 1)] if REDUCED else [(8, 200, 4), (16, 60, 0)]), *NIGHTLY]
 )
-def test_every_turn_of_every_writer_is_there(
-    disk: Path, writers: int, count: int, readers: int, tell: Callable[[str], None]
-) -> None:
+def test_every_turn_of_every_writer_is_there(disk, writers, count, readers, tell):
     path = disk / "m.evimem"
     open_memory(path).close()
     work: Sequence[Callable[[], list[float]]] = [
@@ -115,7 +111,7 @@ def test_every_turn_of_every_writer_is_there(
 
 
 @pytest.mark.parametrize("count", sizes(512, reduced=300))
-def test_an_import_lets_a_chat_write_between(disk: Path, count: int, tell: Callable[[str], None]) -> None:
+def test_an_import_lets_a_chat_write_between(disk, count, tell):
     path = disk / "m.evimem"
     open_memory(path).close()
     took = sorted(max(all_in_children([partial(import_many, path, count), partial(chat, path, 60)])))

@@ -1,7 +1,5 @@
 """A file that is missing, cut, rolled back or replaced is refused with its reason, and not changed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3
@@ -63,7 +61,7 @@ def crash_with_turns(path: Path, last: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def files(tmp_path_factory):
     """Memories that were closed, and some whose process crashed: to be copied."""
     files = tmp_path_factory.mktemp("rollback")
     for name in ("here", "other", "crashed", "stranger"):
@@ -78,13 +76,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def kit(files: Path, disk: Path) -> Kit:
+def kit(files, disk):
     shutil.copytree(files, disk, dirs_exist_ok=True)
     return Kit(disk / "here", disk / "older", disk / "other")
 
 
 @pytest.fixture
-def crashed(files: Path, disk: Path) -> Kit:
+def crashed(files, disk):
     shutil.copytree(files, disk, dirs_exist_ok=True)
     return Kit(disk / "crashed", disk / "older", disk / "stranger")
 
@@ -179,17 +177,17 @@ def check_refused(kit: Kit, change: Callable[[Kit], object], expected: type[Evim
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_lost_cut_or_replaced_file_is_refused_and_not_changed(kit: Kit, case: str) -> None:
+def test_a_lost_cut_or_replaced_file_is_refused_and_not_changed(kit, case):
     check_refused(kit, *REFUSED[case])
 
 
 @pytest.mark.parametrize("case", REFUSED_AFTER_A_CRASH)
-def test_a_memory_that_lost_its_log_is_refused_and_not_changed(crashed: Kit, case: str) -> None:
+def test_a_memory_that_lost_its_log_is_refused_and_not_changed(crashed, case):
     check_refused(crashed, *REFUSED_AFTER_A_CRASH[case])
 
 
 @pytest.mark.parametrize("case", ACCEPTED)
-def test_a_harmless_difference_opens_with_every_turn(kit: Kit, case: str) -> None:
+def test_a_harmless_difference_opens_with_every_turn(kit, case):
     ACCEPTED[case](kit)
     with open_memory(kit.path) as memory:
         assert [turn.id for turn in memory.turns()] == [f"t{number}" for number in range(40)]
@@ -197,13 +195,13 @@ def test_a_harmless_difference_opens_with_every_turn(kit: Kit, case: str) -> Non
     assert kit.mark.exists()
 
 
-def test_a_crashed_memory_opens_with_every_turn(crashed: Kit) -> None:
+def test_a_crashed_memory_opens_with_every_turn(crashed):
     with open_memory(crashed.path) as memory:
         assert [turn.id for turn in memory.turns()] == [f"t{number}" for number in range(200)]
 
 
 @pytest.mark.parametrize("locked", ["folder", "file"])
-def test_an_unwritable_path_is_refused_with_a_typed_error(kit: Kit, locked: str) -> None:
+def test_an_unwritable_path_is_refused_with_a_typed_error(kit, locked):
     for path in (kit.folder.parent, kit.folder, *kit.folder.iterdir()):
         os.chown(path, NOBODY, NOBODY)
     (kit.folder if locked == "folder" else kit.path).chmod(0o555 if locked == "folder" else 0o444)
@@ -218,7 +216,7 @@ def test_an_unwritable_path_is_refused_with_a_typed_error(kit: Kit, locked: str)
     assert "m.evimem" in in_child(attempt)
 
 
-def test_a_users_file_is_not_opened_for_another(disk: Path) -> None:
+def test_a_users_file_is_not_opened_for_another(disk):
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
         for user in ("ana", "bo"):
             with pool.open(user) as memory:
@@ -236,7 +234,7 @@ def test_a_users_file_is_not_opened_for_another(disk: Path) -> None:
 
 
 @pytest.mark.parametrize("case", ["deleted", "exchanged"])
-def test_writing_to_a_deleted_or_replaced_file_is_refused(kit: Kit, case: str) -> None:
+def test_writing_to_a_deleted_or_replaced_file_is_refused(kit, case):
     with open_memory(kit.path) as memory:
         kit.path.unlink()
         if case == "exchanged":

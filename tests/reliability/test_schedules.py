@@ -3,11 +3,8 @@
 A job is one row a turn, so that after every single step each is done, failed or pending.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -136,10 +133,8 @@ class World:
                 return
 
 
-@pytest.mark.parametrize("count", sizes(60, nightly=2_000, reduced=20))
-def test_every_schedule_ends_with_each_job_done_or_failed(
-    disk: Path, seed: int, count: int, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(60, nightly=2_000, reduced=6))
+def test_every_schedule_ends_with_each_job_done_or_failed(disk, seed, count, tell):
     turns = failed = 0
     seen: Counter[str] = Counter()
     with small_thresholds():

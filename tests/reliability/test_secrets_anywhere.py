@@ -4,14 +4,11 @@ Neither is in a log at its lowest level, an error with its chain and traceback, 
 in what a crash leaves; and no key is in a trace or in the file.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import logging
 import os
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -47,9 +44,7 @@ def told(call: Callable[[], object]) -> tuple[str, object]:
 
 
 @pytest.mark.parametrize("shape", range(len(KEYS)))
-def test_keys_and_texts_are_in_no_log_or_error(
-    disk: Path, shape: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_and_texts_are_in_no_log_or_error(disk, shape, caplog, monkeypatch):
     key = KEYS[shape]
     caplog.set_level(logging.DEBUG)
     for name in ("OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "DATABASE_URL"):
@@ -80,7 +75,7 @@ def test_keys_and_texts_are_in_no_log_or_error(
         assert not [text[:300] for text in seen if word in text], "what was said shows"
 
 
-def test_a_trace_of_a_question_holds_no_key(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trace_of_a_question_holds_no_key(disk, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEYS[0])
     with ModelServer(then='{"tier": "none", "confidence": 0.1}') as server:
         model = OpenAI("small", base_url=server.url, api_key=KEYS[0], deadline=2.0)
@@ -92,7 +87,7 @@ def test_a_trace_of_a_question_holds_no_key(disk: Path, monkeypatch: pytest.Monk
     assert KEYS[0] not in repr(answer)
 
 
-def test_a_crash_report_holds_no_key_and_no_text(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_report_holds_no_key_and_no_text(disk, monkeypatch):
     """The crash report of a process aborted in a question: Python's dump of every thread."""
     monkeypatch.setenv("OPENAI_API_KEY", KEYS[0])
     dump = disk / "dump"

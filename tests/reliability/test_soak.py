@@ -1,7 +1,5 @@
 """Long use by many users, with a failing disk, a failing endpoint and crashes: nothing is lost, nothing leaks."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json
@@ -264,9 +262,7 @@ def check_the_end(root: Path) -> set[str]:
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not STATM.exists(), reason="needs /proc")
-def test_nothing_of_a_forgotten_turn_stays_in_the_memory_of_the_process(
-    disk: Path, seed: int, tell: Callable[[str], None]
-) -> None:
+def test_nothing_of_a_forgotten_turn_stays_in_the_memory_of_the_process(disk, seed, tell):
     journal = disk / "journal"
 
     def live() -> None:
@@ -285,9 +281,7 @@ def test_nothing_of_a_forgotten_turn_stays_in_the_memory_of_the_process(
 @pytest.mark.skipif(not STATM.exists(), reason="needs /proc")
 @pytest.mark.nightly
 @pytest.mark.parametrize("seconds", [12, 7_200])
-def test_long_use_loses_nothing_and_grows_in_nothing_but_turns(
-    disk: Path, seed: int, seconds: int, tell: Callable[[str], None]
-) -> None:
+def test_long_use_loses_nothing_and_grows_in_nothing_but_turns(disk, seed, seconds, tell):
     root, journal = disk / "users", disk / "journal"
     journal.touch()
     short = min(LIFE, seconds / 6)

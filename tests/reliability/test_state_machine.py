@@ -3,9 +3,6 @@
 Two pools over one folder stand for two processes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -26,12 +23,12 @@ DAY = (  # what every known-bad behaviour shows under, in an order that leaves e
     "search_a_word", "change_the_embedder", "search_a_word",
 )  # fmt: skip
 GIVEN = {"open_again": {"which": 0}, "clock_jumps": {"seconds": -86_400.0}}
-PARTS = [*range(1 if REDUCED else 2), *(pytest.param(part, marks=pytest.mark.nightly) for part in (2, 3))]
+PARTS = [0, 1, *(pytest.param(part, marks=pytest.mark.nightly) for part in (2, 3))]
 OPTIONS = {"add_many": {"count": 9}, "search_within": {"k": 2}, "a_model_fails": {"mood": "malformed", "hours": 1}}
 
 
-@pytest.mark.parametrize("number", range(2 if REDUCED else 4))
-def test_a_day_of_mixed_operations_leaves_what_dicts_would_hold(number: int) -> None:
+@pytest.mark.parametrize("number", range(1 if REDUCED else 4))
+def test_a_day_of_mixed_operations_leaves_what_dicts_would_hold(number):
     machine, random = Machine(), Random(number)
     machine.users = ("\u00e1na", "a\u0301na", "ana%")
     machine.start(number=number)
@@ -45,8 +42,8 @@ def test_a_day_of_mixed_operations_leaves_what_dicts_would_hold(number: int) -> 
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("count", sizes(40, nightly=2_500, reduced=40))
-def test_memories_of_a_pool_hold_what_dicts_would_hold(count: int, part: int, tell: Callable[[str], None]) -> None:
+@pytest.mark.parametrize("count", sizes(40, nightly=2_500, reduced=0))
+def test_memories_of_a_pool_hold_what_dicts_would_hold(count, part, tell):
     """In parts, which may run in parallel."""
     profile = settings(
         max_examples=count,

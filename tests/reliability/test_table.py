@@ -1,7 +1,5 @@
 """The table in README.md is complete: the tests and breaks it names exist, none is left out, no row is missing."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re
@@ -30,12 +28,12 @@ def named(row: str) -> tuple[list[tuple[str, str]], set[str]]:
     return paths, set(re.findall(r"`(\w+)`", breaks))
 
 
-def test_every_row_is_there() -> None:
+def test_every_row_is_there():
     assert set(ROWS) | {"R28", "R29"} == {f"R{number:02}" for number in range(1, 35)}
 
 
 @pytest.mark.parametrize("row", sorted(ROWS.keys() - NOT_YET))
-def test_tests_and_breaks_named_in_a_row_exist(row: str) -> None:
+def test_tests_and_breaks_named_in_a_row_exist(row):
     tests, breaks = named(ROWS[row])
     missing = [f"{file}::{name}" for file, name in tests if name not in functions_of(ROOT / file)]
     assert tests
@@ -53,7 +51,7 @@ def stands_in_a_row(name: str, gate: Gate) -> bool:
     )
 
 
-def test_every_break_stands_in_the_row_of_its_gate() -> None:
+def test_every_break_stands_in_the_row_of_its_gate():
     gates = [(name, gate) for name, one in all_breaks().items() for gate in one.gates]
     elsewhere = [(name, gate) for name, gate in gates if not gate.file.startswith(ELSEWHERE)]
     assert [f"{name}: {gate.test}" for name, gate in elsewhere if not stands_in_a_row(name, gate)] == []

@@ -1,13 +1,9 @@
 """Threads and tasks share one memory: each acknowledged turn is there once and whole, and no lock is left."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -63,10 +59,8 @@ async def in_tasks(memory: AsyncMemory, first: int, count: int, random: Random) 
 
 
 @pytest.mark.parametrize("handles", [1, 2])
-@pytest.mark.parametrize("count", sizes(300, nightly=5_000, reduced=150))
-def test_threads_and_cancelled_tasks_lose_nothing_and_leave_no_lock(
-    disk: Path, seed: int, count: int, handles: int, tell: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("count", sizes(300, nightly=5_000, reduced=80))
+def test_threads_and_cancelled_tasks_lose_nothing_and_leave_no_lock(disk, seed, count, handles, tell):
     path = disk / "m.evimem"
     with small_thresholds(), open_memory(path) as memory, ThreadPoolExecutor(1) as aside:
         threads = aside.submit(in_threads, memory, count)
@@ -85,7 +79,7 @@ def test_threads_and_cancelled_tasks_lose_nothing_and_leave_no_lock(
     tell(f"{what}, {cancelled} tasks cancelled: 0 lost, 0 stuck")
 
 
-def test_a_child_of_a_fork_is_refused_and_the_parent_goes_on(disk: Path) -> None:
+def test_a_child_of_a_fork_is_refused_and_the_parent_goes_on(disk):
     with open_memory(disk / "m.evimem") as memory:
         memory.extend([said(0)])
 

@@ -1,7 +1,5 @@
 """The vector index of a large memory: a cache that may be missing, stale or damaged, without forgotten turns."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys
@@ -32,14 +30,14 @@ def indexed(memory: Memory) -> int:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     with opened(tmp_path) as memory:
         memory.extend(TURNS[:120])
         memory.enrich()
     return tmp_path
 
 
-def test_the_index_is_loaded_and_extended(folder: Path) -> None:
+def test_the_index_is_loaded_and_extended(folder):
     with opened(folder) as memory:
         assert indexed(memory) == 120
         memory.extend(TURNS[120:130])
@@ -49,14 +47,14 @@ def test_the_index_is_loaded_and_extended(folder: Path) -> None:
         assert indexed(memory) == 130
 
 
-def test_a_memory_is_indexed_by_hnswlib_where_it_is_installed(folder: Path) -> None:
+def test_a_memory_is_indexed_by_hnswlib_where_it_is_installed(folder):
     pytest.importorskip("hnswlib", reason="an extra without wheels")
     with opened(folder) as memory:
         assert indexed(memory) == 120
         assert memory._core.store.ann._index.kind.startswith("hnswlib")
 
 
-def test_what_hnswlib_leaves_when_it_is_killed_is_deleted_with_the_index(folder: Path) -> None:
+def test_what_hnswlib_leaves_when_it_is_killed_is_deleted_with_the_index(folder):
     """It writes by path only: the copy, which holds the vectors, has a name that is swept."""
     pytest.importorskip("hnswlib", reason="an extra without wheels")
     killed = "import os, hnswlib; hnswlib.Index.save_index = lambda self, path: os.kill(os.getpid(), 9)"
@@ -70,7 +68,7 @@ def test_what_hnswlib_leaves_when_it_is_killed_is_deleted_with_the_index(folder:
         assert list(folder.glob("*.tmp")) == []
 
 
-def test_search_works_with_a_damaged_or_deleted_index_file(folder: Path) -> None:
+def test_search_works_with_a_damaged_or_deleted_index_file(folder):
     file = folder / "m.evimem.ann"
     damaged = bytearray(file.read_bytes())
     damaged[len(damaged) // 2] ^= 1
@@ -82,7 +80,7 @@ def test_search_works_with_a_damaged_or_deleted_index_file(folder: Path) -> None
         assert indexed(memory) == 120
 
 
-def test_forgetting_deletes_the_index_file(folder: Path) -> None:
+def test_forgetting_deletes_the_index_file(folder):
     with opened(folder) as memory:
         memory.forget(turns=[TURNS[3].id])
         assert not (folder / "m.evimem.ann").exists()
@@ -91,7 +89,7 @@ def test_forgetting_deletes_the_index_file(folder: Path) -> None:
         assert indexed(memory) == 119
 
 
-def test_forgetting_fails_whole_if_the_index_file_cannot_be_deleted(folder: Path) -> None:
+def test_forgetting_fails_whole_if_the_index_file_cannot_be_deleted(folder):
     with opened(folder) as memory:
         (folder / "m.evimem.ann").unlink()
         (folder / "m.evimem.ann").mkdir()
@@ -105,13 +103,13 @@ def test_forgetting_fails_whole_if_the_index_file_cannot_be_deleted(folder: Path
     assert list(folder.glob("*.tmp")) == []
 
 
-def test_forgetting_nothing_keeps_the_index_file(folder: Path) -> None:
+def test_forgetting_nothing_keeps_the_index_file(folder):
     with opened(folder) as memory:
         assert memory.forget(session="never heard of").turns == 0
         assert indexed(memory) == 120
 
 
-def test_turns_forgotten_during_a_build_are_in_no_index_file(folder: Path) -> None:
+def test_turns_forgotten_during_a_build_are_in_no_index_file(folder):
     with opened(folder) as memory:
         memory.extend(TURNS[120:])
         store = memory._core.store
@@ -120,7 +118,7 @@ def test_turns_forgotten_during_a_build_are_in_no_index_file(folder: Path) -> No
         assert indexed(memory) == 0
 
 
-def test_vectors_missing_from_the_index_are_found(folder: Path) -> None:
+def test_vectors_missing_from_the_index_are_found(folder):
     with opened(folder) as memory:
         memory.extend(TURNS[120:])
         store = memory._core.store
@@ -133,7 +131,7 @@ def test_vectors_missing_from_the_index_are_found(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["opening", "forgetting"])
-def test_temporary_files_of_killed_processes_are_deleted_and_locked_ones_stay(folder: Path, how: str) -> None:
+def test_temporary_files_of_killed_processes_are_deleted_and_locked_ones_stay(folder, how):
     """Found by killing processes while a user is erased: half an index was left, with vectors of forgotten turns."""
     left, busy = folder / "m.evimem.ann.123.456.tmp", folder / "m.evimem.ann.789.456.tmp"
     with contextlib.ExitStack() as stack:

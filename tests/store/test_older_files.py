@@ -1,7 +1,5 @@
 """Memories written by earlier versions open, answer as before, and gain what is new by a rebuild."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 
@@ -15,13 +13,13 @@ KEPT = [turn for at, turn in enumerate(TURNS[:60]) if at not in (3, 50)]
 
 
 @pytest.fixture
-def old(tmp_path: Path) -> Path:
+def old(tmp_path):
     path = tmp_path / "old.evimem"
     path.write_bytes(gzip.decompress(VERSION_1.read_bytes()))
     return path
 
 
-def test_an_older_memory_opens_whole_and_says_what_a_rebuild_would_give(old: Path) -> None:
+def test_an_older_memory_opens_whole_and_says_what_a_rebuild_would_give(old):
     with opened(old) as memory:
         assert [turn.text for turn in memory.turns()] == [turn.text for turn in KEPT]
         assert any("rebuild()" in note for note in memory.health().problems)
@@ -30,7 +28,7 @@ def test_an_older_memory_opens_whole_and_says_what_a_rebuild_would_give(old: Pat
         assert hit.span == (0, len(long.text))
 
 
-def test_an_older_memory_grows_and_forgets_before_it_is_rebuilt(old: Path) -> None:
+def test_an_older_memory_grows_and_forgets_before_it_is_rebuilt(old):
     with opened(old) as memory:
         memory.extend(TURNS[60:100])
         memory.forget(turns=[KEPT[5].id, KEPT[30].id, TURNS[70].id])
@@ -40,7 +38,7 @@ def test_an_older_memory_grows_and_forgets_before_it_is_rebuilt(old: Path) -> No
         assert memory.check().problems == ()
 
 
-def test_a_rebuilt_older_memory_is_as_a_new_one(old: Path, tmp_path: Path) -> None:
+def test_a_rebuilt_older_memory_is_as_a_new_one(old, tmp_path):
     seen: list[int] = []
     with opened(old) as memory, opened(tmp_path / "new.evimem", segment=16) as new:
         memory.rebuild(progress=seen.append)
@@ -52,7 +50,7 @@ def test_a_rebuilt_older_memory_is_as_a_new_one(old: Path, tmp_path: Path) -> No
         assert {name: derived(memory)[name] for name in names} == {name: derived(new)[name] for name in names}
 
 
-def test_a_memory_is_upgraded_once(old: Path) -> None:
+def test_a_memory_is_upgraded_once(old):
     for _ in range(2):
         with opened(old) as memory:
             memory.rebuild()

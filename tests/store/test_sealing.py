@@ -1,7 +1,5 @@
 """Segments, rebuilds and forgetting: what is stored is a function of the turns and their order of arrival."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -64,7 +62,7 @@ def found(memory: Memory) -> list[list[tuple[str, float]]]:
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory):
     """A closed memory of all turns, in sealed segments and an open one."""
     path = tmp_path_factory.mktemp("sealed") / "m.evimem"
     with opened(path) as memory:
@@ -74,11 +72,11 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def path(template: Path, tmp_path: Path) -> Path:
+def path(template, tmp_path):
     return copied(template, tmp_path / "m.evimem")
 
 
-def test_sealing_does_not_change_results(tmp_path: Path) -> None:
+def test_sealing_does_not_change_results(tmp_path):
     with opened(tmp_path / "open.evimem", segment=10_000) as whole, opened(tmp_path / "sealed.evimem") as sealed:
         for memory in (whole, sealed):
             memory.extend(TURNS)
@@ -90,7 +88,7 @@ def test_sealing_does_not_change_results(tmp_path: Path) -> None:
         assert again.check().problems == ()
 
 
-def test_a_handle_follows_another_across_a_seal(tmp_path: Path) -> None:
+def test_a_handle_follows_another_across_a_seal(tmp_path):
     with opened(tmp_path / "m.evimem") as writer, opened(tmp_path / "m.evimem") as reader:
         for start in range(0, len(TURNS), 23):
             writer.extend(TURNS[start : start + 23])
@@ -98,7 +96,7 @@ def test_a_handle_follows_another_across_a_seal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("segment", [64, 10_000])
-def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path: Path, segment: int) -> None:
+def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path, segment):
     with opened(tmp_path / "m.evimem", segment) as memory:
         store = memory._core.store
         for number, turn in enumerate(TURNS):
@@ -143,7 +141,7 @@ def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path: Path, seg
         assert (read.turns, read.words) == (grown.turns, grown.words) == (len(TURNS) - 11, read.words)
 
 
-def test_a_rebuild_gives_the_same_rows_and_results(path: Path) -> None:
+def test_a_rebuild_gives_the_same_rows_and_results(path):
     with opened(path) as memory:
         before = derived(memory), found(memory)
         memory.rebuild()
@@ -152,9 +150,7 @@ def test_a_rebuild_gives_the_same_rows_and_results(path: Path) -> None:
 
 @few(3)
 @given(gone=st.sets(st.integers(0, len(TURNS) - 1), min_size=1, max_size=40))
-def test_forgetting_leaves_what_a_rebuild_without_the_turns_gives(
-    gone: set[int], template: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_forgetting_leaves_what_a_rebuild_without_the_turns_gives(gone, template, tmp_path_factory):
     with opened(copied(template, tmp_path_factory.mktemp("forget") / "m.evimem")) as memory:
         memory.forget(turns=[TURNS[index].id for index in gone])
         after = derived(memory)
@@ -164,9 +160,7 @@ def test_forgetting_leaves_what_a_rebuild_without_the_turns_gives(
 
 
 @pytest.mark.parametrize("segment", [16, 10_000])
-def test_rows_are_numbered_anew_when_many_numbers_are_unused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segment: int
-) -> None:
+def test_rows_are_numbered_anew_when_many_numbers_are_unused(tmp_path, monkeypatch, segment):
     monkeypatch.setattr(erase, "SPARE", 20)
     some = TURNS[:70]
     staying = some[5::4]
@@ -191,7 +185,7 @@ def test_rows_are_numbered_anew_when_many_numbers_are_unused(
         assert derived(memory) == before
 
 
-def test_numbering_anew_keeps_queued_vectors_and_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbering_anew_keeps_queued_vectors_and_events(tmp_path, monkeypatch):
     monkeypatch.setattr(erase, "SPARE", 4)
     with opened(tmp_path / "m.evimem", 16) as memory:
         store = memory._core.store
@@ -209,7 +203,7 @@ def test_numbering_anew_keeps_queued_vectors_and_events(tmp_path: Path, monkeypa
             assert found(fresh) == found(memory)
 
 
-def test_forgetting_everything_begins_the_numbers_anew(tmp_path: Path) -> None:
+def test_forgetting_everything_begins_the_numbers_anew(tmp_path):
     with opened(tmp_path / "m.evimem", 16) as memory:
         memory.extend(TURNS[:40])
         memory.forget(everything=True)
@@ -235,9 +229,7 @@ def interleaved(order: Iterable[int]) -> list[Turn]:
 
 @few(2)
 @given(order=st.lists(st.integers(0, 97), max_size=len(TURNS)))
-def test_any_interleaving_that_keeps_each_session_finds_the_same(
-    order: list[int], template: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_any_interleaving_that_keeps_each_session_finds_the_same(order, template, tmp_path_factory):
     folder = tmp_path_factory.mktemp("mix")
     with opened(copied(template, folder / "a.evimem")) as plain, opened(folder / "b.evimem") as mixed:
         mixed.extend(interleaved(order))

@@ -1,7 +1,5 @@
 """A closed memory gives the system back its room, although what is still used lies between."""
 
-from __future__ import annotations
-
 import os
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +20,7 @@ def resident() -> float:
 
 
 @pytest.mark.skipif(not STATM.exists() or spare_room._trim() is None, reason="needs /proc and glibc")
-def test_closing_a_memory_gives_back_freed_room_between_used_one(tmp_path: Path) -> None:
+def test_closing_a_memory_gives_back_freed_room_between_used_one(tmp_path):
     def work() -> float:
         with evimem.open(tmp_path / "m.evimem") as memory:
             memory.add("Mira", "I like green tea.", time=datetime(2024, 3, 1))

@@ -3,12 +3,9 @@
 A statement that runs over rows is one. Those of a segment are its own: it is sealed once for 16,384 rows.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,7 +76,7 @@ WRITES: dict[str, Callable[[SqliteStore, int], object]] = {
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
+def store(tmp_path):
     with closing(SqliteStore(tmp_path / "m.evimem", EMBEDDER.name, EMBEDDER.dimension, segment=512)) as made:
         for first in (0, 256):  # a sealed segment
             made.write(entries(first, 256))
@@ -106,16 +103,14 @@ def statements(store: SqliteStore, call: Callable[[], object]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", READS)
-def test_a_read_of_many_turns_takes_as_many_statements_as_one_of_few(store: SqliteStore, name: str) -> None:
+def test_a_read_of_many_turns_takes_as_many_statements_as_one_of_few(store, name):
     few = statements(store, lambda: READS[name](store, FEW))
     assert statements(store, lambda: READS[name](store, MANY)) == few
     assert few
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_a_write_of_many_turns_takes_as_many_statements_as_one_of_few(
-    store: SqliteStore, tmp_path: Path, name: str
-) -> None:
+def test_a_write_of_many_turns_takes_as_many_statements_as_one_of_few(store, tmp_path, name):
     other = tmp_path / "other.evimem"
     store.backup(other)
     few = statements(store, lambda: WRITES[name](store, FEW))

@@ -1,9 +1,5 @@
 """An exception of a user's extractor loses nothing; one of a progress callback propagates unchanged."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 import evimem
@@ -27,7 +23,7 @@ class Moody(RuleExtractor):
 @pytest.mark.parametrize(
     "error", [ValueError("no such tense"), KeyError("verb"), RuntimeError("out of memory")], ids=repr
 )
-def test_an_exception_of_an_extractor_changes_nothing_and_is_told_by_its_type(tmp_path: Path, error: Exception) -> None:
+def test_an_exception_of_an_extractor_changes_nothing_and_is_told_by_its_type(tmp_path, error):
     extractor = Moody()
     with evimem.open(tmp_path / "m.evimem", extractor=extractor) as memory:
         memory.add("Mira", "I bought a kite.", time="2024-03-12T12:00")
@@ -43,7 +39,7 @@ def test_an_exception_of_an_extractor_changes_nothing_and_is_told_by_its_type(tm
         assert memory.check().problems == ()
 
 
-def test_an_exception_of_a_progress_callback_propagates(tmp_path: Path) -> None:
+def test_an_exception_of_a_progress_callback_propagates(tmp_path):
     def progress(turns: int) -> None:
         raise ValueError("the window was closed")
 

@@ -1,7 +1,5 @@
 """`where=`: what it selects on every store is what a full listing, filtered by the definitions, gives."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -163,9 +161,7 @@ def filled(make: Callable[[Path], Store], folder: Path, many: list[dict[str, Any
 @pytest.mark.parametrize("make", STORES, ids=lambda make: make.__name__)
 @settings(max_examples=30)
 @given(many=st.lists(METADATA, min_size=1, max_size=12), conditions=CONDITIONS, data=st.data())
-def test_a_condition_selects_what_filtering_the_whole_listing_does(
-    make: Callable[[Path], Store], many: list[dict[str, Any]], conditions: dict[str, Any], data: st.DataObject
-) -> None:
+def test_a_condition_selects_what_filtering_the_whole_listing_does(make, many, conditions, data):
     where = Where.read(conditions)
     with TemporaryDirectory() as folder:
         store = filled(make, Path(folder), many)
@@ -185,9 +181,7 @@ def test_a_condition_selects_what_filtering_the_whole_listing_does(
 
 @settings(max_examples=100)
 @given(METADATA, CONDITIONS)
-def test_the_quick_test_of_the_text_leaves_out_nothing_that_meets_the_conditions(
-    metadata: dict[str, Any], conditions: dict[str, Any]
-) -> None:
+def test_the_quick_test_of_the_text_leaves_out_nothing_that_meets_the_conditions(metadata, conditions):
     where = Where.read(conditions)
     assert where.meets(metadata) == meets(metadata, conditions)
     assert Where.of(where.text) == where
@@ -213,12 +207,12 @@ def test_the_quick_test_of_the_text_leaves_out_nothing_that_meets_the_conditions
         ({7: 1}, "strings"),
     ],
 )
-def test_what_is_no_condition_is_refused_and_says_what_is(conditions: Any, says: str) -> None:
+def test_what_is_no_condition_is_refused_and_says_what_is(conditions, says):
     with pytest.raises(ValueError, match=says):
         Where.read(conditions)
 
 
-def test_values_are_compared_as_they_are_kept() -> None:
+def test_values_are_compared_as_they_are_kept():
     where = Where.read({"said": NOON, "tags": ("a", "b")})
     assert where.meets({"said": "2024-03-12T12:00:00", "tags": ["a", "b"]})
 
@@ -229,9 +223,7 @@ ODD_KEYS = ["n", "n m", 'n"m', "n.m", "\u00f1"]
 
 @pytest.mark.parametrize("make", STORES, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("key", ODD_KEYS)
-def test_numbers_are_ordered_exactly_whatever_their_key(
-    make: Callable[[Path], Store], key: str, tmp_path: Path
-) -> None:
+def test_numbers_are_ordered_exactly_whatever_their_key(make, key, tmp_path):
     others = [None, True, False, "1", "", [1], {"n": 1}]
     held = [{"of": {key: value}} for value in (*NUMBERS, *others)] + [{"of": 1}, {}]
     store = filled(make, tmp_path, held)
@@ -243,7 +235,7 @@ def test_numbers_are_ordered_exactly_whatever_their_key(
             assert found == wanted, conditions
 
 
-def test_metadata_that_is_damaged_is_no_turn_that_does_not_match(tmp_path: Path) -> None:
+def test_metadata_that_is_damaged_is_no_turn_that_does_not_match(tmp_path):
     store = filled(sqlite, tmp_path, [{"a": 1}, {"a": 2}])
     db = apsw.Connection(str(tmp_path / "m.evimem"))
     db.execute("UPDATE turn SET metadata = substr(metadata, 1, 6) WHERE id = 't0'")

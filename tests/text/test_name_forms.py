@@ -1,7 +1,5 @@
 """Other forms of one name."""
 
-from __future__ import annotations
-
 import pytest
 
 from evimem.text.name_forms import other_forms
@@ -15,7 +13,7 @@ from evimem.text.name_forms import other_forms
         ("GCSE", "gcses"), ("Tims", "tim"),
     ],
 )  # fmt: skip
-def test_a_place_with_what_comes_from_it_and_one_with_several_are_one_name(name: str, form: str) -> None:
+def test_a_place_with_what_comes_from_it_and_one_with_several_are_one_name(name, form):
     assert form in other_forms(name)
 
 
@@ -23,10 +21,10 @@ def test_a_place_with_what_comes_from_it_and_one_with_several_are_one_name(name:
     ("name", "other"),
     [("Jon", "jonathan"), ("Ann", "anna"), ("Anna", "ann"), ("Ross", "ros"), ("Wales", "irish"), ("Juan", "jua")],
 )
-def test_a_name_is_no_form_of_a_longer_or_shorter_one(name: str, other: str) -> None:
+def test_a_name_is_no_form_of_a_longer_or_shorter_one(name, other):
     assert other not in other_forms(name)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "B1", "Vijay Nagar", "O'Brien"])
-def test_what_is_no_single_word_has_no_other_form(name: str) -> None:
+def test_what_is_no_single_word_has_no_other_form(name):
     assert other_forms(name) == ()

@@ -1,7 +1,5 @@
 """Whole names in texts."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -15,12 +13,12 @@ from evimem.text.names import names, whole_word
     st.text(st.sampled_from("aAsSkKbB '\u2019.\u017f\u212a\n"), max_size=30),
     st.text(st.sampled_from("aAsSkKbB "), min_size=1, max_size=5).filter(str.strip),
 )
-def test_a_name_is_found_where_one_slow_pattern_finds_it(text: str, name: str) -> None:
+def test_a_name_is_found_where_one_slow_pattern_finds_it(text, name):
     slow = whole_word(r"\s+".join(map(re.escape, name.split())) + "(?:['\u2019]s)?")
     assert names(text, name) == (re.search(slow, text, re.IGNORECASE) is not None)
 
 
-def test_letters_that_are_one_letter_to_re_are_found_for_one_another() -> None:
+def test_letters_that_are_one_letter_to_re_are_found_for_one_another():
     """The text is folded before the pattern is tried, which must leave out none of its matches."""
     cased = [letter for letter in map(chr, range(0x30000)) if len({letter, letter.lower(), letter.upper()}) > 1]
     assert len(cased) > 2_000
@@ -30,7 +28,7 @@ def test_letters_that_are_one_letter_to_re_are_found_for_one_another() -> None:
             assert names(found[0], letter), f"{found[0]!r} is {letter!r} in another case"
 
 
-def test_an_empty_name_is_in_no_text() -> None:
+def test_an_empty_name_is_in_no_text():
     assert not names("Mira is here.", " ")
 
 
@@ -43,5 +41,5 @@ def test_an_empty_name_is_in_no_text() -> None:
         ("Anna Mari", "Anna Maria", False),
     ],
 )
-def test_a_name_is_whole_words_whatever_their_case(text: str, name: str, *, expected: bool) -> None:
+def test_a_name_is_whole_words_whatever_their_case(text, name, *, expected):
     assert names(text, name) == expected

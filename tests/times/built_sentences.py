@@ -3,8 +3,6 @@
 `python -m tests.times.built_sentences 100000` reads so many of each language, and prints how many raised what.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """The tables of expressions in this folder, as rows of text, time of saying and expected intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """No sentence that our tables of times build raises, and no table has a form that its reader cannot read."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

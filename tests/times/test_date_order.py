@@ -1,7 +1,5 @@
 """Dates in figures: the order that a text shows, else the caller's, its language's or its country's, else silence."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from zoneinfo import ZoneInfo, available_timezones
 

@@ -1,7 +1,5 @@
 """The English word lists of `times.toml` and `holidays.toml`: all of them are used, and none has a word twice."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterator

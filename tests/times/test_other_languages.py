@@ -1,7 +1,5 @@
 """Times in other languages than English: the sentences of `other_languages/`, and what must never be misread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path

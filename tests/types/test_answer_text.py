@@ -1,9 +1,6 @@
 """An answer printed, and shown in a notebook: what was said is text there, never markup."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
-from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,7 +49,7 @@ def answer(text: str | None, quote: str, gap: str, reason: str | None) -> Answer
 
 @settings(max_examples=60)
 @given(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
-def test_no_text_becomes_an_element_of_the_page(text: str, quote: str, gap: str, reason: str) -> None:
+def test_no_text_becomes_an_element_of_the_page(text, quote, gap, reason):
     page = Reader()
     page.feed(answer(text, quote, gap, reason)._repr_html_())
     page.close()
@@ -63,7 +60,7 @@ def test_no_text_becomes_an_element_of_the_page(text: str, quote: str, gap: str,
         assert said.replace("\r\n", "\n").replace("\r", "\n") in same
 
 
-def test_an_answer_prints_its_text_and_what_it_rests_on(tmp_path: Path) -> None:
+def test_an_answer_prints_its_text_and_what_it_rests_on(tmp_path):
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", id="a")
         given_, refused = memory.ask("When did Mira adopt a puppy?"), memory.ask("When did Tomas adopt a puppy?")

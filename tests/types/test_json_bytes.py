@@ -1,7 +1,5 @@
 """What a caller gave as JSON: times as ISO 8601, whoever made their zone."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
@@ -24,7 +22,7 @@ class RaisingZone(tzinfo):
 
 
 @given(JSON, st.booleans())
-def test_json_is_what_orjson_makes_of_it(value: object, sort_keys: bool) -> None:
+def test_json_is_what_orjson_makes_of_it(value, sort_keys):
     assert json_bytes(value, sort_keys=sort_keys) == orjson.dumps(value, option=orjson.OPT_SORT_KEYS * sort_keys)
 
 
@@ -35,13 +33,13 @@ def test_json_is_what_orjson_makes_of_it(value: object, sort_keys: bool) -> None
         datetime(2024, 7, 1, 12, tzinfo=ZoneInfo("Europe/Madrid")), date(2024, 3, 12), time(18, 20),
     ],
 )  # fmt: skip
-def test_a_time_is_the_text_that_orjson_writes(value: object) -> None:
+def test_a_time_is_the_text_that_orjson_writes(value):
     assert json_bytes([value]) == orjson.dumps([value])
 
 
 @pytest.mark.parametrize(
     "value", [datetime(2024, 3, 12, tzinfo=RaisingZone()), {7: 1}, object(), b"a", 2**70, "\ud800", [time.min, set()]]
 )
-def test_what_is_no_json_is_a_type_error(value: object) -> None:
+def test_what_is_no_json_is_a_type_error(value):
     with pytest.raises(TypeError):
         json_bytes({"a": value})

@@ -1,13 +1,10 @@
 """Every result says what it holds: as JSON to a program, on a line to a session, and escaped to a notebook."""
 
-from __future__ import annotations
-
 import html
 import inspect
 import json
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -63,18 +60,18 @@ def results() -> list[type[Any]]:
     return [*filter(inspect.isclass, public), *get_args(Event)]
 
 
-def test_every_public_value_is_a_result() -> None:
+def test_every_public_value_is_a_result():
     assert [one.__name__ for one in results() if is_dataclass(one) and not issubclass(one, PublicValue)] == []
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
-def test_a_result_is_a_json_object_with_a_key_for_each_field(value: PublicValue) -> None:
+def test_a_result_is_a_json_object_with_a_key_for_each_field(value):
     data = value.to_dict()
     assert {one.name for one in fields(value)} <= set(data)
     assert json.loads(json.dumps(data, allow_nan=False)) == data
 
 
-def test_times_and_tiers_are_texts_and_values_in_values_are_objects() -> None:
+def test_times_and_tiers_are_texts_and_values_in_values_are_objects():
     data = HIT.to_dict()
     assert (data["turn"]["time"], data["turn"]["metadata"]) == ("2024-03-12T18:20:00", {"k": [1, None, "v"]})
     assert data["facts"][0]["event"]["start"] == "2024-03-08T00:00:00"
@@ -82,13 +79,13 @@ def test_times_and_tiers_are_texts_and_values_in_values_are_objects() -> None:
     assert [event["kind"] for event in TRACE.to_dict()["events"]] == [event.kind for event in EVENTS]
 
 
-def test_what_json_cannot_say_is_refused_where_it_is_written() -> None:
+def test_what_json_cannot_say_is_refused_where_it_is_written():
     with pytest.raises(TypeError):
         Trace("?", "mine", (Acted(0, "mine", "", {"odd": object()}),)).to_json()
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
-def test_a_repr_is_short_and_leaves_out_what_is_not_set(value: PublicValue) -> None:
+def test_a_repr_is_short_and_leaves_out_what_is_not_set(value):
     shown = repr(value)
     assert shown.startswith(f"{type(value).__name__}(")
     assert len(shown) < 1200
@@ -105,13 +102,13 @@ PAGES = {
 
 
 @pytest.mark.parametrize("kind", PAGES)
-def test_a_notebook_shows_text_and_never_an_element_of_it(kind: str) -> None:
+def test_a_notebook_shows_text_and_never_an_element_of_it(kind):
     page = PAGES[kind]._repr_html_()
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)" in page
 
 
-def test_a_notebook_shows_a_block_as_the_prompt_gets_it(tmp_path: Path) -> None:
+def test_a_notebook_shows_a_block_as_the_prompt_gets_it(tmp_path):
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.add("Mira", f"We adopted a puppy {EVIL} last Friday.", time="2024-03-12T18:20")
         block = memory.block("When did Mira adopt a puppy?")

@@ -1,7 +1,5 @@
 """What type checkers know of evimem in a user's program; the checkers themselves run every night."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

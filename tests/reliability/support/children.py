@@ -3,8 +3,6 @@
 A parent must have no memory open when it forks; children report over a pipe and leave without running any clean-up.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import resource

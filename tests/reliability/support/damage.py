@@ -1,7 +1,5 @@
 """Ways in which a file goes bad between two openings, each named and reproducible."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

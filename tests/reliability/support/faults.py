@@ -1,7 +1,5 @@
 """A disk that fails at the n-th operation, once or from then on: full, broken, or with short reads."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

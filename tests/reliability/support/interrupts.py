@@ -5,8 +5,6 @@ back. Raising from a trace function would also raise elsewhere, as inside of the
 handler ever runs. So a trace function counts those places, and at the n-th a real signal becomes pending.
 """
 
-from __future__ import annotations
-
 import _thread
 import asyncio
 import dis

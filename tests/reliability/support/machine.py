@@ -3,8 +3,6 @@
 Texts hold any Unicode, ids are hostile, thresholds are small.
 """
 
-from __future__ import annotations
-
 import shutil
 from contextlib import suppress
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Memories of users in two pools over one folder, which stand for two processes, and dicts of what they must hold."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -4,8 +4,6 @@ What was synced is there. Of what was written since, each write may be there, be
 the names changed in a folder since it was synced, some first ones hold. Shared memory is never left.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A search for erased content: every form a text or vector may take, in every byte of the files of a memory."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -3,8 +3,6 @@
 Tables are listed from the schema: a new one is compared from the day it is added.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Any
 

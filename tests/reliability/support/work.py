@@ -1,7 +1,5 @@
 """Random operations on a memory, step by step, and a model of what must be stored after each step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

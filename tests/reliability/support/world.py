@@ -1,7 +1,5 @@
 """Test data of the gates: an embedder of words, an extractor with predictable facts, turns, and small thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
