@@ -15,8 +15,8 @@ _FREE = "turn.seq NOT IN (SELECT taken FROM place WHERE taken IS NOT NULL)"
 
 
 def sessions_of_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
-    """Return (turn, name of its session, whether nobody named that)."""
-    return db.select(_JOINED, f"turn.seq, session.name, {UNNAMED}", **{"turn.seq": seqs})
+    """Return (turn, name of its session, whether nobody named that, its role and instant)."""
+    return db.select(_JOINED, f"turn.seq, session.name, {UNNAMED}, turn.role, turn.instant", **{"turn.seq": seqs})
 
 
 def free_turns_by_session(db: Tables) -> list[Any]:

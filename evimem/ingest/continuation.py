@@ -200,7 +200,8 @@ class Beside:
         for first in range(len(self.kept) - size, -1, -1):
             if any(one is not None for one in self.kept[first : first + size]) and self._stands(first, size):
                 places = range(first, first + size)
-                late = all(self.repeated[place] for place in places) and not self.repeated[-1]
+                late = all(self.repeated[place] or self.kept[place] is None for place in places)
+                late = late and not self._again(len(self.kept))  # the session has gone on since
                 if late or (size > 2 and (reads or self._tells(range(size))) and not self._period()):
                     return tuple(places)
         return None
@@ -223,7 +224,8 @@ class Beside:
         known = [one for one, at in found.items() if self.kept[at] is not None]
         # In a whole history that was changed, what stands at its old place up to the end is no chance either.
         in_place = self.complete and size >= end and len(known) > 1 and found.get(end - 1) == end - 1
-        if 2 * len(known) < min(size, end) or not (self._tells(known) or (in_place and self._tells(known, least=1))):
+        in_place = in_place and (self._tells(known, least=1) or len({self.given[one] for one in known}) >= _VARIED)
+        if 2 * len(known) < min(size, end) or not (self._tells(known) or in_place):
             return None
         last = max(known)
         left = end - 1 - found[last]  # places after the last known one, which other messages stood in

@@ -147,12 +147,13 @@ class Remembering:
         """Read what the list is laid beside, and the turns that have what its messages have of their own."""
         named = [(self._messages[number], turn) for number, turn in self._given.items()]
         ids = tuple(turn.id for message, turn in named if message.id or message.role == "system")
-        times = tuple({turn.time for message, turn in named if message.time})
-        found = self._store.past(PastWanted(self._session, beginning, end, ids, times))
+        moments = tuple({(turn.time, message.role) for message, turn in named if message.time})
+        found = self._store.past(PastWanted(self._session, beginning, end, ids, moments))
         self._state = found.state
-        # A time of the call that is not of the memory's kind is the caller's mistake, not that of one message.
-        aware = None if self._time is None else self._ingestion.times.read(self._time).tzinfo is not None
-        self._strict = self._ingestion.strict or (aware is not None and found.aware not in (None, aware))
+        # Times none of which is of the memory's kind are the caller's mistake, not that of one message.
+        given = [turn.time for message, turn in named if message.time] + ([self._time] if self._time else [])
+        kinds = {self._ingestion.times.read(time).tzinfo is not None for time in given}
+        self._strict = self._ingestion.strict or (found.aware is not None and kinds == {not found.aware})
         return found
 
     def _known(self, found: Past) -> dict[int, Turn]:
@@ -181,7 +182,10 @@ class Remembering:
             if same is not None:
                 known[number] = same
                 self._settle(number, "exists", same.id)
-            elif turn.id in found.forgotten and not self._again:
+            elif not self._again and (
+                turn.id in found.forgotten
+                or (message.id is None and message.time and (turn.time, message.role) in found.forgotten)
+            ):
                 self._settle(number, "forgotten")
         return known
 

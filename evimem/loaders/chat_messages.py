@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Literal
+from unicodedata import normalize
 
 from .json_values import mismatch_error, time_of
 from .message_json import Json, held_by, is_media, kept, media_label, name_in
@@ -36,12 +37,12 @@ _GIVEN = (
     "args",
     "input",
     "tool_kwargs",
+    "revised_prompt",
     "action",
     "actions",
     "operation",
     "queries",
     "code",
-    "revised_prompt",
 )
 _RETURNED = ("output", "outputs", "result", "results", "response", "content", "error", "errorText")
 _MEDIA = ("image", "audio", "video", "file", "document", "binary", "screenshot", "container_upload")
@@ -151,7 +152,7 @@ def _read(whole: dict[str, Json], raw: str) -> ChatMessage:
     role, speaker = _role(message, pieces)
     spoken = [piece for piece in pieces if piece.kind != "other" or not piece.text.startswith("[")]
     content = [piece for piece in pieces if piece.kind in ("words", "result")]
-    words = "\n".join(piece.text for piece in content).strip()
+    words = normalize("NFC", "\n".join(piece.text for piece in content)).replace("\r\n", "\n").strip()
     keys = [piece.key for kind in ("call", "other") for piece in pieces if piece.kind == kind]
     nothing = None if pieces else _essence(message)
     name = speaker if role != "tool" and speaker.casefold() not in _ROLES else ""
@@ -169,8 +170,12 @@ def _read(whole: dict[str, Json], raw: str) -> ChatMessage:
 
 
 def _unwrapped(whole: dict[str, Json]) -> dict[str, Json]:
-    """Return the message in what LangChain dumps, a choice of a completion, or a candidate of Gemini."""
+    """Return the message in what LangChain dumps, in a choice or candidate, or in a whole reply: its first of these."""
     inside: dict[str, Json] = {}
+    for name in ("choices", "candidates"):
+        whole = next((one for one in _list(whole.get(name)) if isinstance(one, dict)), whole)
+    if whole.get("object") == "response":
+        return {"role": "assistant", "content": whole.get("output")}
     if whole.get("lc") and isinstance(whole.get("kwargs"), dict):
         path = whole.get("id")
         inside = {"type": path[-1] if isinstance(path, list) and path else None, **whole["kwargs"]}
@@ -194,7 +199,7 @@ def _role(message: Mapping[str, Json], pieces: Sequence[_Piece]) -> tuple[str, s
     if role is None and not given:
         assists = kind.endswith("_call") or kind in ("reasoning", "mcp_approval_request")
         role = _role_of_parts(message) or ("assistant" if assists else "tool")
-    elif role == "user" and pieces and all(piece.kind == "result" for piece in pieces):
+    if role == "user" and pieces and all(piece.kind == "result" for piece in pieces):
         role = given = "tool"
     name = message.get("name") if named else None  # of a call without a role, it is that of what is called
     speaker = name.strip() if isinstance(name, str) else ""
@@ -202,10 +207,13 @@ def _role(message: Mapping[str, Json], pieces: Sequence[_Piece]) -> tuple[str, s
 
 
 def _role_of_parts(message: Mapping[str, Json]) -> str | None:
-    """Return the role of a request or response of Pydantic AI, which has none itself."""
+    """Return the role of a request or response of Pydantic AI, which has none itself, or that Gemini takes for none."""
     if message.get("kind") == "response":
         return "assistant"
-    kinds = {part.get("part_kind") for part in _list(message.get("parts")) if isinstance(part, dict)}
+    parts = _list(message.get("parts"))
+    kinds = {part.get("part_kind") for part in parts if isinstance(part, dict)}
+    if parts and not any(kinds):
+        return "user"
     order = (("user-prompt", "user"), ("tool-return", "tool"), ("retry-prompt", "tool"), ("system-prompt", "system"))
     return next((role for kind, role in order if kind in kinds), None)
 
@@ -219,6 +227,8 @@ def _pieces(message: Mapping[str, Json]) -> Iterator[_Piece]:
     if kind in _UNSPOKEN:
         return
     said = [*_pieces_of(_of_request(parts))] or [*_pieces_of(message.get("content"), loose=True)]
+    if not said and any(message.get(name) for name in WHO):
+        said = [*_pieces_of(message.get("text"))]
     called = [] if any(piece.kind == "call" for piece in said) else [*_calls(message)]
     beside = [
         *_pieces_of(message.get("refusal")),
@@ -316,7 +326,9 @@ def _call(part: Mapping[str, Json]) -> _Piece | None:
     if name is None or (given is None and inside is None and not kind.endswith(("call", "tool_use", "invocation"))
             and "toolCallId" not in part):  # fmt: skip
         return None
-    given = _filled(given) if hosted else given
+    if hosted:  # one that is not known gives its words
+        given = ", ".join(_texts({key: part[key] for key in part if key not in _RETURNED})) if given is None else given
+        given = _filled(given) or None
     text = f"{name}({given if isinstance(given, str) else '' if given is None else _dumped(given)})"
     key = [name, _filled(_canonical(given)) or {}]
     results = [called[key_] for key_ in _RETURNED if called.get(key_) not in (None, "", [])] if called is part else []
@@ -396,7 +408,7 @@ def _leaves(value: Json, key: str = "") -> Iterator[tuple[str, bool]]:
             yield from _leaves(each, key)
     elif isinstance(value, str) and value.strip():
         yield value, True
-    elif isinstance(value, (int, float)) and key:
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and key:
         yield f"{key} {json.dumps(value)}", False
 
 

@@ -44,7 +44,8 @@ class _Branches:
 
     def __init__(self, conversation: Mapping[str, Any], where: str, refuse: Refuse) -> None:
         self._conversation = conversation
-        self._nodes: Mapping[str, Any] = conversation["mapping"]
+        nodes = conversation["mapping"].items()
+        self._nodes: Mapping[str, Any] = {name: node for name, node in nodes if isinstance(node, dict)}
         # One without an id goes by its first message, which stays when it is exported again.
         first = (name for name, node in self._nodes.items() if node.get("message"))
         self._session: str = conversation.get("conversation_id") or conversation.get("id") or next(first, "")

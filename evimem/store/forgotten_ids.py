@@ -1,7 +1,8 @@
 """The ids of erased turns, as keyed digests: an id is recognized when it comes back, but cannot be read.
 
 An id that was a digest of what the turn said would tell that to whoever guesses it. Of such a turn only its number and
-time are recorded, by which a copy of the memory knows it.
+time are recorded, by which a copy of the memory knows it. When it was said is recorded of every turn: a message that
+has a time of its own and no id is known by that.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from ..db.care_sql import TURNS
 from ..db.meta import meta
-from ..db.place_sql import is_any_forgotten, marks_among
+from ..db.place_sql import is_any_forgotten, marks_among, sessions_of_turns
 from ..errors import InvalidQuery
 from .layers import Layers
 from .open_file import open_copy
@@ -24,22 +25,27 @@ _BY_CONTENT = re.compile(r"[0-9a-f]{30}(-\d+)?")
 
 def remember_forgotten(layers: Layers, seqs: Sequence[int]) -> None:
     """Record that these turns, which are still stored, are being erased."""
-    rows = layers.db.select("turn", "seq, id, instant", seq=seqs)
-    marks = [(keyed_digest(layers, _mark(*row)),) for row in rows]
-    layers.db.insert("forgotten", "mark", marks, key="mark")
+    marks = [_mark(*row) for row in layers.db.select("turn", "seq, id, instant", seq=seqs)]
+    marks += [moment("" if unnamed else name, *said) for _, name, unnamed, *said in sessions_of_turns(layers.db, seqs)]
+    layers.db.insert("forgotten", "mark", [(keyed_digest(layers, mark),) for mark in marks], key="mark")
+
+
+def moment(session: str, role: str, instant: int) -> str:
+    """Return what a turn of a session, "" where nobody named that, is marked by beside its id: when it was said."""
+    return f"{instant} {role} {session}"
 
 
 def _mark(seq: int, turn_id: str, instant: int) -> str:
     return f"{seq} {instant}" if _BY_CONTENT.fullmatch(turn_id) else turn_id
 
 
-def forgotten_among(layers: Layers, turn_ids: Sequence[str]) -> set[str]:
-    """Return for which of these ids a turn was ever erased here."""
-    if not turn_ids or not is_any_forgotten(layers.db):
+def forgotten_among(layers: Layers, names: Sequence[str]) -> set[str]:
+    """Return for which of these ids, or moments, a turn was ever erased here."""
+    if not names or not is_any_forgotten(layers.db):
         return set()  # before digests are computed: this is asked for every turn that is added
-    digests = {turn_id: keyed_digest(layers, turn_id) for turn_id in turn_ids}
+    digests = {name: keyed_digest(layers, name) for name in names}
     known = marks_among(layers.db, list(digests.values()))
-    return {turn_id for turn_id, mark in digests.items() if mark in known}
+    return {name for name, mark in digests.items() if mark in known}
 
 
 def forgotten_in_copy(layers: Layers, path: Path) -> Iterator[str]:

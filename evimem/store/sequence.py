@@ -26,7 +26,7 @@ from ..db.place_sql import (
 from ..raw import instant
 from ..types.stored import Calls, Past, PastWanted, Place
 from ..types.values import Turn
-from .forgotten_ids import forgotten_among, keyed_digest
+from .forgotten_ids import forgotten_among, keyed_digest, moment
 from .layers import Layers
 
 _GONE = -1  # number of a session that has no turn left
@@ -43,12 +43,17 @@ def past_of(layers: Layers, asked: PastWanted) -> Past:
     if not complete and asked.beginning:
         beginning, _ = _places(layers, asked.session, asked.beginning, newest=False)
     clock = layers.meta("clock")
+    held = tuple(_held(layers, asked))
+    # A time at which a turn of the role still stands tells no turn from another: that of a whole day, as some have it.
+    moments = {said: moment(asked.session, said[1], instant(said[0])) for said in asked.moments}
+    moments = {said: mark for said, mark in moments.items() if said not in {(turn.time, turn.role) for turn in held}}
+    forgotten = forgotten_among(layers, [*asked.ids, *moments.values()])
     return Past(
         tuple(beginning),
         tuple(end),
         complete,
-        tuple(_held(layers, asked)),
-        frozenset(forgotten_among(layers, list(asked.ids))),
+        held,
+        frozenset(asked.ids) & forgotten | {said for said, mark in moments.items() if mark in forgotten},
         calls(layers, asked.session),
         None if clock is None else clock == "aware",
         state(layers, asked.session),
@@ -77,7 +82,7 @@ def places_of(layers: Layers, seqs: Sequence[int]) -> Places:
     """Return the places of turns that are about to be erased, by session."""
     found: Places = defaultdict(list)
     kept = dict(layers.db.select("place", "taken, seq", taken=seqs))
-    for seq, name, unnamed in sessions_of_turns(layers.db, seqs):
+    for seq, name, unnamed, *_ in sessions_of_turns(layers.db, seqs):
         for session in _sequences(name, unnamed):
             found[session].append((kept.get(seq, seq), seq))
     return found
@@ -202,7 +207,7 @@ def _held(layers: Layers, asked: PastWanted) -> Iterator[Turn]:
     """Yield the turns of a sequence, and system prompts of any, that have one of the ids or times asked for."""
     named = list(layers.raw.known(asked.ids).values())
     number = _number(layers, asked.session) if asked.session else None
-    named += turns_at(layers.db, number, [instant(time) for time in asked.times], unnamed=not asked.session)
+    named += turns_at(layers.db, number, [instant(time) for time, _ in asked.moments], unnamed=not asked.session)
     for turn in layers.raw.read(list(dict.fromkeys(named))):
         if not asked.session or turn.session == asked.session or turn.role == "system":
             yield turn

@@ -211,7 +211,7 @@ class Past:
         end: Its last places, all of them where it is `complete`.
         complete: Whether there is nothing before `end`.
         held: The turns of the session that have one of the ids or times asked for.
-        forgotten: Those of the ids asked for that were forgotten.
+        forgotten: Those of the ids and moments asked for that were forgotten.
         calls: How its lists came so far.
         aware: Whether the memory holds aware times; None before its first turn.
         state: What differs as soon as anything was stored in the session, or forgotten.
@@ -221,7 +221,7 @@ class Past:
     end: tuple[Place, ...]
     complete: bool
     held: tuple[Turn, ...]
-    forgotten: frozenset[str]
+    forgotten: frozenset[str | tuple[datetime, str]]
     calls: Calls
     aware: bool | None
     state: tuple[str, int]
@@ -229,13 +229,13 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class PastWanted:
-    """What to return of a session, "" for those named after the day: how many places, and which ids and times."""
+    """What to return of a session, "" for those named after the day: how many places, which ids, times with roles."""
 
     session: str
     beginning: int
     end: int
     ids: tuple[str, ...] = ()
-    times: tuple[datetime, ...] = ()
+    moments: tuple[tuple[datetime, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,14 @@ def test_a_caller_of_new_messages_only_reads_no_window(memory):
     assert (report.added, report.uncertain) == (1, 0)
 
 
+def test_a_changed_history_of_short_messages_does_not_bring_back_what_was_forgotten(memory):
+    history = [user(text) for text in ("Hello.", "I like tea.", "Nice.", "ok", "Great!", "Bye.")]
+    outcomes(memory, history, 1)
+    memory.forget(turns=[turn.id for turn in memory.turns() if "tea" in turn.text])
+    again = outcomes(memory, [user("Changed."), *history[1:], *RUN], 2)
+    assert again == ["added", "forgotten", "exists", "exists", "exists", "exists", "added", "added"]
+
+
 @pytest.mark.parametrize("changed", [0, 3])
 def test_of_a_changed_history_the_old_stays_and_the_report_says_so(memory, changed):
     outcomes(memory, HISTORY, 1)
@@ -226,6 +234,31 @@ def test_lists_that_grow_are_understood_although_one_was_said_again(memory):
     assert len(texts) <= len(said) + 4, "the first exchange once more, and once where that was in doubt"
 
 
+def test_an_older_call_that_comes_late_does_not_bring_back_what_was_forgotten(memory):
+    first = memory.remember(PIN[:2], session="s", time=at(1)).statuses[0].id
+    outcomes(memory, RUN, 2)
+    memory.forget(turns=[first])
+    assert outcomes(memory, PIN[:2], 1) == ["forgotten", "exists"]
+    assert outcomes(memory, PIN[:2], 3) == ["added", "added"], "said again"
+
+
+@pytest.mark.parametrize("session", ["s", None])
+def test_a_message_with_a_time_of_its_own_stays_forgotten(memory, session):
+    said = [one | {"created_at": at(1)} for one in PIN[:2]]
+    first = memory.remember(said, session=session, time=at(2)).statuses[0].id
+    memory.remember(RUN, session=session, time=at(2))
+    memory.forget(turns=[first])
+    assert memory.remember(said[:1], session=session, time=at(3)).forgotten == 1
+    assert memory.remember(said[:1], session="another", time=at(3)).added == 1
+    assert memory.remember(said[:1], session=session, time=at(3), again=True).added == 1
+
+
+def test_a_time_that_several_messages_have_tells_none_of_them_forgotten(memory):
+    outcomes(memory, [user("My PIN is 4471.", created_at=at(1)), user("I like tea.", created_at=at(1))], 1)
+    memory.forget(turns=[turn.id for turn in memory.turns() if "PIN" in turn.text])
+    assert outcomes(memory, [user("I like milk.", created_at=at(1))], 2) == ["added"]
+
+
 def test_a_forgotten_id_stays_refused(memory):
     outcomes(memory, [user("My PIN is 4471.", id="1")], 1)
     memory.forget(turns=["s:1"])
@@ -242,7 +275,7 @@ def test_places_do_not_grow_a_file_and_tell_nothing(memory):
     assert db.value("SELECT count(*) FROM place") == 19
     memory.forget(session="s")
     assert db.rows("SELECT count, taken FROM place") == [(38, None)]
-    assert db.value("SELECT count(*) FROM forgotten") == 38, "digests of random ids"
+    assert db.value("SELECT count(*) FROM forgotten") == 2 * 38, "digests of random ids, and of when each was said"
 
 
 def test_two_callers_who_repeat_one_call_store_it_once(tmp_path):
@@ -279,6 +312,8 @@ def test_a_time_that_is_not_of_the_memorys_kind_raises_and_stores_nothing(memory
     memory.add("Mira", "Hello.", time=at(1))
     with pytest.raises(InvalidTurn, match="aware time"):
         memory.remember(RUN, session="s", time="2024-03-12T18:20+00:00")
+    with pytest.raises(InvalidTurn, match="aware time"):
+        memory.remember([user("Hello.", created_at="2024-03-12T18:20+00:00")], session="s")
     assert memory.stats().turns == 1
 
 

@@ -59,10 +59,11 @@ FORMS: list[tuple[dict[str, Any], str, str]] = [
     (item("computer_call", action={"type": "click", "x": 1, "y": 2}), "assistant", 'computer_call({"type": "click", "x": 1, "y": 2})'),
     (item("computer_call_output", output={"type": "computer_screenshot", "image_url": URL}), "tool", SHOWN),
     (item("code_interpreter_call", code="print(1)", container_id="k", outputs=[{"type": "logs", "logs": "1"}]), "assistant", "code_interpreter_call(print(1)) -> logs: 1"),
-    (item("image_generation_call", revised_prompt="a cat", result=BASE64), "assistant", f"image_generation_call(a cat) -> {SHOWN}"),
+    (item("image_generation_call", action="generate", revised_prompt="a cat", result=BASE64), "assistant", f"image_generation_call(a cat) -> {SHOWN}"),
     (item("custom_tool_call", name="run", input="ls"), "assistant", "run(ls)"),
     (item("mcp_approval_request", name="weather", arguments=ARGUMENTS), "assistant", CALLED),
     (item("nothing_known", note="The tide is high.", level=3), "tool", "nothing_known: The tide is high., level 3"),
+    (item("hologram_call", scene="a red cube"), "assistant", "hologram_call(a red cube)"),
     (item("item_reference"), "tool", "[item_reference]"),
     # blocks of Anthropic
     ({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "s"}, {"type": "text", "text": "Let me look."}, {"type": "tool_use", "id": "t", "name": "weather", "input": {"city": "Porto"}}]}, "assistant", f"Let me look.\n{CALLED}"),
@@ -77,6 +78,8 @@ FORMS: list[tuple[dict[str, Any], str, str]] = [
     ({"role": "user", "parts": [{"inline_data": {"mime_type": "image/png", "data": urlsafe_b64encode(PICTURE).decode()}}]}, "user", SHOWN),
     ({"role": "model", "parts": [{"executableCode": {"language": "PYTHON", "code": "print(1)"}}, {"codeExecutionResult": {"outcome": "OK", "output": "1"}}]}, "assistant", "print(1)\n1"),
     ({"content": {"role": "model", "parts": [{"text": "Hi."}]}, "finishReason": "STOP"}, "assistant", "Hi."),
+    ({"parts": [{"text": "Hi."}]}, "user", "Hi."),
+    ({"parts": [{"functionResponse": {"name": "weather", "response": {"output": "Sunny."}}}]}, "tool", "Sunny."),
     ({"role": "assistant", "content": [{"text": "Hi."}, {"toolUse": {"toolUseId": "t", "name": "weather", "input": {"city": "Porto"}}}]}, "assistant", f"Hi.\n{CALLED}"),
     ({"role": "assistant", "content": [{"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "s"}}}, {"text": "Hi."}]}, "assistant", "Hi."),
     ({"role": "tool", "tool_call_id": "c1", "content": [{"type": "document", "document": {"id": "1", "data": '{"temp": 14}'}}]}, "tool", '{"temp": 14}\n[file]'),
@@ -98,6 +101,11 @@ FORMS: list[tuple[dict[str, Any], str, str]] = [
     ({"role": "user", "additional_kwargs": {}, "blocks": [{"block_type": "text", "text": "Look"}, {"block_type": "image", "image": BASE64, "image_mimetype": "image/png"}]}, "user", f"Look\n{SHOWN}"),
     ({"kind": "message", "messageId": "5", "role": "agent", "parts": [{"kind": "text", "text": "Hi."}, {"kind": "file", "file": {"bytes": BASE64, "mimeType": "image/png"}}]}, "assistant", f"Hi.\n{SHOWN}"),
     ({"from": "human", "value": "Hi."}, "user", "Hi."),
+    ({"sender": "User", "text": "Hi.", "isCreatedByUser": True, "model": "m", "content": []}, "user", "Hi."),
+    # whole replies, as a client returns them
+    ({"object": "chat.completion", "created": 1, "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi."}}]}, "assistant", "Hi."),
+    ({"object": "response", "output": [item("reasoning", summary=[]), item("message", role="assistant", content=[{"type": "output_text", "text": "Hi."}]), item("function_call", name="weather", arguments=ARGUMENTS)]}, "assistant", f"Hi.\n{CALLED}"),
+    ({"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi."}]}, "finish_reason": "STOP"}], "model_version": "m"}, "assistant", "Hi."),
 ]  # fmt: skip
 
 
@@ -159,6 +167,7 @@ SAME: list[tuple[dict[str, Any], Any]] = [
     ({"role": "tool", "tool_call_id": "a", "content": '{"a": 1, "b": 2}'}, {"role": "tool", "content": {"b": 2, "a": 1}}),
     ({"role": "tool", "tool_call_id": "a", "content": "14"}, {"type": "tool", "name": "weather", "tool_call_id": "b", "content": "14"}),
     ({"role": "developer", "content": "Be kind."}, {"type": "system", "content": "Be kind."}),
+    ({"role": "user", "content": "Caf\u00e9.\r\nBye."}, {"role": "user", "content": "Cafe\u0301.\nBye."}),
     ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://x.example/a.jpg?sig=1"}}]}, {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://x.example/a.jpg?sig=2"}}]}),
     ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": URL}}]}, {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": PICTURE}}]}),
 ]  # fmt: skip
@@ -182,9 +191,10 @@ def test_another_role_name_word_call_or_picture_is_another_content(other):
     assert read_message(other).said not in (read_message(BLUE).said, read_message(CALLS).said)
 
 
-def test_two_items_without_text_are_told_apart():
-    one, two = (read_message({"type": "reasoning", "encrypted_content": one}) for one in "ab")
-    assert one.said != two.said
+def test_two_items_whose_form_is_not_known_are_told_apart():
+    for kind, key in (("reasoning", "encrypted_content"), ("hologram_call", "scene")):
+        one, two = (read_message({"type": kind, key: one}) for one in "ab")
+        assert one.said != two.said
 
 
 @pytest.mark.parametrize(

@@ -236,8 +236,10 @@ def test_a_picture_without_words_is_a_caption(written):
     assert turn.caption == "[picture]"
 
 
-def test_a_part_that_is_missing_is_told_and_what_comes_after_is_read(written):
+@pytest.mark.parametrize("gone", [{}, {"gone": None}])
+def test_a_part_that_is_missing_is_told_and_what_comes_after_is_read(gone, written):
     refused = []
     given = branched("b", one("b", "gone", "assistant", "Ciao"))
+    given["mapping"] |= gone
     assert [turn.text for turn in read_chatgpt(written(given), refused.append)] == ["Ciao"]
     assert ["'gone'" in item.where for item in refused] == [True]
