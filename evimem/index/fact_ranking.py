@@ -14,24 +14,23 @@ WORDS, MEANING, TURN = 0.3, 0.4, 0.3  # of what a fact's words, its vector and i
 REPLACED = -0.05  # of two alike, the one that still holds comes first
 
 
-def fact_parts(asked: PreparedQuery, fact: Fact, turn: Turn, cosine: float, fitting: float) -> dict[str, float]:
-    """Return the summands of a fact's score."""
-    date = f" {render(fact.event, turn.time)}" if fact.event else ""
-    said = frozenset(without([], terms, fact.text + date))
+def parts_of(asked: PreparedQuery, fact: Fact, cosine: float, fitting: float) -> dict[str, float]:
+    """Return the summands of a fact's score: of its words and its date, its vector, its turn, and what replaced it."""
+    said = frozenset(without([], terms, f"{fact.text} {render(fact.event)}" if fact.event else fact.text))
     words = sum(term.weight for term in asked.terms if term.name in said) / (asked.total or 1.0)
     parts = {"words": WORDS * words, "meaning": MEANING * cosine, "turn": TURN * fitting}
     parts["replaced"] = REPLACED if fact.replaced_by else 0.0
     return {name: part for name, part in parts.items() if part}
 
 
-def is_wanted(fact: Fact, turn: Turn, only: FactFilter) -> bool:
-    """Return whether a filter lets a fact of a turn through."""
+def is_wanted(fact: Fact, turn: Turn | None, only: FactFilter) -> bool:
+    """Return whether a filter lets a fact through; its turn is needed where the filter has an interval."""
     about = only.about
     if only.current and fact.replaced_by:
         return False
     if about is not None and not (names(fact.subject, about) or names(fact.object, about)):
         return False
-    return only.during is None or _is_during(fact, turn, only.during)
+    return only.during is None or turn is None or _is_during(fact, turn, only.during)
 
 
 def _is_during(fact: Fact, turn: Turn, during: TimeSpan) -> bool:

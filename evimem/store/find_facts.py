@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import itemgetter
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from ..index.fact_ranking import fact_parts, is_wanted
+from ..index.fact_ranking import is_wanted, parts_of
 from ..index.prepared_query import prepare
 from ..index.ranking import eligible, rank
 from ..types.stored import ANY_FACT, FactFilter
-from ..types.values import Fact, FactHit, Query
+from ..types.values import Fact, FactHit, Query, Turn
 from .handle import StoreHandle
 from .layers import Layers
 from .reads import ABOUT, resolve_query, seqs_naming
 
-LEAST, EACH = 64, 8  # turns and vectors that are looked at, and for each fact that is wanted
+LEAST, EACH = 40, 4  # turns and vectors that are looked at, and for each fact that is wanted
 WITHIN = 8  # times as many where facts are wanted of an interval, which turns and vectors know nothing of
 
 
@@ -37,23 +36,28 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
         fitting = {one.turn: one.score for one in rank(resolved, corpus, most, resolved.weights, index)}
         allowed = np.unique(corpus.turn[eligible(resolved, corpus)]).tolist()
         if only.about is None:
-            near = [] if resolved.vector is None else layers.edges.nearest(resolved.vector, allowed, most)
-            rows = {*near, *layers.facts.rows_of(fitting)}
+            nearest = [] if resolved.vector is None else layers.edges.nearest(resolved.vector, allowed, most)
+            rows = {*nearest, *layers.facts.rows_of(fitting)}
         else:
             rows = {*layers.facts.rows_of(_turns_about(handle, only.about, allowed))}
         found = layers.facts.read(sorted(rows))
-        turns = dict(zip((seqs := sorted({seq for _, seq, _ in found})), layers.raw.read(seqs), strict=True))
-        kept = [(row, seq, fact) for row, seq, fact in found if is_wanted(fact, turns[seq], only)]
+        turns = _turns(layers, {seq for _, seq, _ in found}) if only.during else {}
+        kept = [(row, seq, fact) for row, seq, fact in found if is_wanted(fact, turns.get(seq), only)]
         cosines = {} if resolved.vector is None else layers.edges.cosines(resolved.vector, [row for row, *_ in kept])
         asked = prepare(resolved, corpus, resolved.weights)
-        hits = [
-            (sum(parts.values()), fact, turns[seq], parts)
-            for row, seq, fact in kept
-            for parts in [fact_parts(asked, fact, turns[seq], cosines.get(row, 0.0), fitting.get(seq, 0.0))]
+        scored = [
+            (seq, fact, parts_of(asked, fact, cosines.get(row, 0.0), fitting.get(seq, 0.0))) for row, seq, fact in kept
         ]
-        best = sorted(hits, key=itemgetter(0), reverse=True)[: query.k]
-        replaced = _replaced_by(layers, [fact.id for _, fact, *_ in best])
-    return tuple(FactHit(fact, turn, total, parts, replaced.get(fact.id, ())) for total, fact, turn, parts in best)
+        best = sorted(scored, key=lambda one: -sum(one[2].values()))[: query.k]
+        turns = _turns(layers, {seq for seq, *_ in best})
+        replaced = _replaced_by(layers, [fact.id for _, fact, _ in best])
+    return tuple(
+        FactHit(fact, turns[seq], sum(parts.values()), parts, replaced.get(fact.id, ())) for seq, fact, parts in best
+    )
+
+
+def _turns(layers: Layers, seqs: Collection[int]) -> dict[int, Turn]:
+    return dict(zip(seqs, layers.raw.read(list(seqs)), strict=True))
 
 
 def _turns_about(handle: StoreHandle, entity: str, allowed: Sequence[int]) -> set[int]:

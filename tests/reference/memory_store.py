@@ -6,7 +6,7 @@ from datetime import datetime
 
 from evimem.edges import ranked
 from evimem.errors import InvalidTurn, TurnConflict, UnknownTurn
-from evimem.index.fact_ranking import fact_parts, is_wanted
+from evimem.index.fact_ranking import is_wanted, parts_of
 from evimem.index.keyword_match import match_keywords
 from evimem.index.passages import passages
 from evimem.index.prepared_query import prepare
@@ -108,7 +108,7 @@ class MemoryStore:
             for fact in facts_of(kept, stored):
                 vector = stored.fact_vectors.get(fact.id)
                 cosine = 0.0 if vector is None or query.vector is None else float(vector @ query.vector)
-                parts = fact_parts(asked, fact, stored.turn, cosine, one.score)
+                parts = parts_of(asked, fact, cosine, one.score)
                 earlier = tuple(old for old in self.facts(list(self._kept)) if old.replaced_by == fact.id)
                 if is_wanted(fact, stored.turn, only):
                     found.append(FactHit(fact, stored.turn, sum(parts.values()), parts, earlier))
