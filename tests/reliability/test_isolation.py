@@ -71,6 +71,7 @@ CALLS: dict[str, Callable[[Case], Arguments]] = {
     "remember": lambda c: (([{"role": "user", "content": f"I saw {c.canary}."}],), {"session": "chat", "time": NOON}),
     "block": lambda c: (("What does Mira like?",), {"tokens": c.random.choice((0, 60, 1_500))}),
     "search": lambda c: (("I like tea", c.random.randint(1, 9)), {"session": c.random.choice((None, "s1"))}),
+    "search_facts": lambda c: (("I like tea", c.random.randint(1, 9)), {"about": c.random.choice((None, "Mira"))}),
     "ask": lambda c: (("What does Mira like?",), {"stream": c.random.random() < 0.3}),
     "forget": lambda c: (((c.random.choice(IDS),),), {}) if c.random.random() < 0.5 else ((), {"session": "s2"}),
     "enrich": lambda c: ((), {}),
@@ -170,14 +171,14 @@ def cases(folder: Path, random: Random, count: int) -> list[Case]:
     return made
 
 
-@pytest.mark.parametrize("count", sizes(800, nightly=20_000, reduced=250))
+@pytest.mark.parametrize("count", sizes(800, nightly=20_000, reduced=400))
 def test_no_call_returns_text_of_another_user(disk, seed, count, caplog, tell):
     random = Random(seed)
     users = cases(disk, random, 20)
     canaries = re.compile("|".join(case.canary for case in users), re.IGNORECASE)
     model = ScriptedModel(then=replied)
     caplog.set_level(logging.DEBUG)
-    names = sorted(CALLS) + ["extend", "search"] * 5
+    names = sorted(CALLS) + ["extend", "search"] * 6
     reached, own = Counter[str](), 0
     with small_thresholds(), MemoryPool(disk / "pool", capacity=4, embedder=EMBEDDER, llm=model) as pool:
         for number in range(count):

@@ -52,7 +52,7 @@ def check_grounded(memory: Memory, turn: Turn) -> int:
     return len(found)
 
 
-@pytest.mark.parametrize("count", sizes(400, nightly=50_000, reduced=50))
+@pytest.mark.parametrize("count", sizes(400, nightly=50_000, reduced=150))
 def test_a_malformed_reply_loses_no_turn_and_the_next_is_read(disk, seed, count, tell):
     reached: Counter[str] = Counter()
     facts = 0

@@ -10,6 +10,7 @@ import evimem
 from evimem import Turn
 from evimem.testing import FakeClock, ScriptedModel
 from evimem.types.model import Complete
+from tests.sizes import share
 
 from .support.world import EMBEDDER, NOON
 
@@ -51,7 +52,7 @@ def obedient(request: Complete) -> str:
 
 
 def test_statements_of_others_never_become_a_persons_wish(disk, tell):
-    kinds = list(product(VOICES, CLAIMS, THINGS, WRAPS.values()))
+    kinds = share(list(product(VOICES, CLAIMS, THINGS, WRAPS.values())), 5, "planted")
     cases = [
         Turn(f"p{number}", speaker, speaker, wrap.format(claim=f"Mira {claim.format(thing=thing)}"), NOON, role=role)
         for number, ((speaker, role), claim, thing, wrap) in enumerate(kinds)
