@@ -186,7 +186,8 @@ class Beside:
 
     def _tells(self, indices: Sequence[int], least: int = 2) -> bool:
         """Whether messages are not there by chance: so many of them say different things, at some length."""
-        return len({self.given[one] for one in indices if len(self.texts[one].encode()) >= _TELLING}) >= least
+        sizes = {one: len(self.texts[one].encode("utf-8", "surrogatepass")) for one in indices}
+        return len({self.given[one] for one, size in sizes.items() if size >= _TELLING}) >= least
 
     def _is_list(self, count: int) -> bool:
         """Whether the first so many messages are the last list, or the session, and too varied to be so by chance."""

@@ -33,7 +33,7 @@ _NOTES: dict[Standing, tuple[TurnOutcome, str]] = {
     ),
     "edited": ("added", "the history was changed: what was stored before stays, and this is stored beside it"),
 }
-_OTHER_CONTENT: tuple[TurnOutcome, str] = ("added", "its id is that of a stored message with other content: both stay")
+_OTHER_CONTENT: tuple[TurnOutcome, str] = ("added", "its id is that of another message with other content: both stay")
 
 
 class Remembering:
@@ -167,9 +167,13 @@ class Remembering:
             at[turn.time, message.said].append(turn)
             copies[message.id, message.said] = turn
         known: dict[int, Turn] = {}
+        claimed: dict[str, str] = {}  # what is said under an id in this list: what comes later under it stays as well
         for number, turn in list(self._new.items()):
             message, said = self._messages[number], self._said(number)
             same = stored.get(turn.id)
+            if same is None and claimed.setdefault(turn.id, said) != said:
+                self._new[number] = replace(turn, id=uuid4().hex)
+                self._notes[number] = _OTHER_CONTENT
             if same is not None and message.role != "system" and self._message_of(same).said != said:
                 same = copies.get((message.id, said))
                 if same is None:

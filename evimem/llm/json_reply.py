@@ -113,7 +113,7 @@ _TOKEN = re.compile(
 _LABEL = re.compile(r"[\s>*_#`-]*([A-Za-z][A-Za-z _-]{0,24}?)[\s*_`]*[:=](.*)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"} | {mark: mark for mark in "\"'/\\"}
 _WORDS = {"true": True, "false": False, "null": None, "none": None, "nan": None, "infinity": None, "-infinity": None}
 _NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d{0,18})?(?:[eE][-+]?\d{1,2})?")
 
@@ -301,7 +301,7 @@ def _word(token: str) -> Any:
 def _unescaped(body: str) -> str:
     def character(match: re.Match[str]) -> str:
         code, plain = match.groups()
-        return chr(int(code, 16)) if code else _ESCAPES.get(plain, plain)
+        return chr(int(code, 16)) if code else _ESCAPES.get(plain, match[0])  # what is none is text: a formula, a path
 
     plain = _ESCAPE.sub(character, body) if "\\" in body else body
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins surrogate pairs

@@ -116,6 +116,19 @@ def test_an_id_is_an_identity_in_its_session_and_other_content_of_it_is_stored_b
     assert outcomes(memory, [user("A", id="1")], 4) == ["exists"]
 
 
+def test_two_messages_of_one_list_with_the_same_id_are_both_stored_and_known_later(memory):
+    twins = [assistant("Let me look.", id="1"), assistant("It is 14 degrees.", id="1")]
+    assert outcomes(memory, twins, 1) == ["added", "added"]
+    assert outcomes(memory, [*twins, *RUN], 2) == ["exists", "exists", "added", "added"]
+
+
+@pytest.mark.parametrize("text", ["half of an emoji: \ud83c", "a zero \x00 in it", "\ufeffmarked"])
+def test_characters_that_no_file_of_text_holds_keep_no_history_from_being_known(memory, text):
+    history = [user("Run it, please, on this file."), {"role": "tool", "content": text}, assistant(text)]
+    outcomes(memory, history, 1)
+    assert outcomes(memory, [*history, *RUN], 2) == ["exists"] * 3 + ["added"] * 2
+
+
 def test_a_copy_of_a_message_that_has_lost_its_id_is_known(memory):
     outcomes(memory, [user("Hello there, I am Mira."), assistant("Hello Mira!", id="msg_1")], 1)
     copied = [user("Hello there, I am Mira."), assistant("Hello Mira!"), user("Bye."), assistant("Bye!", id="msg_2")]

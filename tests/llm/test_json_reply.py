@@ -131,6 +131,11 @@ def test_numbers_that_json_does_not_know_are_missing():
     assert read('{"tier": "exact", "confidence": NaN, "x": -Infinity}', "judge", WANTED)["confidence"] is None
 
 
+@pytest.mark.parametrize("text", [r"the \sum of \mathbf{x}", r"C:\Users\Mira", r"\u12 and \'"])
+def test_an_escape_that_json_does_not_know_is_text(text):
+    assert read(f'{{"tier": "{text}"}}', "judge", WANTED) == {"tier": text.replace("\\'", "'")}
+
+
 def test_the_halves_of_a_surrogate_pair_are_joined_and_lone_ones_replaced():
     assert read('{"tier": "\\ud83d\\ude00"}', "judge", WANTED)["tier"] == "😀"
     assert read("{tier: 'a\ud800b',}", "judge", WANTED)["tier"] == "a\ufffdb"
