@@ -9,6 +9,7 @@ from ..lang.guess import is_english
 from ..protocols import Extractor
 from ..text.sentences import sentences
 from ..times import Conventions, DateOrder, Weekday
+from ..types.stored import BY_RULE
 from ..types.values import Fact, Turn
 from .captions import read_caption
 from .clause_facts import read
@@ -35,7 +36,7 @@ class RuleExtractor:
     memory gives its own rules its `date_order`, and its timezone as `zone`. Safe to use from any thread.
     """
 
-    name = "rules"
+    name = BY_RULE
 
     def __init__(
         self, weekday: Weekday = "recent", date_order: DateOrder | None = None, zone: tzinfo | None = None

@@ -150,10 +150,9 @@ class Remembering:
         moments = tuple({(turn.time, message.role) for message, turn in named if message.time})
         found = self._store.past(PastWanted(self._session, beginning, end, ids, moments))
         self._state = found.state
-        # Times none of which is of the memory's kind are the caller's mistake, not that of one message.
-        given = [turn.time for message, turn in named if message.time] + ([self._time] if self._time else [])
-        kinds = {self._ingestion.times.read(time).tzinfo is not None for time in given}
-        self._strict = self._ingestion.strict or (found.aware is not None and kinds == {not found.aware})
+        # A time of the call that is not of the memory's kind is the caller's mistake, not that of one message.
+        aware = None if self._time is None else self._ingestion.times.read(self._time).tzinfo is not None
+        self._strict = self._ingestion.strict or (aware is not None and found.aware not in (None, aware))
         return found
 
     def _known(self, found: Past) -> dict[int, Turn]:

@@ -24,6 +24,7 @@ from ..text.sources import Sources
 from ..text.terms import terms
 from ..times import render
 from ..types.model import Complete, ModelRole
+from ..types.stored import BY_RULE
 from ..types.values import Fact, Turn
 from . import prompt_fields
 from .prompts import prompt_request
@@ -217,17 +218,21 @@ def fact_lines(
 def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
     """Return the facts in force that name what the shown words of their turn do not, on one line; empty for none.
 
-    That is a pronoun resolved, or the question that a short answer leaves out. What only repeats the words is left out.
+    That is a pronoun resolved, or the question that a short answer leaves out. What only repeats the words is left out,
+    and so are facts by rule, which know no more than these.
     """
-    said = Sources((shown, turn.speaker))
     text = {True: turn.caption or "", False: turn.text}
-    told = (
+    told = [
         fact
         for fact in facts
-        if fact.replaced_by is None
+        if fact.extractor != BY_RULE
+        and fact.replaced_by is None
         and fact.predicate != ALSO_KNOWN_AS
         and text[fact.kind == "image"][slice(*fact.span)] in shown
-    )
+    ]
+    if not told:
+        return ""
+    said = Sources((shown, turn.speaker))
     more = (fact.text for fact in told if not said.anchor(f"{fact.subject} {fact.object}", share=1.0))
     meant = "; ".join(f'"{escape_attribute(one, MOST_MEANT)}"' for one in islice(dict.fromkeys(more), MEANT))
     return f"that is: {meant}" if meant else ""
