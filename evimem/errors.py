@@ -21,6 +21,7 @@
     x StoreCorrupt       its content is not what was written
     x StoreRolledBack    it is older than its commit mark, emptied or missing
     x StoreReadOnly      it cannot be written
+    x StoreUnavailable   its server cannot be reached, or was lost (.retryable, .in_doubt)
     x StoreBusy          it stayed in use for longer than the timeout
       x PoolFull         every memory that a pool may have open at once stayed in use
     x DiskFull           the disk is full
@@ -242,7 +243,12 @@ class EmbedderError(EvimemError):
 
 
 class StoreError(EvimemError):
-    """The file cannot be used; the message names the path, the reason and a remedy."""
+    """The file cannot be used; the message names the path, the reason and a remedy.
+
+    `retryable` says whether the same call may succeed later; repeating one that adds turns stores nothing twice.
+    """
+
+    retryable = False
 
 
 class NotAMemory(StoreError):
@@ -270,8 +276,24 @@ class StoreReadOnly(StoreError):
     """The file or its folder cannot be written, or the folder does not exist."""
 
 
+class StoreUnavailable(StoreError):
+    """The server of a memory cannot be reached, or the connection to it was lost. Try again.
+
+    `in_doubt` says that it was lost during a commit: what the call wrote is stored whole or not at all, which nobody
+    knows. Repeating it is safe.
+    """
+
+    retryable = True
+
+    def __init__(self, message: str, *, in_doubt: bool = False) -> None:
+        super().__init__(message)
+        self.in_doubt = in_doubt
+
+
 class StoreBusy(StoreError):
     """The file stayed in use for longer than the timeout, by another process or another part of this one. Try again."""
+
+    retryable = True
 
 
 class PoolFull(StoreBusy):

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 import evimem
 from evimem.loaders.examples import load_example
+from tests import postgres_server
 from tests.copies import copied
 
 settings.register_profile(
@@ -78,3 +79,13 @@ def friends(friends_path):
 def memory(tmp_path):
     with evimem.open(tmp_path / "m.evimem") as memory:
         yield memory
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a PostgreSQL server, the same for every process of a run: use users of your own."""
+    postgres_server.need()
+    folder = tmp_path_factory.getbasetemp()
+    worker = "PYTEST_XDIST_WORKER" in os.environ
+    home = postgres_server.started(*((folder.parent, os.getppid()) if worker else (folder, os.getpid())))
+    return postgres_server.address(home)

@@ -178,6 +178,8 @@ def _add(parser: Parser, one: _Argument) -> bool:
 def _path(text: str) -> Path:
     from pathlib import Path  # noqa: PLC0415 - no path stands in a call for help
 
+    if text.startswith(("postgresql:", "postgres:")):
+        raise argparse.ArgumentTypeError("commands work on files; a server's memories are opened by evimem.open")
     return Path(text)
 
 

@@ -6,7 +6,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +15,6 @@ from typing import Any, cast
 import apsw
 
 from ..errors import (
-    UNREADABLE,
     DiskFull,
     EvimemError,
     NotAMemory,
@@ -76,6 +75,7 @@ class Connection(Tables):
         self, path: Path, *, vfs: str | None = None, busy_seconds: float = 5.0, readonly: bool = False
     ) -> None:
         self.path = path
+        self.name = str(path)
         self._vfs = vfs
         self._readonly = readonly
         self._busy_seconds = busy_seconds
@@ -114,19 +114,6 @@ class Connection(Tables):
         """Return every row of a query."""
         with self._errors, self._lock:
             return self._handle().execute(sql, args).fetchall()
-
-    def pages(self, sql: str, after: tuple[int, ...], size: int) -> Iterator[list[Any]]:
-        """Yield the rows of a query, so many at once: its parameters are the key to go on after, and the size.
-
-        The key is what each row begins with. Raise StoreCorrupt where it does not rise: in a damaged tree a page may
-        lead back to an earlier one, and the rows would never end.
-        """
-        while page := self.rows(sql, (*after, size)):
-            last = tuple(page[-1][: len(after)])
-            if last <= after:
-                raise StoreCorrupt(self._unreadable("rows out of their order"))
-            yield page
-            after = last
 
     def execute(self, sql: str, args: Sequence[Any] = ()) -> None:
         """Run one statement."""
@@ -192,17 +179,43 @@ class Connection(Tables):
                     raise
                 raise raised[0] from None  # a full disk ends the whole transaction, and the savepoint with it
 
-    @contextmanager
-    def decoding(self) -> Iterator[None]:
-        """Raise StoreCorrupt for whatever the code that decodes stored values raises in the block."""
+    def purge(self, settle: Callable[[], None], *, wait: bool) -> bool:
+        """Empty the log and blank unused parts of pages, then call `settle` in a transaction.
+
+        With `wait`, wait for readers up to the busy timeout. Return False while another reader needs the log, others
+        write, or the disk is full: the erasure itself is committed, so that it must not be reported as one that failed.
+        """
         try:
-            yield
-        except UnicodeError:
-            raise StoreCorrupt(self._unreadable("text that is not UTF-8")) from None  # the cause would quote the text
-        except UNREADABLE as error:
-            raise StoreCorrupt(
-                self._unreadable(f"a value that raised {type(error).__name__} when it was decoded")
-            ) from error
+            if not self.checkpoint(wait=wait):
+                return False
+            with self.writing():
+                if not self.blank():
+                    return False  # another handle has written since the checkpoint
+                settle()
+        except (StoreBusy, DiskFull):
+            return False
+        return True
+
+    def page_faults(self, table: str | None = None) -> list[str]:
+        """Return what SQLite finds wrong with the pages of a table, or of the whole file."""
+        name = "" if table is None else '("{}")'.format(table.replace('"', '""'))
+        return [line for (line,) in self.rows(f"PRAGMA integrity_check{name}") if line != "ok"]
+
+    def trees(self) -> list[Any]:
+        """Return (root page, name, name of the table) of every table and index."""
+        return self.rows("SELECT rootpage, name, tbl_name FROM sqlite_schema")
+
+    def broken_references(self) -> list[tuple[str, str]]:
+        """Return (table, table that it refers to) for each row that refers to a missing one."""
+        return [(table, parent) for table, _, parent, _ in self.rows("PRAGMA foreign_key_check")]
+
+    def make_indexes_again(self) -> None:
+        """Make every index again from the rows."""
+        self.execute("REINDEX")
+
+    def size(self) -> int:
+        """Return how many bytes the pages of the file have."""
+        return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
 
     def checkpoint(self, *, wait: bool = True) -> bool:
         """Move the WAL into the file and truncate it; return False while a reader still needs it.
@@ -361,9 +374,6 @@ class Connection(Tables):
         except FileNotFoundError:
             return None
         return (found.st_dev, found.st_ino)
-
-    def _unreadable(self, what: str) -> str:
-        return f"{str(self.path)!r} holds {what}; run `evimem doctor`, or restore a backup"
 
     def _handle(self) -> apsw.Connection:
         """Return the SQLite handle, opened again where an earlier call may have left it in a state of its own.

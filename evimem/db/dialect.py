@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import orjson
 
-Value: TypeAlias = int | float | str | bytes | None
+Value: TypeAlias = int | float | str | bytes | list[Any] | None
 
 
 class Dialect(Protocol):
     """How one engine writes what SQL has no common words for. Each text holds one `?`, for the value beside it."""
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether statements can call `meets`, which is Python."""
+        ...
 
     def among(self, column: str) -> str:
         """Return the condition that a column is one of a set; bind `values`."""
         ...
 
     def table(self, name: str, *columns: str) -> str:
-        """Return a table of given rows, for FROM; bind `table_of`."""
+        """Return a table of given rows, for FROM; bind `table_of`. A column is its name and its type."""
+        ...
+
+    def joined(self, table: str, key: str, query: str) -> str:
+        """Return a join with the rows of a table whose key is among those that a query of the rows before it returns.
+
+        The query may end in a LIMIT, which counts for each of the rows before it.
+        """
         ...
 
     def values(self, values: Collection[int | str]) -> Value:
@@ -37,12 +49,17 @@ class Dialect(Protocol):
 class SqliteDialect:
     """Sets and rows are JSON, which SQLite reads as a table: one statement for any number, prepared once."""
 
+    calls_python = True
+
     def among(self, column: str) -> str:
         return f"{column} IN (SELECT value FROM json_each(?))"
 
     def table(self, name: str, *columns: str) -> str:
-        fields = ", ".join(f"value ->> {at} AS {column}" for at, column in enumerate(columns))
+        fields = ", ".join(f"value ->> {at} AS {column.split()[0]}" for at, column in enumerate(columns))
         return f"(SELECT {fields} FROM json_each(?)) AS {name}"
+
+    def joined(self, table: str, key: str, query: str) -> str:
+        return f"JOIN {table} ON {table}.{key} IN ({query})"
 
     def values(self, values: Collection[int | str]) -> Value:
         return orjson.dumps(list(values)).decode()

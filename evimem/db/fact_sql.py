@@ -43,22 +43,25 @@ def facts_near(db: Tables, asked: Collection[tuple[int, str, str | None]], side:
         "SELECT * FROM (SELECT near.row, near.instant, near.seq, near.span_start FROM fact AS near "
         f"WHERE near.owner = here.owner AND near.topic = asked.{topic} AND (near.instant, near.seq, near.span_start, "
         f"near.row) {side} (here.instant, here.seq, here.span_start, here.row) ORDER BY near.instant {way}, "
-        f"near.seq {way}, near.span_start {way}, near.row {way} LIMIT {reach}) AS one"
+        f"near.seq {way}, near.span_start {way}, near.row {way} LIMIT {reach}) AS part"
         for topic in ("topic", "rival")
     )
     sql = (
-        f"SELECT asked.fact, fact.row FROM {db.dialect.table('asked', 'fact', 'topic', 'rival')} "
+        f"SELECT asked.fact, fact.row FROM {db.dialect.table('asked', 'fact bigint', 'topic text', 'rival text')} "
         "JOIN fact AS here ON here.row = asked.fact "
-        f"JOIN fact ON fact.row IN (SELECT row FROM ({' UNION ALL '.join(parts)}) AS both ORDER BY {order})"
+        + db.dialect.joined("fact", "row", f"SELECT row FROM ({' UNION ALL '.join(parts)}) AS near ORDER BY {order}")
     )
     return db.rows(sql, [db.dialect.table_of(asked)])
 
 
 def turns_with_facts_after(db: Tables, seqs: Collection[int], count: int, extractor: str) -> set[int]:
     """Return the turns, of so many that follow each of these in its session, in which an extractor found facts."""
+    following = (
+        "SELECT later.seq FROM turn AS later "
+        "WHERE later.session = turn.session AND later.seq > turn.seq ORDER BY later.seq LIMIT ?"
+    )
     sql = (
-        "SELECT DISTINCT fact.seq FROM turn JOIN fact ON fact.seq IN (SELECT later.seq FROM turn AS later "
-        "WHERE later.session = turn.session AND later.seq > turn.seq ORDER BY later.seq LIMIT ?) "
+        f"SELECT DISTINCT fact.seq FROM turn {db.dialect.joined('fact', 'seq', following)} "
         f"WHERE {db.dialect.among('turn.seq')} AND fact.extractor = ?"
     )
     return {seq for (seq,) in db.rows(sql, (count, db.dialect.values(seqs), extractor))}

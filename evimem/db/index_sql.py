@@ -13,7 +13,7 @@ def highest_row(db: Tables, key: str) -> int:
         db.value(
             "SELECT max(number) FROM (SELECT first + count - 1 AS number FROM passage WHERE first = "
             "(SELECT max(first) FROM passage) UNION ALL "
-            "SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?) AS given",
+            "SELECT CAST(value AS BIGINT) FROM meta WHERE key = ?) AS given",
             (key,),
         )
         or 0

@@ -13,11 +13,13 @@ LEASED, IN_BATCH = "leased by %", "in batch %"  # of a job that is taken: why it
 
 def queue_jobs(db: Tables, kind: str, seqs: Iterable[int], now: float) -> None:
     """Queue jobs; pending and done ones stay as they are, and failed ones are pending again unless of a model."""
-    db.executemany(
-        "INSERT INTO job (seq, kind, state, attempts, due, since) VALUES (?, ?, 'pending', 0, ?, ?) "
+    number = "CAST(? AS DOUBLE PRECISION)"
+    db.execute(
+        f"INSERT INTO job (kind, due, since, seq, state, attempts) SELECT DISTINCT CAST(? AS TEXT), {number}, "
+        f"{number}, asked.seq, 'pending', 0 FROM {db.dialect.table('asked', 'seq bigint')} WHERE TRUE "
         "ON CONFLICT (kind, seq) DO UPDATE SET state = 'pending', attempts = 0, due = excluded.due, error = NULL "
         "WHERE job.state = 'failed' AND job.kind <> 'extract'",
-        [(seq, kind, now, now) for seq in seqs],
+        (kind, now, now, db.dialect.table_of([[seq] for seq in seqs])),
     )
 
 
@@ -122,7 +124,7 @@ def retry_jobs(db: Tables, now: float) -> None:
     db.execute(
         "UPDATE job SET state = 'pending', attempts = 0, due = ?, error = NULL "
         "WHERE (state = 'failed' OR (state = 'pending' AND attempts > 0)) "
-        "AND NOT coalesce(error LIKE ?, 0) AND NOT coalesce(error LIKE ?, 0)",
+        "AND NOT coalesce(error LIKE ?, FALSE) AND NOT coalesce(error LIKE ?, FALSE)",
         (now, LEASED, IN_BATCH),
     )
 

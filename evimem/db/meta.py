@@ -27,10 +27,10 @@ def drop_meta(db: Tables, *keys: str) -> None:
 
 def drop_meta_under(db: Tables, prefix: str) -> None:
     """Delete what is kept under all keys that begin so."""
-    db.execute("DELETE FROM meta WHERE substr(key, 1, ?) = ?", (len(prefix), prefix))
+    db.execute("DELETE FROM meta WHERE substr(key, 1, length(?)) = ?", (prefix, prefix))
 
 
 def count_up(db: Tables, *keys: str) -> None:
     """Add one to the numbers that are kept under keys."""
-    sql = f"UPDATE meta SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) WHERE {db.dialect.among('key')}"
+    sql = f"UPDATE meta SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE {db.dialect.among('key')}"
     db.execute(sql, [db.dialect.values(keys)])

@@ -30,7 +30,7 @@ def places_near(db: Tables, spans: Collection[tuple[str, int, int]]) -> list[Any
 
     A span is the digest of a session, as hex digits, with two numbers.
     """
-    asked = db.dialect.table("asked", "session", "low", "high")
+    asked = db.dialect.table("asked", "session text", "low bigint", "high bigint")
     near = "FROM place AS near WHERE near.session = unhex(asked.session) AND near.seq"
     sql = (
         f"SELECT place.session, place.seq, place.count, place.taken FROM {asked} JOIN place "
@@ -42,7 +42,7 @@ def places_near(db: Tables, spans: Collection[tuple[str, int, int]]) -> list[Any
 
 def spans_with_turns(db: Tables, spans: Collection[tuple[int | None, int, int]]) -> set[tuple[int | None, int, int]]:
     """Return those of these (number of a session, or None for all; number, number) that have a turn in between."""
-    asked = db.dialect.table("asked", "session", "low", "high")
+    asked = db.dialect.table("asked", "session bigint", "low bigint", "high bigint")
     sql = (
         f"SELECT session, low, high FROM {asked} WHERE CASE WHEN session IS NULL "
         "THEN EXISTS (SELECT 1 FROM turn WHERE turn.seq > low AND turn.seq < high) "
@@ -110,7 +110,7 @@ def is_any_forgotten(db: Tables) -> bool:
 
 def marks_among(db: Tables, marks: Sequence[bytes]) -> set[bytes]:
     """Return which of these digests are those of erased ids."""
-    sql = f"SELECT mark FROM forgotten JOIN {db.dialect.table('asked', 'digits')} ON mark = unhex(digits)"
+    sql = f"SELECT mark FROM forgotten JOIN {db.dialect.table('asked', 'digits text')} ON mark = unhex(digits)"
     return {mark for (mark,) in db.rows(sql, [db.dialect.table_of([[mark.hex()] for mark in marks])])}
 
 

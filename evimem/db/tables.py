@@ -6,10 +6,11 @@ Names of tables and columns are constants of the package, never text of a user: 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from ..errors import UNREADABLE, StoreCorrupt
 from .dialect import Dialect, Value
 
 
@@ -17,7 +18,14 @@ class Tables(ABC):
     """A connection to the tables of a memory. An engine gives the statements, transactions and a dialect."""
 
     dialect: Dialect
+    name: str  # what the memory is called in messages
     aborted: int  # write blocks that were rolled back, and read blocks that failed unexpectedly
+    residue: str | None = None  # where the bytes of erased rows stay whatever `purge` does, and until when
+
+    @property
+    @abstractmethod
+    def usable(self) -> bool:
+        """Whether it is open, belongs to this process, and leads to the memory that was opened."""
 
     @abstractmethod
     def rows(self, sql: str, args: Sequence[Value] = ()) -> list[Any]:
@@ -36,8 +44,11 @@ class Tables(ABC):
         """Overwrite parts of a BLOB in place, each at its offset."""
 
     @abstractmethod
-    def writing(self) -> AbstractContextManager[None]:
-        """Hold the write lock for a block that is committed whole or not at all."""
+    def writing(self, *, durably: bool = True) -> AbstractContextManager[None]:
+        """Hold the write lock for a block that is committed whole or not at all.
+
+        Without `durably`, a power cut before the next commit that is durable undoes this one, whole as well.
+        """
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[None]:
@@ -48,8 +59,71 @@ class Tables(ABC):
         """Undo this part of a block of `writing` where it raises; the rest of the block stands."""
 
     @abstractmethod
+    def is_awaited(self) -> bool:
+        """Return whether somebody else waits to write."""
+
+    @abstractmethod
+    def give_way(self) -> None:
+        """Let those who wait for the write lock have it now: call it between two transactions of one long work."""
+
+    @abstractmethod
+    def purge(self, settle: Callable[[], None], *, wait: bool) -> bool:
+        """Overwrite what erased rows have left, then call `settle` in a transaction; return False where that must wait.
+
+        With `wait`, wait for other readers up to the timeout.
+        """
+
+    @abstractmethod
+    def page_faults(self, table: str | None = None) -> list[str]:
+        """Return what the engine finds wrong with the pages of a table, or of all."""
+
+    @abstractmethod
+    def trees(self) -> list[Any]:
+        """Return (root page, name, name of the table) of every table and index that `page_faults` may name."""
+
+    @abstractmethod
+    def broken_references(self) -> list[tuple[str, str]]:
+        """Return (table, table that it refers to) for each row that refers to a missing one."""
+
+    @abstractmethod
+    def make_indexes_again(self) -> None:
+        """Make every index again from the rows, where they could be damaged apart from these."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """Return how many bytes the memory takes."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close it; a second call does nothing."""
+
+    @contextmanager
+    def decoding(self) -> Iterator[None]:
+        """Raise StoreCorrupt for whatever the code that decodes stored values raises in the block."""
+        try:
+            yield
+        except UnicodeError:
+            raise StoreCorrupt(self._unreadable("text that is not UTF-8")) from None  # the cause would quote the text
+        except UNREADABLE as error:
+            raise StoreCorrupt(
+                self._unreadable(f"a value that raised {type(error).__name__} when it was decoded")
+            ) from error
+
+    def _unreadable(self, what: str) -> str:
+        return f"{self.name!r} holds {what}; run `evimem doctor`, or restore a backup"
+
     def pages(self, sql: str, after: tuple[int, ...], size: int) -> Iterator[list[Any]]:
-        """Yield the rows of a query, so many at once: its parameters are the key to go on after, and the size."""
+        """Yield the rows of a query, so many at once: its parameters are the key to go on after, and the size.
+
+        The key is what each row begins with. Raise StoreCorrupt where it does not rise: in a damaged tree a page may
+        lead back to an earlier one, and the rows would never end.
+        """
+        while page := self.rows(sql, (*after, size)):
+            last = tuple(page[-1][: len(after)])
+            if last <= after:
+                raise StoreCorrupt(self._unreadable("rows out of their order"))
+            yield page
+            after = last
 
     def value(self, sql: str, args: Sequence[Value] = ()) -> Any:
         """Return the first column of the first row, or None."""

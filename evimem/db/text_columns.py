@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 
+class LoneSurrogates(bytes):
+    """Text that is not valid Unicode, as bytes: another engine tells it from bytes by this type."""
+
+
 def bindable(text: str) -> str | bytes:
     """Return text as SQLite can hold it: lone surrogates, which are not UTF-8, as bytes."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
+        return LoneSurrogates(text.encode("utf-8", "surrogatepass"))
     return text
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from ..types.stored import Listing
-from ..types.where import Where
+from ..types.where import Where, meets
 from .dialect import Value
 from .tables import Tables
 from .text_columns import bindable
@@ -44,25 +45,29 @@ def turns_around(db: Tables, seqs: Collection[int], before: int, after: int) -> 
     Each half is one range of the index `turn_in_dialogue`, read from the turn outwards.
     """
     given = db.dialect.values(seqs)
-    halves = [
-        f"SELECT here.seq, turn.seq FROM turn AS here JOIN turn ON turn.seq IN (SELECT near.seq FROM turn AS near "
-        f"WHERE near.session = here.session AND (near.instant, near.seq) {side} (here.instant, here.seq) "
-        f"ORDER BY near.instant {way}, near.seq {way} LIMIT ?) WHERE {db.dialect.among('here.seq')}"
+    near = [
+        f"SELECT near.seq FROM turn AS near WHERE near.session = here.session AND (near.instant, near.seq) {side} "
+        f"(here.instant, here.seq) ORDER BY near.instant {way}, near.seq {way} LIMIT ?"
         for side, way in (("<", "DESC"), (">", "ASC"))
+    ]
+    halves = [
+        f"SELECT here.seq, turn.seq FROM turn AS here {db.dialect.joined('turn', 'seq', query)} "
+        f"WHERE {db.dialect.among('here.seq')}"
+        for query in near
     ]
     return db.rows(" UNION ALL ".join(halves), [before, given, after, given])
 
 
 def listed_numbers(db: Tables, listing: Listing, before: int | None, after: int | None) -> list[int]:
     """Return the numbers of the turns of a listing, ascending: its times as instants, and whatever its limit."""
-    where, args = _conditions(listing, before, after)
+    where, args = _conditions(db, listing, before, after)
     where = where.replace("+turn.speaker", "turn.speaker")  # here its index serves
     return [row[0] for row in db.rows(f"SELECT turn.seq FROM turn WHERE {where} ORDER BY turn.seq", args)]
 
 
 def listed_turns(db: Tables, listing: Listing, before: int | None, start: tuple[int, int], limit: int) -> list[Any]:
     """Return (instant, and the columns of turns) of a listing from an instant and number on, in dialogue order."""
-    where, args = _conditions(listing, before, None)
+    where, args = _conditions(db, listing, before, None)
     sql = f"SELECT turn.instant, {_COLUMNS} WHERE {where} AND (turn.instant, turn.seq) >= (?, ?) "
     return db.rows(f"{sql} ORDER BY turn.instant, turn.seq LIMIT ?", (*args, *start, limit))
 
@@ -71,7 +76,7 @@ def listed_from_last(
     db: Tables, listing: Listing, before: int | None, after: int | None, back: int
 ) -> tuple[int, int] | None:
     """Return the instant and number of the turn of a listing that is so many before its last."""
-    where, args = _conditions(listing, before, after)
+    where, args = _conditions(db, listing, before, after)
     order = "ORDER BY turn.instant DESC, turn.seq DESC LIMIT 1 OFFSET ?"
     found = db.rows(f"SELECT turn.instant, turn.seq FROM turn WHERE {where} {order}", (*args, back))
     return found[0] if found else None
@@ -90,17 +95,17 @@ def first_and_last_time(db: Tables) -> tuple[str | None, str | None]:
 
 def count_turns(db: Tables, most: int) -> int:
     """Return how many turns there are, counting no further than `most`: a full count scans the table."""
-    return int(db.value("SELECT count(*) FROM (SELECT 1 FROM turn LIMIT ?) AS some", (most,)))
+    return int(db.value("SELECT count(*) FROM (SELECT 1 FROM turn LIMIT ?) AS counted", (most,)))
 
 
-def _conditions(listing: Listing, before: int | None, after: int | None) -> tuple[str, list[Value]]:
+def _conditions(db: Tables, listing: Listing, before: int | None, after: int | None) -> tuple[str, list[Value]]:
     """Return the conditions of a listing as SQL over `turn`, with their arguments.
 
     The unary plus keeps SQLite from the index of speakers: it has no order, so that all turns of one would be sorted
     for each page. Turns are read in the order of `turn_in_dialogue` (with a session) or `turn_in_time`.
     """
     args: list[Value] = []
-    clauses = ["1"]
+    clauses = ["TRUE"]
     for clause, value in (
         ("turn.session = (SELECT ord FROM session WHERE name = ?)", listing.session and bindable(listing.session)),
         ("+turn.speaker = (SELECT ord FROM speaker WHERE name = ?)", listing.speaker and bindable(listing.speaker)),
@@ -111,7 +116,8 @@ def _conditions(listing: Listing, before: int | None, after: int | None) -> tupl
         if value is not None:
             clauses.append(clause)
             args.append(value)
-    for clause, values in () if listing.where is None else _of_metadata(listing.where):
+    of_metadata = _of_metadata if db.dialect.calls_python else partial(_by_numbers, db)
+    for clause, values in () if listing.where is None else of_metadata(listing.where):
         clauses.append(clause)
         args.extend(values)
     return " AND ".join(clauses), args
@@ -123,8 +129,7 @@ def _of_metadata(where: Where) -> Iterator[tuple[str, Sequence[Any]]]:
     `meets` is a call of Python, for each turn that it is made for, so that it is left out where a turn is known to meet
     everything without it: whole numbers are compared by SQLite, and what is not in the text is not equal to it.
     """
-    for parts in where.parts():
-        yield f"({' OR '.join('instr(turn.metadata, ?)' for _ in parts) or '0'})", parts
+    yield from _in_text(where)
     absent: list[str] = []
     for condition in where.conditions:
         if condition.orders_numbers:
@@ -143,3 +148,17 @@ def _of_metadata(where: Where) -> Iterator[tuple[str, Sequence[Any]]]:
     if absent:
         sure = " AND ".join("NOT instr(turn.metadata, ?)" for _ in absent)
         yield f"({sure} OR meets(turn.metadata, ?))", (*absent, where.text)
+
+
+def _in_text(where: Where) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Yield quick tests of the text of metadata, which any that meets all conditions passes."""
+    for parts in where.parts():
+        yield f"({' OR '.join('instr(turn.metadata, ?) > 0' for _ in parts) or 'FALSE'})", parts
+
+
+def _by_numbers(db: Tables, where: Where) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Yield the condition that a turn is one of those whose metadata meets all conditions, for Python reads it here."""
+    tests = list(_in_text(where))
+    passed = " AND ".join(["TRUE", *(test for test, _ in tests)])
+    found = db.rows(f"SELECT seq, metadata FROM turn WHERE {passed}", [part for _, parts in tests for part in parts])
+    yield db.dialect.among("turn.seq"), [db.dialect.values([seq for seq, kept in found if meets(kept, where.text)])]

@@ -246,7 +246,7 @@ class AsyncMemory:
         await self.close()
 
     def __repr__(self) -> str:
-        return f"<evimem.AsyncMemory {str(self._core.store.path)!r}>"
+        return f"<evimem.AsyncMemory {self._core.store.name!r}>"
 
     async def _run(self, flow: Flow[T]) -> T:
         """Drive a flow: in the worker as far as it goes by itself, so that the event loop only ever waits."""

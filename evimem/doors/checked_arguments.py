@@ -33,8 +33,11 @@ def checked_path(name: str, value: str | PathLike[str]) -> Path:
     try:
         path = Path(value)
         os.fsencode(path)
+        is_address = path.parts[:1] in {("postgresql:",), ("postgres:",)}  # as a path it has lost a slash
     except (TypeError, UnicodeEncodeError) as error:
         raise InvalidQuery(f"{name} is {shown(value)}; expected a path, as a string or a Path") from error
+    if is_address:  # not shown: it may hold a password
+        raise InvalidQuery(f"{name} is the address of a server; expected a path here, or the address as a string")
     return path
 
 

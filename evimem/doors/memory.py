@@ -802,7 +802,7 @@ class Memory:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<evimem.Memory {str(self._core.store.path)!r}>"
+        return f"<evimem.Memory {self._core.store.name!r}>"
 
     def _run(self, flow: Flow[T]) -> T:
         return run(flow, self._perform)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import blake2b
 from inspect import iscoroutinefunction
 from time import time
 from typing import Any, get_args
 
 from ..embedding import StaticEmbedder
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, shown
 from ..llm.llm_judge import LLMJudge
 from ..openai import OpenAI
 from ..protocols import AsyncEmbedder, Embedder, Extractor
+from ..store.keeper import Keeper
 from ..store.sqlite import SqliteStore
 from ..types.paths import AnyPath
 from ..types.values import DateOrder
@@ -25,6 +27,7 @@ from .watching import Observer
 def open(  # noqa: PLR0913 - what a memory is made of
     path: AnyPath,
     *,
+    user: str | None = None,
     llm: Any = None,
     embedder: Embedder | None = None,
     extractor: Extractor | None = None,
@@ -40,7 +43,9 @@ def open(  # noqa: PLR0913 - what a memory is made of
 
     Args:
         path: The file; its folder must exist. The other files are named after it. A symbolic link is followed; a file
-            with several hard links is refused. Files are created readable by their owner only.
+            with several hard links is refused. Files are created readable by their owner only. Or the address of a
+            PostgreSQL server, "postgresql://role:password@host/database", with `user`.
+        user: Whose memory to open on a server: any non-empty string; no one else's is ever read or written.
         llm: The chat model that judges, answers and extracts facts: an `OpenAI`, the name of a model ("gpt-4o-mini"
             is `OpenAI(model="gpt-4o-mini")`), or any object with `complete(request)`. Without one, rules do all of it.
         embedder: Must be the one that the memory was built with (its `name` and `dimension` are stored); by default
@@ -68,7 +73,9 @@ def open(  # noqa: PLR0913 - what a memory is made of
         InvalidQuery: `llm` is neither a model nor the name of one, `on_model_error` neither "raise" nor "offline",
             `path` is ":memory:", `timezone` is no zone or another than that of the memory's turns, or
             `date_order` is none of the three.
-        MissingExtra: `llm` is a name, and the `openai` package is not installed.
+        MissingExtra: `llm` is a name, and the `openai` package is not installed; or `path` is that of a server, and
+            `psycopg` is not.
+        StoreUnavailable: The server cannot be reached.
         NotAMemory: The file is something else.
         NewerSchema: A later version of evimem wrote it.
         EmbedderMismatch: It was built with an embedder of another name.
@@ -78,13 +85,15 @@ def open(  # noqa: PLR0913 - what a memory is made of
         StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
     """
     model = chat_model(llm)
-    core = make_core(path, model, embedder, extractor, clock, timezone, date_order, on_model_error, observer)
+    owner = _owner(path, user)
+    core = make_core(path, model, embedder, extractor, clock, timezone, date_order, on_model_error, observer, owner)
     return Memory(core, model)
 
 
 def open_async(  # noqa: PLR0913 - what a memory is made of
     path: AnyPath,
     *,
+    user: str | None = None,
     llm: Any = None,
     embedder: Embedder | AsyncEmbedder | None = None,
     extractor: Extractor | None = None,
@@ -103,7 +112,8 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
     model = chat_model(llm)
     if model is not None and not callable(getattr(model, "as_async", None)):
         raise InvalidQuery(f"llm is a {type(llm).__name__}; an event loop needs a model with as_async(), as OpenAI has")
-    core = make_core(path, model, embedder, extractor, clock, timezone, date_order, on_model_error, observer)
+    owner = _owner(path, user)
+    core = make_core(path, model, embedder, extractor, clock, timezone, date_order, on_model_error, observer, owner)
     return AsyncMemory(core, None if model is None else model.as_async())
 
 
@@ -121,7 +131,7 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
 ) -> Core:
     """Open the store and combine it with its parts: `llm` is a model that `chat_model` returned.
 
-    `owner` (a pool's key of a user) is stored and checked.
+    `owner` (a pool's key of a user) is stored and checked; on a server it is whose memory to open.
     """
     chosen = StaticEmbedder() if embedder is None else embedder
     checked_part("embedder", chosen, ("embed",), {"name": str, "dimension": int})
@@ -132,9 +142,41 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     if observer is not None:
         checked_part("observer", observer, ("begin",), {})
     dated: dict[str, Any] = {"timezone": timezone, "date_order": date_order}
-    store = SqliteStore(checked_path("path", path), chosen.name, chosen.dimension, clock=clock, owner=owner, **dated)
+    store = _store(path, owner, chosen.name, chosen.dimension, clock=clock, **dated)
     judge = None if llm is None else LLMJudge()
     return Core(store, chosen, judge, extractor, _model_name(llm), on_model_error, clock, observer=observer)
+
+
+def is_server(path: object) -> bool:
+    """Return whether a path is the address of a PostgreSQL server."""
+    return isinstance(path, str) and path.startswith(("postgresql://", "postgres://"))
+
+
+def key_of(user_id: object) -> str:
+    """Return what stands for a user: a digest of the id, byte for byte, so that no two ids share one."""
+    if not isinstance(user_id, str) or not user_id:
+        raise InvalidQuery(f"the user id is {shown(user_id)}; expected a non-empty string")
+    return blake2b(user_id.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+
+
+def _owner(path: object, user: str | None) -> str | None:
+    """Return the key of the user whose memory to open on a server; None for a file, which is one memory."""
+    if is_server(path):
+        return key_of(user)
+    if user is not None:
+        raise InvalidQuery(
+            f"user is {shown(user)} but the path is that of a file, which is one memory; leave user= out, or give the "
+            "address of a server, or use MemoryPool for a file a user"
+        )
+    return None
+
+
+def _store(path: AnyPath, owner: str | None, embedder: str, dimension: int, **options: Any) -> Keeper:
+    if is_server(path) and owner is not None:
+        from ..store.postgres_store import PostgresStore  # noqa: PLC0415 - it needs an extra
+
+        return PostgresStore(str(path), owner, embedder, dimension, **options)
+    return SqliteStore(checked_path("path", path), embedder, dimension, owner=owner, **options)
 
 
 def checked_on_model_error(value: OnModelError) -> OnModelError:

@@ -144,7 +144,7 @@ class Core:
         self.on_model_error = on_model_error
         self.clock = clock
         self.observer = observer
-        self.name: str = store_name(store.path)
+        self.name: str = store_name(store.name)
         kept = store.conventions
         self.extractor: Extractor = BoundedExtractor(extractor, kept) if extractor else self.default_extractor(kept)
         self.offline = OfflineJudge(extractor=self.extractor)  # judges where there is no model, or it failed

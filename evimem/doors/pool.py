@@ -10,12 +10,9 @@ from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
-from hashlib import blake2b
 from os import PathLike
-from pathlib import Path
 from typing import Any, cast
 
-from ..db.atomic_files import make_folder
 from ..db.safe_context import safe_context
 from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError, shown
 from ..store.keeper import Keeper
@@ -24,14 +21,14 @@ from .async_memory import AsyncMemory
 from .checked_arguments import checked_count, checked_path
 from .leases import Lease, Leases, OpenMemory, PooledStore, Slot
 from .memory import Memory
-from .open import chat_model, checked_on_model_error, make_core
+from .open import chat_model, checked_on_model_error, is_server, key_of, make_core
 from .operations import Lending, OnModelError
+from .places import Folder, Users
 
 # Handles that a fork brought into a child. They are never closed there: the files belong to the parent's handles, and
 # closing the last handle of a file would move and delete a log that the parent is writing.
 _LEFT_TO_PARENT: list[object] = []
 
-_SUFFIX = ".evimem"
 _MOST_IDLE_WORKERS = 32  # threads that a pool keeps for the next block on an event loop
 _POLL = 0.005  # seconds between two looks at leases whose blocks have ended, while the pool is closed
 
@@ -59,7 +56,8 @@ class MemoryPool:
     own; memories that were opened before the fork are refused there with StoreClosed.
 
     Args:
-        root: the folder of the files; it is created where it does not exist.
+        root: the folder of the files; it is created where it does not exist. Or the address of a PostgreSQL server,
+            where users are rows that no other user's statement reaches: see `evimem.open`.
         capacity: how many memories may be open at once, at least 1. Each holds two to four file descriptors and what a
             search needs in memory.
         wait_seconds: how long to wait for a place, in seconds, when a block begins and when its place was lent; 0
@@ -91,8 +89,7 @@ class MemoryPool:
                 f"wait_seconds is {shown(wait_seconds)}; expected seconds from 0 to {threading.TIMEOUT_MAX}"
             )
         self._on_model_error = checked_on_model_error(on_model_error)
-        self._root = checked_path("root", root)
-        make_folder(self._root)
+        self._place = Users(str(root)) if is_server(root) else Folder(checked_path("root", root))
         self._wait_seconds = wait_seconds
         self._llm = chat_model(llm)
         self._options = options
@@ -183,7 +180,7 @@ class MemoryPool:
 
     def __contains__(self, user_id: object) -> bool:
         """Return whether a user has a memory, which may be empty. Raise InvalidQuery as `open` does."""
-        return self._path(key_of(user_id)).exists()
+        return self._place.has(key_of(user_id))
 
     def count(self) -> int:
         """Return how many users have a memory, open or not, for metrics. It lists the folder.
@@ -193,7 +190,7 @@ class MemoryPool:
         Raises:
             OSError: the folder cannot be read.
         """
-        return sum(1 for file in self._files() if file.name.endswith(_SUFFIX))
+        return self._place.count()
 
     def bytes(self) -> int:
         """Return the size of all memories on disk, in bytes, their logs and indexes included. It lists the folder.
@@ -201,7 +198,7 @@ class MemoryPool:
         Raises:
             OSError: the folder cannot be read.
         """
-        return sum(_size(file) for file in self._files())
+        return self._place.bytes()
 
     def close(self) -> None:
         """Close every memory; a second call does nothing.
@@ -375,8 +372,7 @@ class MemoryPool:
 
     def _open_file(self, key: str) -> OpenMemory:
         """Open a file, for the blocks that have lent their place where there are such."""
-        path = self._path(key)
-        make_folder(path.parent)
+        path = self._place.of(key)
         with self._guard():
             kept = self._leases.opened(key)
         options = self._options if kept is None else {**self._options, "embedder": kept.core.embedder}
@@ -449,20 +445,12 @@ class MemoryPool:
             self._closed = self._closed or self._leases.idle
             return self._closed
 
-    def _path(self, key: str) -> Path:
-        return self._root / key[:2] / f"{key}{_SUFFIX}"
-
     def _is_there(self, key: str) -> bool:
         """Return whether a user has a memory, or a block that is about to make one."""
         with self._guard():
-            return self._leases.has_block(key) or self._path(key).exists()
-
-    def _files(self) -> Iterator[os.DirEntry[str]]:
-        """Yield the files of memories, and what SQLite and the vector index keep beside them."""
-        with os.scandir(self._root) as folders:
-            for folder in [entry for entry in folders if len(entry.name) == 2 and entry.is_dir()]:
-                with os.scandir(folder) as files:
-                    yield from files
+            if self._leases.has_block(key):
+                return True
+        return self._place.has(key)
 
     def _guard(self) -> threading.RLock:
         """Return the lock, for a `with` statement; in the child of a fork, one of its own, with nothing open."""
@@ -475,22 +463,8 @@ class MemoryPool:
         return self._lock
 
 
-def key_of(user_id: object) -> str:
-    """Return the file name of a user: a digest of the id, byte for byte, so that no two ids share one."""
-    if not isinstance(user_id, str) or not user_id:
-        raise InvalidQuery(f"the user id is {shown(user_id)}; expected a non-empty string")
-    return blake2b(user_id.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
-
-
 def _nobody(user_id: str) -> EraseReport:
     return EraseReport("erased", 0, 0, f"there is no memory of {shown(user_id)}")
-
-
-def _size(file: os.DirEntry[str]) -> int:
-    try:
-        return file.stat(follow_symlinks=False).st_size
-    except FileNotFoundError:  # erased, or a log that was emptied, since the folder was read
-        return 0
 
 
 def _closed_gate() -> threading.Lock:

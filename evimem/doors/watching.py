@@ -7,6 +7,7 @@ in another way than asked for. It never holds content: no text, question, name, 
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -19,6 +20,7 @@ from ..flow import Effect, Embed, Flow, intercepted
 from ..types.answer import Answer
 from ..types.block import Block
 from ..types.model import Complete
+from ..types.paths import AnyPath
 from ..types.reports import AddReport, EraseReport
 from ..types.stored import READINGS
 from ..types.trace import Event
@@ -151,12 +153,12 @@ def _checked_call(told: Callable[[Any], None]) -> Callable[[Any], None]:
     raise InvalidQuery(f"asks of an observation returned {shown(told)}; expected a function of the reply")
 
 
-def store_name(path: Path) -> str:
+def store_name(name: AnyPath) -> str:
     """Return what a memory is called where its path would tell too much: see `Operation.store`."""
-    stem = path.name.partition(".")[0]
+    stem = Path(name).name.partition(".")[0]
     if len(stem) == _KEY and set(stem) <= set("0123456789abcdef"):
         return stem
-    return blake2b(bytes(path), digest_size=8).hexdigest()
+    return blake2b(os.fsencode(name), digest_size=8).hexdigest()
 
 
 def _log(operation: Operation, outcome: Any, seconds: float) -> None:
@@ -187,7 +189,7 @@ def _to_warn_of(operation: Operation, outcome: Any) -> str:
         case Answer() if outcome.fell_back:
             return "the model failed, and the offline judge answered in its place"
         case EraseReport(status="pending"):
-            return "erased bytes are still in the file, until another reader of it ends"
+            return "erased bytes are still stored for a time: the report says where, and until when"
         case AddReport() if unread := sum("terms" in one.pending for one in outcome.statuses):
             return _unread(["terms"], unread)
         case AddReport() if not operation.remote and any("vector" in status.pending for status in outcome.statuses):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -62,9 +63,10 @@ class AnnIndexCache:
     another origin is never used.
     """
 
-    def __init__(self, path: Path, min_rows: int = MIN_ROWS) -> None:
-        self.min_rows = min_rows
-        self._file = path.with_name(f"{path.name}.ann")
+    def __init__(self, path: Path | None, min_rows: int = MIN_ROWS) -> None:
+        """Take the path of the memory; without one there is no index, and every vector is compared."""
+        self.min_rows = min_rows if path is not None else sys.maxsize
+        self._file = Path() if path is None else path.with_name(f"{path.name}.ann")
         self._corpus: Corpus | None = None
         self._index: HnswIndex | None = None
         self._complete: CompleteIndex | None = None
@@ -120,6 +122,8 @@ class AnnIndexCache:
     def drop(self) -> None:
         """Delete the index, its file and its temporary files: it holds vectors of turns that are being forgotten."""
         self._index = self._complete = self._origin = self._tried = None
+        if self.min_rows == sys.maxsize:
+            return
         with changing(repr(str(self._file)), "nothing was forgotten"):
             self._file.unlink(missing_ok=True)
         sweep(self._file)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..db.care_sql import TURNS, broken_references, facts_never_linked, page_faults, trees
+from ..db.care_sql import TURNS, facts_never_linked
 from ..db.index_sql import turns_without_rows
 from ..edges import threshold
 from ..embedding.quantize import is_packed
@@ -74,7 +74,7 @@ def _problems(layers: Layers, extractor: Extractor, progress: Progress) -> Itera
 
 def _page_problems(layers: Layers) -> Iterator[str]:
     """Yield a line for each table or index in which `PRAGMA integrity_check` finds damaged pages."""
-    found_trees = trees(layers.db)
+    found_trees = layers.db.trees()
     roots = {root: name for root, name, _ in found_trees}
     tables = {name: table for _, name, table in found_trees}
     found: dict[tuple[str, str | None], list[str]] = {}
@@ -92,11 +92,11 @@ def _faults(layers: Layers, tables: Sequence[str]) -> Iterator[tuple[str | None,
     Where it gives up on the whole file it is asked table by table: the one at which it gives up again is damaged.
     """
     try:
-        lines = page_faults(layers.db)
+        lines = layers.db.page_faults()
     except StoreCorrupt:
         for table in tables:
             try:
-                lines = page_faults(layers.db, table)
+                lines = layers.db.page_faults(table)
             except StoreCorrupt as error:
                 lines = []
                 yield table, str(error.__cause__)
@@ -124,7 +124,7 @@ def _cure(what: str, table: str | None) -> str:
 
 
 def _orphans(layers: Layers) -> Iterator[str]:
-    counts = Counter(broken_references(layers.db))
+    counts = Counter(layers.db.broken_references())
     for (table, parent), count in counts.items():
         cure = RESTORE if table in _RAW else REPAIR
         yield f"{count} row(s) of table {table!r} refer to missing rows of {parent!r}: {cure}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..db.care_sql import TURNS
 from ..db.meta import drop_meta
-from ..errors import UNREADABLE, DiskFull, StoreBusy
+from ..errors import UNREADABLE
 from ..index.document import Document, found_by
 from ..index.passage_table import RowRange
 from ..types.reports import EraseReport
@@ -37,6 +37,10 @@ _DERIVED = (  # rows that refer to others first, for the foreign keys
     "trace",
 )
 _PAGE = 1000  # turns erased at once
+HELD = (
+    "another reader still holds an older state of the file, another process is writing to the file, or the disk is "
+    "full; the bytes go when that has ended and the memory is next written, opened or closed"
+)
 SPARE = 256  # numbers of erased rows that stay unused however small a memory is
 
 
@@ -111,16 +115,14 @@ class Erasure:
 
     def report(self) -> EraseReport:
         """Purge the log, waiting for others; return what was erased, as "pending" where they held it on."""
-        if finish_erasure(self._layers, wait=True):
+        residue = self._layers.db.residue
+        if residue is None and finish_erasure(self._layers, wait=True):
             return EraseReport("erased", self._turns, self._facts)
-        reason = (
-            "another reader still holds an older state of the file, another process is writing to the file, or the "
-            "disk is full; the bytes go when that has ended and the memory is next written, opened or closed"
-        )
-        return EraseReport("pending", self._turns, self._facts, reason)
+        return EraseReport("pending", self._turns, self._facts, residue or HELD)
 
     def _note_commit(self) -> None:
-        self._layers.set_meta(UNFINISHED, "1")
+        if self._layers.db.residue is None:
+            self._layers.set_meta(UNFINISHED, "1")
         self._layers.invalidate_ann()
         self._layers.count_commit(rewrote=True)
 
@@ -190,21 +192,11 @@ class Erasure:
 def finish_erasure(layers: Layers, *, wait: bool) -> bool:
     """Purge the bytes of erased turns from the log and from unused parts of pages, if an erasure left any.
 
-    With `wait`, wait for readers up to the busy timeout. Return False while another reader needs the log, or others
-    write: the erasure itself is committed, so that it must not be reported as one that failed.
+    See `Tables.purge`.
     """
     if layers.meta(UNFINISHED) is None:
         return True
-    try:
-        if not layers.db.checkpoint(wait=wait):
-            return False
-        with layers.db.writing():
-            if not layers.db.blank():
-                return False  # another handle has written since the checkpoint
-            drop_meta(layers.db, UNFINISHED)
-    except (StoreBusy, DiskFull):
-        return False
-    return True
+    return layers.db.purge(lambda: drop_meta(layers.db, UNFINISHED), wait=wait)
 
 
 def _pages(seqs: list[int]) -> Iterator[list[int]]:

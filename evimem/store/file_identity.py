@@ -18,7 +18,7 @@ def check_identity(layers: Layers, name: str, dimension: int, owner: str | None)
     """
     kept, width, owned = (layers.meta(key) for key in ("embedder", "dimension", "owner"))
     if owned != owner and kept is not None and owner is not None:
-        raise StoreError(f"{str(layers.db.path)!r} belongs to another user of a pool; put that user's own file back")
+        raise StoreError(f"{layers.db.name!r} belongs to another user of a pool; put that user's own file back")
     if kept is None or width is None:
         layers.set_meta("embedder", name)
         layers.set_meta("dimension", str(dimension))

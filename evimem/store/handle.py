@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from typing import Any
 
-from ..db.connection import Connection
+from ..db.meta import read_meta
 from ..db.safe_context import safe_context
-from ..errors import StoreBusy
+from ..db.tables import Tables
+from ..errors import StoreRolledBack
 from ..index.ann_file import Origin
 from ..index.corpus import Corpus
-from ..raw import LocalTimes
+from ..raw import LocalTimes, settle_timezone
 from ..raw.commit_mark import EVERY
 from ..times import Conventions
+from ..times.date_order import checked_date_order
+from ..types.values import DateOrder
 from .ann import AnnIndexCache
 from .erase import finish_erasure
 from .layers import Layers
-from .open_file import save_mark
 from .spare_room import give_back
 
 
@@ -32,7 +34,7 @@ class StoreHandle:
 
     def __init__(self, layers: Layers, ann: AnnIndexCache) -> None:
         self.layers = layers
-        self.path = layers.db.path
+        self.name = layers.db.name
         self.ann = ann
         self._corpus: Corpus | None = None
         # The counter `epoch` of the file and the aborted blocks of this handle when the corpus was read: an aborted
@@ -42,22 +44,33 @@ class StoreHandle:
         self._written_state: tuple[object, ...] = ()
         self._erasure_finished = True
         self._commits_since_mark = 0
+        self._commits_seen = 0
+        self._is_other = False  # another memory stands where this one was opened
+
+    def settle_times(self, timezone: str | None, date_order: DateOrder | None) -> None:
+        """Record how times and dates are read, or take what is recorded; in a transaction of the caller."""
+        self.times = settle_timezone(self.db, timezone)
+        if (given := checked_date_order(date_order)) and given != self.layers.meta("date_order"):
+            self.layers.set_meta("date_order", given)
+        order: Any = self.layers.meta("date_order")
+        self.conventions = Conventions("recent", order, self.times.zone)
 
     @property
-    def db(self) -> Connection:
-        """The connection of the file."""
+    def db(self) -> Tables:
+        """The connection to the memory."""
         return self.layers.db
 
     @property
     def usable(self) -> bool:
-        """Whether the file is open in this process, and still at its path."""
-        return self.db.usable
+        """Whether it is open in this process, and still where it was opened."""
+        return self.db.usable and not self._is_other
 
     @safe_context
     def writing(self, *, durably: bool = True) -> Iterator[None]:
         """Hold the write lock; after an aborted block or another handle's rewrite, drop the cached vectors of facts."""
         with self.db.writing(durably=durably):
-            state = (self.layers.meta("epoch"), self.layers.meta("links"), self.db.aborted)
+            kept = self._counters()
+            state = (kept.get("epoch"), kept.get("links"), self.db.aborted)
             if state != self._written_state:
                 self.layers.edges.drop_cache()
                 self._written_state = state
@@ -65,10 +78,23 @@ class StoreHandle:
 
     def corpus(self) -> Corpus:
         """Return what searches score, caught up with the file; call it inside `db.reading()`."""
-        state = (int(self.layers.meta("epoch") or 0), self.db.aborted)
+        state = (int(self._counters().get("epoch", "0")), self.db.aborted)
         if self._corpus is None or state != self._corpus_state or not self.layers.segments.follow(self._corpus):
             self._corpus, self._corpus_state = self.layers.segments.corpus(), state
         return self._corpus
+
+    def _counters(self) -> dict[str, str]:
+        """Return the counters of commits. Raise StoreRolledBack for another memory, or an older state of this one."""
+        kept = read_meta(self.db, "store", "epoch", "links", "commits")
+        commits = int(kept.get("commits", "0"))
+        if kept.get("store", "") != self.layers.store or commits < self._commits_seen:
+            self._is_other = True
+            raise StoreRolledBack(
+                f"{self.name!r} was erased, replaced, or is older than it was: {commits} commits of at least "
+                f"{self._commits_seen}; open it again, or put the newer one back"
+            )
+        self._commits_seen = commits
+        return kept
 
     def ann_origin(self) -> Origin:
         """Return what a vector index must have been built from: this file, its embedder, its current positions."""
@@ -102,14 +128,8 @@ class StoreHandle:
         self._erasure_finished = finished
 
     def save_mark(self) -> None:
-        """Write the high-water mark; while others write on and on, leave it to the next commit, or to `close`.
-
-        What was committed is kept without it, so that no call fails for it.
-        """
-        self._commits_since_mark = EVERY
-        with suppress(StoreBusy):
-            save_mark(self.db)
-            self._commits_since_mark = 0
+        """Write down outside of the memory how many commits it has, where the engine has a place for that."""
+        self._commits_since_mark = 0
 
     def close(self) -> None:
         """Write the mark if commits were made since the last one, and close the file."""

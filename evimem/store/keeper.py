@@ -23,7 +23,7 @@ class Keeper(Store, Protocol):
 
     times: LocalTimes  # how times are read
     conventions: Conventions  # how dates in texts are
-    path: Path
+    name: str  # what it is called in messages: the path of a file
 
     @property
     def usable(self) -> bool:

@@ -1,4 +1,4 @@
-"""The three layers and the job queue over one connection, the file's settings, and the counters of its commits."""
+"""The three layers and the job queue over one connection, the memory's settings, and the counters of its commits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ..db.connection import Connection
 from ..db.meta import count_up, drop_meta, drop_meta_under, meta, set_meta
+from ..db.tables import Tables
 from ..edges import EdgeGraph
 from ..embedding.quantize import Packed
 from ..errors import StoreError
@@ -33,7 +33,7 @@ _PREFIX = "setting."  # of settings kept for code above the store, apart from th
 class Layers:
     """The parts of a store, all on one connection."""
 
-    db: Connection
+    db: Tables
     raw: RawLog
     facts: FactTable
     passages: PassageTable
@@ -43,8 +43,8 @@ class Layers:
     store: str  # the random id of the memory
 
     @classmethod
-    def over(cls, db: Connection, dimension: int, size: int, clock: Callable[[], float]) -> Layers:
-        """Return the layers of an open file; `size` is the number of turns in a segment."""
+    def over(cls, db: Tables, dimension: int, size: int, clock: Callable[[], float]) -> Layers:
+        """Return the layers of an open memory; `size` is the number of turns in a segment."""
         index = (FactTable(db), PassageTable(db), Segments(db, dimension, size))
         return cls(db, RawLog(db), *index, EdgeGraph(db), Jobs(db, clock), meta(db, "store") or "")
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..db.care_sql import file_size
 from ..db.schema import MIGRATIONS
 from ..edges import ranked
 from ..errors import DimensionMismatch, StoreCorrupt
@@ -250,7 +249,7 @@ def _listed(layers: Layers, listing: Listing) -> Iterator[Turn]:
         if left <= 0:
             return
         if (following := page[-1][0].next) <= place:  # as in `Connection.pages`
-            raise StoreCorrupt(f"{str(layers.db.path)!r} holds turns out of their order; run `evimem doctor`")
+            raise StoreCorrupt(f"{layers.db.name!r} holds turns out of their order; run `evimem doctor`")
         place = following
         with layers.db.reading():
             page = layers.raw.listed(listing, place, left)
@@ -318,7 +317,7 @@ def stats(handle: StoreHandle) -> Stats:
 def _stats(layers: Layers) -> Stats:
     roster = layers.raw.roster()
     return Stats(
-        str(layers.db.path),
+        layers.db.name,
         layers.raw.count(),
         layers.db.count("session"),
         roster.speakers,
@@ -328,7 +327,7 @@ def _stats(layers: Layers) -> Stats:
         roster.last,
         layers.meta("embedder") or "",
         layers.segments.dimension,
-        file_size(layers.db),
+        layers.db.size(),
         len(MIGRATIONS),
     )
 

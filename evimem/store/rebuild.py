@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from ..db.care_sql import drop_facts_of_others, drop_rows_without_turn, make_indexes_again
+from ..db.care_sql import drop_facts_of_others, drop_rows_without_turn
 from ..db.meta import drop_meta
 from ..embedding.quantize import Packed, is_packed
 from ..errors import UNREADABLE
@@ -37,7 +37,7 @@ def rebuild_all(layers: Layers, extractor: Extractor, *, reread: bool, progress:
         StoreCorrupt: A turn is not what was stored; nothing is changed.
     """
     db = layers.db
-    make_indexes_again(db)  # first: every statement below finds rows by the indexes
+    db.make_indexes_again()  # first: every statement below finds rows by the indexes
     layers.edges.clear()  # before facts: foreign keys hold a fact while an edge or a vector refers to it
     db.delete("posting")
     for table in ("fact", "passage", "job"):

@@ -2,75 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
+from ..db.atomic_files import changing, check_target, claim, sweep, sync_folder
 from ..db.meta import meta
+from ..errors import StoreBusy, StoreError
 from ..index.segments import SIZE
-from ..raw import settle_timezone
-from ..times import Conventions
-from ..times.date_order import checked_date_order
+from ..raw.commit_mark import EVERY
 from ..types.values import DateOrder
-from . import care, check, find_facts, reads, writes
 from .ann import MIN_ROWS, AnnIndexCache
+from .any_store import AnyStore
 from .file_identity import check_identity
-from .handle import StoreHandle
 from .layers import Layers
-from .open_file import open_checked, real_path
+from .open_file import drop_mark, open_checked, real_path, save_mark
+
+_COMPANIONS = ("-wal", "-shm", "-journal")  # files that SQLite may leave next to a database
 
 
-class SqliteStore(StoreHandle):
+class SqliteStore(AnyStore):
     """The `Store` that evimem ships: a file, and each verb where it is done."""
-
-    known = reads.known
-    recall = reads.recall
-    recall_facts = find_facts.recall_facts
-    expand = reads.expand
-    read = reads.read
-    find = reads.find
-    contexts = reads.contexts
-    order = reads.order
-    turns = reads.turns
-    pairs = reads.pairs
-    facts = reads.facts
-    about = reads.about
-    keywords = reads.keywords
-    holding = reads.holding
-    roster = reads.roster
-    due = reads.due
-    untried = reads.untried
-    count_untried = reads.count_untried
-    waiting = reads.waiting
-    put_off = reads.put_off
-    unread = reads.unread
-    past = reads.past
-    setting = reads.setting
-    trace = reads.trace
-    health = reads.health
-    stats = reads.stats
-
-    write = writes.write
-    continue_session = writes.continue_session
-    settle = writes.settle
-    enqueue_missing = writes.enqueue_missing
-    lease = writes.lease
-    release = writes.release
-    hold = writes.hold
-    postpone = writes.postpone
-    retry_now = writes.retry_now
-    keep_setting = writes.keep_setting
-    keep_trace = writes.keep_trace
-    forget = writes.forget
-    forget_where = writes.forget_where
-
-    check = check.check
-    rebuild = care.rebuild
-    change_embedder = care.change_embedder
-    index_vectors = care.index_vectors
-    backup = care.backup
-    remove = care.remove
 
     def __init__(  # noqa: PLR0913 - what a file is opened with
         self,
@@ -110,7 +64,7 @@ class SqliteStore(StoreHandle):
         """
         path = real_path(path)
         self.path: Path = path
-        db = open_checked(path, vfs, busy_seconds)
+        self.file = db = open_checked(path, vfs, busy_seconds)
         try:
             with db.decoding():
                 kept = meta(db, "segment")
@@ -118,13 +72,59 @@ class SqliteStore(StoreHandle):
                 super().__init__(layers, AnnIndexCache(path, index_from))
                 with self.writing():
                     check_identity(layers, embedder, dimension, owner)
-                    self.times = settle_timezone(db, timezone)
-                    if (given := checked_date_order(date_order)) and given != layers.meta("date_order"):
-                        layers.set_meta("date_order", given)
-                    order: Any = layers.meta("date_order")
-                    self.conventions = Conventions("recent", order, self.times.zone)
+                    self.settle_times(timezone, date_order)
                 self.finish_erasure()
                 self.save_mark()
         except BaseException:
             db.close()
             raise
+
+    def save_mark(self) -> None:
+        """Write the high-water mark; while others write on and on, leave it to the next commit, or to `close`.
+
+        What was committed is kept without it, so that no call fails for it.
+        """
+        self._commits_since_mark = EVERY
+        with suppress(StoreBusy):
+            save_mark(self.file)
+            self._commits_since_mark = 0
+
+    def remove(self) -> bool:
+        """See `Keeper.remove`."""
+        try:
+            with self.writing():
+                if self.layers.raw.count():
+                    raise StoreError(f"{self.name!r} holds turns; forget everything before its files are deleted")
+                drop_mark(self.file.path)  # first: a mark without its file reads as a lost memory
+        except StoreBusy:  # another handle writes
+            return False
+        removed = self.file.remove()
+        if not removed:
+            self.save_mark()
+        return removed
+
+    def backup(self, target: Path) -> None:
+        """Copy a memory into a new file that appears under its name only when it is whole and on disk.
+
+        Raises:
+            StoreError: The target exists, or is no path of a regular file.
+            StoreReadOnly, DiskFull: It cannot be written; no backup is left.
+        """
+        check_target(target)
+        if target.exists():
+            raise StoreError(
+                f"{str(target)!r} exists already; a backup is never written over another file: give a new path"
+            )
+        sweep(target)  # temporary files of backups that were killed
+        temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+        try:
+            with changing(repr(str(target)), "there is no backup"), claim(temporary):
+                self.file.backup_to(temporary)
+            with changing(repr(str(target)), "there is no backup"):
+                with temporary.open("rb+") as file:
+                    os.fsync(file.fileno())
+                temporary.replace(target)
+        finally:
+            for leftover in (temporary, *(temporary.with_name(temporary.name + end) for end in _COMPANIONS)):
+                leftover.unlink(missing_ok=True)
+        sync_folder(target.parent)

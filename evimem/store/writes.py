@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..db.connection import Connection
+from ..db.tables import Tables
 from ..edges import threshold
 from ..embedding.quantize import pack
 from ..errors import TurnConflict
@@ -58,7 +58,7 @@ MOST_HELD = 0.08  # or if none does: what follows from them takes as long again,
 class _Held:
     """How long a transaction holds the write lock: until somebody waits for it, looked at now and then, or too long."""
 
-    def __init__(self, db: Connection) -> None:
+    def __init__(self, db: Tables) -> None:
         self._db = db
         self._look_at = time.monotonic() + HELD_SECONDS
         self._until = time.monotonic() + MOST_HELD
@@ -115,7 +115,7 @@ def _found_by(layers: Layers, entries: Sequence[Entry]) -> Found:
     return {id(entry): found_by(entry.turn) for entry, same in held if not same}
 
 
-def _at_once(db: Connection, entries: Sequence[Entry], most: int) -> int:
+def _at_once(db: Tables, entries: Sequence[Entry], most: int) -> int:
     """Return how many turns to store in one transaction: as many as others can wait for."""
     if len(entries) > AWAITED_AT_ONCE and db.is_awaited():
         most = AWAITED_AT_ONCE

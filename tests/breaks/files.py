@@ -6,7 +6,7 @@ from typing import Any
 from evimem.cli import arguments, page
 from evimem.db import atomic_files, connection
 from evimem.db.connection import Connection
-from evimem.doors import pool
+from evimem.doors import places
 from evimem.ingest import export, import_file
 from evimem.loaders import formats
 from evimem.store import forgotten_ids, open_file, sqlite
@@ -135,7 +135,7 @@ def temporary_files_follow_the_umask() -> None:
 
 @breaks(gate=f"{MODES}::test_every_folder_and_file_of_a_pool_is_its_owners_alone", says="assert")
 def folders_follow_the_umask() -> None:
-    put(pool, "make_folder", lambda folder: folder.mkdir(parents=True, exist_ok=True))
+    put(places, "make_folder", lambda folder: folder.mkdir(parents=True, exist_ok=True))
 
 
 @breaks(gate="tests/cli/test_escapes.py::test_no_command_prints_what_steers_the_terminal", says="assert")

@@ -11,6 +11,7 @@ from typing import Any
 from evimem import MemoryPool
 from evimem.doors import leases, pool
 from evimem.doors.leases import Leases, PooledStore, Slot
+from evimem.doors.places import Folder
 from evimem.store import sqlite
 from evimem.store.handle import StoreHandle
 from tests.breaks.gates import ISOLATION, LENDING, LENT, MACHINE, PATHS, POOL, SIGNALS, SOAK
@@ -59,7 +60,7 @@ def the_pool_opens_a_memory_under_an_evicted_id() -> None:
         if slot.evicted is not None:
             key = slot.evicted.key
             put(sqlite, "check_identity", lambda layers, *what: None)
-            put(MemoryPool, "_path", lambda self, wanted: self._root / key[:2] / f"{key}.evimem")
+            put(Folder, "_path", lambda self, wanted: self._root / key[:2] / f"{key}.evimem")
         evict(self, slot)
 
     put(MemoryPool, "_make_room", make_room)

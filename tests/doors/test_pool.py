@@ -133,7 +133,7 @@ def test_many_cancelled_callers_leave_a_pool_of_eight_alive(tmp_path):
 
 def test_a_file_that_cannot_be_opened_costs_no_place(tmp_path):
     with pool_at(tmp_path, capacity=1) as pool:
-        path = pool._path(key_of("ana"))
+        path = pool._place._path(key_of("ana"))
         path.parent.mkdir()
         path.write_bytes(b"this is no memory " * 10)
         for _ in range(3):

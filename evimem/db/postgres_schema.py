@@ -1,0 +1,202 @@
+"""The tables on a PostgreSQL server, as migrations: those of a file, each with the tenant that a row belongs to.
+
+No statement of a memory names the tenant. Row level security adds it to each, and the tenant of a transaction is
+signed: `tenant_ok` refuses one without the proof that only who knows the key can compute. What else a statement says,
+were it an attacker's, changes nothing of that.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain
+
+SCHEMA = "evimem"  # beside it, `evimem_key` is readable by its owner alone
+# Where names are looked up. Temporary tables and types come last: left out they would come first, and one that a
+# smuggled statement has made would be written to in the place of the table, or run in a function of the owner.
+PATH = f"{SCHEMA}, pg_temp"
+_COLUMN = re.compile(r"(?:^|, )([a-z_]+) (\w+(?: precision)?)")
+
+
+@dataclass(frozen=True, slots=True)
+class _TenantTable:
+    """A table: its columns, its key, what else is unique, and its indexes; a `string` is text compared byte by byte."""
+
+    columns: str
+    key: str
+    unique: tuple[str, ...] = ()
+    indexes: tuple[str, ...] = ()
+    checked: str = ""
+
+
+_LATER = " DEFERRABLE"  # checked when a statement ends, so that one may number all rows anew
+_TABLES: Mapping[str, _TenantTable] = {
+    "counter": _TenantTable("name string NOT NULL, number bigint NOT NULL", "name"),
+    "meta": _TenantTable("key string NOT NULL, value string NOT NULL", "key"),
+    "session": _TenantTable("ord bigint NOT NULL, name string NOT NULL", "ord", unique=("name",)),
+    "speaker": _TenantTable("ord bigint NOT NULL, name string NOT NULL", "ord", unique=("name",)),
+    "turn": _TenantTable(
+        "seq bigint NOT NULL, id string NOT NULL, session bigint NOT NULL, speaker bigint NOT NULL, "
+        "role string NOT NULL, text string NOT NULL, caption string, time string NOT NULL, "
+        "instant bigint NOT NULL, metadata string NOT NULL, digest bytea NOT NULL",
+        "seq",
+        unique=("id",),
+        indexes=("session, instant, seq", "instant, seq", "speaker", "session, seq"),
+    ),
+    "fact": _TenantTable(
+        "row bigint NOT NULL, id string NOT NULL, seq bigint NOT NULL, subject string NOT NULL, "
+        "predicate string NOT NULL, object string NOT NULL, event_start string, event_end string, "
+        "granularity string, phrase string, span_start bigint NOT NULL, span_end bigint NOT NULL, "
+        "kind string NOT NULL, extractor string NOT NULL, owner string, topic string, replaced_by string, "
+        "instant bigint NOT NULL",
+        "row",
+        unique=("id",),
+        indexes=(
+            "seq",
+            "owner, topic, instant, seq, span_start, row WHERE topic IS NOT NULL",
+            "replaced_by WHERE replaced_by IS NOT NULL",
+        ),
+    ),
+    "fact_vector": _TenantTable("row bigint NOT NULL, vector bytea NOT NULL, scale double precision NOT NULL", "row"),
+    "document": _TenantTable(
+        "row bigint NOT NULL, columns bytea NOT NULL, events bytea NOT NULL, terms bytea NOT NULL, "
+        "vector bytea, scale double precision",
+        "row",
+        checked=_LATER,
+    ),
+    "segment": _TenantTable(
+        "number bigint NOT NULL, columns bytea NOT NULL, events bytea NOT NULL, vectors bytea NOT NULL, "
+        "scales bytea NOT NULL",
+        "number",
+    ),
+    "posting": _TenantTable(
+        "term string NOT NULL, number bigint NOT NULL, positions bytea NOT NULL, counts bytea NOT NULL", "term, number"
+    ),
+    "passage": _TenantTable(
+        "seq bigint NOT NULL, first bigint NOT NULL, count bigint NOT NULL", "seq", unique=("first",), checked=_LATER
+    ),
+    "edge": _TenantTable(
+        "source bigint NOT NULL, target bigint NOT NULL, kind string NOT NULL, "
+        "weight double precision NOT NULL, CHECK (source < target)",
+        "source, target, kind",
+        indexes=("target, source",),
+    ),
+    "job": _TenantTable(
+        "seq bigint NOT NULL, kind string NOT NULL, state string NOT NULL, attempts bigint NOT NULL, "
+        "due double precision NOT NULL, since double precision NOT NULL, error string",
+        "kind, seq",
+        indexes=("seq",),
+    ),
+    "forgotten": _TenantTable("mark bytea NOT NULL", "mark"),
+    "trace": _TenantTable("number bigint NOT NULL, body bytea NOT NULL", "number"),
+    "trace_turn": _TenantTable("number bigint NOT NULL, seq bigint NOT NULL", "number, seq", indexes=("seq",)),
+    "place": _TenantTable(
+        "session bytea NOT NULL, seq bigint NOT NULL, count bigint NOT NULL, taken bigint",
+        "session, seq",
+        indexes=("taken WHERE taken IS NOT NULL",),
+    ),
+    "calls": _TenantTable("session bytea NOT NULL, kept string NOT NULL", "session"),
+}
+# Numbers of these count the rows that a tenant ever had, and are never given twice: by the column that holds them.
+NUMBERED = {"turn": "seq", "fact": "row", "session": "ord", "speaker": "ord", "trace": "number"}
+# By table: what else its rows refer to, as (column, table, column).
+REFERENCES = (
+    ("turn", "session", "session", "ord"),
+    ("turn", "speaker", "speaker", "ord"),
+    ("fact", "seq", "turn", "seq"),
+    ("fact_vector", "row", "fact", "row"),
+    ("posting", "number", "segment", "number"),
+    ("passage", "seq", "turn", "seq"),
+    ("edge", "source", "fact", "row"),
+    ("edge", "target", "fact", "row"),
+    ("job", "seq", "turn", "seq"),
+    ("trace_turn", "number", "trace", "number"),
+)
+
+
+def types_of(table: str) -> dict[str, str]:
+    """Return the types of a table's columns."""
+    return dict(_COLUMN.findall(_TABLES[table].columns))
+
+
+def proof_of(key: str, tenant: str) -> str:
+    """Return what shows the server that a tenant was chosen by who knows the key: a keyed hash (HMAC-SHA-256)."""
+    return hmac.new(bytes.fromhex(key), tenant.encode(), sha256).hexdigest()
+
+
+def m001_tables() -> list[str]:
+    """Create the tables, the key, and the functions that know whose rows a transaction may see."""
+    key = secrets.token_bytes(64)  # as long as a block of the hash, which pads nothing then
+    pads = [bytes(byte ^ pad for byte in key).hex() for pad in (0x36, 0x5C)]
+    return [
+        *(_CREATE_KEY.format(key=key.hex(), inner=pads[0], outer=pads[1])).split(";\n"),
+        *_FUNCTIONS,
+        *chain.from_iterable(_statements(name, table) for name, table in _TABLES.items()),
+    ]
+
+
+_CREATE_KEY = """CREATE SCHEMA evimem_key;
+REVOKE ALL ON SCHEMA evimem_key FROM PUBLIC;
+CREATE TABLE evimem_key.secret (key text NOT NULL, inner_pad bytea NOT NULL, outer_pad bytea NOT NULL);
+INSERT INTO evimem_key.secret VALUES ('{key}', '\\x{inner}', '\\x{outer}');
+CREATE TABLE evimem_key.tenant (tenant uuid PRIMARY KEY)"""
+# Functions of the owner, with a search path of their own: nobody's function is called instead of a built-in one.
+_AS_OWNER = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS"
+_FUNCTIONS = (
+    # STABLE: once for each place of a statement that reads a table.
+    f"""CREATE FUNCTION tenant_ok() RETURNS uuid STABLE PARALLEL SAFE {_AS_OWNER} $$
+    DECLARE
+        given text := coalesce(current_setting('evimem.tenant', true), '');
+        wanted text;
+    BEGIN
+        SELECT encode(sha256(outer_pad || sha256(inner_pad || convert_to(given, 'UTF8'))), 'hex')
+            INTO STRICT wanted FROM evimem_key.secret;
+        IF given = '' OR wanted <> coalesce(current_setting('evimem.proof', true), '') THEN
+            RAISE insufficient_privilege USING MESSAGE = 'the tenant of this transaction is not signed';
+        END IF;
+        RETURN given::uuid;
+    END $$""",
+    # The one writer of a tenant holds its row, which is made at the first write.
+    f"""CREATE FUNCTION hold_tenant() RETURNS void {_AS_OWNER} $$
+    DECLARE own uuid := evimem.tenant_ok();
+    BEGIN
+        LOOP
+            PERFORM FROM evimem_key.tenant WHERE tenant = own FOR UPDATE;
+            EXIT WHEN FOUND;
+            INSERT INTO evimem_key.tenant VALUES (own) ON CONFLICT DO NOTHING;
+        END LOOP;
+    END $$""",
+    f"""CREATE FUNCTION drop_tenant() RETURNS void {_AS_OWNER} $$
+    BEGIN DELETE FROM evimem_key.tenant WHERE tenant = evimem.tenant_ok(); END $$""",
+    f"""CREATE FUNCTION is_tenant() RETURNS boolean STABLE {_AS_OWNER} $$
+    BEGIN RETURN EXISTS (SELECT FROM evimem_key.tenant WHERE tenant = evimem.tenant_ok()); END $$""",
+    f"""CREATE FUNCTION count_tenants() RETURNS bigint STABLE {_AS_OWNER} $$
+    BEGIN RETURN (SELECT count(*) FROM evimem_key.tenant); END $$""",
+    "CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE RETURN strpos($1, $2)",
+    "CREATE FUNCTION unhex(text) RETURNS bytea LANGUAGE sql IMMUTABLE RETURN decode($1, 'hex')",
+)
+
+
+def _statements(name: str, table: _TenantTable) -> Iterator[str]:
+    columns = table.columns.replace(" string", ' text COLLATE "C"')  # compared byte by byte, as in a file
+    yield (
+        f"CREATE TABLE {name} (tenant uuid NOT NULL DEFAULT current_setting('evimem.tenant')::uuid, {columns}, "
+        f"PRIMARY KEY (tenant, {table.key}){table.checked})"
+    )
+    for unique in table.unique:
+        yield f"ALTER TABLE {name} ADD UNIQUE (tenant, {unique}){table.checked}"
+    for index in table.indexes:
+        on, _, where = index.partition(" WHERE ")
+        yield f"CREATE INDEX ON {name} (tenant, {on}){where and f' WHERE {where}'}"
+    yield f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY"
+    yield f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY"  # for its owner too
+    own = "tenant = (SELECT tenant_ok())"
+    yield f"CREATE POLICY of_tenant ON {name} USING ({own}) WITH CHECK ({own})"
+
+
+# Append-only: one that has run somewhere is never changed.
+MIGRATIONS: tuple[Callable[[], list[str]], ...] = (m001_tables,)

@@ -1,0 +1,56 @@
+"""Every verb of a store, each where it is done, whatever the engine."""
+
+from __future__ import annotations
+
+from . import care, check, find_facts, reads, writes
+from .handle import StoreHandle
+
+
+class AnyStore(StoreHandle):
+    """A `Keeper` without what differs by engine: how it is opened, copied and removed."""
+
+    known = reads.known
+    recall = reads.recall
+    recall_facts = find_facts.recall_facts
+    expand = reads.expand
+    read = reads.read
+    find = reads.find
+    contexts = reads.contexts
+    order = reads.order
+    turns = reads.turns
+    pairs = reads.pairs
+    facts = reads.facts
+    about = reads.about
+    keywords = reads.keywords
+    holding = reads.holding
+    roster = reads.roster
+    due = reads.due
+    untried = reads.untried
+    count_untried = reads.count_untried
+    waiting = reads.waiting
+    put_off = reads.put_off
+    unread = reads.unread
+    past = reads.past
+    setting = reads.setting
+    trace = reads.trace
+    health = reads.health
+    stats = reads.stats
+
+    write = writes.write
+    continue_session = writes.continue_session
+    settle = writes.settle
+    enqueue_missing = writes.enqueue_missing
+    lease = writes.lease
+    release = writes.release
+    hold = writes.hold
+    postpone = writes.postpone
+    retry_now = writes.retry_now
+    keep_setting = writes.keep_setting
+    keep_trace = writes.keep_trace
+    forget = writes.forget
+    forget_where = writes.forget_where
+
+    check = check.check
+    rebuild = care.rebuild
+    change_embedder = care.change_embedder
+    index_vectors = care.index_vectors

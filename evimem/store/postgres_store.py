@@ -1,0 +1,119 @@
+"""A memory on a PostgreSQL server: the rows of one user, among those of others that no statement of it can reach."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from uuid import UUID
+
+from ..db.meta import read_meta
+from ..db.postgres import PostgresConnection, count_tenants, drop_tenant, is_tenant, size_of_tables
+from ..errors import StoreError
+from ..index.segments import SIZE
+from ..types.values import DateOrder
+from .ann import AnnIndexCache
+from .any_store import AnyStore
+from .file_identity import check_identity
+from .layers import Layers
+
+_NOBODY = str(UUID(int=0))
+
+
+class Census:
+    """Which users of a server have a memory, and how much they take together."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self.count()
+
+    def has(self, user: str) -> bool:
+        """Return whether a user has a memory."""
+        with closing(PostgresConnection(self._address, tenant_of(user))) as db:
+            return is_tenant(db)
+
+    def count(self) -> int:
+        """Return how many users have one."""
+        with closing(PostgresConnection(self._address, _NOBODY)) as db:
+            return count_tenants(db)
+
+    def bytes(self) -> int:
+        """Return the size of all tables and indexes."""
+        with closing(PostgresConnection(self._address, _NOBODY)) as db:
+            return size_of_tables(db)
+
+
+def tenant_of(user: str) -> str:
+    """Return the tenant of a user: the first 128 bits of the key, which is a digest."""
+    return str(UUID(hex=user[:32]))
+
+
+class PostgresStore(AnyStore):
+    """The `Store` on a server: each verb is that of a file, over the same rows with a tenant before each key."""
+
+    def __init__(  # noqa: PLR0913 - what a memory is opened with
+        self,
+        address: str,
+        user: str,
+        embedder: str,
+        dimension: int,
+        *,
+        clock: Callable[[], float] = time.time,
+        busy_seconds: float = 5.0,
+        segment: int = SIZE,
+        timezone: str | None = None,
+        date_order: DateOrder | None = None,
+    ) -> None:
+        """Open or create the memory of a user.
+
+        Args:
+            address: "postgresql://user:password@host:port/database".
+            user: The key of the user, hex digits: see `doors.pool.key_of`.
+            embedder: The name of the embedder, compared with that of the memory.
+            dimension: The dimension of its vectors, compared likewise.
+            clock: Seconds since 1970, for the times at which queued jobs are due.
+            busy_seconds: How long to wait for another writer of the memory, or a connection, before StoreBusy.
+            segment: Turns a segment, recorded in a new memory and ignored in an old one.
+            timezone: The IANA name of the zone in which times are read; by default the recorded one.
+            date_order: How dates in figures are written; by default the recorded order.
+
+        Raises:
+            InvalidQuery: The address cannot be read, or `timezone` is no zone or another than that of the turns.
+            EmbedderMismatch, DimensionMismatch: The memory was made with another embedder.
+            StoreUnavailable: The server cannot be reached.
+            StoreError: The memory cannot be opened; see its subclasses.
+        """
+        db = PostgresConnection(address, tenant_of(user), busy_seconds=busy_seconds)
+        try:
+            with db.writing():
+                kept = read_meta(db, "store", "segment")
+                if "store" not in kept:
+                    new = {"store": secrets.token_hex(16), "commits": "0", "epoch": "0", "links": "0"}
+                    db.insert("meta", "key, value", list(new.items()))
+                layers = Layers.over(db, dimension, int(kept.get("segment", segment)), clock)
+                super().__init__(layers, AnnIndexCache(None))
+                check_identity(layers, embedder, dimension, user)
+                self.settle_times(timezone, date_order)
+        except BaseException:
+            db.close()
+            raise
+
+    def backup(self, target: Path) -> None:
+        """Raise StoreError: a server is backed up whole, by who runs it."""
+        raise StoreError(
+            f"{self.name!r} is on a server, and is backed up with it (pg_basebackup); export() writes the "
+            f"turns and facts of this memory to a file such as {str(target)!r}"
+        )
+
+    def remove(self) -> bool:
+        """Delete what is left of an empty memory; what it has forgotten is known no more."""
+        db = self.layers.db
+        with self.writing():
+            if self.layers.raw.count():
+                raise StoreError(f"{self.name!r} holds turns; forget everything before it is deleted")
+            for table in ("meta", "counter", "forgotten", "place", "calls", "trace_turn", "trace"):
+                db.delete(table)
+            drop_tenant(db)
+        return True

@@ -1,0 +1,205 @@
+"""A server that is killed loses nothing that was acknowledged, and who calls is told to try again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evimem
+from tests import postgres_server
+from tests.postgres_server import Programs
+
+
+@pytest.fixture(scope="module")
+def own() -> Iterator[Programs]:
+    """A server of these tests, which start and end it: that of the run is not to be killed."""
+    postgres_server.need()
+    bin_folder = postgres_server.programs()
+    assert bin_folder is not None
+    found = Programs(Path(tempfile.mkdtemp(prefix="evimem-pg-own-")), bin_folder)
+    try:
+        found.initialized()
+        with stopping(found.serve()):
+            found.with_database()
+        yield found
+    finally:
+        shutil.rmtree(found.home, ignore_errors=True)
+
+
+@contextmanager
+def stopping(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """End a server after a block, as who runs it does."""
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+
+
+def killed(server: Programs) -> None:
+    """Kill a server and all its processes, as the kernel does that runs out of memory; it frees nothing."""
+    pid = int((server.home / "data" / "postmaster.pid").read_text().split()[0])
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    for one in (pid, *map(int, children)):
+        os.kill(one, signal.SIGKILL)
+    while any(Path(f"/proc/{one}/cmdline").read_bytes() for one in children if Path(f"/proc/{one}").exists()):
+        time.sleep(0.01)
+
+
+def test_a_killed_server_keeps_every_acknowledged_turn(own: Programs) -> None:
+    process = own.serve()
+    stored, told = list[str](), list[evimem.StoreError]()
+    ended = threading.Event()
+
+    def write() -> None:
+        with evimem.open(postgres_server.address(own.home), user="mira") as memory:
+            number = 0
+            while not ended.is_set():
+                try:
+                    memory.add("Mira", f"Note {number}.", time="2024-03-12T18:20", id=f"t{number}")
+                except evimem.StoreError as error:
+                    told.append(error)
+                    time.sleep(0.05)
+                    continue  # the same turn again
+                stored.append(f"t{number}")
+                number += 1
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    for _ in range(3):
+        had = len(stored)
+        while len(stored) < had + 5:
+            time.sleep(0.01)
+        killed(own)
+        process.wait()
+        process = own.serve()
+    had = len(stored)
+    while len(stored) < had + 5:
+        time.sleep(0.01)
+    ended.set()
+    writer.join()
+    with stopping(process), evimem.open(postgres_server.address(own.home), user="mira") as memory:
+        assert [turn.id for turn in memory.turns()] == stored
+        assert memory.check().problems == ()
+    assert told
+    assert all(isinstance(error, evimem.StoreUnavailable) and error.retryable for error in told), told
+
+
+def test_a_server_that_was_restarted_between_two_calls_is_not_noticed(own: Programs) -> None:
+    first = own.serve()
+    with evimem.open(postgres_server.address(own.home), user="tomas") as memory:
+        with stopping(first):
+            memory.add("Mira", "I moved to Porto.", time="2024-03-12T18:20", id="a")
+        with stopping(own.serve()):
+            assert [hit.turn.id for hit in memory.search("Porto")] == ["a"]
+            assert memory.add("Mira", "I like it.", time="2024-03-12T18:21").added == 1
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_a_connection_that_is_lost_with_its_commit_leaves_a_writer_in_doubt(
+    postgres: str, tmp_path: Path, writes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with evimem.open(postgres, user=str(tmp_path)) as memory:
+        db: Any = memory._core.store.db  # type: ignore[attr-defined]
+
+        def block() -> None:
+            with db.writing() if writes else db.reading():
+                backend, sync = db.value("SELECT pg_backend_pid()"), db._sync
+                monkeypatch.setattr(db, "_sync", lambda: (cut(postgres, backend), sync()))
+
+        with pytest.raises(evimem.StoreUnavailable) as caught:
+            block()
+        monkeypatch.undo()
+        assert (caught.value.retryable, caught.value.in_doubt) == (True, writes)
+        assert memory.add("Mira", "I like it.", time="2024-03-12T18:21").added == 1
+
+
+def test_what_the_server_refuses_before_a_commit_leaves_no_doubt(postgres: str, tmp_path: Path) -> None:
+    with evimem.open(postgres, user=str(tmp_path)) as memory:
+        db: Any = memory._core.store.db  # type: ignore[attr-defined]
+
+        def block() -> None:
+            with db.writing():
+                db.execute("SET LOCAL statement_timeout = 1")
+                db.execute("SELECT pg_sleep(5)")
+
+        with pytest.raises(evimem.StoreBusy, match="nothing was written"):
+            block()
+
+
+def test_a_connection_on_which_nothing_can_be_undone_is_given_up(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg  # noqa: PLC0415
+
+    def lost(*_: object) -> None:
+        raise psycopg.OperationalError("sending query failed")
+
+    with evimem.open(postgres, user=str(tmp_path)) as memory:
+        db: Any = memory._core.store.db  # type: ignore[attr-defined]
+
+        def block() -> None:
+            with db.writing():
+                monkeypatch.setattr(psycopg.Connection, "execute", lost)
+                raise evimem.StoreError("the first")
+
+        with pytest.raises(evimem.StoreError, match="the first"):
+            block()
+        monkeypatch.undo()
+        assert memory.add("Mira", "I like it.", time="2024-03-12T18:21").added == 1
+
+
+def test_a_server_that_says_nothing_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    postgres_server.need()
+    from evimem.db import postgres as module  # noqa: PLC0415
+
+    monkeypatch.setitem(module._PATIENCE, "connect_timeout", 2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"postgresql://mira:pass-word@127.0.0.1:{silent.getsockname()[1]}/evimem"
+        with pytest.raises(evimem.StoreUnavailable):
+            evimem.open(address, user="mira")
+
+
+def cut(postgres: str, backend: int) -> None:
+    import psycopg  # noqa: PLC0415
+
+    with psycopg.connect(postgres.replace("evimem@", "postgres@")) as db:
+        db.execute("SELECT pg_terminate_backend(%s, 5000)", (backend,))
+
+
+def test_two_programs_that_write_at_once_lose_and_repeat_nothing(postgres: str, tmp_path: Path) -> None:
+    program = (
+        "import evimem, sys\n"
+        "with evimem.open(sys.argv[1], user=sys.argv[2]) as memory:\n"
+        "    for n in range(int(sys.argv[3]), int(sys.argv[3]) + 12):\n"
+        "        memory.add('Mira', f'Note {n}.', time='2024-03-12T18:20', id=f't{n}')\n"
+    )
+    both = [subprocess.Popen([sys.executable, "-c", program, postgres, str(tmp_path), at]) for at in ("0", "6")]
+    assert [one.wait() for one in both] == [0, 0]
+    with evimem.open(postgres, user=str(tmp_path)) as memory:
+        db: Any = memory._core.store.db  # type: ignore[attr-defined]
+        assert sorted(db.rows("SELECT seq FROM turn")) == [(number,) for number in range(1, 19)]
+        assert {turn.id for turn in memory.turns()} == {f"t{number}" for number in range(18)}
+        assert memory.check().problems == ()
+
+
+def test_a_writer_that_waits_too_long_for_another_is_told_to_try_again(postgres: str, tmp_path: Path) -> None:
+    with evimem.open(postgres, user=str(tmp_path)) as one, evimem.open(postgres, user=str(tmp_path)) as two:
+        two._core.store.db._busy_seconds = 0.2  # type: ignore[attr-defined]
+        with one._core.store.db.writing(), pytest.raises(evimem.StoreBusy) as caught:  # type: ignore[attr-defined]
+            two.add("Mira", "Hello.", time="2024-03-12T18:20")
+        assert caught.value.retryable
+        assert two.add("Mira", "Hello.", time="2024-03-12T18:20").added == 1
