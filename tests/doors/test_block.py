@@ -14,6 +14,7 @@ from evimem import InvalidQuery, Tier, Turn
 from evimem.embedding.token_bound import token_bound
 from evimem.testing import ScriptedModel
 from evimem.text.memory_fence import CLOSE, NOTE, OPEN, WISHES, without_blocks
+from tests.sizes import REDUCED
 
 NOON = datetime(2024, 3, 12, 12)
 HEAD = re.compile(r"\[\d+\] [^\[\]:,\"<>]+(?:, (?:\w{3} \d+ \w{3} \d{4} )?\d\d:\d\d)?: ")
@@ -266,14 +267,14 @@ def test_a_block_without_meaning_is_refused(memory, call, message):
 
 
 @given(tokens=st.integers(0, 2000), question=st.sampled_from([PUPPY, "Where do they live?", "Who plays what?", "tea"]))
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10 if REDUCED else 30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_block_stays_within_its_tokens(friends, tokens, question):
     block = friends.block(question, tokens=tokens)
     assert block.tokens == token_bound(block.text) <= tokens
 
 
 @given(said=HOSTILE, speaker=HOSTILE, id=HOSTILE, question=HOSTILE)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10 if REDUCED else 40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_nothing_that_is_said_closes_the_fence_or_forges_a_line(memory, said, speaker, id, question):
     memory.forget(everything=True)
     turn = Turn(f"i{id}", "s", f"M{speaker}", f"puppy {said}", NOON, caption=f"a puppy {said}")

@@ -8,11 +8,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evimem
 from evimem import InvalidQuery, InvalidTurn, Memory, MemoryPool, Turn
+from tests.sizes import few
 
 SYDNEY = "Australia/Sydney"
 SAID = "We adopted a puppy yesterday."
@@ -58,7 +59,7 @@ def test_yesterday_is_that_of_the_users_calendar(tmp_path):
 
 
 @given(st.sampled_from(ZONES), st.lists(MOMENTS, min_size=1, max_size=3, unique=True), st.randoms())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@few(8)
 def test_facts_sessions_and_answers_do_not_depend_on_how_or_in_which_order_times_are_given(zone, moments, random):
     known = []
     for _ in range(2):
@@ -83,7 +84,7 @@ def test_facts_sessions_and_answers_do_not_depend_on_how_or_in_which_order_times
 
 
 @given(st.sampled_from(ZONES), MOMENTS)
-@settings(max_examples=25, deadline=None)
+@few(8)
 def test_a_day_of_a_fact_is_found_by_its_date_across_changes_of_the_clock(zone, moment):
     local = moment.astimezone(ZoneInfo(zone))
     day = datetime(local.year, 1 if local.month > 6 else 7, 15)

@@ -18,7 +18,7 @@ from evimem.extract import RuleExtractor
 from evimem.testing import WordEmbedder
 
 NOON = datetime(2024, 3, 12, 12)
-ALL, BAD_AT = 30, 15
+ALL, BAD_AT = 12, 6
 TURNS = [
     Turn(
         f"t{n}", "s", "Mira", "I poisoned my rats yesterday." if n == BAD_AT else f"I visited town {n} last week.", NOON
