@@ -3,7 +3,6 @@ import os
 import re
 from pathlib import Path
 
-import apsw
 import pytest
 
 import evimem
@@ -195,18 +194,6 @@ def test_stats_and_doctor_describe_a_memory(cli, friends):
     doctor = cli("doctor", friends)
     assert (doctor.code, "  ok" in doctor.out) == (Exit.OK, True)
     assert cli("doctor", friends, "--json").data["status"] == "ok"
-
-
-def test_doctor_finds_and_repairs_what_is_not_as_derived(cli, tmp_path):
-    path = tmp_path / "m.evimem"
-    with evimem.open(path) as memory:
-        memory.extend(load_example("friends")[:20])
-        memory.enrich()
-    with apsw.Connection(str(path)) as db:
-        db.execute("DELETE FROM edge")
-    assert cli("doctor", path).code == Exit.STORE
-    assert cli("doctor", path, "--repair").code == Exit.OK
-    assert cli("doctor", path).code == Exit.OK
 
 
 def test_an_export_comes_back_as_it_was(cli, friends, tmp_path):

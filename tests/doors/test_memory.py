@@ -1,6 +1,5 @@
 """Both doors, end to end, on real files and without any network."""
 
-import asyncio
 from datetime import datetime
 
 import numpy as np
@@ -39,16 +38,6 @@ def test_add_is_durable_when_it_returns(tmp_path):
     with evimem.open(tmp_path / "m.evimem") as other:  # the first handle is still open, nothing was flushed by closing
         assert other.turn("s1:4").text == "We adopted a puppy."
     memory.close()
-
-
-def test_a_search_sees_what_another_handle_committed(tmp_path):
-    with evimem.open(tmp_path / "m.evimem") as first, evimem.open(tmp_path / "m.evimem") as second:
-        first.add("Mira", "We adopted a puppy.", **PUPPY)
-        assert [hit.turn.id for hit in second.search("puppy")] == ["s1:4"]
-        second.add("Tomas", "I bought a kite.", time="2024-03-12T18:21", session="s1", id="s1:5")
-        assert "s1:5" in [hit.turn.id for hit in first.search("kite")]
-        second.forget(turns=["s1:4"])
-        assert [hit.turn.id for hit in first.search("puppy")] == ["s1:5"]
 
 
 def test_extend_reports_what_became_of_each_turn_in_order(memory):
@@ -163,16 +152,6 @@ def test_a_bound_of_another_kind_than_the_times_of_the_turns_is_refused(memory):
         memory.turns(before="2024-03-12T18:20Z")
 
 
-def test_a_trace_can_be_kept_and_goes_with_its_turns(memory):
-    memory.add("Mira", "We adopted a puppy last Friday.", **PUPPY)
-    trace = memory.ask("When did Mira adopt her puppy?").trace
-    number = memory.keep_trace(trace)
-    assert memory.trace(number) == memory.trace() == trace
-    memory.forget(turns=["s1:4"])
-    with pytest.raises(InvalidQuery):
-        memory.trace(number)
-
-
 def test_a_memory_is_opened_with_the_embedder_it_was_built_with(tmp_path):
     evimem.open(tmp_path / "m.evimem").close()
     other = CallableEmbedder(lambda texts: np.eye(3)[: len(texts)], "other", 3)
@@ -264,13 +243,3 @@ def test_a_closed_memory_says_so(tmp_path):
     memory.close()
     with pytest.raises(evimem.StoreClosed, match="is closed"):
         memory.search("puppy")
-
-
-def test_many_tasks_share_one_async_memory(tmp_path):
-    async def away() -> int:
-        async with evimem.open_async(tmp_path / "a.evimem") as memory:
-            calls = [memory.add("Mira", f"Note {n}.", time="2024-01-01T00:00", id=f"n{n}") for n in range(40)]
-            await asyncio.gather(*calls, *(memory.search("note") for _ in range(5)))
-            return (await memory.stats()).turns
-
-    assert asyncio.run(away()) == 40

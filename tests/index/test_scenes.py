@@ -7,7 +7,7 @@ from statistics import fmean
 import pytest
 
 from benchmarks.retrieval import FLOW, KERNEL, Conversation, scenes, scored
-from benchmarks.scenes import KINDS, scene
+from benchmarks.scenes import KINDS
 from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
 from evimem.index.weights import WEIGHTS, Weights
 
@@ -44,12 +44,3 @@ def test_candidates_find_what_scoring_everything_finds(kind):
     assert recall_10(kind, effort=SearchEffort(whole=0, compared=0, sketched=400)) == pytest.approx(
         recall_10(kind), abs=0.01
     )
-
-
-def test_a_scene_is_the_same_for_the_same_seed():
-    assert scene("bursts", 3) == scene("bursts", 3) != scene("bursts", 4)
-
-
-def test_the_kinds_differ_in_what_they_are_named_for():
-    lengths = {kind: fmean(len(turn.text.split()) for turn in scene(kind).turns) for kind in KINDS}
-    assert lengths["bursts"] < lengths["turns"] < lengths["assistant"] / 10
