@@ -19,7 +19,9 @@ Tool = Literal[
     "topic_events",
     "events_between",
 ]
+Graph = Literal["cue-tag-content", "cue-tag-event", "cue-event"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
+OF_CONTENTS: frozenset[Tool] = frozenset(("person_aspects", "person_facts", "topic_events"))
 PARTED: frozenset[Tool] = frozenset(("events", "person_facts", "events_between"))  # called on a part of something
 MOST_CALLS = 5  # in a turn (R4)
 TAGS = 2  # of a cue, whose events are looked at
@@ -63,7 +65,7 @@ class Result:
 class Explored:
     """Where a loop stands in a turn of at most `most`: the cues of the question, and all results in order.
 
-    With `last` no call is performed any more.
+    With `last` no call is performed any more. `tools` are those that there are.
     """
 
     number: int
@@ -71,6 +73,7 @@ class Explored:
     last: bool
     cues: tuple[str, ...]
     results: tuple[Result, ...] = ()
+    tools: tuple[Tool, ...] = TOOLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +89,24 @@ class Move:
     supports: tuple[str, ...] = ()
 
 
+def tools_of(graph: Graph) -> tuple[Tool, ...]:
+    """Return the tools by which a graph is walked: without contents no facts and topics, without tags no tags too."""
+    left_out = {"cue-tag-content": (), "cue-tag-event": OF_CONTENTS, "cue-event": {*OF_CONTENTS, "tags_of"}}[graph]
+    return tuple(tool for tool in TOOLS if tool not in left_out)
+
+
 def next_calls(explored: Explored, best: Sequence[str], terms: Collection[str]) -> tuple[ToolCall, ...]:
-    """Return the first step that has a call left: the tags of the cues, their events, the cues of those, and so on."""
+    """Return the first step that has a call left: the tags of the cues, their events, the cues of those, and so on.
+
+    In a graph without tags a cue has its events at once.
+    """
     made = _made(explored)
+    of_cue: Tool = "tags_of" if "tags_of" in explored.tools else "events"
     steps = (
-        (ToolCall("tags_of", cue) for cue in explored.cues),
+        (ToolCall(of_cue, cue) for cue in explored.cues),
         _events(explored.results, terms),
         (ToolCall("event_cues", turn_id) for turn_id in best[:FOLLOWED]),
-        _surfaced(explored.results),
+        _surfaced(explored.results, of_cue),
     )
     for step in steps:
         calls = tuple(dict.fromkeys(call for call in step if call not in made))
@@ -114,8 +127,8 @@ def _events(results: Iterable[Result], terms: Collection[str]) -> Iterator[ToolC
             yield from (ToolCall("events", result.call.of, row.key) for row in rows[:TAGS])
 
 
-def _surfaced(results: Iterable[Result]) -> Iterator[ToolCall]:
+def _surfaced(results: Iterable[Result], of_cue: Tool) -> Iterator[ToolCall]:
     """Yield calls on the cues that events brought up: times first, then names and words."""
     rows = [row for result in results if result.call.tool == "event_cues" for row in result.rows]
     yield from (ToolCall("events_between", row.key, row.key) for row in rows if row.text == "time")
-    yield from (ToolCall("tags_of", row.key) for row in rows if row.text != "time")
+    yield from (ToolCall(of_cue, row.key) for row in rows if row.text != "time")

@@ -11,7 +11,7 @@ from ..types.budget import MOST
 
 Ablation = Literal[
     "sufficiency", "tiers", "temporal", "entities", "anchor", "abstention", "index", "edges", "tracker",
-    "mask", "delta", "reflection",
+    "mask", "delta", "reflection", "rewriting",
 ]  # fmt: skip
 _FROM_ZERO = frozenset(("step", "hops", "delta"))
 
@@ -31,9 +31,11 @@ class Variant:
     edges        follow no edges, as with hops=0, and read nothing beside the searches in their place (IRIS)
     tracker      exact evidence is believed though a requirement is open; MemR3 is told of no evidence and no gap, and
                  is shown again all that it found
-    mask         what was returned may be returned again (MemR3)
+    mask         what was returned may be returned again (MemR3), and is read again (MGRetrieval)
     delta        each search is for the question alone (MemR3)
     reflection   it searches where it would think (MemR3)
+    rewriting    the answer that a model gave with the last evidence is the answer, with the turns that it named, and no
+                 other is worded from them (MGRetrieval, MRAgent)
 
     Attributes:
         iterations: At most this many rounds of searching and judging, where the budget names no number.
@@ -72,7 +74,7 @@ class Variant:
 
 def _check(name: str, value: object, kind: Any) -> None:
     names = tuple(one for part in (kind, *get_args(kind)) if get_origin(part) is Literal for one in get_args(part))
-    if isinstance(value, str) and value in names:
+    if any(type(value) is type(one) and value == one for one in names):
         return
     counted = kind is int or int in get_args(kind)
     least = 0 if name in _FROM_ZERO else 1

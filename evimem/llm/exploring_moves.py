@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import ReplyError
 from ..judging.evidence import Verdict, View
-from ..judging.exploring import MOST_CALLS, PARTED, TOOLS, Explored, Move, Result, ToolCall
+from ..judging.exploring import MOST_CALLS, PARTED, TOOLS, Explored, Move, Result, Tool, ToolCall
 from ..types.model import Complete, Message, Reply, ToolSpec, ToolUse
 from ..types.values import Tier
 from . import prompt_fields, reply_schemas
@@ -37,6 +37,9 @@ _FIELDS = ("calls", "tier")  # one of which a reply has
 def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Complete:
     """Return the request for a turn; the last one offers no tools."""
     directive = "No tool can be called any more: give the answer." if explored.last else "Call tools, or answer."
+    if explored.tools != TOOLS and not explored.last:
+        part = "" if "tags_of" in explored.tools else "; events is called without a part"
+        directive = f"{directive} There are only {', '.join(explored.tools)}{part}."
     request = evidence_request(
         "decide",
         "explore",
@@ -49,7 +52,7 @@ def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Com
         directive=directive,
     )
     earlier = tuple(_exchange(view, explored.results[-MOST_RESULTS:], shown))
-    return replace(request, tools=() if explored.last else tool_specs(), earlier=earlier)
+    return replace(request, tools=() if explored.last else tool_specs(explored.tools), earlier=earlier)
 
 
 def read_move(reply: Reply, view: View, shown: ShownEvidence) -> Move:
@@ -72,11 +75,12 @@ def read_move(reply: Reply, view: View, shown: ShownEvidence) -> Move:
 
 
 @cache
-def tool_specs() -> tuple[ToolSpec, ...]:
-    """Return the tools as a model is given them; what each does stands in the prompt, in its list of tools."""
+def tool_specs(tools: tuple[Tool, ...] = TOOLS) -> tuple[ToolSpec, ...]:
+    """Return tools as a model is given them; what each does stands in the prompt, in its list of tools."""
     listed = (line.partition(": ") for line in load("explore").template.splitlines() if line.startswith("- "))
     says = {head.removeprefix("- "): text for head, _, text in listed}
-    return tuple(ToolSpec(tool, says[tool], _schema(parted=tool in PARTED)) for tool in TOOLS)
+    parted = PARTED if "tags_of" in tools else PARTED - {"events"}
+    return tuple(ToolSpec(tool, says[tool], _schema(parted=tool in parted)) for tool in tools)
 
 
 def _schema(*, parted: bool) -> Mapping[str, Any]:

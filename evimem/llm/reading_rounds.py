@@ -10,7 +10,6 @@ from ..judging.evidence import View
 from ..judging.reading import Considered, Round
 from ..types.model import Complete
 from ..types.stored import Keyword
-from ..types.values import Tier
 from . import prompt_fields, reply_schemas
 from .evidence_prompt import ShownEvidence, evidence_request
 from .json_reply import read
@@ -20,7 +19,6 @@ from .read_verdict import verdict_in
 
 MOST_ANSWER = 1_000  # characters
 MOST_CANDIDATES = 40  # keywords that a request lists: those that a question matches, never a vocabulary
-_FINAL = (Tier.EXACT, Tier.INFERRABLE)  # an answer from less is never the last
 
 
 def choose_request(question: str, candidates: Sequence[Keyword], most: int) -> Complete:
@@ -69,10 +67,8 @@ def read_considered(text: str, view: View, shown: ShownEvidence) -> Considered:
     if accepted is None:
         raise ReplyError("decide", "its accepted is neither true nor false", text)
     answer = prompt_fields.stated(reply.get("answer"), MOST_ANSWER)
-    final = accepted and bool(answer) and verdict.tier in _FINAL
-    return Considered(
-        verdict, answer, shown.ids(reply.get("critical")), final, frozenset(turn.id for turn in shown.turns)
-    )
+    read_turns = frozenset(turn.id for turn in shown.turns)
+    return Considered(verdict, answer, shown.ids(reply.get("critical")), accepted and bool(answer), read_turns)
 
 
 def _labels(candidates: Sequence[Keyword]) -> dict[str, Keyword]:

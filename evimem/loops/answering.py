@@ -38,11 +38,18 @@ def drafted(session: Session, check: Check) -> Flow[Draft]:
     )
     if why is not None:
         return Draft(None, reason=why)
+    if check.draft is not None and not session.has("rewriting"):
+        return check.draft
     draft = yield from session.consult(
         session.task.judge.answer(check.view, verdict, _manner(session, check)), check.view.iteration
     )
     session.events.extend(draft.calls)
     return draft
+
+
+def stated(text: str, turn_ids: Iterable[str]) -> Draft:
+    """Return the draft of an answer that was given with a verdict, and of the turns that it rests on."""
+    return Draft(text or None, _cited(turn_ids))
 
 
 def concluded(session: Session, check: Check, draft: Draft) -> Answer:
@@ -71,6 +78,16 @@ def as_loop(name: str) -> Callable[[Callable[[Session], Flow[Answer]]], Callable
         return loop
 
     return decorate
+
+
+def answered(session: Session, look: Callable[[Session], Flow[Check | None]]) -> Flow[Answer]:
+    """Answer from the last check that a search comes to, None where it finds nothing: how every shipped loop ends."""
+
+    def answer(session: Session) -> Flow[Answer]:
+        check = yield from look(session)
+        return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
+
+    return (yield from in_session(session, answer))
 
 
 def in_session(session: Session, answer: Callable[[Session], Flow[Answer]]) -> Flow[Answer]:
@@ -200,7 +217,11 @@ def _made(
 
 def _witnesses(session: Session) -> tuple[Citation, ...]:
     """Cite the turns that support the requirements, for an answer whose own citations were never shown."""
-    return tuple(Citation(turn_id, None, "") for turn_id in session.tracker.witnesses)
+    return _cited(session.tracker.witnesses)
+
+
+def _cited(turn_ids: Iterable[str]) -> tuple[Citation, ...]:
+    return tuple(Citation(turn_id, None, "") for turn_id in turn_ids)
 
 
 def _ground(citation: Citation, turn: Turn) -> Citation:

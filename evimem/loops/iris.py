@@ -11,7 +11,7 @@ from ..judging.variant import Variant
 from ..text.names import names
 from ..types.answer import Answer
 from ..types.values import Gap
-from .answering import concluded, drafted, in_session, nothing
+from .answering import answered
 from .retrieve import Search, compose, fresh
 from .select_evidence import EDGE_SHARE
 from .session import Check, Session, in_time
@@ -38,15 +38,10 @@ class Iris(Variant):
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question in at most `iterations` rounds."""
-        return (yield from in_session(Session(task, "iris", self), partial(_answer, self)))
+        return answered(Session(task, "iris", self), partial(look, self))
 
 
-def _answer(how: Iris, session: Session) -> Flow[Answer]:
-    check = yield from look(session, how)
-    return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
-
-
-def look(session: Session, how: Iris = Iris()) -> Flow[Check | None]:
+def look(how: Iris, session: Session) -> Flow[Check | None]:
     """Search until a rule stops it; return the last check, None when nothing was found."""
     last = session.k + how.step * (session.iterations - 1)
     further = session.iterations * (last // 2) if session.task.judge.reads_on else 0

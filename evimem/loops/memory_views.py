@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from ..extract import predicate_class
 from ..flow import Flow
-from ..judging.exploring import MOST_CALLS, Result, Row, Tool, ToolCall
+from ..judging.exploring import MOST_CALLS, TOOLS, Result, Row, Tool, ToolCall
 from ..text.names import names
 from ..text.terms import STOP_WORDS, terms, words
 from ..types.values import Fact, Hit
@@ -41,8 +41,9 @@ class Refused(Exception):
 class MemoryViews:
     """The views of one question: what was listed and returned so far decides what may be called (R2, R4)."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, tools: Collection[Tool] = TOOLS) -> None:
         self._session = session
+        self._tools = tools
         self._store = session.task.store
         self._tags: dict[str, tuple[str, ...]] = {}
         self._facts: dict[str, tuple[Fact, ...]] = {}
@@ -63,6 +64,8 @@ class MemoryViews:
     def _check(self, call: ToolCall, place: int) -> None:
         if place >= MOST_CALLS:
             raise Refused(f"at most {MOST_CALLS} calls are made in a turn; call it in the next")
+        if call.tool not in self._tools:
+            raise Refused(f"there is no tool {call.tool}; there are {', '.join(self._tools)}")
         if call in self._made:
             raise Refused("it was called before; see its result, or ask for another page")
 
@@ -76,10 +79,12 @@ class MemoryViews:
         return Result(call, _counted("tag", counts), len(hits))
 
     def events(self, call: ToolCall, number: int) -> Flow[Result]:
-        """(c, g) -> v: the turns of a cue and one of its tags, a page at a time."""
-        _check_listed(call, "tag", self._tags.get(call.of, ()), "tags_of")
+        """(c, g) -> v: the turns of a cue and one of its tags, a page at a time; all of a cue where no tags are."""
+        tagged = "tags_of" in self._tools
+        if tagged:
+            _check_listed(call, "tag", self._tags.get(call.of, ()), "tags_of")
         hits = yield from self._with(call.of)
-        return self._page(call, [hit for hit in hits if call.part in tags(hit, call.of)], number)
+        return self._page(call, [hit for hit in hits if not tagged or call.part in tags(hit, call.of)], number)
 
     def event_time(self, call: ToolCall, number: int) -> Flow[Result]:
         """V -> time: when it happened, as intervals as precise as they were told, and, apart, when it was said (R6)."""

@@ -21,7 +21,7 @@ from ..types.answer import Answer
 from ..types.stored import COUNTED
 from ..types.trace import Acted
 from ..types.values import Gap
-from .answering import concluded, drafted, in_session, nothing
+from .answering import answered
 from .retrieve import Search, compose, fresh
 from .router import MOST_MISSES, Route, Situation, route, route_literally
 from .session import UNJUDGED, Check, Session, in_time
@@ -47,7 +47,7 @@ class MemR3(Variant):
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once the router says so."""
-        return (yield from in_session(Session(task, "memr3", self), partial(_answer, self)))
+        return answered(Session(task, "memr3", self), partial(_look, self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +82,12 @@ class Step:
     route: Route
 
 
-def _answer(how: MemR3, session: Session) -> Flow[Answer]:
+def _look(how: MemR3, session: Session) -> Flow[Check | None]:
     session.neighbours = how.neighbours
     if not session.has("tracker"):
         session.tracker = start(())
-    check = yield from _look(session, how)
-    if check is None or not session.retrieval.evidence:
-        return nothing(session, 1)
-    check = _with_sources(session, check)
-    return concluded(session, check, (yield from drafted(session, check)))
+    check = yield from _decided_by(session, how)
+    return None if check is None or not session.retrieval.evidence else _with_sources(session, check)
 
 
 def _with_sources(session: Session, check: Check) -> Check:
@@ -104,7 +101,7 @@ def _with_sources(session: Session, check: Check) -> Check:
     return replace(check, view=view, verdict=replace(check.verdict, notes=notes))
 
 
-def _look(session: Session, how: MemR3) -> Flow[Check | None]:
+def _decided_by(session: Session, how: MemR3) -> Flow[Check | None]:
     """Search and decide until the router says to answer; return the last check, None where nothing is there."""
     state = yield from _search(session, LoopState(how), session.task.question)
     while session.retrieval.evidence or not _exhausted(session, state):
@@ -163,15 +160,9 @@ def _search(session: Session, state: LoopState, text: str) -> Flow[LoopState]:
     """Search for turns that were not returned before (M3)."""
     number, wanted = state.decisions + 1, Search(text)
     path = "refined" if state.decisions else "anchor"
-    if session.has("mask"):
-        arrived = yield from session.search_further(wanted, session.k, path=path, iteration=number, without=state.seen)
-        returned = arrived.turns
-    else:
-        yield from session.search(wanted, session.k, path=path, iteration=number)
-        hits = yield from session.retrieval.ranked(wanted, session.k)
-        returned = tuple(hit.turn.id for hit in hits[: session.k] if session.retrieval.has(hit.turn.id))
-    misses = 0 if returned else state.misses + 1
-    newest = tuple(dict.fromkeys((*state.unread, *returned)))
+    arrived = yield from session.search_further(wanted, session.k, path=path, iteration=number, without=state.seen)
+    misses = 0 if arrived.turns else state.misses + 1
+    newest = tuple(dict.fromkeys((*state.unread, *arrived.turns)))
     return replace(state, searched=True, reflections=0, misses=misses, newest=newest)
 
 

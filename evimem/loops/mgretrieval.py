@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 from ..errors import ReplyError
 from ..flow import Flow
@@ -18,8 +19,9 @@ from ..judging.variant import Variant
 from ..types.answer import Answer
 from ..types.stored import Keyword
 from ..types.trace import Acted
-from .answering import concluded, drafted, in_session, nothing
-from .pyramid import MOST_KEYWORDS, Group, Pyramid, pyramid_of
+from ..types.values import Tier
+from .answering import answered, stated
+from .pyramid import Group, Pyramid, pyramid_of
 from .retrieve import Search
 from .session import UNREAD, Check, Session, in_time
 from .task import Task
@@ -30,15 +32,20 @@ class MGRetrieval(Variant):
     """MGRetrieval: at most `iterations` rounds of reading (r), each of at most `k` new turns.
 
     Attributes:
+        depth: At most so many keywords stand at the top of the pyramid (l), of which a question is read by.
         whole_groups: A round is one whole group, the largest of a level first, as in the paper.
+        accepts: "flag" ends where the judge says that the answer is complete, as in the paper; "tier" only where its
+            evidence is exact too, or the answer inferred from it.
     """
 
     iterations: int = 4
+    depth: Literal[1, 2, 3, 4, 5, 6] = 4
     whole_groups: bool = False
+    accepts: Literal["tier", "flag"] = "tier"
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once the answer so far is accepted or the rounds are used up."""
-        return (yield from in_session(Session(task, "mgretrieval", self), partial(_answer, self)))
+        return answered(Session(task, "mgretrieval", self), partial(_look, self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +63,21 @@ class Reading:
     check: Check | None = None
 
 
-def _answer(how: MGRetrieval, session: Session) -> Flow[Answer]:
+def _look(how: MGRetrieval, session: Session) -> Flow[Check | None]:
     reading = yield from _read(session, how)
-    if reading.check is None:
-        return nothing(session, 1)
-    check = _critical_only(session, reading, reading.check)
-    return concluded(session, check, (yield from drafted(session, check)))
+    return None if reading.check is None else _critical_only(session, reading, reading.check)
 
 
 def _read(session: Session, how: MGRetrieval) -> Flow[Reading]:
     """Read round by round until the answer is accepted, nothing is left or the rounds are used up."""
     most = session.iterations
-    reading = Reading(pyramid_of([keyword.term for keyword in (yield from _keywords(session))]))
+    reading = Reading(pyramid_of([keyword.term for keyword in (yield from _keywords(session, how.depth))]))
     for number in range(1, most + 1):
         reading = replace(reading, left=(yield from _walk(session, how, reading.left, number)))
         if not _new(session, number):
             session.stop(number, "nothing left")
             return reading
-        considered = yield from in_time(session, _consider(session, reading, number), number, reading.check)
+        considered = yield from in_time(session, _consider(session, how, reading, number), number, reading.check)
         if considered is None:
             return reading
         reading = considered
@@ -84,20 +88,18 @@ def _read(session: Session, how: MGRetrieval) -> Flow[Reading]:
     return reading
 
 
-def _keywords(session: Session) -> Flow[tuple[Keyword, ...]]:
-    """Return at most four keywords of the memory that the question matches (G2); the judge chooses among more."""
+def _keywords(session: Session, most: int) -> Flow[tuple[Keyword, ...]]:
+    """Return the keywords of the memory that the question matches (G2); the judge chooses where they are more."""
     analysis = session.analysis
     found = session.task.store.keywords((*analysis.entities, *analysis.keywords), session.task.scope)
     chosen = found
-    if len(found) > MOST_KEYWORDS:
+    if len(found) > most:
         try:
-            made: Chosen = yield from session.consult(
-                session.task.judge.choose(analysis.question, found, MOST_KEYWORDS), 1
-            )
+            made: Chosen = yield from session.consult(session.task.judge.choose(analysis.question, found, most), 1)
         except ReplyError:  # unreadable twice: by what is known of the keywords themselves
-            made = Chosen(own_first(found, MOST_KEYWORDS))
+            made = Chosen(own_first(found, most))
         session.events.extend(made.calls)
-        chosen = tuple(keyword for keyword in made.keywords if keyword in found)[:MOST_KEYWORDS]
+        chosen = tuple(keyword for keyword in made.keywords if keyword in found)[:most]
     detail = {"found": {one.term: one.turns for one in found}, "chosen": [one.term for one in chosen]}
     session.events.append(Acted(1, "keywords", detail=detail))
     return chosen
@@ -120,7 +122,7 @@ def _walk(session: Session, how: MGRetrieval, pyramid: Pyramid, number: int) -> 
         wanted = Search(session.task.question, holding=pyramid.groups[0])
         arrived = yield from session.search_further(wanted, room, path="keyword", iteration=number)
         room = 0 if literal and arrived.turns else room - len(arrived.turns)
-        if room or literal:  # the group had no more
+        if room or literal or not session.has("mask"):  # the group had no more
             pyramid = pyramid.without_first()
     return pyramid
 
@@ -136,7 +138,7 @@ def _new(session: Session, number: int) -> tuple[str, ...]:
     return tuple(item.turn.id for item in session.retrieval.evidence if item.iteration == number)
 
 
-def _consider(session: Session, reading: Reading, number: int) -> Flow[Reading]:
+def _consider(session: Session, how: MGRetrieval, reading: Reading, number: int) -> Flow[Reading]:
     """Have the judge consider the critical and the new turns, and nothing else of what was read (G4)."""
     new, most = _new(session, number), session.iterations
     view = session.show(number, only=(*reading.critical, *new))
@@ -152,9 +154,10 @@ def _consider(session: Session, reading: Reading, number: int) -> Flow[Reading]:
     # What it rests on is what the judge returns; what was kept and had no room it could not return.
     kept = grounded((*(one for one in reading.critical if one not in read), *made.critical), session.tracker.shown)
     session.adopt(kept, check.view)
-    detail = {"answer": made.answer, "critical": list(kept), "accepted": made.accepted, "unread": unread}
+    accepted = made.accepted and (how.accepts == "flag" or made.verdict.tier in (Tier.EXACT, Tier.INFERRABLE))
+    detail = {"answer": made.answer, "critical": list(kept), "accepted": accepted, "unread": unread}
     session.events.append(Acted(number, "consider", made.verdict.reason, detail))
-    return Reading(reading.left, made.answer or reading.answer, kept, made.accepted, check)
+    return Reading(reading.left, made.answer or reading.answer, kept, accepted, check)
 
 
 def _critical_only(session: Session, reading: Reading, check: Check) -> Check:
@@ -164,7 +167,6 @@ def _critical_only(session: Session, reading: Reading, check: Check) -> Check:
     """
     notes = (reading.answer,) if reading.answer else ()
     verdict = replace(check.verdict, notes=notes)
-    if not reading.critical:
-        return replace(check, verdict=verdict)
-    view = session.show(check.view.iteration, only=reading.critical)
-    return replace(check, view=view, verdict=verdict)
+    draft = stated(reading.answer, reading.critical) if session.task.judge.explores else None  # others give none
+    view = session.show(check.view.iteration, only=reading.critical) if reading.critical else check.view
+    return replace(check, view=view, verdict=verdict, draft=draft)

@@ -11,12 +11,12 @@ from functools import partial
 
 from ..errors import ReplyError
 from ..flow import Flow
-from ..judging.exploring import Explored, Move, Result, ToolCall, next_calls
+from ..judging.exploring import Explored, Graph, Move, Result, Tool, ToolCall, next_calls, tools_of
 from ..judging.tracker import grounded
 from ..judging.variant import Variant
 from ..types.answer import Answer
 from ..types.trace import Acted
-from .answering import concluded, drafted, in_session, nothing
+from .answering import answered, stated
 from .iris import Iris, look
 from .memory_views import MemoryViews
 from .retrieve import Search
@@ -31,56 +31,52 @@ class MRAgent(Variant):
     """MRAgent: at most `iterations` turns of a few calls of tools (T), from the `k` turns that the question finds.
 
     To explore takes a model. Without one the evidence is looked for as the loop "iris" does, which the answer says.
+
+    Attributes:
+        graph: What there are tools for: of "cue-tag-event" none for facts and topics, of "cue-event" none for tags too.
     """
 
     iterations: int = 8
     k: int = 5
+    graph: Graph = "cue-tag-content"
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once no tool is called any more or the turns are used up."""
         if task.judge.explores:
-            return (yield from in_session(Session(task, "mragent", self), _answer))
+            return (yield from answered(Session(task, "mragent", self), partial(_explore, self)))
         iris = Iris(without=self.without)
         shallow = replace(self, iterations=iris.iterations, k=iris.k)
-        return (yield from in_session(Session(task, "mragent", shallow), partial(_look_by_rule, iris)))
+        answer = yield from answered(Session(task, "mragent", shallow), partial(_look_by_rule, iris))
+        return replace(answer, reason=f"{BY_RULE}; {answer.reason}" if answer.reason else BY_RULE)
 
 
 @dataclass(frozen=True, slots=True)
 class Trail:
     """Where the loop stands after a turn.
 
-    `cues` are those of the question, `results` what the tools returned so far, `answer` is the answer so far, `calls`
-    are those to make next, and `check` is the last one.
+    `cues` are those of the question, `results` what the tools returned so far, `calls` are those to make next, and
+    `check` is the last one, with the answer so far.
     """
 
     cues: tuple[str, ...]
     results: tuple[Result, ...] = ()
-    answer: str = ""
     calls: tuple[ToolCall, ...] = ()
     check: Check | None = None
 
 
-def _answer(session: Session) -> Flow[Answer]:
-    check = yield from _explore(session)
-    return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
-
-
-def _look_by_rule(how: Iris, session: Session) -> Flow[Answer]:
+def _look_by_rule(how: Iris, session: Session) -> Flow[Check | None]:
     session.events.append(Acted(0, "search", BY_RULE))
-    check = yield from look(session, how)
-    if check is None:
-        return nothing(session, 1)
-    answer = concluded(session, check, (yield from drafted(session, check)))
-    return replace(answer, reason=f"{BY_RULE}; {answer.reason}" if answer.reason else BY_RULE)
+    return (yield from look(how, session))
 
 
-def _explore(session: Session) -> Flow[Check | None]:
+def _explore(how: MRAgent, session: Session) -> Flow[Check | None]:
     """Explore turn by turn until the judge calls no tool or the turns are used up; return the last check."""
-    trail, views = Trail(_cues(session)), MemoryViews(session)
+    tools = tools_of(how.graph)
+    trail, views = Trail(_cues(session)), MemoryViews(session, tools)
     yield from session.search_further(Search(session.task.question), session.k, path="keyword", iteration=1)
     number = 1
     while session.retrieval.evidence:
-        looked = yield from in_time(session, _look(session, trail, number), number, trail.check)
+        looked = yield from in_time(session, _look(session, trail, tools, number), number, trail.check)
         if looked is None:
             return trail.check
         trail = looked
@@ -103,22 +99,23 @@ def _cues(session: Session) -> tuple[str, ...]:
     return cues
 
 
-def _look(session: Session, trail: Trail, number: int) -> Flow[Trail]:
+def _look(session: Session, trail: Trail, tools: tuple[Tool, ...], number: int) -> Flow[Trail]:
     """Have the judge look at what was found, and say what to call next or what the answer is."""
     most, view = session.iterations, session.show(number)
     last = number >= most or session.late
-    explored = Explored(number, most, last, trail.cues, trail.results)
+    explored = Explored(number, most, last, trail.cues, trail.results, tools)
     try:
         move: Move = yield from session.consult(session.task.judge.explore(view, explored), number)
     except ReplyError:  # unreadable twice: what the results themselves bring up is called
         best = [item.turn.id for item in view.evidence]
         move = Move(UNREAD, () if last else next_calls(explored, best, view.analysis.terms))
-    answer = move.answer or trail.answer
-    check = session.weigh(view, replace(move.verdict, notes=(answer,) if answer else ()))
     supports = grounded(move.supports, session.tracker.shown)
+    earlier = trail.check.draft if trail.check else None
+    draft = stated(move.answer, supports) if move.answer or earlier is None else earlier
+    check = session.weigh(view, replace(move.verdict, notes=(draft.text,) if draft.text else ()))
     detail = {"answer": move.answer, "supports": list(supports), "calls": len(move.calls)}
     session.events.append(Acted(number, "explore", move.verdict.reason, detail))
-    return Trail(trail.cues, trail.results, answer, () if last else move.calls, check)
+    return Trail(trail.cues, trail.results, () if last else move.calls, replace(check, draft=draft))
 
 
 def _end(session: Session, trail: Trail, number: int) -> str | None:

@@ -9,8 +9,6 @@ from typing import TypeAlias
 
 Group: TypeAlias = tuple[str, ...]
 
-MOST_KEYWORDS = 4  # at the top, so that there are fifteen groups at most
-
 
 @dataclass(frozen=True, slots=True)
 class Pyramid:
@@ -39,7 +37,7 @@ class Pyramid:
 
 
 def pyramid_of(terms: Sequence[str]) -> Pyramid:
-    """Return the pyramid of at most `MOST_KEYWORDS` terms; of none it is the one group that every turn belongs to."""
-    top = dict.fromkeys(terms[:MOST_KEYWORDS])
+    """Return the pyramid of some terms; of none it is the one group that every turn belongs to."""
+    top = dict.fromkeys(terms)
     levels = tuple(tuple(combinations(top, size)) for size in range(len(top), 0, -1))
     return Pyramid((), levels or (((),),))

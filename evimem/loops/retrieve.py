@@ -132,7 +132,7 @@ class Retrieval:
         return self.keep(loaded(self._store, new), "about", iteration)
 
     def put_off(self, turn_ids: Iterable[str], iteration: int) -> None:
-        """Have turns that were found and not shown be those of a later iteration."""
+        """Have turns that were found be those of a later iteration, as where they were not shown."""
         for turn_id in turn_ids:
             self._evidence[turn_id] = replace(self._evidence[turn_id], iteration=iteration)
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from ..errors import ModelError, ModelTimeout
 from ..flow import Flow, within
 from ..judging.apply_verdict import all_gaps, follow, settle
-from ..judging.evidence import Analysis, Verdict, View
+from ..judging.evidence import Analysis, Draft, Verdict, View
 from ..judging.judge import Judge
 from ..judging.tracker import Show, Tracker, apply, grounded, start
 from ..judging.variant import Ablation, Variant
@@ -37,13 +37,15 @@ UNREAD = replace(UNJUDGED, mapped=False)  # of a judge that is not asked what su
 class Check:
     """One sufficiency check: what was seen, the verdict after calibration, and whether that lowered its tier.
 
-    `most` is the confidence that the clamps of E7 and E8 leave, 1 where they lowered none.
+    `most` is the confidence that the clamps of E7 and E8 leave, 1 where they lowered none. `draft` is the answer that
+    the judge gave with the verdict, None where it was not asked for one.
     """
 
     view: View
     verdict: Verdict
     lowered: bool = False
     most: float = 1.0
+    draft: Draft | None = None
 
 
 class Record(list[Event]):
@@ -120,12 +122,10 @@ class Session:
 
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Search on a path and record it."""
-        if wanted.text not in self.queries:
-            self.queries.append(wanted.text)
         how = strategy(temporal=self.analysis.temporal, iteration=iteration)
         how += f"; only {wanted.speaker}" if wanted.speaker else ""
         how += "; times first" if wanted.when else ""
-        self.events.append(Queried(iteration, path, wanted.text, k, how))
+        self._record_query(wanted, k, how, path, iteration)
         return self.arrive((yield from self.retrieval.search(wanted, k, path=path, iteration=iteration)), iteration)
 
     def expand(self, seeds: tuple[str, ...], limit: int | None, iteration: int) -> Arrived:
@@ -148,13 +148,24 @@ class Session:
     def search_further(
         self, wanted: Search, k: int, *, path: str, iteration: int, without: frozenset[str] = frozenset()
     ) -> Flow[Arrived]:
-        """Search for turns that are no evidence yet, nor among those `without` which it is to do, and record it."""
+        """Search for turns that are no evidence yet, nor among those `without` which it is to do, and record it.
+
+        Without the "mask" (an ablation) it returns the best turns whatever they are, those known as of this iteration.
+        """
+        if self.has("mask"):
+            self._record_query(wanted, k, "nothing twice", path, iteration)
+            found = yield from self.retrieval.further(wanted, k, path=path, iteration=iteration, without=without)
+            return self.arrive(found, iteration)
+        arrived = yield from self.search(wanted, k, path=path, iteration=iteration)
+        best = (hit.turn.id for hit in (yield from self.retrieval.ranked(wanted, k))[:k])
+        returned = tuple(turn_id for turn_id in best if self.retrieval.has(turn_id))
+        self.retrieval.put_off(returned, iteration)
+        return replace(arrived, turns=returned)
+
+    def _record_query(self, wanted: Search, k: int, how: str, path: str, iteration: int) -> None:
         if wanted.text not in self.queries:
             self.queries.append(wanted.text)
-        self.events.append(Queried(iteration, path, " ".join(wanted.holding) or wanted.text, k, "nothing twice"))
-        return self.arrive(
-            (yield from self.retrieval.further(wanted, k, path=path, iteration=iteration, without=without)), iteration
-        )
+        self.events.append(Queried(iteration, path, " ".join(wanted.holding) or wanted.text, k, how))
 
     def check(self, iteration: int) -> Flow[Check]:
         """Show the evidence to the judge, then track and calibrate what it says."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from ..flow import Flow
 from ..judging.variant import Variant
 from ..types.answer import Answer
-from .answering import concluded, drafted, in_session, nothing
+from .answering import answered
 from .retrieve import Search
-from .session import Session
+from .session import Check, Session
 from .task import Task
 
 
@@ -19,13 +19,13 @@ class SinglePass(Variant):
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question from one search."""
-        return (yield from in_session(Session(task, "single_pass", self), _answer))
+        return answered(Session(task, "single_pass", self), _look)
 
 
-def _answer(session: Session) -> Flow[Answer]:
+def _look(session: Session) -> Flow[Check | None]:
     yield from session.search(Search(session.task.question), session.k, path="anchor", iteration=1)
     if not session.retrieval.evidence:
-        return nothing(session, 1)
+        return None
     check = yield from session.check(1)
     session.stop(1, "single pass")
-    return concluded(session, check, (yield from drafted(session, check)))
+    return check

@@ -10,6 +10,7 @@ from ..judging.variant import Ablation
 from .iris import Iris
 from .memr3 import MemR3
 from .mgretrieval import MGRetrieval
+from .mragent import MRAgent
 from .task import Loop
 
 FULL = Iris(delta="paper", abstain="paper", calls="separate", without=frozenset({"tracker"}), unranked=True)
@@ -35,5 +36,14 @@ VARIANTS: Mapping[str, Loop] = MappingProxyType(
         "unranked-expansion": Iris(unranked=True),
         "literal-router": MemR3(router="paper"),
         "largest-group-first": MGRetrieval(whole_groups=True),
+        "flag-alone": MGRetrieval(accepts="flag"),
+        # MGRetrieval's ablations
+        "one-round": MGRetrieval(iterations=1),
+        "read-again": MGRetrieval(whole_groups=True, without=frozenset({"mask"})),
+        "not-rewritten": MGRetrieval(without=frozenset({"rewriting"})),
+        # MRAgent's, of which the whole is "mragent", and the answer as its last turn gave it
+        "cue-event": MRAgent(graph="cue-event"),
+        "cue-tag-event": MRAgent(graph="cue-tag-event"),
+        "as-explored": MRAgent(without=frozenset({"rewriting"})),
     }
 )

@@ -38,8 +38,8 @@ def test_a_round_is_read_with_its_verdict_and_the_ids_that_were_shown():
     assert (made.verdict.tier, [gap.text for gap in made.verdict.gaps]) == (Tier.EXACT, ["no date"])
 
 
-@pytest.mark.parametrize("fields", [{"tier": "partial"}, {"answer": ""}, {"answer": "n/a"}, {"accepted": "No."}])
-def test_what_is_partial_or_says_nothing_is_not_accepted(fields):
+@pytest.mark.parametrize("fields", [{"answer": ""}, {"answer": "n/a"}, {"accepted": "No."}])
+def test_what_says_nothing_is_not_accepted(fields):
     assert considered(**fields).accepted is False
 
 

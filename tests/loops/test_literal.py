@@ -10,7 +10,7 @@ import pytest
 
 import evimem
 from evimem.judging.decision import Action
-from evimem.loops import VARIANTS, MemR3
+from evimem.loops import VARIANTS, MemR3, MRAgent
 from evimem.loops.pyramid import pyramid_of
 from evimem.loops.router import Situation, route_literally
 from evimem.offline.offline_judge import OfflineJudge
@@ -87,7 +87,7 @@ def test_the_papers_round_is_one_whole_group(puppy: Any) -> None:
     assert len({event.iteration for event in read}) == len(read)
 
 
-@pytest.mark.parametrize("name", ["unranked-expansion", "literal-router", "largest-group-first"])
+@pytest.mark.parametrize("name", [name for name, loop in VARIANTS.items() if not isinstance(loop, MRAgent)])
 def test_what_a_loop_does_otherwise_is_named_and_replayed(tmp_path: Any, name: str) -> None:
     with evimem.open(tmp_path / "m.evimem") as memory:
         for day in range(12):

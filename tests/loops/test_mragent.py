@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import evimem
+from evimem.loops import MRAgent
 from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
 from evimem.testing import Fault, ModelServer, ScriptedModel
 from evimem.types.model import Complete
@@ -157,3 +158,44 @@ def test_so_are_its_tag_and_its_aspect(leo: Path) -> None:
     made = [event for event in trace if event.kind == "action" and event.action == "call"]
     assert [event.why for event in made] == ["", "", "", ""]
     assert [event.detail["rows"] for event in made[2:]] == [["t2"], ["t2"]]
+
+
+LISTS = [("tags_of", "puppy"), ("person_aspects", "Mira"), ("topic_events", "s1")]
+CALLS = [
+    [{"tool": tool, "of": of} for tool, of in LISTS],
+    [{"tool": "events", "of": "puppy", "part": "own"}, {"tool": "events_between", "of": "2024"}],
+]
+
+
+@pytest.mark.parametrize(
+    ("graph", "refused"),
+    [
+        ("cue-tag-content", []),
+        ("cue-tag-event", ["person_aspects", "topic_events"]),
+        ("cue-event", ["tags_of", "person_aspects", "topic_events"]),
+    ],
+)
+def test_a_graph_without_tags_or_contents_has_no_tools_for_them(
+    friends_path: Path, graph: Any, refused: list[str]
+) -> None:
+    model = ScriptedModel([*(moves(*calls) for calls in CALLS), *DONE])
+    with evimem.open(friends_path, llm=model) as memory:
+        trace = memory.ask("Who is expecting twins?", MRAgent(graph=graph)).trace
+        assert evimem.replay(trace, memory).trace == trace
+    made = [(event.detail["tool"], event.why) for event in trace if event.kind == "action" and event.action == "call"]
+    assert [tool for tool, why in made if f"no tool {tool}" in why] == refused
+    assert not [why for tool, why in made if tool not in refused and why]
+    offered = {tool.name: tool for tool in model.requests[0].tools}
+    assert not set(refused) & offered.keys()
+    assert ("part" in offered["events"].arguments["required"]) == ("tags_of" in offered)
+    assert ("There are only" in model.requests[0].prompt) == bool(refused)
+
+
+@pytest.mark.parametrize("graph", ["cue-tag-event", "cue-event"])
+def test_where_no_reply_can_be_read_only_tools_of_the_graph_are_called(friends_path: Path, graph: Any) -> None:
+    model = ScriptedModel(then=lambda request: "hm" if request.role == "decide" else DONE[-1])
+    with evimem.open(friends_path, llm=model) as memory:
+        trace = memory.ask("Who is expecting twins?", MRAgent(graph=graph)).trace
+    made = [event for event in trace if event.kind == "action" and event.action == "call"]
+    assert [event.why for event in made if "no tool" in event.why] == []
+    assert any(event.detail["tool"] == "events" and event.detail["rows"] for event in made)
