@@ -7,6 +7,7 @@ to, without another search.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -17,12 +18,13 @@ from ..judging.reading import Chosen, Considered, Round, own_first
 from ..judging.tracker import grounded
 from ..judging.variant import Variant
 from ..types.answer import Answer
-from ..types.stored import Keyword
+from ..types.budget import MOST
+from ..types.stored import Keyword, Listing
 from ..types.trace import Acted
 from ..types.values import Tier
 from .answering import answered, stated
-from .pyramid import Group, Pyramid, pyramid_of
-from .retrieve import Search
+from .pyramid import Group, Pyramid, exchanges, pyramid_of
+from .retrieve import Arrived, Search, loaded
 from .session import UNREAD, Check, Session, in_time
 from .task import Task
 
@@ -33,6 +35,8 @@ class MGRetrieval(Variant):
 
     Attributes:
         depth: At most so many keywords stand at the top of the pyramid (l), of which a question is read by.
+        unit: What has a keyword and is read as one: a turn, or, as in the paper, an exchange of two, in their order. To
+            know the exchanges takes reading the whole memory once a question.
         whole_groups: A round is one whole group, the largest of a level first, as in the paper.
         accepts: "flag" ends where the judge says that the answer is complete, as in the paper; "tier" only where its
             evidence is exact too, or the answer inferred from it.
@@ -40,6 +44,7 @@ class MGRetrieval(Variant):
 
     iterations: int = 4
     depth: Literal[1, 2, 3, 4, 5, 6] = 4
+    unit: Literal["turn", "exchange"] = "turn"
     whole_groups: bool = False
     accepts: Literal["tier", "flag"] = "tier"
 
@@ -52,11 +57,13 @@ class MGRetrieval(Variant):
 class Reading:
     """Where the loop stands after some rounds.
 
-    `left` are the groups that are not read yet; `answer` is the answer so far, `critical` are the ids of the turns that
-    it rests on, `accepted` is whether it is final; `check` is the last one, None before the first.
+    `left` are the groups that are not read yet, `of` is the exchange of each turn, empty where turns are the units;
+    `answer` is the answer so far, `critical` are the ids of the turns that it rests on, `accepted` is whether it is
+    final; `check` is the last one, None before the first.
     """
 
     left: Pyramid
+    of: Mapping[str, tuple[str, ...]]
     answer: str = ""
     critical: tuple[str, ...] = ()
     accepted: bool = False
@@ -71,9 +78,11 @@ def _look(how: MGRetrieval, session: Session) -> Flow[Check | None]:
 def _read(session: Session, how: MGRetrieval) -> Flow[Reading]:
     """Read round by round until the answer is accepted, nothing is left or the rounds are used up."""
     most = session.iterations
-    reading = Reading(pyramid_of([keyword.term for keyword in (yield from _keywords(session, how.depth))]))
+    top = pyramid_of([keyword.term for keyword in (yield from _keywords(session, how.depth))])
+    every = session.task.store.turns(Listing()) if how.unit == "exchange" else ()
+    reading = Reading(top, exchanges(turn for turn in every if session.retrieval.admits(turn)))
     for number in range(1, most + 1):
-        reading = replace(reading, left=(yield from _walk(session, how, reading.left, number)))
+        reading = replace(reading, left=(yield from _walk(session, how, reading, number)))
         if not _new(session, number):
             session.stop(number, "nothing left")
             return reading
@@ -105,32 +114,56 @@ def _keywords(session: Session, most: int) -> Flow[tuple[Keyword, ...]]:
     return chosen
 
 
-def _walk(session: Session, how: MGRetrieval, pyramid: Pyramid, number: int) -> Flow[Pyramid]:
+def _walk(session: Session, how: MGRetrieval, reading: Reading, number: int) -> Flow[Pyramid]:
     """Read groups until a round has `k` turns that are new; one that has none costs nothing (G3).
 
     To the letter of the paper a round is one group, however large; one that was not read whole comes first.
     """
-    literal, unread = how.whole_groups, len(_new(session, number))
+    pyramid, literal, unread = reading.left, how.whole_groups, len(_new(session, number))
     room = session.k - unread
     if literal:
         room = 0 if unread else session.roster.counted
     while room > 0 and not pyramid.exhausted:
         if not pyramid.groups:
-            sizes = _sizes(session, pyramid.below[0])
+            sizes = {group: _size(session, reading, group) for group in pyramid.below[0]}
             pyramid = pyramid.descended(sizes, largest_first=literal)
             continue
-        wanted = Search(session.task.question, holding=pyramid.groups[0])
-        arrived = yield from session.search_further(wanted, room, path="keyword", iteration=number)
+        arrived = yield from _returned(session, reading, pyramid.groups[0], room, number)
         room = 0 if literal and arrived.turns else room - len(arrived.turns)
         if room or literal or not session.has("mask"):  # the group had no more
             pyramid = pyramid.without_first()
     return pyramid
 
 
-def _sizes(session: Session, level: tuple[Group, ...]) -> dict[Group, int]:
-    """Return how many turns each group of a level has, its vocabulary being that of the index (G1)."""
+def _size(session: Session, reading: Reading, group: Group) -> int:
+    """Return how many turns or exchanges a group has, its vocabulary being that of the index (G1)."""
     task = session.task
-    return {group: task.store.holding(group, 0, task.scope).total for group in level}
+    return len(_held(session, reading, group)) if reading.of else task.store.holding(group, 0, task.scope).total
+
+
+def _held(session: Session, reading: Reading, group: Group) -> tuple[tuple[str, ...], ...]:
+    """Return the exchanges that have all keywords of a group, whoever of the two says them."""
+    of, held = reading.of, set(reading.of.values())
+    for term in group:
+        found = session.task.store.holding((term,), MOST, session.task.scope)
+        held &= {of[turn_id] for turn_id in found.turn_ids if turn_id in of}
+    return tuple(exchange for exchange in dict.fromkeys(of.values()) if exchange in held)
+
+
+def _returned(session: Session, reading: Reading, group: Group, room: int, number: int) -> Flow[Arrived]:
+    """Read turns of a group while there is room; whole exchanges, where those are the units."""
+    wanted = Search(session.task.question, holding=group)
+    if not reading.of:
+        return (yield from session.search_further(wanted, room, path="keyword", iteration=number))
+    session.queried(wanted, room, "exchanges", "keyword", number)
+    again, found = not session.has("mask"), session.retrieval
+    ids: list[str] = []
+    for exchange in _held(session, reading, group):
+        if len(ids) < room and (again or not all(found.has(turn_id) for turn_id in exchange)):
+            ids += exchange
+    arrived = session.arrive(found.keep(loaded(session.task.store, ids), "keyword", number), number)
+    found.put_off(ids if again else (), number)
+    return replace(arrived, turns=tuple(ids)) if again else arrived
 
 
 def _new(session: Session, number: int) -> tuple[str, ...]:
@@ -157,7 +190,7 @@ def _consider(session: Session, how: MGRetrieval, reading: Reading, number: int)
     accepted = made.accepted and (how.accepts == "flag" or made.verdict.tier in (Tier.EXACT, Tier.INFERRABLE))
     detail = {"answer": made.answer, "critical": list(kept), "accepted": accepted, "unread": unread}
     session.events.append(Acted(number, "consider", made.verdict.reason, detail))
-    return Reading(reading.left, made.answer or reading.answer, kept, accepted, check)
+    return replace(reading, answer=made.answer or reading.answer, critical=kept, accepted=accepted, check=check)
 
 
 def _critical_only(session: Session, reading: Reading, check: Check) -> Check:

@@ -1,11 +1,16 @@
-"""The keyword pyramid of MGRetrieval: every group of a question's keywords, all of them first, each alone last (G2)."""
+"""The keyword pyramid of MGRetrieval: every group of a question's keywords, all of them first, each alone last (G2).
+
+And what its groups are of: turns, or exchanges.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
+
+from ..types.values import Turn
 
 Group: TypeAlias = tuple[str, ...]
 
@@ -41,3 +46,17 @@ def pyramid_of(terms: Sequence[str]) -> Pyramid:
     top = dict.fromkeys(terms)
     levels = tuple(tuple(combinations(top, size)) for size in range(len(top), 0, -1))
     return Pyramid((), levels or (((),),))
+
+
+def exchanges(turns: Iterable[Turn]) -> dict[str, tuple[str, ...]]:
+    """Return the exchange of each turn, in order: what one says, with what another says next to it in the session."""
+    made: list[list[Turn]] = []
+    open_in: dict[str, list[Turn]] = {}
+    for turn in turns:
+        said = open_in.pop(turn.session, None)
+        if said is not None and said[0].speaker != turn.speaker:
+            said.append(turn)
+        else:
+            open_in[turn.session] = said = [turn]
+            made.append(said)
+    return {turn.id: tuple(one.id for one in said) for said in made for turn in said}

@@ -150,7 +150,7 @@ class Retrieval:
         unknown = [turn_id for turn_id in wanted if turn_id not in self._around]
         if unknown:
             found = self._store.contexts(unknown, NEIGHBOURS, NEIGHBOURS)
-            kept = [tuple(turn for turn in around if self._admits(turn)) for around in found]
+            kept = [tuple(turn for turn in around if self.admits(turn)) for around in found]
             self._around.update(zip(unknown, kept, strict=True))
         return {turn_id: self._around[turn_id] for turn_id in wanted}
 
@@ -160,7 +160,8 @@ class Retrieval:
             self._costs[item.turn.id] = tokens(item)
         return self._costs[item.turn.id]
 
-    def _admits(self, turn: Turn) -> bool:
+    def admits(self, turn: Turn) -> bool:
+        """Whether a turn may be evidence."""
         instructs = turn.role == "system" and self._scope.role is None  # found where it is asked for, as by a search
         return turn.id not in self._exclude and self._scope.admits(turn) and not instructs
 
@@ -182,7 +183,7 @@ class Retrieval:
 
     def keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Arrived:
         """Add these turns; those that are evidence already keep where they came from."""
-        hits = [hit for hit in hits if self._admits(hit.turn)]
+        hits = [hit for hit in hits if self.admits(hit.turn)]
         new = [hit for hit in hits if hit.turn.id not in self._evidence]
         for hit in new:
             facts = hit.facts if self._indexed else ()

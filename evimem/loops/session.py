@@ -125,7 +125,7 @@ class Session:
         how = strategy(temporal=self.analysis.temporal, iteration=iteration)
         how += f"; only {wanted.speaker}" if wanted.speaker else ""
         how += "; times first" if wanted.when else ""
-        self._record_query(wanted, k, how, path, iteration)
+        self.queried(wanted, k, how, path, iteration)
         return self.arrive((yield from self.retrieval.search(wanted, k, path=path, iteration=iteration)), iteration)
 
     def expand(self, seeds: tuple[str, ...], limit: int | None, iteration: int) -> Arrived:
@@ -153,7 +153,7 @@ class Session:
         Without the "mask" (an ablation) it returns the best turns whatever they are, those known as of this iteration.
         """
         if self.has("mask"):
-            self._record_query(wanted, k, "nothing twice", path, iteration)
+            self.queried(wanted, k, "nothing twice", path, iteration)
             found = yield from self.retrieval.further(wanted, k, path=path, iteration=iteration, without=without)
             return self.arrive(found, iteration)
         arrived = yield from self.search(wanted, k, path=path, iteration=iteration)
@@ -162,7 +162,8 @@ class Session:
         self.retrieval.put_off(returned, iteration)
         return replace(arrived, turns=returned)
 
-    def _record_query(self, wanted: Search, k: int, how: str, path: str, iteration: int) -> None:
+    def queried(self, wanted: Search, k: int, how: str, path: str, iteration: int) -> None:
+        """Record what is searched for."""
         if wanted.text not in self.queries:
             self.queries.append(wanted.text)
         self.events.append(Queried(iteration, path, " ".join(wanted.holding) or wanted.text, k, how))

@@ -36,6 +36,7 @@ VARIANTS: Mapping[str, Loop] = MappingProxyType(
         "unranked-expansion": Iris(unranked=True),
         "literal-router": MemR3(router="paper"),
         "largest-group-first": MGRetrieval(whole_groups=True),
+        "exchanges": MGRetrieval(unit="exchange"),
         "flag-alone": MGRetrieval(accepts="flag"),
         # MGRetrieval's ablations
         "one-round": MGRetrieval(iterations=1),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,10 +11,13 @@ import pytest
 import evimem
 from evimem.errors import ModelTimeout
 from evimem.judging.reading import own_first
-from evimem.loops.pyramid import pyramid_of
+from evimem.loops import MGRetrieval
+from evimem.loops.pyramid import exchanges, pyramid_of
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import FakeClock, ScriptedModel
 from evimem.types.stored import Keyword
+from evimem.types.values import Turn
+from tests.loops.conftest import dialogue
 
 QUESTION = "What is Mira's puppy called?"
 
@@ -75,3 +80,49 @@ def test_a_failure_of_the_model_is_an_error_with_what_was_found(tmp_path: Any) -
     partial = raised.value.partial
     assert [turn for event in partial.trace if event.kind == "evidence" for turn in event.turns]
     assert (partial.kind, partial.usage.requests) == ("failed", 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "together"),
+    [
+        ("M1 N1 M1 N1", [[0, 1], [2, 3]]),
+        ("M1 M1 N1 N1", [[0], [1, 2], [3]]),
+        ("M1 N2 N1 M2 M1", [[0, 2], [1, 3], [4]]),
+        ("M1", [[0]]),
+    ],
+)
+def test_an_exchange_is_what_one_says_with_what_another_says_next(said: str, together: list[list[int]]) -> None:
+    at = datetime(2024, 3, 12)
+    turns = [Turn(str(place), one[1], one[0], "hm", at) for place, one in enumerate(said.split())]
+    of = exchanges(turns)
+    assert list(dict.fromkeys(of.values())) == [tuple(map(str, places)) for places in together]
+    assert all(turn_id in exchange for turn_id, exchange in of.items())
+
+
+@pytest.mark.parametrize(
+    ("unit", "without", "first"),
+    [
+        ("turn", (), [["s1:2", "s1:4"], ["s1:1"]]),
+        ("exchange", (), [["s1:1", "s1:2"], ["s1:3", "s1:4"]]),
+        ("exchange", ("mask",), [["s1:1", "s1:2"], ["s1:1", "s1:2", "s1:3", "s1:4"]]),
+    ],
+)
+def test_an_exchange_has_the_words_of_both_and_is_read_whole(
+    world: Any, unit: str, without: tuple[str, ...], first: list[list[str]]
+) -> None:
+    lines = ["Which ledger do you mean?", "The one about herons.", "Hm.", "Herons again!", "It rained.", "So it did."]
+    memory = world(dialogue(zip(["Mira", "Noah"] * 3, lines, strict=True)))
+    ask = partial(memory.ask, "Which ledger is about herons?", OfflineJudge(), "mgretrieval", without=set(without))
+    trace = ask(unit=unit, whole_groups=True, iterations=2).trace
+    acted = [event for event in trace if event.kind == "action"]
+    one, two = [set(event.detail["turns"]) for event in acted if event.action == "show"][:2]
+    kept = set() if without else next(event.detail["critical"] for event in acted if event.action == "consider")
+    assert [sorted(one), sorted(two.difference(kept))] == first
+
+
+def test_no_exchange_holds_a_turn_outside_the_scope(tmp_path: Any) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        for place, line in enumerate(["Which ledger?", "That about herons.", "Herons?", "A ledger."]):
+            memory.add("MN"[place % 2], line, time=f"2024-03-12T18:0{place}", id=f"t{place}")
+        trace = memory.ask("Which ledger is about herons?", MGRetrieval(unit="exchange"), speaker="N").trace
+    assert {turn for event in trace if event.kind == "evidence" for turn in event.turns} == {"t1", "t3"}
