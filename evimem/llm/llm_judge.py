@@ -236,7 +236,7 @@ def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[S
         try:
             return (yield from ask(shown))
         except PromptTooLong:
-            view.memo["room"] = len(shown.text) // 2
+            view.memo["room"] = min(_room(view), len(shown.text)) // 2  # a page is never shorter than one turn
             if view.memo["room"] < LEAST_ROOM:
                 raise
 

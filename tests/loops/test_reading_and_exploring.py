@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -147,6 +148,26 @@ def test_a_turn_that_was_kept_and_had_no_room_is_kept(long_turns: Path) -> None:
     kept = [set(event.detail["critical"]) for event in trace if event.kind == "action" and event.action == "consider"]
     assert all(before <= after for before, after in pairwise(kept))
     assert len(kept[-1]) == 40
+
+
+@pytest.mark.parametrize("loop", ["iris", "memr3", "mgretrieval", "mragent"])
+@pytest.mark.parametrize("most", [1_200, 2_400])
+def test_a_model_that_reads_too_little_is_asked_a_few_times_and_no_more(tmp_path: Path, loop: str, most: int) -> None:
+    """A turn that was shown stands in a page as it was shown, so that less room makes some pages no shorter."""
+    words = [[f"heron{number}word{place}" for place in range(340)] for number in range(12)]
+    path = memory_of(tmp_path, [f"{' '.join(said)} {crate(n)} {' '.join(said)}" for n, said in enumerate(words)])
+    read: list[Complete] = []
+
+    def reply(request: Complete) -> str:
+        read.append(request)
+        assert len(read) < 60, "it is asked again and again"
+        if len(request.prompt) > most:
+            raise evimem.PromptTooLong("too long", retryable=False)
+        return unsatisfied(request)
+
+    with suppress(evimem.PromptTooLong):
+        ask(path, loop, then=reply, iterations=12, k=2)
+    assert any(len(request.prompt) > most for request in read)
 
 
 def test_requests_are_what_was_sent_with_those_that_failed_beside_them(one: Path) -> None:
