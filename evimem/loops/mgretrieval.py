@@ -25,7 +25,7 @@ from ..types.values import Tier
 from .answering import answered, stated
 from .pyramid import Group, Pyramid, exchanges, pyramid_of
 from .retrieve import Arrived, Search, loaded
-from .session import UNREAD, Check, Session, in_time
+from .session import UNREAD, Check, Session, in_time, record_query
 from .task import Task
 
 
@@ -155,7 +155,7 @@ def _returned(session: Session, reading: Reading, group: Group, room: int, numbe
     wanted = Search(session.task.question, holding=group)
     if not reading.of:
         return (yield from session.search_further(wanted, room, path="keyword", iteration=number))
-    session.queried(wanted, room, "exchanges", "keyword", number)
+    record_query(session, wanted, room, "exchanges", path="keyword", iteration=number)
     again, found = not session.has("mask"), session.retrieval
     ids: list[str] = []
     for exchange in _held(session, reading, group):

@@ -80,7 +80,8 @@ class Session:
         self.neighbours: bool = True  # are shown
         self.roster: Roster = task.store.roster()
         self.asked_at: datetime | None = task.asked_at or self.roster.last
-        self.analysis: Analysis = self._analysed()
+        found = analyse(task.question, self.roster.speakers, self.asked_at, self.roster.date_order)
+        self.analysis: Analysis = found if self.has("temporal") else replace(found, temporal=False)
         supposed, indexed = self.analysis.supposed, self.has("index")
         self.retrieval: Retrieval = Retrieval(task, self.analysis, self.roster, indexed=indexed)
         self._counter = EntityCounter(task.store, task.scope, variant.delta, indexed=indexed, supposed=supposed)
@@ -116,16 +117,12 @@ class Session:
         """Whether a part is in use, which the variant or the backend may lack."""
         return part not in self.variant.without
 
-    def _analysed(self) -> Analysis:
-        found = analyse(self.task.question, self.roster.speakers, self.asked_at, self.roster.date_order)
-        return found if self.has("temporal") else replace(found, temporal=False)
-
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Search on a path and record it."""
         how = strategy(temporal=self.analysis.temporal, iteration=iteration)
         how += f"; only {wanted.speaker}" if wanted.speaker else ""
         how += "; times first" if wanted.when else ""
-        self.queried(wanted, k, how, path, iteration)
+        record_query(self, wanted, k, how, path=path, iteration=iteration)
         return self.arrive((yield from self.retrieval.search(wanted, k, path=path, iteration=iteration)), iteration)
 
     def expand(self, seeds: tuple[str, ...], limit: int | None, iteration: int) -> Arrived:
@@ -153,7 +150,7 @@ class Session:
         Without the "mask" (an ablation) it returns the best turns whatever they are, those known as of this iteration.
         """
         if self.has("mask"):
-            self.queried(wanted, k, "nothing twice", path, iteration)
+            record_query(self, wanted, k, "nothing twice", path=path, iteration=iteration)
             found = yield from self.retrieval.further(wanted, k, path=path, iteration=iteration, without=without)
             return self.arrive(found, iteration)
         arrived = yield from self.search(wanted, k, path=path, iteration=iteration)
@@ -161,12 +158,6 @@ class Session:
         returned = tuple(turn_id for turn_id in best if self.retrieval.has(turn_id))
         self.retrieval.put_off(returned, iteration)
         return replace(arrived, turns=returned)
-
-    def queried(self, wanted: Search, k: int, how: str, path: str, iteration: int) -> None:
-        """Record what is searched for."""
-        if wanted.text not in self.queries:
-            self.queries.append(wanted.text)
-        self.events.append(Queried(iteration, path, " ".join(wanted.holding) or wanted.text, k, how))
 
     def check(self, iteration: int) -> Flow[Check]:
         """Show the evidence to the judge, then track and calibrate what it says."""
@@ -222,6 +213,13 @@ class Session:
     def stop(self, iteration: int, reason: str) -> None:
         """Record that the search ended."""
         self.events.append(Stopped(iteration, reason))
+
+
+def record_query(session: Session, wanted: Search, k: int, how: str, *, path: str, iteration: int) -> None:
+    """Record what is searched for, and how."""
+    if wanted.text not in session.queries:
+        session.queries.append(wanted.text)
+    session.events.append(Queried(iteration, path, " ".join(wanted.holding) or wanted.text, k, how))
 
 
 def in_time(session: Session, step: Flow[T], iteration: int, earlier: Check | None) -> Flow[T | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 from evimem.errors import InvalidQuery
 from evimem.flow import run
 from evimem.judging.evidence import Verdict
-from evimem.loops import VARIANTS, Iris
+from evimem.loops import VARIANTS, Iris, MGRetrieval, MRAgent
 from evimem.loops.task import Task
 from evimem.types.answer import Answer
 from evimem.types.trace import Judged, Queried, Trace
@@ -86,6 +86,12 @@ def test_without_an_index_turns_are_searched_by_their_words_and_have_no_facts(pu
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
+        ({"depth": 0}, "depth is 0; expected 1 or 2 or 3 or 4 or 5 or 6"),
+        ({"depth": True}, "expected 1 or 2"),
+        ({"depth": [7]}, "expected 1 or 2"),
+        ({"unit": "word"}, "'turn' or 'exchange'"),
+        ({"accepts": None}, "'tier' or 'flag'"),
+        ({"graph": "cue"}, "'cue-tag-content' or 'cue-tag-event' or 'cue-event'"),
         ({"without": {"everything"}}, "sufficiency, tiers, temporal"),
         ({"without": "tiers"}, "sufficiency, tiers, temporal"),
         ({"without": [["a"]]}, "sufficiency, tiers, temporal"),
@@ -101,7 +107,9 @@ def test_without_an_index_turns_are_searched_by_their_words_and_have_no_facts(pu
 )
 def test_a_variant_that_there_is_not_is_refused_with_what_was_expected(wrong: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidQuery, match=says):
-        Iris(**wrong)
+        next(loop for loop in (Iris, MGRetrieval, MRAgent) if wrong.keys() <= {one.name for one in fields(loop)})(
+            **wrong
+        )
 
 
 def row(name: str) -> Iris:
