@@ -5,13 +5,16 @@ import pytest
 import evimem
 from benchmarks.speed import against_all, chat
 from evimem.index.candidates import SearchEffort
+from tests.sizes import REDUCED
+
+TURNS = 2_000 if REDUCED else 5_000
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("scale") / "m.evimem"
     with evimem.open(path) as memory:
-        memory.extend(chat(5_000, 22))
+        memory.extend(chat(TURNS, 22))
     return path
 
 
@@ -24,5 +27,5 @@ def test_candidates_score_as_much_as_the_best_of_all(path, compared):
 
 def test_every_turn_of_a_large_memory_is_counted(path):
     with evimem.open(path) as memory:
-        assert memory.stats().turns == 5_000
-        assert memory.health().turns == 5_000
+        assert memory.stats().turns == TURNS
+        assert memory.health().turns == TURNS

@@ -91,8 +91,8 @@ def opened(folder, **options):
     return evimem.open(folder / "m.evimem", clock=FakeClock(1.7e9), **options)
 
 
-# A third of the faults each, every one in one of the three tests; all in all of them at the usual size.
-@pytest.mark.parametrize("fault", share(sorted(FAULTS), 3, "a question"))
+# A sixth of the faults each; all of them at the usual size.
+@pytest.mark.parametrize("fault", share(sorted(FAULTS), 6, "a question"))
 def test_a_fault_ends_a_question_as_an_error_and_never_as_an_abstention(tmp_path, fault):
     with (
         ModelServer(then=Fault(fault)) as server,
@@ -108,7 +108,7 @@ def test_a_fault_ends_a_question_as_an_error_and_never_as_an_abstention(tmp_path
     assert (partial.text, partial.abstained) == (None, False)
 
 
-@pytest.mark.parametrize("fault", share(sorted(FAULTS), 3, "reading"))
+@pytest.mark.parametrize("fault", share(sorted(FAULTS), 6, "reading"))
 def test_a_fault_while_reading_a_turn_loses_neither_the_turn_nor_the_work(tmp_path, fault):
     with ModelServer(then=Fault(fault)) as server, opened(tmp_path, llm=client(server)) as memory:
         with_a_turn(memory)
@@ -126,7 +126,7 @@ def test_a_fault_while_reading_a_turn_loses_neither_the_turn_nor_the_work(tmp_pa
         assert len(server.received) == given, "asked again at once, instead of later"
 
 
-@pytest.mark.parametrize("fault", share(sorted(FAULTS), 3, "while embedding"))
+@pytest.mark.parametrize("fault", share(sorted(FAULTS), 6, "while embedding"))
 def test_a_fault_while_embedding_loses_neither_the_turn_nor_the_work(tmp_path, fault):
     with ModelServer(then=Fault(fault)) as server:
         embedder = OpenAIEmbedder("words", 64, server.url, deadline=DEADLINE, max_retries=0)

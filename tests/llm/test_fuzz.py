@@ -135,28 +135,9 @@ def test_a_reply_that_is_cut_at_any_byte_ends_as_a_value_or_a_typed_error(base):
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 NAMES = st.sampled_from(
-    [
-        "tier",
-        "action",
-        "confidence",
-        "requirements",
-        "gaps",
-        "id",
-        "status",
-        "evidence",
-        "answer",
-        "citations",
-        "quote",
-        "facts",
-        "subject",
-        "predicate",
-        "object",
-        "when",
-        "kind",
-        "type",
-        "steps",
-    ]
-)
+    ("tier action confidence requirements gaps id status evidence answer citations quote "
+     "facts subject predicate object when kind type steps").split()
+)  # fmt: skip
 NESTED = st.recursive(
     LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=5), max_leaves=12
 )

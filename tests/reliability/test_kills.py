@@ -25,15 +25,7 @@ from .test_power_loss import m_next
 ROUNDS = 25  # kills that one file has to live through
 SLOWEST_OPEN = 1.0  # seconds
 DONE = "done"
-LONG = (
-    "extend",
-    "enrich",
-    "rebuild",
-    "forget",
-    "forget_session",
-    "forget_everything",
-    "replace",
-)  # derives, indexes, compacts
+LONG = "extend enrich rebuild forget forget_session forget_everything replace".split()  # derives, indexes, compacts
 
 
 def check_sending_again(memory: Memory, model: Model, random: Random) -> None:

@@ -223,18 +223,7 @@ def test_a_rolled_back_copy_does_not_say_what_was_forgotten(disk):
         copy.forget(as_in=disk / "m.evimem")
 
 
-OF_ANOTHER = (
-    "-wal",
-    "-shm",
-    "-journal",
-    ".mark",
-    ".ann",
-    ".7.tmp",
-    ".7.12.tmp",
-    ".mark.7.12.tmp",
-    ".7.tmp-wal",
-    "-WAL",
-)
+OF_ANOTHER = "-wal -shm -journal .mark .ann .7.tmp .7.12.tmp .mark.7.12.tmp .7.tmp-wal -WAL".split()
 
 
 @pytest.mark.parametrize("suffix", OF_ANOTHER)

@@ -115,19 +115,7 @@ def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path, segment):
         assert read is not grown
         for name in ("alive", "scale", "vectors", "event_start", "event_end"):
             assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[grown.alive]), name
-        for name in (
-            "session",
-            "speaker",
-            "time",
-            "turn",
-            "part",
-            "parts",
-            "role",
-            "rules",
-            "length",
-            "asks",
-            "temporal",
-        ):
+        for name in "session speaker time turn part parts role rules length asks temporal".split():
             assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[read.alive]), name
         assert np.array_equal(read.dialogue.before.values, grown.dialogue.before.values)
         assert np.array_equal(read.dialogue.after.values, grown.dialogue.after.values)

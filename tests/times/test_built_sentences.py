@@ -15,7 +15,7 @@ OTHERS = sorted({*LANGUAGES} - {"en"})
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_sentence_of_our_tables_raises(language: str) -> None:
-    assert not raised(language, 400 if REDUCED else 2_000)
+    assert not raised(language, 120 if REDUCED else 2_000)
 
 
 def test_what_a_reading_raises_is_counted() -> None:
