@@ -120,9 +120,11 @@ def test_an_exchange_has_the_words_of_both_and_is_read_whole(
     assert [sorted(one), sorted(two.difference(kept))] == first
 
 
-def test_no_exchange_holds_a_turn_outside_the_scope(tmp_path: Any) -> None:
+def test_no_exchange_holds_a_turn_outside_the_scope_or_waits_for_one(tmp_path: Any) -> None:
     with evimem.open(tmp_path / "m.evimem") as memory:
-        for place, line in enumerate(["Which ledger?", "That about herons.", "Herons?", "A ledger."]):
+        for place in range(8):
+            line = f"Is ledger {place} about herons?"
             memory.add("MN"[place % 2], line, time=f"2024-03-12T18:0{place}", id=f"t{place}")
-        trace = memory.ask("Which ledger is about herons?", MGRetrieval(unit="exchange"), speaker="N").trace
-    assert {turn for event in trace if event.kind == "evidence" for turn in event.turns} == {"t1", "t3"}
+        loop = MGRetrieval(unit="exchange", iterations=9, k=1)
+        trace = memory.ask("Which ledger is about herons?", loop, speaker="N").trace
+    assert {turn for event in trace if event.kind == "evidence" for turn in event.turns} == {"t1", "t3", "t5", "t7"}
