@@ -35,15 +35,26 @@ def passages_within(db: Tables, first: int, last: int) -> list[Any]:
 DOCUMENT = "row, columns, events, terms, vector, scale"
 
 
+_SEALED = "SELECT coalesce(max(number) + 1, 0) FROM segment"
+
+
 def sealed_segments(db: Tables) -> int:
     """Return how many segments are sealed."""
-    return int(db.value("SELECT coalesce(max(number) + 1, 0) FROM segment"))
+    return int(db.value(_SEALED))
 
 
-def documents_within(db: Tables, first: int, last: int | None = None) -> list[Any]:
-    """Return the columns of the open documents from a row on, up to another, in their order."""
-    upto, args = ("", (first,)) if last is None else (" AND row <= ?", (first, last))
-    return db.rows(f"SELECT {DOCUMENT} FROM document WHERE row >= ?{upto} ORDER BY row", args)
+def documents_within(db: Tables, first: int, last: int) -> list[Any]:
+    """Return the columns of the open documents from a row up to another, in their order."""
+    return db.rows(f"SELECT {DOCUMENT} FROM document WHERE row BETWEEN ? AND ? ORDER BY row", (first, last))
+
+
+def stored_since(db: Tables, first: int) -> tuple[int, int, list[Any]]:
+    """Return how many segments are sealed, the row of the newest fact, and the open documents from a row on."""
+    documents = f"SELECT {DOCUMENT} FROM document WHERE row >= ? ORDER BY row"
+    ((sealed,),), ((newest,),), rows = db.rows_of(
+        (_SEALED, ()), ("SELECT max(row) FROM fact", ()), (documents, (first,))
+    )
+    return int(sealed), int(newest or 0), rows
 
 
 def vectors_within(db: Tables, first: int, last: int) -> list[Any]:

@@ -7,7 +7,7 @@ import re
 import select
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from types import TracebackType
 from typing import Any
@@ -373,19 +373,24 @@ class PostgresConnection(Tables):
 
     def rows(self, sql: str, args: Sequence[Value] = ()) -> list[Any]:
         """Return every row of a query."""
-        with self.reading() if self._db is None else self._lock, self._typed:
-            self.round_trips += 1
-            found: list[Any] = self._sent(sql, args).fetchall()
-            return found
+        return self.rows_of((sql, args))[0]
+
+    def rows_of(self, *queries: tuple[str, Sequence[Value]]) -> list[list[Any]]:
+        """Return the rows of several queries, sent together; outside of a block, with its begin and its end."""
+        with self._lock, self.decoding(), self._typed:
+            self.round_trips += self._db is not None
+            with self.reading() if self._db is None else nullcontext():
+                sent = [self._sent(sql, args) for sql, args in queries]
+            return [cursor.fetchall() for cursor in sent]
 
     def execute(self, sql: str, args: Sequence[Value] = ()) -> None:
         """Run one statement."""
-        with self.writing() if self._db is None else self._lock, self._typed:
+        with self._lock, self.writing() if self._db is None else self._typed:
             self._sent(sql, args)
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run one statement for each row of values."""
-        with self.writing() if self._db is None else self._lock:
+        with self._lock, self.writing() if self._db is None else self._typed:
             for row in rows:
                 self.execute(sql, row)
 
@@ -547,8 +552,7 @@ class PostgresConnection(Tables):
         settings = (PATH, self._tenant, self._proof, f"{int(self._busy_seconds * 1000)}ms")
         self._sent(_BEGIN, settings)
         if writes:
-            self.round_trips += 1
-            self._sent("SELECT hold_tenant()").fetchall()
+            self._sent("SELECT hold_tenant()")  # whatever is sent after it sees what it has waited for
 
     def _commit(self, *, writes: bool) -> None:
         self._sent("COMMIT")

@@ -125,6 +125,10 @@ class Tables(ABC):
             yield page
             after = last
 
+    def rows_of(self, *queries: tuple[str, Sequence[Value]]) -> list[list[Any]]:
+        """Return the rows of several queries: an engine that is far away is waited for once."""
+        return [self.rows(sql, args) for sql, args in queries]
+
     def value(self, sql: str, args: Sequence[Value] = ()) -> Any:
         """Return the first column of the first row, or None."""
         found = self.rows(sql, args)

@@ -87,15 +87,17 @@ def drop_unused_names(db: Tables, table: str) -> None:
     db.execute(f"DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM turn WHERE turn.{table} = {table}.ord)")
 
 
-def first_and_last_time(db: Tables) -> tuple[str | None, str | None]:
-    """Return the times of the first and the last turn in dialogue order."""
-    first = db.value("SELECT time FROM turn ORDER BY instant, seq LIMIT 1")
-    return first, db.value("SELECT time FROM turn ORDER BY instant DESC, seq DESC LIMIT 1")
+def first_last_and_count(db: Tables, most: int) -> tuple[str | None, str | None, int]:
+    """Return the times of the first and the last turn in dialogue order, and how many turns there are.
 
-
-def count_turns(db: Tables, most: int) -> int:
-    """Return how many turns there are, counting no further than `most`: a full count scans the table."""
-    return int(db.value("SELECT count(*) FROM (SELECT 1 FROM turn LIMIT ?) AS counted", (most,)))
+    It counts no further than `most`: a full count scans the table.
+    """
+    first, last, ((count,),) = db.rows_of(
+        ("SELECT time FROM turn ORDER BY instant, seq LIMIT 1", ()),
+        ("SELECT time FROM turn ORDER BY instant DESC, seq DESC LIMIT 1", ()),
+        ("SELECT count(*) FROM (SELECT 1 FROM turn LIMIT ?) AS counted", (most,)),
+    )
+    return first[0][0] if first else None, last[0][0] if last else None, int(count)
 
 
 def _conditions(db: Tables, listing: Listing, before: int | None, after: int | None) -> tuple[str, list[Value]]:

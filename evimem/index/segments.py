@@ -27,6 +27,7 @@ from ..db.index_sql import (
     newest_number,
     postings_below,
     sealed_segments,
+    stored_since,
     vectors_within,
 )
 from ..db.tables import Tables
@@ -178,7 +179,7 @@ class Segments:
             corpus.load(_joined(blocks, self.size))
         for at, row in documents.items():
             corpus.add_terms(at - 1, orjson.loads(row.terms))
-        corpus.last_fact = self._last_fact()
+        corpus.last_fact = newest_of(self._db, "fact", "row")
         return corpus
 
     def follow(self, corpus: Corpus) -> bool:
@@ -186,16 +187,17 @@ class Segments:
 
         Return False where some are sealed, and the corpus must be read again.
         """
-        if len(corpus) < sealed_segments(self._db) * self.size:
+        sealed, last, documents = stored_since(self._db, len(corpus) + 1)
+        if len(corpus) < sealed * self.size:
             return False
-        self._append(corpus)
-        if (last := self._last_fact()) > corpus.last_fact:
+        for at, *row in documents:
+            while len(corpus) < at - 1:
+                corpus.hole()
+            corpus.append(_row(Stored(*row)))
+        if last > corpus.last_fact:
             self._follow_facts(corpus)
             corpus.last_fact = last
         return True
-
-    def _last_fact(self) -> int:
-        return newest_of(self._db, "fact", "row")
 
     def _follow_facts(self, corpus: Corpus) -> None:
         happens: dict[tuple[int, int], list[Interval]] = defaultdict(list)
@@ -205,12 +207,6 @@ class Segments:
         for (first, count), events in happens.items():
             for row in range(first, first + count):
                 corpus.set_events(row - 1, events)
-
-    def _append(self, corpus: Corpus) -> None:
-        for at, *row in documents_within(self._db, len(corpus) + 1):
-            while len(corpus) < at - 1:
-                corpus.hole()
-            corpus.append(_row(Stored(*row)))
 
     def documents(self, number: int) -> dict[int, Stored]:
         """Return the open documents of a segment."""
@@ -326,7 +322,7 @@ class SealedPostings:
 
     def read(self, term: str) -> Posting:
         """Return the posting of a term."""
-        found = postings_below(self._db, term, self._segments)
+        found = postings_below(self._db, term, self._segments) if self._segments else []
         if not found:
             return NO_POSTING
         positions = np.frombuffer(b"".join(row[0] for row in found), "<i4")

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from ..db.meta import drop_meta, meta, read_meta, set_meta
 from ..db.tables import Tables
-from ..db.turn_sql import first_and_last_time
+from ..db.turn_sql import first_last_and_count
 from ..errors import InvalidQuery, InvalidTurn, shown
 from ..types.values import Turn
 from .local_times import AS_GIVEN, LocalTimes, zone_of
@@ -27,7 +27,7 @@ def settle_timezone(db: Tables, name: str | None) -> LocalTimes:
     zone = None if name is None else zone_of(name)
     kept = read_meta(db, "timezone", "clock")
     if name is not None and kept.get("timezone") != name:
-        first, _ = first_and_last_time(db)
+        first, *_ = first_last_and_count(db, 1)
         if "timezone" in kept and first is not None:
             raise InvalidQuery(
                 f"timezone is {name!r} but this memory reads naive times in {kept['timezone']!r}; open it with that"

@@ -14,8 +14,7 @@ from ..db.dialect import Value
 from ..db.tables import Tables
 from ..db.text_columns import bindable, is_text, unbound
 from ..db.turn_sql import (
-    count_turns,
-    first_and_last_time,
+    first_last_and_count,
     listed_from_last,
     listed_numbers,
     listed_turns,
@@ -206,9 +205,9 @@ class RawLog:
 
     def roster(self) -> Roster:
         """Return the speakers in the order in which they first spoke, and the time of the first and last turn."""
-        first, last = (time and datetime.fromisoformat(time) for time in first_and_last_time(self._db))
-        turns = count_turns(self._db, COUNTED)  # only whether a memory is small matters here
-        return Roster(self.speakers.names(), first or None, last or None, turns)
+        *times, turns = first_last_and_count(self._db, COUNTED)  # only whether a memory is small matters here
+        first, last = (None if time is None else datetime.fromisoformat(time) for time in times)
+        return Roster(self.speakers.names(), first, last, turns)
 
 
 def _bounds(listing: Listing) -> tuple[int | None, int | None]:
