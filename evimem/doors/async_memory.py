@@ -214,7 +214,7 @@ class AsyncMemory:
             ModelError: As `enrich`.
             EmbedderError: As `enrich`.
         """
-        await self._in_worker(partial(self._core.rebuild, reread=reread, progress=self._told(progress)))
+        await self._run(self._core.rebuild(reread=reread, progress=self._told(progress)))
         await self.enrich()
 
     async def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:

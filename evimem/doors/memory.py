@@ -587,7 +587,7 @@ class Memory:
             ModelError: As `enrich`.
             EmbedderError: As `enrich`.
         """
-        self._core.rebuild(reread=reread, progress=progress)
+        self._run(self._core.rebuild(reread=reread, progress=progress))
         self.enrich()
 
     def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:
@@ -744,7 +744,7 @@ class Memory:
         Raises:
             StoreCorrupt: With `repair`, a turn is not what was stored; nothing is changed.
         """
-        return self._core.check(repair=repair, progress=progress)
+        return self._run(self._core.check(repair=repair, progress=progress))
 
     def stats(self) -> Stats:
         """Return counts, dates and the identity of the embedder; facts that wait to be read are read first."""

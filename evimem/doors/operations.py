@@ -588,11 +588,11 @@ class Core:
         self.store.change_embedder(embedder.name, embedder.dimension)
         self.embedder = embedder
 
-    def check(self, *, repair: bool, progress: Callable[[int], None] | None = None) -> Health:
-        """Verify the file against its turns; with `repair`, rebuild derived rows if any differ."""
+    def check(self, *, repair: bool, progress: Callable[[int], None] | None = None) -> Flow[Health]:
+        """Return the flow that verifies the file against its turns; with `repair`, rebuilds if any row differs."""
         problems = self.store.check(self.extractor, checked_progress(progress) or _no_progress)
         if problems and repair:
-            self.rebuild(reread=False, progress=None)
+            yield from self.rebuild(reread=False, progress=None)
             problems = self.store.check(self.extractor)
         return self.health(problems)
 
@@ -605,9 +605,12 @@ class Core:
         """Return the calibration that `ask` uses, if any."""
         return active_calibration(self.store, self.calibration_target())
 
-    def rebuild(self, *, reread: bool, progress: Progress | None) -> None:
-        """Derive rows again from the turns; see `Memory.rebuild`."""
-        self.store.rebuild(self.extractor, reread=reread, progress=checked_progress(progress) or _no_progress)
+    def rebuild(self, *, reread: bool, progress: Progress | None) -> Flow[None]:
+        """Return the flow that derives rows again from the turns; see `Memory.rebuild`."""
+        tell = checked_progress(progress) or _no_progress
+        for read in self.store.rebuild(self.extractor, reread=reread):
+            tell(read)
+            yield Pause()
         warn_of_unread("rebuild", self.name, self.store.health().pending)
 
     def export(self, path: AnyPath, progress: Callable[[int], None] | None = None) -> Flow[None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
@@ -152,11 +152,12 @@ class FactTable:
             return False
         return True
 
-    def settle(self) -> None:
-        """Recompute `replaced_by` of every fact."""
+    def settle(self) -> Iterator[None]:
+        """Recompute `replaced_by` of every fact, a page at a time."""
         unmark_without_topic(self._db)
         for page in self._db.pages(TOPICAL, (0,), _PAGE):
             self._supersession.settle([row for (row,) in page])
+            yield
 
     def wrongly_replaced(self) -> int:
         """Return how many facts have a wrong `replaced_by`."""

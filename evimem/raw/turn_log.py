@@ -175,9 +175,9 @@ class RawLog:
         found = listed_from_last(self._db, listing, *_bounds(listing), listing.limit - 1) if listing.limit else None
         return DialoguePlace(*found) if found else BEGINNING
 
-    def pages(self, after: int = 0) -> Iterator[list[tuple[int, Turn]]]:
-        """Yield all turns in order of arrival, a page at a time, without holding a transaction between pages."""
-        for page in pages_of_turns(self._db, after, _PAGE):
+    def pages(self, after: int = 0, size: int = _PAGE) -> Iterator[list[tuple[int, Turn]]]:
+        """Yield all turns in order of arrival, so many at a time, without holding a transaction between pages."""
+        for page in pages_of_turns(self._db, after, size):
             yield [(row[0], _turn(row)) for row in page]
 
     def erase(self, seqs: Sequence[int]) -> None:

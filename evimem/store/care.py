@@ -6,18 +6,24 @@ from collections.abc import Iterator
 
 from ..protocols import Extractor
 from .handle import StoreHandle
-from .rebuild import Progress, drop_vectors, rebuild_all
-from .user_code import as_callback, unwrap_callback_errors
+from .rebuild import drop_vectors, rebuild_slices
+from .writes import Held
 
 
-def rebuild(
-    handle: StoreHandle, extractor: Extractor, *, reread: bool = False, progress: Progress = lambda turns: None
-) -> None:
+def rebuild(handle: StoreHandle, extractor: Extractor, *, reread: bool = False) -> Iterator[int]:
     """See `Keeper.rebuild`."""
-    with unwrap_callback_errors(), handle.writing():
-        rebuild_all(handle.layers, extractor, reread=reread, progress=as_callback(progress))
-    handle.drop_corpus()
-    handle.after_commit()
+    slices, going = rebuild_slices(handle.layers, extractor, reread=reread), True
+    while going:
+        with handle.writing():
+            held, read, rewrote, going = Held(handle.db), 0, False, False
+            for turns, changed in slices:
+                read, rewrote = read + turns, rewrote or changed
+                if going := held.long_enough():
+                    break
+            handle.layers.count_commit(rewrote=rewrote)
+        handle.after_commit()
+        handle.db.give_way()
+        yield read
 
 
 def change_embedder(handle: StoreHandle, name: str, dimension: int) -> None:

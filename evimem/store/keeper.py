@@ -116,8 +116,11 @@ class Keeper(Store, Protocol):
         """Return a line for each kind of damage; `progress` hears of the turns that were looked at."""
         ...
 
-    def rebuild(self, extractor: Extractor, *, reread: bool = False, progress: Progress = ...) -> None:
-        """Derive everything again from the turns; with `reread`, queue every turn for a model again."""
+    def rebuild(self, extractor: Extractor, *, reread: bool = False) -> Iterator[int]:
+        """Derive everything again from the turns; with `reread`, queue every turn for a model again.
+
+        Yield how many turns were read after each of many transactions, between which others can write.
+        """
         ...
 
     def change_embedder(self, name: str, dimension: int) -> None:

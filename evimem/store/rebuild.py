@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
 
-from ..db.care_sql import drop_facts_of_others, drop_rows_without_turn
+from ..db.care_sql import drop_facts_of_others, drop_postings_without_segment, drop_rows_without_turn
 from ..db.meta import drop_meta
+from ..edges import threshold
 from ..embedding.quantize import Packed, is_packed
 from ..errors import UNREADABLE
+from ..index.corpus import Interval
 from ..index.document import found_by
 from ..index.fact_table import StatedFacts
 from ..index.passage_table import RowRange
@@ -19,48 +23,77 @@ from ..protocols import Extractor
 from ..raw import LocalTimes, TurnRows, instant, set_instants, settle_timezone, wrong_instants
 from ..types.attempt import Attempt, attempt
 from ..types.values import Fact, Turn
-from .layers import WHOLE_TURNS, Layers, TurnToIndex
+from .layers import WHOLE_TURNS, Layers, TurnToIndex, events
 from .trace_table import drop_unreadable_traces
 
 Progress = Callable[[int], None]
 _PAGE = 1_000  # turns read at once
+_READ_AT_ONCE = 16  # turns whose facts are read between two looks at who waits to write
 
 
-def rebuild_all(layers: Layers, extractor: Extractor, *, reread: bool, progress: Progress) -> None:
-    """Derive everything from the turns, inside a transaction of the caller.
+def rebuild_slices(layers: Layers, extractor: Extractor, *, reread: bool) -> Iterator[tuple[int, bool]]:
+    """Derive everything from the turns, inside transactions of the caller: one may end wherever this yields.
 
-    Long turns that an earlier version indexed whole are split into passages. Vectors are kept; missing ones are queued.
-    Facts of other extractors are kept where their span lies in their turn; with `reread` all of them are dropped, and
-    extraction is queued again. Readable traces are kept. `progress` is called with 1 for each turn read.
+    Yield how many turns were read, and whether what searches have read before was changed. Where the work ends in
+    between, what stands there is right, and what was dropped is queued. Long turns that an earlier version indexed
+    whole are split into passages, all at once, as every row gets another number. Vectors are kept; missing ones are
+    queued. Facts of other extractors are kept where their span lies in their turn; with `reread` all of them are
+    dropped, and extraction is queued again. Readable traces are kept.
 
     Raises:
-        StoreCorrupt: A turn is not what was stored; nothing is changed.
+        StoreCorrupt: A turn is not what was stored; nothing is changed but indexes.
     """
+    db, split, last = layers.db, not layers.meta(WHOLE_TURNS), layers.raw.high_water()
+    db.make_indexes_again()  # first: every statement below finds rows by them
+    yield 0, False
+    # Without what comes meanwhile, which may come faster than it is read.
+    for page in takewhile(lambda page: page[0][0] <= last, layers.raw.pages()):
+        split = split and _are_split_as_now(layers, page)
+        yield 0, False
+    _drop_what_cannot_stay(layers, extractor, reread=reread)
+    yield 0, True
+    if not split:
+        _split_anew(layers)
+        yield 0, True
+    for number in range(segment_count(layers) if split else 0):
+        first = number * layers.segments.size + 1
+        layers.jobs.complete("terms", list(layers.passages.within(first, first + layers.segments.size - 1)))
+        derive_segment(layers, number, kept_vectors(layers, number))
+        yield 0, True
+    times = settle_timezone(db, None)
+    for page in takewhile(lambda page: page[0][0] <= last, layers.raw.pages(size=_READ_AT_ONCE)):
+        yield len(page), _read_again(layers, _in_zone(layers, dict(page), times), extractor)
+    for _ in layers.facts.settle():
+        yield 0, True
+
+
+def _drop_what_cannot_stay(layers: Layers, extractor: Extractor, *, reread: bool) -> None:
+    """Drop what nothing can be said of, all links among it, and queue those anew."""
     db = layers.db
-    db.make_indexes_again()  # first: every statement below finds rows by the indexes
     layers.edges.clear()  # before facts: foreign keys hold a fact while an edge or a vector refers to it
-    db.delete("posting")
+    drop_postings_without_segment(db)
     for table in ("fact", "passage", "job"):
         drop_rows_without_turn(db, table)
     if reread:
         drop_facts_of_others(db, extractor.name)
         layers.jobs.requeue_all("extract")
     layers.facts.drop_unreadable()
-    set_instants(db, wrong_instants(db))
-    drop_unreadable_traces(layers)
-    times = settle_timezone(db, None)
-    for page in layers.raw.pages():
-        turns = _in_zone(layers, dict(page), times)
-        _read_facts(layers, turns, extractor)
-        _drop_ungrounded(layers, turns)
-        for _ in turns:
-            progress(1)
-    layers.facts.settle()
-    db.delete("job", kind=["terms"])  # all are read again
-    derive_segments(layers)
     # In ascending order, so that each fact is linked to those before it whatever page of the queue it falls on.
     layers.jobs.enqueue("link", [seq for (seq,) in db.select("fact", "DISTINCT seq", "seq")])
-    layers.count_commit(rewrote=True)
+    set_instants(db, wrong_instants(db))
+    drop_unreadable_traces(layers)
+
+
+def _read_again(layers: Layers, turns: Mapping[int, Turn], extractor: Extractor) -> bool:
+    """Read the facts of turns again; return whether any that stood there left."""
+    before = layers.facts.of_turns(list(turns))
+    _read_facts(layers, turns, extractor)
+    _drop(layers, [fact.id for seq, one in layers.facts.of_turns(list(turns)).items() for fact in one
+        if not is_grounded(fact, turns[seq])])  # fmt: skip
+    after = layers.facts.of_turns(list(turns))
+    set_events(layers, {seq: events(facts) for seq, facts in after.items() if facts != before[seq]})
+    layers.jobs.enqueue("link", [seq for seq, facts in after.items() if facts])
+    return any(not set(facts) <= set(after[seq]) for seq, facts in before.items())
 
 
 def _in_zone(layers: Layers, turns: Mapping[int, Turn], times: LocalTimes) -> dict[int, Turn]:
@@ -86,22 +119,37 @@ def _read_facts(layers: Layers, turns: Mapping[int, Turn], extractor: Extractor)
     }
     stated = [StatedFacts(seq, instant(turns[seq].time), facts.value, extractor.name) for seq, facts in found.items()]
     stated = [one for one in stated if found[one.seq].error is None]
-    errors = layers.derive(lambda some: layers.facts.exchange(layers.facts.outdated(some), some), stated)
+    errors = layers.derive(partial(_exchange, layers), stated)
     failed = {seq: facts.error for seq, facts in found.items() if facts.error is not None}
     failed |= {one.seq: why for one, why in zip(stated, errors, strict=True) if why is not None}
     layers.jobs.complete("facts", [seq for seq in turns if seq not in failed])
     layers.jobs.fail("facts", failed)
 
 
-def derive_segments(layers: Layers) -> None:
-    """Derive every segment, with the rows that the turns have or, where those are not what they should be, new ones."""
-    if _are_split_as_now(layers):
-        for number in range(segment_count(layers)):
-            derive_segment(layers, number, kept_vectors(layers, number))
-        return
+def _exchange(layers: Layers, stated: Sequence[StatedFacts]) -> None:
+    _drop(layers, layers.facts.outdated(stated))
+    layers.facts.exchange((), stated)
+
+
+def _drop(layers: Layers, fact_ids: Sequence[str]) -> None:
+    """Delete facts, to which others may have been linked since the work began."""
+    neighbours = layers.edges.erase(layers.facts.rows(fact_ids))
+    layers.edges.relink(neighbours, threshold(layers.meta("embedder") or ""))
+    layers.facts.drop(fact_ids)
+
+
+def set_events(layers: Layers, happens: Mapping[int, Sequence[Interval]]) -> None:
+    """Store the times of the facts of turns where searches read them."""
+    rows = layers.passages.of(list(happens))
+    layers.segments.set_events({row: happens[seq] for seq in happens for row in rows.get(seq, ())})
+
+
+def _split_anew(layers: Layers) -> None:
+    """Give every turn new rows, as many as it has passages, and derive all segments."""
     vectors = _vectors_of_turns(layers)
+    layers.db.delete("job", kind=["terms"])  # all are read again
     layers.passages.clear()
-    for table in ("document", "segment"):
+    for table in ("document", "posting", "segment"):
         layers.db.delete(table)
     drop_meta(layers.db, WHOLE_TURNS)
     kept: dict[int, Packed] = {}
@@ -164,15 +212,10 @@ def segment_count(layers: Layers) -> int:
     return -(-layers.passages.high_water // layers.segments.size)
 
 
-def _are_split_as_now(layers: Layers) -> bool:
-    """Return whether every turn has as many rows as it has passages."""
-    if layers.meta(WHOLE_TURNS):
-        return False
-    for page in layers.raw.pages():
-        rows = layers.passages.of([seq for seq, _ in page])
-        if any(seq not in rows or rows[seq].count != len(passages(turn.text)) for seq, turn in page):
-            return False
-    return True
+def _are_split_as_now(layers: Layers, turns: Sequence[tuple[int, Turn]]) -> bool:
+    """Return whether each turn has as many rows as it has passages."""
+    rows = layers.passages.of([seq for seq, _ in turns])
+    return all(seq in rows and rows[seq].count == len(passages(turn.text)) for seq, turn in turns)
 
 
 def kept_vectors(layers: Layers, number: int) -> dict[int, Packed]:
@@ -237,8 +280,3 @@ def is_grounded(fact: Fact, turn: Turn) -> bool:
     """Say whether a fact's span is a non-empty range of its turn's text, or of its caption for a fact of an image."""
     start, end = fact.span
     return 0 <= start < end <= len((turn.caption or "") if fact.kind == "image" else turn.text)
-
-
-def _drop_ungrounded(layers: Layers, turns: Mapping[int, Turn]) -> None:
-    kept = layers.facts.of_turns(list(turns)).items()
-    layers.facts.drop([fact.id for seq, facts in kept for fact in facts if not is_grounded(fact, turns[seq])])

@@ -38,7 +38,7 @@ from .forgotten_ids import forgotten_among
 from .handle import StoreHandle
 from .layers import Layers, TurnToIndex, events
 from .reads import jobs_of
-from .rebuild import derive_segment, kept_vectors
+from .rebuild import derive_segment, kept_vectors, set_events
 from .trace_table import insert_trace
 
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
@@ -55,7 +55,7 @@ HELD_SECONDS = 0.02  # after so long, a transaction begins no more results of jo
 MOST_HELD = 0.08  # or if none does: what follows from them takes as long again, and nobody can cut in
 
 
-class _Held:
+class Held:
     """How long a transaction holds the write lock: until somebody waits for it, looked at now and then, or too long."""
 
     def __init__(self, db: Tables) -> None:
@@ -252,12 +252,12 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> int:
     """
     layers, read_again = handle.layers, kind == "facts"
     with handle.writing(durably=not read_again):
-        held, done, relinked, known = _Held(handle.db), 0, False, _Read()
+        held, done, relinked, known = Held(handle.db), 0, False, _Read()
         step = {"vector": AT_ONCE, "terms": len(entries), "facts": READ_AT_ONCE}.get(kind, AT_LEAST)
         while done < len(entries) and not (done and held.long_enough()):
             relinked |= _settle_some(layers, kind, entries[done : done + step], known)
             done += step
-        _set_events(layers, known.happens)
+        set_events(layers, known.happens)
         rewrote = kind in {"vector", "terms"} or known.replaced
         layers.count_commit(rewrote=rewrote, relinked=relinked, durable=not read_again)
     if not read_again:
@@ -314,11 +314,6 @@ def _settle_facts(layers: Layers, kind: JobKind, found: Sequence[tuple[int, Entr
     layers.facts.exchange(outdated, stated)
     dated = {one.seq for one in stated if any(fact.event for fact in one.facts)}
     read.happens |= {seq: events(facts) for seq, facts in layers.facts.of_turns([*before | dated]).items()}
-
-
-def _set_events(layers: Layers, happens: Mapping[int, Sequence[Interval]]) -> None:
-    rows = layers.passages.of(list(happens))
-    layers.segments.set_events({row: happens[seq] for seq in happens for row in rows.get(seq, ())})
 
 
 def _derive_terms(layers: Layers, seqs: Sequence[int]) -> None:

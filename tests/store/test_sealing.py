@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from evimem import Memory, Turn
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
+from evimem.extract import RuleExtractor
 from evimem.index.document import documents
 from evimem.index.passages import passages
 from evimem.loaders.examples import load_example
 from evimem.store import erase
 from evimem.store.sqlite import SqliteStore
+from evimem.store.writes import Held
 from evimem.types.stored import Entry
 from tests.copies import copied
 from tests.sizes import REDUCED, few
@@ -134,6 +136,41 @@ def test_a_rebuild_gives_the_same_rows_and_results(path):
         before = derived(memory), found(memory)
         memory.rebuild()
         assert (derived(memory), found(memory)) == before
+
+
+class Undated(RuleExtractor):
+    """The rules as in a version that read no dates."""
+
+    def extract(self, turn):
+        return tuple(replace(fact, event=None) for fact in super().extract(turn))
+
+
+def test_a_rebuild_that_ends_anywhere_leaves_a_right_memory_and_is_done_by_the_next(path, monkeypatch):
+    monkeypatch.setattr(Held, "long_enough", lambda self: True)
+    with opened(path) as memory:
+        before, store, rules = derived(memory), memory._core.store, memory._core.extractor
+        for _ in store.rebuild(Undated()):
+            pass
+        undated = derived(memory)
+        total = sum(1 for _ in store.rebuild(Undated()))
+        for cut in range(1, total, 4):
+            slices = store.rebuild(rules if cut % 8 == 1 else Undated())
+            assert [turns >= 0 for turns, _ in zip(slices, range(cut), strict=False)] == [True] * cut
+            wrong = [one for one in memory.check().problems if "has other facts than its text gives" not in one]
+            assert wrong == [], f"ended after {cut} of {total}"
+        memory.rebuild()
+        assert derived(memory) == before != undated
+
+
+def test_others_write_while_a_memory_is_rebuilt(path, monkeypatch):
+    monkeypatch.setattr(Held, "long_enough", lambda self: True)
+    with opened(path) as memory, opened(path) as other:
+        count = 0
+        for count, _ in enumerate(memory._core.store.rebuild(memory._core.extractor), start=1):
+            other.add("Ben", f"I bought kite {count}.", time=TURNS[-1].time)
+        assert count > len(TURNS) / 16
+        memory.enrich()
+        assert (memory.stats().turns, memory.check().problems) == (len(TURNS) + count, ())
 
 
 @few(3)
