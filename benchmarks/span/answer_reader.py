@@ -54,7 +54,7 @@ def read(view: View, word: Linear, extractor: Extractor) -> Draft:
     short = stated(view, extractor)
     if isinstance(short, ShortAnswer):
         return Draft(short.text, short.citations, short.steps, short.time)
-    if isinstance(short, NotStated):
+    if isinstance(short, NotStated) and short.gap:
         return Draft(None, reason=short.gap)
     matches = match(view)
     found = candidates(matches)

@@ -654,8 +654,9 @@ class Memory:
 
         Args:
             turns: Ids of turns: their facts, grouped by turn in the order given.
-            about: A name instead: the facts whose subject or object names it, by word boundary, in the order of their
-                turns, those of the newest first, of the newest 512 turns that name it or are said by it.
+            about: A name instead: the profile, facts whose subject or object names it, by word boundary, in the order
+                of their turns, those of the newest first, of the newest 512 turns that name it or are said by it. Of
+                what the rules found it has what lasts (homes, work, names, people, pets, likings), not what was done.
             current: Only facts that no later one replaced.
 
         Raises:

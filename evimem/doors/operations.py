@@ -31,6 +31,7 @@ from ..calibration.fit_map import Wanted
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, shown
 from ..extract import RuleExtractor, conventions_of
 from ..extract.fact_bounds import BoundedExtractor
+from ..extract.profile import is_of_profile
 from ..flow import Flow, Pause
 from ..ingest.add import Ingestion, read_facts
 from ..ingest.batch_api import process_batches
@@ -545,8 +546,9 @@ class Core:
         else:
             name = about or ""
             check_asked("about", name)
-            known = self.store.about(name, MOST).facts  # what they said of other things too, which is no profile
-            found = tuple(fact for fact in known if names(fact.subject, name) or names(fact.object, name))
+            known = self.store.about(name, MOST).facts  # what they said of other things too
+            named = (fact for fact in known if names(fact.subject, name) or names(fact.object, name))
+            found = tuple(fact for fact in named if is_of_profile(fact))
         return tuple(fact for fact in found if not (current and fact.replaced_by))
 
     @_erasing("forget")

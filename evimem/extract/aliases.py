@@ -31,7 +31,8 @@ _RELATIVE = re.compile(
     f"\\b(?i:my|our) (?:(?:[a-z]+(?:est|er)|little|big|old|twin|step|best) )?(?P<who>{_alternatives(_NAMED)}) "
     f"(?P<name>{_NAME})(?!['\u2019-]|\\w| (?:and|or|&) [A-Z]| [A-Z])"
 )
-_APPOSED = re.compile(f"\\b(?i:my|our) (?P<who>{_alternatives(_NAMED)}), (?P<name>{_NAME}),")
+# not a list: "my mother, Bea, and her sister"
+_APPOSED = re.compile(f"\\b(?i:my|our) (?P<who>{_alternatives(_NAMED)}), (?P<name>{_NAME}),(?! (?:and|or|&)\\b)")
 _SHORT_FOR = re.compile(
     f"(?P<who>{_NAME})(?:,| \\(| is) (?:short for|aka|a\\.k\\.a\\.|also known as) (?P<name>{_NAME})"
 )
@@ -46,9 +47,7 @@ _CALLED_HER = re.compile(
     f"(?P<name>{_NAME}){_END}"
 )
 _CALL_ME = re.compile(f"^(?:(?i:please|just|you can),? )?(?i:call) me (?P<name>{_NAME}){_END}")
-_OWN_NAME = re.compile(
-    f"\\b(?i:my) (?:real |full |first |middle |maiden |birth )?(?:name|nickname) is (?P<name>{_NAME}){_END}"
-)
+_OWN_NAME = re.compile(f"\\b(?i:my) (?:real |full |first )?(?:name|nickname) is (?P<name>{_NAME}){_END}")
 _OF_SPEAKER = (_CALLED_ME, _CALL_ME, _OWN_NAME)
 _OF_RELATIVE = (_RELATIVE, _APPOSED)
 

@@ -15,6 +15,7 @@ from .word_tags import TAGS
 MAX_SENTENCES = 24  # that are read of a short turn
 PER_SENTENCE = 2000  # characters of a long turn for each sentence more
 MAX_SENTENCE = 1000  # characters of a sentence that are read
+_TITLE = 4  # words between quotation marks that may be a title: "The Salt Road"
 MAX_SALUTATION = 80  # characters of a line that opens a letter
 
 
@@ -103,12 +104,15 @@ def passed_on(text: str) -> list[tuple[int, int]]:
 
 
 def _quotations(text: str) -> list[tuple[int, int]]:
-    """Return what stands between quotation marks, within a paragraph; a mark that is never closed quotes nothing."""
+    """Return what stands between quotation marks, within a paragraph; a mark that is never closed quotes nothing.
+
+    A sentence may open with a title, but what opens with a quoted sentence is not the speaker's own.
+    """
     found = []
     opened = -1
     for mark in _QUOTE_MARKS.finditer(text):
-        if opened >= 0 and "\n\n" not in text[opened : mark.start()]:
-            found.append((opened + 1, mark.start()))
+        if opened >= 0 and "\n\n" not in (said := text[opened + 1 : mark.start()]):
+            found.append((opened + (len(said.split()) <= _TITLE), mark.start()))
             opened = -1
         else:
             opened = mark.start()

@@ -87,7 +87,7 @@ def date_of_event(view: View, matches: Matches, conventions: Conventions) -> Sho
     span = dates[0].start, dates[0].end
     citation = Citation(turn.id, span, turn.text[slice(*span)])
     text = _worded(form, time, turn, yearly=yearly)
-    return ShortAnswer(text, (citation,), "when", time, (f"{citation.quote!r}, said on {turn.time:%Y-%m-%d}",))
+    return ShortAnswer(text, (citation,), time, (f"{citation.quote!r}, said on {turn.time:%Y-%m-%d}",))
 
 
 def _day(time: TimeSpan, yearly: bool) -> tuple[int, ...]:  # noqa: FBT001

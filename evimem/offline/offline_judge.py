@@ -27,11 +27,14 @@ from ..types.values import Gap, GapKind, Tier, Turn
 from .constants import SHIPPED, Constants, log_odds
 from .event_dates import date_of_event
 from .match_sentences import Match, Matches, match, strength
-from .own_details import NotStated, ShortAnswer, own_detail
-from .quotation import Quotation, quote, whole, with_news
+from .overview import overview
+from .own_details import UNCLEAR, NotStated, ShortAnswer, own_detail
+from .quotation import Extract, Quotation, quote, unsettled, whole
 from .signals import altered, in_words, missing, of_another, signals_of
 
 UNPROVEN = "no short answer is proven; these are the sentences to read"
+UNSETTLED = "what was said later may have changed it: both are quoted, the newest first"
+OVERVIEW = "what was told of it, the newest first"
 UNREAD = "quoted, not answered: answers are read from English only"
 # What is left of the odds that an answer is right where a later report contradicts the person's own word that it rests
 # on. Reasoned, not fitted, as no labelled chat has such an answer: the report may be an error as well as news.
@@ -126,13 +129,15 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
         gaps = tuple(need.gap for need in view.tracker.open)
         return Verdict(Tier.NONE, 0.0, gaps=gaps, reason="nothing was found", probability=0.0)
     short = stated(view, extractor)
-    not_stated = short if isinstance(short, NotStated) else NotStated("")
-    told = float(isinstance(short, ShortAnswer)) - float(isinstance(short, NotStated))
+    not_stated = short if isinstance(short, NotStated) else UNCLEAR
+    told = float(isinstance(short, ShortAnswer)) - float(bool(not_stated.gap))
     found = quoted(view, constants)
     likely = {"likely": found.likely, "other": of_another(view, matches, found.best)} if found is not None else {}
     signals = {**without({}, signals_of, view, matches), "stated": told, **likely}
     score = constants.score(signals)
     answerable = constants.calibrated(score)
+    if short == UNCLEAR or without((), overview, view):
+        answerable = max(answerable, constants.abstain_below)  # what may answer is quoted
     sufficient = constants.sufficient.probability(signals)
     own = sorted((m for m in matches.ranked if m.shown and m.own >= _ABOUT), key=lambda m: -strength(m))
     supported = _supported(view, own[:_CANDIDATES])
@@ -170,8 +175,10 @@ def stated(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
     def read() -> ShortAnswer | NotStated | None:
         if not is_in_english(view):
             return None
-        found = without(None, own_detail, view, extractor)
-        return found or without(None, date_of_event, view, match(view), conventions_of(extractor))
+        own = without(None, own_detail, view)
+        if own is not None and own != UNCLEAR:
+            return own
+        return without(None, date_of_event, view, match(view), conventions_of(extractor)) or own
 
     return view.kept_at_check("short", read)
 
@@ -184,12 +191,13 @@ def quoted(view: View, constants: Constants) -> Quotation | None:
 def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extractor) -> Draft:
     """Answer shortly or quote. `verdict` gives the probability that the memory holds an answer, and the signals."""
     told = log_odds(verdict.confidence if verdict.probability is None else verdict.probability)
-    short = stated(view, extractor)
+    short, later = stated(view, extractor), tuple[Extract, ...]()
     if isinstance(short, ShortAnswer):
+        later = unsettled(view, short)
         right = constants.right.probability({"told": told})
         if short.conflict is not None:
             right = CONTESTED * right / (1 - right + CONTESTED * right)
-        if right >= constants.answer_from:
+        if right >= constants.answer_from and not later:
             draft = Draft(short.text, short.citations, short.steps, short.time, confidence=right)
             if short.conflict is None:
                 return replace(draft, tier=_sure(right), gaps=())
@@ -200,18 +208,16 @@ def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extrac
         return Draft(None, reason="no sentence of the evidence bears on the question")
     holds = constants.holds.probability({**verdict.signals, "told": told})
     english = is_in_english(view)
-    extracts = found.extracts if english else with_news(view, found.extracts)
+    if told_of := overview(view):
+        extracts, reason = told_of, OVERVIEW
+    elif later:
+        extracts, reason = later, UNSETTLED
+    else:
+        extracts, reason = found.extracts, UNPROVEN if english else UNREAD
     tier = _sure(holds) if english else Tier.PARTIAL
     gaps = verdict.gaps or (Gap("attribute", "", _reason(match(view), found.best)),) if tier is Tier.PARTIAL else ()
-    return Draft(
-        "\n".join(one.line for one in extracts),
-        tuple(one.citation for one in extracts),
-        reason=UNPROVEN if english else UNREAD,
-        kind="quote",
-        confidence=holds,
-        tier=tier,
-        gaps=gaps,
-    )
+    text, cited = "\n".join(one.line for one in extracts), tuple(one.citation for one in extracts)
+    return Draft(text, cited, reason=reason, kind="quote", confidence=holds, tier=tier, gaps=gaps)
 
 
 def unread(view: View) -> Draft:

@@ -1,30 +1,49 @@
-"""Short answers about people's own details, as they state them: with the reports of others that contradict them.
+"""Own details: the slot that a question asks for, looked up among the slots of the facts that were found.
 
-A person's own word answers before what others say of them. What is looked up and not stated is said to be missing.
+What a person says of themselves outranks what others say of them, whose later reports may contradict it. A value is
+told only where nothing else could be meant: one owner, one value at a time. A detail is said not to be stated only
+where no turn speaks of anything like it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
 
-from ..extract.predicates import sense
-from ..extract.topics import is_named, words_of
+from ..extract.own_words import outside, passed_on
+from ..extract.slots import PEOPLE_AND_PETS, USER, AskedSlot, StatedSlot, asked_slot, owner_of, slots_of
+from ..extract.topics import is_named
 from ..extract.updates import may_be_same
+from ..extract.verbs import lemma
 from ..judging.evidence import View
 from ..lang import ENGLISH
-from ..protocols import Extractor
-from ..text.terms import STOP_WORDS, words
+from ..text.sentences import sentences
+from ..text.terms import STOP_WORDS, stem, words
 from ..types.answer import Citation
+from ..types.stored import EVERYTHING
 from ..types.values import Fact, Gap, TimeSpan, Turn
-from .attributes import ADVICE, ATTRIBUTES, Item, Lookup, attribute_of, in_order, lookup
 from .dates_and_numbers import CURRENCY
+from .match_sentences import mentions, word_vector
 from .sentence_units import is_assistant
+from .signals import synonyms
+from .turn_window import in_order, places
 
+_AKIN = 0.45  # cosine from which one noun may be said for another
+_BESIDE = frozenset(("name", "birthday", "weight"))  # told in the turn beside the one that says of whom
+_SEVERAL = 3  # values that are told of an attribute that has several
+_NARROWER = {
+    **ENGLISH.lists("word_classes.relatives.narrower"),
+    "partner": ENGLISH.lists("kinds.instances")["spouse partner"],
+}
+_FAVOURITE = "favourite "
 _PLAIN = frozenset(("state", "event"))  # kinds of facts that are neither hedged, heard, wished nor thought
-_PRONOUNS = frozenset(ENGLISH.words("predicates.topics.unnamed_subjects"))
-_POSSESSIVE = re.compile(r"['\u2019]s?\s+")
+_PAST_TENSE = frozenset(ENGLISH.words("slots.nouns.past_tense"))
+_PRONOUNS = {"he": True, "she": True, "it": False}  # whether one means a person or a pet
+_REST_OF_ADDRESS = re.compile(r"(?:, (?:[A-Z]\w+|\d[\w ]*\d)(?: [A-Z]\w+)*)+")  # ", Leeds"
+_YEAR = timedelta(days=365.25)
 _EMPTY = STOP_WORDS.union(ENGLISH.words("questions.empty_replies"))
 _MARKUP = re.compile(r"[*_`#|<>{}\[\]]")
 # What belongs to an amount, so that a value beside it is only a part: "120 k" of "120 k\u20ac".
@@ -41,8 +60,7 @@ class ShortAnswer:
 
     Attributes:
         text: The answer, without markup.
-        citations: The characters that state it.
-        form: What it states: "attribute:<name>", "reply" of the assistant, or "when".
+        citations: The characters that state it, and those that stated the value before it.
         time: The interval that it states, if it states one.
         steps: What was computed, in words.
         query: What to search for once more, because it may have changed since; empty where that is not likely.
@@ -51,7 +69,6 @@ class ShortAnswer:
 
     text: str
     citations: tuple[Citation, ...]
-    form: str
     time: TimeSpan | None = None
     steps: tuple[str, ...] = ()
     query: str = ""
@@ -60,30 +77,15 @@ class ShortAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NotStated:
-    """An asked thing of a kind that is looked up, and that the evidence does not state.
+    """An asked detail that is not told.
 
     Attributes:
-        gap: What is not stated, as a phrase for people.
+        gap: What nothing states, as a phrase for people; empty where something may state it that no rule reads.
         query: The next one to search for; may be empty.
     """
 
     gap: str
     query: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A value as somebody told it: characters of a turn."""
-
-    text: str
-    turn: Turn
-    span: tuple[int, int]
-
-    @property
-    def phrase(self) -> str:
-        """Who told what, and when."""
-        said = self.turn.time
-        return f"{self.turn.speaker} said {self.text} on {said.day} {said:%B} {said.year}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,134 +96,253 @@ class Conflict:
     citations: tuple[Citation, ...]
 
 
-def own_detail(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
-    """Return a looked-up detail, or that it is not stated; None where the question asks for none.
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """A value of a slot as somebody told it: characters of a turn.
 
-    What a participant says of themselves outranks what others say of them.
+    `over` is whether it held once, `plain` whether it is neither hedged nor heard.
     """
-    question = view.analysis.question.strip()
-    if not any(pattern.match(question) for pattern in (*ADVICE, *(shape for _, shape in ATTRIBUTES))):
+
+    text: str
+    turn: Turn
+    span: tuple[int, int]
+    over: bool
+    plain: bool
+
+    @property
+    def citation(self) -> Citation:
+        """The characters as a citation."""
+        return Citation(self.turn.id, self.span, self.text)
+
+    @property
+    def phrase(self) -> str:
+        """Who told what, and when."""
+        said = self.turn.time
+        return f"{self.turn.speaker} said {self.text} on {said.day} {said:%B} {said.year}"
+
+
+Stated = Sequence[tuple[StatedSlot, Detail]]
+Owners = Set[tuple[str, ...]]
+UNCLEAR: Final = NotStated("")
+
+
+def own_detail(view: View) -> ShortAnswer | NotStated | None:
+    """Return the detail that is asked for, or that it is not stated; None where the question asks for none.
+
+    `UNCLEAR` where something may be the detail, and nothing says for sure that it is.
+    """
+    asked = asked_slot(view.analysis.question)
+    if asked is None:
         return None
-    attribute = attribute_of(question)
-    found = lookup(view, attribute, extractor)
-    if found.outcome < 0 and found.gap:
-        return NotStated(found.gap, found.query)
-    turns = {item.turn.id: item.turn for item in view.evidence} | view.around
-    reports, against = found.reports, None
-    if found.outcome > 0 and _is_hearsay(view, found, turns):
-        found = lookup(_own_words(view), attribute, extractor)
-        told = [Told(item.text, turns[item.turn_id], item.span) for item in (*found.items, *reports)]
-        against = conflict(view, told[0], told[1:]) if len(found.items) == 1 else None
-    if found.outcome > 0 and against is None and len(found.items) == 1:
-        item = found.items[0]
-        own = Told(item.text, turns[item.turn_id], item.span)
-        against = conflict(view, own, _reports_of_theirs(view, own))
-    if found.outcome <= 0 or found.former or not all(_is_value(item, turns) for item in found.items):
+    row = asked.row
+    query = f"{asked.spoken} {row.search}" if row is not None and row.search else ""
+    stated = list(_stated(view))
+    owners = _owners(view, asked, stated)
+    mine = [detail for slot, detail in stated if slot.name == asked.name and slot.owner in owners]
+    if asked.name == "name" and len(asked.owner) == 1:
+        mine = [detail for detail in mine if not mentions(asked.spoken, detail.text)]
+    if owners and not mine:
+        return _unstated(view, asked, owners, stated, query)
+    several = row is not None and not row.one
+    told, before = _values(view, asked, owners, mine, several=several)
+    if not told or not all(map(_is_value, told)):
+        return UNCLEAR
+    cited = tuple(one.citation for one in (*told, *before))
+    against = None if several else _conflict(view, asked, told[0], mine)
+    changing = query if row is not None and row.one else ""
+    return ShortAnswer(", ".join(one.text for one in told), cited, query=changing, conflict=against)
+
+
+def _unstated(view: View, asked: AskedSlot, owners: Owners, stated: Stated, query: str) -> NotStated | None:
+    """Return what is known of a detail that no fact states: that something hints at it, or that nothing says it."""
+    about = [turn for turn in in_order(view) if not is_assistant(turn) and _speaks_of(view, asked, owners, turn)]
+    called = {word for slot, one in stated if slot.name == "name" for word in words(one.text)}
+    called |= {word for person in view.speakers for word in words(person)}
+    taken = {(one.turn.id, word) for slot, one in stated if slot.name == asked.name for word in words(one.text)}
+    if _is_hinted(asked, about, taken, called if asked.name == "name" else frozenset()):
+        return UNCLEAR
+    row = asked.row
+    if row is None and not asked.name.startswith(_FAVOURITE) and (len(asked.owner) == 1 or about):
         return None
-    citations = tuple(Citation(item.turn_id, item.span, item.text) for item in found.items)
-    name = f"attribute:{attribute.kind}" if attribute else "reply"
-    return ShortAnswer(
-        ", ".join(item.text for item in found.items), citations, name, query=found.query, conflict=against
-    )
+    what = row.gap if row is not None else asked.noun or asked.name
+    mine = len(asked.owner) == 1 and asked.owner[0] == USER
+    return NotStated(f"nothing says your {what}" if mine else f"nothing says the {what} of {asked.spoken!r}", query)
 
 
-def _is_hearsay(view: View, found: Lookup, turns: Mapping[str, Turn]) -> bool:
-    """Return whether others say what a participant is asked for."""
-    people = {name for name in view.analysis.asked if name.casefold() not in ("user", "assistant")}
-    said = [turns.get(item.turn_id) for item in found.items]
-    return bool(people) and any(turn is None or turn.speaker not in people for turn in said)
-
-
-def _own_words(view: View) -> View:
-    """Return a view with only what the asked people say themselves."""
+def _values(
+    view: View, asked: AskedSlot, owners: Owners, mine: Sequence[Detail], *, several: bool
+) -> tuple[Sequence[Detail], Sequence[Detail]]:
+    """Return the values to tell, newest first, and the one before where only one holds; none where it is not sure."""
     people = view.analysis.asked
-    return replace(
-        view,
-        evidence=tuple(item for item in view.evidence if item.turn.speaker in people),
-        shown=tuple(item for item in view.shown if item.turn.speaker in people),
-        context={turn_id: tuple(t for t in around if t.speaker in people) for turn_id, around in view.context.items()},
-        memo={},
-    )
+    own = [one for one in mine if one.turn.speaker in people]
+    is_hearsay = not own and not owners.isdisjoint((person.casefold(),) for person in people)
+    is_part = asked.plural or (asked.noun and asked.name in ("like", "dislike"))
+    if is_hearsay or is_part:  # others say it of who could say it; or only some of what is liked is asked for
+        return (), ()
+    said = own or mine
+    now = [one for one in said if not one.over]
+    if view.analysis.past:
+        said = [one for one in said if one.over or (now and not may_be_same(one.text, now[0].text))]
+    elif now:
+        said = now
+    elif view.scope == EVERYTHING and _PAST_TENSE.isdisjoint(words(view.analysis.question)):
+        return (), ()  # it held once
+    distinct: dict[str, Detail] = {}
+    for one in said:
+        distinct.setdefault(one.text.casefold(), one)
+    values = list(distinct.values())
+    if several:
+        return values[:_SEVERAL], ()
+    rivals = [one for one in values[1:] if not may_be_same(one.text, values[0].text)]
+    return ((), ()) if any(one.turn.id == values[0].turn.id for one in rivals) else (values[:1], rivals[:1])
 
 
-def _is_value(item: Item, turns: Mapping[str, Turn]) -> bool:
-    """Return whether an item names something and is whole: no interjection, markup, part of a phrase or amount."""
-    last = item.text.split()[-1:]
-    if (last and last[0] in STOP_WORDS) or set(words(item.text)) <= _EMPTY or _MARKUP.search(item.text):
-        return False
-    turn, (start, end) = turns.get(item.turn_id), item.span
-    if turn is None:
-        return True
-    cut = turn.text[start:end][:1].isdigit() and _AMOUNT_BEFORE.search(turn.text, max(0, start - _LOOK_BACK), start)
-    return not cut and _AMOUNT_AFTER.match(turn.text, end) is None
-
-
-def conflict(view: View, own: Told, others: Iterable[Told]) -> Conflict | None:
+def _conflict(view: View, asked: AskedSlot, own: Detail, mine: Iterable[Detail]) -> Conflict | None:
     """Return how reports contradict a person's own word; None where none does.
 
     A report contradicts it that was told after it, plainly, and gives another value. Of one speaker the last counts.
     """
-    others = tuple(others)
-    if not others or is_assistant(own.turn):
+    if own.turn.speaker not in view.analysis.asked or view.analysis.past:
         return None
-    places = {turn.id: place for place, turn in enumerate(in_order(view))}
-    later = [one for one in others if places.get(one.turn.id, -1) > places.get(own.turn.id, len(places))]
-    last = {one.turn.speaker: one for one in sorted(later, key=lambda one: (places[one.turn.id], one.span))}
-    differing = [one for one in last.values() if _is_other_value(own.text, one.text)]
-    against = [one for one in differing if _is_plain(view, own.turn.speaker, one)]
+    at = places(view)
+    later = [one for one in mine if one.turn.speaker != own.turn.speaker and at[one.turn.id] > at[own.turn.id]]
+    last = {one.turn.speaker: one for one in sorted(later, key=lambda one: (at[one.turn.id], one.span))}
+    against = [one for one in last.values() if one.plain and not one.over and _excludes(asked, own, one)]
     if not against:
         return None
     text = "; ".join(one.phrase for one in (own, *against))
-    cited = tuple(Citation(one.turn.id, one.span, one.turn.text[slice(*one.span)]) for one in against)
-    return Conflict(Gap("conflict", own.turn.speaker, text), cited)
+    return Conflict(Gap("conflict", own.turn.speaker, text), tuple(one.citation for one in against))
 
 
-def _is_other_value(own: str, reported: str) -> bool:
-    """Return whether two values exclude each other: neither "Leeds" and "a flat in Leeds" nor "Leeds" and "a flat"."""
-    return is_named(own) == is_named(reported) and not may_be_same(own, reported)
+def _excludes(asked: AskedSlot, own: Detail, other: Detail) -> bool:
+    """Return whether two values exclude each other: neither "Leeds" and "a flat in Leeds" nor "Leeds" and "a flat".
 
-
-def _facts_of(view: View, told: Told) -> list[Fact]:
-    """Return the facts that have the characters of a value; none where its turn is not shown."""
-    facts = (fact for item in view.shown if item.turn.id == told.turn.id for fact in item.facts)
-    return [one for one in facts if one.span[0] <= told.span[0] and told.span[1] <= one.span[1]]
-
-
-def owned(view: View, subject: str, person: str) -> str | None:
-    """Return what of a person's the subject of a fact is: "rent" of "Mira's rent", nothing where it is the person.
-
-    None where it is another's, and where several speakers go by the name.
+    Two ages may both be right, where years lie between the turns that state them.
     """
-    name, *rest = _POSSESSIVE.split(subject, maxsplit=1)
-    called = words_of(name)
-    meant = [one for one in view.speakers if called and called <= words_of(one)]
-    return "".join(rest) if meant == [person] else None
+    if asked.name == "age" and own.text.isdigit() and other.text.isdigit():
+        years = (other.turn.time - own.turn.time) / _YEAR
+        return not years - 1 < int(other.text) - int(own.text) < years + 1
+    return is_named(own.text) == is_named(other.text) and not may_be_same(own.text, other.text)
 
 
-def _reports_of_theirs(view: View, own: Told) -> list[Told]:
-    """Return what others state of a thing of a person's in the words in which the person does: "her cat is called".
+def _is_value(detail: Detail) -> bool:
+    """Return whether a value names something and is whole: no interjection, markup, part of a phrase or amount."""
+    text, (start, end) = detail.turn.text, detail.span
+    last = detail.text.split()[-1:]
+    if (last and last[0] in STOP_WORDS) or set(words(detail.text)) <= _EMPTY or _MARKUP.search(detail.text):
+        return False
+    cut = text[start].isdigit() and _AMOUNT_BEFORE.search(text, max(0, start - _LOOK_BACK), start)
+    return not cut and _AMOUNT_AFTER.match(text, end) is None
 
-    What is stated of the person themselves is looked up (`attributes`).
+
+def _stated(view: View) -> Iterator[tuple[StatedSlot, Detail]]:
+    """Yield the slots that facts of the shown turns fill, the newest turn's first."""
+    place = places(view)
+    for item in sorted(view.shown, key=lambda item: place[item.turn.id], reverse=True):
+        if is_assistant(item.turn):
+            continue
+        for fact in item.facts:
+            for slot in slots_of(_referred(fact, item.facts)):
+                at = _place(item.turn, fact, slot.value)
+                if at is not None:
+                    over = slot.over or fact.replaced_by is not None
+                    yield slot, Detail(item.turn.text[slice(*at)], item.turn, at, over, fact.kind in _PLAIN)
+
+
+def _referred(fact: Fact, facts: Sequence[Fact]) -> Fact:
+    """Return a fact with whom its pronoun means: the only other one that the turn tells of."""
+    kind = _PRONOUNS.get(fact.subject.casefold())
+    if kind is None:
+        return fact
+    others = {owner: one.subject for one in facts if (owner := owner_of(one.subject)) is not None and len(owner) > 1}
+    fits = [subject for owner, subject in others.items() if (owner[-1] in PEOPLE_AND_PETS) == kind]
+    return replace(fact, subject=fits[0]) if len(fits) == len(others) == 1 else fact
+
+
+def _place(turn: Turn, fact: Fact, value: str) -> tuple[int, int] | None:
+    """Return where a turn says a value of a fact; None where it says it in other words, as of "my" for "user's"."""
+    at = turn.text.find(value, *fact.span)
+    more = _REST_OF_ADDRESS.match(turn.text, at + len(value)) if at >= 0 and value[0].isdigit() else None
+    return (at, more.end() if more is not None else at + len(value)) if at >= 0 else None
+
+
+def _owners(view: View, asked: AskedSlot, stated: Stated) -> set[tuple[str, ...]]:
+    """Return whom an asked owner means: by what they are of whom, and by their names."""
+    root, *things = asked.owner
+    found: set[tuple[str, ...]]
+    if root == USER:
+        found = {(person.casefold(),) for person in view.analysis.asked} if len(view.analysis.asked) == 1 else set()
+    else:
+        found = _called(view, root, stated)
+    known = {slot.owner for slot, _ in stated}
+    for thing in things:
+        meant = meanings(thing)
+        found = {
+            *((*owner, thing) for owner in found),
+            *(one for one in known if one[:-1] in found and stem(one[-1].split()[-1]) in meant),
+        }
+    names = {detail.text.casefold() for slot, detail in stated if slot.name == "name" and slot.owner in found}
+    return found | {(name,) for name in names if len(found) and things}
+
+
+def _called(view: View, root: str, stated: Stated) -> set[tuple[str, ...]]:
+    """Return the owners who go by a name; none where two do, who could both be meant."""
+    people = {(one.casefold(),) for one in view.speakers if set(words(root)) <= set(words(one))}
+    named = {slot.owner for slot, one in stated if slot.name == "name" and mentions(one.text, root)} - people
+    if len(people) + len(named) > 1:
+        return set()
+    whole = set(words(root))
+    short = {slot.owner for slot, _ in stated if len(slot.owner) == 1 and set(words(slot.owner[0])) < whole}
+    alone = [(one,) for (one,) in short if sum(set(words(one)) <= set(words(other)) for other in view.speakers) == 1]
+    return {(root,), *people, *named, *alone}
+
+
+def meanings(noun: str) -> frozenset[str]:
+    """Return the stems of what a noun that is asked for may be called; the last word counts: "cello teacher"."""
+    noun = noun.rpartition(" ")[2]
+    one = lemma(noun) if noun.endswith("s") and not noun.endswith("ss") else noun
+    own = (stem(noun), stem(one), *synonyms(stem(one)))
+    return frozenset((*own, *(stem(word) for word in _NARROWER.get(one, ()))))
+
+
+def _is_hinted(asked: AskedSlot, about: Sequence[Turn], taken: Set[tuple[str, str]], called: Set[str]) -> bool:
+    """Return whether a turn that speaks of the owner holds what could be the detail and is nobody else's.
+
+    `taken` are words of turns that are the same detail of another, `called` the names of those who are known.
     """
-    person = own.turn.speaker
-    stated = {(owned(view, one.subject, person), one.predicate) for one in _facts_of(view, own)}
-    theirs = {(thing, predicate) for thing, predicate in stated if thing}
-    found = []
-    for turn, fact in ((item.turn, fact) for item in view.shown for fact in item.facts):
-        if turn.speaker != person and (owned(view, fact.subject, person), fact.predicate) in theirs:
-            at = turn.text.find(fact.object, *fact.span)
-            found += [Told(fact.object, turn, (at, at + len(fact.object)))] if at >= 0 else []
-    return found
+    row = asked.row
+    for turn in about:
+        own = (turn.text[start:end] for start, end in outside(sentences(turn.text), passed_on(turn.text)))
+        text = " ".join(sentence for sentence in own if not sentence.endswith("?"))
+        said = [word for word in words(text) if word not in STOP_WORDS and (turn.id, word) not in taken]
+        if row is None:
+            nouns = words(asked.name.removeprefix(_FAVOURITE))
+            if any(_is_akin(noun, word) for noun in nouns for word in said):
+                return True
+            continue
+        if not row.words.isdisjoint(map(stem, said)) or (row.changes is not None and row.changes.search(text)):
+            return True
+        looks = row.looks.finditer(text) if row.looks is not None else ()
+        for found in looks:
+            like = words(found[0])
+            if called.isdisjoint(like) and taken.isdisjoint((turn.id, word) for word in like):
+                return True
+    return False
 
 
-def _is_plain(view: View, person: str, report: Told) -> bool:
-    """Return whether facts state a report about a person plainly: no hedge, hearsay, wish, denial or former state."""
-    stating = _facts_of(view, report)
-    about = all(one.subject.casefold() in _PRONOUNS or owned(view, one.subject, person) is not None for one in stating)
-    return bool(stating) and about and all(map(_states, stating))
+def _speaks_of(view: View, asked: AskedSlot, owners: Owners, turn: Turn) -> bool:
+    """Return whether a turn, or one beside it, says who the owner is; one's own turns speak of oneself."""
+    if len(asked.owner) == 1 and (asked.owner[0] == USER or turn.speaker in view.analysis.asked):
+        return turn.speaker in view.analysis.asked
+    around = view.context.get(turn.id, (turn,)) if asked.name in _BESIDE else (turn,)
+    place = next((place for place, one in enumerate(around) if one.id == turn.id), 0)
+    text = " ".join(one.text for one in around[max(0, place - 1) : place + 2])
+    said = {stem(word) for word in words(text)}
+    if len(asked.owner) > 1 and all(not meanings(noun).isdisjoint(said) for noun in asked.owner[1:]):
+        return True
+    return any(mentions(text, owner[0]) for owner in owners if len(owner) == 1)
 
 
-def _states(fact: Fact) -> bool:
-    parsed = sense(fact.predicate)
-    over = parsed.used or (parsed.past and fact.kind == "state")
-    return fact.kind in _PLAIN and not (parsed.modal or parsed.negative or over)
+def _is_akin(asked: str, said: str) -> bool:
+    """Return whether a noun may be said for another, as the more special one: a labrador for a dog."""
+    return stem(said) in meanings(asked) or float(word_vector(asked) @ word_vector(said)) >= _AKIN

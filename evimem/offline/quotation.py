@@ -7,24 +7,26 @@ no rule understands.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cmp_to_key
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 
+from ..extract.slots import asked_slot
 from ..judging.evidence import View
 from ..lang import ENGLISH
 from ..text.sentences import sentences_around
-from ..text.terms import stem
+from ..text.terms import STOP_WORDS, stem, words
 from ..times import mentions_time
 from ..types.answer import Citation
 from ..types.values import Turn
 from .constants import Linear
 from .dates_and_numbers import MONEY, NUMBER, SIZE
 from .match_sentences import Array, Match, Matches, strength
+from .own_details import ShortAnswer
 from .sentence_units import SentenceUnit, is_assistant, is_question
+from .turn_window import in_order, places
 
 PLACES = 3  # a question with its reply counts as one
 # Share of the best place's probability below which a further place is not quoted: 2.6 are quoted on average, and a gold
@@ -35,6 +37,8 @@ _SHORT = 200  # characters of a turn that is quoted whole, and that are quoted o
 _LONGEST = 400  # characters that are quoted of one sentence
 _ABOUT = 0.5  # how far a sentence must be about the one who is asked about
 _REPLIED = 0.9  # how far a word counts as said that stands in the question which a turn answers
+_LATER = 2  # later turns that are quoted
+_NEAR = 0.8  # share of the search score of what told a value, from which a later turn is as near to the question
 _MAYBE = 0.5  # how far a sentence bears a form of answer that only looks like it may
 _LIGHT = frozenset(stem(word) for word in ENGLISH.words("quotations.light"))
 
@@ -55,6 +59,7 @@ _PARTS = {
 }
 _NEWEST = _compiled(*ENGLISH.words("quotations.newest"))
 _OF_ASSISTANT = _compiled(*ENGLISH.words("quotations.of_assistant"))
+_NEWS, _ENDS = (frozenset(map(stem, ENGLISH.words(name))) for name in ("quotations.news", "quotations.ends"))
 _ASKED = {form: _compiled(*patterns) for form, patterns in ENGLISH.lists("quotations.asked").items()}
 _VALUE = {form: _compiled(*patterns) for form, patterns in ENGLISH.lists("quotations.value").items()}
 _LIKE = {
@@ -118,21 +123,26 @@ class Quotation:
 def quote(view: View, matches: Matches, model: Linear) -> Quotation | None:
     """Return the best sentences of the turns that most probably hold the answer; None where none was compared."""
     likely = {turn: model.probability(signals) for turn, signals in turn_signals(view, matches).items()}
-    current = [match for match in matches.ranked if match.shown and not match.outdated]
     best: dict[str, Match] = {}
-    for match in sorted(current or [m for m in matches.ranked if m.shown], key=lambda m: -strength(m)):
+    for match in sorted((m for m in matches.ranked if m.shown), key=lambda m: -strength(m)):
         best.setdefault(match.unit.turn.id, match)
     if not best:
         return None
-    places = sorted(best, key=lambda turn: -likely[turn])[:PLACES]
+    likeliest = sorted(best, key=lambda turn: -likely[turn])[:PLACES]
     form, extracts = asked_form(view.analysis.question), dict[str, Extract]()
-    for turn in places:
-        if likely[turn] >= _LEAST * likely[places[0]]:
+    for turn in likeliest:
+        if likely[turn] >= _LEAST * likely[likeliest[0]]:
             unit = best[turn].unit
             for extract in _place(view, unit, _extent(unit, form)):
                 extracts.setdefault(extract.turn.id, extract)
-    mean = sum(likely[turn] for turn in places) / len(places)
-    return Quotation(_in_order(view, list(extracts.values())), best[places[0]], mean)
+    mean = sum(likely[turn] for turn in likeliest) / len(likeliest)
+    at = places(view)
+    quoted = sorted(extracts.values(), key=lambda one: at[one.turn.id])
+    if len(quoted) < PLACES:  # what was said since may be the news, in words that no rule understands
+        scores, last = {item.turn.id: item.score for item in view.shown}, quoted[-1].turn
+        since = [i.turn for i in view.shown if i.turn.speaker == last.speaker and at[i.turn.id] > at[last.id]]
+        quoted += [whole(turn) for turn in sorted(since, key=lambda turn: -scores[turn.id])[:1]]
+    return Quotation(tuple(quoted), best[likeliest[0]], mean)
 
 
 def turn_signals(view: View, matches: Matches) -> dict[str, Mapping[str, float]]:
@@ -208,19 +218,37 @@ def looks(form: str, text: str) -> float:
     return _MAYBE if like is not None and like.search(text) else 0.0
 
 
-def with_news(view: View, quoted: Sequence[Extract]) -> tuple[Extract, ...]:
-    """Return what is quoted, with what its last speaker said since that search found best.
+def unsettled(view: View, short: ShortAnswer) -> tuple[Extract, ...]:
+    """Return the turns that may have changed a short answer since it was told, and those that told it, newest first.
 
-    Where sentences are not understood it may be the news.
+    None where there are none of the first, and for what was already over. No rule reads what a later turn states. It is
+    enough that its speaker is the one who told the answer, or that it names it, and that it has a word of change for
+    the asked detail, or one of any change beside a word of the question or of the answer.
     """
-
-    def moment(turn: Turn) -> tuple[float, int]:
-        return turn.time.timestamp(), view.order.get(turn.id, 0)
-
+    ordered, ids = in_order(view), {one.turn_id for one in short.citations}
+    first = next(place for place, turn in enumerate(ordered) if turn.id in ids)
+    start = short.time.start if short.time is not None else None
+    if view.analysis.past or (start is not None and start <= ordered[first].time):
+        return ()
     scores = {item.turn.id: item.score for item in view.shown}
-    last = max((one.turn for one in quoted), key=moment)
-    since = [i.turn for i in view.shown if i.turn.speaker == last.speaker and moment(i.turn) > moment(last)]
-    return (*quoted, *(whole(turn) for turn in sorted(since, key=lambda turn: -scores[turn.id])[:1]))
+    asked = asked_slot(view.analysis.question)
+    row = asked.row if asked is not None else None
+    value = _stems(short.text)
+    about = value | _stems(view.analysis.question) | (row.words if row is not None else frozenset())
+
+    def may_change(turn: Turn) -> bool:
+        said = {stem(word) for word in words(turn.text)}
+        if is_assistant(turn) or (turn.speaker != ordered[first].speaker and value.isdisjoint(said)):
+            return False
+        if row is not None and row.changes is not None and row.changes.search(turn.text):
+            return not value <= said
+        if about.isdisjoint(said) and scores.get(turn.id, 0.0) < _NEAR * scores.get(ordered[first].id, 1.0):
+            return False
+        return not _ENDS.isdisjoint(said) or not (value <= said or _NEWS.isdisjoint(said))
+
+    later = list(islice(filter(may_change, reversed(ordered[first + 1 :])), _LATER))
+    since = {turn.id for turn in later}
+    return tuple(whole(turn) for turn in reversed(ordered) if turn.id in ids | since) if later else ()
 
 
 def whole(turn: Turn) -> Extract:
@@ -285,16 +313,5 @@ def _ending(text: str) -> tuple[int, int]:
     return (space + 1 if space >= 0 else end - _SHORT), end
 
 
-def _in_order(view: View, extracts: Sequence[Extract]) -> tuple[Extract, ...]:
-    """Return extracts by time; turns of one moment as a dialogue has them."""
-
-    def compare(one: Extract, other: Extract) -> int:
-        if one.turn.time != other.turn.time:
-            return -1 if one.turn.time < other.turn.time else 1
-        for dialogue in view.context.values():
-            ids = [turn.id for turn in dialogue]
-            if one.turn.id in ids and other.turn.id in ids:
-                return ids.index(one.turn.id) - ids.index(other.turn.id)
-        return 0
-
-    return tuple(sorted(extracts, key=cmp_to_key(compare)))
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)

@@ -80,7 +80,8 @@ _SPOKEN: tuple[tuple[Wants, str], ...] = (
 )
 _FORMS = tuple((wants, re.compile(pattern, re.IGNORECASE)) for wants, pattern in _SPOKEN)
 _PAST = re.compile(
-    r"\b(?:used\s+to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|at\s+first|back\s+then|(?:live|work|be|do)\s+before)\b",
+    r"\b(?:used\s+to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|at\s+first|back\s+then)\b"
+    r"|\bbefore(?:\s+(?:that|this|now|then|(?-i:[A-Z])\w*|(?:i|we|he|she|they)\s+moved))?\s*[?.]*\s*$",
     re.IGNORECASE,
 )
 _MEASURE = re.compile(rf"\bhow\s+{_any('questions.how_measure')}\b", re.IGNORECASE)

@@ -194,11 +194,11 @@ def test_what_is_no_time_is_still_refused(tmp_path):
 @pytest.mark.parametrize(("order", "answer"), [("dmy", "3 April 2024"), ("mdy", "4 March 2024")])
 def test_a_memory_keeps_how_its_dates_are_written(tmp_path, order, answer):
     with opened(tmp_path, None, date_order=order) as memory:
-        memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00")
+        memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="MOT")
     with opened(tmp_path, None) as memory:
-        memory.add("Nigel", "My passport is due on 03/04/2024.", time="2024-03-01T10:00")
+        memory.add("Nigel", "My passport is due on 03/04/2024.", time="2024-03-01T10:00", id="passport")
         assert memory.ask("When is Nigel's MOT due?").text == answer
-        assert {fact.event.start for fact in memory.facts(about="Nigel") if fact.event} == {
+        assert {fact.event.start for fact in memory.facts(["MOT", "passport"]) if fact.event} == {
             datetime.strptime(answer, "%d %B %Y")
         }
         assert memory.check().problems == ()

@@ -46,6 +46,28 @@ def test_what_somebody_says_of_other_things_is_no_part_of_their_profile(path):
         assert memory.facts(about="Mira") == before
 
 
+PASSING = (
+    "I did it.",
+    "I said that Mr. Tomas came.",
+    "I love it.",
+    "I have no idea.",
+    "I had the operation last Monday.",
+)
+LASTING = (
+    "I live in Porto.",
+    "My sister is called Ruth.",
+    "I have two cats.",
+    "I hate running.",
+    "I bought a red bike.",
+)
+
+
+@pytest.mark.parametrize(("said", "lasts"), [*((one, 0) for one in PASSING), *((one, 1) for one in LASTING)])
+def test_a_profile_has_what_lasts_and_not_what_was_done(memory, said, lasts):
+    memory.add("Mira", said, time="2024-03-12")
+    assert (memory.facts(about="Mira") != ()) == lasts
+
+
 def test_the_facts_of_turns_can_be_the_current_ones_alone(path):
     with evimem.open(path) as memory:
         assert [fact.turn_id for fact in memory.facts(["t0", "t3"])] == ["t0", "t3"]

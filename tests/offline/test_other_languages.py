@@ -52,6 +52,8 @@ def test_an_english_question_about_foreign_evidence_is_not_answered_firmly(tmp_p
     [
         ("Vivo en Vigo.", "Me he mudado a Sevilla.", "¿Dónde vivo?"),
         ("Meine Nummer ist 0151 555.", "Neues Handy, ab jetzt 0160 777.", "Wie ist meine Telefonnummer?"),
+        ("I work at Acme.", "I got laid off.", "Where do I work?"),
+        ("Best film ever: The Salt Road!", "Sorry Salt Road, you've been dethroned.", "What is my favourite film?"),
     ],
 )
 def test_what_was_said_since_is_quoted_beside_what_matches_best(

@@ -15,7 +15,7 @@ from evimem.offline.own_details import ShortAnswer
 
 See = Callable[..., View]
 Lines = list[tuple[str, str]]
-WHERE = "Where does Mira live?"
+WHERE, WHERE_I = "Where does Mira live?", "Where do I live?"
 OWN = ("Mira", "I live in Leeds.", "2024-03-12")
 REPORT = ("Tomas", "Mira lives in Paris now.", "2024-04-12")
 
@@ -156,13 +156,17 @@ def test_a_report_against_an_own_word_lowers_the_confidence(ask: Callable[..., e
         "Mira might move to Paris.",
         "Mira used to live in Paris.",
         "Mira Patel lives in Paris.",
-        "My cousin Mira lives in Paris.",
         "I live in Paris now.",
     ],
 )
 def test_what_does_not_contradict_is_no_conflict(see: See, said: str) -> None:
     found = given(see(WHERE, [("Mira", "I live in Leeds."), ("Tomas", said)]))
     assert (found.text, found.conflict) == ("Leeds", None)
+
+
+def test_where_two_people_have_the_name_both_are_quoted(ask: Callable[..., evimem.Answer]) -> None:
+    answer = ask(OWN, ("Tomas", "My cousin Mira lives in Paris.", "2024-04-12"))
+    assert (answer.kind, {one.turn_id for one in answer.citations}) == ("quote", {"t0", "t1"})
 
 
 @pytest.mark.parametrize(
@@ -229,6 +233,39 @@ def test_an_own_detail_outranks_a_report(see: See, own: str, report: str, questi
     assert found.text == values[0]
     assert found.conflict is not None
     assert values[1] in found.conflict.gap.text
+
+
+@pytest.mark.parametrize(
+    ("told", "since", "question"),
+    [
+        ("I live in Leeds.", "We've finally moved, York is home now.", WHERE_I),
+        ("My phone number is 07700 900123.", "New phone! Use 07700 900456.", "What is my phone number?"),
+        ("My locker code is 4417.", "They changed the locker code, ask at the desk.", "What is my locker code?"),
+        ("My therapist is called Joan.", "I stopped seeing Joan.", "Who is my therapist?"),
+        ("My exam is on 5 May 2025.", "The exam got cancelled!", "When is my exam?"),
+    ],
+)
+def test_a_later_turn_that_may_have_changed_it_is_quoted_first(
+    ask: Callable[..., evimem.Answer], told: str, since: str, question: str
+) -> None:
+    first = ("user", told, "2024-03-12")
+    assert ask(first, question=question).kind == "answer"
+    answer = ask(first, ("user", since, "2024-06-12"), question=question)
+    assert (answer.kind, [one.turn_id for one in answer.citations]) == ("quote", ["t1", "t0"])
+
+
+@pytest.mark.parametrize(
+    ("told", "since", "question"),
+    [
+        ("I live in Leeds.", "The rain never stops.", WHERE_I),
+        ("I moved to Leeds on 3 March 2024.", "I sold the car.", "When did I move to Leeds?"),
+    ],
+)
+def test_a_later_turn_on_other_things_or_after_the_event_changes_nothing(
+    ask: Callable[..., evimem.Answer], told: str, since: str, question: str
+) -> None:
+    said = [("user", told, "2024-03-12"), ("user", since, "2024-06-12")]
+    assert ask(*said, question=question).kind == ask(said[0], question=question).kind == "answer"
 
 
 def test_two_dates_of_one_event_are_quoted(ask: Callable[..., evimem.Answer]) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import evimem
-from evimem.offline.attributes.tagged_turn import read
 from evimem.text.sentences import sentences_around
 from evimem.types.values import Turn
 
@@ -34,6 +33,6 @@ def test_no_more_is_read_however_long_the_turn_is() -> None:
     turn, place = Turn("s1:1", "s1", "Mira", text, datetime(2024, 3, 1)), text.index(SAID)
     passage = (place, place + len(SAID))
     found = sentences_around(turn.text, passage, 8_000)
-    assert len(read(turn, passage).sentences) == len(found) == pytest.approx(8_000 / len(FILLER), abs=2)
+    assert len(found) == pytest.approx(8_000 / len(FILLER), abs=2)
     assert SAID.strip() in [text[start:end] for start, end in found]
     assert sentences_around(turn.text, (0, 70), 8_000) == sentences_around(turn.text, None, 8_000)
