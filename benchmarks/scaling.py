@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import evimem
@@ -33,38 +34,52 @@ def main() -> None:
     add_result(parser)
     options = parser.parse_args()
     columns = [column(size, options.seed, options.depth) for size in sorted(options.sizes)]
-    rows: tuple[tuple[Cell, ...], ...] = tuple((name, *(one.get(name) for one in columns)) for name in columns[0])
-    title = "Recall and cost by size and depth, synthetic"
     head = ("", *(f"{size:,} turns" for size in sorted(options.sizes)))
-    record("scaling", options, [ResultTable("sizes", title, head, rows)])
+    tables = []
+    for key, title in (("sizes", "Recall and cost by size and depth, synthetic"), ("calls", "Calls beside a search")):
+        found = [one[key] for one in columns]
+        rows: tuple[tuple[Cell, ...], ...] = tuple((name, *(one.get(name) for one in found)) for name in found[0])
+        tables.append(ResultTable(key, title, head, rows))
+    record("scaling", options, tables)
 
 
-def column(size: int, seed: int, depth: int) -> dict[str, Cell]:
-    """Return the figures of one size by name: recall by kind of question, then times."""
+def column(size: int, seed: int, depth: int) -> dict[str, dict[str, Cell]]:
+    """Return the figures of one size by table and name: recall by kind of question and times; calls beside a search."""
     chat = synthetic_chat(seed, turns=size, people=PEOPLE, depth=depth)
     told = [one for one in chat.questions if one.evidence]
     found: dict[str, list[float]] = {}
     times: list[float] = []
+    calls: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem") as memory:
         started = time.process_time()
         memory.extend(chat.turns, strict=True)
         rate = len(chat.turns) / (time.process_time() - started)
         memory.search("warm up")
+        memory.enrich()
+        memory.search_facts("warm up")
         for one in told:
             started = time.process_time()
             ranked = [hit.turn.id for hit in memory.search(one.text, DEPTH)]
             times.append(1000 * (time.process_time() - started))
+            calls.setdefault("search, k=10, CPU ms", []).append(times[-1])
+            for name, call in (
+                ("block, 800 tokens", partial(memory.block, one.text, tokens=800)),
+                ("search_facts, k=10", partial(memory.search_facts, one.text, DEPTH)),
+            ):
+                started = time.process_time()
+                call()
+                calls.setdefault(f"{name}, CPU ms", []).append(1000 * (time.process_time() - started))
             found.setdefault(f"R@{DEPTH}, {one.kind}", []).append(recall(ranked, one.evidence, DEPTH))
             if len(one.evidence) > 1:
                 found.setdefault(f"All@{DEPTH}, {one.kind}", []).append(found_all(ranked, one.evidence, DEPTH))
     means: dict[str, Cell] = {name: sum(values) / len(values) for name, values in sorted(found.items())}
-    return {
-        **means,
+    cost = {
         "questions": len(told),
         "ingest, turns/CPU s": rate,
         "search, CPU ms, p50": percentile(times, 0.5),
         "search, CPU ms, p99": percentile(times, 0.99),
     }
+    return {"sizes": {**means, **cost}, "calls": {name: percentile(one, 0.5) for name, one in calls.items()}}
 
 
 if __name__ == "__main__":

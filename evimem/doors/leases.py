@@ -13,7 +13,7 @@ from ..store.keeper import Keeper
 from .operations import Core
 
 Held: TypeAlias = Callable[[], AbstractContextManager[None]]
-ITERATED = frozenset({"turns", "pairs", "unread", "index_vectors"})  # what returns an iterator over the open file
+ITERATED = frozenset({"turns", "pairs", "unread", "index_vectors", "rebuild"})  # what iterates over the open file
 _AS_IT_IS = frozenset({"close"})  # also of a file that is closed already
 
 
