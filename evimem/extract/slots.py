@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from ..lang import ENGLISH
 from ..text.terms import stem
@@ -124,7 +124,7 @@ class AskedSlot:
     @property
     def row(self) -> Attribute | None:
         """The row of the table; None for a noun that it does not have."""
-        return ROWS.get(self.name)
+        return rows().get(self.name)
 
 
 def _filled(pattern: str, parts: Mapping[str, str]) -> str:
@@ -164,20 +164,25 @@ def _row(name: str, table: Mapping[str, object]) -> Attribute:
 
 
 _TABLE = ENGLISH.table("slots.rows")
-ROWS: Mapping[str, Attribute] = {name: _row(name, table) for name, table in _TABLE.items()}
 _BY_NOUN = {
     noun.replace("_", " "): name for name, table in _TABLE.items() for noun in str(table.get("nouns", "")).split()
 }
 _LITERAL_ROWS = frozenset(ENGLISH.words("slots.nouns.any_value"))  # whose value may be any words
-_ASKED_NOUN = tuple(
-    map(
-        _question,
-        (
-            r"(?:what|which|who){be} {owner} (?P<noun>[a-z-]+(?: [a-z-]+){0,2}?)(?: called| named)?",
-            r"(?:what|which) (?P<noun>[a-z-]+(?: [a-z-]+)?) (?:do|does|did) {who} (?:have|own|wear|use|keep|do|play)",
-        ),
-    )
+_ASKED_NOUN = (
+    r"(?:what|which|who){be} {owner} (?P<noun>[a-z-]+(?: [a-z-]+){0,2}?)(?: called| named)?",
+    r"(?:what|which) (?P<noun>[a-z-]+(?: [a-z-]+)?) (?:do|does|did) {who} (?:have|own|wear|use|keep|do|play)",
 )
+
+
+@cache
+def rows() -> Mapping[str, Attribute]:
+    """Return the rows of the table by name; their patterns take a quarter of a second to compile, so not at import."""
+    return {name: _row(name, table) for name, table in _TABLE.items()}
+
+
+@cache
+def _asked_nouns() -> tuple[re.Pattern[str], ...]:
+    return tuple(map(_question, _ASKED_NOUN))
 
 
 @lru_cache(maxsize=1 << 13)
@@ -191,7 +196,7 @@ def _read(owner: tuple[str, ...], fact: Fact) -> Iterator[StatedSlot]:
     said = f"{fact.predicate} {fact.object}".strip()
     found = list(_by_noun(owner, fact)) if len(owner) > 1 else []
     yield from found
-    for row in ROWS.values():
+    for row in rows().values():
         if (found and not row.of_things) or (fact.kind == "opinion" and "opinion" not in row.kinds):
             continue  # "my shoe size is 43" states no age, but "my car is a red Fiat" a colour
         for patterns, over in ((row.states, False), (row.former, True)):
@@ -252,11 +257,11 @@ def asked_slot(question: str) -> AskedSlot | None:
     text = question.strip()
     if len(text) > _LONGEST:
         return None
-    for row in ROWS.values():
+    for row in rows().values():
         for pattern in row.asked:
             if (found := pattern.match(text)) is not None:
                 return _asked(row.name, found)
-    found = next((one for pattern in _ASKED_NOUN if (one := pattern.match(text))), None)
+    found = next((one for pattern in _asked_nouns() if (one := pattern.match(text))), None)
     noun = noun_of(found["noun"]) if found is not None else ""
     return _asked(_BY_NOUN.get(noun, noun), found) if found is not None and noun else None
 
