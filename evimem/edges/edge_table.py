@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..db.fact_sql import (
     EDGES,
@@ -126,9 +127,9 @@ class EdgeGraph:
         links += [Link(seq, there, "next", NEXT_WEIGHT) for seq, there in turns_around(self._db, wanted, 1, 1)]
         return [link for link in links if link.target != link.source]
 
-    def nearest(self, vector: Vectors, seqs: Sequence[int], most: int) -> list[int]:
-        """Return the rows of the facts of these turns whose vectors are nearest to one of shape (dimension,)."""
-        return self._vectors.current().nearest(vector, seqs, most)
+    def nearest(self, vector: Vectors, allowed: NDArray[np.bool_], most: int) -> list[int]:
+        """Return the rows of the facts nearest to a vector of shape (dimension,); `allowed` says it by turn."""
+        return self._vectors.current().nearest(vector, allowed, most)
 
     def cosines(self, vector: Vectors, rows: Sequence[int]) -> dict[int, float]:
         """Return the cosine of a vector with that of each fact that has one."""

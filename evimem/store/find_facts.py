@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..index.fact_ranking import is_wanted, parts_of
 from ..index.prepared_query import prepare
@@ -34,7 +35,8 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
         index = handle.ann.nearest(corpus, handle.ann_origin()) if len(corpus) >= handle.ann.min_rows else None
         most = max(LEAST, EACH * query.k) * (WITHIN if only.during else 1)
         fitting = {one.turn: one.score for one in rank(resolved, corpus, most, resolved.weights, index)}
-        allowed = np.unique(corpus.turn[eligible(resolved, corpus)]).tolist()
+        allowed = np.zeros(layers.raw.high_water() + 1, np.bool_)
+        allowed[corpus.turn[eligible(resolved, corpus)]] = True
         if only.about is None:
             nearest = [] if resolved.vector is None else layers.edges.nearest(resolved.vector, allowed, most)
             rows = {*nearest, *layers.facts.rows_of(fitting)}
@@ -60,11 +62,10 @@ def _turns(layers: Layers, seqs: Collection[int]) -> dict[int, Turn]:
     return dict(zip(seqs, layers.raw.read(list(seqs)), strict=True))
 
 
-def _turns_about(handle: StoreHandle, entity: str, allowed: Sequence[int]) -> set[int]:
-    """Return those of some turns that name an entity, the newest, and those in which a model found more of it."""
-    within = set(allowed)
-    naming = [seq for seq in seqs_naming(handle, entity) if seq in within][-ABOUT:]
-    return {*naming, *(seq for seq in handle.layers.facts.of_a_model_after(naming) if seq in within)}
+def _turns_about(handle: StoreHandle, entity: str, allowed: NDArray[np.bool_]) -> set[int]:
+    """Return those of the allowed turns that name an entity, the newest, and those where a model found more of it."""
+    naming = [seq for seq in seqs_naming(handle, entity) if allowed[seq]][-ABOUT:]
+    return {*naming, *(seq for seq in handle.layers.facts.of_a_model_after(naming) if allowed[seq])}
 
 
 def _replaced_by(layers: Layers, ids: Sequence[str]) -> dict[str, tuple[Fact, ...]]:
