@@ -30,10 +30,10 @@ TOO_LATE = {"429_soon", "429_later", "429_date", "429_far_date"}
 
 @pytest.fixture(scope="module", autouse=True)
 def imported():
-    """Let the client import what it imports at its first call, which no deadline should have to cover."""
+    """Let the client import what it imports at its first call of a kind, which no deadline should have to cover."""
     with ModelServer() as server:
-        OpenAI("small", base_url=server.url, api_key="k").complete(REQUEST)
-        OpenAIEmbedder("words", 64, server.url, api_key="k").embed(["good morning"])
+        for way in ("sync", *WAYS):
+            asked(server, way, AMPLE)
 
 
 def recorded_pauses(model):
