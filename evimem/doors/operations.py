@@ -52,7 +52,7 @@ from ..query.over_facts import EACH, OVERS, Over, joined, turns_stating
 from ..raw import AS_GIVEN, LocalTimes
 from ..store.keeper import Keeper
 from ..store.user_code import as_callback, unwrap_callback_errors
-from ..text.names import names
+from ..text.names import is_named_in
 from ..times import Conventions
 from ..types.answer import Answer
 from ..types.block import Block, BlockForm
@@ -547,8 +547,7 @@ class Core:
             name = about or ""
             check_asked("about", name)
             known = self.store.about(name, MOST).facts  # what they said of other things too
-            named = (fact for fact in known if names(fact.subject, name) or names(fact.object, name))
-            found = tuple(fact for fact in named if is_of_profile(fact))
+            found = tuple(fact for fact in known if is_named_in(fact, name) and is_of_profile(fact))
         return tuple(fact for fact in found if not (current and fact.replaced_by))
 
     @_erasing("forget")

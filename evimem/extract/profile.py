@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ..lang import ENGLISH
+from ..types.stored import BY_RULE
 from ..types.values import Fact
 from .predicates import predicate_class, sense
 from .slots import PEOPLE_AND_PETS, owner_of, slots_of
@@ -22,7 +23,7 @@ _MOST = 6  # words of an object; a longer one tells a story
 
 def is_of_profile(fact: Fact) -> bool:
     """Return whether a fact is one of a profile. What another extractor than the rules found is: it chose it."""
-    if fact.extractor != "rules":
+    if fact.extractor != BY_RULE:
         return True
     told = [slot for slot in slots_of(fact) if slot.value in fact.object]  # not "my sister Ruth phoned"
     if told:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..text.names import names
+from ..text.names import is_named_in
 from ..text.terms import terms
 from ..times import render
 from ..types.attempt import without
@@ -25,10 +25,7 @@ def parts_of(asked: PreparedQuery, fact: Fact, cosine: float, fitting: float) ->
 
 def is_wanted(fact: Fact, turn: Turn | None, only: FactFilter) -> bool:
     """Return whether a filter lets a fact through; its turn is needed where the filter has an interval."""
-    about = only.about
-    if only.current and fact.replaced_by:
-        return False
-    if about is not None and not (names(fact.subject, about) or names(fact.object, about)):
+    if (only.current and fact.replaced_by) or (only.about is not None and not is_named_in(fact, only.about)):
         return False
     return only.during is None or turn is None or _is_during(fact, turn, only.during)
 

@@ -9,7 +9,7 @@ from ..protocols import VectorIndex
 from .candidates import SEARCH_EFFORT, SearchEffort, candidates
 from .corpus import NEVER, SYSTEM, Corpus, Interval
 from .dialogue_order import NONE
-from .prepared_query import IndexQuery, Ranked, prepare
+from .prepared_query import IndexQuery, PreparedQuery, Ranked, prepare
 from .scoring import Scored, best_of_each, score
 from .weights import WEIGHTS, Weights
 
@@ -22,13 +22,23 @@ def rank(
     nearest: VectorIndex | None = None,
     effort: SearchEffort = SEARCH_EFFORT,
 ) -> list[Ranked]:
-    """Return the k best eligible turns, best first, ties by arrival; fewer only where there are fewer.
+    """Return the k best eligible turns, best first, ties by arrival; fewer only where there are fewer."""
+    return rank_prepared(prepare(query, corpus, weights), eligible(query, corpus), k, nearest, effort)
+
+
+def rank_prepared(
+    prepared: PreparedQuery,
+    allowed: NDArray[np.bool_],
+    k: int,
+    nearest: VectorIndex | None = None,
+    effort: SearchEffort = SEARCH_EFFORT,
+) -> list[Ranked]:
+    """Return the k best turns for a query that was looked up, as `rank` does; `allowed` says by position which may be.
 
     Up to `effort.whole` eligible rows are all scored. Of more, candidates are; without a vector index the nearest of
     them are found by comparing with all.
     """
-    prepared = prepare(query, corpus, weights)
-    allowed = eligible(query, corpus)
+    corpus = prepared.corpus
     if np.count_nonzero(allowed) <= effort.whole:
         return _best(score(prepared, np.flatnonzero(allowed).astype(np.int32)), corpus.turn, k)
     positions = candidates(prepared, k, allowed, nearest, effort)

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.fact_ranking import is_wanted, parts_of
-from ..index.prepared_query import prepare
-from ..index.ranking import eligible, rank
 from ..types.stored import ANY_FACT, FactFilter
 from ..types.values import Fact, FactHit, Query, Turn
 from .handle import StoreHandle
 from .layers import Layers
-from .reads import ABOUT, resolve_query, seqs_naming
+from .reads import ABOUT, look_up, seqs_naming
 
 LEAST, EACH = 40, 4  # turns and vectors that are looked at, and for each fact that is wanted
 WITHIN = 8  # times as many where facts are wanted of an interval, which turns and vectors know nothing of
@@ -28,25 +26,23 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
     """
     layers = handle.layers
     with layers.db.reading():
-        corpus = handle.corpus()
-        resolved = resolve_query(query, layers.raw, layers.segments.dimension)
-        if resolved is None:
+        sought = look_up(handle, query)
+        if sought is None:
             return ()
-        index = handle.ann.nearest(corpus, handle.ann_origin()) if len(corpus) >= handle.ann.min_rows else None
+        asked, vector = sought.prepared, query.vector
         most = max(LEAST, EACH * query.k) * (WITHIN if only.during else 1)
-        fitting = {one.turn: one.score for one in rank(resolved, corpus, most, resolved.weights, index)}
+        fitting = {one.turn: one.score for one in sought.best(most)}
         allowed = np.zeros(layers.raw.high_water() + 1, np.bool_)
-        allowed[corpus.turn[eligible(resolved, corpus)]] = True
+        allowed[asked.corpus.turn[sought.allowed]] = True
         if only.about is None:
-            nearest = [] if resolved.vector is None else layers.edges.nearest(resolved.vector, allowed, most)
+            nearest = [] if vector is None else layers.edges.nearest(vector, allowed, most)
             rows = {*nearest, *layers.facts.rows_of(fitting)}
         else:
             rows = {*layers.facts.rows_of(_turns_about(handle, only.about, allowed))}
         found = layers.facts.read(sorted(rows))
         turns = _turns(layers, {seq for _, seq, _ in found}) if only.during else {}
         kept = [(row, seq, fact) for row, seq, fact in found if is_wanted(fact, turns.get(seq), only)]
-        cosines = {} if resolved.vector is None else layers.edges.cosines(resolved.vector, [row for row, *_ in kept])
-        asked = prepare(resolved, corpus, resolved.weights)
+        cosines = {} if vector is None else layers.edges.cosines(vector, [row for row, *_ in kept])
         scored = [
             (seq, fact, parts_of(asked, fact, cosines.get(row, 0.0), fitting.get(seq, 0.0))) for row, seq, fact in kept
         ]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..db.schema import MIGRATIONS
 from ..edges import ranked
 from ..errors import DimensionMismatch, StoreCorrupt
 from ..index.keyword_match import match_keywords
-from ..index.prepared_query import IndexQuery, microseconds
-from ..index.ranking import rank
+from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, microseconds, prepare
+from ..index.ranking import eligible, rank_prepared
 from ..index.weights import BM25, WEIGHTS
+from ..protocols import VectorIndex
 from ..raw import BEGINNING, ROLES, RawLog
 from ..text.names import is_about, names
 from ..text.terms import terms
@@ -32,6 +34,30 @@ from .trace_table import read_trace
 ABOUT = 512  # newest turns naming an entity whose facts are read: a common name must not cost a scan of the memory
 
 
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A query looked up in the corpus: its terms and vector, which positions it lets through, and the vector index."""
+
+    prepared: PreparedQuery
+    allowed: NDArray[np.bool_]
+    index: VectorIndex | None
+
+    def best(self, k: int) -> list[Ranked]:
+        """Return the k best turns."""
+        return rank_prepared(self.prepared, self.allowed, k, self.index)
+
+
+def look_up(handle: StoreHandle, query: Query) -> Sought | None:
+    """Look a query up, inside a transaction of the caller; None where nothing can match (see `resolve_query`)."""
+    corpus, layers = handle.corpus(), handle.layers
+    resolved = resolve_query(query, layers.raw, layers.segments.dimension)
+    if resolved is None:
+        return None
+    large = len(corpus) >= handle.ann.min_rows
+    index = handle.ann.nearest(corpus, handle.ann_origin()) if large else None
+    return Sought(prepare(resolved, corpus, resolved.weights), eligible(resolved, corpus), index)
+
+
 def known(handle: StoreHandle, turns: Sequence[Turn]) -> tuple[bool, ...]:
     """See `Store.known`."""
     return tuple(held is True for held in handle.layers.raw.holds(turns))
@@ -41,13 +67,10 @@ def recall(handle: StoreHandle, query: Query) -> tuple[Hit, ...]:
     """See `Store.recall`."""
     layers = handle.layers
     with layers.db.reading():
-        corpus = handle.corpus()
-        resolved = resolve_query(query, layers.raw, layers.segments.dimension)
-        if resolved is None:
+        sought = look_up(handle, query)
+        if sought is None:
             return ()
-        large = len(corpus) >= handle.ann.min_rows
-        index = handle.ann.nearest(corpus, handle.ann_origin()) if large else None
-        found = rank(resolved, corpus, query.k, resolved.weights, index)
+        corpus, found = sought.prepared.corpus, sought.best(query.k)
         seqs = [one.turn for one in found]
         adjacent = sorted({seq for one in found for seq in one.neighbours})
         turns, facts, ids = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.raw.ids(adjacent)

@@ -73,4 +73,9 @@ def _letter() -> re.Pattern[str]:
 
 def is_about(fact: Fact, speaker: str, entity: str) -> bool:
     """Return whether a fact is about an entity: its subject, its object or the turn's speaker names it (E7)."""
-    return any(names(text, entity) for text in (fact.subject, fact.object, speaker))
+    return is_named_in(fact, entity) or names(speaker, entity)
+
+
+def is_named_in(fact: Fact, entity: str) -> bool:
+    """Return whether the subject or the object of a fact names an entity."""
+    return names(fact.subject, entity) or names(fact.object, entity)

@@ -35,17 +35,18 @@ def rewrites_are_not_announced_to_other_handles() -> None:
 
 @breaks(gate=MACHINE, says="as many turns as there are")
 def filters_apply_after_the_top_k() -> None:
-    honest = reads.rank
+    honest = reads.rank_prepared
 
-    def rank(question: Any, corpus: Any, k: int, *rest: Any, **options: Any) -> Any:
-        found = honest(replace(question, session=None, speaker=None), corpus, k, *rest, **options)
+    def rank_prepared(prepared: Any, allowed: Any, k: int, *rest: Any) -> Any:
+        question, corpus = prepared.query, prepared.corpus
+        found = honest(prepared, reads.eligible(replace(question, session=None, speaker=None), corpus), k, *rest)
         session, speaker = question.session, question.speaker
         return [
             one for one in found
             if session in (None, corpus.session[one.position]) and speaker in (None, corpus.speaker[one.position])
         ]  # fmt: skip
 
-    put(reads, "rank", rank)
+    put(reads, "rank_prepared", rank_prepared)
 
 
 @breaks(gate=MACHINE, says="a number was given twice")
