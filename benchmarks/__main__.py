@@ -18,10 +18,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from evimem.cli.arguments import Parser, output_options
-from evimem.cli.exit_codes import Exit
+from evimem.cli.arguments import MODEL_OPTIONS, Exit, Parser, add_model, misused, output_options, unpriced
 from evimem.cli.main import run_words
-from evimem.cli.open_memory import MODEL_OPTIONS, add_model, misused, unpriced
 from evimem.cli.page import Screen, line
 from evimem.db.atomic_files import replace_with
 from evimem.db.file_header import check_replaceable

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import evimem
 from evimem.embedding import count_tokens
-from evimem.loaders.locomo_format import read_locomo
+from evimem.loaders.data_sets import read_locomo
 from evimem.text.sentences import sentences
 from evimem.text.terms import terms
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from evimem.embedding import count_tokens
-from evimem.llm.quoting import escape, format_time, named
-from evimem.loaders.locomo_format import read_locomo
+from evimem.llm.prompts import escape, format_time, named
+from evimem.loaders.data_sets import read_locomo
 from evimem.types.model import Complete
 from evimem.types.values import Turn
 

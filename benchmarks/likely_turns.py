@@ -18,9 +18,9 @@ from pathlib import Path
 import evimem
 from evimem.flow import Flow
 from evimem.judging.evidence import Verdict, View
-from evimem.loaders.locomo_format import read_locomo
+from evimem.loaders.data_sets import read_locomo
 from evimem.offline.constants import SHIPPED, Linear
-from evimem.offline.match_sentences import match
+from evimem.offline.matching import match
 from evimem.offline.offline_judge import OfflineJudge, is_in_english
 from evimem.offline.quotation import turn_signals
 

@@ -27,7 +27,7 @@ from nltk.translate.meteor_score import single_meteor_score
 from rouge_score.rouge_scorer import RougeScorer
 
 from evimem import Turn
-from evimem.loaders.locomo_format import LocomoQuestion, read_locomo
+from evimem.loaders.data_sets import LocomoQuestion, read_locomo
 
 from .recording import add_result, data_set, record
 from .scoring.answer_f1 import f1

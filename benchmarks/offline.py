@@ -25,12 +25,12 @@ from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
 from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
+from evimem.loaders.data_sets import read_locomo
 from evimem.loaders.examples import EXAMPLES, load_example, load_questions
-from evimem.loaders.locomo_format import read_locomo
 from evimem.offline.constants import Linear, fit_monotone
-from evimem.offline.match_sentences import match, strength
+from evimem.offline.matching import match, strength
 from evimem.store.sqlite import SqliteStore
-from evimem.types.budget import Budget
+from evimem.types.answer import Budget
 from evimem.types.values import Turn
 
 from .logistic import fit_columns, logistic

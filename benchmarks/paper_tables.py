@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from evimem import Memory
-from evimem.loaders.locomo_format import LocomoSample, read_locomo
+from evimem.loaders.data_sets import LocomoSample, read_locomo
 from evimem.loops import VARIANTS
 from evimem.loops.retrieve import compose
 from evimem.query.analysis import analyse

@@ -26,7 +26,7 @@ from evimem.index.document import embedding_texts, found_by
 from evimem.index.prepared_query import IndexQuery, microseconds
 from evimem.index.ranking import rank
 from evimem.index.weights import WEIGHTS, Weights
-from evimem.loaders.locomo_format import read_locomo
+from evimem.loaders.data_sets import read_locomo
 from evimem.query.analysis import hints
 from evimem.raw import TurnRows
 from evimem.store.layers import TurnToIndex, index_rows

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evimem.embedding import StaticEmbedder
-from evimem.embedding.static_embedder import SHIPPED
-from evimem.embedding.wordpiece import WordPiece
+from evimem.embedding.static_embedder import SHIPPED, WordPiece
 from evimem.index.hnsw import HnswIndex
 from evimem.index.hnswlib_graph import HnswlibGraph
 from evimem.index.voyager_graph import VoyagerGraph

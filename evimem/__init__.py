@@ -48,9 +48,7 @@ if _typing.TYPE_CHECKING:
     from .embedding import CallableEmbedder, StaticEmbedder
     from .openai import OpenAI, OpenAIEmbedder
     from .times import find_times
-    from .types.answer import Answer, Citation, Usage
-    from .types.block import Block
-    from .types.budget import Budget
+    from .types.answer import Answer, Block, Budget, Citation, Usage
     from .types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats, TurnStatus
     from .types.trace import Trace
     from .types.values import Edge, Fact, FactHit, Gap, Hit, Query, Tier, TimeSpan, Turn
@@ -60,8 +58,8 @@ _LAZY = {  # imported at first use: most processes need few of them, and `import
     "Answer": "types.answer",
     "AsyncMemory": "doors.async_memory",
     "BatchReport": "types.reports",
-    "Block": "types.block",
-    "Budget": "types.budget",
+    "Block": "types.answer",
+    "Budget": "types.answer",
     "Calibration": "calibration",
     "CallableEmbedder": "embedding",
     "Citation": "types.answer",

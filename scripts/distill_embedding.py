@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.embedding.artifact import VOCABULARY, quantize, write_artifact
+from evimem.embedding.static_embedder import VOCABULARY, quantize, write_artifact
 
 WEIGHTS = "model.safetensors"
 SHIPPED_FROM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # all-MiniLM-L6-v2, see NOTICE

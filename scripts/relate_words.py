@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evimem.db.atomic_files import replace_with
-from evimem.embedding.artifact import read_artifact
-from evimem.embedding.static_embedder import SHIPPED
-from evimem.embedding.wordpiece import WordPiece
+from evimem.embedding.static_embedder import SHIPPED, WordPiece, read_artifact
 from evimem.index.related_words import TABLE, relate
 
 

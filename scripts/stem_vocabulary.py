@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from evimem.db.atomic_files import replace_with
-from evimem.embedding.static_embedder import SHIPPED
-from evimem.embedding.wordpiece import WordPiece
-from evimem.text.vocabulary_stems import TABLE, stem_pieces
+from evimem.embedding.static_embedder import SHIPPED, WordPiece
+from evimem.text.terms import TABLE, stem_pieces
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import re
 import string
 from collections import Counter
 
-from evimem.text.stemming import porter
+from evimem.text.terms import porter
 
 ADVERSARIAL = 5
 _MULTI_HOP, _OPEN_DOMAIN = 1, 3

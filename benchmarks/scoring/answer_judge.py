@@ -14,7 +14,7 @@ from typing import Any
 
 from evimem.errors import ReplyError
 from evimem.llm.json_reply import read
-from evimem.llm.quoting import marked
+from evimem.llm.prompts import marked
 from evimem.protocols import ChatModel
 from evimem.types.model import Complete
 

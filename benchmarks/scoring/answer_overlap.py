@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import exp
 from pathlib import Path
 
-from evimem.text.stemming import porter
+from evimem.text.terms import porter
 
 _WORD = re.compile(r"\w+")
 _RECALL_WEIGHT, _CHUNK_POWER, _CHUNK_WEIGHT = 0.9, 3.0, 0.5  # METEOR's, as in nltk

@@ -15,7 +15,7 @@ import orjson
 
 from evimem.errors import ImportFailed
 from evimem.loops.task import Loop
-from evimem.types.budget import Budget
+from evimem.types.answer import Budget
 
 from .spending import Spending
 

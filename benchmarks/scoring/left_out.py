@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evimem.errors import ImportFailed
-from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
+from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 
 REPEATED = "repeated"  # in place of a file
 

@@ -14,11 +14,10 @@ from typing import Any
 
 from benchmarks.scoring.svg_plot import Chart
 from evimem import __version__
-from evimem.cli.open_memory import model
+from evimem.cli.arguments import model
 from evimem.cli.page import BLANK, Block, Screen
 from evimem.errors import InvalidQuery
-from evimem.loaders.locomo_format import known_file, read_locomo
-from evimem.loaders.longmemeval_format import read_longmemeval
+from evimem.loaders.data_sets import known_file, read_locomo, read_longmemeval
 from evimem.loops import VARIANTS
 
 from .answer_overlap import bert_score_by

@@ -15,7 +15,7 @@ from typing import Any
 import evimem
 from evimem.doors.memory import Memory
 from evimem.errors import ModelError
-from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
+from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 from evimem.types.answer import Answer
 from evimem.types.trace import Acted, Event, Judged, Queried
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import evimem
 from evimem.errors import ModelError
-from evimem.loaders.longmemeval_format import LongMemEvalCase
+from evimem.loaders.data_sets import LongMemEvalCase
 from evimem.types.values import Turn
 
 from .answer_judge import UNMARKED, AnswerMark, added, longmemeval_rubric, mark_answer

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from evimem.lang import ENGLISH
-from evimem.offline.dates_and_numbers import ABOUT, NUMBER, SIZE
-from evimem.offline.match_sentences import Match, Matches, strength
+from evimem.offline.matching import Match, Matches, strength
+from evimem.offline.own_details import ABOUT, NUMBER, SIZE
 from evimem.text.terms import stem
 from evimem.times import Conventions, Located, locate_times
 from evimem.times.lexicon import SIMPLE_NUMBERS

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evimem.lang import ENGLISH
-from evimem.offline.match_sentences import Match, Matches, strength
+from evimem.offline.matching import Match, Matches, strength
 from evimem.text.terms import stem, words
 
 _any = ENGLISH.any_of

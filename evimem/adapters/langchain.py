@@ -12,7 +12,7 @@ from ..doors.checked_arguments import checked_items
 from ..doors.memory import Memory
 from ..errors import InvalidTurn, MissingExtra, shown
 from ..loaders.chat_messages import ChatMessage, media_named, read_message
-from ..loaders.message_json import kept
+from ..loaders.json_values import kept
 from ..types.values import Hit, Turn
 from .message_log import LANGCHAIN, kept_message, logged
 

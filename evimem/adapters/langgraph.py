@@ -15,7 +15,7 @@ from ..doors.checked_arguments import checked_count, checked_items, checked_kind
 from ..doors.memory import Memory
 from ..errors import InvalidQuery, InvalidTurn, MissingExtra, UnknownTurn, shown
 from ..text.memory_fence import without_blocks
-from ..types.json_bytes import json_bytes
+from ..types.public_value import json_bytes
 from ..types.values import Turn
 
 try:

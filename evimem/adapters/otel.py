@@ -16,8 +16,7 @@ from .. import __version__
 from ..doors.watching import Operation, OperationName
 from ..errors import MissingExtra
 from ..flow import Embed
-from ..types.answer import Answer
-from ..types.block import Block
+from ..types.answer import Answer, Block
 from ..types.model import Complete, Reply
 from ..types.reports import AddReport, EraseReport
 from ..types.trace import Acted, Event, Found, GapsChanged, Judged, Queried

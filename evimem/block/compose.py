@@ -17,8 +17,8 @@ from ..llm.evidence_prompt import turn_texts, what_is_meant
 from ..query.standing_wishes import Wish
 from ..text.memory_fence import WORKED_OUT, fenced
 from ..text.terms import plainest, terms
+from ..types.answer import CountTokens, Style
 from ..types.attempt import without
-from ..types.block import CountTokens, Style
 from ..types.values import Hit, Turn
 from .find import Recollected, asks
 from .quoted_lines import Line, dates_in, line_text

@@ -9,8 +9,7 @@ from datetime import datetime
 from ..flow import Flow
 from ..protocols import Store
 from ..query.analysis import hints
-from ..query.find_turns import Filters, query_of
-from ..query.question_vector import QuestionVectors
+from ..query.find_turns import Filters, QuestionVectors, query_of
 from ..types.stored import Scope
 from ..types.values import Hints, Hit, Query, Turn
 from .question import Asked, comparable

@@ -15,10 +15,8 @@ from pathlib import Path
 
 from ..index.weights import WEIGHTS
 from ..lang import ENGLISH
-from ..query.analysis import form
-from ..query.foreign_questions import question_words
-from ..text.plain_letters import plain
-from ..text.terms import terms
+from ..query.analysis import form, question_words
+from ..text.terms import plain, terms
 from ..types.attempt import without
 from .find import ENDS_ASKING, Recollected
 from .question import Asked

@@ -11,7 +11,7 @@ from typing import Any
 from ..lang import Language
 from ..lang.guess import LANGUAGES, language_of
 from ..loaders.chat_messages import words_of
-from ..loaders.message_json import held_by
+from ..loaders.json_values import held_by
 from ..query.analysis import looked_for
 from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, words

@@ -17,11 +17,11 @@ from html import escape as escape_xml
 
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES, is_english
-from ..llm.quoting import escape, escape_attribute
+from ..llm.prompts import escape, escape_attribute
 from ..text.memory_fence import QUOTED, WISHES, WORKED_OUT, fenced, numbered
 from ..times import locate_times, mentions_time, render
+from ..types.answer import Style
 from ..types.attempt import without
-from ..types.block import Style
 from ..types.values import Fact, TimeSpan, Turn
 
 MOST_READ = 600  # characters of a turn in another language than English that are read for dates

@@ -10,8 +10,8 @@ from ..embedding.token_bound import token_bound
 from ..flow import Flow
 from ..protocols import Store
 from ..query.standing_wishes import wishes_on
+from ..types.answer import Block, BlockForm
 from ..types.attempt import without
-from ..types.block import Block, BlockForm
 from ..types.stored import Scope
 from .compose import compose, terms_in
 from .find import Recalled, find_for

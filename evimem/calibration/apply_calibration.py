@@ -15,8 +15,8 @@ from ..loops import answer_question
 from ..offline.constants import Constants, Monotone
 from ..offline.offline_judge import OfflineJudge
 from ..protocols import Store
+from ..types.answer import Budget
 from ..types.attempt import attempt, without
-from ..types.budget import Budget
 from ..types.trace import Acted, Judged, Trace
 from .calibration_report import Calibration
 from .fit_map import ScoredQuestion, Wanted, check, fit

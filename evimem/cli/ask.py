@@ -19,9 +19,7 @@ from ..types.answer import Answer
 from ..types.trace import Trace
 from ..types.values import Turn
 from . import views
-from .arguments import Misused
-from .exit_codes import Exit
-from .open_memory import existing
+from .arguments import Exit, Misused, existing
 from .page import BLANK, Block, Heading, Piece, Screen, line
 from .trace_view import trace_page
 

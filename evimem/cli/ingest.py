@@ -15,11 +15,11 @@ import evimem
 from ..db.atomic_files import make_folder
 from ..errors import InvalidQuery, StoreError
 from ..loaders import Conversation, RefusedItem, detect, load, raise_refused
-from ..loaders.locomo_format import known_file
+from ..loaders.data_sets import known_file
 from ..types.reports import AddReport
 from ..types.values import Turn
 from . import views
-from .exit_codes import Exit
+from .arguments import Exit
 from .page import Screen
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")

@@ -10,9 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import EvimemError
-from .arguments import COMMANDS, Misused, function_of, parser
-from .exit_codes import Exit, code_of
-from .open_memory import existing, misused, model_settings
+from .arguments import COMMANDS, Exit, Misused, code_of, existing, function_of, misused, model_settings, parser
 from .page import Screen, visible
 
 

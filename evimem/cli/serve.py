@@ -16,9 +16,7 @@ import evimem
 
 from ..adapters.user_tokens import Scope, TokenFile, new_token
 from ..errors import InvalidQuery
-from .arguments import Misused
-from .exit_codes import Exit
-from .open_memory import Settings
+from .arguments import Exit, Misused, Settings
 from .page import Screen, line
 
 _CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"  # "true": spans may hold what was said

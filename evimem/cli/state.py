@@ -13,9 +13,7 @@ from ..errors import InvalidQuery, StoreCorrupt
 from ..store.open_file import notes
 from ..types.reports import BatchReport, Estimate, Health
 from . import views
-from .arguments import Misused
-from .exit_codes import Exit
-from .open_memory import Settings, existing
+from .arguments import Exit, Misused, Settings, existing
 from .page import Block, Screen, field, line
 from .views import counted
 

@@ -18,8 +18,7 @@ from ..errors import EvimemError
 from ..flow import Awaited, Effect, Embed, Ended, Flow, Pause, Step, advance, answered_later
 from ..loops.task import Loop
 from ..protocols import Embedder
-from ..types.answer import Answer
-from ..types.budget import Budget
+from ..types.answer import Answer, Budget
 from ..types.model import Complete
 from ..types.reports import EnrichReport
 from ..types.stored import Job

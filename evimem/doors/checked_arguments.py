@@ -13,12 +13,11 @@ from typing import Any, TypeVar, get_args
 from ..block.question import Asked, read_messages
 from ..errors import InvalidQuery, InvalidTurn, shown
 from ..loaders.chat_messages import ChatMessage, read_message
-from ..loaders.openai_messages import question_in
+from ..loaders.message_files import question_in
 from ..query.analysis import check_asked
 from ..raw import ROLES
 from ..text.memory_fence import without_blocks
-from ..types.block import BlockForm, CountTokens, Style
-from ..types.budget import MOST
+from ..types.answer import MOST, BlockForm, CountTokens, Style
 from ..types.trace import Event, Found, Trace
 from ..types.where import Where
 

@@ -18,10 +18,8 @@ from ..errors import InvalidQuery
 from ..flow import Awaited, CollectBatch, Effect, Embed, Flow, Pause, StartBatch, run, run_side_by_side
 from ..loops.task import Loop
 from ..protocols import Embedder
-from ..query.over_facts import Over
-from ..types.answer import Answer
-from ..types.block import Block, CountTokens, Style
-from ..types.budget import Budget
+from ..query.find_turns import Over
+from ..types.answer import Answer, Block, Budget, CountTokens, Style
 from ..types.model import Complete
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
 from ..types.stored import Job

@@ -15,7 +15,7 @@ from ..openai import OpenAI
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..store.keeper import Keeper
 from ..store.sqlite import SqliteStore
-from ..types.paths import AnyPath
+from ..types.public_value import AnyPath
 from ..types.values import DateOrder
 from .async_memory import AsyncMemory
 from .checked_arguments import checked_choice, checked_clock, checked_part, checked_path

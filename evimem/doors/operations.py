@@ -30,14 +30,12 @@ from ..calibration.apply_calibration import (
 from ..calibration.fit_map import Wanted
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, shown
 from ..extract import RuleExtractor, conventions_of
-from ..extract.fact_bounds import BoundedExtractor
-from ..extract.profile import is_of_profile
+from ..extract.rule_extractor import BoundedExtractor
+from ..extract.slots import is_of_profile
 from ..flow import Flow, Pause
 from ..ingest.add import Ingestion, read_facts
-from ..ingest.batch_api import process_batches
-from ..ingest.deferred import PAGE, embed_pending, extract_job, index_again, link_facts, read_turns
-from ..ingest.export import write_export
-from ..ingest.import_file import import_batches
+from ..ingest.deferred import PAGE, embed_pending, extract_job, index_again, link_facts, process_batches, read_turns
+from ..ingest.import_file import import_batches, write_export
 from ..ingest.remember import Remembering
 from ..judging.judge import Judge
 from ..llm.extract_facts import estimate
@@ -47,17 +45,14 @@ from ..loops.task import Loop, Task
 from ..offline.offline_judge import OfflineJudge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
-from ..query.find_turns import Filters, asked_for, check_clock, interval
-from ..query.over_facts import EACH, OVERS, Over, joined, turns_stating
+from ..query.find_turns import EACH, OVERS, Filters, Over, asked_for, check_clock, interval, joined, turns_stating
 from ..raw import AS_GIVEN, LocalTimes
 from ..store.keeper import Keeper
 from ..store.user_code import as_callback, unwrap_callback_errors
 from ..text.names import is_named_in
 from ..times import Conventions
-from ..types.answer import Answer
-from ..types.block import Block, BlockForm
-from ..types.budget import MOST, Budget
-from ..types.paths import AnyPath
+from ..types.answer import MOST, Answer, Block, BlockForm, Budget
+from ..types.public_value import AnyPath
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
 from ..types.stored import EARLIER, EVERYTHING, FactFilter, Job, JobKind, Listing, Scope
 from ..types.trace import Found, Queried

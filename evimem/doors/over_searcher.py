@@ -16,8 +16,7 @@ from ..loops import LOOPS, OVER_SEARCHERS, answer_question, check_budget
 from ..loops.task import Loop
 from ..offline.offline_judge import OfflineJudge
 from ..protocols import AsyncSearcher, Searcher, Store
-from ..types.answer import Answer
-from ..types.budget import Budget
+from ..types.answer import Answer, Budget
 from ..types.model import Complete
 from ..types.stored import COUNTED, Roster
 from ..types.values import Hit, Query, Turn

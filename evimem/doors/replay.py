@@ -20,8 +20,7 @@ from ..llm.llm_judge import LLMJudge
 from ..loops import LOOPS, answer_question, fall_back
 from ..loops.task import Loop
 from ..offline.offline_judge import OfflineJudge
-from ..types.answer import Answer
-from ..types.budget import Budget
+from ..types.answer import Answer, Budget
 from ..types.model import Complete, Reply
 from ..types.stored import Keyword, Scope
 from ..types.trace import FALL_BACK, VERSION, Acted, Called, Event, Judged, Trace

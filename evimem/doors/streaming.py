@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ..flow import Effect, Ended, Flow, Step, advance, always
-from ..llm.answer_stream import AnswerStream
-from ..llm.prompt_fields import visible
+from ..llm.json_reply import AnswerStream, visible
 from ..types.answer import Answer
 from ..types.model import Complete, Reply
 from ..types.public_value import PublicValue

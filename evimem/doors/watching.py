@@ -17,10 +17,9 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from ..errors import InvalidQuery, shown
 from ..flow import Effect, Embed, Flow, intercepted
-from ..types.answer import Answer
-from ..types.block import Block
+from ..types.answer import Answer, Block
 from ..types.model import Complete
-from ..types.paths import AnyPath
+from ..types.public_value import AnyPath
 from ..types.reports import AddReport, EraseReport
 from ..types.stored import READINGS
 from ..types.trace import Event

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from ..embedding.wordpiece import forget_words
+from ..embedding.static_embedder import forget_words
 
 PACKAGE = __name__.partition(".")[0]
 CACHED = type(lru_cache(len))  # the type of every function with a cache

@@ -1,8 +1,6 @@
 """Texts to unit vectors: the embedding evimem ships, and the door for any other."""
 
-from .callable_embedder import CallableEmbedder
-from .checked_embedder import checked, checked_rows, failure
-from .static_embedder import StaticEmbedder, count_tokens
-from .wordpiece import WordPiece
+from .checked_embedder import CallableEmbedder, checked, checked_rows, failure
+from .static_embedder import StaticEmbedder, WordPiece, count_tokens
 
 __all__ = ["CallableEmbedder", "StaticEmbedder", "WordPiece", "checked", "checked_rows", "count_tokens", "failure"]

@@ -2,18 +2,279 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 import os
+import re
 import threading
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+from weakref import WeakSet
 
 import numpy as np
+import orjson
+from numpy.typing import NDArray
 
+from ..db.atomic_files import replace_with
 from ..errors import EmbedderError
 from ..types.vectors import Vectors
-from .artifact import VOCABULARY, Quantized, digest_artifact, read_artifact
-from .wordpiece import WordPiece
+
+VOCABULARY = "vocabulary.txt"
+_LENGTH_BYTES = 8
+_LARGEST = 127
+_TENSORS: dict[str, tuple[str, np.dtype[Any], int]] = {
+    "scale": ("F32", np.dtype("<f4"), 1),
+    "vectors": ("I8", np.dtype("i1"), 2),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Quantized:
+    """A matrix as one byte a value: row i is `vectors[i] * scale[i]`."""
+
+    vectors: NDArray[np.int8]
+    scale: NDArray[np.float32]
+
+
+def quantize(matrix: NDArray[Any]) -> Quantized:
+    """Round every row to 255 levels of its own largest value."""
+    rows = np.asarray(matrix, dtype=np.float32)
+    if rows.ndim != 2 or not np.isfinite(rows).all():
+        raise ValueError(f"expected finite rows of one length, got shape {rows.shape!r}; repair the rows first")
+    scale = np.abs(rows).max(axis=1, initial=0.0) / np.float32(_LARGEST)
+    levels = rows / np.where(scale > 0, scale, np.float32(1))[:, None]
+    return Quantized(np.clip(np.rint(levels), -_LARGEST, _LARGEST).astype(np.int8), scale.astype(np.float32))
+
+
+def write_artifact(path: Path, quantized: Quantized, vocabulary: Sequence[str]) -> None:
+    """Write the vectors to `path` and vocabulary.txt into the same folder."""
+    if len(vocabulary) != len(quantized.vectors):
+        raise ValueError(f"expected a piece a row, got {len(vocabulary)} pieces for {len(quantized.vectors)} rows")
+    broken = [piece for piece in vocabulary if len(piece.splitlines()) != 1]
+    if broken:
+        raise ValueError(f"a piece is one line of the vocabulary, got {broken[0]!r}; drop it and its row")
+    with replace_with(path) as file:
+        file.write(_packed({"scale": quantized.scale, "vectors": quantized.vectors}))
+    with replace_with(path.with_name(VOCABULARY)) as file:
+        file.write("".join(f"{piece}\n" for piece in vocabulary).encode())
+
+
+def read_artifact(path: Path) -> Quantized:
+    """Read the vectors that `write_artifact` wrote, after checking the whole file. Raise EmbedderError."""
+    try:
+        data = path.read_bytes()
+        tensors = _unpacked(data)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+    return Quantized(tensors["vectors"], tensors["scale"])
+
+
+def digest_artifact(path: Path) -> str:
+    """Return 8 hex digits that identify the vectors and vocabulary at `path`."""
+    digest = hashlib.blake2b(digest_size=4)
+    try:
+        for part in (path, path.with_name(VOCABULARY)):
+            digest.update(part.read_bytes())
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    return digest.hexdigest()
+
+
+def _unreadable(path: Path, error: Exception) -> EmbedderError:
+    return EmbedderError(
+        f"no static embedding could be read from {str(path)!r}: {error}; expected a .safetensors file with int8 "
+        f"'vectors' and float32 'scale', and {VOCABULARY!r} in its folder, as scripts/distill_embedding.py writes them",
+        retryable=False,
+    )
+
+
+def _packed(tensors: Mapping[str, NDArray[Any]]) -> bytes:
+    header: dict[str, Any] = {}
+    end = 0
+    for name, tensor in tensors.items():
+        start, end = end, end + tensor.nbytes
+        header[name] = {"dtype": _TENSORS[name][0], "shape": tensor.shape, "data_offsets": [start, end]}
+    head = orjson.dumps(header)
+    head += b" " * (-len(head) % _LENGTH_BYTES)
+    body = b"".join(tensor.astype(_TENSORS[name][1]).tobytes() for name, tensor in tensors.items())
+    return len(head).to_bytes(_LENGTH_BYTES, "little") + head + body
+
+
+def _unpacked(data: bytes) -> dict[str, NDArray[Any]]:
+    length = int.from_bytes(data[:_LENGTH_BYTES], "little")
+    header = orjson.loads(data[_LENGTH_BYTES : _LENGTH_BYTES + length])
+    body = memoryview(data)[_LENGTH_BYTES + length :]
+    try:
+        tensors = {name: _tensor(name, header[name], body) for name in _TENSORS}
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"its header is not that of {sorted(_TENSORS)!r}") from error
+    bounds = [bound for span in sorted(header[name]["data_offsets"] for name in _TENSORS) for bound in span]
+    if bounds != [0, bounds[1], bounds[1], len(body)]:
+        raise ValueError(f"its tensors do not lie end to end in its {len(body)} bytes")
+    rows, scales = len(tensors["vectors"]), len(tensors["scale"])
+    if rows != scales or not np.isfinite(tensors["scale"]).all():
+        raise ValueError(f"it has {scales} scales for {rows} rows, or a scale that is not finite")
+    return tensors
+
+
+def _tensor(name: str, entry: Mapping[str, Any], body: memoryview) -> NDArray[Any]:
+    dtype_name, dtype, dimensions = _TENSORS[name]
+    shape = tuple(entry["shape"])
+    start, end = entry["data_offsets"]
+    if entry["dtype"] != dtype_name or len(shape) != dimensions:
+        raise ValueError(f"its {name!r} is {entry!r}, expected {dtype_name} in {dimensions} dimension(s)")
+    if end - start != math.prod(shape) * dtype.itemsize:
+        raise ValueError(f"its {name!r} claims bytes {start} to {end} for shape {shape!r}")
+    flat: NDArray[Any] = np.frombuffer(body, dtype, math.prod(shape), start)
+    return flat.reshape(shape)
+
+
+UNKNOWN = "[UNK]"
+_LONGEST_WORD = 100  # characters; BERT gives up on longer ones
+_WORDS_KEPT = 50_000  # words; then it starts afresh, so that a long ingest stays small
+
+_IDEOGRAPHS = (
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B920, 0x2CEAF),
+    (0x2F800, 0x2FA1F),
+)
+_CONTROLS = {code: None for code in (*range(0x20), 0x7F) if chr(code) not in "\t\n\r"}
+_WORDS = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
+_WORDS_BEYOND_ASCII = re.compile(r"[^\s!-/:-@\[-`{-~]+|[!-/:-@\[-`{-~]")
+_FOLDS_KEPT = 1 << 16  # characters; a chat uses a few hundred, and a hostile text could name a million
+
+
+class WordPiece:
+    """Splits texts into pieces of a vocabulary; a piece that continues a word begins with ##.
+
+    Safe to use from any thread.
+    """
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        self._pieces = tuple(vocabulary)
+        self._number = {piece: number for number, piece in enumerate(self._pieces)}
+        if UNKNOWN not in self._number or len(self._number) != len(self._pieces):
+            raise ValueError(
+                f"a vocabulary needs {UNKNOWN!r} and no piece twice, got {len(self._pieces)} pieces, "
+                f"{len(self._number)} distinct; give the vocabulary.txt that was written with the vectors"
+            )
+        self.unknown: int = self._number[UNKNOWN]
+        self._longest_piece = max(map(len, self._pieces))
+        self._known: dict[str, tuple[int, ...]] = {}
+        _IN_USE.add(self)
+
+    @classmethod
+    def load(cls, path: Path) -> WordPiece:
+        """Read a vocabulary file: one piece a line, numbered from 0."""
+        return cls(path.read_text(encoding="utf-8").rstrip("\n").split("\n"))
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def ids(self, text: str) -> list[int]:
+        """Return the numbers of the pieces of a text; `unknown` for a word that has none."""
+        numbers: list[int] = []
+        known = self._known
+        for word in split_words(text):
+            numbers += known.get(word) or self._learn(word)
+        return numbers
+
+    def tokens(self, text: str) -> list[str]:
+        """Return the pieces of a text; [UNK] for a word that has none."""
+        return self.pieces(self.ids(text))
+
+    def pieces(self, numbers: Iterable[int]) -> list[str]:
+        """Return the pieces of these numbers."""
+        return [self._pieces[number] for number in numbers]
+
+    def count(self, text: str) -> int:
+        """Return how many pieces a text has."""
+        return len(self.ids(text))
+
+    def forget_words(self) -> None:
+        """Drop the words that were split before: they are kept to split them faster."""
+        self._known.clear()
+
+    def _learn(self, word: str) -> tuple[int, ...]:
+        if len(word) > _LONGEST_WORD:  # never kept: its length is the writer's choice
+            return (self.unknown,)
+        if len(self._known) >= _WORDS_KEPT:
+            self.forget_words()
+        numbers = self._known[word] = self._split(word)
+        return numbers
+
+    def _split(self, word: str) -> tuple[int, ...]:
+        numbers = []
+        start = 0
+        while start < len(word):
+            mark = "##" if start else ""
+            reach = min(len(word), start + self._longest_piece - len(mark))
+            for end in range(reach, start, -1):
+                number = self._number.get(mark + word[start:end])
+                if number is not None:
+                    break
+            else:
+                return (self.unknown,)
+            numbers.append(number)
+            start = end
+        return tuple(numbers)
+
+
+_IN_USE: WeakSet[WordPiece] = WeakSet()
+
+
+def forget_words() -> None:
+    """Drop the words that any `WordPiece` of this process has kept."""
+    for pieces in list(_IN_USE):
+        pieces.forget_words()
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text: lower case, without accents, each punctuation mark and ideograph on its own."""
+    pattern = _WORDS
+    if not text.isascii():
+        text = text.translate(_FOLDED)
+        pattern = _WORDS_BEYOND_ASCII
+    if not text.isprintable():
+        text = text.translate(_CONTROLS)
+    return pattern.findall(text.lower())
+
+
+class _Folded(dict[int, str]):
+    """A table for `str.translate` that folds each character beyond ASCII when it is first met, and leaves ASCII."""
+
+    def __missing__(self, code: int) -> str:
+        folded = chr(code) if code < 0x80 else _fold(chr(code))
+        if len(self) < _FOLDS_KEPT:
+            self[code] = folded
+        return folded
+
+
+_FOLDED = _Folded()
+
+
+def _fold(char: str) -> str:
+    """Clean, strip, lower and space one character beyond ASCII; each alone, so that no sigma is a final one."""
+    category = unicodedata.category(char)
+    if char == "\N{REPLACEMENT CHARACTER}" or (category[0] == "C" and category != "Cn"):
+        return ""
+    letters = "".join(part for part in unicodedata.normalize("NFD", char) if unicodedata.category(part) != "Mn")
+    folded = "".join(f" {part} " if unicodedata.category(part)[0] == "P" else part for part in letters.lower())
+    return f" {folded} " if _is_ideograph(ord(char)) else folded
+
+
+def _is_ideograph(code: int) -> bool:
+    return any(first <= code <= last for first, last in _IDEOGRAPHS)
+
 
 SHIPPED = Path(__file__).with_name("data") / "static-minilm-256.safetensors"
 _SHIPPED_DIMENSION = 256

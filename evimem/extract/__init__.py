@@ -1,10 +1,8 @@
 """Facts from turns by rule or by a spaCy parse; classes of predicates, and which facts replace others."""
 
-from .identity import fact_id
-from .predicates import predicate_class
+from .fact_text import fact_id
 from .rule_extractor import RuleExtractor, Stance, conventions_of, stance
-from .topics import ENDABLE, ENDING, Topic, topic_of
-from .updates import contradicts, outranks, replaces
+from .updates import ENDABLE, ENDING, Topic, contradicts, outranks, predicate_class, replaces, topic_of
 
 __all__ = [
     "ENDABLE",

@@ -1,16 +1,471 @@
-"""The words of a clause: its object as far as it is sure, and an object that is a clause itself."""
+"""The words of a clause as far as they are sure: its subject and verb, and its object up to where doubt begins."""
 
 from __future__ import annotations
 
+import re
+from typing import NamedTuple
+
 from ..lang import ENGLISH
-from .bounds import Range, object_range, predicate_end, whole_range
+from .clauses import GERUND, SAY, ClauseSpan, head
 from .fact_text import Voice
-from .grammar import ClauseSpan
-from .sure_clauses import is_sure_subject, is_sure_verb
-from .sure_objects import is_divided, sure_object
-from .tag_letters import Tag, TagSet
-from .tagging import Tagged
-from .verb_senses import SAY, head
+from .tagging import Tag, Tagged, TagSet, lemma, letters, tag_pattern
+
+NOT_ITS_TIME = frozenset(ENGLISH.words("grammar.not_its_time"))
+"""Words before a time at which a clause did not happen: "until Friday"."""
+_FILLERS = frozenset(ENGLISH.words("grammar.filler_adverbs"))
+_PUNCTUATION = frozenset(letters("COMMA BREAK END SYMBOL AND"))
+_BEFORE_OBJECT = frozenset(letters("ADVERB INTERJECTION COMMA BREAK END SYMBOL AND SO"))
+_AFTER_OBJECT = frozenset(letters("COMMA BREAK END SYMBOL AND INTERJECTION QUESTION_WORD SUBORDINATOR SO"))
+_CLOSING_WORDS = frozenset(ENGLISH.words("grammar.closing_words"))
+_ADDRESSED = re.compile(tag_pattern("COMMA NAME+ [END INTERJECTION SYMBOL]* $"))  # "That is a good idea, Ben!"
+_TIME_AFTER = re.compile(
+    tag_pattern(
+        """
+        [COMMA ADVERB]* (?: [PREPOSITION PREPOSITION_OR_CONJUNCTION TO] [DETERMINER IT]? )? TIME+
+        (?: PREPOSITION [DETERMINER IT]? TIME+ )* [ADVERB COMMA END SYMBOL]* $
+        """
+    )
+)
+_PREPOSITIONS = letters("PREPOSITION TO")
+_GRADED = frozenset(letters("ADJECTIVE ADVERB PARTICIPLES NOUN"))
+_NOT_AN_OBJECT = letters("END COMMA BREAK AND SUBORDINATOR QUESTION_WORD GERUND THAT")
+_MAX_PREPOSITIONS = 2
+_NEGATED_BEFORE = 3  # tokens before an adverb in which a "not" denies it: "is not really happy"
+
+
+class Range(NamedTuple):
+    """A half-open range of tokens."""
+
+    start: int
+    end: int
+
+
+def object_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:
+    """Return tokens [start, end) without the fillers, punctuation and time expressions around them."""
+    words = sentence.words
+    while start < end and _is_before_object(sentence, tags, start, end):
+        start += 1
+    addressed = _ADDRESSED.search(tags, start, end)
+    end = end if addressed is None or Tag.COMMA in tags[start : addressed.start()] else addressed.start()
+    while end > start and (tags[end - 1] in _AFTER_OBJECT or words[end - 1] in _CLOSING_WORDS):
+        end -= 1
+    if Tag.TIME not in tags[start:end]:
+        return Range(start, end)
+    after = _TIME_AFTER.search(tags, start, end)
+    if after is not None and not NOT_ITS_TIME.isdisjoint(words[after.start() : after.end()]):
+        return Range(start, end)  # "better than yesterday", "away until Friday"
+    if after is not None:
+        return object_range(sentence, tags, start, after.start())
+    while start < end and tags[start] == Tag.TIME:
+        start += 1
+    if tags[start : start + 1] == Tag.APOSTROPHE:  # "today's workshop"
+        start += 1
+    return Range(start, start if tags[start : start + 1] == Tag.COMMA else end)
+
+
+def _is_before_object(sentence: Tagged, tags: str, at: int, end: int) -> bool:
+    """Return whether a token stands before the object and is no part of it: "really" in "I am really tired".
+
+    Adverbs of manner and degree are part of it: "well at the launch", "nearly 400 euros", "not very happy".
+    """
+    if _is_degree(sentence, tags, at, end):
+        return False
+    if tags[at] != Tag.ADVERB:
+        return tags[at] in _BEFORE_OBJECT
+    if sentence.words[at] not in _FILLERS or Tag.NOT in tags[max(0, at - _NEGATED_BEFORE) : at]:
+        return at + 1 < end and tags[at + 1] == Tag.TIME
+    return True
+
+
+def _is_degree(sentence: Tagged, tags: str, at: int, end: int) -> bool:
+    """Return whether "so" or "too" says how far: "never so tired", "too hot to think", "so hard that it broke"."""
+    if tags[at] != Tag.SO or tags[at + 1 : at + 2] not in _GRADED:
+        return False
+    is_measured = Tag.TO in tags[at + 2 : end] or Tag.THAT in tags[at + 2 : end]
+    return sentence.words[at] == "too" or is_measured or Tag.NOT in tags[max(0, at - _NEGATED_BEFORE) : at]
+
+
+def whole_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:
+    """Return tokens [start, end) without the punctuation around them; adverbs and times stay: "late", "last week"."""
+    while start < end and tags[start] in _PUNCTUATION:
+        start += 1
+    while end > start and (tags[end - 1] in _PUNCTUATION or sentence.words[end - 1] in _CLOSING_WORDS):
+        end -= 1
+    return Range(start, end)
+
+
+def with_time(tags: str, start: int, end: int) -> int:
+    """Return the end of the time expression that starts at `start` and reaches to `end`, or else `start`."""
+    after = _TIME_AFTER.match(tags, start, end)
+    last = after.end() if after is not None else start
+    while last > start and tags[last - 1] in _PUNCTUATION:
+        last -= 1
+    return last
+
+
+def predicate_end(sentence: Tagged, tags: str, clause: ClauseSpan, verb: str, end: int) -> int:
+    """Return where the predicate ends: after a gerund, particles, and the prepositions before the object."""
+    at = clause.end
+    following = tags[at : at + 1]
+    is_gerund = following == Tag.GERUND and verb in GERUND and _has_complement(tags, at + 1, verb)
+    is_passive = following in tuple(TagSet.PARTICIPLES) and verb == "get"
+    if is_gerund or is_passive:
+        at += 1
+    if tags[at - 1] != Tag.BE:
+        while at < end and tags[at] == Tag.PARTICLE:
+            at += 1
+        if tags[at - 1] == Tag.PARTICLE and verb == "end" and tags[at : at + 1] == Tag.GERUND:  # "ended up staying"
+            at += 1
+    after = at  # the prepositions
+    while after < end and after - at < _MAX_PREPOSITIONS and _is_preposition(sentence, tags, after):
+        after += 1
+    if after >= end or _is_time(tags, after) or tags[after] in _NOT_AN_OBJECT:
+        return at
+    return after
+
+
+def _is_preposition(sentence: Tagged, tags: str, at: int) -> bool:
+    return tags[at] in _PREPOSITIONS or sentence.words[at] == "as"
+
+
+def _is_time(tags: str, at: int) -> bool:
+    """Return whether a time expression starts here, with or without a determiner."""
+    determiner = tags[at : at + 1] in (Tag.DETERMINER, Tag.IT)
+    return tags[at : at + 1] == Tag.TIME or (determiner and tags[at + 1 : at + 2] == Tag.TIME)
+
+
+def _has_complement(tags: str, at: int, verb: str) -> bool:
+    """Return whether something follows a gerund, so that it is not itself the object: "started learning Greek"."""
+    following = tags[at : at + 1]
+    return following not in ("", Tag.END) and (verb == "go" or following not in (Tag.COMMA, Tag.AND, Tag.TIME))
+
+
+_ABSOLUTE = frozenset(ENGLISH.words("grammar.absolute_possessives"))
+_CLOSED_DETERMINERS = frozenset(ENGLISH.words("grammar.closed_determiners"))
+_DIRECTIONS = frozenset(ENGLISH.words("grammar.directions"))
+_STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
+_INTRANSITIVE = frozenset(ENGLISH.words("grammar.intransitive_participles"))
+_PLURAL_PRONOUNS = frozenset(ENGLISH.words("grammar.plural_pronouns"))
+_NEVER_ALONE = frozenset(ENGLISH.words("grammar.participles_of_phrases"))
+_ECHOES = frozenset(("nor", "neither", "so"))
+_REQUESTING = frozenset(ENGLISH.words("grammar.requesting"))
+_WAYS_OF_THINGS = frozenset(ENGLISH.words("grammar.ways_of_things"))
+_BRACKETS = frozenset("()[]{}")
+_LISTS_GO_ON = frozenset(("", *letters("END COMMA AND")))
+_ENDS = _LISTS_GO_ON | frozenset(letters("BREAK"))
+_NO_SUBJECTS = frozenset(("neither", "no"))
+_NEVER_ALONE_TAGS = frozenset(letters("OBJECT ADJECTIVE QUESTION_WORD"))
+_AFTER_UNCLEAR = _ENDS | frozenset(letters("PREPOSITION"))
+_BEFORE_INFINITIVE = frozenset(ENGLISH.words("predicates.senses.before_infinitive"))
+_PLURAL_FORMS = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
+_FEELINGS = frozenset(ENGLISH.words("grammar.feelings_without_verb"))
+_VERBS = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
+_DETERMINERS = TagSet.DETERMINERS + Tag.IT
+_NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
+_LONE_NOUNS = frozenset(letters("NOUN BASE_OR_NOUN ADJECTIVE"))
+_RELATIVES = frozenset(letters("QUESTION_WORD THAT PERSONS"))
+_NEVER_IN_SUBJECT = frozenset(letters("BREAK QUOTE END SUBORDINATOR"))
+_NEVER_LAST = frozenset(letters("APOSTROPHE PREPOSITION AND ADVERB COMMA TO THAT QUESTION_WORD"))
+_PRONOUNS = frozenset(letters("PERSONS IT THAT THERE"))
+_QUANTIFIERS = frozenset(letters("DETERMINER IT ADVERB POSSESSIVE"))
+_NEVER_BEFORE_S = frozenset(letters("GERUND ADJECTIVE DETERMINERS"))
+_TRANSITIVE_SIGNS = frozenset(letters("DETERMINERS IT NAME THAT TO PARTICLE"))
+_AFTER_PARTICIPLE = frozenset(letters("DETERMINERS IT NAME TO PARTICLE"))
+
+# what may stand before the subject of the first clause
+_LED_IN = re.compile(
+    tag_pattern(
+        """
+        (?: ^ | [COMMA BREAK SUBORDINATOR PREPOSITION_OR_CONJUNCTION QUOTE THAT END INTERJECTION]
+          | ^ [INTERJECTION ADVERB SO COMMA]* AND | INTERJECTION NAME
+          | ^ [AND INTERJECTION ADVERB SO COMMA]* [PREPOSITION PREPOSITION_OR_CONJUNCTION TO] [DETERMINERS IT]{0,2}
+              [NOUN_PHRASE APOSTROPHE TIME DETERMINERS PREPOSITION]{1,8} )
+        [ADVERBS SO TIME SYMBOL]* $
+        """
+    )
+)
+
+
+def is_led_in(tags: str, clause: ClauseSpan) -> bool:
+    """Return whether the first clause of a sentence begins at its subject: not "I met" in "The friend I met"."""
+    return not clause.subject or _LED_IN.search(tags[: clause.subject]) is not None
+
+
+def is_sure_subject(sentence: Tagged, tags: str, start: int, end: int) -> bool:
+    """Return whether tokens [start, end) are one whole noun phrase."""
+    found, last = tags[start:end], sentence.words[end - 1]
+    first = found[:1]
+    if start and sentence.words[start - 1] == ")":
+        return False  # "Mia (4) and Theo (7) both have asthma"
+    if found[-2:-1] == Tag.AND and found[-1] in TagSet.PERSONS and _ends_a_phrase(sentence, tags, start):
+        return False  # "after 22 years and I've quit"
+    return _is_sure_word(first, last) if end - start == 1 else _is_sure_phrase(sentence, found, start, end)
+
+
+def _ends_a_phrase(sentence: Tagged, tags: str, start: int) -> bool:
+    """Return whether the first of two joined nouns may belong to what stands before it, or counts something."""
+    is_governed = tags[start - 1 : start] in (Tag.PREPOSITION_OR_CONJUNCTION, Tag.PREPOSITION)
+    return is_governed or sentence.words[start][0].isdigit()
+
+
+def _is_sure_word(tag: str, word: str) -> bool:
+    if word in _NO_SUBJECTS or word in _CLOSED_DETERMINERS or tag in _NEVER_ALONE_TAGS:
+        return False
+    return tag != Tag.POSSESSIVE or word in _ABSOLUTE
+
+
+def _is_sure_phrase(sentence: Tagged, found: str, start: int, end: int) -> bool:
+    first, last = found[:1], sentence.words[end - 1]
+    word = sentence.words[start]
+    opens_wrong = first == Tag.QUESTION_WORD or word == "whose" or word in _FEELINGS  # "Glad work is going well"
+    opens_wrong = opens_wrong or not _BRACKETS.isdisjoint(sentence.words[start:end])
+    if opens_wrong or (first == Tag.NOT and found[1] not in _QUANTIFIERS) or not _NEVER_IN_SUBJECT.isdisjoint(found):
+        return False
+    if found == Tag.THAT + Tag.IT or (found[-1] in TagSet.PERSONS and found[-2] != Tag.AND):
+        return False  # "After that it went wrong", "no way you did it"
+    has_relative = not _RELATIVES.isdisjoint(found[1:])
+    ends_relative = has_relative and found[-1] in (Tag.ADVERB, Tag.PREPOSITION)  # "the company I work for"
+    if (found[-1] in _NEVER_LAST and not ends_relative) or last in _CLOSED_DETERMINERS:
+        return found[-1] == Tag.COMMA and found.count(Tag.COMMA) == 2
+    if found.count(Tag.COMMA) == 1 or (Tag.COMMA in found and Tag.AND not in found):
+        return False
+    return has_relative or _VERBS.isdisjoint(found)
+
+
+def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+    """Return whether the verb of a clause is no noun or adjective: not "night shifts mostly", "two doors dented"."""
+    group, following = tags[clause.verb : clause.end], tags[clause.end : clause.end + 1]
+    is_inverted = following in _NOMINATIVES and group[-1] in TagSet.AUXILIARIES  # "nor did he"
+    is_parted = group.strip(TagSet.QUALIFIERS) == Tag.HAVE and Tag.NOT in group and following == Tag.PREPOSITION
+    is_first_person = sentence.words[clause.verb] in ("'m", "am") and clause.verb - clause.subject > 1  # "her hen n im"
+    is_modal_alone = group.strip(TagSet.QUALIFIERS) == Tag.MODAL  # "we'd all get comfy"
+    word = sentence.words[clause.verb]
+    is_echo = clause.role == "shared" and sentence.words[clause.verb - 1] in _ECHOES  # "nor is Ana"
+    is_request = clause.role == "shared" and not _REQUESTING.isdisjoint(sentence.words[clause.subject : clause.end])
+    is_step = sentence.words[clause.end - 1] == "gone" and following == Tag.AND  # "I've gone and told them"
+    if (
+        is_inverted
+        or is_parted
+        or is_first_person
+        or is_modal_alone
+        or is_echo
+        or is_request
+        or is_step
+        or (word == "'s" and _is_fixed(sentence, group, following, clause))
+    ):
+        return False
+    is_cut_by_time = tags[clause.verb] == Tag.TIME and tags[clause.verb - 1] in _NEVER_BEFORE_S  # "the third Sunday is"
+    if is_cut_by_time or (tags[clause.subject] == Tag.GERUND and word in _PLURAL_FORMS):
+        return False  # "friendship and chasing dreams were explored"
+    if clause.role == "dropped":
+        return _is_sure_without_subject(sentence, tags, clause)
+    if group.lstrip(TagSet.QUALIFIERS) != group[-1] or clause.role == "shared":
+        return True
+    check = _SURE_BY_TAG.get(group[-1])
+    return check is None or check(sentence, tags, clause)
+
+
+def _is_sure_s_form(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+    """Return whether a word like "shifts" is a verb after its subject: not "night shifts mostly"."""
+    before, following = tags[clause.verb - 1], tags[clause.end : clause.end + 1]
+    if before in _PRONOUNS:
+        return sentence.words[clause.verb - 1] not in _PLURAL_PRONOUNS
+    is_counted = sentence.words[clause.subject][0].isdigit()  # "24 prize bonds in a tin"
+    if before == Tag.PLURAL or before in _NEVER_BEFORE_S or is_counted:
+        return False
+    is_noun_phrase = tags[clause.subject] in _DETERMINERS or before == Tag.NAME
+    is_noun_phrase = is_noun_phrase or Tag.APOSTROPHE in tags[clause.subject : clause.verb]
+    return is_noun_phrase or following in _TRANSITIVE_SIGNS
+
+
+def _is_sure_singular(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+    """Return whether a form like "calls" is a verb after its subject: not "notes, phone calls and letters"."""
+    follows_comma = tags[clause.subject - 1 : clause.subject] == Tag.COMMA
+    is_listed = follows_comma and tags[clause.end : clause.end + 1] in _LISTS_GO_ON
+    return not (is_listed and tags[clause.subject : clause.verb] in _LONE_NOUNS)
+
+
+def _is_sure_base(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+    """Return whether a word like "code" is a verb after its subject: not "500 cards with a qr code"."""
+    if Tag.PREPOSITION not in tags[clause.subject : clause.verb]:
+        return True
+    following = tags[clause.end : clause.end + 1]
+    return following not in _ENDS and following != Tag.PREPOSITION
+
+
+def _is_sure_past(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+    """Return whether a word like "called" is no participle: not "project manager called Hannah", "tin delivered"."""
+    first, before, following = tags[clause.subject], tags[clause.verb - 1], tags[clause.end : clause.end + 1]
+    if first in TagSet.PERSONS:
+        return True
+    if tags[clause.subject : clause.verb] == Tag.GERUND:
+        return False  # "Having lost my keys"
+    if sentence.words[clause.subject][0].isdigit() and following in _ENDS:
+        return False  # "0 double sold"
+    is_named = sentence.words[clause.end - 1] in _STATIVE and following in (Tag.NAME, Tag.PREPOSITION)
+    if is_named and sentence.words[clause.subject] in ("a", "an"):
+        return False  # "a rabbit called Clover"
+    is_phrase = first in _DETERMINERS and before != Tag.DETERMINER  # unlike the 17 of "17 sold"
+    if is_phrase or before in (Tag.NAME, Tag.TIME):
+        return True
+    return following not in _ENDS and not is_named
+
+
+def _is_sure_like(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+    """Return whether "like" is a verb after its subject: not "themes like friendship"."""
+    return tags[clause.subject : clause.verb] not in (Tag.PLURAL, Tag.S_FORM_OR_PLURAL, Tag.NOUN)
+
+
+_SURE_BY_TAG = {
+    Tag.LIKE: _is_sure_like,
+    Tag.S_FORM: _is_sure_singular,
+    Tag.S_FORM_OR_PLURAL: _is_sure_s_form,
+    Tag.BASE_OR_NOUN: _is_sure_base,
+    Tag.PAST_OR_PARTICIPLE: _is_sure_past,
+}
+
+
+def _is_fixed(sentence: Tagged, group: str, following: str, clause: ClauseSpan) -> bool:
+    """Return whether "'s" may be "is" or "has": "he's fixed", but not "he's moved", "he's married", "he's fixed it"."""
+    word = sentence.words[clause.end - 1]
+    unclear = group[0] == Tag.BE and group[-1] == Tag.PAST_OR_PARTICIPLE and following in _AFTER_UNCLEAR
+    return unclear and word not in _STATIVE and word not in _INTRANSITIVE
+
+
+def _is_sure_without_subject(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+    """Return whether a verb at the start has the form of a statement: "sold the car", not "gutted and happy"."""
+    group = tags[clause.verb : clause.end].lstrip(TagSet.QUALIFIERS)
+    verb, following = group[-1], tags[clause.end : clause.end + 1]
+    if len(group) > 1:  # "Decided to sell it", but "Cleared to run"
+        first = sentence.words[clause.end - len(group)]
+        return group[0] != Tag.PAST_OR_PARTICIPLE or lemma(first) in _BEFORE_INFINITIVE
+    after = sentence.words[clause.end] if following else ""
+    if after in _WAYS_OF_THINGS and lemma(sentence.words[clause.end - 1]) == "go":
+        return False
+    is_directed = after in _DIRECTIONS or following in _AFTER_PARTICIPLE
+    if verb == Tag.GERUND:
+        is_phrase = sentence.words[clause.verb] in _NEVER_ALONE
+        return not is_phrase and (is_directed or following in (Tag.PREPOSITION, Tag.OBJECT))
+    return is_directed if verb in TagSet.PARTICIPLES else True
+
+
+_SEPARATORS = frozenset(ENGLISH.words("grammar.separators"))
+_DANGLING_WORDS = frozenset(ENGLISH.words("grammar.dangling_words"))
+_DIVIDERS = frozenset(letters("COMMA BREAK AND END"))
+_MOSTLY_VERB = frozenset(ENGLISH.words("verbs.mostly_verb"))
+_AFTER_DEGREE = frozenset(("", *letters("ADJECTIVE ADVERB END COMMA PAST_OR_PARTICIPLE GERUND")))
+_NOT_FINITE = frozenset(("be", "been", "being"))
+_OPENING_BRACKETS = ("(", "[")
+_BEFORE_EMPHASIS = frozenset(letters("IT OBJECT NOUNS"))
+_ANOTHER_SUBJECT = frozenset(letters("PERSONS IT THERE DETERMINERS NAME"))
+_THERE_IS = Tag.THERE + Tag.BE
+_AFTER_DIVIDING_SO = (*TagSet.BASES, *TagSet.PERSONS)
+_JOINS = frozenset(letters("COMMA AND"))
+_FINITE = frozenset(letters("AUXILIARIES PAST S_FORM"))
+_BASES = frozenset(letters("BASE"))
+_DANGLING = frozenset(letters("PREPOSITION PREPOSITION_OR_CONJUNCTION TO AND COMMA"))
+# A finite verb within an object belongs there in a relative clause, a question or a complement: "a man who left".
+_GROUP = "[QUALIFIERS AUXILIARIES PARTICIPLES TO]*"
+_LICENSED = re.compile(
+    tag_pattern(
+        f"""
+        (?: [QUESTION_WORD THAT SUBORDINATOR PREPOSITION_OR_CONJUNCTION] QUALIFIERS*
+            (?: PERSONS | THERE | [DETERMINERS NOUN_PHRASE APOSTROPHE IT PARTICIPLES]{{1,5}}
+                (?: PREPOSITION [DETERMINERS NOUN_PHRASE APOSTROPHE]{{1,4}} )? )?
+          | [NOUNS BASE_OR_NOUN S_FORM_OR_PLURAL GERUND IT FULL_VERBS] [PERSONS]
+          | [FULL_VERBS] [IT THAT]
+        ) {_GROUP} $
+        """
+    )
+)
+# an object that is a clause: "it turns out the letter was late"
+_COMPLEMENT = re.compile(
+    tag_pattern(f"(?: [PERSONS IT THAT THERE] | [DETERMINERS NAME] [NOUN_PHRASE APOSTROPHE]{{0,4}} ) {_GROUP} $")
+)
+_LOOK_BACK = 14  # tokens before a finite verb in which its relative or complement begins
+# "apples, pears and bread"; other commas begin what may not belong to the object
+_LIST = re.compile(tag_pattern("[^ COMMA]{1,8} (?: COMMA [^ COMMA AND]{1,6} ){1,6} COMMA? AND [^ COMMA AND]{1,6} $"))
+_OPEN_THAT = re.compile(tag_pattern("THAT [^ FULL_VERBS AUXILIARIES]{0,12} $"))
+_INSERTED = re.compile(tag_pattern("COMMA QUESTION_WORD [^ COMMA]* COMMA DETERMINERS"))
+
+
+def is_divided(tags: str, at: int) -> bool:
+    """Return whether the object of a verb cannot start at this token: "came through, so make that signed"."""
+    return tags[at] in _DIVIDERS or (tags[at] == Tag.SO and tags[at + 1 : at + 2] in _AFTER_DIVIDING_SO)
+
+
+def sure_object(sentence: Tagged, tags: str, place: Range, longest: int) -> Range | None:
+    """Return the part of an object before the first doubt, None where nothing sure is left of it."""
+    start, end = place
+    if tags[start : start + 1] in _NOMINATIVES or tags.startswith(_THERE_IS, start, end):
+        return None  # "I move we take it", "Everywhere you go there's music"
+    if start < end and tags[end - 1] == Tag.PREPOSITION and tags[end : end + 1] == Tag.QUESTION_WORD:
+        return None  # "typing with what"
+    cut = _first_doubt(sentence, tags, start, end)
+    if cut is None:
+        return None
+    comma = tags.find(Tag.COMMA, start, cut)
+    if comma > start and _LIST.match(tags[start:cut]) is None:
+        if _INSERTED.match(tags, comma, cut) is not None:
+            return None  # "my mother, who turned seventy, a camera"
+        cut = comma
+    return _trimmed(sentence, tags, place, cut, longest)
+
+
+def _trimmed(sentence: Tagged, tags: str, place: Range, cut: int, longest: int) -> Range | None:
+    """Return an object up to `cut` without the words at its end that belong to what was cut off."""
+    start, end = place
+    is_cut = cut < end or tags[end : end + 1] == Tag.TIME  # else "the same as being looked after" is whole
+    is_broken_off = is_cut and (cut == end or sentence.words[cut] in _OPENING_BRACKETS)
+    if is_cut and _OPEN_THAT.search(tags, start, cut) is not None:
+        return None
+    while cut > start and (
+        tags[cut - 1] in (_DANGLING if is_broken_off else _JOINS)
+        or sentence.words[cut - 1] in _CLOSED_DETERMINERS
+        or sentence.words[cut - 1] in _DANGLING_WORDS
+    ):
+        cut -= 1
+    is_reflexive = tags[cut - 1] == Tag.OBJECT and sentence.words[cut - 1].endswith(("self", "selves"))
+    if cut - start > 1 and is_reflexive and tags[cut - 2] in _BEFORE_EMPHASIS:
+        cut -= 1  # "bought it myself"
+    return None if (cut <= start < end) or cut - start > longest else Range(start, cut)
+
+
+def _first_doubt(sentence: Tagged, tags: str, start: int, end: int) -> int | None:
+    """Return the end of what is sure: a mark that divides, or the conjunction before a verb that does not belong."""
+    join = -1
+    for index in range(start, end):
+        tag = tags[index]
+        if (sentence.words[index] in _SEPARATORS and tag != Tag.QUOTE) or _opens_another(sentence, tags, index):
+            return index if index > start else None
+        if tag in _JOINS:
+            join = index
+        elif tag == Tag.SO and tags[index + 1 : index + 2] not in _AFTER_DEGREE:
+            return index if index > start else None
+        elif tag == Tag.PAST_OR_PARTICIPLE and join == index - 2 >= start and tags[index - 1] == Tag.NAME:
+            return join if join > start else None  # "but Priit looked"
+        elif (tag in _FINITE and sentence.words[index] not in _NOT_FINITE) or (
+            join == index - 1 >= start and _is_conjoined_verb(sentence, tag, index)
+        ):
+            before = tags[max(start, index - _LOOK_BACK) : index]
+            if _LICENSED.search(before) is None and (index - start > _LOOK_BACK or _COMPLEMENT.match(before) is None):
+                return join if join > start else None
+    return end
+
+
+def _opens_another(sentence: Tagged, tags: str, index: int) -> bool:
+    """Return whether something else begins here: "14k wtf", "no meat and that I drink tea", "late gonna run"."""
+    if tags[index] == Tag.INTERJECTION:
+        return True
+    if sentence.words[index] == "gon":  # of "gonna"
+        return tags[index - 1] != Tag.BE
+    return tags[index : index + 2] == Tag.AND + Tag.THAT and tags[index + 2 : index + 3] in _ANOTHER_SUBJECT
+
+
+def _is_conjoined_verb(sentence: Tagged, tag: str, index: int) -> bool:
+    """Return whether a word after a conjunction is a verb without a subject: "from Leeds but live in York"."""
+    return tag in _BASES or (tag == Tag.BASE_OR_NOUN and sentence.words[index] in _MOSTLY_VERB)
+
 
 MAX_OBJECT = 28  # tokens
 

@@ -4,11 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
 
 from ..lang import ENGLISH
-from .tag_letters import Tag, TagSet, letters
-from .tagging import Tagged
-from .verbs import lemma, third_person
+from .clauses import Kind
+from .tagging import Tag, Tagged, TagSet, lemma, letters, third_person
+
+
+def fact_id(turn_id: str, extractor: str, span: tuple[int, int], subject: str, predicate: str, obj: str) -> str:
+    """Return 32 hex digits that name a fact."""
+    content = "\x1f".join((turn_id, extractor, str(span[0]), str(span[1]), subject, predicate, obj))
+    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+class Statement(NamedTuple):
+    """The texts of a fact, its characters (`span`), and those that may hold its time (`scope`).
+
+    `elliptic` is a fact whose subject was left out: "Sold the car".
+    """
+
+    subject: str
+    predicate: str
+    object: str
+    span: tuple[int, int]
+    scope: tuple[int, int]
+    kind: Kind
+    elliptic: bool = False
+
 
 _KEPT_ADVERBS = frozenset(ENGLISH.words("grammar.kept_adverbs"))
 _PLURAL = ("we", "us")

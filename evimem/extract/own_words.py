@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from ..lang import ENGLISH
-from ..text.character_ranges import merged
-from ..text.sentences import sentences
-from .tag_letters import Tag
-from .word_tags import TAGS
+from ..text.sentences import merged, sentences
+from .tagging import TAGS, Tag
 
 MAX_SENTENCES = 24  # that are read of a short turn
 PER_SENTENCE = 2000  # characters of a long turn for each sentence more

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from datetime import tzinfo
-from typing import Literal
+from typing import Literal, get_args
 
 from ..lang.guess import is_english
 from ..protocols import Extractor
 from ..text.sentences import sentences
 from ..times import Conventions, DateOrder, Weekday
 from ..types.stored import BY_RULE
-from ..types.values import Fact, Turn
-from .captions import read_caption
+from ..types.values import Fact, Granularity, TimeSpan, Turn
 from .clause_facts import read
-from .fact_text import voice_of
+from .fact_text import fact_id, voice_of
 from .own_words import MAX_SENTENCES
-from .quoted_statements import content, is_request
-from .small_talk import is_empty, is_question, statement_end
 from .tagging import lowered, tagged
-from .turn_facts import after_request_to_remember, facts_of
+from .turn_facts import (
+    after_request_to_remember,
+    content,
+    facts_of,
+    is_empty,
+    is_question,
+    is_request,
+    read_caption,
+    statement_end,
+)
 from .turn_facts import is_foreign as is_foreign
 
 Stance = Literal["asserts", "asks", "neither"]
@@ -91,3 +98,79 @@ def _stance_by_marks(text: str) -> Stance:
     ranges = sentences(text)
     asking = [text[start:end].endswith(("?", "\uff1f", "\u061f")) for start, end in ranges]
     return "asks" if asking and all(asking) else "asserts"
+
+
+# The extractors of evimem find at most 16 (rules) and 32 (LLM) facts a turn, with parts of at most some 2,500
+# characters; a custom extractor may go beyond them up to these bounds.
+MAX_FACTS = 128  # of one turn, over all extractors
+MAX_PART = 4_096  # characters of a subject, predicate, object or time phrase
+MAX_LABEL = 512  # characters of a kind or an extractor's name
+_GRANULARITIES = frozenset(get_args(Granularity))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedExtractor:
+    """A custom extractor within the bounds: facts that cannot be stored are left out, ids are those of the content."""
+
+    inner: Extractor
+    memory: Conventions = Conventions()
+
+    @property
+    def name(self) -> str:
+        """The name of the extractor inside."""
+        return self.inner.name
+
+    @property
+    def conventions(self) -> Conventions:
+        """What times mean to the extractor inside and, where it leaves that open, to the memory."""
+        own = conventions_of(self.inner)
+        return replace(self.memory, weekday=own.weekday, date_order=own.date_order or self.memory.date_order)
+
+    def extract(self, turn: Turn) -> tuple[Fact, ...]:
+        """Return the first MAX_FACTS facts of a turn that can be stored and exported."""
+        found = (replace(fact, id=content_id(fact)) for fact in self.inner.extract(turn))
+        sound = {fact.id: fact for fact in found if fact_fault(fact, turn) is None}
+        return tuple(sound.values())[:MAX_FACTS]
+
+
+def content_id(fact: Fact) -> str:
+    """Return the id that the content of a fact gives."""
+    return fact_id(fact.turn_id, fact.extractor, fact.span, fact.subject, fact.predicate, fact.object)
+
+
+def fact_fault(fact: Fact, turn: Turn) -> str | None:
+    """Return what is wrong with a fact of a turn and what was expected, or None for a fact that can be stored."""
+    if fact.turn_id != turn.id:
+        return f"its turn_id is {fact.turn_id[:40]!r}; expected the id of the turn on the same line, {turn.id[:40]!r}"
+    for name, text in (("subject", fact.subject), ("predicate", fact.predicate), ("object", fact.object)):
+        if len(text) > MAX_PART:
+            return f"its {name} has {len(text)} characters; expected at most {MAX_PART}"
+    for name, label in (("kind", fact.kind), ("extractor", fact.extractor)):
+        if not _is_label(label):
+            return f"its {name} is {label[:40]!r}; expected 1 to {MAX_LABEL} characters of valid Unicode"
+    source = (turn.caption or "") if fact.kind == "image" else turn.text
+    start, end = fact.span
+    if not 0 <= start < end <= len(source):
+        part = "caption" if fact.kind == "image" else "text"
+        return f"its span is {start}..{end}; expected a range within the {len(source)} characters of the turn's {part}"
+    expected = content_id(fact)
+    if fact.id != expected:
+        return f"its id is {fact.id[:40]!r}; expected {expected!r}, the digest of its content"
+    return None if fact.event is None else _event_fault(fact.event, turn)
+
+
+def _is_label(label: str) -> bool:
+    return 0 < len(label) <= MAX_LABEL and not any("\ud800" <= character <= "\udfff" for character in label)
+
+
+def _event_fault(event: TimeSpan, turn: Turn) -> str | None:
+    if event.granularity not in _GRANULARITIES:
+        return f"the granularity of its event is {event.granularity[:40]!r}; expected one of {sorted(_GRANULARITIES)}"
+    if len(event.text) > MAX_PART:
+        return f"the text of its event has {len(event.text)} characters; expected at most {MAX_PART}"
+    start, end = event.start, event.end
+    if start is None or end is None:
+        return None if start is end else "its event has only one of start and end; expected both or neither"
+    if {bool(start.tzinfo), bool(end.tzinfo)} != {bool(turn.time.tzinfo)}:
+        return "its event and its turn differ in having a UTC offset; expected all times with one, or none"
+    return None if start < end else f"its event ends at {end} and starts at {start}; expected an end after the start"

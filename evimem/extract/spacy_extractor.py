@@ -11,12 +11,9 @@ from ..lang import ENGLISH
 from ..times import Conventions, DateOrder, Weekday
 from ..types.values import Fact, Turn
 from .clause_facts import read, statements_from
-from .fact_draft import Statement
-from .fact_text import Voice
-from .grammar import ClauseSpan
-from .links import Link
-from .tag_letters import Tag, TagSet, letters
-from .tagging import Tagged
+from .clauses import ClauseSpan, Link
+from .fact_text import Statement, Voice
+from .tagging import Tag, Tagged, TagSet, letters
 from .turn_facts import facts_of
 
 try:

@@ -1,4 +1,8 @@
-"""A sentence as tokens with one tag each (see `tag_letters.Tag`)."""
+"""A sentence as tokens with one tag each; the forms of English verbs and the tags of words.
+
+A tag is a letter, so that the grammar can be regular expressions over a sentence's string of tags. Other modules write
+tags by name: `Tag.MODAL`, `letters("MODAL BE")` for a set, `tag_pattern` for an expression.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,433 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..lang import ENGLISH
-from .tag_context import in_context
-from .tag_letters import Tag, letters
-from .word_tags import SPLITS, TAGS, guess
+from ..text.terms import IRREGULAR_VERBS
+
+
+class Tag:
+    """Every tag with its letter."""
+
+    # pronouns
+    FIRST_PERSON = "i"  # I, we
+    SECOND_PERSON = "y"  # you
+    THIRD_PERSON = "e"  # he, she, they
+    IT = "t"  # it, this, these, everyone
+    THAT = "q"  # that, as a pronoun, a determiner or a conjunction
+    THERE = "x"  # there
+    OBJECT = "o"  # me, him, ourselves
+    # nouns and what stands with them
+    DETERMINER = "D"  # the, some, two, any number
+    POSSESSIVE = "S"  # my, her
+    APOSTROPHE = "'"  # the 's of a possessor
+    NOUN = "N"  # a noun, or a word of unknown class
+    NAME = "M"  # a name: capitalised inside the sentence
+    PLURAL = "U"  # a plural noun
+    ADJECTIVE = "J"
+    # verbs: BASE is "go", S_FORM is "goes"
+    BASE = "v"
+    BASE_OR_NOUN = "w"  # walk
+    S_FORM = "Z"
+    S_FORM_OR_PLURAL = "z"  # walks
+    LIKE = "L"  # like: verb or preposition
+    PAST = "f"  # went
+    PAST_OR_PARTICIPLE = "k"  # walked
+    PARTICIPLE = "p"  # gone
+    GERUND = "g"  # going
+    # auxiliaries
+    BE = "b"
+    HAVE = "h"
+    DO = "d"
+    MODAL = "m"  # will, could
+    NOT = "n"  # not, never
+    # words that join and qualify
+    ADVERB = "R"
+    SO = "s"  # so: adverb or conjunction
+    PREPOSITION = "P"
+    PREPOSITION_OR_CONJUNCTION = "Q"  # after, since
+    TO = "T"  # to: preposition or infinitive
+    PARTICLE = "r"  # up, out: part of a phrasal verb
+    AND = "C"  # and, or, but
+    SUBORDINATOR = "B"  # because, if, when
+    QUESTION_WORD = "W"  # who, which: interrogative or relative
+    INTERJECTION = "!"  # oh, yeah
+    # not words
+    TIME = "~"  # part of a time expression
+    COMMA = ","  # or a dash, a bracket, an ellipsis
+    BREAK = ";"  # or a colon
+    QUOTE = '"'  # a quotation mark, or anything quoted
+    END = "."  # what ends a sentence
+    SYMBOL = "_"
+
+
+class TagSet:
+    """Sets of tags that recur, as strings of their letters."""
+
+    ADVERBS = Tag.ADVERB + Tag.NOT  # between the verbs of a group
+    QUALIFIERS = Tag.ADVERB + Tag.SO + Tag.NOT + Tag.TIME  # before a verb group
+    DETERMINERS = Tag.DETERMINER + Tag.POSSESSIVE
+    NOUNS = Tag.NOUN + Tag.NAME + Tag.PLURAL
+    # what may stand in a noun phrase after its determiner
+    NOUN_PHRASE = NOUNS + Tag.ADJECTIVE + Tag.BASE_OR_NOUN + Tag.S_FORM_OR_PLURAL + Tag.GERUND
+    PERSONS = Tag.FIRST_PERSON + Tag.SECOND_PERSON + Tag.THIRD_PERSON
+    BASES = Tag.BASE + Tag.BASE_OR_NOUN + Tag.LIKE
+    PASTS = Tag.PAST + Tag.PAST_OR_PARTICIPLE
+    PARTICIPLES = Tag.PAST_OR_PARTICIPLE + Tag.PARTICIPLE
+    FULL_VERBS = BASES + PASTS + Tag.PARTICIPLE + Tag.GERUND + Tag.S_FORM + Tag.S_FORM_OR_PLURAL
+    AUXILIARIES = Tag.BE + Tag.HAVE + Tag.DO + Tag.MODAL
+
+
+_LETTERS: dict[str, str] = {
+    name: found for tags in (Tag, TagSet) for name, found in vars(tags).items() if name.isupper()
+}
+_NAME_OR_CLASS = re.compile(r"\s+|#[^\n]*|\[\^?[A-Z_\s]+\]|\b[A-Z_]{2,}\b")
+
+
+def letters(names: str) -> str:
+    """Return the letters of tags and sets of tags: "BE HAVE" -> "bh". Raise KeyError for an unknown name."""
+    return "".join(_LETTERS[name] for name in names.split())
+
+
+def tag_pattern(pattern: str) -> str:
+    """Return a regular expression over tags from one that names them; white space and comments count for nothing.
+
+    `MODAL [NOT ADVERB]* BASE` -> `m[nR]*v`. Raise KeyError for an unknown name.
+    """
+    return _NAME_OR_CLASS.sub(lambda found: _expanded(found.group()), pattern)
+
+
+def _expanded(part: str) -> str:
+    if part.isspace() or part[0] == "#":
+        return ""
+    if part[0] == "[":
+        return f"[{'^' * (part[1] == '^')}{letters(part.strip('[]^'))}]"
+    found = _LETTERS[part]
+    return f"[{found}]" if len(found) > 1 else re.escape(found)
+
+
+_VOWELS = frozenset("aeiou")
+_NOT_DOUBLED = frozenset("wxy")
+_DOUBLED = frozenset(ENGLISH.words("verbs.doubled"))
+_SIBILANT = ("s", "x", "z", "ch", "sh", "o")
+
+
+def _doubles(base: str) -> bool:
+    """Return whether -ed and -ing double the last letter: stop, stopped."""
+    if len(base) < 3 or base[-1] in _VOWELS or base[-1] in _NOT_DOUBLED or base[-2] not in _VOWELS:
+        return False
+    if base in _DOUBLED:
+        return True
+    return base[-3] not in _VOWELS and sum(letter in _VOWELS for letter in base) == 1
+
+
+def third_person(base: str) -> str:
+    """Return the third person singular of a base: go -> goes, try -> tries."""
+    if base in ("be", "have"):
+        return "is" if base == "be" else "has"
+    if base.endswith("y") and base[-2:-1] not in _VOWELS:
+        return base[:-1] + "ies"
+    return base + ("es" if base.endswith(_SIBILANT) else "s")
+
+
+def _past(base: str) -> str:
+    """Return the regular past of a base: try -> tried, stop -> stopped."""
+    if base.endswith("e"):
+        return base + "d"
+    if base.endswith("y") and base[-2:-1] not in _VOWELS:
+        return base[:-1] + "ied"
+    return base + (base[-1] if _doubles(base) else "") + "ed"
+
+
+def gerund(base: str) -> str:
+    """Return the -ing form: make -> making, lie -> lying."""
+    if base.endswith("ie"):
+        return base[:-2] + "ying"
+    if base.endswith("e") and not base.endswith(("ee", "oe", "ye")) and base != "be":
+        return base[:-1] + "ing"
+    return base + (base[-1] if _doubles(base) else "") + "ing"
+
+
+VERB_TAGS: dict[str, str] = {}
+"""The tag of each verb form."""
+LEMMAS: dict[str, str] = {}
+"""The base of each verb form."""
+
+
+def _add(form: str, base: str, tag: str) -> None:
+    LEMMAS.setdefault(form, base)
+    VERB_TAGS.setdefault(form, tag)
+
+
+def _inflect(base: str, past: str, participle: str, *, noun: bool, mostly_verb: bool) -> None:
+    """Add the forms of a verb; a form that an earlier verb has keeps that verb's tag and lemma."""
+    base_tag = Tag.BASE_OR_NOUN if noun else Tag.BASE
+    _add(base, base, Tag.PAST_OR_PARTICIPLE if base == past else base_tag)
+    _add(third_person(base), base, Tag.S_FORM if mostly_verb or not noun else Tag.S_FORM_OR_PLURAL)
+    _add(gerund(base), base, Tag.GERUND)
+    _add(past, base, Tag.PAST_OR_PARTICIPLE if past == participle else Tag.PAST)
+    _add(participle, base, Tag.PARTICIPLE)
+
+
+def _build() -> None:
+    mostly = ENGLISH.words("verbs.mostly_verb")
+    mostly_verb = frozenset(mostly)
+    noun_too = ENGLISH.words("verbs.noun_too")
+    nouns = frozenset((*mostly, *noun_too, *ENGLISH.words("verbs.irregular_nouns")))
+    for base, past, participle in IRREGULAR_VERBS:
+        _inflect(base, past, participle, noun=base in nouns, mostly_verb=base in mostly_verb)
+    for base in (*mostly, *noun_too, *ENGLISH.words("verbs.regular")):
+        _inflect(base, _past(base), _past(base), noun=base in nouns, mostly_verb=base in mostly_verb)
+    for base, forms in ENGLISH.lists("verbs.auxiliaries").items():
+        LEMMAS.update(dict.fromkeys(forms, base))
+    LEMMAS.update(ENGLISH.table("verbs.shared_forms"))
+    for name, forms in ENGLISH.lists("verbs.form_tags").items():
+        VERB_TAGS.update(dict.fromkeys(forms, letters(name.upper())))
+
+
+_build()
+
+
+@lru_cache(maxsize=4096)
+def lemma(word: str) -> str:
+    """Return the base of a lower-case verb form: relocated -> relocate, tries -> try; other words as they are."""
+    known = LEMMAS.get(word)
+    if known is not None:
+        return known
+    if word.endswith(("ies", "ied")) and len(word) > 4:
+        return word[:-3] + "y"
+    for suffix in ("ing", "ed"):
+        if word.endswith(suffix) and len(word) > len(suffix) + 2:
+            return _restored(word[: -len(suffix)])
+    if word.endswith(("ches", "shes", "sses", "xes", "zzes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
+
+
+def _restored(stem: str) -> str:
+    """Restore an unknown base from which -ed or -ing was cut: stopp -> stop, upcycl -> upcycle."""
+    last, before = stem[-1], stem[-2:-1]
+    if last == before and last not in "lsz" and last not in _VOWELS:
+        return stem[:-1]
+    mute_e = stem.endswith(("at", "iz", "is", "ur", "v", "c", "s", "z", "u")) and not stem.endswith("ss")
+    cluster = len(stem) > 2 and last in "lr" and before not in _VOWELS and before not in "lr"
+    # without a mute e, a base of this shape would have doubled its last letter
+    short = len(stem) == 3 and before in _VOWELS and last not in _VOWELS and last not in _NOT_DOUBLED
+    return stem + "e" if mute_e or cluster or short else stem
+
+
+class Split(NamedTuple):
+    """Where a contraction without an apostrophe divides, and its two words: "dont" is "do" and "n't"."""
+
+    at: int
+    words: tuple[str, str]
+
+
+def _splits() -> dict[str, Split]:
+    pairs = {form: (words[0], words[1]) for form, words in ENGLISH.lists("grammar.contractions").items()}
+    return {form: Split(len(words[0]), words) for form, words in pairs.items()}
+
+
+SPLITS = _splits()
+TAGS: dict[str, str] = {
+    **VERB_TAGS,
+    **dict.fromkeys(ENGLISH.words("verbs.auxiliaries.be"), Tag.BE),
+    **{word: letters(name.upper()) for name, words in ENGLISH.lists("grammar.word_classes").items() for word in words},
+}
+
+_NOT_ADVERBS = frozenset(ENGLISH.words("grammar.not_adverbs"))  # in spite of their -ly
+_SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
+# an ending, how long a word with it must be at least, and the tag that it shows
+_ENDINGS = (
+    ("ly", 5, Tag.ADVERB),
+    ("ing", 6, Tag.GERUND),
+    ("ed", 5, Tag.PAST_OR_PARTICIPLE),
+    ("s", 4, Tag.PLURAL),
+)
+_NOUNS_TOO = letters("S_FORM_OR_PLURAL BASE_OR_NOUN")
+
+
+def guess(word: str) -> str:
+    """Return the tag of a lower-case word that no list has, from its shape."""
+    if not word[0].isalpha():
+        return Tag.DETERMINER if word[0].isdigit() or word[-1].isdigit() or word[1:2].isdigit() else Tag.SYMBOL
+    if word.startswith(("re", "un")) and VERB_TAGS.get(word[2:], Tag.BASE_OR_NOUN) not in _NOUNS_TOO:
+        return VERB_TAGS[word[2:]]  # recreate, unpacked
+    if word in _NOT_ADVERBS or word.endswith(_SINGULAR_ENDINGS):
+        return Tag.NOUN
+    for ending, least, tag in _ENDINGS:
+        if len(word) >= least and word.endswith(ending):
+            return tag
+    return Tag.NOUN
+
+
+_APOSTROPHE = re.compile(Tag.APOSTROPHE)
+_QUOTED = re.compile(tag_pattern("QUOTE [^QUOTE]* QUOTE"))
+_OWNED = re.compile(tag_pattern("(?<=[DETERMINERS APOSTROPHE]) S_FORM"))  # "their lives": a plural noun
+_OWNED_NOUN = re.compile(tag_pattern("(?<=POSSESSIVE) [PARTICLE BASE]"))  # "his back hurts"
+_GOVERNED_NOUN = re.compile(tag_pattern("(?<=PREPOSITION) BASE"))  # "my request for leave"
+# the tags without which a pattern cannot match, the pattern, and what it becomes
+_SIMPLE = (
+    (Tag.POSSESSIVE, _OWNED_NOUN, Tag.NOUN),
+    (Tag.PREPOSITION + Tag.BASE, _GOVERNED_NOUN, Tag.NOUN),
+)
+_AS_A = re.compile(tag_pattern("PREPOSITION_OR_CONJUNCTION (?=DETERMINER)"))
+_NOT_ONCE = re.compile(tag_pattern("NOT PREPOSITION_OR_CONJUNCTION"))
+_NOUN_NOT = re.compile(tag_pattern("NOUN NOT"))  # "ai n't"
+_NO_LONGER = re.compile(tag_pattern("DETERMINER ADVERB"))
+_NOT_ONLY = re.compile(tag_pattern("NOT [ADVERB]"))
+_TOO = re.compile(tag_pattern("ADVERB (?=[ADJECTIVE NOUN ADVERB PARTICIPLES])"))  # "too hot to think", like "so hot"
+_CLITIC_NOUN = re.compile(tag_pattern("^ [BASE BASE_OR_NOUN PAST LIKE] (?=[BE APOSTROPHE] DETERMINERS)"))
+
+_NAMES = frozenset(ENGLISH.words("people.names_that_are_words"))
+_MONTH_NAMES = frozenset(ENGLISH.words("people.names_that_are_months"))
+_PHRASES = frozenset(tuple(phrase.split(" ")) for phrase in ENGLISH.words("grammar.adverb_phrases"))
+_PHRASE_ENDS = frozenset(phrase[-1] for phrase in _PHRASES)
+_PRONOMINAL = frozenset(("one", "each", "either", "neither"))  # "one hates mushrooms"
+_ONLY = frozenset(ENGLISH.words("grammar.after_not_only"))
+_STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
+_NAMING = frozenset(ENGLISH.words("grammar.naming_participles"))
+_GOT = frozenset(ENGLISH.words("grammar.after_has"))
+_FINITE_FORMS = frozenset(ENGLISH.words("grammar.singular_auxiliaries"))
+
+_BEFORE_CLAUSE = frozenset(("", *letters("AND COMMA BREAK INTERJECTION SUBORDINATOR QUOTE")))
+_FINITE = frozenset(letters("PAST S_FORM PAST_OR_PARTICIPLE"))
+_NAMED = letters("NAME NOUN")
+_ONE_OF_A_KIND = frozenset(letters("POSSESSIVE DETERMINER"))
+_NAMEABLE = frozenset(letters("MODAL PAST PAST_OR_PARTICIPLE BASE BASE_OR_NOUN TIME ADJECTIVE"))
+# "'s" is a verb after these, and before these
+_BEFORE_IS = letters("THIRD_PERSON THAT THERE SECOND_PERSON QUESTION_WORD")
+_PRONOUNS_BEFORE_IS = frozenset(ENGLISH.words("grammar.clitic_pronouns"))
+_AFTER_IS = letters("DETERMINERS ADVERB PREPOSITION NOT SO TO BE IT")
+_ADJECTIVAL = frozenset(letters("ADJECTIVE PARTICIPLES"))
+_AFTER_ADJECTIVE = frozenset(("", *letters("END COMMA AND PREPOSITION TO")))
+_AFTER_SUBJECT_GERUND = frozenset(letters("S_FORM BE PASTS"))
+_PAST_ENDINGS = ("ed", "ade", "old", "ought")
+_OBJECTS = frozenset(letters("DETERMINERS OBJECT IT NAME PLURAL TO"))
+
+
+def in_context(tags: str, words: Sequence[str]) -> str:
+    """Return the tags of a sentence, each as the words around it ask."""
+    if not _NAMES.isdisjoint(words):
+        tags = _with_names(tags, words)
+    if Tag.APOSTROPHE in tags:
+        tags = _CLITIC_NOUN.sub(Tag.NOUN, tags)
+        tags = _APOSTROPHE.sub(lambda found: _clitic(tags, words, found.start()), tags)
+    if "'d" in words:
+        tags = _with_had(tags, words)
+    if Tag.S_FORM in tags:
+        tags = _OWNED.sub(lambda found: found.group() if words[found.start() - 1] in _PRONOMINAL else Tag.PLURAL, tags)
+    for signs, pattern, changed in _SIMPLE:
+        if signs in tags:
+            tags = pattern.sub(changed, tags)
+    if not _PHRASE_ENDS.isdisjoint(words):
+        tags = _with_phrases(tags, words)
+    if Tag.QUOTE in tags:
+        tags = _QUOTED.sub(lambda found: Tag.QUOTE * len(found.group()), tags)
+    if "too" in words:
+        tags = _TOO.sub(lambda found: Tag.SO if words[found.start()] == "too" else found.group(), tags)
+    return _with_negations(tags, words)
+
+
+def _with_negations(tags: str, words: Sequence[str]) -> str:
+    """Resolve negations and what looks like one: "ai n't", "no longer", "never once", "not only"; and "as a"."""
+    if Tag.NOUN + Tag.NOT in tags and "ai" in words:
+        tags = _NOUN_NOT.sub(lambda found: Tag.BE + Tag.NOT if words[found.start()] == "ai" else found.group(), tags)
+    if Tag.DETERMINER + Tag.ADVERB in tags and "longer" in words:
+        tags = _NO_LONGER.sub(
+            lambda found: Tag.NOT + Tag.ADVERB if words[found.start() + 1] == "longer" else found.group(), tags
+        )
+    if Tag.PREPOSITION_OR_CONJUNCTION + Tag.DETERMINER in tags and "as" in words:
+        tags = _AS_A.sub(lambda found: _as(words, found.start()), tags)
+    if Tag.NOT + Tag.PREPOSITION_OR_CONJUNCTION in tags and "once" in words:
+        tags = _NOT_ONCE.sub(Tag.NOT + Tag.ADVERB, tags)
+    if Tag.NOT + Tag.ADVERB in tags and not _ONLY.isdisjoint(words):
+        tags = _NOT_ONLY.sub(lambda found: Tag.ADVERB * 2 if words[found.start() + 1] in _ONLY else found.group(), tags)
+    return tags
+
+
+def _with_phrases(tags: str, words: Sequence[str]) -> str:
+    """Change to adverbs the two words of a phrase like "of course"."""
+    found = list(tags)
+    for index in range(1, len(words)):
+        if (words[index - 1], words[index]) in _PHRASES:
+            found[index - 1 : index + 1] = Tag.ADVERB, Tag.ADVERB
+    return "".join(found)
+
+
+def _as(words: Sequence[str], index: int) -> str:
+    """Return the tag of "as" and its like before a determiner: a preposition in "works as a nurse"."""
+    is_role = words[index] == "as" and words[index + 1] in ("a", "an")
+    return Tag.PREPOSITION if is_role else Tag.PREPOSITION_OR_CONJUNCTION
+
+
+def _with_names(tags: str, words: Sequence[str]) -> str:
+    """Change to names the words that are one here: "Will is late", "May got the job", "will and rose came"."""
+    found = list(tags)
+    for index in range(len(words) - 1, -1, -1):
+        if words[index] in _NAMES and found[index] in _NAMEABLE and _is_name(found, words, index):
+            found[index] = Tag.NAME
+    return "".join(found)
+
+
+def _is_name(tags: Sequence[str], words: Sequence[str], index: int) -> bool:
+    """Return whether a word at the start of a clause is a name: a verb that fits no other reading follows."""
+    if index and tags[index - 1] not in _BEFORE_CLAUSE:
+        return False
+    after = index + 1
+    while after < len(words) and tags[after] == Tag.ADVERB:
+        after += 1
+    following, word = ("", "") if after >= len(words) else (tags[after], words[after])
+    if following == Tag.AND:
+        is_joined = after + 1 < len(words) and tags[after + 1] in _NAMED + TagSet.PERSONS
+        return is_joined and words[after + 1] != words[index]
+    if words[index] in _MONTH_NAMES:  # "May is busy", but "May is my sister", "May got the job"
+        is_one = tags[after + 1 : after + 2] and tags[after + 1] in _ONE_OF_A_KIND
+        return following in _FINITE or following == Tag.HAVE or (word in _FINITE_FORMS and bool(is_one))
+    return following in _FINITE or word in _FINITE_FORMS
+
+
+def _clitic(tags: str, words: Sequence[str], index: int) -> str:
+    """Return the tag of "'s": `BE` or `HAVE` where it is short for "is" or "has", else `APOSTROPHE`."""
+    if words[index + 1 : index + 2] and words[index + 1] in _FINITE_FORMS:
+        return Tag.APOSTROPHE  # "April's is on the 27th"
+    before, after, second = tags[index - 1 : index], tags[index + 1 : index + 2], tags[index + 2 : index + 3]
+    if before and (before in _BEFORE_IS or words[index - 1] in _PRONOUNS_BEFORE_IS):
+        return _is_or_has(tags, words, index + 1)
+    if second == Tag.NAME and words[index + 1] in _NAMING:
+        return Tag.BE  # "my son's called Leo"
+    if after and after in _AFTER_IS:
+        return _is_or_has(tags, words, index + 1)
+    if after in _ADJECTIVAL and second in _AFTER_ADJECTIVE:
+        return _is_or_has(tags, words, index + 1)
+    return Tag.BE if after == Tag.GERUND and second not in _AFTER_SUBJECT_GERUND else Tag.APOSTROPHE
+
+
+def _with_had(tags: str, words: Sequence[str]) -> str:
+    """Change the tag of "'d" to `HAVE` where a participle follows: "I'd forgotten", but "I'd put"."""
+    found = list(tags)
+    for index, word in enumerate(words):
+        at = index + 1
+        while word == "'d" and at < len(tags) and tags[at] in TagSet.ADVERBS:
+            at += 1
+        if word == "'d" and at < len(tags):
+            is_participle = tags[at] in TagSet.PARTICIPLES and lemma(words[at]) != words[at]
+            found[index] = Tag.HAVE if is_participle or words[at] in ("been", "had") else found[index]
+    return "".join(found)
+
+
+def _is_or_has(tags: str, words: Sequence[str], start: int) -> str:
+    """Return whether "'s" is short for "has", by the verb after it: "he's had", "she's got", "it's eaten it"."""
+    at = start
+    while at < len(tags) and tags[at] in TagSet.ADVERBS:
+        at += 1
+    if at >= len(tags):
+        return Tag.BE
+    if words[at] in _GOT or tags[at] == Tag.PAST:
+        return Tag.HAVE
+    following = tags[at + 1 : at + 2]
+    is_active = tags[at] in TagSet.PARTICIPLES and following in _OBJECTS and words[at] not in _STATIVE
+    is_active = is_active or (words[at].endswith(_PAST_ENDINGS) and following == Tag.OBJECT)  # "she's made me toast"
+    return Tag.HAVE if is_active else Tag.BE
+
 
 MAX_TOKENS = 80  # of a sentence; what follows stays searchable as raw text
 

@@ -1,27 +1,275 @@
-"""From a turn to its facts, for any sentence reader: length limits, questions, roles, captions, times, ids."""
+"""From a turn to its facts, by any reader of sentences: small talk, sayings, captions, other names, times, ids."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from ..lang import ENGLISH
 from ..lang.guess import is_english, language_of
 from ..times import Conventions, Located, locate_times, mentions_time
 from ..types.values import Fact, TimeSpan, Turn
-from .aliases import aliases
-from .bounds import NOT_ITS_TIME
-from .captions import read_caption
-from .fact_draft import Statement
-from .fact_text import Voice, voice_of
-from .identity import fact_id
+from .clause_text import NOT_ITS_TIME
+from .fact_text import Statement, Voice, clean, fact_id, voice_of
 from .own_words import own_acts, own_sentences
-from .quoted_statements import content, is_own_act, is_request, quotation
-from .small_talk import is_empty, is_question, statement_end
-from .tag_letters import Tag
-from .tagging import Tagged, lowered, tagged
+from .tagging import Tag, Tagged, letters, lowered, tag_pattern, tagged
+
+_EMPTY_WORDS = frozenset(ENGLISH.words("small_talk.empty_words"))
+_INTENSIFIERS = frozenset(ENGLISH.words("small_talk.intensifiers"))
+_BARE_CLAUSES = frozenset(ENGLISH.words("small_talk.bare_clauses"))
+_BARE_CLAUSE_WORDS = 3  # that a sentence may have at most, to be one of them
+_MAX_EMPTY = 12  # tokens of a sentence of empty words, or of its opening
+
+_SKIPPED = letters("END COMMA BREAK QUOTE SYMBOL")
+_MARKS = letters("END COMMA BREAK SYMBOL INTERJECTION")
+_BEFORE_CALLED_NAME = letters("COMMA INTERJECTION NAME")
+_BEFORE_QUESTION = letters("INTERJECTION COMMA AND ADVERB SYMBOL SO QUOTE")
+_BEFORE_STATEMENT = letters("INTERJECTION COMMA AND ADVERB SYMBOL")
+_OPENS_QUESTION = frozenset(letters("MODAL DO BE HAVE QUESTION_WORD PREPOSITION"))
+
+# calls before the sentence proper: "Oh, hey Ben,"
+_CALL = re.compile(
+    tag_pattern(
+        """
+        (?: [INTERJECTION ADVERB SYMBOL COMMA END] | [NAME NOUN] (?=[COMMA END])
+        | (?<=INTERJECTION) [NAME NOUN] (?=[INTERJECTION COMMA END]) )*
+        """
+    )
+)
+# "What dog do you", "did Ben"
+_INVERTED = re.compile(
+    tag_pattern(
+        """
+        [INTERJECTION COMMA AND SYMBOL SO QUOTE]*
+        (?: PREPOSITION? QUESTION_WORD [NOUNS ADJECTIVE DETERMINER]{0,3} ADVERB? )?
+        AUXILIARIES NOT? (?: [PERSONS IT THAT THERE] | DETERMINERS [NOUN_PHRASE APOSTROPHE]+ | [NOUN NAME] )
+        """
+    )
+)
+_QUESTION_AFTER_COMMA = re.compile(
+    tag_pattern(
+        """
+        [COMMA BREAK] [AND ADVERB SO INTERJECTION]* (?:
+            AUXILIARIES NOT? [PERSONS IT THAT] | QUESTION_WORD | BASES
+            | [AND ADVERB ADJECTIVE INTERJECTION] END | SECOND_PERSON [BASE BASE_OR_NOUN] END
+        )
+        """
+    )
+)
+_CLOSING = "\"')*_ \u2019\u201d"
+
+
+def _by_first_word() -> dict[str, tuple[str, ...]]:
+    """Return the openings by their first word, each with a space at its end, so that it matches whole words only."""
+    praise = ENGLISH.words("small_talk.praise")
+    leads = ("", *(f"{lead} " for lead in ENGLISH.words("small_talk.meeting_leads")))
+    meetings, praised = ENGLISH.words("small_talk.meetings"), ENGLISH.words("small_talk.praised")
+    phrases = set(ENGLISH.words("small_talk.openings"))
+    phrases |= {f"{lead}{good} {meeting}" for lead, good, meeting in product(leads, praise, meetings)}
+    phrases |= {f"{good} {thing}" for good, thing in product(praise, praised)}
+    found: dict[str, tuple[str, ...]] = {}
+    for phrase in sorted(phrases):
+        first = phrase.split(" ", 1)[0]
+        found[first] = (*found.get(first, ()), phrase + " ")
+    return found
+
+
+_OPENINGS_BY_WORD = _by_first_word()
+
+
+def is_empty(sentence: Tagged) -> bool:
+    """Return whether a sentence is only greeting, thanks, reaction or encouragement."""
+    tags = sentence.tags
+    called = _CALL.match(tags)
+    start = called.end() if called is not None else 0
+    words = [
+        word
+        for word, tag in zip(sentence.words[start : start + _MAX_EMPTY], tags[start:], strict=False)
+        if tag not in _SKIPPED and word not in _INTENSIFIERS
+    ]
+    if _EMPTY_WORDS.issuperset(words) or (len(words) <= _BARE_CLAUSE_WORDS and " ".join(words) in _BARE_CLAUSES):
+        return len(tags) <= start + _MAX_EMPTY
+    openings = _OPENINGS_BY_WORD.get(words[0])
+    if openings is not None and f"{' '.join(words)} ".startswith(openings):
+        return True
+    return Tag.NAME in tags and _only_calls(sentence, start)
+
+
+def _only_calls(sentence: Tagged, start: int) -> bool:
+    """Return whether a sentence consists of empty words and called names: "That's great, Ben!"."""
+    tags = sentence.tags
+    return all(
+        word in _EMPTY_WORDS
+        or tags[index] in _MARKS
+        or (
+            tags[index] == Tag.NAME
+            and (tags[index - 1] in _BEFORE_CALLED_NAME or tags[index + 1 : index + 2] == Tag.COMMA)
+        )
+        for index, word in enumerate(sentence.words)
+        if index >= start
+    )
+
+
+def is_question(sentence: Tagged, start: int, end: int) -> bool:
+    """Return whether a sentence is a question, by its question mark or its word order."""
+    if sentence.text[start:end].rstrip(_CLOSING).endswith(("?", "\uff1f")):
+        return True
+    if _INVERTED.match(sentence.tags) is None or sentence.words[-1] == "!":
+        return False
+    return sentence.tags.lstrip(_BEFORE_QUESTION)[:1] in _OPENS_QUESTION
+
+
+def statement_end(sentence: Tagged) -> int | None:
+    """Return where the question in "I got a puppy, want to see her?" starts, None where all of the sentence asks."""
+    tags = sentence.tags
+    if _INVERTED.match(tags) is not None or tags.lstrip(_BEFORE_STATEMENT)[:1] in (
+        Tag.QUESTION_WORD,
+        Tag.SECOND_PERSON,
+    ):
+        return None
+    found = _QUESTION_AFTER_COMMA.search(tags)
+    return None if found is None else found.start()
+
+
+MAX_STATEMENT = 240  # characters of a sentence that is kept whole
+MAX_FRAGMENT = 14  # tokens of a sentence that names no time, for it to be one whole thought
+
+# verbs of unclear form that open a request: "walk the dog"
+_REQUEST = re.compile(
+    tag_pattern(
+        """
+        [BASE_OR_NOUN PAST_OR_PARTICIPLE HAVE]
+        [PARTICLE DETERMINERS OBJECT PREPOSITION IT THAT TO PERSONS GERUND APOSTROPHE NOUNS BASE_OR_NOUN]
+        """
+    )
+)
+_OPENS_REQUEST = (Tag.BASE, Tag.DO, Tag.SUBORDINATOR, Tag.QUESTION_WORD, Tag.SECOND_PERSON, Tag.LIKE)
+_BEFORE_VERB = letters("ADVERB INTERJECTION COMMA SYMBOL SO QUOTE AND")
+_CONTENT = letters("NOUNS DETERMINER BASE_OR_NOUN S_FORM_OR_PLURAL GERUND PAST_OR_PARTICIPLE ADJECTIVE TIME")
+# a sentence with one of these, unread, is no fragment but a clause that was not understood
+_CLAUSAL = frozenset(letters("AUXILIARIES PAST S_FORM PERSONS QUESTION_WORD SUBORDINATOR BASE OBJECT"))
+# words that address somebody, and foreign ones: a fragment of the latter may still look English
+_NO_FRAGMENT = frozenset((*ENGLISH.words("grammar.addressing"), *ENGLISH.words("grammar.foreign_words")))
+_CODE = re.compile(r"[{}<>=|\\`\[\]@;_~^]|\w\(|://")
+
+
+def content(tags: str) -> int:
+    """Return how many content words a sentence has, 1 for a heading."""
+    return sum(tag in _CONTENT for tag in tags) if tags[-1] != Tag.BREAK else 1
+
+
+def is_request(tags: str) -> bool:
+    """Return whether a sentence without a subject is a request: "Check it out", "If you like, call me"."""
+    opening = tags.lstrip(_BEFORE_VERB)
+    return opening.startswith(_OPENS_REQUEST) or _REQUEST.match(opening) is not None
+
+
+def quotation(sentence: Tagged, start: int, end: int, voice: Voice, *, dated: bool) -> list[Statement]:
+    """Return a sentence that no rule understood as a saying: a fragment without a verb, or one that names a time."""
+    tags = sentence.tags
+    if not content(tags) or tags[-1] == Tag.BREAK or is_request(tags) or sentence.words[0] in ("dear", "let"):
+        return []
+    if not _NO_FRAGMENT.isdisjoint(sentence.words):
+        return []
+    is_fragment = len(tags) <= MAX_FRAGMENT and _CLAUSAL.isdisjoint(tags)
+    if not (is_fragment or dated) or _CODE.search(sentence.text, start, end):
+        return []
+    start = max(start, sentence.ranges[0][0])
+    end = min(end, start + MAX_STATEMENT)
+    said = clean(sentence.text[start:end].replace("**", "")).strip(".!,;*_# ")
+    return [Statement(voice.name, "said", said, (start, end), (start, end), "statement")] if said else []
+
+
+def is_own_act(statement: Statement, voice: Voice) -> bool:
+    """Return whether an assistant states what it did itself; its advice, samples and opinions are no facts."""
+    return statement.kind == "event" and statement.subject == voice.name and not statement.elliptic
+
+
+MAX_CAPTION = 400  # characters
+
+_OPENING = re.compile(
+    rf"\s*(?:this is\s+)?(?:an?|the)\s+({'|'.join(ENGLISH.words('terms.images'))})\s+of\s+", re.IGNORECASE
+)
+_SHORT_NAMES = ENGLISH.table("terms.image_names")
+
+
+def read_caption(caption: str, voice: Voice) -> Statement | None:
+    """Return the fact (speaker, "shared a photo of", what it shows), or None for an empty caption."""
+    text = caption[:MAX_CAPTION].rstrip(" .\n\t")
+    opening = _OPENING.match(text)
+    kind = opening.group(1).lower() if opening is not None else "photo"
+    kind = str(_SHORT_NAMES.get(kind, kind))
+    start = opening.end() if opening is not None else len(text) - len(text.lstrip())
+    shown = clean(text[start:])
+    if not shown:
+        return None
+    article = "an" if kind[0] in "aeiou" else "a"
+    span = (start, len(text))
+    return Statement(voice.name, f"shared {article} {kind} of", shown, span, span, "image")
+
+
+ALSO_KNOWN_AS = "also_known_as"
+"""The predicate of a fact whose object is another name of its subject."""
+
+_NAMED = frozenset(ENGLISH.words("people.named"))
+_CUES = frozenset(ENGLISH.words("people.naming_cues"))
+
+
+def _alternatives(words: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+_NAME = "(?:(?:Dr|Mr|Mrs|Ms|Prof)\\. )?[A-Z\u00c0-\u017d][\\w\u2019'-]{1,30}(?<!'s)(?<!\u2019s)"
+_END = '(?=[.,;:!?)\u2026\n"]|\\s+(?:and|but|or|is|was|has|had|who)\\b|\\s*$)'
+# "my sister Ruth moved", "my boss, Dr. Abara, said"
+_RELATIVE = re.compile(
+    f"\\b(?i:my|our) (?:(?:[a-z]+(?:est|er)|little|big|old|twin|step|best) )?(?P<who>{_alternatives(_NAMED)}) "
+    f"(?P<name>{_NAME})(?!['\u2019-]|\\w| (?:and|or|&) [A-Z]| [A-Z])"
+)
+# not a list: "my mother, Bea, and her sister"
+_APPOSED = re.compile(f"\\b(?i:my|our) (?P<who>{_alternatives(_NAMED)}), (?P<name>{_NAME}),(?! (?:and|or|&)\\b)")
+_SHORT_FOR = re.compile(
+    f"(?P<who>{_NAME})(?:,| \\(| is) (?:short for|aka|a\\.k\\.a\\.|also known as) (?P<name>{_NAME})"
+)
+_CALLED_ME = re.compile(
+    "\\b(?i:everyone|everybody|people|friends|they|folks|family|parents|colleagues) (?:just |all |usually )?"
+    f"calls? me (?P<name>{_NAME}){_END}"
+)
+# "my niece Katherine started school, everyone calls her Kit"
+_CALLED_HER = re.compile(
+    f"(?P<who>{_NAME})\\b[^.!?]{{0,60}}[,;(] ?(?:but |and |whom |who )?"
+    "(?i:everyone|everybody|we|people|friends|they|all) (?:just |all |usually )?calls? (?:her|him|them) "
+    f"(?P<name>{_NAME}){_END}"
+)
+_CALL_ME = re.compile(f"^(?:(?i:please|just|you can),? )?(?i:call) me (?P<name>{_NAME}){_END}")
+_OWN_NAME = re.compile(f"\\b(?i:my) (?:real |full |first )?(?:name|nickname) is (?P<name>{_NAME}){_END}")
+_OF_SPEAKER = (_CALLED_ME, _CALL_ME, _OWN_NAME)
+_OF_RELATIVE = (_RELATIVE, _APPOSED)
+
+
+def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statement]:
+    """Return the other names that a sentence tells, each as (who, `ALSO_KNOWN_AS`, name)."""
+    words = sentence.words
+    is_owned = ("my" in words or "our" in words) and not _NAMED.isdisjoint(words)
+    if not is_owned and _CUES.isdisjoint(words):
+        return []
+    text = sentence.text[start:end]
+    found = []
+    if is_owned:
+        found += [(match, voice.owned(match["who"].lower())) for form in _OF_RELATIVE for match in form.finditer(text)]
+    if not _CUES.isdisjoint(words):
+        found += [(match, match["who"]) for form in (_SHORT_FOR, _CALLED_HER) for match in form.finditer(text)]
+        found += [(match, voice.name) for form in _OF_SPEAKER for match in form.finditer(text)]
+    made = {}
+    for match, who in found:
+        if match["name"] != who:
+            span = (start + match.start(), start + match.end())
+            made[who, match["name"]] = Statement(who, ALSO_KNOWN_AS, match["name"], span, span, "state")
+    return list(made.values())
+
 
 Reader: TypeAlias = Callable[[Tagged, Voice, "int | None"], "list[Statement]"]
 """Reads a sentence, or only its first tokens (the number is the third argument), as statements."""

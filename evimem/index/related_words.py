@@ -12,11 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embedding.artifact import VOCABULARY
-from ..embedding.static_embedder import SHIPPED
+from ..embedding.static_embedder import SHIPPED, VOCABULARY
 from ..lang import ENGLISH
-from ..text.terms import STOP_WORDS, stem
-from ..text.vocabulary_stems import vocabulary_stems
+from ..text.terms import STOP_WORDS, stem, vocabulary_stems
 
 TABLE = Path(__file__).with_name("data") / "related.bin"
 WIDTH = 8

@@ -14,7 +14,7 @@ from ..flow import Flow, embed
 from ..index.document import embedding_texts
 from ..loaders.conversation import ImportedTurn
 from ..protocols import Extractor, Store
-from ..query.question_vector import cause_of, is_of_texts
+from ..query.find_turns import cause_of, is_of_texts
 from ..raw import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.memory_fence import without_blocks
 from ..types.attempt import Attempt, attempt

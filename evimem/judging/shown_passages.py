@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
-from ..text.character_ranges import Range, merged
-from ..text.sentences import sentences_around
+from ..text.sentences import Range, merged, sentences_around
 from ..text.terms import terms
 from ..types.values import Turn
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ..errors import InvalidQuery, shown
-from ..types.budget import MOST
+from ..types.answer import MOST
 
 Ablation = Literal[
     "sufficiency", "tiers", "temporal", "entities", "anchor", "abstention", "index", "edges", "tracker",

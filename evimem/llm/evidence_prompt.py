@@ -1,7 +1,7 @@
 """The evidence in a prompt: items with labels that stay the same through all checks of a question.
 
 Each turn is one item, found or around a found one. Its head and what was worked out from it are lines of ours; what
-people wrote stands on marked lines (see `quoting`). What was shown keeps its label and its words, and what is new
+people wrote stands on marked lines (see `prompts`). What was shown keeps its label and its words, and what is new
 comes after it, so that a server can reuse what it has read.
 """
 
@@ -16,19 +16,18 @@ from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 from ..extract import contradicts, topic_of
-from ..extract.aliases import ALSO_KNOWN_AS
+from ..extract.turn_facts import ALSO_KNOWN_AS
 from ..judging.evidence import Evidence, View
 from ..judging.shown_passages import AROUND, Passages, excerpt, most_shown
-from ..text.character_ranges import Range
+from ..text.sentences import Range
 from ..text.sources import Sources
 from ..text.terms import terms
 from ..times import render
 from ..types.model import Complete, ModelRole
 from ..types.stored import BY_RULE
 from ..types.values import Fact, Turn
-from . import prompt_fields
-from .prompts import prompt_request
-from .quoting import caption_line, escape_attribute, format_time, marked, named
+from . import json_reply
+from .prompts import caption_line, escape_attribute, format_time, marked, named, prompt_request
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ class ShownEvidence:
 
     def ids(self, labels: Any) -> tuple[str, ...]:
         """Return the ids of the turns that a reply's list of labels names, each once; others are left out."""
-        named_turns = (self.turn(prompt_fields.text(label, MAX_LABEL)) for label in prompt_fields.items(labels))
+        named_turns = (self.turn(json_reply.text(label, MAX_LABEL)) for label in json_reply.items(labels))
         return tuple(dict.fromkeys(turn.id for turn in named_turns if turn is not None))
 
     def turn(self, label: str) -> Turn | None:

@@ -20,10 +20,9 @@ from ..types.reports import Estimate
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.trace import Called
 from ..types.values import Fact, TimeSpan, Turn
-from . import prompt_fields, reply_schemas
+from . import json_reply, prompts
 from .json_reply import read
-from .prompts import prompt_request, reply_form
-from .quoting import MAX_QUOTE, caption_line, find_quote, format_time, marked, named
+from .prompts import MAX_QUOTE, caption_line, find_quote, format_time, marked, named, prompt_request, reply_form
 from .request import Ledger, ask_model
 
 MAX_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays searchable as raw text
@@ -94,7 +93,7 @@ def extract_request(turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1)
     return prompt_request(
         "extract",
         "extract",
-        reply_schemas.EXTRACT,
+        prompts.EXTRACT,
         earlier="\n".join(earlier) or "(nothing)",
         speaker=named(turn.speaker),
         said=format_time(turn.time),
@@ -185,11 +184,9 @@ class _FactReader:
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Keep one fact, or count the reason for dropping it."""
-        subject, predicate, obj = (
-            prompt_fields.text(entry.get(n), MAX_PART) for n in ("subject", "predicate", "object")
-        )
-        kind = prompt_fields.choice(entry.get("kind"), reply_schemas.KINDS) or "state"
-        quote = prompt_fields.text(entry.get("quote"), MAX_QUOTE)
+        subject, predicate, obj = (json_reply.text(entry.get(n), MAX_PART) for n in ("subject", "predicate", "object"))
+        kind = json_reply.choice(entry.get("kind"), prompts.KINDS) or "state"
+        quote = json_reply.text(entry.get("quote"), MAX_QUOTE)
         span = find_quote(quote, (self._turn.caption or "") if kind == "image" else self._text)
         if subject.lower().removeprefix("the ") in _SPEAKERS_OWN:
             subject = self._turn.speaker
@@ -202,7 +199,7 @@ class _FactReader:
         elif not (self._sources.anchor(subject, share=1.0) and self._sources.anchor(obj)):
             self.dropped["words from nowhere"] += 1
         else:
-            self._keep(subject, predicate, obj, kind, span, prompt_fields.stated(entry.get("when"), 120))
+            self._keep(subject, predicate, obj, kind, span, json_reply.stated(entry.get("when"), 120))
 
     def _keep(self, subject: str, predicate: str, obj: str, kind: str, span: tuple[int, int], when: str) -> None:
         turn = self._turn

@@ -18,7 +18,7 @@ from ..query.standing_wishes import Wish, standing_wishes
 from ..types.model import Complete, Reply
 from ..types.stored import Keyword
 from ..types.values import Tier
-from . import prompt_fields, reply_schemas
+from . import json_reply, prompts
 from .evidence_prompt import (
     EVIDENCE_CHARACTERS,
     ShownEvidence,
@@ -29,12 +29,10 @@ from .evidence_prompt import (
     show_evidence,
     shown_so_far,
 )
-from .exploring_moves import explore_request, read_move
 from .json_reply import read
-from .prompts import prompt_request
-from .quoting import bullets, escape_attribute, format_time, marked, named
+from .loop_requests import choose_request, consider_request, explore_request, read_choice, read_considered, read_move
+from .prompts import bullets, escape_attribute, format_time, marked, named, prompt_request
 from .read_verdict import MAX_STEPS, labels, read_decision, read_draft, read_verdict
-from .reading_rounds import choose_request, consider_request, read_choice, read_considered
 from .request import Ledger, ask, ask_model
 
 T = TypeVar("T")
@@ -171,7 +169,7 @@ def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -
     return evidence_request(
         "judge",
         "judge",
-        reply_schemas.with_entries(reply_schemas.JUDGE, len(view.tracker.requirements)),
+        prompts.with_entries(prompts.JUDGE, len(view.tracker.requirements)),
         view,
         shown,
         iteration=view.iteration,
@@ -188,7 +186,7 @@ def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
     return evidence_request(
         "decide",
         "decide",
-        reply_schemas.with_entries(reply_schemas.DECIDE, len(view.tracker.requirements)),
+        prompts.with_entries(prompts.DECIDE, len(view.tracker.requirements)),
         view,
         shown,
         number=stage.number,
@@ -216,7 +214,7 @@ def answer_request(
     return evidence_request(
         "answer",
         "answer",
-        reply_schemas.ANSWER,
+        prompts.ANSWER,
         view,
         shown,
         manner=MANNERS[manner] + written + reasoning,
@@ -287,11 +285,11 @@ def _ask_names(view: View, ledger: Ledger) -> Flow[tuple[str, ...]]:
     """Ask for the names in the question, at the first check, where the analysis found none."""
     if view.iteration > 1 or view.analysis.entities:
         return ()
-    request = prompt_request("judge", "entities", reply_schemas.ENTITIES, question=marked(view.analysis.question))
+    request = prompt_request("judge", "entities", prompts.ENTITIES, question=marked(view.analysis.question))
 
     def parse(text: str) -> tuple[str, ...]:
-        found = prompt_fields.items(read(text, "judge", ("names",))["names"])
-        return tuple(name for item in found[:10] if (name := prompt_fields.stated(item, 80)))
+        found = json_reply.items(read(text, "judge", ("names",))["names"])
+        return tuple(name for item in found[:10] if (name := json_reply.stated(item, 80)))
 
     return (yield from ask_model(request, parse, ledger))
 
@@ -316,7 +314,7 @@ def _ask_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
     request = prompt_request(
         "judge",
         "refine",
-        reply_schemas.REFINE,
+        prompts.REFINE,
         question=marked(view.analysis.question),
         asked_at=format_time(view.asked_at),
         iteration=view.iteration + 1,
@@ -328,7 +326,7 @@ def _ask_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
     )
 
     def parse(text: str) -> str:
-        return " ".join(prompt_fields.stated(read(text, "judge", ("query",))["query"], 400).split())
+        return " ".join(json_reply.stated(read(text, "judge", ("query",))["query"], 400).split())
 
     return (yield from ask_model(request, parse, ledger))
 
@@ -339,7 +337,7 @@ def _ask_chain(view: View, shown: ShownEvidence, ledger: Ledger) -> Flow[tuple[s
         return ()
     question, asked_at = marked(view.analysis.question), format_time(view.asked_at)
     request = prompt_request(
-        "answer", "chain", reply_schemas.CHAIN, question=question, asked_at=asked_at, evidence=shown.text
+        "answer", "chain", prompts.CHAIN, question=question, asked_at=asked_at, evidence=shown.text
     )
     return (yield from ask_model(request, read_chain, ledger))
 
@@ -347,5 +345,5 @@ def _ask_chain(view: View, shown: ShownEvidence, ledger: Ledger) -> Flow[tuple[s
 def read_chain(text: str) -> tuple[str, ...]:
     """Return the steps of a multi-hop chain, none of a direct one, by the field `type` only (F7)."""
     reply = read(text, "answer", ("type",))
-    several = prompt_fields.choice(reply["type"], ("multi_hop", "direct")) == "multi_hop"
-    return prompt_fields.sentences(reply.get("steps"), MAX_STEPS) if several else ()
+    several = json_reply.choice(reply["type"], ("multi_hop", "direct")) == "multi_hop"
+    return json_reply.sentences(reply.get("steps"), MAX_STEPS) if several else ()

@@ -18,12 +18,10 @@ from ..lang import ENGLISH
 from ..types.answer import Citation
 from ..types.model import ModelRole
 from ..types.values import Gap, GapKind, Tier, Turn
-from . import prompt_fields
+from . import json_reply
 from .evidence_prompt import MAX_LABEL, ShownEvidence
 from .json_reply import read
-from .prompts import reply_form
-from .quoting import MAX_QUOTE, find_quote
-from .reply_schemas import ACTIONS, GAPS, STATUSES, TIERS
+from .prompts import ACTIONS, GAPS, MAX_QUOTE, STATUSES, TIERS, find_quote, reply_form
 
 MAX_STEPS = 12
 MAX_CITATIONS = 20
@@ -41,13 +39,13 @@ def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Dr
     `repaired`, which is then marked as unsupported.
     """
     reply = read(text, "answer", ("answer",), form=reply_form("answer"))
-    answer, steps = reply["answer"], prompt_fields.sentences(reply.get("steps"), MAX_STEPS)
-    if prompt_fields.flag(reply.get("answerable")) is False:
-        said = prompt_fields.text(answer)
+    answer, steps = reply["answer"], json_reply.sentences(reply.get("steps"), MAX_STEPS)
+    if json_reply.flag(reply.get("answerable")) is False:
+        said = json_reply.text(answer)
         return Draft(None, (), steps, reason=NO_ANSWER if not said or _refuses(said) else said)
     if not isinstance(answer, (str, int, float)) or isinstance(answer, bool):
         raise ReplyError("answer", f"its answer is a {type(answer).__name__}, not a text", text)
-    answer = prompt_fields.text(answer)
+    answer = json_reply.text(answer)
     if not answer or _refuses(answer):
         return Draft(None, (), steps, reason=NO_ANSWER)
     cited = citations(reply, shown)
@@ -65,17 +63,17 @@ def _refuses(answer: str) -> bool:
 
 def citations(reply: Mapping[str, Any], shown: ShownEvidence) -> tuple[Citation, ...]:
     """Return the reply's citations. One of a turn that was not shown keeps its label: the loop drops and counts it."""
-    entries = prompt_fields.items(reply.get("citations"))[:MAX_CITATIONS]
+    entries = json_reply.items(reply.get("citations"))[:MAX_CITATIONS]
     return tuple(dict.fromkeys(_citation(entry, shown) for entry in entries))
 
 
 def _citation(entry: Any, shown: ShownEvidence) -> Citation:
     fields = entry if isinstance(entry, dict) else {"id": entry}
-    label = prompt_fields.text(fields.get("id"), MAX_LABEL)
+    label = json_reply.text(fields.get("id"), MAX_LABEL)
     turn = shown.turn(label)
     if turn is None:
         return Citation(label, None, "")
-    return _cited(turn, prompt_fields.text(fields.get("quote"), MAX_QUOTE))
+    return _cited(turn, json_reply.text(fields.get("quote"), MAX_QUOTE))
 
 
 def _cited(turn: Turn, quote: str) -> Citation:
@@ -92,29 +90,29 @@ MOST_DRAFT = 1_000  # characters
 def read_decision(text: str, view: View, shown: ShownEvidence) -> Decided:
     """Return the decision in a reply. Raise ReplyError when it has no action, tier or confidence."""
     reply = read(text, "decide", ("action", "decision", "tier"), form=reply_form("decide"))
-    named = prompt_fields.choice(reply.get("action", reply.get("decision")), ACTIONS)
+    named = json_reply.choice(reply.get("action", reply.get("decision")), ACTIONS)
     action = next((known for known in ACTIONS if known == named), None)
     if action is None:
         raise ReplyError("decide", f"its action is none of {ACTIONS!r}", text)
     verdict = verdict_in(reply, "decide", text, view, shown)
     verdict = replace(verdict, claims=_claims(reply, shown), withdrawn=_withdrawn(reply))
-    draft = prompt_fields.stated(reply.get("draft"), MOST_DRAFT)
+    draft = json_reply.stated(reply.get("draft"), MOST_DRAFT)
     return Decided(action, verdict, draft)
 
 
 def _claims(reply: Mapping[str, Any], shown: ShownEvidence) -> tuple[Claim, ...]:
-    entries = [entry for entry in prompt_fields.items(reply.get("claims"))[:MAX_CLAIMS] if isinstance(entry, dict)]
-    made = (Claim(prompt_fields.stated(e.get("text"), MAX_SENTENCE), shown.ids(e.get("evidence"))) for e in entries)
+    entries = [entry for entry in json_reply.items(reply.get("claims"))[:MAX_CLAIMS] if isinstance(entry, dict)]
+    made = (Claim(json_reply.stated(e.get("text"), MAX_SENTENCE), shown.ids(e.get("evidence"))) for e in entries)
     return tuple(claim for claim in made if claim.text and claim.sources)
 
 
 def _withdrawn(reply: Mapping[str, Any]) -> dict[int, str]:
     """Return the places of the claims c1, c2, ... that a reply withdraws, with its reasons."""
     found = {}
-    for entry in prompt_fields.items(reply.get("withdrawn")):
+    for entry in json_reply.items(reply.get("withdrawn")):
         fields = entry if isinstance(entry, dict) else {}
-        label = prompt_fields.text(fields.get("id"), MAX_LABEL).strip("[]() cC")
-        why = prompt_fields.stated(fields.get("why"), MAX_SENTENCE)
+        label = json_reply.text(fields.get("id"), MAX_LABEL).strip("[]() cC")
+        why = json_reply.stated(fields.get("why"), MAX_SENTENCE)
         if label.isdecimal() and int(label[:6]) and why:
             found[int(label[:6]) - 1] = why
     return found
@@ -145,20 +143,20 @@ def read_verdict(text: str, view: View, shown: ShownEvidence) -> Verdict:
 
 def verdict_in(reply: Mapping[str, Any], role: ModelRole, text: str, view: View, shown: ShownEvidence) -> Verdict:
     """Return the verdict among the fields of a role's reply. Raise ReplyError when it has no tier or no confidence."""
-    tier, confidence = _tier(reply), prompt_fields.confidence(reply.get("confidence"))
+    tier, confidence = _tier(reply), json_reply.confidence(reply.get("confidence"))
     if tier is None:
         raise ReplyError(role, f"its tier is none of {TIERS!r}", text)
     if confidence is None:
         raise ReplyError(role, "its confidence is no number between 0 and 1", text)
-    support = _support(prompt_fields.items(reply.get("requirements")), view, shown)
+    support = _support(json_reply.items(reply.get("requirements")), view, shown)
     gaps = _gaps(reply)
     return Verdict(
         tier=tier,
         confidence=confidence,
         supported=support.supported,
         gaps=gaps,
-        query=" ".join(prompt_fields.stated(reply.get("next_query", reply.get("query")), MAX_SENTENCE).split()),
-        reason=prompt_fields.stated(reply.get("reason"), MAX_SENTENCE),
+        query=" ".join(json_reply.stated(reply.get("next_query", reply.get("query")), MAX_SENTENCE).split()),
+        reason=json_reply.stated(reply.get("reason"), MAX_SENTENCE),
         waived=support.waived,
         retracted=support.retracted,
         extended=() if tier is Tier.EXACT else _extensions(gaps, view.tracker),
@@ -173,10 +171,10 @@ def labels(requirements: Sequence[Requirement]) -> Mapping[str, Requirement]:
 
 
 def _tier(reply: Mapping[str, Any]) -> Tier | None:
-    named = prompt_fields.choice(reply.get("tier"), TIERS)
+    named = json_reply.choice(reply.get("tier"), TIERS)
     if named is not None:
         return Tier(named)
-    flags = {tier: prompt_fields.flag(reply[name]) for name, tier in _FLAGS.items() if name in reply}
+    flags = {tier: json_reply.flag(reply[name]) for name, tier in _FLAGS.items() if name in reply}
     for tier in (Tier.EXACT, Tier.INFERRABLE, Tier.PARTIAL):
         if flags.get(tier):
             return tier
@@ -189,7 +187,7 @@ def _support(entries: Sequence[Any], view: View, shown: ShownEvidence) -> _Suppo
     found = _Support()
     for entry in entries:
         fields = entry if isinstance(entry, dict) else {}
-        label = prompt_fields.text(fields.get("id"), MAX_LABEL)
+        label = json_reply.text(fields.get("id"), MAX_LABEL)
         requirement = known.get(label.lower().strip("[]() ")) or names.get(label)
         if requirement is None:
             found.dropped += 1
@@ -199,9 +197,9 @@ def _support(entries: Sequence[Any], view: View, shown: ShownEvidence) -> _Suppo
 
 
 def _add(found: _Support, requirement: str, fields: Mapping[str, Any], view: View, shown: ShownEvidence) -> None:
-    status = prompt_fields.choice(fields.get("status"), STATUSES)
-    why = prompt_fields.stated(fields.get("why"), MAX_SENTENCE)
-    cited = [shown.turn(prompt_fields.text(item, MAX_LABEL)) for item in prompt_fields.items(fields.get("evidence"))]
+    status = json_reply.choice(fields.get("status"), STATUSES)
+    why = json_reply.stated(fields.get("why"), MAX_SENTENCE)
+    cited = [shown.turn(json_reply.text(item, MAX_LABEL)) for item in json_reply.items(fields.get("evidence"))]
     found.dropped += cited.count(None)
     witnesses = tuple(dict.fromkeys(turn.id for turn in cited if turn is not None))
     if status == "supported" and witnesses:
@@ -244,11 +242,11 @@ def _requirement(gap: Gap) -> Requirement:
 
 def _gap(entry: Any) -> Gap | None:
     fields = entry if isinstance(entry, dict) else {"text": entry}
-    text = prompt_fields.stated(fields.get("text"), MAX_SENTENCE)
-    about = prompt_fields.stated(fields.get("about"), 80)
+    text = json_reply.stated(fields.get("text"), MAX_SENTENCE)
+    about = json_reply.stated(fields.get("about"), 80)
     if not text and not about:
         return None
-    named = prompt_fields.choice(fields.get("kind"), GAPS)
+    named = json_reply.choice(fields.get("kind"), GAPS)
     kind: GapKind = next((known for known in _KINDS if known == named), "attribute")
     return Gap(kind, about, text or f"too little about {about}")
 

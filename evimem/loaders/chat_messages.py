@@ -15,8 +15,7 @@ from hashlib import blake2b
 from typing import Any, Literal
 from unicodedata import normalize
 
-from .json_values import mismatch_error, time_of
-from .message_json import Json, held_by, is_media, kept, media_label, name_in
+from .json_values import Json, held_by, is_media, kept, media_label, mismatch_error, name_in, time_of
 
 TIMES = ("time", "created_at", "timestamp", "create_time", "createdAt")
 NO_TEXT = "no text"

@@ -10,18 +10,13 @@ from pathlib import Path
 
 from ..db.file_header import check_readable
 from ..errors import ImportFailed, StoreError, shown
-from ..types.paths import AnyPath
+from ..types.public_value import AnyPath
 from ..types.values import Turn
-from .chatgpt_export import read_chatgpt
-from .claude_export import read_claude
-from .conversation import Conversation, Refuse, raise_refused
-from .locomo_format import read_locomo
-from .longmemeval_format import read_longmemeval
-from .messengers import read_discord, read_slack, read_telegram
-from .openai_messages import read_messages
-from .parts import Part, is_zip, parts_of
-from .turn_lines import read_turns
-from .whatsapp import looks_like_whatsapp, read_whatsapp
+from .chat_exports import read_chatgpt, read_claude
+from .conversation import Conversation, Part, Refuse, is_zip, parts_of, raise_refused
+from .data_sets import read_locomo, read_longmemeval
+from .message_files import read_messages, read_turns
+from .messengers import looks_like_whatsapp, read_discord, read_slack, read_telegram, read_whatsapp
 
 _START = 1 << 20  # bytes of a file in which its form is sought
 _TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[\[\]{},]', re.DOTALL)

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Mapping
-from datetime import datetime, timedelta, timezone
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from enum import Enum
+from hashlib import blake2b
+from math import isfinite
 from typing import Any, NoReturn
+from urllib.parse import unquote, urlsplit
+from uuid import UUID
 
 import orjson
 
@@ -68,3 +76,154 @@ def _parse_surrogates(data: bytes, first: orjson.JSONDecodeError) -> Any:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+Json = Any  # what `json.loads` returns
+
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.=+-]+)*;base64,([\w+/\s-]*={0,2})\s*")
+_EMBEDDED = re.compile(r"data:([\w.+-]+/[\w.+-]+)(?:;[\w.=+-]+)*;base64,([A-Za-z0-9+/_-]{750,}={0,2})")  # half a KB
+_BASE64 = re.compile(r"[A-Za-z0-9+/_\s-]{4,}={0,2}\s*")
+_SOLID = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+_DATA_KEYS = frozenset(("data", "bytes", "file_data", "base64", "b64_json", "image", "images", "audio", "blob"))
+_TYPES = ("media_type", "mimeType", "mime_type", "mediaType", "image_mimetype", "contentType", "format")
+_BESIDE = frozenset((*_TYPES, "transcript"))
+_OPAQUE = frozenset(("encrypted_content", "signature", "thoughtSignature", "thought_signature"))  # a provider's own
+_LONG = 1 << 16  # characters of base64 alone that are no text, whatever they are called
+_ANY = "application/octet-stream"
+_BEGINNINGS = (
+    (b"\xff\xd8\xff", "image/jpeg"), (b"\x89PNG", "image/png"), (b"GIF8", "image/gif"), (b"%PDF", "application/pdf"),
+    (b"ID3", "audio/mpeg"), (b"OggS", "audio/ogg"),
+)  # fmt: skip
+_OF_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
+_NAMES = {"image": "picture", "audio": "audio", "video": "video"}
+
+
+def kept(value: object, key: str = "", around: Mapping[Any, Any] | None = None) -> Json:
+    """Return what JSON holds of a value, media replaced by {digest, bytes, type}. Raise ValueError for what is none.
+
+    `key` and `around` are where it stands. Media are bytes, data URLs, and base64 where a form has its data: beside a
+    type, among `images`, or 64 K characters of nothing else.
+    """
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return _kept_text(value, key, around or {})
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return _media(bytes(value), _type_beside(around or {}, key))
+    if isinstance(value, (list, tuple)):
+        return [kept(each, key, around) for each in value]
+    if isinstance(value, Mapping):
+        return _kept_mapping(value)
+    return _kept_single(value)
+
+
+def held_by(value: object) -> Mapping[Any, Any] | None:
+    """Return what an object holds, by `model_dump`, `to_dict` or its fields; None for another kind of object."""
+    if isinstance(value, type):
+        return None
+    for name in ("model_dump", "to_dict"):
+        if callable(dump := getattr(value, name, None)):
+            try:
+                held = dump()
+            except Exception as error:
+                raise ValueError(f"{shown(value)} cannot be kept as JSON: {name}() raised {error!r}") from error
+            return held if isinstance(held, Mapping) else None
+    return {each.name: getattr(value, each.name) for each in fields(value)} if is_dataclass(value) else None
+
+
+def is_media(value: object) -> bool:
+    """Return whether this is what is kept of media."""
+    return isinstance(value, dict) and value.keys() == {"digest", "bytes", "type"}
+
+
+def media_label(type_: str, size: int | None = None, name: str = "") -> str:
+    """Return how media read in a text: `[picture, image/jpeg, 3.1 MB]`."""
+    kind = _NAMES.get(type_.partition("/")[0], "file")
+    known = [name, type_ if "/" in type_ and type_ != _ANY else "", "" if size is None else _size(size)]
+    return f"[{', '.join((kind, *(one for one in known if one)))}]"
+
+
+def name_in(url: str) -> str:
+    """Return the name of the file that a URL ends in, without what it is signed with; empty for none."""
+    try:
+        name = unquote(urlsplit(url).path.rpartition("/")[2])
+    except ValueError:
+        return ""
+    return name if "." in name and len(name) <= 80 and name.isprintable() else ""
+
+
+def _kept_single(value: object) -> Json:
+    if isinstance(value, Enum):
+        return kept(value.value)
+    if value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    if isinstance(value, (date, UUID, Decimal)):
+        return value.isoformat() if isinstance(value, date) else str(value)
+    held = held_by(value)
+    if held is None:
+        raise ValueError(f"{shown(value)} cannot be kept as JSON")
+    return _kept_mapping(held)
+
+
+def _kept_mapping(value: Mapping[Any, Any]) -> dict[str, Json]:
+    if is_media(value):
+        return dict(value)
+    if wrong := [key for key in value if not isinstance(key, str)]:
+        raise ValueError(f"a message would not come back with the key {shown(wrong[0])}; expected strings as keys")
+    return {str(key): kept(each, key, value) for key, each in value.items()}
+
+
+def _kept_text(text: str, key: str, around: Mapping[Any, Any]) -> Json:
+    if len(text) < 4:
+        return text
+    if text.startswith("data:") and (url := _DATA_URL.fullmatch(text)):
+        return _decoded(url[2], url[1] or _type_beside(around, key), text)
+    if _is_data(text, key, around):
+        return _decoded(text, _type_beside(around, key), text)
+    return _EMBEDDED.sub(_label_of, text) if len(text) > 750 and ";base64," in text else text
+
+
+def _is_data(text: str, key: str, around: Mapping[Any, Any]) -> bool:
+    if key in _OPAQUE or around.get("type") in ("text", "redacted_thinking"):
+        return False
+    if key == "result" and around.get("type") == "image_generation_call":
+        return True
+    if len(text) >= _LONG and key not in ("content", "text") and _SOLID.fullmatch(text):
+        return True
+    of_form = key in _DATA_KEYS and (not _BESIDE.isdisjoint(around) or len(text) >= 64 or key == "images")
+    return of_form and len(text.rstrip()) % 4 != 1 and _BASE64.fullmatch(text) is not None
+
+
+def _decoded(data: str, type_: str, given: str) -> Json:
+    plain = "".join(data.split()).rstrip("=")
+    try:
+        found = b64decode(plain + "=" * (-len(plain) % 4), altchars=b"-_" if "-" in plain or "_" in plain else None)
+    except ValueError:
+        return given  # looked like data, and is none
+    return _media(found, type_)
+
+
+def _label_of(found: re.Match[str]) -> str:
+    data = _decoded(found[2], found[1], found[0])
+    return media_label(data["type"], data["bytes"]) if is_media(data) else found[0]
+
+
+def _media(data: bytes, type_: str) -> dict[str, Json]:
+    known = next((name for beginning, name in _BEGINNINGS if data.startswith(beginning)), None)
+    known = _OF_RIFF.get(data[8:12]) if data.startswith(b"RIFF") else known
+    said = type_ if "/" in type_ else known or type_ or _ANY
+    return {"digest": blake2b(data, digest_size=15).hexdigest(), "bytes": len(data), "type": said}
+
+
+def _type_beside(around: Mapping[Any, Any], key: str) -> str:
+    """Return the type of media that stands beside them, or what their key says; empty for neither."""
+    said = next((around[name] for name in _TYPES if isinstance(around.get(name), str)), "")
+    of_key = {"images": "image", "image": "image", "audio": "audio"}.get(key, "")
+    if "/" in said or not said:
+        return said or of_key or ("image" if around.get("type") == "image_generation_call" else "")
+    return f"{'image' if said in ('png', 'jpeg', 'jpg', 'gif', 'webp') else 'audio'}/{said}" if said.isalnum() else ""
+
+
+def _size(count: int) -> str:
+    for unit, least in (("MB", 10**6), ("kB", 10**3)):
+        if count >= least:
+            return f"{count / least:.1f} {unit}"
+    return f"{count} bytes"

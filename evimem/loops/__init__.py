@@ -15,8 +15,7 @@ from ..judging.variant import Ablation
 from ..judging.variant import Variant as Variant
 from ..protocols import Store
 from ..query.analysis import check_asked
-from ..types.answer import Answer
-from ..types.budget import MOST, Budget
+from ..types.answer import MOST, Answer, Budget
 from ..types.stored import EVERYTHING, Scope
 from ..types.trace import FALL_BACK, Acted, Event
 from .answering import as_loop as as_loop

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from ..extract.aliases import ALSO_KNOWN_AS
+from ..extract.turn_facts import ALSO_KNOWN_AS
 from ..judging.apply_verdict import most_needed, needed
 from ..judging.evidence import EntityCount, Evidence
 from ..protocols import Store
-from ..text.name_forms import other_forms
-from ..text.names import NameSearch, names
-from ..text.scripts import scripts
+from ..text.names import NameSearch, names, other_forms
+from ..text.sentences import scripts
 from ..text.terms import terms
 from ..types.stored import Scope
 from ..types.values import Fact, Turn

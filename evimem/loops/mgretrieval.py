@@ -17,8 +17,7 @@ from ..flow import Flow
 from ..judging.reading import Chosen, Considered, Round, own_first
 from ..judging.tracker import grounded
 from ..judging.variant import Variant
-from ..types.answer import Answer
-from ..types.budget import MOST
+from ..types.answer import MOST, Answer
 from ..types.stored import Keyword, Listing
 from ..types.trace import Acted
 from ..types.values import Tier

@@ -10,9 +10,8 @@ from ..flow import Flow, recall
 from ..judging.evidence import Analysis, Evidence
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
-from ..query.find_turns import Filters, query_of
-from ..query.question_vector import QuestionVectors
-from ..types.budget import MOST
+from ..query.find_turns import Filters, QuestionVectors, query_of
+from ..types.answer import MOST
 from ..types.stored import Roster, Scope
 from ..types.values import Fact, Gap, Hints, Hit, Turn
 from .select_evidence import tokens

@@ -17,7 +17,7 @@ from ..judging.judge import Judge
 from ..judging.tracker import Show, Tracker, apply, grounded, start
 from ..judging.variant import Ablation, Variant
 from ..query.analysis import analyse
-from ..types.budget import Budget
+from ..types.answer import Budget
 from ..types.model import Complete
 from ..types.stored import EVERYTHING, Roster, Scope
 from ..types.trace import VERSION, Acted, Event, Found, Judged, Queried, Stopped

@@ -12,8 +12,7 @@ from ..flow import Flow
 from ..judging.judge import Judge
 from ..judging.variant import Ablation
 from ..protocols import Store
-from ..types.answer import Answer
-from ..types.budget import Budget
+from ..types.answer import Answer, Budget
 from ..types.stored import EVERYTHING, Scope
 from ..types.trace import Event
 

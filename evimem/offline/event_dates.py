@@ -15,9 +15,8 @@ from ..times.lexicon import FULL_WEEKDAYS
 from ..times.render import date, day_of_year, render
 from ..types.answer import Citation
 from ..types.values import TimeSpan, Turn
-from .match_sentences import Match, Matches, strength
+from .matching import Match, Matches, is_assistant, strength
 from .own_details import ShortAnswer
-from .sentence_units import is_assistant
 from .signals import contrasted
 
 _WEEKDAY_NAMES = [name.capitalize() for name in FULL_WEEKDAYS]

@@ -26,10 +26,9 @@ from ..types.stored import Keyword
 from ..types.values import Gap, GapKind, Tier, Turn
 from .constants import SHIPPED, Constants, log_odds
 from .event_dates import date_of_event
-from .match_sentences import Match, Matches, match, strength
-from .overview import overview
+from .matching import Match, Matches, match, strength
 from .own_details import UNCLEAR, NotStated, ShortAnswer, own_detail
-from .quotation import Extract, Quotation, quote, unsettled, whole
+from .quotation import Extract, Quotation, overview, quote, unsettled, whole
 from .signals import altered, in_words, missing, of_another, signals_of
 
 UNPROVEN = "no short answer is proven; these are the sentences to read"

@@ -15,21 +15,47 @@ from typing import Final
 
 from ..extract.own_words import outside, passed_on
 from ..extract.slots import PEOPLE_AND_PETS, USER, AskedSlot, StatedSlot, asked_slot, owner_of, slots_of
-from ..extract.topics import is_named
-from ..extract.updates import may_be_same
-from ..extract.verbs import lemma
+from ..extract.tagging import lemma
+from ..extract.updates import is_named, may_be_same
 from ..judging.evidence import View
 from ..lang import ENGLISH
 from ..text.sentences import sentences
 from ..text.terms import STOP_WORDS, stem, words
+from ..times.lexicon import SIMPLE_NUMBERS, TENS
 from ..types.answer import Citation
 from ..types.stored import EVERYTHING
 from ..types.values import Fact, Gap, TimeSpan, Turn
-from .dates_and_numbers import CURRENCY
-from .match_sentences import mentions, word_vector
-from .sentence_units import is_assistant
+from .matching import in_order, is_assistant, mentions, places, word_vector
 from .signals import synonyms
-from .turn_window import in_order, places
+
+_any = ENGLISH.any_of
+
+
+CURRENCY = r"$\u00a3\u20ac\u20a6\u20b9\u00a5"  # signs of it, for a set of characters
+_SPELLED = "|".join(
+    (
+        *TENS,
+        *ENGLISH.words("questions.large_numbers"),
+        *(word for word, number in SIMPLE_NUMBERS.items() if 0 < number <= 20),
+    )
+)
+NUMBER = rf"(?:\d+(?:[.,]\d+)*|(?:{_SPELLED})(?:[- ](?:and[- ])?(?:{_SPELLED}))*)"
+ABOUT = rf"(?:{_any('questions.approximately')}\s+)?"
+MONEY = re.compile(
+    rf"[{CURRENCY}]\s?[-\u2212]?\d+(?:[.,]\d+)*(?:\s?(?:k|million))?"
+    rf"|\b{_any('questions.money_codes')}\b\.?\s?[-\u2212]?\d+(?:[.,]\d+)*"
+    rf"|\b\d+(?:[.,]\d+)*\s?k?\s?[{CURRENCY}\u00a2]"
+    rf"|\b{NUMBER}\s*(?:{_any('questions.currencies')}|(?:{'|'.join(ENGLISH.words('questions.money_units'))}))\b",
+    re.IGNORECASE,
+)
+SIZE = re.compile(
+    rf"\b{ABOUT}{NUMBER}(?:\s*(?:x|by)\s*{NUMBER})?[\s-]*"
+    r"(?:square\s+)?(?:mm|cm|km|m\u00b2|m|(?:centi|kilo|milli)?met(?:er|re)s?|inch(?:es)?|foot|feet|ft|yards?|miles?|acres?"
+    rf"|hectares?|lit(?:er|re)s?)\b(?:\s+(?:{_any('questions.dimensions')}|away))?"
+    rf"(?:\s+(?:and|by)\s+{NUMBER}\s+{_any('questions.dimensions')}\b)?",
+    re.IGNORECASE,
+)
+
 
 _AKIN = 0.45  # cosine from which one noun may be said for another
 _BESIDE = frozenset(("name", "birthday", "weight"))  # told in the turn beside the one that says of whom

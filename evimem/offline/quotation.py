@@ -9,24 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice, pairwise
 
 import numpy as np
 
-from ..extract.slots import asked_slot
-from ..judging.evidence import View
-from ..lang import ENGLISH
+from ..extract import stance
+from ..extract.slots import asked_slot, is_of_profile
+from ..judging.evidence import Evidence, View
+from ..lang import ENGLISH, Language
+from ..lang.guess import LANGUAGES
 from ..text.sentences import sentences_around
 from ..text.terms import STOP_WORDS, stem, words
 from ..times import mentions_time
 from ..types.answer import Citation
 from ..types.values import Turn
 from .constants import Linear
-from .dates_and_numbers import MONEY, NUMBER, SIZE
-from .match_sentences import Array, Match, Matches, strength
-from .own_details import ShortAnswer
-from .sentence_units import SentenceUnit, is_assistant, is_question
-from .turn_window import in_order, places
+from .matching import Array, Match, Matches, SentenceUnit, in_order, is_assistant, is_question, places, strength
+from .own_details import MONEY, NUMBER, SIZE, ShortAnswer
 
 PLACES = 3  # a question with its reply counts as one
 # Share of the best place's probability below which a further place is not quoted: 2.6 are quoted on average, and a gold
@@ -315,3 +315,35 @@ def _ending(text: str) -> tuple[int, int]:
 
 def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+
+
+MOST = 6  # turns that are quoted
+
+
+def overview(view: View) -> tuple[Extract, ...]:
+    """Return the turns that tell most of whom an overview is asked of; none for a question of another kind."""
+    return view.kept_at_check("overview", lambda: _overview(view))
+
+
+def _overview(view: View) -> tuple[Extract, ...]:
+    if _asking().search(view.analysis.question) is None:
+        return ()
+    talking = [item for item in view.shown if not is_assistant(item.turn)]
+    speakers = {item.turn.speaker for item in talking}
+    asked = speakers.intersection(view.analysis.asked) or (set() if view.analysis.entities else speakers)
+    if len(asked) != 1:
+        return ()
+    own = [item for item in talking if item.turn.speaker in asked and stance(item.turn) == "asserts"]
+    best = sorted(own, key=lambda item: (not _tells(item), -item.score))[:MOST]
+    chosen = {item.turn.id for item in best}
+    return tuple(whole(turn) for turn in reversed(in_order(view)) if turn.id in chosen)
+
+
+def _tells(item: Evidence) -> bool:
+    return any(fact.replaced_by is None and is_of_profile(fact) for fact in item.facts)
+
+
+@cache
+def _asking() -> re.Pattern[str]:
+    patterns = (pattern for code in LANGUAGES for pattern in Language(code).words("questions.overview"))
+    return re.compile("|".join(patterns), re.IGNORECASE)

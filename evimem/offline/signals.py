@@ -16,8 +16,7 @@ from functools import cache
 from ..judging.evidence import Evidence, View
 from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS, stem, words
-from .match_sentences import Match, Matches, mentions
-from .sentence_units import is_assistant
+from .matching import Match, Matches, is_assistant, mentions
 
 _DEEP = 4  # sentences that a gap is averaged over
 _GOOD = 0.75  # share of the best score from which a sentence counts as a candidate

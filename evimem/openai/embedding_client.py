@@ -13,9 +13,7 @@ import numpy as np
 from ..errors import EmbedderError, ModelError, ModelUnavailable
 from ..types.vectors import Vectors
 from .endpoint import HEADERS, Server, body_of
-from .http_errors import parse_json
-from .model_settings import check_settings
-from .wire_format import host
+from .wire_format import check_settings, host, parse_json
 
 _TEXT_STATUSES = {400, 413, 422}  # statuses that concern the texts, not the key, the server or the rate
 DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}

@@ -21,8 +21,7 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from ..errors import MissingExtra, ModelError, ModelTimeout, ModelUnavailable
-from .http_errors import ErrorResponse, backoff, error_from
-from .wire_format import host, is_loopback
+from .wire_format import ErrorResponse, backoff, error_from, host, is_loopback
 
 T = TypeVar("T")
 Pause = Callable[[float], Awaitable[None]]

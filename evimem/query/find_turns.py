@@ -2,20 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
-from ..errors import InvalidQuery, shown
-from ..flow import Flow
+from ..errors import DimensionMismatch, EmbedderError, InvalidQuery, shown
+from ..flow import Flow, embed
 from ..protocols import Store
 from ..times import locate_times
 from ..types.stored import Scope
-from ..types.values import Hints, Query, TimeSpan
+from ..types.values import FactHit, Hints, Hit, Query, TimeSpan
 from ..types.where import Where
 from .analysis import check_asked, hints, looked_for
-from .question_vector import QuestionVectors
+
+_PROBE = ("hello",)  # what any embedder can embed
+_LOG = logging.getLogger("evimem")
+
+
+class QuestionVectors:
+    """The vectors of the queries of one question, each embedded once.
+
+    Where the embedder fails, that query and all further ones are searched for by their words: a question is not refused
+    for what is derived from it, nor does it wait again and again for a service that is down.
+
+    Attributes:
+        by_words: The queries without a vector that nobody has been told of yet.
+    """
+
+    def __init__(self) -> None:
+        self.by_words: tuple[str, ...] = ()
+        self._vectors: dict[str, Any] = {}
+        self._failed = False
+
+    def of(self, text: str) -> Flow[Any]:
+        """Return the vector of a query, shape (dimension,); None, with one warning in the log, where there is none.
+
+        Raise DimensionMismatch where the embedder is another than the memory was built with.
+        """
+        if text not in self._vectors:
+            self._vectors[text] = None if self._failed else (yield from self._embedded(text))
+            self.by_words += (text,) if self._vectors[text] is None else ()
+        return self._vectors[text]
+
+    def _embedded(self, text: str) -> Flow[Any]:
+        try:
+            return (yield from embed([text]))[0]
+        except EmbedderError as error:
+            failure: Exception = error
+        except DimensionMismatch as error:
+            if not (yield from is_of_texts(error)):
+                raise
+            failure = error
+        self._failed = True
+        _LOG.warning("a question is searched for by its words alone: the embedder failed (%s)", cause_of(failure))
+        return None
+
+
+def is_of_texts(error: EmbedderError | DimensionMismatch) -> Flow[bool]:
+    """Return whether the texts are why an embedder failed: it says so, or a text that cannot be is embedded."""
+    if isinstance(error, EmbedderError) and (error.of_texts is not None or error.retry_after is not None):
+        return bool(error.of_texts)
+    try:
+        yield from embed(_PROBE)
+    except (EmbedderError, DimensionMismatch):
+        return False
+    return True
+
+
+def cause_of(error: BaseException) -> str:
+    """Return the type of what an embedder raised: its words may quote the text."""
+    return type(error.__cause__ or error).__name__
+
 
 MOST_READ = 200  # characters of a phrase that names an interval
 
@@ -90,3 +150,34 @@ def check_clock(name: str, bound: datetime | None, last: datetime | None) -> Non
             f"{name} is {bound.isoformat()!r} but this memory holds {kept} times; give it the same "
             "kind, or open the memory with timezone=, the zone in which naive times are read"
         )
+
+
+Over = Literal["turns", "facts", "both"]
+OVERS: tuple[Over, ...] = ("turns", "facts", "both")
+EACH = 4  # facts looked for, for each turn that is wanted
+_FIRST = 60.0  # of reciprocal rank fusion (Cormack et al. 2009)
+
+
+def turns_stating(facts: Sequence[FactHit]) -> tuple[Hit, ...]:
+    """Return the turns of facts, best first, each with its facts that were found and the place of the best."""
+    stating: dict[str, list[FactHit]] = defaultdict(list)
+    for one in facts:
+        stating[one.turn.id].append(one)
+    return tuple(
+        Hit(best.turn, tuple(one.fact for one in (best, *rest)), best.score, best.parts, "facts", (), best.fact.span)
+        for best, *rest in stating.values()
+    )
+
+
+def joined(by_words: Sequence[Hit], by_facts: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return the turns of two rankings in one, by their places in both; of a turn in both, the hit by its words."""
+    hits = {hit.turn.id: hit for hit in (*by_facts, *by_words)}
+    parts: dict[str, dict[str, float]] = defaultdict(dict)
+    for name, found in (("turns", by_words), ("facts", by_facts)):
+        for place, hit in enumerate(found, start=1):
+            parts[hit.turn.id][name] = 1 / (_FIRST + place)
+    placed = [
+        Hit(hit.turn, hit.facts, sum(parts[turn_id].values()), parts[turn_id], "both", hit.neighbours, hit.span)
+        for turn_id, hit in hits.items()
+    ]
+    return tuple(sorted(placed, key=lambda hit: -hit.score))

@@ -1,9 +1,17 @@
 """The Raw layer: verbatim turns."""
 
-from .clock import MemoryClock, set_instants, settle_timezone, wrong_instants
-from .local_times import AS_GIVEN, LocalTimes
 from .turn_log import BEGINNING, RawLog, TurnRows, digest, is_same
-from .validate import ROLES, TurnValidator, instant
+from .validate import (
+    AS_GIVEN,
+    ROLES,
+    LocalTimes,
+    MemoryClock,
+    TurnValidator,
+    instant,
+    set_instants,
+    settle_timezone,
+    wrong_instants,
+)
 
 __all__ = [
     "AS_GIVEN",

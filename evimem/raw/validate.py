@@ -1,18 +1,89 @@
-"""Validation of turns before they are stored: the limits of their fields and the defaults for missing ones."""
+"""Turns before they are stored: the limits and defaults of their fields, and their times, all aware or all naive."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone, tzinfo
 from hashlib import blake2b
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import orjson
 
-from ..errors import InvalidTurn, shown
-from ..types.json_bytes import json_bytes
-from ..types.values import Turn
-from .local_times import AS_GIVEN, LocalTimes, fixed_offset
+from ..db.meta import drop_meta, meta, read_meta, set_meta
+from ..db.tables import Tables
+from ..db.turn_sql import first_last_and_count
+from ..errors import InvalidQuery, InvalidTurn, shown
+from ..types.public_value import json_bytes
+from ..types.values import Fact, TimeSpan, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTimes:
+    """Brings times to the kind of a memory: `aware` or naive, read and written as times of `zone`.
+
+    Without a zone, times stay as they are given. Of a naive time that a clock shows twice, `fold` says which is meant.
+    """
+
+    zone: tzinfo | None = None
+    aware: bool = True
+
+    def read(self, time: datetime) -> datetime:
+        """Return a time as one of the memory's kind. Raise OverflowError for one at the edge of the calendar."""
+        given = fixed_offset(time)
+        if self.zone is None:
+            return given
+        if given.tzinfo is None:
+            return fixed_offset(given.replace(tzinfo=self.zone)) if self.aware else given
+        return self._written(given.astimezone(self.zone))
+
+    def now(self, seconds: float, *, naive: bool) -> datetime:
+        """Return a moment, in seconds since 1970, as a time of the memory's kind, which `naive` is without a zone.
+
+        Without a zone, an aware time is one of UTC, and a naive one is read in the zone of the machine. Raise
+        OverflowError, ValueError or OSError for a moment beyond the calendar.
+        """
+        if self.zone is None:
+            return datetime.fromtimestamp(seconds, None if naive else timezone.utc).replace(fold=0)
+        return self._written(datetime.fromtimestamp(seconds, self.zone))
+
+    def _written(self, local: datetime) -> datetime:
+        return fixed_offset(local) if self.aware else local.replace(tzinfo=None, fold=0)
+
+    def read_fact(self, fact: Fact) -> Fact:
+        """Return a fact with the edges of its event read. Raise OverflowError as `read`."""
+        if fact.event is None or fact.event.start is None or fact.event.end is None:
+            return fact
+        return replace(fact, event=self._read_span(fact.event, fact.event.start, fact.event.end))
+
+    def _read_span(self, span: TimeSpan, start: datetime, end: datetime) -> TimeSpan:
+        return replace(span, start=self.read(start), end=self.read(end))
+
+
+AS_GIVEN = LocalTimes()
+
+
+def fixed_offset(time: datetime) -> datetime:
+    """Return a time with its offset instead of a zone, as it is read back from a file: what is derived is then equal.
+
+    Raise ValueError, TypeError or OverflowError for an offset that a tzinfo of the caller cannot give.
+    """
+    return time if time.tzinfo is None else datetime.fromisoformat(datetime.isoformat(time))
+
+
+def zone_of(name: object) -> tzinfo:
+    """Return the zone of an IANA name such as "Europe/Madrid". Raise InvalidQuery for any other value."""
+    try:
+        if isinstance(name, str):
+            return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        pass
+    raise InvalidQuery(
+        f"timezone is {shown(name)}; expected an IANA name such as 'Europe/Madrid' (where the system has no database "
+        "of timezones: pip install tzdata)"
+    )
+
 
 MAX_TEXT = 1 << 20  # bytes of UTF-8 of a turn: its text, its caption and its metadata as JSON together
 MAX_NAME = 512  # characters of an id, a session or a speaker
@@ -154,3 +225,86 @@ def _metadata(turn: Turn) -> dict[str, Any]:
             f"metadata of turn {shown(turn.id)} cannot be kept ({error}); expected a mapping of strings to JSON values"
         ) from error
     return dict(kept)
+
+
+def settle_timezone(db: Tables, name: str | None) -> LocalTimes:
+    """Record the timezone in which naive times are read, or take the recorded one; return how times are read.
+
+    A memory that holds naive times keeps them, and aware ones become naive local times of the zone. Every other memory
+    with a timezone holds local times with their offset from then on, so that two turns in the hour that a clock repeats
+    keep their order. Times that were stored before are brought to the zone by a rebuild.
+
+    Raises:
+        InvalidQuery: The name is that of no zone, or the memory holds turns read in another one.
+    """
+    zone = None if name is None else zone_of(name)
+    kept = read_meta(db, "timezone", "clock")
+    if name is not None and kept.get("timezone") != name:
+        first, *_ = first_last_and_count(db, 1)
+        if "timezone" in kept and first is not None:
+            raise InvalidQuery(
+                f"timezone is {name!r} but this memory reads naive times in {kept['timezone']!r}; open it with that"
+            )
+        kind = "aware" if first is None else _kind(datetime.fromisoformat(first))
+        kept = {"clock": kind} | kept | {"timezone": name}
+        for key, value in kept.items():
+            set_meta(db, key, value)
+    if zone is None and "timezone" in kept:
+        zone = zone_of(kept["timezone"])
+    return AS_GIVEN if zone is None else LocalTimes(zone, aware=kept.get("clock") == "aware")
+
+
+class MemoryClock:
+    """The kind of times that a memory holds, aware or naive: naive ones have no instant to compare with aware ones.
+
+    The first turn of a memory without a timezone decides. With a timezone, times were brought to one kind before (see
+    `LocalTimes`).
+    """
+
+    def __init__(self, db: Tables) -> None:
+        self._db = db
+        self._kept = self._kind = meta(db, "clock")
+
+    def admits(self, turn: Turn) -> bool:
+        """Whether the time of a turn is of the kind that the memory holds."""
+        return self._kind in (None, _kind(turn.time))
+
+    def refusal(self, turn: Turn) -> InvalidTurn | None:
+        """Return why a turn is not stored, a naive time with aware ones or the other way round; None where it is."""
+        kind = _kind(turn.time)
+        self._kind = self._kind or kind
+        if self._kind == kind:
+            return None
+        return InvalidTurn(
+            f"turn {shown(turn.id)} has the {kind} time {turn.time.isoformat()!r} but this memory holds {self._kind} "
+            "times; open it with timezone='Europe/Madrid', or the zone in which naive times are meant, to add both, or "
+            f"give every time {'with' if self._kind == 'aware' else 'without'} a UTC offset"
+        )
+
+    def keep(self) -> None:
+        """Record what the turns that were not refused have decided."""
+        if self._kind is not None and self._kind != self._kept:
+            set_meta(self._db, "clock", self._kind)
+            self._kept = self._kind
+
+
+def _kind(time: datetime) -> str:
+    return "aware" if time.tzinfo else "naive"
+
+
+def forget_clock(db: Tables) -> None:
+    """Let the next turn decide again, in a memory without turns; one with a timezone keeps its kind of times."""
+    if meta(db, "timezone") is None:
+        drop_meta(db, "clock")
+
+
+def wrong_instants(db: Tables) -> list[tuple[int, int]]:
+    """Return (right instant, sequence number) of the turns whose stored instant is not that of their time."""
+    times = db.select("turn", "seq, time, instant", "seq")
+    right = ((instant(datetime.fromisoformat(time)), seq, kept) for seq, time, kept in times)
+    return [(found, seq) for found, seq, kept in right if found != kept]
+
+
+def set_instants(db: Tables, instants: Sequence[tuple[int, int]]) -> None:
+    """Correct the stored instants of turns, given as `wrong_instants` returns them."""
+    db.update("turn", "instant", "seq", instants)

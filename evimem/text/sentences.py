@@ -3,8 +3,34 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 
 from ..lang import ENGLISH
+
+Range = tuple[int, int]
+
+
+def merged(ranges: Iterable[Range], gap: int = 0) -> list[Range]:
+    """Return ranges in order, those that overlap or lie at most `gap` characters apart as one.
+
+    >>> merged([(8, 9), (0, 3), (2, 6)], gap=1), merged([(8, 9), (0, 3), (2, 6)], gap=2)
+    ([(0, 6), (8, 9)], [(0, 9)])
+    """
+    found: list[Range] = []
+    for start, end in sorted(ranges):
+        if found and start - found[-1][1] <= gap:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def scripts(text: str) -> Counter[str]:
+    """Return how many letters of each script a text has, by the name that Unicode gives it ("LATIN", "DEVANAGARI")."""
+    return Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in text if letter.isalpha())
+
 
 # These may be the last word of a sentence, so they bind only to a lower-case letter or a digit.
 _MAY_END = frozenset(ENGLISH.words("terms.abbreviations_that_may_end"))

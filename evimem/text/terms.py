@@ -3,16 +3,172 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+import unicodedata
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
 from itertools import islice
 from operator import add
+from pathlib import Path
+from typing import NamedTuple
 
 from ..lang import ENGLISH, Language
 from ..lang.guess import language_of
 from ..types.attempt import attempt
-from .irregular_forms import BASE
-from .plain_letters import plain
-from .stemming import porter
+
+_VC = re.compile("v+c+")
+_LETTERS = str.maketrans({**dict.fromkeys("bcdfghjklmnpqrstvwxz", "c"), **dict.fromkeys("aeiou", "v")})
+
+
+class _Suffixes:
+    """A table of suffixes, each with what replaces it. The longest that a word ends with is the one that counts."""
+
+    def __init__(self, table: Mapping[str, str]) -> None:
+        self._table = table
+        self._all = tuple(table)
+        self._longest_first = sorted(table, key=len, reverse=True)
+
+    def of(self, word: str) -> str:
+        """Return the suffix of a word; "" where it has none of these."""
+        if not word.endswith(self._all):
+            return ""
+        return next(suffix for suffix in self._longest_first if word.endswith(suffix))
+
+    def replace(self, word: str, min_measure: int) -> str:
+        """Replace the suffix if the measure of what stands before it is above `min_measure`."""
+        suffix = self.of(word)
+        if not suffix:
+            return word
+        start = word[: len(word) - len(suffix)]
+        return start + self._table[suffix] if _measure(start) > min_measure else word
+
+
+# The tables are those of the paper: step 1a, 2, 3 and 4.
+_PLURALS = _Suffixes({"sses": "ss", "ies": "i", "ss": "ss", "s": ""})
+_DOUBLE = _Suffixes(
+    {
+        "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
+        "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al",
+        "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble",
+        "logi": "log",
+    }
+)  # fmt: skip
+_ADJECTIVE = _Suffixes({"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""})
+_LAST = _Suffixes(
+    dict.fromkeys("al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split(), "")
+)
+
+
+def porter(word: str) -> str:
+    """Return the stem of a lower-case ASCII word; one or two letters are left as they are."""
+    if len(word) < 3:
+        return word
+    word = _past_and_gerund(_PLURALS.replace(word, min_measure=-1))
+    if word.endswith("y") and "v" in _shape(word[:-1]):
+        word = word[:-1] + "i"
+    word = _DOUBLE.replace(word, min_measure=0)
+    word = _ADJECTIVE.replace(word, min_measure=0)
+    return _tidy(_drop_last(word))
+
+
+def _shape(word: str) -> str:
+    """Return a word as a string of "c" and "v"; y is a vowel after a consonant."""
+    shape = word.translate(_LETTERS)
+    while (place := shape.find("y")) >= 0:
+        shape = shape[:place] + ("v" if shape[:place].endswith("c") else "c") + shape[place + 1 :]
+    return shape
+
+
+def _measure(word: str) -> int:
+    """Return Porter's measure m: how many vowel-consonant runs a word has."""
+    return len(_VC.findall(_shape(word)))
+
+
+def _past_and_gerund(word: str) -> str:
+    if word.endswith("eed"):
+        return word[:-1] if _measure(word[:-3]) > 0 else word
+    for suffix in ("ed", "ing"):
+        start = word.removesuffix(suffix)
+        if start != word and "v" in _shape(start):
+            return _restore(start)
+    return word
+
+
+def _restore(start: str) -> str:
+    """Restore a base from which -ed or -ing was cut: conflat -> conflate, hopp -> hop, fil -> file."""
+    if start.endswith(("at", "bl", "iz")):
+        return start + "e"
+    if len(start) > 1 and start[-1] == start[-2] and _shape(start)[-1] == "c" and start[-1] not in "lsz":
+        return start[:-1]
+    return start + "e" if _measure(start) == 1 and _is_short(start) else start
+
+
+def _is_short(word: str) -> bool:
+    return _shape(word).endswith("cvc") and word[-1] not in "wxy"
+
+
+def _drop_last(word: str) -> str:
+    suffix = _LAST.of(word)
+    start = word[: len(word) - len(suffix)]
+    kept = not suffix or _measure(start) < 2 or (suffix == "ion" and not start.endswith(("s", "t")))
+    return word if kept else start
+
+
+def _tidy(word: str) -> str:
+    """Drop a final -e and halve a final -ll."""
+    if word.endswith("e"):
+        start = word[:-1]
+        if _measure(start) > 1 or (_measure(start) == 1 and not _is_short(start)):
+            word = start
+    return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
+
+
+# What a writer may leave out: accents of Latin, Greek and Cyrillic letters, Hebrew and Arabic vowel points, the Arabic
+# hamza on a carrier and the stretching tatweel, the Indic nukta, joiners. Marks that make another letter or syllable
+# stay: Indic vowel signs and viramas, the voicing marks of kana, Thai vowels and tones.
+_OPTIONAL = re.compile(
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d"
+    "\u20d0-\u20f0\ufe20-\ufe2f]+"
+)
+_CANDRABINDU, _ANUSVARA = "\u0901", "\u0902"  # Hindi writes a nasal vowel with either mark
+
+
+def plain(text: str) -> str:
+    """Return a text with case, accents and optional marks folded, and straight apostrophes."""
+    folded = text.casefold()
+    if folded.isascii():
+        return folded
+    decomposed = unicodedata.normalize("NFKD", folded).replace(_CANDRABINDU, _ANUSVARA).replace("\u2019", "'")
+    return unicodedata.normalize("NFC", _OPTIONAL.sub("", decomposed))  # kana and Hangul are one character again
+
+
+class IrregularVerb(NamedTuple):
+    """The forms of a verb that -ed does not make."""
+
+    base: str
+    past: str
+    participle: str
+
+
+def _irregular_verb(base: str, past: str, participle: str = "") -> IrregularVerb:
+    return IrregularVerb(base, past, participle or past)
+
+
+IRREGULAR_VERBS = tuple(_irregular_verb(*entry.split("/")) for entry in ENGLISH.words("verbs.irregular"))
+
+
+def _base_forms() -> dict[str, str]:
+    unmapped = frozenset(ENGLISH.words("terms.unmapped_verb_forms"))
+    bases = {form: verb.base for verb in IRREGULAR_VERBS for form in verb[1:] if form not in {verb.base, *unmapped}}
+    for entry in (*ENGLISH.words("terms.more_verb_forms"), *ENGLISH.words("terms.irregular_nouns")):
+        base, form = entry.split("/")
+        bases[form] = base
+    return bases
+
+
+BASE = _base_forms()
+"""The base of each irregular form that shares its stem."""
+
 
 # Scripts written without spaces. Where the script changes, a word mostly ends.
 _IDEOGRAPHS = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -113,3 +269,17 @@ def _words_of_any_script(folded: str) -> list[str]:
         if pairs and alone:
             found += characters
     return found
+
+
+TABLE = Path(__file__).with_name("data") / "vocabulary_stems.txt"
+
+
+@cache
+def vocabulary_stems() -> tuple[str, ...]:
+    """Return the stem of each piece of the vocabulary, in its order; "" for a piece that is no word."""
+    return tuple(TABLE.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+
+
+def stem_pieces(pieces: Iterable[str]) -> list[str]:
+    """Compute the table from the pieces of a vocabulary. Continuations ("##ing"), marks and numbers are no words."""
+    return [stem(piece) if piece.isalpha() else "" for piece in pieces]

@@ -1,14 +1,88 @@
-"""The result of a question: an answer or an abstention, its citations and its cost."""
+"""The result of a question, the limits it is asked under, and the block of a prompt."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Literal
 
 from .public_value import PublicValue
 from .trace import FALL_BACK, Acted, Trace
-from .values import Gap, Tier, TimeSpan
+from .values import Gap, Tier, TimeSpan, Turn
+
+MOST = 2**31 - 1  # of anything counted: more than a memory holds, and still an integer of SQLite and numpy
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Limits of one question. Checked when it is asked.
+
+    Attributes:
+        iterations: At most this many rounds of searching and judging, at least 1; None for as many as the loop has of
+            itself: 3 of "iris", 5 decisions of "memr3", 4 rounds of "mgretrieval", 8 turns of "mragent".
+        k: At most this many turns of a search, at least 1; None for the loop's own: 10 of "iris", which takes three
+            more in each further round, and of a round of "mgretrieval", 5 of "memr3" and "mragent".
+        tokens: At most this many tokens of evidence are shown to the judge, counted with the shipped WordPiece
+            vocabulary, at least 1 (E6).
+        seconds: Start no further iteration after this many wall-clock seconds, and end a judge's request then; None for
+            no limit. Not an error once there was a check: the question is answered from the evidence so far. Wording
+            the answer has at least a quarter of this time, so that all may take a quarter more. Where the model fails
+            and the offline judge is asked, this has what is left, and looks once if nothing is.
+        abstain_below: Abstain below this probability, 0 to 1; None takes that of the calibration, else the shipped one.
+        format: How the answer is to be written, in your own words ("one sentence, no names"); a model's answer only.
+    """
+
+    iterations: int | None = None
+    k: int | None = None
+    tokens: int = 4000
+    seconds: float | None = None
+    abstain_below: float | None = None
+    format: str = ""
+
+
+Style = Literal["plain", "xml", "json"]
+CountTokens = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockForm:
+    """What a block is to be: see the arguments of `Memory.block`. Without `count`, tokens are bounded from above."""
+
+    tokens: int = 1500
+    style: Style = "plain"
+    gate: bool = True
+    check: bool = False
+    count: CountTokens | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Block(PublicValue):
+    """Context from memory for a model of your own. See `Memory.block`.
+
+    Attributes:
+        text: The text for a user message of the prompt; empty if there is nothing to recall, or nothing fits. Never put
+            it into a system message: it quotes what people, assistants and tools wrote.
+        turns: The turns that are quoted, whole or in part, in the order of the text: the line `[3]` is `turns[2]`.
+        tokens: The tokens of `text`: by the caller's `count`, else an upper bound for the tokenizers in common use.
+        relevance: How likely it is that the memory has something to say to the message, 0 to 1.
+        tier: With `check=True`, how far the evidence answers the question, judged by rule; else None.
+        confidence: With `check=True`, the probability, 0 to 1, that the memory answers the question; else None.
+        missing: With `check=True`, what is missing from the evidence, the worst first; else None.
+    """
+
+    text: str
+    turns: tuple[Turn, ...]
+    tokens: int
+    relevance: float
+    tier: Tier | None = None
+    confidence: float | None = None
+    missing: tuple[Gap, ...] | None = None
+
+    def _repr_html_(self) -> str:
+        """Return a notebook's view of it: the text as a prompt gets it; escaped."""
+        return f"<div><pre>{escape(self.text)}</pre><p><small>{self.tokens:,} tokens</small></p></div>"
+
 
 AnswerKind = Literal["answer", "quote", "abstained", "failed"]
 ConfidenceIs = Literal["calibrated", "uncalibrated"]

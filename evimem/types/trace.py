@@ -11,9 +11,8 @@ from typing import Any, ClassVar, TypeAlias
 
 import orjson
 
-from .json_bytes import json_bytes
 from .model import ToolUse
-from .public_value import PublicValue
+from .public_value import PublicValue, json_bytes
 from .values import Gap, Tier, Turn
 
 VERSION = 2  # of what its analysis holds: 1 had the settings of a loop among the limits of its budget

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from .json_bytes import json_bytes
+from .public_value import json_bytes
 
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType({"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le})
 OPERATORS = ("$eq", "$ne", *_ORDERS, "$in", "$prefix")

@@ -23,7 +23,7 @@ import evimem
 from evimem.__main__ import main
 from evimem.adapters.mcp_server import MemoryTools, Opening, build
 from evimem.adapters.user_tokens import new_token
-from evimem.cli.exit_codes import Exit
+from evimem.cli.arguments import Exit
 
 ADDED = {"speaker": "Mira", "text": "I adopted a puppy called Juno.", "time": "2024-03-12T18:20", "session": "s1"}
 Session = Callable[[Client], Awaitable[None]]

@@ -56,11 +56,11 @@ CODE_WORDS = {  # literals of many words that are code, not knowledge of a langu
     ("date_rules.py", "fr"): "codes of languages",
     ("page.py", "answer"): "styles of printed text",
     ("reports.py", "added"): "outcomes of a turn",
-    ("stemming.py", "al"): "suffixes that the Porter algorithm removes",
+    ("terms.py", "al"): "suffixes that the Porter algorithm removes",
     ("values.py", "entity"): "kinds of gap",
     ("watching.py", "add"): "names of calls",
     ("values.py", "minute"): "granularities of a time span",
-    ("verbs.py", "at"): "endings of stems that lost a mute e",
+    ("tagging.py", "at"): "endings of stems that lost a mute e",
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import evimem
 from benchmarks.scoring.result_file import as_json, read_result
-from evimem.cli.exit_codes import Exit
+from evimem.cli.arguments import Exit
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks.scoring.result_file import read_result
-from evimem.cli.exit_codes import Exit
+from evimem.cli.arguments import Exit
 from evimem.testing import Fault, ModelServer
 
 JUDGED = {"tier": "exact", "confidence": 0.95, "requirements": [], "gaps": [], "next_query": "", "reason": "said"}

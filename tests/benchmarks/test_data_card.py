@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.__main__ import main
 from benchmarks.scoring.labelled_chats import read_chats
-from evimem.cli.exit_codes import Exit
+from evimem.cli.arguments import Exit
 
 CHATS = Path(__file__).parents[2] / "benchmarks" / "chats"
 CARD = (CHATS / "README.md").read_text(encoding="utf-8")

@@ -11,8 +11,8 @@ from benchmarks.scoring.g_eval import SAMPLES, grade_answer
 from benchmarks.scoring.locomo_tables import answer_measures
 from benchmarks.scoring.run_locomo import run_locomo
 from evimem.errors import ReplyError
+from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 from evimem.loaders.examples import load_example
-from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 from evimem.loops import Iris
 from evimem.testing import Fault, ModelServer, ScriptedModel
 from evimem.types.model import Reply

@@ -9,8 +9,8 @@ from benchmarks.scoring.run_locomo import IngestResult, QuestionResult, Run, que
 from benchmarks.scoring.selective import answering, sufficiency
 from evimem.calibration.calibration_report import Point
 from evimem.cli import page
+from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 from evimem.loaders.examples import load_example, load_questions
-from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 
 ONE = QuestionResult(
     sample="a",

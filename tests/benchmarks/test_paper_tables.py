@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.paper_tables import TABLES, Requeried, _approach, _needed, latency, requeries, run_sample, table, tiers
 from benchmarks.scoring.run_locomo import QuestionResult
+from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 from evimem.loaders.examples import load_example
-from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 from evimem.types.model import Complete
 
 ONE = QuestionResult(

@@ -4,8 +4,8 @@ from dataclasses import fields, replace
 
 from benchmarks.scoring.asking import Asker
 from benchmarks.scoring.run_locomo import QuestionResult, run_locomo
+from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 from evimem.loaders.examples import load_example
-from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 
 TIMES = dict.fromkeys(("search_seconds", "ask_seconds"), 0.0) | {"stages": ()}
 ADOPTED = LocomoQuestion("When did Mira adopt her puppy?", "last Friday", None, ("D1:3",), 2)

@@ -20,8 +20,7 @@ from benchmarks.scoring.run_locomo import run_locomo
 from benchmarks.scoring.run_longmemeval import run_longmemeval
 from benchmarks.scoring.scored_memory import OwnMemory, PlainBm25
 from benchmarks.scoring.synthetic import _tables, synthetic_chat
-from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
-from evimem.loaders.longmemeval_format import LongMemEvalCase
+from evimem.loaders.data_sets import LocomoQuestion, LocomoSample, LongMemEvalCase
 from evimem.loops import Iris
 
 VALUES = [value for form in _tables()["attributes"].values() for value in form["values"]]

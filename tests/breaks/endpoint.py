@@ -6,7 +6,7 @@ from typing import Any
 import openai
 
 from evimem import ModelUnavailable
-from evimem.openai import http_errors
+from evimem.openai import wire_format
 from evimem.openai.endpoint import Server
 from tests.breaks.gates import SECRETS
 from tests.breaks.patch import put
@@ -43,12 +43,12 @@ def only_openai_errors_are_caught() -> None:
 
 @breaks(gate="tests/openai/test_http_errors.py::test_ten_shapes_of_secrets_are_redacted", says="assert")
 def response_bodies_are_not_redacted() -> None:
-    put(http_errors, "redact", lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace"))
+    put(wire_format, "redact", lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace"))
 
 
 @breaks(gate=SECRETS, says="a key of the shape|what was said shows")
 def errors_hold_raw_response_bodies() -> None:
-    put(http_errors, "redact", lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace"))
+    put(wire_format, "redact", lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace"))
     put(ModelUnavailable, "__str__", lambda self: f"{self.args} {self.detail}")
 
 

@@ -7,7 +7,7 @@ from evimem.cli import arguments, page
 from evimem.db import atomic_files, connection
 from evimem.db.connection import Connection
 from evimem.doors import places
-from evimem.ingest import export, import_file
+from evimem.ingest import import_file
 from evimem.loaders import formats
 from evimem.store import forgotten_ids, open_file, sqlite
 from tests.breaks.gates import BESIDE, IMPORT, MODES
@@ -105,7 +105,7 @@ def a_link_to_a_memory_is_not_followed() -> None:
 
 @breaks(gate=f"{BESIDE}::test_no_call_opens_the_database_file_outside_sqlite", says="DID NOT RAISE")
 def an_export_may_replace_a_database() -> None:
-    put(export, "check_replaceable", lambda path: None)
+    put(import_file, "check_replaceable", lambda path: None)
 
 
 @breaks(

@@ -7,7 +7,7 @@ from typing import Any
 
 from evimem import Memory, ReplyError, Turn, UnknownTurn, loops
 from evimem.extract import RuleExtractor, updates
-from evimem.llm import extract_facts, llm_judge, prompt_fields, quoting
+from evimem.llm import extract_facts, json_reply, llm_judge, prompts
 from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.store.sqlite import SqliteStore
 from tests.breaks.gates import ASKING, FUZZ, MALFORMED, MODEL, POISONING, QUEUE, SCHEDULES
@@ -101,7 +101,7 @@ def unknown_labels_are_looked_up() -> None:
 
 @breaks(gate=FUZZ, says="TypeError|AttributeError")
 def reply_fields_are_not_validated() -> None:
-    put(prompt_fields, "items", lambda value: value)
+    put(json_reply, "items", lambda value: value)
 
 
 @breaks(gate=f"{POISONING}::test_what_an_assistant_repeats_is_not_learnt_again", says="was learnt again")
@@ -120,4 +120,4 @@ def a_query_is_written_after_the_last_search() -> None:
 
 @breaks(gate="tests/llm/test_quoting.py::test_no_marker_of_a_chat_template_can_be_written", says=r"im_start.* not in ")
 def markers_of_chat_templates_are_passed_on() -> None:
-    put(quoting, "_MARKER", re.compile("(?!)"))
+    put(prompts, "_MARKER", re.compile("(?!)"))

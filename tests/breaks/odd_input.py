@@ -5,7 +5,7 @@ from typing import Any
 from evimem import Turn
 from evimem.extract import RuleExtractor
 from evimem.raw import turn_log
-from evimem.raw.name_table import NameTable
+from evimem.raw.turn_log import NameTable
 from tests.breaks.gates import ODD_INPUT
 from tests.breaks.patch import put
 from tests.breaks.registry import breaks

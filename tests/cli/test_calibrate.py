@@ -6,7 +6,7 @@ import pytest
 
 import evimem
 import evimem.loaders.examples
-from evimem.cli.exit_codes import Exit
+from evimem.cli.arguments import Exit
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import evimem
-from evimem.cli.exit_codes import Exit
+from evimem.cli.arguments import Exit
 from evimem.loaders.examples import load_example
 from evimem.loops import LOOPS
 from tests.copies import copied

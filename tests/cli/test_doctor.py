@@ -13,7 +13,7 @@ import pytest
 import evimem
 from evimem import Memory
 from evimem.cli import page
-from evimem.cli.exit_codes import Exit
+from evimem.cli.arguments import Exit
 from evimem.cli.page import Progress
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import evimem
-from evimem.cli import open_memory
+from evimem.cli import arguments
 from evimem.cli.page import Screen, visible
 from evimem.testing import ScriptedModel
 
@@ -57,7 +57,7 @@ def test_a_models_answer_does_not_steer_the_terminal(cli, path, monkeypatch):
     said = said.replace("\x07", "\\u0007").replace("\x9b", "\\u009b")
     replies = {"judge": judged, "answer": said}
     model = ScriptedModel(then=lambda request: replies[request.role])
-    monkeypatch.setattr(open_memory, "model", lambda options: model)
+    monkeypatch.setattr(arguments, "model", lambda options: model)
     ran = cli("ask", path, "When did Mira adopt her puppy?", "--llm", "--model", "m", "--base-url", "http://x")
     assert STEERS.findall(ran.out + ran.err) == []
     assert "on Friday" in ran.out

@@ -3,7 +3,7 @@ import json
 import pytest
 
 import evimem
-from evimem.cli.exit_codes import Exit
+from evimem.cli.arguments import Exit
 from evimem.loaders import Conversation
 from evimem.loaders.examples import load_example
 

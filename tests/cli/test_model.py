@@ -7,7 +7,7 @@ import time
 import pytest
 
 import evimem
-from evimem.cli.exit_codes import Exit
+from evimem.cli.arguments import Exit
 from evimem.loaders.examples import load_example
 from evimem.testing import Fault, ModelServer
 from tests.replies import SUPPORTED

@@ -6,7 +6,7 @@ import pytest
 
 from evimem.__main__ import main
 from evimem.cli import arguments
-from evimem.cli.exit_codes import MEANINGS, Exit, code_of
+from evimem.cli.arguments import MEANINGS, Exit, code_of
 from evimem.errors import (
     EmbedderError,
     EmbedderMismatch,

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from evimem.embedding import StaticEmbedder
-from evimem.embedding.artifact import quantize, read_artifact, write_artifact
-from evimem.embedding.static_embedder import SHIPPED
+from evimem.embedding.static_embedder import SHIPPED, quantize, read_artifact, write_artifact
 from evimem.errors import EmbedderError
 
 PIECES = ["[UNK]", "red", "blue", "##ish", "."]

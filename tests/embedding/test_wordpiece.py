@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from evimem.embedding import WordPiece, count_tokens, wordpiece
+from evimem.embedding import WordPiece, count_tokens, static_embedder
 from evimem.embedding.static_embedder import SHIPPED
 
 SAMPLES = json.loads(Path(__file__).with_name("samples.json").read_text(encoding="utf-8"))
@@ -105,13 +105,13 @@ def test_a_word_of_more_than_a_hundred_characters_is_unknown():
 def test_what_is_remembered_stays_bounded_and_changes_nothing(monkeypatch):
     text = " ".join(f"word{number} shared {'x' * 200} {chr(0x3B1 + number)}" for number in range(50))
     expected = OURS.ids(text)
-    monkeypatch.setattr(wordpiece, "_WORDS_KEPT", 8)
-    monkeypatch.setattr(wordpiece, "_FOLDS_KEPT", 8)
-    monkeypatch.setattr(wordpiece, "_FOLDED", wordpiece._Folded())
+    monkeypatch.setattr(static_embedder, "_WORDS_KEPT", 8)
+    monkeypatch.setattr(static_embedder, "_FOLDS_KEPT", 8)
+    monkeypatch.setattr(static_embedder, "_FOLDED", static_embedder._Folded())
     small = WordPiece(OURS.pieces(range(len(OURS))))
     assert small.ids(text) == expected
     assert len(small._known) <= 8
-    assert len(wordpiece._FOLDED) <= 8
+    assert len(static_embedder._FOLDED) <= 8
 
 
 def test_long_texts_take_time_in_proportion():

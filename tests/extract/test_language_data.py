@@ -12,9 +12,9 @@ import pytest
 
 import evimem
 from evimem import lang
-from evimem.extract.tag_letters import letters
+from evimem.extract.tagging import letters
 from evimem.lang import ENGLISH
-from evimem.text.irregular_forms import IRREGULAR_VERBS
+from evimem.text.terms import IRREGULAR_VERBS
 
 FILES = ["grammar", "predicates", "small_talk", "terms", "verbs"]
 PACKAGE = Path(evimem.__file__).parent

@@ -1,8 +1,8 @@
 import pytest
 
 from evimem.extract import predicate_class
-from evimem.extract.predicates import sense
-from evimem.extract.verbs import gerund, lemma, third_person
+from evimem.extract.tagging import gerund, lemma, third_person
+from evimem.extract.updates import sense
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from evimem.extract.tag_letters import Tag, TagSet, letters, tag_pattern
+from evimem.extract.tagging import Tag, TagSet, letters, tag_pattern
 
 TAGS = {name: letter for name, letter in vars(Tag).items() if name.isupper()}
 

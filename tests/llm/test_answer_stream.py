@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from evimem.llm.answer_stream import MOST_WATCHED, AnswerStream
+from evimem.llm.json_reply import MOST_WATCHED, AnswerStream
 from tests.llm.test_json_reply import THOUGHTS
 
 REPLY = json.dumps(

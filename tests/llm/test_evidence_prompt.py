@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from evimem.llm.evidence_prompt import AROUND_CHARACTERS, show_evidence
-from evimem.llm.quoting import escape
+from evimem.llm.prompts import escape
 from evimem.types.values import Fact, TimeSpan
 from tests.llm.views import evidence, page, turn, view_of
 

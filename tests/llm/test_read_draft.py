@@ -3,8 +3,7 @@ import json
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.llm.prompts import reply_form
-from evimem.llm.quoting import find_quote
+from evimem.llm.prompts import find_quote, reply_form
 from evimem.llm.read_verdict import read_draft
 from evimem.types.answer import Citation
 from tests.llm.views import page, turn

@@ -7,7 +7,7 @@ import pytest
 
 import evimem
 from evimem.errors import ImportFailed
-from evimem.loaders import parts, read_chatgpt
+from evimem.loaders import conversation, read_chatgpt
 
 
 def node(name, parent, role, text, **message):
@@ -109,14 +109,14 @@ def test_the_zip_is_read_like_the_file(written, tmp_path):
 
 
 def test_a_zip_bomb_is_stopped_by_what_comes_out_of_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "RATIO_COUNTS_FROM", 1 << 20)
+    monkeypatch.setattr(conversation, "RATIO_COUNTS_FROM", 1 << 20)
     bomb = zipped(tmp_path / "bomb.zip", "conversations.json", b"[" + b" " * (4 << 20) + b"]")
     with pytest.raises(ImportFailed, match="unpacks to over 2 MiB"):
         list(read_chatgpt(bomb))
 
 
 def test_an_unpacked_size_over_the_limit_is_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(conversation, "MAX_BYTES", 1 << 20)
     with pytest.raises(ImportFailed, match="unpacks to over"):
         list(read_chatgpt(zipped(tmp_path / "big.zip", "conversations.json", b"[" + b" " * (2 << 20) + b"]")))
 

@@ -6,7 +6,7 @@ import pytest
 
 import evimem
 from evimem.errors import ImportFailed
-from evimem.loaders import detect, load, parts
+from evimem.loaders import conversation, detect, load
 
 NOON = datetime(2024, 3, 12, 12, tzinfo=timezone.utc)
 CHATGPT = {
@@ -183,7 +183,7 @@ def test_a_zip_of_something_else_is_not_taken_for_chatgpts(zipped):
 
 
 def test_a_file_that_is_parsed_whole_has_a_limit(kept, monkeypatch):
-    monkeypatch.setattr(parts, "MAX_WHOLE", 100)
+    monkeypatch.setattr(conversation, "MAX_WHOLE", 100)
     with pytest.raises(ImportFailed, match="has over 0 MiB"):
         turns_of(kept(TELEGRAM))
 

@@ -5,7 +5,7 @@ import pytest
 
 from evimem.errors import ImportFailed
 from evimem.loaders import read_locomo
-from evimem.loaders.locomo_format import evidence_ids, known_file
+from evimem.loaders.data_sets import evidence_ids, known_file
 
 SAMPLE = {
     "qa": [

@@ -16,8 +16,7 @@ from evimem.loops import LOOPS, answer_question
 from evimem.loops.answering import cost
 from evimem.loops.task import Task
 from evimem.offline.offline_judge import OfflineJudge
-from evimem.types.answer import Citation
-from evimem.types.budget import Budget
+from evimem.types.answer import Budget, Citation
 from evimem.types.trace import Acted, Called, Found, GapsChanged, Judged, Stopped, Trace
 from evimem.types.values import Gap, Tier, TimeSpan, Turn
 

@@ -22,8 +22,7 @@ from evimem.judging.exploring import MOST_CALLS, TOOLS, Explored, Move, ToolCall
 from evimem.judging.reading import Chosen, Considered, Round
 from evimem.loops import LOOPS
 from evimem.loops.task import Task
-from evimem.types.answer import Answer, Citation
-from evimem.types.budget import Budget
+from evimem.types.answer import Answer, Budget, Citation
 from evimem.types.stored import Entry, Keyword, Scope
 from evimem.types.trace import Acted, Found
 from evimem.types.values import Tier, Turn

@@ -20,8 +20,7 @@ from evimem.loops.memr3 import open_gaps
 from evimem.loops.task import Task
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import FakeClock, ScriptedModel
-from evimem.types.answer import Answer, Citation
-from evimem.types.budget import Budget
+from evimem.types.answer import Answer, Budget, Citation
 from evimem.types.trace import Acted, Found, Judged, Stopped
 from evimem.types.values import Gap, Hit, Tier, Turn
 from tests.llm.views import turn as said

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.span import SPAN
 from evimem.judging.evidence import View
-from evimem.offline.match_sentences import match
+from evimem.offline.matching import match
 from evimem.offline.signals import Altered, altered, contrasted, in_words
 from evimem.text.terms import stem
 

@@ -9,7 +9,7 @@ import pytest
 
 from evimem.judging.evidence import View
 from evimem.offline.constants import SHIPPED
-from evimem.offline.match_sentences import match
+from evimem.offline.matching import match
 from evimem.offline.quotation import Quotation, asked_form, quote, turn_signals
 from evimem.offline.signals import attribution, meaning, of_another
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from evimem.offline.sentence_units import SentenceUnit, addressee, units
+from evimem.offline.matching import SentenceUnit, addressee, units
 from evimem.types.values import Turn
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from evimem.errors import ModelError, ModelUnavailable, ReplyError
 from evimem.openai import OpenAI
-from evimem.openai.batch_client import read_batch
+from evimem.openai.chat_client import read_batch
 from evimem.testing import Fault, ModelServer
 from evimem.types.model import Complete, Reply
 

@@ -11,7 +11,7 @@ import pytest
 
 from evimem.errors import ModelTimeout, ModelUnavailable, ReplyError
 from evimem.openai import OpenAI
-from evimem.openai.http_errors import LENGTHS
+from evimem.openai.wire_format import LENGTHS
 from evimem.testing import Fault, ModelServer
 from evimem.types.model import Complete
 from tests.lateness import Lateness

@@ -4,7 +4,7 @@ from datetime import datetime, timezone
 import pytest
 
 from evimem.errors import PromptTooLong
-from evimem.openai.http_errors import ErrorResponse, backoff, error_from, redact, rejected_option, retry_after
+from evimem.openai.wire_format import ErrorResponse, backoff, error_from, redact, rejected_option, retry_after
 
 NOW = datetime(2024, 3, 12, 12, 0, tzinfo=timezone.utc)
 

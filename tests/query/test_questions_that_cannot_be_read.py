@@ -18,7 +18,7 @@ READINGS = (
     "evimem.query.analysis._other_names",
     "evimem.query.analysis._keywords",
     "evimem.query.analysis.stem",
-    "evimem.query.foreign_questions.language_of",
+    "evimem.query.analysis.language_of",
     "evimem.index.prepared_query.terms",
     "evimem.block.compose.terms",
     "evimem.block.gate.terms",

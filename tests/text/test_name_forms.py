@@ -2,7 +2,7 @@
 
 import pytest
 
-from evimem.text.name_forms import other_forms
+from evimem.text.names import other_forms
 
 
 @pytest.mark.parametrize(

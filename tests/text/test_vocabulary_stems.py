@@ -1,6 +1,5 @@
-from evimem.embedding.static_embedder import SHIPPED
-from evimem.embedding.wordpiece import WordPiece
-from evimem.text.vocabulary_stems import stem_pieces, vocabulary_stems
+from evimem.embedding.static_embedder import SHIPPED, WordPiece
+from evimem.text.terms import stem_pieces, vocabulary_stems
 
 
 def test_the_shipped_table_holds_the_stems_of_the_shipped_vocabulary():

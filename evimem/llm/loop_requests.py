@@ -1,13 +1,9 @@
-"""The request of a turn that explores the memory with tools (MRAgent) and its reply: calls, or an answer.
-
-A model that knows tools is given them as functions, and what it called as messages; another names its calls in its
-reply. Either way the calls are read from the reply and performed by the loop.
-"""
+"""The requests of the loops that read in rounds (MGRetrieval) or explore with tools (MRAgent), and their replies."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
@@ -16,16 +12,74 @@ from typing import Any
 from ..errors import ReplyError
 from ..judging.evidence import Verdict, View
 from ..judging.exploring import MOST_CALLS, PARTED, TOOLS, Explored, Move, Result, Tool, ToolCall
+from ..judging.reading import Considered, Round
 from ..types.model import Complete, Message, Reply, ToolSpec, ToolUse
+from ..types.stored import Keyword
 from ..types.values import Tier
-from . import prompt_fields, reply_schemas
+from . import json_reply, prompts
 from .evidence_prompt import ShownEvidence, evidence_request
 from .json_reply import read
-from .prompts import load, reply_form
-from .quoting import bullets, escape_attribute, marked, named
+from .prompts import bullets, escape_attribute, load, marked, named, prompt_request, reply_form
 from .read_verdict import verdict_in
 
 MOST_ANSWER = 1_000  # characters
+MOST_CANDIDATES = 40  # keywords that a request lists: those that a question matches, never a vocabulary
+
+
+def choose_request(question: str, candidates: Sequence[Keyword], most: int) -> Complete:
+    """Return the request to choose among the keywords that a question matches."""
+    rows = [
+        f'{label}: "{escape_attribute(one.term)}" for "{escape_attribute(one.word)}", in {one.turns}'
+        for label, one in _labels(candidates).items()
+    ]
+    return prompt_request(
+        "decide", "keywords", prompts.KEYWORDS, question=marked(question), candidates="\n".join(rows), most=most
+    )
+
+
+def read_choice(text: str, candidates: Sequence[Keyword], most: int) -> tuple[Keyword, ...]:
+    """Return the keywords in a reply. Raise ReplyError where it has none of those that were listed."""
+    reply = read(text, "decide", ("keywords",), form=reply_form("keywords"))
+    known = _labels(candidates)
+    named_ids = [json_reply.text(item, 40).lower().strip("[]() ") for item in json_reply.items(reply["keywords"])]
+    chosen = dict.fromkeys(known[label] for label in named_ids if label in known)
+    if not chosen:
+        raise ReplyError("decide", "its keywords are none of those listed", text)
+    return tuple(chosen)[:most]
+
+
+def consider_request(view: View, reading: Round, shown: ShownEvidence) -> Complete:
+    """Return the request for a round."""
+    kept = [label for label, turn in shown.items.items() if turn.id in reading.critical]
+    return evidence_request(
+        "decide",
+        "consider",
+        prompts.CONSIDER,
+        view,
+        shown,
+        number=reading.number,
+        most=reading.most,
+        critical=", ".join(kept) or "none",
+        answer=bullets([reading.answer] if reading.answer else []),
+    )
+
+
+def read_considered(text: str, view: View, shown: ShownEvidence) -> Considered:
+    """Return what a round came to. Raise ReplyError when the reply has no tier, confidence or word on acceptance."""
+    reply = read(text, "decide", ("critical", "accepted", "tier"), form=reply_form("consider"))
+    verdict = replace(verdict_in(reply, "decide", text, view, shown), mapped=False)
+    accepted = json_reply.flag(reply.get("accepted"))
+    if accepted is None:
+        raise ReplyError("decide", "its accepted is neither true nor false", text)
+    answer = json_reply.stated(reply.get("answer"), MOST_ANSWER)
+    read_turns = frozenset(turn.id for turn in shown.turns)
+    return Considered(verdict, answer, shown.ids(reply.get("critical")), accepted and bool(answer), read_turns)
+
+
+def _labels(candidates: Sequence[Keyword]) -> dict[str, Keyword]:
+    return {f"k{number}": one for number, one in enumerate(candidates[:MOST_CANDIDATES], 1)}
+
+
 MOST_RESULTS = 24  # of the newest calls that a request lists
 MOST_ROWS = 12  # of each
 MOST_KEY = 300  # characters
@@ -43,7 +97,7 @@ def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Com
     request = evidence_request(
         "decide",
         "explore",
-        reply_schemas.EXPLORE,
+        prompts.EXPLORE,
         view,
         shown,
         cues=bullets(explored.cues),
@@ -70,7 +124,7 @@ def read_move(reply: Reply, view: View, shown: ShownEvidence) -> Move:
     listed = fields.get("calls")
     entries = listed if isinstance(listed, list) else []
     calls = (*called, *(_call(entry, reply.text, shown) for entry in entries[: 2 * MOST_CALLS]))
-    answer = prompt_fields.stated(fields.get("answer"), MOST_ANSWER)
+    answer = json_reply.stated(fields.get("answer"), MOST_ANSWER)
     return Move(verdict, tuple(dict.fromkeys(calls)), answer, shown.ids(fields.get("supports")))
 
 
@@ -103,12 +157,12 @@ def _arguments(use: ToolUse) -> dict[str, Any]:
 
 def _call(entry: Any, text: str, shown: ShownEvidence) -> ToolCall:
     fields = entry if isinstance(entry, dict) else {}
-    wanted = prompt_fields.choice(fields.get("tool"), TOOLS)
+    wanted = json_reply.choice(fields.get("tool"), TOOLS)
     tool = next((known for known in TOOLS if known == wanted), None)
     if tool is None:
         raise ReplyError("decide", f"a call names none of the tools {TOOLS!r}", text)
-    of, part = (prompt_fields.text(fields.get(name), MOST_KEY) for name in ("of", "part"))
-    page = prompt_fields.text(fields.get("page"), 6)
+    of, part = (json_reply.text(fields.get(name), MOST_KEY) for name in ("of", "part"))
+    page = json_reply.text(fields.get("page"), 6)
     turn = shown.turn(of) if tool in _TURNS else None
     return ToolCall(tool, of if turn is None else turn.id, part, max(1, int(page)) if page.isdecimal() else 1)
 

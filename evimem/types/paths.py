@@ -1,5 +1,0 @@
-"""How a path is given."""
-
-from os import PathLike
-
-AnyPath = str | PathLike[str]
