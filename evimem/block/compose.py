@@ -23,6 +23,10 @@ from ..types.values import Hit, Turn
 from .find import Recollected, asks
 from .quoted_lines import Line, dates_in, line_text
 
+CLOSE, SAME = (
+    0.95,
+    0.5,
+)  # of the score of a hit, and of its words, in others that answer as well: the newest is tried first
 STOPS = 0.45  # of the best score: of the turns that answer, 3 in 100 lie below it, and half of all others
 ALIKE = 0.8  # of the words of two turns that one of them is shown for both
 COMMON = 2 * ALIKE / (1 + ALIKE)  # the same, of the words of each added up: such turns are nearly as long
@@ -45,7 +49,7 @@ def compose(
     """Return the lines of a block as they were chosen; `wanted` are the terms by which passages are shown."""
     page = _Filling(style, count, frozenset(wanted), tokens)
     page.add_wishes(wishes[:MOST_WISHES], min(MOST_WISH_TOKENS, int(WISH_SHARE * tokens)))
-    groups = _told_apart(found.hits)
+    groups = _newest_first(_told_apart(found.hits))
     repeated = {turn.id for _, hit, alike in groups if alike for turn in (hit.turn, *alike)}  # shown once, in its place
     for _, hit, alike in _own_word_first(groups):
         if page.is_full:
@@ -58,6 +62,24 @@ def compose(
 def terms_in(text: str) -> frozenset[str]:
     """Return the terms of a text, its plain words where these cannot be read."""
     return frozenset(without([], terms, text) or plainest(text))
+
+
+def _newest_first(groups: Sequence[_Group]) -> list[_Group]:
+    """Return groups as they come, but what answers as well in much the same words by time: what was said last holds."""
+    ordered = list(groups)
+    for place, (said, hit, _) in enumerate(ordered):
+        close = [place]
+        for other in range(place + 1, len(ordered)):
+            words, next_hit, _ = ordered[other]
+            if next_hit.score < CLOSE * hit.score:
+                break
+            if next_hit.turn.speaker == hit.turn.speaker and 2 * len(words & said) >= SAME * (len(words) + len(said)):
+                close.append(other)
+        if len(close) > 1:
+            newest = sorted((ordered[each] for each in close), key=lambda one: one[1].turn.time, reverse=True)
+            for each, group in zip(close, newest, strict=True):
+                ordered[each] = group
+    return ordered
 
 
 def _told_apart(hits: Sequence[Hit]) -> list[_Group]:

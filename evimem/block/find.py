@@ -46,9 +46,11 @@ def find_for(
     text = asked.searched
     hinted = hints(asked.text, known.speakers, asked_at or known.last, known.date_order)
     vector = yield from QuestionVectors().of(text)
-    query = query_of(text, max(LEAST, min(MOST, tokens // A_TURN)), hinted, Filters.within(scope, exclude), vector)
+    most = max(LEAST, min(MOST, tokens // A_TURN))
+    query = query_of(text, most + len(asked.held), hinted, Filters.within(scope, exclude), vector)
     hits = yield from recalled(query)
     hits = tuple(hit for hit in hits if hit.turn.role != "system" and comparable(hit.turn.text) not in asked.held)
+    hits = hits[:most]
     own = {hit.turn.id for hit in hits}
     asking = [hit for hit in hits if asks(hit.turn)][:REPLIED]
     near = [one for hit in asking for one in hit.neighbours if one not in own]

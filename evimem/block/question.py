@@ -42,9 +42,12 @@ class Asked:
 
     @property
     def searched(self) -> str:
-        """The text to search for: the message, and names and nouns of those that it refers to, fewer of each older."""
+        """The text to search for: the message, and names and nouns of those that it refers to, fewer of each older.
+
+        Beside words of others its own count twice: a message that names its topic is not drowned in the last one.
+        """
         found = {word.casefold(): None for word in words(self.text)}
-        text = [without(self.text, looked_for, self.text)]
+        text = [without(self.text, looked_for, self.text)] * (2 if self.earlier else 1)
         for age, earlier in enumerate(self.earlier):
             new = [word for word in without([], _telling, earlier) if word.casefold() not in found]
             text += new[: int(MOST_WORDS * DECAY**age)]

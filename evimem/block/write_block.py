@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from ..embedding.token_bound import token_bound
@@ -32,6 +33,10 @@ def write_block(
     """Search once for a message, and write what helps to reply to it within the tokens of a form."""
     found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope)
     relevant = without(1.0, relevance, asked, found)  # a gate that cannot be read is open
+    if form.gate and asked.earlier and relevant < fitted().least:  # it may point at what is told by itself alone
+        asked = replace(asked, earlier=())
+        found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope)
+        relevant = without(1.0, relevance, asked, found)
     if form.gate and relevant < fitted().least:
         return Block("", (), 0, relevant)
     count = form.count or token_bound

@@ -140,6 +140,50 @@ def test_turns_that_the_messages_hold_are_left_out(memory):
     assert [turn.text for turn in memory.block(held).turns] == ["The puppy sleeps all day."]
 
 
+def _long_chat():
+    roles = ("user", "assistant") * 20
+    return [
+        {"role": role, "content": f"On to chapter {n}: the captain waits, the storm grows."}
+        for n, role in enumerate(roles)
+    ]
+
+
+def test_a_long_chat_in_the_prompt_crowds_out_nothing_told_before_it(memory):
+    memory.add("user", "My locker at the gym is number 318.", time=NOON, session="g")
+    memory.remember(_long_chat(), time=NOON + timedelta(days=1), session="s")
+    asked = {"role": "user", "content": "By the way, what was my gym locker again?"}
+    assert [turn.text for turn in memory.block([*_long_chat(), asked], tokens=400).turns] == [
+        "My locker at the gym is number 318."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("OpenViking keeps crashing when I import the CSV.", "openviking is annoying me again"),
+        ("Der Pelletofen qualmt beim Anheizen.", "Der Pelletofen qualmt schon wieder"),
+    ],
+)
+def test_a_change_of_topic_is_not_drowned_in_the_last_one(memory, told, asked):
+    for n, said in enumerate(("The soup was too salty.", "I repotted the ficus.", "The train was late.", told)):
+        memory.add("user", said, time=NOON + timedelta(days=n), session=f"s{n}")
+    before = (
+        "Which seeds should I sow in April?",
+        "Peas, beans, lettuce.",
+        "And on the balcony?",
+        "Herbs and radishes.",
+    )
+    roles = ("user", "assistant", "user", "assistant", "user")
+    messages = [{"role": role, "content": said} for role, said in zip(roles, (*before, asked), strict=True)]
+    assert told in memory.block(messages).text
+
+
+def test_of_statements_that_answer_alike_the_newest_is_kept(memory):
+    for month, colour in enumerate(("blue", "green", "red", "yellow"), start=1):
+        memory.add("user", f"My favourite colour is {colour} now.", time=datetime(2026, month, 5), session=colour)
+    assert "yellow" in memory.block("What is my favourite colour?", tokens=60).text
+
+
 def test_a_standing_wish_stands_first_under_its_heading(memory):
     memory.add("user", "Always give me distances in kilometres.", time=NOON)
     memory.add("assistant", "Of course.", time=NOON)
