@@ -160,7 +160,7 @@ def test_a_long_chat_in_the_prompt_crowds_out_nothing_told_before_it(memory):
 @pytest.mark.parametrize(
     ("told", "asked"),
     [
-        ("OpenViking keeps crashing when I import the CSV.", "openviking is annoying me again"),
+        ("OpenViking keeps crashing when I import the CSV.", "OpenViking keeps crashing again"),
         ("Der Pelletofen qualmt beim Anheizen.", "Der Pelletofen qualmt schon wieder"),
     ],
 )
