@@ -20,10 +20,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import PromptReference, ResourceTemplateReference
 
 import evimem
-from evimem.__main__ import main
 from evimem.adapters.mcp_server import MemoryTools, Opening, build
 from evimem.adapters.user_tokens import new_token
-from evimem.cli.arguments import Exit
 
 ADDED = {"speaker": "Mira", "text": "I adopted a puppy called Juno.", "time": "2024-03-12T18:20", "session": "s1"}
 Session = Callable[[Client], Awaitable[None]]
@@ -133,20 +131,6 @@ def test_what_the_last_answer_rested_on_is_not_shown_once_it_is_gone(tmp_path: P
     in_process(tmp_path / "m.evimem", session)
 
 
-def test_two_servers_of_one_file_see_what_the_other_stored(tmp_path: Path) -> None:
-    async def first(one: Client) -> None:
-        async def second(other: Client) -> None:
-            await call(other, "add", **ADDED)
-            assert (await call(one, "search", query="puppy", k=1))["turns"][0]["text"] == ADDED["text"]
-            await call(one, "add", speaker="Tomas", text="No! A lurcher?", time="2024-03-12T18:21")
-            assert (await call(other, "stats"))["turns"] == 2
-
-        async with served(tmp_path / "m.evimem") as server, Client(server) as other:
-            await second(other)
-
-    in_process(tmp_path / "m.evimem", first)
-
-
 def test_a_client_is_greeted_before_what_searches_and_answers_is_imported(tmp_path: Path) -> None:
     greets = (
         "import sys; from evimem.cli.arguments import parser; words = ['mcp', 'm.evimem'];"
@@ -172,13 +156,6 @@ def test_a_memory_that_cannot_be_opened_is_an_error_of_the_tool_and_tried_again(
         await opening.close()
 
     asyncio.run(run())
-
-
-def test_a_memory_in_a_folder_that_is_not_there_is_refused_at_the_start(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["mcp", str(tmp_path / "nowhere" / "m.evimem")]) == Exit.INPUT
-    assert "there is no folder" in capsys.readouterr().err
 
 
 def test_a_tool_is_offered_only_where_it_is_allowed(tmp_path: Path) -> None:
@@ -283,36 +260,12 @@ def test_the_prompt_holds_a_block_that_is_not_stored_again(tmp_path: Path) -> No
     in_process(tmp_path / "m.evimem", session)
 
 
-def test_recall_gives_lines_with_the_ids_of_their_turns_or_none(tmp_path: Path) -> None:
-    async def session(client: Client) -> None:
-        added = await call(client, "add", **ADDED)
-        recalled = await call(client, "recall", message="What is Mira's puppy called?")
-        assert "[1] Mira" in recalled["text"]
-        assert recalled["ids"] == [added["id"]]
-        assert (await call(client, "recall", message="thanks!"))["text"] == ""
-
-    in_process(tmp_path / "m.evimem", session)
-
-
 def test_facts_are_those_that_hold_with_the_ids_of_their_turns(tmp_path: Path) -> None:
     async def session(client: Client) -> None:
         for place, time in (("Leeds", "2024-01-02"), ("Bristol", "2024-05-02")):
             added = await call(client, "add", speaker="Mira", text=f"I live in {place} now.", time=time)
         found = await call(client, "facts", query="Where does Mira live?", about="Mira")
         assert found == {"facts": ["Mira lives in Bristol [before: Mira lives in Leeds]"], "ids": [added["id"]]}
-
-    in_process(tmp_path / "m.evimem", session)
-
-
-def test_a_long_turn_is_found_by_its_passage_and_explained_in_full(tmp_path: Path) -> None:
-    long = " ".join(f"On day {day} nothing at all happened in the garden." for day in range(200))
-
-    async def session(client: Client) -> None:
-        await call(client, "add", **{**ADDED, "text": f"{long} Then the heron ate the koi. {long}"})
-        (best,) = (await call(client, "search", query="heron koi"))["turns"]
-        assert "heron" in best["text"]
-        assert len(best["text"]) < len(long)
-        assert len((await call(client, "explain", id=best["id"]))["turn"]["text"]) > 2 * len(long)
 
     in_process(tmp_path / "m.evimem", session)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evimem import InvalidQuery, InvalidTurn, MemoryPool, UnknownTurn
+from evimem import InvalidQuery, InvalidTurn, UnknownTurn
 from evimem.adapters.mem0 import Memory
 
 CHAT = [
@@ -100,18 +100,6 @@ def test_filters_go_by_metadata_and_are_refused_where_they_would_mean_something_
             found(**wrong)
 
 
-def test_single_statements_that_hold_are_found_in_place_of_turns(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, facts=True)
-    for text in ("I live in Leeds. My cat is called Momo.", "I live in Bristol now."):
-        memory.add(text, user_id="mira")
-    best = memory.search("Where do I live?", filters={"user_id": "mira"}, top_k=5)["results"]
-    assert "Leeds" not in " ".join(texts({"results": best}))
-    assert best[0]["memory"].endswith("in Bristol")
-    memory.delete(best[0]["id"])
-    assert "Bristol" not in " ".join(texts(memory.search("Where do I live?", user_id="mira")))
-    memory.close()
-
-
 def test_an_entry_is_changed_and_deleted_by_its_id_alone(memory: Memory) -> None:
     added = memory.add("I live in Leeds.", user_id="a/b c", metadata={"sure": True})
     (id,) = (entry["id"] for entry in added["results"])
@@ -138,17 +126,6 @@ def test_without_a_scope_nothing_is_done_and_what_evimem_has_not_is_named(memory
     with pytest.raises(InvalidTurn, match="cannot be stored"):
         memory.add([CHAT[0], 7], user_id="mira")
     assert memory.get_all(user_id="mira") == {"results": []}
-
-
-def test_looking_for_somebody_makes_no_file(tmp_path: Path) -> None:
-    with MemoryPool(tmp_path) as pool:
-        memory = Memory(pool)
-        memory.search("x", filters={"user_id": "nobody"})
-        memory.get_all(user_id="nobody")
-        memory.get("user_id=nobody/t1")
-        memory.delete_all(user_id="nobody", run_id="r")
-        memory.close()
-        assert pool.count() == 0
 
 
 def test_fifty_messages_are_fifty_entries_and_blocks_of_memory_are_none(memory: Memory) -> None:

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.adapters.openai_agents import EvimemSession, recall_tool
-from evimem.errors import InvalidTurn, MissingExtra
+from evimem.adapters.openai_agents import EvimemSession
 
 SAID = {"role": "user", "content": "What is the weather in Porto?"}
 CALLED = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": '{"city": "Porto"}'}
@@ -63,18 +62,6 @@ def test_what_was_said_is_found_and_a_call_reads_as_one_would_write_it(tmp_path)
     hold(tmp_path / "m.evimem", session)
 
 
-def test_the_order_holds_when_the_clock_is_set_back(tmp_path):
-    seconds = iter([2e9, 1e9, 1.5e9])
-
-    async def session(memory: evimem.AsyncMemory) -> None:
-        log = EvimemSession("s", memory)
-        for number in range(3):
-            await log.add_items([{"role": "user", "content": f"{number}"}])
-        assert [item["content"] for item in await log.get_items()] == ["0", "1", "2"]
-
-    hold(tmp_path / "m.evimem", session, clock=lambda: next(seconds, 3e9))
-
-
 def test_what_was_recalled_comes_back_to_the_agent_and_is_never_found_again(tmp_path):
     async def session(memory: evimem.AsyncMemory) -> None:
         log = EvimemSession("s", memory)
@@ -86,16 +73,6 @@ def test_what_was_recalled_comes_back_to_the_agent_and_is_never_found_again(tmp_
         assert [hit.turn.text for hit in await memory.search("Ajax the heron", 5) if "Ajax" in hit.turn.text] == [
             "My heron is called Ajax."
         ]
-
-    hold(tmp_path / "m.evimem", session)
-
-
-def test_turns_that_came_another_way_are_messages_and_never_those_of_a_system(tmp_path):
-    async def session(memory: evimem.AsyncMemory) -> None:
-        now = (await memory.now()).astimezone(timezone.utc)
-        for role in ("system", "assistant", "tool"):
-            await memory.add("x", f"from the {role}", time=now, session="s", role=role)
-        assert [item["role"] for item in await EvimemSession("s", memory).get_items()] == ["user", "assistant", "user"]
 
     hold(tmp_path / "m.evimem", session)
 
@@ -135,24 +112,5 @@ def test_an_item_whose_turn_has_only_its_words_comes_back_as_it_was_given(tmp_pa
         kept = {"message": json.dumps(item)}
         await memory.extend([evimem.Turn("t", "s", role, text, time, role=role, metadata=kept)], strict=True)
         assert await EvimemSession("s", memory).get_items() == [item]
-
-    hold(tmp_path / "m.evimem", session)
-
-
-def test_an_item_that_is_no_json_is_refused_and_nothing_is_stored(tmp_path):
-    async def session(memory: evimem.AsyncMemory) -> None:
-        with pytest.raises(InvalidTurn, match="cannot be stored"):
-            await EvimemSession("s", memory).add_items([SAID, {"role": "user", "content": "x", "at": object()}])
-        assert (await memory.stats()).turns == 0
-
-    hold(tmp_path / "m.evimem", session)
-
-
-def test_the_tool_names_the_extra_that_it_needs(monkeypatch, tmp_path):
-    monkeypatch.setitem(__import__("sys").modules, "agents", None)
-
-    async def session(memory: evimem.AsyncMemory) -> None:
-        with pytest.raises(MissingExtra, match=r"evimem\[openai-agents\]"):
-            recall_tool(memory)
 
     hold(tmp_path / "m.evimem", session)

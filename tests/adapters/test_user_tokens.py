@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from evimem.adapters.user_tokens import SCOPES, Scope, TokenFile, TokenHolder, new_token
+from evimem.adapters.user_tokens import TokenFile, TokenHolder, new_token
 from evimem.errors import InvalidQuery
 
 
@@ -15,13 +15,6 @@ def test_a_token_is_shown_once_and_kept_as_a_digest_that_only_the_owner_reads(tm
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert TokenFile(path).holder(token) == TokenHolder("Mira Ålund", "write")
     assert TokenFile(path).holder(f"{token}x") is None
-
-
-def test_a_scope_holds_those_below_it():
-    def may(scope: Scope) -> list[bool]:
-        return [TokenHolder("mira", scope).may(needed) for needed in SCOPES]
-
-    assert [may("read"), may("write"), may("admin")] == [[True, False, False], [True, True, False], [True, True, True]]
 
 
 def test_a_server_notices_a_new_token_and_one_that_was_taken_back(tmp_path):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.scoring.chat_tables import chat_tables
-from benchmarks.scoring.labelled_chats import ChatQuestion, read_chats
-from benchmarks.scoring.run_chats import ChatResult, run_chats
+from benchmarks.scoring.labelled_chats import ChatQuestion
+from benchmarks.scoring.run_chats import ChatResult
 
 CHATS = Path(__file__).parents[2] / "benchmarks" / "chats"
 TOLD = ChatQuestion("Which knee?", "left", (), ("t6",), "direct")
@@ -44,14 +44,3 @@ def test_shares_are_of_the_questions_they_are_about():
     assert {row[0]: row[place].value for row in tables["confidence"].rows} == pytest.approx(
         {"answer": 0.4, "quote": 0.1, "abstained": 0.4}
     )
-
-
-def test_two_shipped_chats_run_from_end_to_end():
-    chats = [chat for chat in read_chats(CHATS) if chat.name in {"nurses-glasgow", "book-club"}]
-    results = run_chats([replace(chat, questions=chat.questions[:4]) for chat in chats])
-    assert {one.register for one in results} == {"groups", "messenger bursts"}
-    assert all(one.seconds > 0 and 0 <= one.confidence <= 1 for one in results)
-    assert all((one.text is None) == (one.kind == "abstained") for one in results)
-    tables = {one.name: one for one in chat_tables(results)}
-    rows = tables["evidence-by-register"].rows
-    assert [row[:2] for row in rows] == [("groups", 4), ("messenger bursts", 4), ("all", 8)]

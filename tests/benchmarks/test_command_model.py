@@ -49,20 +49,6 @@ def test_a_mailbox_is_a_model_of_files_and_goes_on_where_it_was(bench, locomo, t
     assert ran.data["options"]["mailbox"] is True
 
 
-def test_facts_are_asked_of_a_mailbox_all_at_once_and_questions_wait_for_them(bench, locomo, tmp_path):
-    box = tmp_path / "box"
-    words = ("locomo", locomo, "--mailbox", box, "--enrich", "--json")
-    first = bench(*words)
-    assert first.code == Exit.MODEL
-    assert {place.name.partition("-")[0] for place in (box / "requests").iterdir()} == {"extract"}
-    assert len(list((box / "requests").iterdir())) == 8  # of each turn one, and of no question
-    assert "8 turns wait for the replies that hold their facts" in first.err
-    for place in (box / "requests").iterdir():
-        (box / "replies" / f"{place.stem}.txt").write_text('{"facts": []}')
-    bench(*words)
-    assert {place.name.partition("-")[0] for place in (box / "requests").iterdir()} == {"judge"}
-
-
 NO_FACTS = '{"facts": []}'
 
 
@@ -168,21 +154,3 @@ def test_another_memory_is_scored_through_an_adapter(bench):
     assert overall["R@10"] == overall["BM25"]
     ran = bench("synthetic", *few, "--adapter", "benchmarks.scoring.nowhere:Nothing")
     assert (ran.code, "MODULE:FUNCTION" in ran.err) == (Exit.INPUT, True)
-
-
-@pytest.mark.parametrize("judge", ["generous", "g-eval"])
-def test_longmemeval_has_rubrics_of_its_own(bench, locomo, judge):
-    ran = bench("longmemeval", locomo, "--llm", "--model", "m", "--judge", judge)
-    assert (ran.code, "LongMemEval has rubrics of its own" in ran.err) == (Exit.USAGE, True)
-
-
-def test_a_run_of_longmemeval_names_its_rubrics_and_its_judge(bench, tmp_path):
-    path, box = tmp_path / "lme.json", tmp_path / "box"
-    told = [{"role": "user", "content": "My kitten is called Pepper.", "has_answer": True}]
-    case = {"question_id": "q1", "question_type": "single-session-user", "question": "What is my kitten called?"}
-    dates = {"question_date": "2023/05/30 (Tue) 23:40", "haystack_dates": ["2023/05/20 (Sat) 02:21"]}
-    path.write_text(json.dumps([{**case, **dates, "answer": "Pepper", "haystack_sessions": [told]}]))
-    ran = bench("longmemeval", path, "--mailbox", box, "--judge", "--json")
-    assert ran.data["options"]["judge"] == "LongMemEval's rubrics"
-    answers = next(one for one in ran.data["tables"] if one["name"] == "answers")
-    assert answers["notes"][-1].startswith("Judged: LongMemEval's rubrics at temperature 0, by mailbox")

@@ -1,21 +1,13 @@
 """G-Eval over real HTTP: probabilities where a server gives them, samples where it does not, and no grade is no 1."""
 
-from dataclasses import replace
 from math import log
 
 import pytest
 
 import evimem
-from benchmarks.scoring.asking import Approach
 from benchmarks.scoring.g_eval import SAMPLES, grade_answer
-from benchmarks.scoring.locomo_tables import answer_measures
-from benchmarks.scoring.run_locomo import run_locomo
 from evimem.errors import ReplyError
-from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
-from evimem.loaders.examples import load_example
-from evimem.loops import Iris
-from evimem.testing import Fault, ModelServer, ScriptedModel
-from evimem.types.model import Reply
+from evimem.testing import Fault, ModelServer
 
 CHANCES = {"4": 0.5, "5": 0.2, " 3": 0.1, "The": 0.15, "45": 0.05}
 LIKELY = {
@@ -59,19 +51,3 @@ def test_a_server_that_knows_no_probabilities_is_asked_without():
 def test_a_reply_without_a_grade_is_a_failure_and_not_the_lowest_grade(reply):
     with ModelServer(then=reply) as server, pytest.raises(ReplyError):
         grade(server)
-
-
-def test_a_run_says_the_grade_and_how_many_were_made_of_probabilities():
-    told = LocomoQuestion("When did Mira adopt her puppy?", "May", None, ("t1",), 4)
-    sample = LocomoSample(
-        "friends", tuple(load_example("friends"))[:10], (told, replace(told, answer=None, category=5))
-    )
-    answer = '{"steps": [], "answer": "in May", "citations": [{"id": "e1", "quote": ""}]}'
-    model = ScriptedModel([answer, Reply("4", likely={"4": 1.0}), answer])
-    unjudged = Iris(without={"sufficiency"})
-    asked = run_locomo([sample], Approach(model, unjudged, grade=True)).asked
-    assert [one.failed for one in asked] == ["", ""]
-    assert [one.grade for one in asked] == [4.0, 1.0]
-    measures = answer_measures(asked)
-    assert [measures["of it, by probabilities"](one) for one in asked] == [True, False]
-    assert measures["G-Eval, 1 to 5"](replace(asked[0], grade=None, failed="gone")) == 1

@@ -4,11 +4,9 @@ import pytest
 
 from benchmarks.scoring.asking import Asker
 from benchmarks.scoring.locomo_tables import locomo_tables
-from benchmarks.scoring.result_view import answers_page, result_page
-from benchmarks.scoring.run_locomo import IngestResult, QuestionResult, Run, question_count, run_locomo
+from benchmarks.scoring.run_locomo import QuestionResult, Run, question_count, run_locomo
 from benchmarks.scoring.selective import answering, sufficiency
 from evimem.calibration.calibration_report import Point
-from evimem.cli import page
 from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 from evimem.loaders.examples import load_example, load_questions
 
@@ -63,13 +61,6 @@ def test_overlap_is_over_questions_with_an_answer_and_nothing_is_said_by_an_abst
         assert 0 < one.value < 0.5
 
 
-def test_the_page_shows_every_category_and_the_price():
-    found = tables(ONE, TRAP, ingested=(IngestResult("a", 100, 200, 0.5),))
-    shown = page.text_of(result_page(tuple(found.values())))
-    for part in ("4 single-hop", "5 adversarial", "R@10", "ingest, turns/s", "200", "search, ms, p50"):
-        assert part in shown
-
-
 @pytest.fixture(scope="module")
 def sample():
     questions = tuple(
@@ -95,15 +86,6 @@ def test_nothing_of_the_conversations_is_left_behind(sample, tmp_path, monkeypat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_tells_what_was_seen_and_how_often_it_was_judged(sample):
-    asked = run_locomo([sample], limit=8).asked
-    assert all(1 <= one.checks <= 3 for one in asked)
-    assert asked[0].complete
-    assert asked[0].question == "When did Mira adopt her puppy?"
-    assert asked[0].quote == "last Friday"
-    assert 0 < asked[0].sufficient <= 1
-
-
 def test_more_evidence_is_asked_for_where_there_is_an_answer(sample):
     asked_in_vain = [one for one in sample.questions if one.category == 5]
     few = replace(sample, questions=(*sample.questions[50:56], *asked_in_vain[:4]))
@@ -123,16 +105,3 @@ def test_the_probabilities_are_held_against_what_came_true():
     assert (seen.questions, seen.marked) == (3, Point(0.0, pytest.approx(2 / 3), 0.0))
     assert seen.ece == pytest.approx((2 * 0.1 + 0.4) / 3)
     assert len(tables(*asked)["probabilities"].rows) == 2
-
-
-def test_where_all_questions_are_of_a_kind_a_probability_is_worth_nothing():
-    assert answering((ONE, ONE)) is None
-    assert "probabilities" not in tables(ONE, ONE)
-
-
-def test_answers_are_shown_as_they_came(sample):
-    asked = run_locomo([sample], limit=4).asked
-    shown = page.text_of(answers_page(asked, 4))
-    assert shown.count("? ") >= 4
-    assert "4 answers, unedited" in shown
-    assert page.text_of(answers_page(asked[:3], 20)).count("wanted") == 3

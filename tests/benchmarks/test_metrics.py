@@ -3,7 +3,7 @@ from statistics import fmean
 import pytest
 
 from benchmarks.scoring.answer_f1 import f1, normalized, official_f1
-from benchmarks.scoring.bootstrap import cluster_bootstrap, percentile, statistic_bootstrap
+from benchmarks.scoring.bootstrap import cluster_bootstrap, statistic_bootstrap
 from benchmarks.scoring.longmemeval_retrieval import scores, session_scores
 from benchmarks.scoring.retrieval_metrics import first_two_ndcg, found_all, hit, ndcg, recall
 from evimem.calibration.calibration_report import auroc
@@ -69,13 +69,6 @@ def test_longmemeval_session_scores_agree_with_its_own_code(k, expected):
     assert (got.any, got.all, got.ndcg) == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize(("k", "expected"), [(1, (1, 1, 1)), (2, (1, 1, 0.5)), (3, (1, 1, 0.5))])
-def test_longmemeval_counts_every_evidence_turn_of_a_session_in_the_ideal(k, expected):
-    ids = ["answer_a_1", "answer_a_3", "s1_1", "s2_1"]
-    got = session_scores([0, 2, 3, 1], {"answer_a_1", "answer_a_3"}, ids, k)
-    assert (got.any, got.all, got.ndcg) == pytest.approx(expected, abs=1e-4)
-
-
 def test_words_are_compared_as_stems_without_articles_and_punctuation():
     assert normalized("The puppies, and a 7-May walk!") == ["puppi", "7mai", "walk"]
 
@@ -111,11 +104,6 @@ def test_abstaining_is_right_exactly_on_adversarial_questions():
     assert [official_f1(None, None, 5), official_f1("rust", None, 5), official_f1(None, "tea", 4)] == [1, 0, 0]
 
 
-def test_a_percentile_is_one_of_the_values():
-    values = [5, 1, 4, 2, 3]
-    assert [percentile(values, share) for share in (0.0, 0.5, 0.9, 1.0)] == [1, 3, 5, 5]
-
-
 def test_what_is_no_mean_is_drawn_by_conversations_too():
     pairs = [[(0.9, True), (0.8, False)], [(0.7, True), (0.1, False)], [(0.6, False), (0.2, True)], []]
 
@@ -128,11 +116,3 @@ def test_what_is_no_mean_is_drawn_by_conversations_too():
     assert statistic_bootstrap([[(0.9, True)], [(0.1, True)]], area) is None
     spread = statistic_bootstrap([[0.0] * 20, [1.0] * 20, [0.0] * 20, [1.0] * 20], fmean)
     assert spread == cluster_bootstrap([[0.0] * 20, [1.0] * 20, [0.0] * 20, [1.0] * 20])
-
-
-def test_a_bootstrap_over_conversations_is_wider_where_they_differ():
-    alike = cluster_bootstrap([[0.0, 1.0] * 10] * 5)
-    apart = cluster_bootstrap([[0.0] * 20, [1.0] * 20, [0.0] * 20, [1.0] * 20, []])
-    assert (alike.low, alike.high) == (0.5, 0.5)
-    assert (apart.low, apart.high) == (0.0, 1.0)
-    assert apart == cluster_bootstrap([[0.0] * 20, [1.0] * 20, [0.0] * 20, [1.0] * 20])

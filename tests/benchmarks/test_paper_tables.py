@@ -1,15 +1,13 @@
 """The papers' tables: what each is made of, by hand, and that one run over a conversation makes all of them."""
 
-import json
 from dataclasses import replace
 
 import pytest
 
-from benchmarks.paper_tables import TABLES, Requeried, _approach, _needed, latency, requeries, run_sample, table, tiers
+from benchmarks.paper_tables import TABLES, Requeried, _approach, _needed, requeries, run_sample, table, tiers
 from benchmarks.scoring.run_locomo import QuestionResult
 from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 from evimem.loaders.examples import load_example
-from evimem.types.model import Complete
 
 ONE = QuestionResult(
     sample="a",
@@ -46,16 +44,6 @@ def test_tiers_are_held_against_what_was_shown_at_each_check():
     assert rows["full, 5 adversarial"] == [0, None, None, None, None, None]
 
 
-def test_a_question_without_evidence_has_no_oracle():
-    rows = {row[0]: values(row) for row in tiers({"full": [replace(ONE, gold=())]}, ())}
-    assert rows["full, all"][0] == 0
-
-
-def test_the_stages_of_a_question_are_its_whole_time():
-    row = values(next(latency({"full": [ONE]}, ())))
-    assert row[:4] == pytest.approx([10.0, 30.0, 20.0, 60.0])
-
-
 def test_each_way_to_ask_again_is_scored_by_iteration():
     found = Requeried("a", "for what is missing", 2, ("t9", "t1"), ("t1",))
     missed = replace(found, way="the question again", ranked=("t9",))
@@ -84,17 +72,3 @@ def test_one_run_makes_every_table_and_says_that_no_model_was_asked():
 
 KEYS = LocomoQuestion("Where are the keys of Kestrel?", "on the hook", None, ("D1:3",), 4)
 SAID = ("Kestrel? All paid, so no worries there.", "Lovely weather.", "Keys for Kestrel on the hook, as agreed.")
-FACTS = {SAID[0]: ("is", "all paid", "All paid"), SAID[2]: ("has keys on", "the hook", "Keys for Kestrel on the hook")}
-
-
-def reply_to(request: Complete) -> str:
-    """Facts that no rule finds, and a verdict that is sure of itself."""
-    if request.role == "extract":
-        told = next((fact for text, fact in FACTS.items() if text in request.prompt.rpartition("<turn")[2]), None)
-        fact = told and dict(zip(("predicate", "object", "quote"), told, strict=True))
-        return json.dumps({"facts": [{"subject": "Kestrel", "when": "", "kind": "state", **fact}] if fact else []})
-    if request.role == "answer":
-        said = {"steps": [], "answerable": True, "answer": "on the hook", "citations": []}
-        return json.dumps({**said, "type": "direct", "used": []})
-    verdict = {"tier": "exact", "confidence": 0.95, "requirements": [], "gaps": [], "next_query": "", "reason": "said"}
-    return json.dumps({**verdict, "query": "Kestrel keys", "correct": True})

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.scoring.asking import Approach
 from benchmarks.scoring.charts import locomo_charts
 from benchmarks.scoring.chat_tables import chat_tables
 from benchmarks.scoring.labelled_chats import LabelledChat
@@ -18,10 +17,9 @@ from benchmarks.scoring.result_file import ResultFile, write_result
 from benchmarks.scoring.run_chats import run_chats
 from benchmarks.scoring.run_locomo import run_locomo
 from benchmarks.scoring.run_longmemeval import run_longmemeval
-from benchmarks.scoring.scored_memory import OwnMemory, PlainBm25
+from benchmarks.scoring.scored_memory import PlainBm25
 from benchmarks.scoring.synthetic import _tables, synthetic_chat
 from evimem.loaders.data_sets import LocomoQuestion, LocomoSample, LongMemEvalCase
-from evimem.loops import Iris
 
 VALUES = [value for form in _tables()["attributes"].values() for value in form["values"]]
 
@@ -111,10 +109,3 @@ def test_a_memory_that_only_searches_quotes_its_best_turn():
     assert all(one.confidence is None and one.ranked == one.plain for one in results)
     assert sum(one.cites_gold for one in results) > 0
     assert "confidence" not in {one.name for one in chat_tables(results)}
-
-
-def test_a_variant_reaches_the_memory(tmp_path):
-    chat = synthetic_chat(1, turns=30, people=1, depth=1)
-    willing = Approach(loop=Iris(without={"abstention"}))
-    results = run_chats([chat], lambda folder: OwnMemory(folder, willing))
-    assert "abstained" not in {one.kind for one in results}

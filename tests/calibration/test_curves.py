@@ -26,10 +26,6 @@ def test_bins_hold_what_was_predicted_and_observed():
     assert (third.predicted, third.observed, third.count) == (pytest.approx(2.75 / 3), pytest.approx(2 / 3), 3)
 
 
-def test_certainty_falls_into_the_last_bin():
-    assert reliability([1.0, 0.0], [True, False]) == (Bin(0.0, 0.0, 1), Bin(1.0, 1.0, 1))
-
-
 def test_the_calibration_error_weighs_bins_by_their_size():
     assert ece((Bin(0.5, 0.9, 1), Bin(0.9, 0.8, 3))) == pytest.approx((0.4 + 3 * 0.1) / 4)
 
@@ -46,12 +42,6 @@ def test_risk_grows_with_coverage_and_equal_probabilities_come_together():
 def test_the_area_is_the_mean_risk_with_equals_mixed():
     expected = (0 + 0.5 / 2 + 1 / 3 + 1 / 4 + 2 / 5) / 5
     assert aurc(SURE, LABELS) == pytest.approx(expected)
-
-
-@given(LABELLED)
-def test_the_area_of_one_and_the_same_probability_is_the_base_risk(labelled):
-    labels = [label for _, label in labelled]
-    assert aurc([0.5] * len(labels), labels) == pytest.approx(labels.count(False) / len(labels))
 
 
 def test_the_threshold_for_a_precision_is_the_widest_that_has_it():

@@ -69,12 +69,6 @@ def test_answers_are_withheld_below_the_calibrated_threshold(memory, calibrated,
     assert all(answer.abstained == (told(answer) < done[1].abstain_below) for answer in again)
 
 
-def test_calibrating_again_starts_from_the_judge_and_not_from_the_last_time(calibrated, done):
-    second = calibrated.calibrate(QUESTIONS)
-    assert second.knots == done[1].knots
-    assert second.ece_before != done[1].ece_before  # the first one is in force by then
-
-
 def test_the_other_door_finds_the_same_and_a_dry_run_changes_nothing(path, done):
     async def ask() -> tuple[evimem.Calibration, evimem.Calibration | None]:
         async with evimem.open_async(path) as memory:
@@ -95,16 +89,6 @@ def test_with_another_embedder_it_is_not_used_and_health_says_so(calibrated):
     assert "and embedder 'static-minilm-256'; it is not used with judge" in problem
     assert calibrated.health().status == "degraded"
     assert problem in calibrated.check().problems
-
-
-def test_a_calibration_without_vectors_is_refused(memory, monkeypatch):
-    def fails(texts: object) -> None:
-        raise ConnectionError
-
-    monkeypatch.setattr(memory._core.embedder, "embed", fails)
-    with pytest.raises(evimem.EmbedderError, match="nothing is stored"):
-        memory.calibrate(QUESTIONS)
-    assert memory.calibration() is None
 
 
 def test_what_another_version_wrote_is_not_used_and_health_says_so(memory):

@@ -8,7 +8,7 @@ import pytest
 
 from evimem.calibration import Calibration
 from evimem.calibration.calibration_report import aurc, ece, reliability
-from evimem.calibration.fit_map import ScoredQuestion, Wanted, fit, tilt
+from evimem.calibration.fit_map import ScoredQuestion, Wanted, fit
 from evimem.errors import ImportFailed, InvalidQuery
 
 
@@ -28,18 +28,6 @@ def test_an_overconfident_judge_is_corrected():
     assert found.ece_before > 0.1
     assert found.ece < found.ece_before / 2
     assert found.probability(1.0) == pytest.approx(1 / (1 + math.exp(-1.0)), abs=0.1)
-
-
-def test_a_judge_that_is_right_is_left_nearly_as_it_is():
-    found = fit(judged(200), "model", "embedder")
-    assert all(abs(found.probability(score) - 1 / (1 + math.exp(-score))) < 0.15 for score in (-2, 0, 1, 3))
-
-
-def test_more_is_never_less_probable():
-    found = fit(judged(60), "model", "embedder")
-    probabilities = [found.probability(n / 10) for n in range(-60, 90)]
-    assert probabilities == sorted(probabilities)
-    assert 0 < probabilities[0] < probabilities[-1] < 1
 
 
 def test_the_threshold_keeps_false_abstention():
@@ -75,10 +63,6 @@ def test_too_few_labels_of_a_kind_are_refused_with_the_reason(scored):
         fit(scored, "model", "embedder")
 
 
-def test_fifty_are_enough():
-    assert fit(judged(50), "model", "embedder").questions == 50
-
-
 @pytest.mark.parametrize("wanted", [Wanted(1.5), Wanted(precision=-0.1)])
 def test_a_share_that_is_none_is_refused(wanted):
     with pytest.raises(InvalidQuery, match="expected a share between 0 and 1"):
@@ -99,11 +83,3 @@ def test_a_calibration_is_read_as_it_was_written():
     assert Calibration.from_json(found.to_json()) == found
     with pytest.raises(ImportFailed, match="not a calibration"):
         Calibration.from_json('{"judge": "x"}')
-
-
-def test_tilting_learns_two_numbers_and_never_falls():
-    scored = judged(2000, told=2.0)
-    better = tilt([one.judged for one in scored], [one.answerable for one in scored])
-    assert better(1 / (1 + math.exp(-2.0))) == pytest.approx(1 / (1 + math.exp(-1.0)), abs=0.05)
-    worse = tilt([0.1] * 30 + [0.9] * 30, [True] * 30 + [False] * 30)
-    assert worse(0.1) < worse(0.9)

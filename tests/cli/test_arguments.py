@@ -79,20 +79,6 @@ def test_what_no_word_can_be_is_no_option(type: str) -> None:
     assert not arguments._add(arguments.Parser(), one)
 
 
-def test_a_name_for_literals_is_looked_up_where_it_comes_from() -> None:
-    assert parsed("token", "f", "--user", "mira", "--scope", "read")["scope"] == "read"
-    with pytest.raises(SystemExit):
-        parsed("token", "f", "--user", "mira", "--scope", "all")
-
-
-def test_help_is_the_first_sentence_of_what_the_docstring_says() -> None:
-    node = function(
-        'def f(*, a: int = 3):\n    """Do.\n\n    Args:\n        a: How many, at\n            least 1. Or so.\n    """'
-    )
-    (one,) = arguments._arguments("m", node)
-    assert one.help == "how many, at least 1"
-
-
 ENGINE = ("numpy", "apsw", "orjson", "evimem.doors", "evimem.loops", "evimem.times", "evimem.types")
 
 

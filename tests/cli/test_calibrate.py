@@ -1,4 +1,3 @@
-import json
 import shutil
 from importlib.resources import files
 
@@ -45,16 +44,3 @@ def test_calibrate_keeps_and_has_every_figure_for_programs(cli, path, labelled):
     assert data["knots"]
     with evimem.open(path) as memory:
         assert memory.calibration() is not None
-
-
-def test_too_few_questions_are_refused_with_the_reason(cli, path, labelled):
-    labelled.write_text("\n".join(labelled.read_text().splitlines()[:49]))
-    ran = cli("calibrate", path, labelled)
-    assert ran.code == Exit.INPUT
-    assert "at least 50 labelled questions" in ran.err
-
-
-def test_a_line_that_is_no_question_is_refused_by_its_number(cli, path, labelled):
-    labelled.write_text(json.dumps({"answer": "May"}))
-    ran = cli("calibrate", path, labelled)
-    assert (ran.code, "line 1 has no question" in ran.err) == (Exit.INPUT, True)

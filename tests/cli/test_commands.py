@@ -38,15 +38,6 @@ def test_an_abstention_says_why_and_has_an_exit_code_of_its_own(cli, friends):
     assert "because" in ran.out
 
 
-def test_the_last_trace_of_a_memory_can_be_shown(cli, friends):
-    cli("ask", friends, "When did Elio propose?")
-    ran = cli("trace", friends)
-    assert ran.code == Exit.OK
-    assert "Trace of 'When did Elio propose?' through iris" in ran.out
-    assert "stopped" in ran.out
-    assert cli("trace", friends, "--json").data["question"] == "When did Elio propose?"
-
-
 def test_no_command_writes_over_a_memory_or_another_kind_of_file(cli, friends, tmp_path):
     """Found by saving a trace under the name of the memory that was asked: the trace took its place."""
     notes = tmp_path / "notes.txt"
@@ -91,12 +82,6 @@ def test_a_trace_can_be_asked_again_from_its_memory_alone(cli, friends, tmp_path
     assert cli("trace", saved, "--replay").code == Exit.USAGE
 
 
-def test_ask_can_show_the_trace_with_the_answer(cli, friends):
-    question = "What is Mira allergic to?"
-    assert "Trace of" in cli("ask", friends, question, "--trace", "--no-keep").out
-    assert cli("ask", friends, question, "--trace", "--no-keep", "--json").data["trace"]["loop"] == "iris"
-
-
 def test_a_question_is_asked_through_every_loop_side_by_side_and_nothing_is_stored(cli, friends):
     cli("ask", friends, "Who is having twins?")
     kept = cli("trace", friends).out
@@ -118,26 +103,11 @@ def test_a_question_is_asked_through_the_loop_that_is_named_and_its_trace_can_be
     assert cli("trace", friends, "--replay").code == Exit.OK
 
 
-def test_a_file_that_is_no_trace_is_refused(cli, tmp_path):
-    path = tmp_path / "trace.json"
-    path.write_text('{"question": "hm"}')
-    ran = cli("trace", path)
-    assert ran.code == Exit.INPUT
-    assert "not a trace" in ran.err
-
-
 def test_search_lists_turns_best_first(cli, friends):
     ran = cli("search", friends, "puppy", "-k", 3, "--json")
     assert ran.data[0]["turn"]["id"] == "s1:4"
     assert len(ran.data) == 3
     assert " 1. s1:4 Mira, 12 March 2024" in cli("search", friends, "puppy").out
-
-
-def test_search_filters_are_passed_on(cli, friends):
-    only = cli("search", friends, "boat", "--speaker", "Mira", "--session", "s11", "--json").data
-    assert {(hit["turn"]["speaker"], hit["turn"]["session"]) for hit in only} == {("Mira", "s11")}
-    others = cli("search", friends, "puppy", "--exclude", "s1:4", "--json").data
-    assert "s1:4" not in [hit["turn"]["id"] for hit in others]
 
 
 def test_turns_are_chosen_by_their_metadata(cli, tmp_path):
@@ -188,14 +158,6 @@ def test_a_block_is_printed_as_the_prompt_gets_it(cli, friends):
     assert cli("block", friends, "When did Elio propose?", "--tokens", 300, "--json").data == block.to_dict()
 
 
-def test_stats_and_doctor_describe_a_memory(cli, friends):
-    assert "183 in 13 sessions, 12 March 2024 to 3 February 2025" in cli("stats", friends).out
-    assert cli("stats", friends, "--json").data["turns"] == 183
-    doctor = cli("doctor", friends)
-    assert (doctor.code, "  ok" in doctor.out) == (Exit.OK, True)
-    assert cli("doctor", friends, "--json").data["status"] == "ok"
-
-
 def test_an_export_comes_back_as_it_was(cli, friends, tmp_path):
     exported, copy = tmp_path / "export.jsonl", tmp_path / "copy.evimem"
     assert "183 turns written" in cli("export", friends, exported).out
@@ -238,22 +200,6 @@ def test_forgetting_everything_needs_a_yes(cli, friends):
     assert ran.code == Exit.USAGE
     assert "--yes" in ran.err
     assert cli("stats", friends, "--json").data["turns"] == 183
-
-
-def test_enrich_says_what_it_did_and_what_is_left(cli, friends):
-    nothing = {"done": 0, "put_off": 0, "until": None, "reasons": {}, "pending": {}, "failed": {}}
-    assert cli("enrich", friends, "--json").data == nothing
-    assert "0 jobs done, 0 left" in cli("enrich", friends).out
-
-
-def test_the_demo_shows_answers_a_trace_and_one_honest_abstention(cli, tmp_path):
-    kept = tmp_path / "demo.evimem"
-    ran = cli("demo", "--keep", kept)
-    assert ran.code == Exit.OK
-    assert "8 March 2024" in ran.out
-    assert "I don't know." in ran.out
-    assert "Trace of" in ran.out
-    assert cli("stats", kept, "--json").data["turns"] == 183
 
 
 def test_the_demo_deletes_its_memory(cli, tmp_path, monkeypatch):

@@ -1,11 +1,9 @@
 """`evimem doctor` names each kind of damage and what to do, repairs what is derived, and never touches a turn."""
 
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
@@ -18,12 +16,9 @@ from evimem.cli.page import Progress
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
 from evimem.loaders.examples import load_example
-from evimem.raw.commit_mark import mark_path
 from evimem.store.sqlite import SqliteStore
 from evimem.testing import FakeClock
 from evimem.types.trace import Found, Trace
-
-Cli = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -145,31 +140,3 @@ def test_damaged_pages_are_reported_with_their_table(cli, path, table, says):
     if table != "turn":  # and what it advises can be done
         with evimem.open(path) as old, evimem.open(path.with_name("new.evimem")) as new:
             assert new.extend(old.turns()).added == len(before)
-
-
-@pytest.mark.parametrize("what", ["missing", "torn"])
-def test_a_lost_mark_is_reported_and_rewritten(cli, path, what):
-    mark_path(path).write_bytes(b"nonsense")
-    if what == "missing":
-        mark_path(path).unlink()
-    found = cli("doctor", path)
-    assert (found.code, "m.evimem.mark" in found.err, "it is rewritten" in found.err) == (Exit.OK, True, True)
-    assert cli("doctor", path).err == ""
-
-
-def test_a_vector_index_that_cannot_be_read_is_done_without(cli, path):
-    path.with_name("m.evimem.ann").write_bytes(b"nonsense")
-    assert cli("doctor", path).code == Exit.OK
-
-
-@pytest.mark.parametrize(("what", "says"), [("emptied", "is empty but held"), ("older", "is older than it was")])
-def test_a_memory_that_is_not_what_it_was_is_not_opened_to_be_looked_at(cli, path, tmp_path, what, says):
-    older = shutil.copy(path, tmp_path / "older")
-    with evimem.open(path) as memory:
-        memory.add("Mira", "One more.", time="2030-01-01T10:00:00")
-    if what == "emptied":
-        path.write_bytes(b"")
-    else:
-        shutil.copy(older, path)
-    found = cli("doctor", path, "--repair")
-    assert (found.code, says in found.err, "restore a backup" in found.err) == (Exit.STORE, True, True)

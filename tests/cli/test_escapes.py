@@ -7,7 +7,7 @@ import pytest
 
 import evimem
 from evimem.cli import arguments
-from evimem.cli.page import Screen, visible
+from evimem.cli.page import Screen
 from evimem.testing import ScriptedModel
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\u202e\x9b2J"
@@ -70,7 +70,3 @@ def test_notes_and_progress_do_not_steer_the_terminal(monkeypatch):
     screen.note(f"evimem: {EVIL} is odd")
     screen.progress(EVIL, "turns")._draw(0.0)
     assert STEERS.findall(stream.getvalue()) == []
-
-
-def test_what_is_printable_is_printed_as_it_is():
-    assert visible("Žofie 美羅 🧒 wrote\nthis") == "Žofie 美羅 🧒 wrote\nthis"

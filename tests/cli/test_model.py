@@ -93,11 +93,6 @@ def test_an_answer_without_the_model_says_why_whatever_it_is(cli, friends, faili
         assert out.count("the model failed (ModelUnavailable") == 1
 
 
-def test_a_gap_is_told_once_where_it_is_the_reason(cli, friends, failing):
-    ran = cli("ask", friends, "What is Mira's email address?", *failing, "--on-model-error", "offline")
-    assert " ".join(ran.out.split()).count("nothing says the email address of") == 1
-
-
 def test_words_of_a_reply_that_broke_off_are_called_void(cli, friends):
     reply = json.dumps({"steps": [], "answer": "in Lisbon", "citations": []})
     with ModelServer(JUDGED, Fault("truncated", text=reply), then=Fault("401")) as server:
@@ -107,11 +102,6 @@ def test_words_of_a_reply_that_broke_off_are_called_void(cli, friends):
     before, void, after = ran.out.partition("(void: that reply could not be used)")
     assert void
     assert ("in Lisbon" in before, "8 March 2024" in after) == (True, True)
-
-
-@pytest.mark.parametrize("options", [("offline",), ("raise",), ("ignore", "--llm", "--model", "m")])
-def test_what_to_do_without_a_model_needs_one_and_is_one_of_two(cli, friends, options):
-    assert cli("ask", friends, QUESTION, "--on-model-error", *options).code == Exit.USAGE
 
 
 def test_without_llm_no_model_is_asked(cli, friends):
@@ -166,11 +156,6 @@ def test_a_batch_is_handed_in_and_collected_by_repeating_the_command(cli, unread
         assert sum(one.path.endswith("/files") for one in server.received) == 1
 
 
-@pytest.mark.parametrize("options", [("--batch",), ("--batch", "--dry-run", "--llm", "--model", "m")])
-def test_a_batch_needs_a_model_and_is_no_dry_run(cli, unread, options):
-    assert cli("enrich", unread, *options).code == Exit.USAGE
-
-
 def process(*words):
     """Run the command line as a process of its own; return it, its output still coming."""
     command = [sys.executable, "-m", "evimem", *map(str, words)]
@@ -180,19 +165,6 @@ def process(*words):
 def ended(running):
     out, err = running.communicate(timeout=60)
     return running.returncode, out, err
-
-
-def test_a_process_asks_a_model_over_http_and_shows_its_answer(friends):
-    with ModelServer(then=by_model) as server:
-        options = ("--llm", "--model", "the-answerer", "--judge-model", "the-judge", "--base-url", server.url)
-        code, out, err = ended(process("ask", friends, QUESTION, *options, "--price", 1, 2, "--trace", "--stream"))
-        streamed = [bool(one.body.get("stream")) for one in server.received]
-    assert (code, err) == (Exit.OK, "")
-    assert streamed == [False, True]
-    for part in ("? When did Mira adopt her puppy?", "On 8 March 2024.", "exact, 95%", "2 requests", "judge model: ok"):
-        assert part in out
-    assert out.count("? When did Mira") == 1
-    assert out.index("On 8 March 2024.") < out.index("exact, 95%")
 
 
 def test_the_words_of_an_answer_are_shown_before_the_reply_is_whole(friends):
@@ -207,14 +179,6 @@ def test_the_words_of_an_answer_are_shown_before_the_reply_is_whole(friends):
         running.communicate()
 
 
-def test_the_trace_of_a_failure_is_shown_and_kept(cli, friends):
-    with ModelServer(then=Fault("401")) as server:
-        ran = cli("ask", friends, QUESTION, "--llm", "--model", "m", "--base-url", server.url, "--trace")
-    assert ran.code == Exit.MODEL
-    assert "ModelUnavailable" in ran.out
-    assert "ModelUnavailable" in cli("trace", friends).out
-
-
 def test_deadline_concurrency_and_the_extracting_model_are_options(cli, unread):
     with ModelServer(then=Fault("hang")) as server:
         options = ("--llm", "--model", "m", "--extract-model", "reader", "--base-url", server.url)
@@ -222,20 +186,6 @@ def test_deadline_concurrency_and_the_extracting_model_are_options(cli, unread):
     assert ran.code == Exit.MODEL
     assert {one.body["model"] for one in server.received} == {"reader"}
     assert server.peak == 1
-
-
-@pytest.mark.parametrize("wrong", [("--deadline", 0), ("--concurrency", 0)])
-def test_a_model_takes_time_and_at_least_one_request(cli, friends, wrong):
-    assert cli("ask", friends, QUESTION, "--llm", "--model", "m", *wrong).code == Exit.USAGE
-
-
-def test_streaming_is_for_people(cli, friends):
-    assert cli("ask", friends, QUESTION, "--stream", "--json").code == Exit.USAGE
-
-
-def test_an_abstention_is_shown_whole_where_words_are_streamed(cli, friends):
-    ran = cli("ask", friends, "When did Tomas adopt a puppy?", "--stream")
-    assert (ran.code, ran.out.count("I don't know.")) == (Exit.ABSTAINED, 1)
 
 
 def test_an_interrupt_ends_reading_at_once_and_loses_nothing(unread):

@@ -57,6 +57,10 @@ def test_a_wrong_command_line_is_a_usage_error(cli):
         (["--llm"], "--llm needs --model NAME"),
         (["--model", "gpt"], "--model needs --llm"),
         (["--base-url", "http://x"], "--base-url needs --llm"),
+        (["--on-model-error", "offline"], "--llm"),
+        (["--llm", "--model", "m", "--on-model-error", "ignore"], "--on-model-error"),
+        (["--llm", "--model", "m", "--deadline", "0"], "--deadline"),
+        (["--stream", "--json"], "--stream"),
     ],
 )
 def test_a_model_is_used_only_when_asked_for(cli, friends, words, reason):

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 import pytest
 
 import evimem
-from evimem import InvalidQuery, ModelTimeout, Restarted
+from evimem import ModelTimeout
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Acted, Event, Found, Queried
 
@@ -33,25 +33,6 @@ def test_every_event_of_the_trace_is_heard_once_and_in_order(memory, loop):
     answer = memory.ask(QUESTION, loop, on_event=heard.append)
     assert tuple(heard) == answer.trace.events
     assert answer == memory.ask(QUESTION, loop)
-
-
-def test_events_are_heard_while_the_question_is_worked_on(memory):
-    seen: list[int] = []
-
-    def listen(event: Event) -> None:
-        if isinstance(event, Queried):
-            seen.append(len(list(memory.turns())))  # the memory is free for other calls meanwhile
-
-    memory.ask(QUESTION, on_event=listen)
-    assert seen
-    assert set(seen) == {2}
-
-
-def test_a_stream_tells_the_listener_too(memory):
-    heard: list[Event] = []
-    streamed = [one for one in memory.ask(QUESTION, stream=True, on_event=heard.append)]
-    events = [one for one in streamed if not isinstance(one, (str, Restarted, evimem.Answer))]
-    assert events == heard == list(streamed[-1].trace.events)
 
 
 def test_a_search_tells_what_it_looks_for_and_what_it_found(memory):
@@ -118,20 +99,6 @@ def test_the_async_door_tells_its_listener_on_the_event_loop(path):
                 await memory.ask(QUESTION, on_event=lambda event: 1 / 0)
 
     asyncio.run(told())
-
-
-async def awaited(event: Event) -> None:
-    """Would never run: nobody awaits it."""
-
-
-@pytest.mark.parametrize("listener", [7, "print", awaited])
-def test_what_cannot_be_called_with_an_event_is_refused_at_once(memory, listener):
-    with pytest.raises(InvalidQuery, match="on_event is"):
-        memory.ask(QUESTION, on_event=listener)
-    with pytest.raises(InvalidQuery, match="on_event is"):
-        memory.ask(QUESTION, on_event=listener, stream=True)
-    with pytest.raises(InvalidQuery, match="on_event is"):
-        memory.search("puppy", on_event=listener)
 
 
 def today(answer: evimem.Answer) -> str:

@@ -80,13 +80,6 @@ def test_the_answer_is_that_of_the_filtered_turns(memory):
     assert "Leeds" not in memory.block("Where does Mira live?", session="work").text
 
 
-def test_a_filter_that_no_turn_passes_leads_to_an_abstention(memory):
-    for wanted in ({"session": "none"}, {"where": {"project": "none"}}, {"role": "tool"}):
-        assert memory.search("Mira", **wanted) == []
-        assert memory.ask("Where does Mira live?", **wanted).abstained
-        assert memory.block("Where does Mira live?", **wanted).turns == ()
-
-
 def test_what_is_forgotten_by_metadata_is_gone_and_the_rest_stays(memory):
     assert memory.forget(where={"project": {"$in": ["diary", None]}}).turns == 3
     assert [turn.id for turn in memory.turns()] == ["t1", "t3", "t5"]
@@ -97,15 +90,6 @@ def test_what_is_forgotten_by_metadata_is_gone_and_the_rest_stays(memory):
     with pytest.raises(InvalidQuery, match="was given session, where"):
         memory.forget(session="home", where={"project": "novel"})
     assert len(list(memory.turns())) == 3
-
-
-def test_a_limit_counts_the_turns_that_pass(memory):
-    def pages(size: int) -> tuple[list[str], list[str]]:
-        wanted: dict[str, Any] = {"where": {"day": {"$gte": 2}}, "limit": size}
-        return [turn.id for turn in memory.turns(**wanted)], [turn.id for turn in memory.turns(newest=True, **wanted)]
-
-    assert pages(2) == (["t1", "t2"], ["t2", "t3"])
-    assert pages(0) == ([], [])
 
 
 def test_what_lies_outside_a_filter_is_not_looked_up_and_does_not_count_as_known(memory, tmp_path):

@@ -7,7 +7,6 @@ import pytest
 
 import evimem
 from evimem import InvalidQuery, Memory, Trace, UnknownTurn, replay
-from evimem.doors.word_caches import word_caches
 from evimem.types.trace import Found
 
 RARE = b"quimbyzz"  # bytes: the test itself must not hold the text that it looks for
@@ -36,14 +35,6 @@ def test_no_word_of_a_forgotten_turn_is_cached_in_the_process(memory):
     assert texts_held(), "nothing was cached, so that this says nothing"
     memory.forget(turns=["a"])
     assert texts_held() == []
-
-
-def test_every_cache_of_words_is_bounded_and_emptied(memory):
-    tell(memory)
-    memory.ask("What did Mira's sister buy?")
-    assert any(cache.cache_info().currsize for cache in word_caches())
-    memory.forget(everything=True)
-    assert all(cache.cache_info().currsize == 0 for cache in word_caches())
 
 
 def test_a_trace_that_cites_a_forgotten_turn_is_not_kept(memory):

@@ -15,7 +15,7 @@ import pytest
 
 import evimem.doors.pool
 from evimem import Answer, MemoryPool, OpenAI, PoolFull, StoreBusy, StoreClosed
-from evimem.doors.leases import ITERATED, Lease
+from evimem.doors.leases import ITERATED
 from evimem.doors.pool import key_of
 from evimem.store.any_store import AnyStore
 from evimem.testing import ModelServer, ScriptedModel, WordEmbedder
@@ -205,22 +205,6 @@ def test_what_is_in_use_is_neither_erased_nor_closed_while_its_place_is_lent(tmp
         assert pool.erase("ana").turns == 1
 
 
-def test_an_erasure_that_waits_for_a_block_does_not_begin_while_its_place_is_lent(tmp_path):
-    model = Thinking()
-    with pool_at(tmp_path, model) as pool, ThreadPoolExecutor(1) as threads:
-        with pool.open("ana") as memory:
-            memory.extend([said(0)])
-        lease = Lease(key_of("ana"), lambda: None, exclusive=True)
-        with thinking(pool, model) as answer:
-            with pool._guard():
-                pool._leases.ask(lease)
-            assert lease.slot is None
-            assert threads.submit(visit, pool, "bo").result(PATIENCE) == 0
-            assert answer().text == "puppy"
-        assert lease.slot is not None
-        pool._end(lease)
-
-
 def visit(pool: MemoryPool, user: str) -> int:
     with pool.open(user) as memory:
         return memory.stats().turns
@@ -244,20 +228,6 @@ def test_a_place_that_does_not_come_back_is_a_typed_error_and_the_block_goes_on_
         memory.extend([said(1)])
         assert memory.stats().turns == 2
         assert pool._leases.in_use == 1
-
-
-def test_the_last_reply_of_a_question_needs_no_place(tmp_path):
-    def reply(request: Complete) -> str:
-        if "<requirements>" not in request.prompt:
-            other.__enter__()
-        return answered(request.prompt)
-
-    with pool_at(tmp_path, ScriptedModel(then=reply), wait_seconds=0.1) as pool:
-        other = pool.open("bo")
-        with pool.open("ana") as memory:
-            memory.extend([said(0)])
-            assert memory.ask(QUESTION).text == "puppy"
-        other.__exit__(None, None, None)
 
 
 def test_a_pool_that_does_not_wait_lends_nothing(tmp_path):
@@ -294,14 +264,6 @@ def wait_until(so: Callable[[], bool]) -> None:
             return
         threading.Event().wait(0.001)
     raise AssertionError
-
-
-def test_another_block_of_the_same_user_keeps_the_place(tmp_path):
-    model = Thinking()
-    with pool_at(tmp_path, model, wait_seconds=0.05) as pool, pool.open("ana"), thinking(pool, model) as answer:
-        with pytest.raises(PoolFull):
-            visit(pool, "bo")
-        assert answer().text == "puppy"
 
 
 def test_an_iterator_of_a_block_keeps_its_place_as_long_as_the_block_lasts(tmp_path):

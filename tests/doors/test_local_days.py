@@ -1,6 +1,5 @@
 """A timezone says which day a moment is of: whatever offset it is given with, and whichever turn came first."""
 
-import asyncio
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evimem
-from evimem import InvalidQuery, InvalidTurn, Memory, MemoryPool, Turn
+from evimem import InvalidTurn, Memory, Turn
 from tests.sizes import few
 
 SYDNEY = "Australia/Sydney"
@@ -110,24 +109,6 @@ def test_a_memory_that_gets_its_timezone_later_reads_its_turns_again_when_it_is_
         assert memory.check().problems == ()
 
 
-def test_content_without_an_id_is_known_again_after_a_timezone_was_given(tmp_path):
-    for zone in (None, SYDNEY, SYDNEY):
-        with opened(tmp_path, zone) as memory:
-            memory.add("Mira", SAID, time="2024-07-01T22:00Z", session="s")
-            memory.rebuild()
-            assert len(list(memory.turns())) == 1
-
-
-def test_an_import_into_another_zone_is_read_there(tmp_path):
-    with opened(tmp_path, None, "utc") as memory:
-        memory.add("Mira", SAID, time="2024-07-01T22:00Z", id="a")
-        memory.export(tmp_path / "x.jsonl")
-    with opened(tmp_path) as memory:
-        assert memory.import_(tmp_path / "x.jsonl").added == 1
-        assert days(memory, "a") == [(datetime(2024, 7, 1), datetime(2024, 7, 2))]
-        assert memory.check().problems == ()
-
-
 @pytest.mark.parametrize("first", ["2024-07-01T12:00", "2024-07-01T12:00Z"])
 def test_the_other_kind_of_times_is_refused_alike_by_every_call(tmp_path, first):
     other = "2024-07-02T12:00" if first.endswith("Z") else "2024-07-02T12:00Z"
@@ -167,30 +148,6 @@ def test_now_is_taken_wherever_a_time_is(tmp_path, first, zone):
         assert memory.forget(before="now").turns == bool(first)
 
 
-def test_now_is_taken_by_the_async_door_and_the_pool(tmp_path):
-    async def scenario() -> None:
-        async with evimem.open_async(tmp_path / "m.evimem", clock=lambda: 1.7e9, timezone=SYDNEY) as memory:
-            await memory.add("Mira", SAID, time="now", id="a")
-            await memory.remember([{"role": "user", "content": "Hi there."}], session="r", time="now")
-            assert (await memory.turn("a")).time == await memory.now()
-            assert await memory.search("puppy", before="now", asked_at="now")
-            assert (await memory.forget(before="now")).turns == 0
-
-    asyncio.run(scenario())
-    with MemoryPool(tmp_path / "users", clock=lambda: 1.7e9, timezone=SYDNEY) as pool, pool.open("mira") as memory:
-        memory.add("Mira", SAID, time="now", id="a")
-        assert memory.turn("a").time == memory.now()
-        assert memory.turn("a").time.utcoffset() == timedelta(hours=11)
-
-
-def test_what_is_no_time_is_still_refused(tmp_path):
-    with opened(tmp_path) as memory:
-        with pytest.raises(InvalidTurn, match="or 'now'"):
-            memory.add("Mira", "Hello.", time="Now")
-        with pytest.raises(InvalidQuery, match="or 'now'"):
-            memory.search("hello", before="soon")
-
-
 @pytest.mark.parametrize(("order", "answer"), [("dmy", "3 April 2024"), ("mdy", "4 March 2024")])
 def test_a_memory_keeps_how_its_dates_are_written(tmp_path, order, answer):
     with opened(tmp_path, None, date_order=order) as memory:
@@ -209,28 +166,3 @@ def test_the_country_of_the_timezone_tells_how_dates_are_written(tmp_path, zone,
     with opened(tmp_path, zone) as memory:
         memory.add("Nigel", "My MOT is due on 03/04/2024.", time="now", id="a")
         assert [start.month for start, _ in days(memory, "a")] == ([month] if month else [])
-
-
-def test_another_order_is_read_after_a_rebuild(tmp_path):
-    with opened(tmp_path, None) as memory:
-        memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="a")
-        assert days(memory, "a") == []
-        assert "March 2024" not in memory.ask("When is Nigel's MOT due?").text.replace("1 March 2024", "")
-    with opened(tmp_path, None, date_order="dmy") as memory:
-        memory.rebuild()
-        assert days(memory, "a") == [(datetime(2024, 4, 3), datetime(2024, 4, 4))]
-
-
-def test_every_door_takes_the_order_of_dates(tmp_path):
-    with pytest.raises(InvalidQuery, match="expected 'dmy'"):
-        opened(tmp_path, date_order="day first")
-
-    async def scenario() -> None:
-        async with evimem.open_async(tmp_path / "n.evimem", date_order="dmy") as memory:
-            await memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="a")
-            assert [fact.event.start for fact in await memory.facts(["a"])] == [datetime(2024, 4, 3)]
-
-    asyncio.run(scenario())
-    with MemoryPool(tmp_path / "users", date_order="dmy") as pool, pool.open("mira") as memory:
-        memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="a")
-        assert days(memory, "a") == [(datetime(2024, 4, 3), datetime(2024, 4, 4))]

@@ -21,17 +21,6 @@ def test_five_lines_remember_find_and_answer(memory):
     assert [citation.turn_id for citation in answer.citations] == ["s1:4"]
 
 
-def test_what_no_turn_states_is_not_answered(friends):
-    answer = friends.ask("What instrument is Tomas learning?")  # Mira is
-    assert (answer.text, answer.abstained) == (None, True)
-    assert answer.reason
-
-
-def test_an_empty_memory_finds_nothing_and_abstains(memory):
-    assert memory.search("puppy") == []
-    assert memory.ask("When did Mira adopt her puppy?").abstained
-
-
 def test_add_is_durable_when_it_returns(tmp_path):
     memory = evimem.open(tmp_path / "m.evimem")
     memory.add("Mira", "We adopted a puppy.", **PUPPY)
@@ -73,16 +62,6 @@ def test_an_id_is_never_rewritten(memory):
     with pytest.raises(TurnConflict, match="'s1:4' is already stored"):
         memory.add("Mira", "We adopted a cat.", **PUPPY)
     assert memory.turn("s1:4").text == "We adopted a puppy."
-
-
-def test_defaults_are_filled_in_once(memory):
-    memory.add("assistant", "Hello.", time="2024-03-12T18:20Z")
-    (turn,) = memory.turns()
-    assert (turn.session, turn.role, turn.time.utcoffset()) == (
-        "2024-03-12",
-        "assistant",
-        datetime.now().astimezone().utcoffset() * 0,
-    )
 
 
 @pytest.mark.parametrize(
@@ -137,13 +116,6 @@ def test_the_last_turns_of_a_session_come_in_the_order_of_the_dialogue(friends):
     assert list(friends.turns(session=session, limit=3, newest=True)) == of_session[-3:]
     assert list(friends.turns(session=session, limit=3)) == of_session[:3]
     assert list(friends.turns(session="nowhere")) == []
-
-
-def test_without_arguments_turns_come_in_order_of_arrival(memory):
-    for id, minute in (("later", 5), ("earlier", 1)):
-        memory.add("Mira", "Hello.", time=f"2024-03-12T18:0{minute}", session="s", id=id)
-    assert [turn.id for turn in memory.turns()] == ["later", "earlier"]
-    assert [turn.id for turn in memory.turns(session="s")] == ["earlier", "later"]
 
 
 def test_a_bound_of_another_kind_than_the_times_of_the_turns_is_refused(memory):
@@ -203,18 +175,6 @@ def test_an_embedder_that_fails_loses_no_turn(tmp_path):
         assert [hit.turn.id for hit in memory.search("puppy")] == ["s1:4"]
 
 
-def test_a_far_embedder_is_not_waited_for(tmp_path):
-    embedder = Moody()
-    embedder.remote = True
-    with evimem.open(tmp_path / "m.evimem", embedder=embedder) as memory:
-        embedder.failing = True
-        assert memory.add("Mira", "We adopted a puppy.", **PUPPY).added == 1
-        embedder.failing = False
-        assert [hit.turn.id for hit in memory.search("puppy")] == ["s1:4"]
-        memory.enrich()
-        assert memory.search("puppy")[0].parts["meaning"] > 0
-
-
 def test_backup_is_a_whole_memory_and_never_overwrites(friends, tmp_path):
     friends.backup(tmp_path / "copy.evimem")
     with pytest.raises(evimem.StoreError, match="exists already"):
@@ -222,19 +182,6 @@ def test_backup_is_a_whole_memory_and_never_overwrites(friends, tmp_path):
     with evimem.open(tmp_path / "copy.evimem") as copy:
         assert list(copy.turns()) == list(friends.turns())
         assert copy.check().problems == ()
-
-
-def test_export_and_import_lose_nothing(friends, tmp_path):
-    friends.add("Mira", "odd \ud83d \x00 text", time="2025-01-01T00:00", id="odd", metadata={"k": [1, None]})
-    friends.add("Mira", "two halves \ud83d\ude00 of 😀 \u2028", time="2025-01-01T00:00", id="halves")
-    friends.export(tmp_path / "m.jsonl")
-    with evimem.open(tmp_path / "other.evimem") as other:
-        assert other.import_(tmp_path / "m.jsonl").added == friends.stats().turns
-        assert other.import_(tmp_path / "m.jsonl").added == 0
-        assert list(other.turns()) == list(friends.turns())
-        ids = [turn.id for turn in friends.turns()]
-        assert other.facts(ids) == friends.facts(ids)
-        assert other.search("Who plays an instrument?") == friends.search("Who plays an instrument?")
 
 
 def test_a_closed_memory_says_so(tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import evimem
-from evimem import InvalidQuery, Memory
+from evimem import Memory
 
 MADRID = "Europe/Madrid"
 SUMMER = datetime(2024, 7, 1, 10, tzinfo=timezone.utc)
@@ -50,11 +50,3 @@ def test_now_is_a_time_as_the_memory_takes_them(tmp_path, first, zone, at, now):
             memory.add("Mira", "Hello.", time=first)
     with opened(tmp_path, at, zone) as memory:
         assert (memory.now().isoformat(), memory.now().fold) == (now, 0)
-
-
-def test_a_clock_beyond_the_calendar_is_refused(tmp_path):
-    with (
-        evimem.open(tmp_path / "m.evimem", clock=lambda: 1e12) as memory,
-        pytest.raises(InvalidQuery, match="beyond the calendar"),
-    ):
-        memory.now()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import evimem.doors.pool
-from evimem import InvalidQuery, MemoryPool, NotAMemory, PoolFull, StoreBusy, StoreClosed
+from evimem import MemoryPool, NotAMemory, PoolFull, StoreBusy, StoreClosed
 from evimem.doors.pool import key_of
 from tests.reliability.support.children import in_child
 from tests.reliability.support.world import EMBEDDER, EXTRACTOR, said
@@ -52,46 +52,6 @@ def held_up(monkeypatch: pytest.MonkeyPatch, user: str, what: str = "make_core")
         yield begun
     finally:
         over.set()
-
-
-async def cancelled_after(steps: int, work: Any) -> bool:
-    """Cancel a coroutine after so many turns of the loop; return whether it was still at work."""
-    task = asyncio.ensure_future(work)
-    for _ in range(steps):
-        await asyncio.sleep(0)
-        if task.done():
-            break
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task
-    return task.cancelled()
-
-
-@pytest.mark.parametrize("place", ["free", "open already", "taken"])
-def test_a_caller_cancelled_at_any_await_gives_its_lease_back(tmp_path, place):
-    async def use(pool: MemoryPool) -> None:
-        async with pool.open_async("ana") as memory:
-            await memory.extend([said(0)])
-            await memory.search("puppy")
-
-    async def cancel_everywhere(pool: MemoryPool) -> int:
-        steps = 0
-        while await cancelled_after(steps, use(pool)):
-            await asyncio.sleep(0.002 * (steps % 5))
-            steps += 1 if steps < 20 else 40
-        return steps
-
-    with pool_at(tmp_path, wait_seconds=PATIENCE) as pool, ExitStack() as stack:
-        if place == "open already":
-            stack.enter_context(pool.open("ana"))
-        elif place == "taken":
-            for user in ("bo", "cy"):
-                stack.enter_context(pool.open(user))
-            assert asyncio.run(cancelled_after(50, use(pool)))
-        if place != "taken":
-            assert asyncio.run(cancel_everywhere(pool)) > 5
-        stack.close()
-        assert_no_lease_is_out(pool)
 
 
 def test_a_caller_cancelled_while_its_file_is_opened_gives_its_lease_back(tmp_path, monkeypatch):
@@ -158,12 +118,6 @@ def test_a_full_pool_waits_and_then_says_what_to_do(tmp_path, *, asynchronous):
         assert (caught.value.capacity, caught.value.waited) == (1, 0.2)
         assert isinstance(caught.value, StoreBusy)
         assert_no_lease_is_out(pool, capacity=1)
-
-
-@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
-def test_an_invalid_wait_is_refused(tmp_path, seconds):
-    with pytest.raises(InvalidQuery, match="wait_seconds"):
-        MemoryPool(tmp_path, wait_seconds=seconds)
 
 
 def test_a_free_slot_goes_to_the_longest_waiting_request(tmp_path):
@@ -282,30 +236,6 @@ def test_erasing_waits_for_the_blocks_of_a_user(tmp_path):
         assert "ana" not in pool
 
 
-def test_an_event_loop_goes_on_while_a_user_is_erased(tmp_path):
-    async def erase(pool: MemoryPool) -> int:
-        async with pool.open_async("ana") as ana:
-            await ana.extend([said(0)])
-            erasing = asyncio.ensure_future(pool.erase_async("ana"))
-            await asyncio.sleep(0.05)
-            await ana.extend([said(1)])
-            assert not erasing.done()
-        return (await erasing).turns
-
-    with pool_at(tmp_path, wait_seconds=PATIENCE) as pool:
-        assert asyncio.run(erase(pool)) == 2
-        assert "ana" not in pool
-        assert asyncio.run(pool.erase_async("ana")).reason == "there is no memory of 'ana'"
-
-
-def test_an_erasure_that_is_cancelled_leaves_the_place(tmp_path):
-    for steps in range(40):
-        with pool_at(tmp_path / str(steps), capacity=1, wait_seconds=PATIENCE) as pool:
-            visit(pool, "ana")
-            asyncio.run(cancelled_after(steps, pool.erase_async("ana")))
-            assert_no_lease_is_out(pool, 1)
-
-
 def test_closing_waits_for_the_call_of_a_cancelled_caller(tmp_path, monkeypatch):
     async def use(pool: MemoryPool) -> None:
         async with pool.open_async("ana"):
@@ -347,18 +277,6 @@ def test_a_child_of_a_fork_opens_files_of_its_own_whatever_the_parent_was_doing(
             with pool._guard(), pool.open("bo"):  # held by this thread of the parent
                 assert in_child(child) == 1
         assert opening.result(PATIENCE) == 0
-
-
-def test_blocks_on_event_loops_use_one_thread_after_another_and_closing_the_pool_ends_it(tmp_path):
-    async def thread(pool: MemoryPool, user: str) -> threading.Thread:
-        async with pool.open_async(user) as memory:
-            return await memory._in_worker(threading.current_thread)
-
-    with pool_at(tmp_path) as pool:
-        used = [asyncio.run(thread(pool, user)) for user in ("ana", "bo", "cy", "ana")]
-        assert len(set(used)) == 1
-    used[0].join(PATIENCE)
-    assert not used[0].is_alive()
 
 
 def test_blocks_that_last_at_the_same_time_wait_for_no_call_of_each_other(tmp_path):

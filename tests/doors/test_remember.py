@@ -1,16 +1,12 @@
 """Messages of chat APIs as turns: what they say, whose they are, and each of them once."""
 
-import asyncio
 import json
 from base64 import b64encode
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-import evimem
-from evimem import InvalidQuery, InvalidTurn
+from evimem import InvalidTurn
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Porto"}'}}
 CHAT: list[dict[str, Any]] = [
@@ -42,48 +38,6 @@ def test_the_messages_come_back_byte_for_byte(memory):
     chat = [*CHAT, {"role": "user", "content": "caf\u00e9 \ud83d", "b": 1, "a": [1.0, 1, None, {}]}]
     memory.remember(chat, session="chat", time=AT)
     assert [turn.metadata["message"] for turn in memory.turns(session="chat")] == [json.dumps(one) for one in chat]
-
-
-def test_a_list_that_has_grown_adds_what_is_new(memory):
-    memory.remember(CHAT[:2], session="chat", time=AT)
-    report = memory.remember(CHAT, session="chat", time="2024-03-13T09:00")
-    assert [status.outcome for status in report.statuses] == ["exists", "exists", "added", "added", "added"]
-    assert memory.remember(CHAT, session="chat").added == 0
-    assert [turn.time.day for turn in memory.turns(session="chat")] == [12, 12, 13, 13, 13]
-
-
-def test_the_same_words_again_are_another_message_and_so_are_those_of_another_session(memory):
-    yes = {"role": "user", "content": "Yes."}
-    assert memory.remember([yes, yes], session="a", time=AT).added == 2
-    assert memory.remember([yes, yes, yes], session="a", time=AT).added == 1
-    assert memory.remember([yes], session="b", time=AT).added == 1
-
-
-@given(st.lists(st.integers(0, 3), max_size=12), st.integers(0, 12))
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_list_given_in_steps_is_stored_as_if_given_at_once(memory, said, cut):
-    session = f"{memory.stats().turns} {said} {cut}"
-    chat = [{"role": "user", "content": f"Number {number}."} for number in said]
-    memory.remember(chat[:cut], session=session, time=AT)
-    memory.remember(chat, session=session, time=AT)
-    assert [turn.text for turn in memory.turns(session=session)] == [message["content"] for message in chat]
-
-
-@pytest.mark.parametrize(
-    ("message", "text"),
-    [
-        ({"role": "assistant", "content": None, "function_call": {"name": "now", "arguments": "{}"}}, "now({})"),
-        ({"role": "assistant", "content": None, "refusal": "I cannot."}, "I cannot."),
-        ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}, "[picture]"),
-        ({"role": "tool", "content": ""}, "[empty message]"),
-        ({"role": "assistant", "content": "Wait.", "tool_calls": [CALL]}, 'Wait.\nget_weather({"city": "Porto"})'),
-        ({"type": "function_call", "name": "now", "arguments": "{}"}, "now({})"),
-        ({"type": "function_call_output", "output": "noon"}, "noon"),
-    ],
-)
-def test_a_message_without_text_is_readable(memory, message, text):
-    memory.remember([message], session="s", time=AT)
-    assert [turn.text for turn in memory.turns()] == [text]
 
 
 def test_a_message_has_its_own_time_or_that_of_the_call(memory):
@@ -157,18 +111,3 @@ def test_what_is_no_message_is_refused_and_nothing_is_stored(memory, messages, m
     with pytest.raises(InvalidTurn, match=message):
         memory.remember([CHAT[0], *messages], session="s", time=AT)
     assert memory.stats().turns == 0
-
-
-def test_what_is_no_list_of_messages_is_refused(memory):
-    with pytest.raises(InvalidQuery, match="expected a collection of messages"):
-        memory.remember("Hi.", time=AT)
-
-
-def test_the_async_door_remembers_the_same(memory, tmp_path):
-    async def away() -> list[evimem.Turn]:
-        async with evimem.open_async(tmp_path / "a.evimem") as other:
-            await other.remember(CHAT, session="chat", time=AT)
-            return await other.turns()
-
-    memory.remember(CHAT, session="chat", time=AT)
-    assert [(turn.text, turn.time) for turn in asyncio.run(away())] == [(one.text, one.time) for one in memory.turns()]

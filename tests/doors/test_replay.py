@@ -10,7 +10,6 @@ import evimem
 from evimem import Answer, Budget, ModelTimeout, ModelUnavailable, Trace, TraceMismatch
 from evimem.loops import LOOPS, VARIANTS, Iris
 from evimem.testing import ScriptedModel
-from evimem.types.trace import Acted
 from tests.replies import SUPPORTED
 
 QUESTION = "When did Mira adopt her puppy?"
@@ -106,13 +105,6 @@ def test_a_question_that_a_failure_ended_ends_there_again(path, error):
     assert not again.abstained
 
 
-def test_two_bad_replies_end_there_again(path):
-    with evimem.open(path, llm=ScriptedModel(["hm", "no"])) as memory, pytest.raises(evimem.ReplyError) as caught:
-        memory.ask(QUESTION)
-    with evimem.open(path) as offline:
-        same(evimem.replay(told(caught.value.partial.trace), offline), caught.value.partial)
-
-
 @pytest.mark.parametrize(
     ("replies", "budget"),
     [
@@ -145,23 +137,6 @@ def test_the_probability_of_an_answer_without_the_model_is_the_recorded_one(path
     events[last] = replace(events[last], probability=0.875)
     with evimem.open(path) as offline, pytest.raises(TraceMismatch, match="Acted"):  # the answer's, not the judgement's
         evimem.replay(replace(trace, events=tuple(events)), offline)
-
-
-def test_the_part_of_a_trace_without_the_model_is_checked_like_the_rest(path):
-    with evimem.open(path, llm=ScriptedModel([ModelTimeout("late")]), on_model_error="offline") as memory:
-        trace = memory.ask(QUESTION).trace
-    (place,) = [at for at, event in enumerate(trace.events) if isinstance(event, Acted) and event.action == "fall back"]
-    begun = trace.events[place + 1]
-    assert isinstance(begun, Acted)
-    wrong = replace(begun, detail={**begun.detail, "budget": {**begun.detail["budget"], "k": "many"}})
-    with evimem.open(path) as offline:
-        with pytest.raises(TraceMismatch, match="analysis"):
-            evimem.replay(replace(trace, events=trace.events[: place + 1]), offline)
-        with pytest.raises(TraceMismatch, match="events, the replay"):
-            evimem.replay(replace(trace, events=trace.events[:-1]), offline)
-        spoilt = replace(trace, events=(*trace.events[: place + 1], wrong, *trace.events[place + 2 :]))
-        with pytest.raises(evimem.InvalidQuery, match=r"budget\.k"):
-            evimem.replay(spoilt, offline)
 
 
 def test_a_memory_that_changed_is_named_and_what_differs_with_it(path):

@@ -53,11 +53,6 @@ def test_a_text_that_becomes_an_abstention_is_taken_back(path, way):
     assert items[-1] == evimem.Restarted()
 
 
-def test_a_text_that_stays_is_told_once(path):
-    items, answer = told(path, [verdict(), draft("8 March 2024", "e1")], "sync")
-    assert "".join(items) == answer.text == "8 March 2024"
-
-
 def test_a_cancelled_call_leaves_no_exception_behind(caplog):
     async def cancelled(model):
         task = asyncio.ensure_future(model.as_async().complete(Complete("judge", "Judge.", "Is it enough?")))
@@ -73,12 +68,6 @@ def test_a_cancelled_call_leaves_no_exception_behind(caplog):
         model.close()
     gc.collect()
     assert [record.message for record in caplog.records if "never retrieved" in record.message] == []
-
-
-def test_a_model_may_be_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    with evimem.open(tmp_path / "m.evimem", llm="gpt-4o-mini") as memory:
-        assert memory._model.model == "gpt-4o-mini"
 
 
 @pytest.mark.parametrize("wrong", [7, "", object(), OpenAI, ["gpt-4o-mini"], OpenAI("m", api_key="k").as_async()])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem import EmbedderError, InvalidTurn, ModelTimeout, UnknownTurn
+from evimem import EmbedderError, ModelTimeout, UnknownTurn
 from evimem.doors.pool import key_of
 from evimem.doors.watching import Operation, store_name
 from evimem.flow import Embed
@@ -99,16 +99,6 @@ def test_a_stream_is_one_call_and_its_caller_may_leave(memory, listener):
     _, whole, left = listener.take()
     assert whole.outcome[0].text
     assert [type(outcome) for outcome in left.outcome] == [GeneratorExit]
-
-
-def test_a_call_that_fails_ends_with_its_exception(memory, listener):
-    with pytest.raises(InvalidTurn):
-        memory.add("", SAID, time="2024-03-12T18:20")
-    with pytest.raises(UnknownTurn):
-        memory.forget(["nobody's"])
-    with pytest.raises(UnknownTurn):
-        memory.update("nobody's", SAID)
-    assert [type(call.outcome[0]) for call in listener.take()] == [InvalidTurn, UnknownTurn, UnknownTurn]
 
 
 def test_what_an_observer_raises_ends_the_call(tmp_path, listener):

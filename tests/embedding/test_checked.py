@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evimem.embedding import CallableEmbedder, StaticEmbedder, checked
-from evimem.errors import DimensionMismatch, EmbedderError, InvalidQuery, MissingExtra
+from evimem.embedding import CallableEmbedder, checked
+from evimem.errors import DimensionMismatch, EmbedderError, InvalidQuery
 
 TEXTS = ["one", "two"]
 
@@ -29,11 +29,6 @@ def test_rows_become_float32_and_unit_and_zeros_stay(rows):
     np.testing.assert_allclose(given, [[0.6, 0.8], [0, 0]], atol=1e-6)
     assert given.dtype == np.float32
     assert given.flags.c_contiguous
-
-
-def test_rows_that_are_unit_already_stay_as_they_are():
-    static = StaticEmbedder()
-    assert np.array_equal(checked(static, TEXTS), static.embed(TEXTS))
 
 
 @pytest.mark.parametrize(
@@ -72,18 +67,6 @@ def test_an_embedder_that_raises_is_an_error_without_the_text_it_quotes():
     assert "secret" not in str(caught.value)
     assert isinstance(caught.value.__cause__, RuntimeError)
     assert caught.value.retryable
-
-
-def test_an_error_of_ours_passes_as_it_is():
-    def fail(texts):
-        raise MissingExtra("this", "that")
-
-    with pytest.raises(MissingExtra):
-        checked(CallableEmbedder(fail, "theirs", 2), TEXTS)
-
-
-def test_no_texts_are_not_asked_for():
-    assert checked(embedder(None), []).shape == (0, 2)
 
 
 @pytest.mark.parametrize(("name", "dimension"), [("", 2), ("x", 0)])

@@ -41,31 +41,3 @@ def test_weights_that_are_not_those_of_notice_are_refused_before_any_work(script
 
 def test_the_weights_it_expects_are_those_that_notice_names(script):
     assert script.SHIPPED_FROM in (SCRIPT.parents[1] / "NOTICE").read_text(encoding="utf-8")
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_small_random_transformer_is_distilled_to_the_vectors_model2vec_gives(script, tmp_path, capsys):
-    distill, tokenizers, torch, transformers = map(
-        pytest.importorskip, ("model2vec.distill", "tokenizers", "torch", "transformers")
-    )
-    torch.manual_seed(0)
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", *(f"w{n}" for n in range(90)), *PIECES[2:]]
-    upstream = tmp_path / "upstream"
-    fast = tokenizers.BertWordPieceTokenizer(vocab={word: number for number, word in enumerate(words)}, lowercase=True)
-    tokenizer = transformers.BertTokenizerFast(tokenizer_object=fast._tokenizer)
-    config = transformers.BertConfig(
-        vocab_size=len(words), hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64
-    )
-    transformers.BertModel(config).save_pretrained(upstream)
-    tokenizer.save_pretrained(upstream)
-    output = tmp_path / "tiny.safetensors"
-    assert script.main([str(upstream), str(output), "--dimension", "16", "--sha256", "any"]) == 0
-    assert "mean cosine" in capsys.readouterr().out
-    theirs = distill.distill_from_model(
-        transformers.AutoModel.from_pretrained(upstream),
-        transformers.AutoTokenizer.from_pretrained(upstream),
-        pca_dims=16,
-        sif_coefficient=1e-4,
-    )
-    texts = ["A dog sleeps.", "w3 w14 cats", "unknownword dog"]
-    assert (np.sum(StaticEmbedder(output).embed(texts) * theirs.encode(texts), axis=1) > 0.9995).all()

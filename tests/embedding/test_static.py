@@ -47,19 +47,6 @@ def test_texts_of_one_meaning_lie_closer_than_others():
     assert dog @ puppy > 0.5 > dog @ invoice
 
 
-def test_a_text_is_the_normalized_mean_of_its_tokens():
-    rows = EMBEDDER.embed(["adopted", "puppy", "adopted puppy"])
-    lengths = np.array([np.linalg.norm(_table_row(word)) for word in ("adopted", "puppy")])
-    mean = (rows[:2] * lengths[:, None]).mean(axis=0)
-    np.testing.assert_allclose(rows[2], mean / np.linalg.norm(mean), atol=1e-6)
-
-
-def _table_row(word):
-    table = static_embedder._shipped_table()
-    (number,) = table._wordpiece.ids(word)
-    return table._vectors[number] * table._scale[number]
-
-
 @given(TEXTS)
 def test_rows_are_unit_or_zero_whatever_the_text(texts):
     rows = EMBEDDER.embed(texts)
@@ -85,15 +72,6 @@ def test_repetition_and_unknown_words_change_nothing(text):
 @pytest.mark.parametrize("text", ["", " \n", "\u0378", "\ud800", "\x00", "x" * (1 << 20)])
 def test_a_text_without_a_known_token_has_a_row_of_zeros(text):
     assert not EMBEDDER.embed([text]).any()
-
-
-def test_odd_characters_do_not_hide_the_words_around_them():
-    plain, odd = EMBEDDER.embed(["a puppy sleeps", "A pup\x00py \ud800\udfffsleeps\udcff"])
-    assert np.array_equal(plain, odd)
-
-
-def test_no_texts_give_no_rows():
-    assert EMBEDDER.embed([]).shape == (0, 256)
 
 
 def test_many_threads_read_it_once_and_agree(monkeypatch):

@@ -91,17 +91,6 @@ def test_any_text_comes_out_as_the_reference_has_it(text):
     assert OURS.tokens(settled(text)) == reference().encode(settled(text)).tokens
 
 
-@given(st.text(st.characters(categories=["Cs", "Cc", "Ll", "Zs"])))
-def test_lone_surrogates_and_controls_are_dropped_as_if_they_were_not_there(text):
-    kept = "".join(char for char in text if char in "\t\n\r" or unicodedata.category(char) not in {"Cs", "Cc"})
-    assert OURS.tokens(text) == OURS.tokens(kept)
-
-
-def test_a_word_of_more_than_a_hundred_characters_is_unknown():
-    assert OURS.tokens("a" * 101) == ["[UNK]"]
-    assert "[UNK]" not in OURS.tokens("a" * 100)
-
-
 def test_what_is_remembered_stays_bounded_and_changes_nothing(monkeypatch):
     text = " ".join(f"word{number} shared {'x' * 200} {chr(0x3B1 + number)}" for number in range(50))
     expected = OURS.ids(text)
@@ -119,14 +108,3 @@ def test_long_texts_take_time_in_proportion():
     began = time.process_time()
     assert [count_tokens(text) > 0 for text in hostile] == [True, True, True, False, True]
     assert time.process_time() - began < 20
-
-
-@pytest.mark.parametrize("vocabulary", [["a", "b"], ["[UNK]", "a", "a"], []])
-def test_a_vocabulary_without_unknown_or_with_a_piece_twice_is_refused(vocabulary):
-    with pytest.raises(ValueError, match="UNK"):
-        WordPiece(vocabulary)
-
-
-def test_tokens_are_counted_with_unknown_words():
-    assert count_tokens("We adopted a puppy \u0378.") == 6
-    assert count_tokens("") == 0

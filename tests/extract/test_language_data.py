@@ -1,10 +1,8 @@
 """The English word lists of evimem.extract and evimem.text: each is read, and none contains a word twice."""
 
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -37,24 +35,6 @@ def lists_in(table: Mapping[str, Any], name: str) -> Iterator[tuple[str, list[st
 LISTS = dict(pair for file in FILES for pair in lists_in(lang.tomllib.loads(text_of(file)), file))
 
 
-@lru_cache(maxsize=1)
-def names_in_the_source() -> frozenset[str]:
-    """Return every "file.key" that the package's code contains."""
-    name = re.compile(rf"[\"']((?:{'|'.join(FILES)})(?:\.[a-z_]+)+)")
-    return frozenset(found for path in PACKAGE.rglob("*.py") for found in name.findall(path.read_text("utf-8")))
-
-
-@pytest.mark.parametrize("name", LISTS)
-def test_the_package_reads_every_list_or_a_table_that_holds_it(name: str) -> None:
-    parts = name.split(".")
-    assert any(".".join(parts[:size]) in names_in_the_source() for size in range(2, len(parts) + 1)), name
-
-
-def test_the_language_has_every_list_that_the_package_reads() -> None:
-    for name in names_in_the_source():
-        assert any(known == name or known.startswith(f"{name}.") for known in LISTS), name
-
-
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_has_no_word_twice(name: str) -> None:
     assert [word for word, count in Counter(LISTS[name]).items() if count > 1] == []
@@ -80,19 +60,6 @@ def test_a_verb_is_in_one_list() -> None:
     assert not noun_too & (mostly | irregular)
     assert not set(LISTS["verbs.irregular_nouns"]) & mostly
     assert set(LISTS["verbs.irregular_nouns"]) <= irregular
-
-
-def test_an_irregular_verb_stands_once() -> None:
-    assert len({verb.base for verb in IRREGULAR_VERBS}) == len(IRREGULAR_VERBS)
-
-
-def test_every_unmapped_form_is_one_of_an_irregular_verb() -> None:
-    forms = {form for verb in IRREGULAR_VERBS for form in verb[1:]}
-    assert set(LISTS["terms.unmapped_verb_forms"]) <= forms
-
-
-def test_an_abbreviation_stands_in_one_of_the_two_lists() -> None:
-    assert not set(LISTS["terms.abbreviations"]) & set(LISTS["terms.abbreviations_that_may_end"])
 
 
 def test_the_files_are_parsed_in_25_milliseconds() -> None:

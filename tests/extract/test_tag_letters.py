@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from evimem.extract.tagging import Tag, TagSet, letters, tag_pattern
+from evimem.extract.tagging import Tag, tag_pattern
 
 TAGS = {name: letter for name, letter in vars(Tag).items() if name.isupper()}
 
@@ -10,15 +10,6 @@ TAGS = {name: letter for name, letter in vars(Tag).items() if name.isupper()}
 def test_every_tag_has_a_letter_of_its_own() -> None:
     assert all(len(letter) == 1 for letter in TAGS.values())
     assert len(set(TAGS.values())) == len(TAGS)
-
-
-def test_no_set_has_the_name_of_a_tag() -> None:
-    assert not TAGS.keys() & {name for name in vars(TagSet) if name.isupper()}
-
-
-def test_names_become_letters_and_sets_become_the_letters_of_their_tags() -> None:
-    assert letters("BE HAVE") == "bh"
-    assert letters("NOUNS ADJECTIVE") == "NMUJ"
 
 
 @pytest.mark.parametrize(

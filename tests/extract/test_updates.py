@@ -92,18 +92,6 @@ def test_a_fact_that_is_past_possible_or_about_another_owner_replaces_nothing(be
     assert not is_replaced(before, after)
 
 
-def test_the_latest_home_stays_and_only_the_home_before_it_is_replaced() -> None:
-    said = ["I used to live in Graz.", "I live in Porto.", "I might move to Oslo.", "I moved to Lisbon."]
-    homes = [fact for day, text in enumerate(said) for fact in facts(text, MARCH + timedelta(days=day))]
-    settled = [
-        replace(home, replaced_by=next((later.id for later in homes[at + 1 :] if replaces(later, home)), None))
-        for at, home in enumerate(homes)
-    ]
-    assert [home.object for home in settled if home.replaced_by is not None] == ["Porto"]
-    assert settled[1].replaced_by == settled[3].id
-    assert settled[3].replaced_by is None
-
-
 @pytest.mark.parametrize(("before", "after"), REPLACED)
 def test_a_replacing_fact_has_the_same_topic_or_is_an_ending_of_the_same_owner(before: str, after: str) -> None:
     for newer in facts(after, MARCH + timedelta(days=30)):
@@ -136,11 +124,6 @@ def test_what_people_say_of_themselves_or_theirs_outranks_what_others_say(own: s
     assert outranks(said, "Mira", "Tomas")
     assert not outranks(said, "Mira", "Mira")
     assert not outranks(said, "Ana", "Tomas")
-
-
-def test_whoever_moves_an_appointment_may_say_so() -> None:
-    (own,) = facts("My dentist appointment is on Friday.")
-    assert not outranks(own, "Mira", "Tomas")
 
 
 def test_a_report_contradicts_an_own_word_that_it_would_replace() -> None:

@@ -81,12 +81,6 @@ def test_it_is_searched_asked_and_written(golden):
             memory.add("Mira", "Something else.", time=LATE[0].time, id="t0")
 
 
-def test_what_was_forgotten_is_known_to_have_been(golden):
-    with opened(golden) as memory:
-        back = [turn for turn in said(44) if turn.id in ("t3", "t19", "t30")]
-        assert [status.outcome for status in memory.extend(back).statuses] == ["readded", "readded", "exists"]
-
-
 def test_its_trace_its_dead_letters_and_its_queued_jobs_are_carried_over(golden):
     model = ScriptedModel(then=reply)
     with opened(golden, model) as memory:

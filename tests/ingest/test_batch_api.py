@@ -92,15 +92,6 @@ def test_over_http_a_batch_that_is_worked_on_is_waited_for(opened):
         assert by_model(memory) == ["Tomas bought a kite"]
 
 
-def test_a_server_that_is_away_raises_and_loses_nothing(opened):
-    with ModelServer(then=served) as server:
-        memory = opened(evimem.OpenAI("small", base_url=server.url, deadline=5.0, max_retries=0))
-        memory.extend(TURNS)
-    with pytest.raises(evimem.ModelUnavailable):
-        memory.enrich_batch()
-    assert memory.health().pending == {"extract": 3 - 1}  # thanks are settled without anybody
-
-
 class Forgetful(ScriptedModel):
     """A provider that no longer knows its batches."""
 
@@ -122,20 +113,6 @@ def test_a_turn_that_was_forgotten_meanwhile_is_passed_over(opened):
     memory.forget(turns=["k"])
     assert memory.enrich_batch().collected == 0
     assert memory.stats().turns == 2
-
-
-def test_a_model_without_a_batch_service_is_refused(opened):
-    with pytest.raises(evimem.NoModel, match=r"enrich_batch\(\) needs a chat model"):
-        opened(None).enrich_batch()
-
-    class Plain:
-        def complete(self, request: Any) -> Any:
-            raise AssertionError("a batch asks nothing at once")
-
-    memory = opened(Plain())
-    memory.extend(TURNS)
-    with pytest.raises(evimem.InvalidQuery, match="Plain has no batch service"):
-        memory.enrich_batch()
 
 
 def test_an_estimate_is_of_what_is_left_and_writes_nothing(opened):

@@ -11,7 +11,7 @@ import pytest
 
 import evimem
 from evimem.errors import EmbedderError
-from evimem.testing import FakeClock, ModelServer, ScriptedModel, WordEmbedder
+from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
 from evimem.types.model import Complete
 
 
@@ -40,19 +40,6 @@ TURNS = [
 
 def by_model(memory: evimem.Memory, turn_id: str) -> list[str]:
     return [fact.text for fact in memory.facts([turn_id]) if fact.extractor == "llm"]
-
-
-def test_turns_are_kept_at_once_and_read_by_the_model_later(tmp_path):
-    model = ScriptedModel(then=facts_of)
-    with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
-        report = memory.extend(TURNS[:1])
-        assert (report.statuses[0].pending, model.requests) == (("extract", "facts"), [])
-        memory.enrich()
-        assert by_model(memory, "k") == ["Tomas bought a kite"]
-        assert memory.health().pending == {}
-        memory.enrich()
-        assert len(model.requests) == 1
-        assert memory.check().problems == ()
 
 
 def test_a_memory_built_without_a_model_is_read_when_there_is_one(tmp_path):
@@ -120,18 +107,6 @@ def many(count: int) -> list[evimem.Turn]:
         evimem.Turn(f"t{n}", "s", "Mira", f"I painted room number {n} on Sunday.", f"2024-05-02T10:{n % 60:02}")
         for n in range(count)
     ]
-
-
-def test_turns_are_read_concurrently_and_reported_one_by_one(tmp_path):
-    told: list[int] = []
-    with ModelServer(then='{"facts": []}', delay=0.05) as server:
-        llm = evimem.OpenAI("small", base_url=server.url, deadline=10.0)
-        with evimem.open(tmp_path / "m.evimem", llm=llm) as memory:
-            memory.extend(many(24))
-            memory.stats()
-            assert memory.enrich(progress=told.append).done == 24
-        assert server.peak >= 4
-    assert told[-24:] == [1] * 24
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -208,15 +208,6 @@ def test_a_question_that_an_embedder_fails_for_is_asked_by_its_words_with_one_wa
     assert way != "ask" or "by words" in [event.action for event in found.trace if event.kind == "action"]
 
 
-def test_an_embedder_that_fails_for_every_text_is_an_outage_and_nothing_is_given_up(tmp_path):
-    with evimem.open(tmp_path / "m.evimem", embedder=(embedder := Picky("outage"))) as memory:
-        memory.extend(TURNS)
-        assert (memory.health().pending["vector"], embedder.asked) == (ALL, 2)
-        with pytest.raises(EmbedderError):
-            memory.enrich()
-        assert memory.health().failed == {}
-
-
 def test_an_embedder_of_another_width_is_refused_as_a_whole(tmp_path):
     with evimem.open(tmp_path / "m.evimem", embedder=Picky("all wide")) as memory, pytest.raises(DimensionMismatch):
         memory.extend(TURNS)

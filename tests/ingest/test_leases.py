@@ -89,14 +89,6 @@ def test_a_process_that_ended_and_one_with_its_number_are_not_the_same(path):
         assert memory.enrich().done == TURNS
 
 
-def test_what_was_not_begun_when_the_model_failed_is_free_at_once(path):
-    down = evimem.ModelUnavailable("down", retryable=True)
-    with evimem.open(path, llm=ScriptedModel([down] * 99)) as memory, pytest.raises(evimem.ModelUnavailable):
-        memory.enrich()
-    with evimem.open(path, llm=ScriptedModel(then=NOTHING)) as memory:
-        assert memory.enrich().done >= TURNS - 16  # those that were asked for wait
-
-
 def of_no_use_twice():
     """Reply twice with nothing usable to one turn, and then with no facts, as to the others."""
     left = ["?", "?"]
@@ -120,18 +112,6 @@ def test_a_report_says_what_waits_until_when_and_why_and_retry_now_tries_it(path
         assert (again.done, again.put_off, again.until) == (1, 0, None)
 
 
-def test_turns_that_were_given_up_are_tried_again_when_asked(path):
-    clock = FakeClock()
-    with evimem.open(path, llm=ScriptedModel(["?"] * 6, then=NOTHING), clock=clock) as memory:
-        memory._core.store.forget([f"t{number}" for number in range(1, TURNS)])
-        for _ in range(3):
-            memory.enrich()
-            clock.advance(1_000)
-        assert memory.health().failed == {"extract": 1}
-        assert memory.enrich(retry_now=True).done == 1
-        assert memory.health().failed == {}
-
-
 def test_no_more_requests_are_made_at_once_than_the_model_takes(path):
     class Narrow(ScriptedModel):
         concurrency, busy, peak = 2, 0, 0
@@ -147,17 +127,3 @@ def test_no_more_requests_are_made_at_once_than_the_model_takes(path):
     with evimem.open(path, llm=model) as memory:
         memory.enrich()
     assert model.peak <= 2
-
-
-def test_health_names_why_a_turn_waits_and_nothing_while_it_is_tried_again_or_after_its_lease_was_given_back(path):
-    clock = FakeClock()
-    with evimem.open(path, llm=of_no_use_twice(), clock=clock) as memory:
-        memory.enrich()
-        assert ["(ReplyError)" in problem for problem in memory.health().problems] == [True]
-        clock.advance(1_000)
-        store = memory._core.store
-        (job,) = store.lease("extract", 20, 900.0)
-        assert memory.health().problems == ()
-        store.release("extract", [job.turn.id])
-        assert memory.health().problems == ()
-        assert memory.enrich().done == 1

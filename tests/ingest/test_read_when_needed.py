@@ -113,13 +113,6 @@ def test_a_search_that_asks_for_no_time_does_not_wait_for_a_large_import(tmp_pat
         ]
 
 
-def test_a_search_by_time_reads_all_and_finds_by_it(tmp_path):
-    with opened(tmp_path / "late.evimem") as late, opened(tmp_path / "early.evimem") as early:
-        late.extend(many(PAGE + 1)), early.extend(many(PAGE + 1)), early.enrich()
-        assert late.search(ASKED[1]) == early.search(ASKED[1])
-        assert late.health().pending == {}
-
-
 def test_what_searches_score_follows_facts_that_are_read_and_is_not_read_again(tmp_path):
     with opened(tmp_path / "m.evimem") as memory, opened(tmp_path / "m.evimem") as other:
         memory.extend(many(20)), memory.search("Rex"), other.search("Rex")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem import InvalidTurn, Memory
+from evimem import Memory
 from evimem.flow import Pause
 from evimem.ingest import remember as module
 from tests.ingest.histories import OWN, PATTERNS, SELDOM, run
@@ -64,18 +64,6 @@ def test_what_is_said_again_on_another_day_is_said_again(memory, session):
     assert [turn.time.day for turn in memory.turns() if turn.role == "user"] == [1, 2, 3]
 
 
-def test_a_longer_list_that_is_there_is_known_and_of_one_that_repeats_itself_the_last_period_is_new(memory):
-    outcomes(memory, HISTORY, 1)
-    assert outcomes(memory, HISTORY, 2) == ["exists"] * 4
-    outcomes(memory, RUN * 2, 1, "t")
-    assert outcomes(memory, RUN * 2, 2, "t") == ["exists", "exists", "added", "added"]
-
-
-def test_an_older_list_that_comes_late_is_known(memory):
-    outcomes(memory, [*HISTORY, *RUN], 2)
-    assert outcomes(memory, HISTORY, 1) == ["exists"] * 4
-
-
 def test_a_caller_of_new_messages_only_reads_no_window(memory):
     for day, text in enumerate(("ok", "thanks", "Great!"), start=1):
         outcomes(memory, [user(text)], day)
@@ -127,12 +115,6 @@ def test_characters_that_no_file_of_text_holds_keep_no_history_from_being_known(
     history = [user("Run it, please, on this file."), {"role": "tool", "content": text}, assistant(text)]
     outcomes(memory, history, 1)
     assert outcomes(memory, [*history, *RUN], 2) == ["exists"] * 3 + ["added"] * 2
-
-
-def test_a_copy_of_a_message_that_has_lost_its_id_is_known(memory):
-    outcomes(memory, [user("Hello there, I am Mira."), assistant("Hello Mira!", id="msg_1")], 1)
-    copied = [user("Hello there, I am Mira."), assistant("Hello Mira!"), user("Bye."), assistant("Bye!", id="msg_2")]
-    assert outcomes(memory, copied, 2) == ["exists", "exists", "added", "added"]
 
 
 def test_a_system_prompt_is_stored_once_a_memory(memory):
@@ -228,25 +210,6 @@ def test_a_call_that_is_repeated_after_its_messages_were_forgotten_stores_nothin
     assert outcomes(memory, RUN, 2) == ["added", "added"]
 
 
-def test_a_caller_of_new_messages_who_gives_a_new_history_after_forgetting_is_understood(memory):
-    for day in (1, 2, 3):
-        outcomes(memory, [user(f"Hi {day}."), assistant("Hi!")], day)
-    memory.forget(session="s")
-    for size in (2, 4, 6, 8):
-        outcomes(memory, LONG[:size], 9 + size)
-    assert [turn.text for turn in memory.turns()] == [one["content"] for one in LONG]
-
-
-def test_lists_that_grow_are_understood_although_one_was_said_again(memory):
-    said = [user(f"No {number}") if number % 2 else assistant(f"Ok {number}") for number in range(1, 13)]
-    for size in range(2, 14, 2):
-        for again in range(2):
-            outcomes(memory, said[:size], size + again)
-    texts = [turn.text for turn in memory.turns()]
-    assert texts[-8:] == [one["content"] for one in said[4:]]
-    assert len(texts) <= len(said) + 4, "the first exchange once more, and once where that was in doubt"
-
-
 def test_an_older_call_that_comes_late_does_not_bring_back_what_was_forgotten(memory):
     first = memory.remember(PIN[:2], session="s", time=at(1)).statuses[0].id
     outcomes(memory, RUN, 2)
@@ -264,12 +227,6 @@ def test_a_message_with_a_time_of_its_own_stays_forgotten(memory, session):
     assert memory.remember(said[:1], session=session, time=at(3)).forgotten == 1
     assert memory.remember(said[:1], session="another", time=at(3)).added == 1
     assert memory.remember(said[:1], session=session, time=at(3), again=True).added == 1
-
-
-def test_a_time_that_several_messages_have_tells_none_of_them_forgotten(memory):
-    outcomes(memory, [user("My PIN is 4471.", created_at=at(1)), user("I like tea.", created_at=at(1))], 1)
-    memory.forget(turns=[turn.id for turn in memory.turns() if "PIN" in turn.text])
-    assert outcomes(memory, [user("I like milk.", created_at=at(1))], 2) == ["added"]
 
 
 def test_a_forgotten_id_stays_refused(memory):
@@ -319,19 +276,6 @@ def test_a_call_that_was_cut_short_between_batches_is_finished_by_its_repetition
     assert len(before) < memory.stats().turns < len(before) + len(said)
     memory.remember(said, session="s", time=at(2))
     assert [turn.text for turn in memory.turns()] == [one["content"] for one in (*before, *said)]
-
-
-def test_a_time_that_is_not_of_the_memorys_kind_raises_and_stores_nothing(memory):
-    memory.add("Mira", "Hello.", time=at(1))
-    with pytest.raises(InvalidTurn, match="aware time"):
-        memory.remember(RUN, session="s", time="2024-03-12T18:20+00:00")
-    assert memory.stats().turns == 1
-
-
-def test_with_strict_the_first_message_that_is_refused_raises(memory):
-    with pytest.raises(InvalidTurn, match="bytes of UTF-8"):
-        memory.remember([*RUN, user("x" * (1 << 21))], session="s", time=at(1), strict=True)
-    assert outcomes(memory, [*RUN, user("x" * (1 << 21))], 1) == ["added", "added", "refused"]
 
 
 def test_a_pair_reads_as_much_of_a_long_session_as_of_a_short_one(memory, monkeypatch):

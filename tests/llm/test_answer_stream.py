@@ -17,11 +17,6 @@ def test_the_answers_text_is_returned_as_it_arrives_and_nothing_else():
     assert max(map(len, pieces)) == 1
 
 
-def test_a_reply_without_an_answer_gives_no_text():
-    stream = AnswerStream()
-    assert [stream.add(piece) for piece in ('{"steps"', ": [] }", "sorry")] == ["", "", ""]
-
-
 @pytest.mark.parametrize("thoughts", [*THOUGHTS.values(), "Maybe {}? No. </think>\n"], ids=[*THOUGHTS, "its end"])
 def test_a_draft_in_the_models_thoughts_is_no_text(thoughts):
     stream = AnswerStream()

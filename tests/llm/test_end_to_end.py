@@ -11,7 +11,7 @@ import pytest
 import evimem
 import evimem.doors.memory
 from evimem.openai import OpenAI, OpenAIEmbedder
-from evimem.testing import FAULTS, FakeClock, Fault, ModelServer, ScriptedModel
+from evimem.testing import FAULTS, FakeClock, Fault, ModelServer
 from tests.lateness import Lateness
 from tests.replies import SUPPORTED
 from tests.sizes import share
@@ -75,16 +75,6 @@ def test_a_question_is_answered_and_accounted_for(tmp_path):
     assert [call.cost for call in answer.trace if call.kind == "call"] == [
         pytest.approx(c, abs=1e-2) for c in (5e-4, 5e-3)
     ]
-
-
-def test_a_question_may_be_asked_from_an_event_loop(tmp_path):
-    async def asked(llm):
-        async with evimem.open_async(tmp_path / "m.evimem", llm=llm) as memory:
-            await memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", id="p")
-            return await asyncio.gather(*(memory.ask("When did Mira adopt her puppy?") for _ in range(5)))
-
-    with ModelServer(then=reply) as server:
-        assert [answer.text for answer in asyncio.run(asked(client(server)))] == ["8 March 2024"] * 5
 
 
 def opened(folder, **options):
@@ -163,28 +153,6 @@ def test_a_server_that_asks_for_a_pause_gets_it_and_all_queued_jobs_wait(tmp_pat
         assert memory.health().pending == {}
 
 
-def test_facts_by_a_model_are_stored_in_the_place_of_those_by_rule(tmp_path):
-    with ModelServer(then=reply) as server, evimem.open(tmp_path / "m.evimem", llm=client(server)) as memory:
-        with_a_turn(memory)
-        memory.enrich()
-        facts = {fact.extractor: fact for fact in memory.facts(["p"])}
-    assert facts["llm"].text == "Mira got a puppy"
-    assert facts["llm"].event.start.day == 8
-    assert "rules" not in facts
-
-
-def test_vectors_of_a_far_embedder_follow_what_was_kept(tmp_path):
-    with ModelServer() as server:
-        embedder = OpenAIEmbedder("words", 64, server.url, deadline=DEADLINE, max_retries=0)
-        with evimem.open(tmp_path / "m.evimem", embedder=embedder) as memory:
-            report = memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", id="p")
-            assert "vector" in report.statuses[0].pending
-            assert server.received == []
-            assert [hit.turn.id for hit in memory.search("puppy")] == ["p"]
-            memory.enrich()
-            assert "vector" not in memory.health().pending
-
-
 @pytest.mark.parametrize("door", ["sync", "async"])
 def test_events_and_words_of_an_answer_come_before_the_answer_itself(tmp_path, door):
     async def streamed(path, llm):
@@ -206,13 +174,3 @@ def test_events_and_words_of_an_answer_come_before_the_answer_itself(tmp_path, d
     assert pieces[0].kind == "action"
     assert any(getattr(piece, "kind", "") == "judgement" for piece in pieces[: pieces.index(words[0])])
     assert (pieces[-1].text, pieces[-1].citations) == (plain.text, plain.citations)
-
-
-def test_a_stream_from_a_scripted_model_says_the_same(tmp_path):
-    async def streamed():
-        model = ScriptedModel([json.dumps(VERDICT), json.dumps(DRAFT)])
-        async with evimem.open_async(tmp_path / "m.evimem", llm=model) as memory:
-            await memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20")
-            return [piece async for piece in memory.ask("When did Mira adopt her puppy?", stream=True)]
-
-    assert "".join(piece for piece in asyncio.run(streamed()) if isinstance(piece, str)) == "8 March 2024"

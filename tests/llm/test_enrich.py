@@ -2,19 +2,11 @@ import json
 from dataclasses import replace
 from datetime import datetime
 
-import pytest
-
-from evimem.errors import ModelTimeout, ModelUnavailable, ReplyError
-from evimem.flow import run
+from evimem.errors import ModelUnavailable, ReplyError
 from evimem.llm.extract_facts import (
-    estimate,
-    extract_facts,
-    extract_request,
-    may_state_facts,
     plan_retry,
     read_extraction,
 )
-from evimem.testing import ScriptedModel
 from evimem.types.values import Turn
 
 TURN = Turn(
@@ -60,11 +52,6 @@ def test_the_first_person_is_the_speaker():
     assert kept(subject="I").subject == kept(subject="The user").subject == "Mira"
 
 
-def test_a_fact_has_the_same_id_each_time():
-    assert kept() == kept()
-    assert kept().id != kept(object="Biscuit").id
-
-
 def test_what_the_turn_does_not_say_is_dropped_and_counted():
     assert dropped(quote="adopted two cats") == "quote not in the turn"
     assert dropped(object="an elephant called Dumbo") == "words from nowhere"
@@ -106,13 +93,6 @@ def test_an_assistant_never_speaks_for_a_user():
     assert (own.subject, own.kind) == ("assistant", "event")
 
 
-def test_no_facts_is_not_the_same_as_no_reply():
-    assert read().facts == ()
-    for reply in ("{}", "Sorry.", '{"facts": "none"}', ""):
-        with pytest.raises(ReplyError):
-            read_extraction(reply, TURN)
-
-
 def test_a_reply_may_only_add():
     wicked = {"facts": [], "delete": ["t9"], "update": [{"id": "t9", "text": "x"}], "replaced_by": "t1"}
     assert read_extraction(json.dumps(wicked), TURN).facts == ()
@@ -124,46 +104,6 @@ def test_a_flood_of_facts_is_cut_and_counted():
     extraction = read(*({**ADOPTED, "object": f"a puppy{' a' * n}"} for n in range(40)))
     assert len(extraction.facts) == 32
     assert extraction.dropped == {"too many": 8}
-
-
-def test_the_request_has_the_turns_before_as_context_and_nothing_said_in_the_system_part():
-    request = extract_request(TURN, EARLIER)
-    assert '"Noah":\n> Did you go to the shelter in Porto?' in request.prompt
-    assert "Tue 12 March 2024 18:00" in request.prompt
-    assert "puppy, Biscuit" in request.prompt
-    assert "Biscuit" not in request.system
-
-
-def test_a_later_attempt_sends_other_bytes():
-    assert (
-        extract_request(TURN, attempt=1).prompt
-        != extract_request(TURN, attempt=2).prompt
-        != extract_request(TURN, attempt=3).prompt
-    )
-
-
-def test_one_turn_takes_one_request_and_a_bad_reply_one_more():
-    model = ScriptedModel(["hm", json.dumps({"facts": [ADOPTED]})])
-    extraction = run(extract_facts(TURN, EARLIER), model.complete)
-    assert len(extraction.facts) == 1
-    assert [(call.role, call.outcome, call.repairs) for call in extraction.calls] == [
-        ("extract", "ReplyError", 0),
-        ("extract", "ok", 1),
-    ]
-
-
-@pytest.mark.parametrize(("text", "worth"), [("We moved to Porto.", True), ("Where to?", False), ("Thanks!", False)])
-def test_only_a_turn_that_asserts_something_is_worth_asking_about(text, worth):
-    assert may_state_facts(replace(TURN, text=text)) is worth
-
-
-def test_an_estimate_counts_what_would_be_sent():
-    thanks = replace(TURN, text="Thanks!")
-    cost = estimate([(TURN, EARLIER), (thanks, ())], price=(1.0, 2.0))
-    assert (cost.turns, cost.requests) == (2, 1)
-    assert 300 < cost.input_tokens < 900
-    assert cost.cost == pytest.approx((cost.input_tokens + 2 * cost.output_tokens) / 1e6)
-    assert estimate([]).cost is None
 
 
 def test_a_poisoned_turn_goes_to_the_dead_letters_and_holds_up_no_other():
@@ -182,11 +122,6 @@ def test_a_server_that_is_down_makes_the_queue_rest_and_costs_no_turn():
     assert plan_retry(down, 50).halt
     assert plan_retry(ModelUnavailable("busy", retryable=True, retry_after=3600.0, status=429), 1).seconds == 3600.0
     assert plan_retry(ModelUnavailable("key", retryable=False, status=401), 9).seconds is not None
-
-
-def test_a_turn_that_always_times_out_is_given_up_in_the_end():
-    assert plan_retry(ModelTimeout("late"), 5).seconds is not None
-    assert plan_retry(ModelTimeout("late"), 6).seconds is None
 
 
 def test_a_reason_holds_nothing_that_was_said():

@@ -5,7 +5,6 @@ from datetime import datetime
 import pytest
 
 from evimem.llm.evidence_prompt import AROUND_CHARACTERS, show_evidence
-from evimem.llm.prompts import escape
 from evimem.types.values import Fact, TimeSpan
 from tests.llm.views import evidence, page, turn, view_of
 
@@ -21,32 +20,6 @@ def test_an_item_tells_who_said_what_when_and_what_its_times_mean():
         "> We adopted a puppy last Friday.",
         '= "last Friday" is 8 March 2024',
     ]
-
-
-def test_a_fact_that_only_repeats_the_words_is_not_shown():
-    said = turn(12, "We adopted a puppy on 8 March 2024.")
-    named = TimeSpan(FRIDAY.start, FRIDAY.end, "day", "on 8 March 2024")
-    facts = (
-        Fact("f", said.id, "Mira", "adopted", "a puppy", named, (3, 17), "event", "rules"),
-        Fact("g", said.id, "Mira", "loves", "a puppy", None, (3, 17), "state", "rules"),
-        Fact(
-            "h",
-            said.id,
-            "Mira",
-            "met",
-            "a puppy",
-            TimeSpan(None, None, "vague", "a while ago"),
-            (3, 9),
-            "event",
-            "rules",
-        ),
-    )
-    assert len(show_evidence(view_of([evidence(said, facts=facts)])).text.splitlines()) == 2
-
-
-def test_a_fact_that_was_replaced_says_so():
-    fact = Fact("f", PUPPY.id, "Mira", "lives in", "Porto", None, (0, 2), "state", "rules", replaced_by="g")
-    assert '= no longer so: "Mira lives in Porto"' in show_evidence(view_of([evidence(PUPPY, facts=(fact,))])).text
 
 
 def test_no_word_of_a_long_neighbour_or_caption_is_cut():
@@ -74,12 +47,6 @@ def test_an_item_keeps_its_label_and_its_words_when_more_is_found():
     after = show_evidence(replace(view_of(turns, iteration=2, queries=["kiln"]), memo=first.memo))
     assert after.text.startswith(before.text)
     assert list(after.items.items())[:2] == list(before.items.items())
-
-
-def test_the_answer_sees_the_items_in_order_of_time():
-    late, early = turn(20, "later"), turn(3, "earlier")
-    assert [t.id for t in show_evidence(view_of([late, early])).turns] == [late.id, early.id]
-    assert [t.id for t in show_evidence(view_of([late, early]), by_time=True).turns] == [early.id, late.id]
 
 
 def test_the_dialogue_around_an_item_is_shown_once_with_labels_of_its_own():
@@ -117,12 +84,6 @@ def test_a_long_turn_is_shown_as_passages_around_what_matches():
     assert shown.count("\u2026") >= 2
 
 
-def test_an_assistants_reply_has_less_room_than_a_persons_words():
-    text = "The weather stayed grey over the harbour. " * 400
-    own, reply = turn(1, text), replace(turn(2, text), role="assistant")
-    assert len(show_evidence(view_of([reply])).text) < 0.6 * len(show_evidence(view_of([own])).text)
-
-
 def test_only_some_turns_are_shown_with_the_ones_around_them_under_their_labels():
     turns = [turn(1, "one"), turn(2, "two"), turn(3, "three"), turn(4, "four")]
     view = view_of([turns[0], turns[3]], context={"t1": tuple(turns[:2]), "t4": tuple(turns[2:])})
@@ -148,16 +109,6 @@ def test_a_label_is_read_as_models_write_it(label):
 @pytest.mark.parametrize("label", ["e3", "e0", "", "-1", "1.0", "0 ", "e" * 99, "t3", "e1; e2", "9" * 4_000])
 def test_a_label_that_was_not_offered_names_nothing(label):
     assert page(turn(1, "a"), turn(2, "b")).turn(label) is None
-
-
-def test_ordinary_signs_stay_as_they_were_written():
-    assert escape("I <3 you & 2 < 3 > 1, <b>really</b>") == "I <3 you & 2 < 3 > 1, <b>really</b>"
-
-
-def test_items_of_one_instant_keep_the_order_of_the_dialogue():
-    said = [replace(turn(1, f"Line {number}."), id=f"t{number}") for number in range(4)]
-    view = view_of([said[2], said[0], said[3], said[1]], order=[one.id for one in said])
-    assert re.findall(r"Line \d", show_evidence(view, by_time=True).text) == [f"Line {n}" for n in range(4)]
 
 
 def test_items_of_one_minute_say_which_came_before():

@@ -49,22 +49,6 @@ def test_a_move_is_read_with_its_calls_its_verdict_and_the_ids_that_were_shown()
     assert (made.verdict.tier, made.answer, made.supports) == (Tier.PARTIAL, "in March", ("t1",))
 
 
-@pytest.mark.parametrize(("given", "turn_id"), [("e1", "t1"), ("[E1]", "t1"), ("t1", "t1"), ("e9", "e9")])
-def test_an_item_is_called_by_its_label(given, turn_id):
-    assert moved(calls=[{"tool": "event_cues", "of": given}]).calls == (ToolCall("event_cues", turn_id),)
-    assert moved(calls=[{"tool": "tags_of", "of": given}]).calls == (ToolCall("tags_of", given),)
-
-
-@pytest.mark.parametrize("page", [None, -3, "two", 0, 1.5, True])
-def test_a_page_that_is_none_is_the_first(page):
-    assert moved(calls=[{"tool": "tags_of", "of": "x", "page": page}]).calls[0].page == 1
-
-
-@pytest.mark.parametrize("calls", [None, "none", 7, {}])
-def test_without_a_list_of_calls_there_is_none(calls):
-    assert moved(calls=calls).calls == ()
-
-
 @pytest.mark.parametrize(
     "wrong", [{"tier": "so so"}, {"confidence": "high"}, {"calls": [{"tool": "delete"}]}, {"calls": [7]}]
 )
@@ -116,12 +100,6 @@ def test_every_tool_is_offered_with_what_the_prompt_says_of_it():
 def test_tools_are_called_without_a_word_on_the_evidence(arguments):
     assert used("event_cues", arguments) == Move(CALLED, (ToolCall("event_cues", "t1"),))
     assert used("event_cues", arguments, "I look for what else happened.").verdict == CALLED
-
-
-def test_a_reply_beside_calls_is_read_with_them():
-    made = used("tags_of", '{"of": "puppy"}', json.dumps({**FIELDS, "tier": "inferrable"}))
-    assert made.calls == (ToolCall("tags_of", "puppy"), ToolCall("events_between", "2024-03", "2024-04", 2))
-    assert made.verdict.tier is Tier.INFERRABLE
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("delete", '{"of": "x"}'), ("tags_of", "puppy"), ("tags_of", "[1]")])

@@ -14,9 +14,7 @@ from evimem import Answer, Budget, InvalidQuery, ModelTimeout, ModelUnavailable,
 from evimem.calibration import Calibration
 from evimem.calibration.apply_calibration import setting_name
 from evimem.errors import PromptTooLong
-from evimem.judging.tracker import replay_trace
 from evimem.loaders.examples import load_example
-from evimem.loops import LOOPS
 from evimem.openai import OpenAI
 from evimem.testing import Fault, ModelServer, ScriptedModel
 from tests.copies import copied
@@ -68,19 +66,6 @@ def test_any_failure_of_the_model_leads_to_the_offline_answer_which_names_it(pat
     assert str(answer.reason).endswith(without.reason or "so the offline judge was asked")
 
 
-@pytest.mark.parametrize("loop", LOOPS)
-def test_the_loop_stays_the_one_that_was_asked_for(path, loop):
-    answer = asked(path, [TIMEOUT], UNANSWERED, loop)
-    same_claim(answer, offline(path, UNANSWERED, loop))
-    assert answer.trace.loop == loop
-
-
-def test_by_default_a_failure_is_raised(path):
-    for options in ({}, {"on_model_error": "raise"}):
-        with evimem.open(path, llm=ScriptedModel([TIMEOUT]), **options) as memory, pytest.raises(ModelTimeout):
-            memory.ask(QUESTION)
-
-
 def test_an_answer_of_a_model_that_works_is_not_marked(path):
     answer = asked(path, [verdict(), draft("8 March 2024", "e1")])
     assert (answer.fell_back, answer.reason, answer.usage.requests) == (False, None, 2)
@@ -98,33 +83,6 @@ def test_what_the_model_was_asked_stays_counted(path):
     assert (answer.usage.requests, answer.usage.failed, answer.usage.repairs) == (3, 2, 1)
     assert answer.usage.input_tokens == sum(call.input_tokens for call in calls) > 0
     assert answer.usage.output_tokens == sum(call.output_tokens for call in calls) > 2
-
-
-def test_the_seconds_of_both_attempts_are_counted(path):
-    with ModelServer(then=Fault("hang")) as server:
-        llm = OpenAI("small", base_url=server.url, api_key="k", deadline=0.5, max_retries=0)
-        with evimem.open(path, llm=llm, on_model_error="offline") as memory:
-            assert memory.ask(QUESTION).usage.seconds > 0.5
-
-
-def test_the_trace_tells_both_attempts_in_order(path):
-    answer = asked(path, [verdict("partial", 0.4, next_query="the puppy Juno"), TIMEOUT])
-    actions = [event.action for event in events(answer.trace, "action")]
-    assert [a for a in actions if a in {"analyse", "fail", "fall back", "answer"}] == [
-        "analyse",
-        "fail",
-        "fall back",
-        "analyse",
-        "answer",
-    ]
-    assert [event.judge for event in events(answer.trace, "judgement")] == ["llm", "offline"]
-    assert evimem.Trace.from_json(answer.trace.to_json()) == answer.trace
-
-
-def test_the_tracker_that_a_trace_leads_to_is_that_of_the_offline_judge(path):
-    supported = [{"id": "r1", "status": "supported", "evidence": ["e1"], "reason": ""}]
-    replies = [verdict("partial", 0.4, requirements=supported, next_query="Juno"), TIMEOUT]
-    assert replay_trace(asked(path, replies, UNANSWERED).trace) == replay_trace(offline(path, UNANSWERED).trace)
 
 
 def test_the_calibration_of_the_rules_holds(friends_path):
@@ -152,18 +110,6 @@ def test_a_budget_that_is_used_up_leaves_one_look(path):
     assert events(answer.trace, "stop")[-1].reason == "time used up"
     assert max(event.iteration for event in events(offline(path, UNANSWERED).trace, "query")) > 1
     assert max(event.iteration for event in events(answer.trace, "query")) == 1
-
-
-def test_the_offline_judge_has_what_is_left_of_a_budget(path):
-    answer = asked(path, [TIMEOUT], seconds=3600, k=7)
-    first, second = (event.detail["budget"] for event in events(answer.trace, "action") if event.action == "analyse")
-    assert 3000 < second["seconds"] < first["seconds"] == 3600
-    assert (first["k"], second["k"]) == (7, 7)
-
-
-def test_an_empty_memory_asks_no_model_and_falls_back_to_nothing(tmp_path):
-    answer = asked(tmp_path / "m.evimem", [])
-    assert (answer.abstained, answer.fell_back) == (True, False)
 
 
 def interrupted(_: object) -> str:
@@ -203,14 +149,6 @@ def test_a_cancelled_question_is_not_answered(path, stream):
     with ModelServer(then=Fault("hang")) as server:
         asyncio.run(cancelled(OpenAI("small", base_url=server.url, api_key="k"), server))
     assert not [item for item in told if isinstance(item, Answer) or getattr(item, "action", "") == "fall back"]
-
-
-def test_reading_turns_still_raises(tmp_path):
-    refused = ModelUnavailable("401 from host", retryable=False, status=401)
-    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=refused), on_model_error="offline") as memory:
-        memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20")
-        with pytest.raises(ModelUnavailable):
-            memory.enrich()
 
 
 @pytest.mark.parametrize("wrong", ["", "Offline", "ignore", None, 7, True, ["offline"]])
@@ -273,18 +211,6 @@ def test_a_stream_that_breaks_off_takes_back_what_it_said(path, way, question, t
     assert "ModelUnavailable" in answer.reason
     same_claim(answer, offline(path, question))
     assert [item for item in items[:-1] if not isinstance(item, (str, evimem.Restarted))] == list(answer.trace)
-
-
-@pytest.mark.parametrize("way", ["sync", "async"])
-def test_a_stream_whose_repair_fails_takes_back_what_it_said(path, way):
-    items = list(streamed(path, ScriptedModel([verdict(), draft("in Lisbon", "e99"), TIMEOUT]), way))
-    assert texts(items) == "in Lisbon|8 March 2024"
-    assert items[-1].fell_back
-
-
-def test_a_stream_that_said_nothing_yet_takes_nothing_back(path):
-    items = list(streamed(path, ScriptedModel([TIMEOUT]), "sync"))
-    assert texts(items) == "8 March 2024"
 
 
 def test_a_bad_reply_is_not_quoted_in_the_reason(path):

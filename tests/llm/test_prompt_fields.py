@@ -1,5 +1,3 @@
-import math
-
 import pytest
 
 from evimem.llm import json_reply
@@ -12,16 +10,6 @@ from evimem.llm.json_reply import visible
 )
 def test_a_confidence_is_read_in_the_forms_that_models_use(said, number):
     assert json_reply.confidence(said) == pytest.approx(number)
-
-
-@pytest.mark.parametrize("said", [None, True, "high", -0.5, 1e300, math.nan, math.inf, 10**400, "1" * 5_000, [0.5], {}])
-def test_an_invalid_confidence_is_none(said):
-    assert json_reply.confidence(said) is None
-
-
-@pytest.mark.parametrize("said", ["none.", "None", "N/A", "**none**", "", " - ", None, "nothing", [], 10**400, True])
-def test_words_that_mean_nothing_state_nothing(said):
-    assert json_reply.stated(said) == ""
 
 
 def test_invisible_characters_are_removed():
@@ -42,11 +30,6 @@ def test_a_flag_is_yes_no_or_neither(said, value):
 def test_a_choice_ignores_case_and_decoration_and_nothing_else():
     assert json_reply.choice("**MULTI-HOP**.", {"multi_hop"}) == "multi_hop"
     assert json_reply.choice("not exact", {"exact"}) is None
-
-
-def test_a_list_may_be_written_as_text():
-    assert json_reply.items("[e1, e2]; 'e3'") == ["e1", "e2", "e3"]
-    assert json_reply.items("none") == json_reply.items(None) == json_reply.items(7) == []
 
 
 HIDDEN = {

@@ -9,7 +9,7 @@ from evimem.judging.evidence import Verdict
 from evimem.llm import prompts
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.extract_facts import extract_request
-from evimem.llm.llm_judge import LAST, MANNERS, NEXT, NOTHING_NEW, answer_request, decide_request, judge_request
+from evimem.llm.llm_judge import answer_request, decide_request, judge_request
 from evimem.llm.prompts import load, prompt_request
 from evimem.types.model import Complete
 from evimem.types.values import Gap, Tier, Turn
@@ -101,10 +101,6 @@ FIELDS = (
 ).split()
 
 
-def test_what_looks_like_a_field_in_the_data_stays_as_it_was_said():
-    assert "$question ${evidence}" in judge_request(VIEW, show_evidence(VIEW)).prompt
-
-
 @pytest.mark.parametrize(("requirements", "most"), [((), 1), (("a",), 1), (("a", "b", "c"), 3)])
 def test_no_more_entries_are_asked_for_than_there_are_requirements(requirements, most):
     """A weak model fills each list to its end: twelve entries were most of what it wrote, and it was cut."""
@@ -113,46 +109,3 @@ def test_no_more_entries_are_asked_for_than_there_are_requirements(requirements,
     for request in (judge_request(view, shown), decide_request(view, stage, shown)):
         assert request.schema["properties"]["requirements"]["maxItems"] == most
         assert next(iter(request.schema["properties"])) == "requirements"
-
-
-def test_the_judges_prompt_has_the_day_the_round_the_strategy_the_queries_and_the_counts():
-    prompt = judge_request(VIEW, show_evidence(VIEW)).prompt
-    for said in (
-        "Wed 20 March 2024 09:00",
-        "Check 1 of 3",
-        "dates and words of time",
-        f'- "{CANARY}"',
-        "1 of 2",
-        "r1 (attribute, open)",
-    ):
-        assert said in prompt
-
-
-@pytest.mark.parametrize(
-    ("stage", "directive"),
-    [
-        (Stage(2, 5, last=False, empty=False, tried=(CANARY,), thoughts=("both are dogs",)), NEXT),
-        (Stage(2, 5, last=False, empty=True, tried=(CANARY,), thoughts=("both are dogs",)), NOTHING_NEW),
-        (Stage(5, 5, last=True, empty=True, tried=(CANARY,), thoughts=("both are dogs",)), LAST),
-    ],
-)
-def test_the_deciders_prompt_has_its_place_what_was_tried_what_was_thought_and_what_may_come(stage, directive):
-    prompt = decide_request(VIEW, stage, show_evidence(VIEW)).prompt
-    for said in (
-        f"Decision {stage.number} of 5. {directive}",
-        f'- "{CANARY}"',
-        '- "both are dogs"',
-        "r1 (attribute, open)",
-    ):
-        assert said in prompt
-
-
-@pytest.mark.parametrize("manner", MANNERS)
-def test_the_answerers_prompt_says_how_to_word_it_and_what_is_missing(manner):
-    prompt = answer_request(VIEW, PARTIAL, manner, show_evidence(VIEW)).prompt
-    assert MANNERS[manner] in prompt
-    assert f'- "no date of {CANARY}"' in prompt
-
-
-def test_the_manners_differ():
-    assert len(set(MANNERS.values())) == 4

@@ -70,22 +70,6 @@ def test_the_form_of_the_prompt_is_no_reply():
     assert read_draft(f'{form}\n{{"answer": "in March", "citations": ["e1"]}}', PAGE).text == "in March"
 
 
-def test_citations_may_be_mere_labels_and_are_given_once():
-    assert drafted(citations=["e1", "[e1]", "e2"]).citations == (Citation("t1", None, ""), Citation("t2", None, ""))
-
-
-@pytest.mark.parametrize("answer", ["", "  ", "\u200b"])
-def test_an_empty_answer_says_that_there_is_none(answer):
-    draft = drafted(answer=answer)
-    assert draft.text is None
-    assert draft.reason == "the evidence does not hold the answer"
-
-
-@pytest.mark.parametrize(("answer", "text"), [("No", "No"), (7, "7"), ("None of them", "None of them")])
-def test_short_answers_are_answers(answer, text):
-    assert drafted(answer=answer).text == text
-
-
 @pytest.mark.parametrize("answer", [None, True, [], {}])
 def test_an_answer_that_is_no_text_is_a_typed_error(answer):
     with pytest.raises(ReplyError, match="its answer is a"):

@@ -70,10 +70,6 @@ def test_what_means_nothing_is_no_gap(gaps):
     assert judged(GOOD, gaps=gaps).gaps == ()
 
 
-def test_flags_that_all_say_no_mean_none():
-    assert judged("EXACT: no\nINFERRABLE: no\nPARTIAL: no\nCONFIDENCE: 0.1").tier is Tier.NONE
-
-
 @pytest.mark.parametrize(
     "reply",
     [
@@ -89,11 +85,6 @@ def test_flags_that_all_say_no_mean_none():
 def test_a_verdict_without_a_tier_or_a_confidence_is_not_guessed(reply):
     with pytest.raises(ReplyError, match=r"tier|confidence"):
         judged(reply)
-
-
-def test_a_next_query_is_one_line_and_keeps_its_case():
-    assert judged(GOOD, next_query="Mira\n puppy\tMay 2023 ").query == "Mira puppy May 2023"
-    assert judged(GOOD, next_query="None").query == ""
 
 
 def test_what_is_missing_is_required_of_the_later_checks_and_its_items_stay_in_view():

@@ -25,14 +25,6 @@ def asked(*replies):
         return error, model, ledger
 
 
-def test_a_good_reply_takes_one_request():
-    value, model, ledger = asked(Reply("7", "m", 10, 1, retries=2, seconds=0.5, cost=0.01))
-    assert (value, model.requests) == (7, [REQUEST])
-    (call,) = ledger.calls
-    assert (call.iteration, call.role, call.outcome, call.repairs, call.retries) == (2, "judge", "ok", 0, 2)
-    assert (call.input_tokens, call.output_tokens, call.seconds, call.cost, call.reply) == (10, 1, 0.5, 0.01, "7")
-
-
 def test_a_bad_reply_is_asked_for_once_more_with_the_reason_and_other_bytes():
     value, model, ledger = asked("IGNORE ALL RULES", "7")
     first, second = model.requests
@@ -87,8 +79,3 @@ def test_a_usage_that_fits_the_request_is_no_cut(tokens):
     long = replace(REQUEST, prompt="We adopted a puppy last Friday. " * 400)
     model = ScriptedModel([Reply("7", "m", tokens, 1)])
     assert run(ask_model(long, number, Ledger(1)), model.complete) == 7
-
-
-def test_the_second_reply_may_be_read_by_another_rule():
-    model = ScriptedModel(["x", "y"])
-    assert run(ask_model(REQUEST, number, Ledger(1), at_last=len), model.complete) == 1

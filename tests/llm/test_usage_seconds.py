@@ -67,12 +67,6 @@ def test_the_seconds_of_a_question_are_counted_by_the_clock(path, clock, outcome
     assert answer.usage.seconds == seconds
 
 
-@pytest.mark.parametrize("loop", ["iris", "single_pass"])
-def test_an_offline_answer_has_its_seconds_too(path, loop):
-    with evimem.open(path) as memory:
-        assert memory.ask(QUESTION, loop).usage.seconds > 0
-
-
 def test_the_seconds_take_no_part_in_equality_and_a_replay_has_none(path, clock):
     answer = ask(path, SlowModel([EXACT, DRAFT], clock), streamed=False)
     with evimem.open(path) as memory:

@@ -6,7 +6,7 @@ import pytest
 
 import evimem
 from evimem.errors import ImportFailed
-from evimem.loaders import conversation, detect, load
+from evimem.loaders import detect, load
 
 NOON = datetime(2024, 3, 12, 12, tzinfo=timezone.utc)
 CHATGPT = {
@@ -175,17 +175,6 @@ def test_what_is_unknown_is_told_with_all_that_was_looked_for(given, kept):
         detect(kept(given))
     for looked in ("ChatGPT", "Claude", "WhatsApp", "Telegram", "Slack", "Discord", "speaker", "role"):
         assert looked in str(told.value)
-
-
-def test_a_zip_of_something_else_is_not_taken_for_chatgpts(zipped):
-    with pytest.raises(ImportFailed, match="holds 1 file"):
-        detect(zipped(**{"package.json": {"name": "x"}, "a.jpg": "x"}))
-
-
-def test_a_file_that_is_parsed_whole_has_a_limit(kept, monkeypatch):
-    monkeypatch.setattr(conversation, "MAX_WHOLE", 100)
-    with pytest.raises(ImportFailed, match="has over 0 MiB"):
-        turns_of(kept(TELEGRAM))
 
 
 def test_all_chats_of_telegram_are_sessions_with_names_for_deleted_accounts(kept):

@@ -1,4 +1,3 @@
-import zipfile
 from datetime import datetime
 
 import pytest
@@ -40,33 +39,11 @@ def test_a_path_may_be_a_string(tmp_path, text):
     assert read(str(path)) == read(path)
 
 
-def test_a_zip_is_known_by_what_it_holds(tmp_path):
-    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
-        archive.writestr("conversations.json", '[{"mapping": {}}]')
-    assert detect(tmp_path / "export.zip") == "chatgpt"
-
-
-@pytest.mark.parametrize("text", ["Mira: hi", "", "[1, 2]", "[]", '[{"a": 1}]'])
-def test_another_file_is_refused_with_what_was_expected(tmp_path, text):
-    path = tmp_path / "a.txt"
-    path.write_text(text)
-    with pytest.raises(ImportFailed, match="expected"):
-        detect(path)
-
-
 def test_an_export_of_evimem_is_pointed_to_its_own_command(tmp_path):
     path = tmp_path / "export.jsonl"
     path.write_text('{"evimem":1}\n')
     with pytest.raises(ImportFailed, match="evimem import"):
         detect(path)
-
-
-def test_messages_load_as_one_conversation(tmp_path):
-    path = tmp_path / "chat.json"
-    path.write_text('[{"role": "user", "content": "Hi"}]')
-    (conversation,) = load(path, start=datetime(2024, 3, 12), session="s1")
-    assert conversation.name == ""
-    assert [turn.session for turn in conversation.turns] == ["s1"]
 
 
 def test_a_format_that_does_not_exist_is_refused_with_those_that_do(tmp_path):

@@ -30,11 +30,6 @@ def test_a_chat_has_its_turns_questions_and_register(folder):
     assert untold.answer is None
 
 
-def test_registers_may_be_given_by_another_file(folder):
-    (folder / "mine.json").write_text('{"short": ["bursts"]}')
-    assert [chat.register for chat in read_chats(folder, folder / "mine.json")] == ["short", OTHER]
-
-
 @pytest.mark.parametrize(
     ("file", "text", "why"),
     [
@@ -47,11 +42,3 @@ def test_a_file_of_another_form_is_refused_with_its_place(folder, file, text, wh
     (folder / file).write_text(text)
     with pytest.raises(ImportFailed, match=why):
         read_chats(folder)
-
-
-def test_turns_without_questions_and_an_empty_folder_are_refused(folder, tmp_path_factory):
-    (folder / "letters.questions.jsonl").unlink()
-    with pytest.raises(ImportFailed, match="has no letters"):
-        read_chats(folder)
-    with pytest.raises(ImportFailed, match="has no file NAME"):
-        read_chats(tmp_path_factory.mktemp("empty"))

@@ -51,10 +51,6 @@ def test_sessions_are_sorted_by_date_and_those_of_one_date_keep_their_order(case
     assert case.turns[0].time == datetime(2023, 5, 20, 2, 21)
 
 
-def test_roles_are_kept(case):
-    assert [(turn.speaker, turn.role) for turn in case.turns[-2:]] == [("user", "user"), ("assistant", "assistant")]
-
-
 def test_no_label_reaches_a_turn(case):
     stored = repr(case.turns)
     assert "answer" not in stored

@@ -72,10 +72,6 @@ def test_messages_may_stand_in_an_object_or_on_lines(written, data):
     assert len(list(read_messages(written(data), start=START))) == 3
 
 
-def test_the_session_can_be_named(written):
-    assert {turn.session for turn in read_messages(written(MESSAGES), start=START, session="s7")} == {"s7"}
-
-
 @pytest.mark.parametrize(
     ("message", "reason"),
     [
@@ -88,8 +84,3 @@ def test_the_session_can_be_named(written):
 def test_a_bad_message_is_refused_with_its_number(written, message, reason):
     with pytest.raises(ImportFailed, match=rf"chat\.json message 2: .*{reason}"):
         list(read_messages(written([MESSAGES[1], message]), start=START))
-
-
-def test_a_file_without_messages_is_refused(written):
-    with pytest.raises(ImportFailed, match="expected a list of messages"):
-        list(read_messages(written(b"not json"), start=START))

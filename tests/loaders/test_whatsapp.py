@@ -43,11 +43,6 @@ def test_dates_of_every_dialect_are_read(line, read, tmp_path):
     assert detect(tmp_path / "chat (1).txt") == "whatsapp"
 
 
-@pytest.mark.parametrize(("clock", "hour"), [("12:05 AM", 0), ("12:05 PM", 12), ("1:05 a.m.", 1), ("上午12:05", 0)])
-def test_noon_and_midnight_are_told_apart(clock, hour, read):
-    assert read(f"22/3/24, {clock} - Ana: Hi")[0].time.hour == hour
-
-
 @pytest.mark.parametrize(
     ("dates", "month"),
     [
@@ -104,20 +99,6 @@ def test_pictures_files_and_edits_are_read(body, text, caption, read):
 )
 def test_deleted_messages_and_notices_are_left_out(body, read):
     assert read(f"[22.03.24, 18:20:00] Ana: {body}\n") == []
-
-
-def test_the_session_is_the_name_of_the_file_without_the_number_of_a_download(read):
-    assert read(DIALECTS[0])[0].session == "chat"
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "22.03.24, 18:20 - nobody", "[22.03.24, 18:20:00] : x"])
-def test_what_is_no_message_is_no_turn(text, read):
-    assert read(text) == []
-
-
-def test_dates_that_are_none_in_any_order_are_refused(read):
-    with pytest.raises(ImportFailed, match="none of the orders"):
-        read("99.99.99, 18:20 - A: x")
 
 
 def test_one_line_that_is_no_date_is_refused_and_the_others_are_read(tmp_path):

@@ -9,10 +9,8 @@ import pytest
 import evimem
 from benchmarks.scoring.answer_f1 import f1
 from benchmarks.span import SpanJudge
-from evimem.judging.evidence import View
 from evimem.judging.tracker import replay_trace
 from evimem.loaders.examples import EXAMPLES, ExampleQuestion, load_example, load_questions
-from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.trace import Trace
 
 SEVERAL = {"list", "inference"}
@@ -105,22 +103,3 @@ def test_what_is_true_of_another_person_is_refused_by_name(friends: evimem.Memor
     answer = friends.ask("What is Tomas allergic to?")
     assert answer.abstained
     assert answer.reason == "the evidence is about Mira, not Tomas"
-
-
-def test_the_same_question_has_the_same_answer(friends: evimem.Memory) -> None:
-    first, second = (friends.ask("When did Elio propose?") for _ in range(2))
-    assert first == second
-
-
-def test_the_offline_judge_yields_no_effects(friends: evimem.Memory) -> None:
-    views: list[View] = []
-
-    class Watching(OfflineJudge):
-        def judge(self, view: View):  # type: ignore[no-untyped-def]
-            views.append(view)
-            return super().judge(view)
-
-    friends._core.judge = Watching()
-    friends.ask("When did Elio propose?")
-    assert views
-    assert list(OfflineJudge().judge(views[0])) == []

@@ -33,24 +33,10 @@ def test_a_word_is_excluded_by_another_of_its_kind_only(asked: str, said: str) -
     assert kinds(asked, said) == ({} if asked == "trout" else {stem(asked): stem(said)})
 
 
-def test_a_word_that_is_said_too_is_not_excluded() -> None:
-    assert kinds("brother", "sister brother") == {}
-    assert kinds("mum", "mother sister") == {}  # one word for another
-
-
 def test_the_word_that_stands_in_the_place_of_another_is_named(see: See) -> None:
     view = see("What did Mira's brother send her from Lisbon?", LETTER)
     assert altered(view, match(view)) == (Altered("brother", "sister"),)
     assert in_words(Altered("brother", "sister")) == "the evidence says 'sister', not 'brother'"
-
-
-def test_words_next_to_the_best_turn_count_as_stated(see: See) -> None:
-    lines = [
-        ("Tomas", "What did your brother send?"),
-        ("Mira", "He sent me a letter from Lisbon, and my sister read it to me."),
-    ]
-    view = see("What did Mira's brother send her from Lisbon?", lines)
-    assert altered(view, match(view)) == ()
 
 
 def test_an_altered_premise_is_less_probable_and_gives_the_reason(see: See) -> None:
@@ -69,17 +55,6 @@ def test_a_long_message_does_not_exclude_a_word_by_what_it_says_elsewhere(see: S
     near = see(question, [("Mira", "My sister keeps bees. I got a red bicycle in Lisbon.")])
     assert altered(far, match(far)) == ()
     assert altered(near, match(near)) == (Altered("brother", "sister"),)
-
-
-def test_a_word_that_is_said_nowhere_is_excluded_by_any_of_the_best_turns(see: See) -> None:
-    lines = [
-        ("user", "My manager at work is called Priya."),
-        ("user", "We have a cat now. Her name is Saffron."),
-    ]
-    asked = "What is the name of my dog at work?"
-    view, other = see(asked, lines), see(asked, [*lines, ("user", "A dog barked.")])
-    assert altered(view, match(view)) == (Altered("dog", "cat"),)
-    assert altered(other, match(other)) == ()
 
 
 def test_evidence_of_another_year_than_the_one_asked_about_is_no_evidence(see: See) -> None:

@@ -50,10 +50,3 @@ def test_a_question_reads_no_turn_again(tmp_path: Path) -> None:
         extractor.read.clear()
         assert memory.ask("What is my dog called?", budget=evimem.Budget(k=1, iterations=1)).text == "Juno"
         assert extractor.read == []
-
-
-def test_replay_uses_the_convention_of_the_memory_too(tmp_path: Path) -> None:
-    with evimem.open(tmp_path / "m.evimem", extractor=RuleExtractor(weekday="previous_week")) as memory:
-        memory.add("Mira", "I met Noor at the market last Friday.", time=SATURDAY)
-        answer = memory.ask("When did Mira meet Noor at the market?")
-        assert evimem.replay(answer.trace, memory).text == answer.text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.offline.constants import Monotone, fit_monotone
+from evimem.offline.constants import fit_monotone
 
 LABELLED = st.lists(st.tuples(st.floats(-5, 5), st.booleans()), min_size=60, max_size=200)
 
@@ -27,16 +27,6 @@ def test_what_was_observed_is_what_is_predicted() -> None:
     assert probable(0.5) == pytest.approx(0.0, abs=0.05)
     assert probable(5.5) == pytest.approx(0.5, abs=0.05)
     assert probable(9.5) == pytest.approx(0.9, abs=0.05)
-
-
-def test_what_was_always_right_is_certain_and_no_more() -> None:
-    probable = fit_monotone(list(range(100)), [n >= 50 for n in range(100)])
-    assert probable(99) == 1.0
-
-
-def test_between_two_knots_the_line_is_straight() -> None:
-    probable = Monotone(((0.0, 0.2), (1.0, 0.6)))
-    assert [probable(score) for score in (-1.0, 0.0, 0.5, 1.0, 2.0)] == pytest.approx([0.2, 0.2, 0.4, 0.6, 0.6])
 
 
 @pytest.mark.parametrize("labels", [[True, False] * 24, [True] * 60])

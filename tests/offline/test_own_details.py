@@ -50,11 +50,6 @@ def test_a_detail_that_is_not_stated_is_named_in_the_refusal(see: See) -> None:
     assert verdict.tier is Tier.PARTIAL
 
 
-def test_what_may_have_changed_is_looked_for_once_more(see: See) -> None:
-    assert "moved to" in judge(see("Where do I live?", HOME)).query
-    assert judge(see("What can't I stand?", HOME)).query == ""
-
-
 def test_the_value_before_is_cited_with_the_one_that_replaced_it(see: See) -> None:
     found = own_detail(see("Where do I live?", HOME))
     assert isinstance(found, ShortAnswer)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -11,7 +10,6 @@ from evimem.judging.evidence import View
 from evimem.offline.constants import SHIPPED
 from evimem.offline.matching import match
 from evimem.offline.quotation import Quotation, asked_form, quote, turn_signals
-from evimem.offline.signals import attribution, meaning, of_another
 
 See = Callable[..., View]
 Lines = Sequence[tuple[str, str]]
@@ -28,12 +26,6 @@ MONEY: Lines = [
     ("Tomas", "Good! Mine is at the workshop too."),
     ("Mira", "The kiln repair came to 240 pounds."),
 ]
-MOVES: Lines = [
-    ("Mira", "My studio is in Porto and I love it."),
-    ("Tomas", "Lucky you."),
-    ("Mira", "My studio is in Braga and I love it."),
-]
-PUPILS = "Five classes, about 130 pupils in all."
 CHATTER = " ".join(f"It rained on day {day}." for day in "abcdefghij")
 
 
@@ -46,11 +38,6 @@ def quoted(view: View) -> Quotation:
 def signals(view: View, name: str) -> list[float]:
     found = turn_signals(view, match(view))
     return [found[f"s1:{place}"][name] for place in range(1, len(view.shown) + 1)]
-
-
-def about_another(view: View) -> float:
-    matches = match(view)
-    return of_another(view, matches, next(m for m in matches.ranked if m.unit.text == PUPILS))
 
 
 def test_a_line_says_who_said_it_and_when_and_where_the_turn_goes_on(see: See) -> None:
@@ -117,16 +104,6 @@ def test_a_long_sentence_is_cut_and_a_whole_turn_is_not(see: See) -> None:
     assert "..." not in quoted(see("What did the puppy do?", [("Mira", "The puppy slept.")])).text
 
 
-def test_nothing_shown_is_nothing_to_quote(see: See) -> None:
-    view = see("What is it?", [])
-    assert quote(view, match(view), SHIPPED.likely) is None
-
-
-def test_what_is_counted_is_quoted_and_not_counted(see: See) -> None:
-    lines = [("Mira", f"{which} run this month, in the rain.") for which in ("First", "Second", "Third")]
-    assert len(quoted(see("How many runs did Mira do in March?", lines)).citations) == 3
-
-
 @pytest.mark.parametrize(
     ("question", "form"),
     [
@@ -153,67 +130,8 @@ def test_a_turn_with_a_value_of_the_asked_form_is_quoted_first(see: See) -> None
     assert quoted(view).best.unit.turn.id == "s1:3"
 
 
-def test_words_that_look_like_the_asked_form_count_half(see: See) -> None:
-    lines = [("Mira", "She met the painter Leonor in the harbour."), ("Mira", "She met the painter in the harbour.")]
-    assert signals(see("Who met Mira in the harbour?", lines), "typed") == [0.5, 0.0]
-
-
 def test_a_turn_about_the_asked_person_is_quoted_first(see: See) -> None:
     lines = [("Tomas", "I adopted a cat in spring."), ("Mira", "I adopted a cat in spring.")]
     view = see("What did Mira adopt?", lines, found=[1, 2])
     assert signals(view, "about") == [0.0, 1.0]
     assert quoted(view).best.unit.turn.id == "s1:2"
-
-
-def test_the_later_turn_is_likelier_only_where_what_holds_now_is_asked(see: See) -> None:
-    assert signals(see("Where is Mira's studio now?", MOVES), "newer") == [0.0, 0.5, 1.0]
-    assert signals(see("Where was Mira's studio?", MOVES), "newer") == [0.0, 0.0, 0.0]
-
-
-def test_what_a_turn_replies_to_counts_nearly_as_said_by_it(see: See) -> None:
-    lines = [("Tomas", "What colour is the kiln?"), ("Mira", "Blue.")]
-    question = "What colour is Mira's kiln?"
-    assert signals(see(question, lines), "near")[1] > 0.8
-
-
-def test_what_no_search_for_the_question_found_has_no_search_score(see: See) -> None:
-    view = see("How much was Mira's kiln repair?", MONEY)
-    assert signals(view, "search")[0] == 1.0
-    linked = (replace(view.shown[0], path="edge"), *view.shown[1:])
-    assert signals(replace(view, shown=linked, memo={}), "search")[:2] == [0.0, 1.0]
-
-
-def test_nothing_shown_has_no_signals(see: See) -> None:
-    assert signals(see("What is it?", []), "near") == []
-
-
-def test_in_a_small_memory_the_nearest_turns_are_averaged_over_those_there_are(see: See) -> None:
-    view = see("Where is Mira's studio now?", MOVES)
-    near = tuple(replace(item, parts={"meaning": 0.5}) for item in view.evidence)
-    assert meaning(replace(view, evidence=near, memo={}))["meaning_ten"] == 0.5
-
-
-def test_what_is_said_of_others_counts_against_only_beyond_what_is_said_of_the_asked_one(see: See) -> None:
-    lines = [("Mira", "I live in Leeds."), ("Tomas", "I live in Porto.")]
-    alike, other = see("Where does Mira live?", lines), see("Where does Mira live?", lines, found=[2])
-    assert attribution(alike, match(alike))["facts_against"] == 0.0
-    assert attribution(other, match(other))["facts_against"] == 1.0
-
-
-def test_a_fact_that_names_the_asked_one_is_not_against_it(see: See) -> None:
-    lines = [("Mira", "I have a cat called Juno."), ("Tomas", "I have a boat.")]
-    view = see("What colour is Juno?", lines)
-    assert attribution(view, match(view))["facts_other"] == 0.5
-    assert attribution(view, match(view))["facts_against"] == 0.0
-
-
-def test_where_nobody_is_asked_about_no_fact_is_against(see: See) -> None:
-    view = see("How much was the van?", [("Mira", "I sold the van.")])
-    assert attribution(view, match(view))["facts_other"] > 0.0
-    assert attribution(view, match(view))["facts_against"] == 0.0
-
-
-def test_nothing_that_a_user_says_is_about_the_assistant(see: See) -> None:
-    reply = "Well done."
-    assert about_another(see("How many pupils do I have?", [("user", PUPILS), ("assistant", reply)])) == 0.0
-    assert about_another(see("How many pupils does Mira have?", [("Mira", PUPILS), ("Tomas", reply)])) == 0.3

@@ -16,19 +16,6 @@ def about(text: str) -> list[dict[str, float]]:
     return [dict(unit.about) for unit in units(said("Mira", text), "Tomas")]
 
 
-def test_first_person_is_about_the_speaker_only() -> None:
-    assert about("I play the cello.") == [{"Mira": 1.0, "Tomas": 0.0}]
-
-
-def test_second_person_is_about_the_one_spoken_to() -> None:
-    (owners,) = about("Your dog is lovely.")
-    assert owners["Tomas"] > owners["Mira"]
-
-
-def test_a_question_says_nothing_about_its_asker() -> None:
-    assert about("Did I tell you about Juno?")[0]["Mira"] == 0.0
-
-
 def test_sentences_of_one_turn_have_owners_of_their_own() -> None:
     first, second = about("I play the cello. Your boat is finished.")
     assert first["Mira"] > first["Tomas"]
@@ -62,13 +49,3 @@ def test_a_message_of_any_length_is_read_in_bounded_time() -> None:
     assert sum(len(unit.text) for unit in found) <= 20_000
     assert len(units(said("Mira", "I ran. " * 5_000), "Tomas")) == 200
     assert len(units(said("Mira", "I ran as far as I could, and then I ran back home. " * 5_000), "Tomas")) < 410
-
-
-def test_an_assistants_sentence_without_a_person_is_about_its_addressee() -> None:
-    turn = Turn("s1:2", "s1", "assistant", "The exam is in May.", datetime(2024, 3, 12), role="assistant")
-    (unit,) = units(turn, "user")
-    assert unit.about["user"] > unit.about["assistant"]
-    (own,) = units(
-        Turn("s1:2", "s1", "assistant", "I made a mistake.", datetime(2024, 3, 12), role="assistant"), "user"
-    )
-    assert own.about == {"assistant": 1.0, "user": 0.0}

@@ -103,18 +103,6 @@ def test_what_is_told_of_one_thing_answers_nothing_about_another(
 @pytest.mark.parametrize(
     ("said", "question"),
     [
-        (SAID[0], "When did Ana adopt her puppy?"),
-        (SAID[1], "When did Ana start her pottery class?"),
-        (SAID[2], "When is Ana's dentist appointment?"),
-    ],
-)
-def test_what_is_told_of_the_asked_thing_answers(see: See, said: tuple[str, str], question: str) -> None:
-    assert read(see(question, [said])) is not None
-
-
-@pytest.mark.parametrize(
-    ("said", "question"),
-    [
         ("My rent is 750 euros a month.", "How much is my rent?"),
         ("We have three cats now.", "How many cats do we have?"),
         ("I was in Rome for two weeks.", "How long was I in Rome?"),
@@ -132,14 +120,6 @@ def test_a_report_against_an_own_word_is_a_conflict_with_both_values(ask: Callab
     assert (answer.text, answer.kind, answer.tier) == ("Leeds", "answer", evimem.Tier.PARTIAL)
     assert answer.gaps == (evimem.Gap("conflict", "Mira", text),)
     assert [(one.turn_id, one.quote) for one in answer.citations] == [("t0", "Leeds"), ("t1", "Paris")]
-
-
-def test_a_report_against_an_own_word_lowers_the_confidence(ask: Callable[..., evimem.Answer]) -> None:
-    alone, agreeing, contested = (
-        ask(OWN, *said).confidence for said in ((), [("Tomas", "Mira lives in Leeds.", "2024-04-12")], [REPORT])
-    )
-    assert contested < alone - 0.05
-    assert agreeing > alone - 0.01
 
 
 @pytest.mark.parametrize(
@@ -183,36 +163,6 @@ def test_a_report_that_is_older_replaced_or_alone_is_no_conflict(
 ) -> None:
     answer = ask(*said)
     assert (answer.text, answer.gaps) == (text, ())
-
-
-@pytest.mark.parametrize("said", ["I used to live in Leeds.", "I lived in Leeds in 2019."])
-def test_what_was_so_once_is_no_word_on_what_is_now(see: See, said: str) -> None:
-    assert read(see(WHERE, [("Mira", said)])) is None
-    assert read(see(WHERE, [("Mira", said), ("Tomas", "Mira lives in Paris now.")])) is None, "both are quoted"
-
-
-def test_a_report_of_another_thing_of_theirs_is_no_conflict(see: See) -> None:
-    lines = [("Mira", "My cat is called Biscuit."), ("Tomas", "Mira's dog is called Pepper. My cat is called Rex.")]
-    found = given(see("What is Mira's cat called?", lines))
-    assert (found.text, found.conflict) == ("Biscuit", None)
-
-
-def test_of_one_reporter_the_last_word_counts(see: See) -> None:
-    lines = [("Mira", "I live in Leeds."), ("Tomas", "Mira lives in Paris."), ("Tomas", "Mira lives in Leeds.")]
-    assert given(see(WHERE, lines)).conflict is None
-
-
-def test_every_reporter_is_told(see: See) -> None:
-    lines = [("Mira", "I'm 34."), ("Tomas", "Mira is 41."), ("Ana", "Mira is 29.")]
-    conflict = given(see("How old is Mira?", lines)).conflict
-    assert conflict is not None
-    assert [one.quote for one in conflict.citations] == ["41", "29"]
-
-
-def test_who_has_aged_since_is_not_contradicted(ask: Callable[..., evimem.Answer]) -> None:
-    own = ("Mira", "I'm 34.", "2022-03-12")
-    asked = [ask(own, ("Tomas", f"Mira is {age}.", "2024-04-12"), question="How old is Mira?") for age in (36, 41)]
-    assert [len(answer.gaps) for answer in asked] == [0, 1]
 
 
 @pytest.mark.parametrize(

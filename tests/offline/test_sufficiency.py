@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from evimem.judging.evidence import View
-from evimem.offline.constants import SHIPPED
 from evimem.types.values import Tier
 
 from .direct import judge
@@ -27,22 +26,9 @@ def test_requirements_are_closed_by_turns_that_were_shown(see: See) -> None:
     assert set(supported) == {need.id for need in view.analysis.requirements}
 
 
-def test_a_missing_date_is_a_time_gap(see: See) -> None:
-    verdict = judge(see("When did Tomas buy the blue van?", FRIENDS, found=[4]))
-    assert [gap.kind for gap in verdict.gaps] == ["time"]
-
-
 def test_an_unknown_name_is_an_entity_gap(see: See) -> None:
     verdict = judge(see("What did Bartholomew buy?", FRIENDS))
     assert ("entity", "Bartholomew") in {(gap.kind, gap.about) for gap in verdict.gaps}
-
-
-def test_evidence_about_the_target_is_more_probable_than_evidence_about_another(see: See) -> None:
-    hers = judge(see("What is Mira allergic to?", FRIENDS))
-    his = judge(see("What is Tomas allergic to?", FRIENDS))
-    assert hers.probability is not None
-    assert his.probability is not None
-    assert hers.probability > SHIPPED.abstain_below > his.probability
 
 
 def test_evidence_about_another_person_is_named_as_such(see: See) -> None:
@@ -63,25 +49,6 @@ def test_a_sentence_to_an_addressee_is_about_the_addressee(see: See) -> None:
     assert his.probability is not None
     assert hers.probability is not None
     assert his.probability > hers.probability
-
-
-def test_three_speakers_are_distinguished(see: See) -> None:
-    lines = [("Ana", "I keep bees."), ("Ben", "I keep sheep."), ("Cleo", "I keep goats on the hill.")]
-    goats = {
-        name: judge(see(f"Does {name} keep goats on the hill?", lines)).probability for name in ("Ana", "Ben", "Cleo")
-    }
-    assert max(goats, key=lambda name: goats[name] or 0) == "Cleo"
-
-
-def test_nothing_found_is_nothing_relevant(see: See) -> None:
-    verdict = judge(see("What is Mira allergic to?", []))
-    assert verdict.tier is Tier.NONE
-
-
-def test_every_signal_that_a_model_reads_is_measured(see: See) -> None:
-    signals = judge(see("What is Mira allergic to?", FRIENDS)).signals
-    assert {*SHIPPED.answerable.weights, *SHIPPED.sufficient.weights} <= set(signals)
-    assert len({*SHIPPED.answerable.weights, *SHIPPED.sufficient.weights}) <= 20
 
 
 def test_the_telling_sentence_of_a_long_message_is_found(see: See) -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 import evimem
-from evimem.text.sentences import sentences_around
-from evimem.types.values import Turn
 
 SAID = "The red kayak is called Pelican and hangs in the shed. "
 FILLER = "The garden near the station made us think of the orchard and another spring. "
@@ -26,13 +23,3 @@ def test_what_stands_anywhere_in_a_long_turn_is_found_and_quoted(tmp_path: Path,
             (cited,) = answer.citations
             assert cited.span is not None
             assert memory.turn("long").text[slice(*cited.span)] == SAID.strip()
-
-
-def test_no_more_is_read_however_long_the_turn_is() -> None:
-    text = FILLER * 500 + SAID + FILLER * 500
-    turn, place = Turn("s1:1", "s1", "Mira", text, datetime(2024, 3, 1)), text.index(SAID)
-    passage = (place, place + len(SAID))
-    found = sentences_around(turn.text, passage, 8_000)
-    assert len(found) == pytest.approx(8_000 / len(FILLER), abs=2)
-    assert SAID.strip() in [text[start:end] for start, end in found]
-    assert sentences_around(turn.text, (0, 70), 8_000) == sentences_around(turn.text, None, 8_000)

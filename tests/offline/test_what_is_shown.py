@@ -75,32 +75,6 @@ def test_what_is_stated_but_improbable_is_quoted(see: See) -> None:
     assert "We adopted a puppy last Friday." in (draft.text or "")
 
 
-def test_what_is_not_stated_is_quoted_with_the_probability_that_it_holds_the_answer(see: See) -> None:
-    draft = chosen(see(HOW, LINES), replace(SHIPPED, holds=Linear({}, 0.0)))
-    assert (draft.kind, draft.confidence) == ("quote", 0.5)
-    assert draft.citations
-
-
-def test_nothing_shown_is_neither(see: See) -> None:
-    assert chosen(see("What is it?", [])).text is None
-
-
-def test_probabilities_follow_a_calibration_of_ones_own(see: See) -> None:
-    view = see(HOW, LINES)
-    sure, doubtful = (
-        choose(view, replace(judge(view), probability=told), SHIPPED, RuleExtractor()).confidence
-        for told in (0.95, 0.3)
-    )
-    assert sure is not None
-    assert doubtful is not None
-    assert sure > doubtful
-
-
-def test_no_shipped_probability_is_certain(see: See) -> None:
-    assert SHIPPED.calibrated(99.0) < 1.0
-    assert SHIPPED.calibrated(-99.0) > 0.0
-
-
 def test_the_reader_for_research_says_that_it_proves_nothing(tmp_path: Path) -> None:
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20")

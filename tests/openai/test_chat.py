@@ -1,5 +1,4 @@
 import asyncio
-import contextlib
 import os
 import signal
 import threading
@@ -14,7 +13,6 @@ from evimem.openai import OpenAI
 from evimem.openai.wire_format import LENGTHS
 from evimem.testing import Fault, ModelServer
 from evimem.types.model import Complete
-from tests.lateness import Lateness
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 JUDGE = Complete("judge", "Judge.", "Is it enough?", SCHEMA)
@@ -47,16 +45,6 @@ def test_a_request_goes_out_as_chat_messages_with_a_schema():
     assert (reply.text, reply.model, reply.input_tokens, reply.output_tokens) == ("yes", "small", 4, 1)
 
 
-def test_each_role_has_its_model_and_temperature():
-    with ModelServer() as server:
-        model = client(server, answer_model="large", answer_temperature=0.7, temperature=None, extra={"seed": 7})
-        model.complete(JUDGE)
-        model.complete(ANSWER)
-    judged, answered = (received.body for received in server.received)
-    assert (judged["model"], "temperature" in judged, judged["seed"]) == ("small", False, 7)
-    assert (answered["model"], answered["temperature"], "response_format" in answered) == ("large", 0.7, False)
-
-
 def formats(server):
     return [(received.body.get("response_format") or {}).get("type") for received in server.received]
 
@@ -66,14 +54,6 @@ def test_a_schema_that_the_server_refuses_is_not_sent_again_but_json_is_asked_fo
         model = client(server)
         assert [model.complete(JUDGE).retries, model.complete(JUDGE).retries] == [1, 0]
     assert formats(server) == ["json_schema", "json_object", "json_object"]
-
-
-def test_a_server_without_structured_replies_is_asked_for_prose():
-    with ModelServer(Fault("400"), Fault("422"), "yes", "yes") as server:
-        model = client(server)
-        model.complete(JUDGE)
-        model.complete(JUDGE)
-    assert formats(server) == ["json_schema", "json_object", None, None]
 
 
 def test_a_schema_with_bounds_is_tried_without_them_before_it_is_given_up():
@@ -104,13 +84,6 @@ def test_every_reply_has_a_bound_under_the_name_that_the_server_knows():
         model.complete(replace(JUDGE, most_tokens=70))
     lengths = [{name: received.body[name] for name in LENGTHS if name in received.body} for received in server.received]
     assert lengths == [{"max_tokens": 70}, {"max_completion_tokens": 70}, {"max_completion_tokens": 70}]
-
-
-def test_openais_own_endpoint_is_given_the_newer_name_and_a_length_of_the_callers_own_stays():
-    request = replace(JUDGE, most_tokens=70)
-    body = OpenAI(model="m", api_key="k").body(request)
-    assert (body["max_completion_tokens"], "max_tokens" in body) == (70, False)
-    assert "max_completion_tokens" not in OpenAI(model="m", api_key="k", extra={"max_tokens": 9}).body(request)
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -149,14 +122,6 @@ def test_a_redirect_is_refused_and_never_followed(status):
         assert len(server.received) == 1
 
 
-def test_a_temperature_that_the_server_names_is_left_out_alone():
-    named = Fault("400", error={"message": "Unsupported value", "param": "temperature"})
-    with ModelServer(named, "yes") as server:
-        client(server).complete(JUDGE)
-    assert "response_format" in server.received[1].body
-    assert "temperature" not in server.received[1].body
-
-
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
@@ -172,12 +137,6 @@ def test_a_reply_that_is_not_whole_is_a_typed_error_that_says_what_it_cost(answe
         client(server).complete(JUDGE)
     assert caught.value.received.input_tokens == 4
     assert len(server.received) == 1
-
-
-def test_a_reply_in_parts_is_joined():
-    parts = [{"type": "text", "text": "ye"}, {"type": "text", "text": "s"}]
-    with ModelServer({"message": {"content": parts}}) as server:
-        assert client(server).complete(JUDGE).text == "yes"
 
 
 @pytest.mark.parametrize("door", ["sync", "async"])
@@ -256,12 +215,6 @@ def test_an_interrupt_ends_the_request():
         until(lambda: server.busy == 0)
 
 
-def test_one_model_serves_one_event_loop_after_another():
-    with ModelServer() as server:
-        model = client(server).as_async()
-        assert [asyncio.run(model.complete(JUDGE)).text for _ in range(3)] == ["ok"] * 3
-
-
 def test_no_more_requests_run_at_once_than_are_allowed():
     async def many(model):
         return await asyncio.gather(*(model.complete(JUDGE) for _ in range(12)))
@@ -270,31 +223,6 @@ def test_no_more_requests_run_at_once_than_are_allowed():
         replies = asyncio.run(many(client(server, concurrency=3).as_async()))
     assert {reply.text for reply in replies} == {"ok"}
     assert 2 <= server.peak <= 3
-
-
-def test_waiting_for_a_place_counts_towards_the_deadline():
-    with ModelServer(then=Fault("hang")) as server:
-        model = client(server, concurrency=1, deadline=0.5)
-        first = model.stream(JUDGE)
-        threading.Thread(target=lambda: [*_endured(first)]).start()
-        with Lateness() as lateness, pytest.raises(ModelTimeout, match="concurrency"):
-            model.complete(JUDGE)
-        lateness.check(0.5)
-        assert server.peak == 1
-
-
-def _endured(stream):
-    with contextlib.suppress(ModelTimeout):
-        yield from stream
-
-
-def test_a_closed_model_opens_again():
-    with ModelServer() as server:
-        model = client(server)
-        model.complete(JUDGE)
-        model.close()
-        model.close()
-        assert model.complete(JUDGE).text == "ok"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -308,9 +236,3 @@ def test_a_fork_uses_neither_the_thread_nor_the_connections_of_its_parent():
             os._exit(0 if model.complete(JUDGE).text == "ok" else 1)
         assert os.waitpid(child, 0)[1] == 0
         assert model.complete(JUDGE).text == "ok"
-
-
-def test_a_missing_key_is_said_at_once(monkeypatch):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(ModelUnavailable, match="pass api_key="):
-        OpenAI("small")

@@ -1,7 +1,5 @@
 """Keys and what people said: nowhere in logs, representations or errors."""
 
-import copy
-import json
 import logging
 import subprocess
 import sys
@@ -67,28 +65,12 @@ def test_a_good_call_logs_nothing_of_what_was_said(caplog):
     assert not leaks(caplog.text)
 
 
-def test_what_other_users_of_the_client_log_is_left_alone(caplog):
-    caplog.set_level(logging.DEBUG)
-    with ModelServer() as server:
-        models(server)[0].complete(REQUEST)
-    logging.getLogger("openai._base_client").debug("mine")
-    assert "mine" in caplog.text
-
-
 def test_the_key_of_the_environment_is_never_sent_to_this_machine(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with ModelServer() as server:
         OpenAI("small", base_url=server.url).complete(REQUEST)
         OpenAI("small", base_url=server.url, api_key="given").complete(REQUEST)
     assert [received.headers["authorization"] for received in server.received] == ["Bearer none", "Bearer given"]
-
-
-def test_only_the_key_and_the_request_are_sent():
-    with ModelServer() as server:
-        OpenAI("small", base_url=server.url, api_key=KEY).complete(REQUEST)
-    (received,) = server.received
-    assert received.headers["authorization"] == f"Bearer {KEY}"
-    assert KEY not in json.dumps(copy.copy(received.body))
 
 
 def test_importing_the_settings_needs_no_client_and_constructing_them_names_the_extra():

@@ -7,7 +7,7 @@ import pytest
 
 from evimem.judging.evidence import Analysis
 from evimem.query import analysis
-from evimem.query.analysis import analyse, form, hints
+from evimem.query.analysis import analyse, form
 from evimem.times import find_times
 from evimem.types.values import TimeSpan
 
@@ -83,17 +83,6 @@ def test_a_name_at_the_beginning_or_in_capitals_is_one():
     assert ask("Is Oscar Mira's cat?").entities == ("Mira", "Oscar")
 
 
-def test_i_is_the_user_and_you_the_assistant_where_they_are_called_that():
-    assert ask("What is my plant nursery called?", "user", "assistant").asked == ("user",)
-    assert ask("What is the nursery called?", "user", "assistant").asked == ()
-    assert ask("What did we name our nursery?", "user", "assistant").asked == ("user",)
-
-
-def test_nothing_is_assumed_about_the_number_of_speakers():
-    assert ask("What did Ana say?", "Ana", "Ben", "Cleo").asked == ("Ana",)
-    assert analyse("What is it?", (), None).asked == ()
-
-
 def test_keywords_carry_the_property_and_no_names():
     assert ask("What colour is Tomas's old van?").keywords == ("colour", "old", "van")
     assert ask("How old is Mira's van?").keywords == ("van",)
@@ -108,24 +97,6 @@ def test_a_question_is_read_to_ask_of_so_many_names_only():
     analysed = ask(f"Who of {', '.join(people)} called?", "Mira", people[-1])
     assert analysed.entities == (people[-1], *people[:15])
     assert [need.about for need in analysed.requirements if need.kind == "entity"] == [*analysed.entities]
-
-
-def test_requirements_have_ids_of_their_own_and_name_what_is_missing():
-    needs = ask("When did Mira adopt her puppy?").requirements
-    assert [need.id for need in needs] == ["entity:Mira", "attribution:Mira", "attribute", "time"]
-    assert len({need.id for need in needs}) == len(needs)
-    assert "adopt puppy" in needs[2].text
-
-
-def test_a_question_about_the_past_says_so():
-    assert ask("Where did Tomas live before?").past
-    assert ask("What did Mira use to do? I mean used to do.").past
-    assert not ask("Where does Tomas live now?").past
-
-
-def test_the_hints_of_a_question_come_with_its_analysis():
-    question = "When did Mira meet Tomas last Friday?"
-    assert ask(question).hints == hints(question, ("Mira", "Tomas"), TODAY)
 
 
 def test_the_times_of_a_question_are_read_once(monkeypatch):

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 import pytest
 
 import evimem
-from evimem.query.analysis import looked_for
 
 NOON = datetime(2024, 3, 1, 12)
 PASTED = " ".join(f"zq{number}" for number in range(9_000))
@@ -20,10 +19,3 @@ def test_words_of_a_question_beside_pasted_text_count(tmp_path, query):
             memory.add("Mira", text, time=NOON + timedelta(minutes=number), session="s")
         words = {hit.turn.text: hit.parts["words"] for hit in memory.search(query, k=3)}
     assert words["I like jasmine tea."] > words["The bus was late."]
-
-
-def test_a_text_of_usual_length_is_looked_for_as_it_is():
-    text = "Which tea? " * 372
-    assert looked_for(text) is text
-    long = "".join(map(chr, range(0x4E00, 0x4E00 + 5_000)))
-    assert looked_for(long) == f"{long[:2_048]} {long[-2_048:]}"

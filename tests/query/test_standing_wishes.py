@@ -102,9 +102,3 @@ def test_of_many_wishes_the_newest_are_shown(tmp_path):
     assert shown.count("> ") == MOST_WISHES
     assert "number 8" in shown
     assert "number 3" not in shown
-
-
-def test_a_wish_outside_of_what_is_asked_stays_there(tmp_path):
-    turns = [("user", "Always give me metric units."), ("user", "I ran five miles."), ("assistant", "Well done.")]
-    assert "<wishes>" in asked(tmp_path, turns)
-    assert "<wishes>" not in asked(tmp_path, turns, session="2024-03-02")

@@ -11,7 +11,6 @@ import pytest
 from google.adk.agents import LlmAgent
 from google.adk.events import Event
 from google.adk.memory import InMemoryMemoryService
-from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService, Session
@@ -113,19 +112,6 @@ def test_parts_without_text_and_thoughts_are_left_out_and_what_cannot_be_stored_
             assert len(await texts(service, "heron")) == 2
             with pytest.raises(InvalidTurn, match="cannot be stored"):
                 await service.add_session_to_memory(session(event("e8", "x" * 600, "Hello.")))
-
-    asyncio.run(run())
-
-
-def test_entries_are_added_with_author_time_and_metadata(tmp_path: Path) -> None:
-    async def run() -> None:
-        with evimem.MemoryPool(tmp_path) as pool:
-            service = EvimemMemoryService(pool)
-            content = types.Content(parts=[types.Part(text="Mira likes tea.")])
-            entry = MemoryEntry(content=content, id="m1", timestamp="2024-03-12T18:20+00:00", custom_metadata={"a": 1})
-            await service.add_memory(**MIRA, memories=[entry], custom_metadata={"b": 2})
-            (found,) = (await service.search_memory(**MIRA, query="tea")).memories
-            assert (found.id, found.author, found.custom_metadata) == ("m1", "assistant", {"a": 1, "b": 2})
 
     asyncio.run(run())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -82,33 +81,6 @@ def test_messages_come_back_equal_and_what_was_said_is_found(memory: evimem.Memo
     history.clear()
     assert history.messages == []
     assert EvimemChatMessageHistory("other", memory).messages == MESSAGES[:1]
-
-
-def test_a_picture_comes_back_as_a_text_part_that_names_it(memory: evimem.Memory) -> None:
-    said = {"type": "text", "text": "This is Ajax."}
-    url = f"data:image/png;base64,{b64encode(bytes(3000)).decode()}"
-    history = EvimemChatMessageHistory("s", memory)
-    history.add_messages([HumanMessage([said, {"type": "image_url", "image_url": {"url": url}}])])
-    named = {"type": "text", "text": "[picture, image/png, 3.0 kB]"}
-    assert history.messages == [HumanMessage([said, named])]
-
-
-def test_turns_that_came_another_way_are_messages(memory: evimem.Memory) -> None:
-    memory.remember(
-        [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}],
-        session="s",
-        time="2024-03-12T18:20",
-    )
-    assert [(message.type, message.content) for message in EvimemChatMessageHistory("s", memory).messages] == [
-        ("human", "Hello."), ("ai", "Hi."),
-    ]  # fmt: skip
-
-
-def test_a_message_that_was_updated_says_what_it_was_updated_to(memory: evimem.Memory) -> None:
-    history = EvimemChatMessageHistory("s", memory)
-    history.add_messages([HumanMessage("I live in Leeds.")])
-    memory.update(next(memory.turns()).id, "I live in Porto.")
-    assert [message.content for message in history.messages] == ["I live in Porto."]
 
 
 def test_a_session_of_the_openai_sdk_reads_what_langchain_wrote_and_the_other_way_round(tmp_path: Path) -> None:

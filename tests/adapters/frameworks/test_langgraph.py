@@ -106,24 +106,6 @@ def test_a_put_replaces_and_keeps_when_the_item_was_created(store: EvimemStore) 
     assert store.get(("mira",), "1") is None
 
 
-def test_a_page_follows_the_page_before_it_newest_first(store: EvimemStore) -> None:
-    for number in range(7):
-        store.put(("mira",), str(number), {"number": number})
-    pages = [[item.key for item in store.search(("mira",), limit=3, offset=offset)] for offset in (0, 3, 6, 9)]
-    assert pages == [["6", "5", "4"], ["3", "2", "1"], ["0"], []]
-
-
-def test_a_conversation_in_the_same_memory_is_no_item(store: EvimemStore) -> None:
-    store.memory.add("Mira", "I keep a heron.", time=store.memory.now(), metadata={"ns": "mira"})
-    assert store.search((), query="heron") == []
-    assert store.list_namespaces() == []
-
-
-def test_there_is_no_time_to_live(store: EvimemStore) -> None:
-    with pytest.raises(NotImplementedError):
-        store.put(("mira",), "1", {"text": "x"}, ttl=1)
-
-
 def test_a_graph_keeps_what_one_thread_says_for_another(store: EvimemStore) -> None:
     def listen(state: MessagesState, runtime: Runtime[None]) -> dict[str, Any]:
         assert runtime.store is not None

@@ -68,11 +68,6 @@ def test_a_block_that_is_too_long_is_quoted_anew_with_a_closed_fence(memory: evi
     assert nothing == 0
 
 
-def test_without_a_question_nothing_is_quoted(memory: evimem.Memory) -> None:
-    memory.add("Mira", "My heron is called Ajax.", time="2024-03-12T18:20")
-    assert asyncio.run(chat(EvimemBlock(memory=memory), 1000).aget()) == []
-
-
 def test_the_retriever_returns_nodes_with_who_said_it(memory: evimem.Memory) -> None:
     memory.add("Mira", "My heron is called Ajax.", time="2024-03-12T18:20", session="s1", id="t1")
     memory.add("Tomas", "It rains.", time="2024-03-12T18:21", session="s1")

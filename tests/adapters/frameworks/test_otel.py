@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode, get_tracer
 
 import evimem
-from evimem.adapters.otel import SPAN_NAMES, Spans
+from evimem.adapters.otel import Spans
 from evimem.doors.pool import key_of
 from evimem.errors import ModelTimeout, UnknownTurn
 from evimem.testing import ScriptedModel
@@ -157,16 +156,6 @@ def test_spans_of_the_other_door_belong_to_the_caller_and_name_the_pools_file(
     assert {(span.attributes or {})["gen_ai.memory.store.id"] for span in spans.values()} == {key_of("mira")}
 
 
-def test_a_stream_that_is_left_ends_its_span(memory: evimem.Memory, exporter: InMemorySpanExporter) -> None:
-    exporter.clear()
-    pieces: Any = memory.ask(ASKED, stream=True)
-    next(pieces)
-    pieces.close()
-    span = exporter.get_finished_spans()[-1]
-    assert (span.attributes or {})["error.type"] == "GeneratorExit"
-    assert span.status.status_code is StatusCode.UNSET
-
-
 def test_content_is_in_spans_only_where_that_is_asked_for(
     tmp_path: Path, provider: TracerProvider, exporter: InMemorySpanExporter
 ) -> None:
@@ -198,8 +187,3 @@ def test_no_attribute_holds_a_word_of_a_turn(words: list[str], loop: str) -> Non
     told = everything(exporter.get_finished_spans())
     assert "search_memory" in told
     assert [word for word in words if word in told] == []
-
-
-def test_every_call_has_a_name_of_the_conventions() -> None:
-    allowed = {"create_memory", "search_memory", "update_memory", "upsert_memory", "delete_memory"}
-    assert set(SPAN_NAMES.values()) == {*allowed, "delete_memory_store"}
