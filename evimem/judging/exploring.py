@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from .evidence import Verdict
@@ -25,6 +25,7 @@ OF_CONTENTS: frozenset[Tool] = frozenset(("person_aspects", "person_facts", "top
 PARTED: frozenset[Tool] = frozenset(("events", "person_facts", "events_between"))  # called on a part of something
 MOST_CALLS = 5  # in a turn (R4)
 TAGS = 2  # of a cue, whose events are looked at
+TIME = "time"  # what a row of event_cues says of a cue that is one
 FOLLOWED = 2  # best turns whose cues are followed
 
 
@@ -51,7 +52,7 @@ class Row:
 class Result:
     """What a call returned: its rows, of `total` in all, or the reason why it was refused.
 
-    `number` is the turn of the loop in which it was performed.
+    `number` is the turn of the loop in which it was performed, `pruned` the number of rows that a judge did not keep.
     """
 
     call: ToolCall
@@ -59,6 +60,7 @@ class Result:
     total: int = 0
     refused: str = ""
     number: int = 0
+    pruned: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +82,25 @@ class Explored:
 class Move:
     """What a judge makes of a turn: a verdict, the tools to call next, and an answer with the ids that support it.
 
-    Without a call the exploring ends.
+    Without a call the exploring ends. `kept` is what it keeps of what the last calls returned: ids of turns, cues and
+    tags; None where it did not say, so that all of it stays.
     """
 
     verdict: Verdict
     calls: tuple[ToolCall, ...] = ()
     answer: str = ""
     supports: tuple[str, ...] = ()
+    kept: tuple[str, ...] | None = None
+
+
+def route(results: Iterable[Result], number: int, kept: Collection[str] | None) -> tuple[Result, ...]:
+    """Return results without the rows of a turn's calls that were not kept; all of them where nobody said (f_route)."""
+    return tuple(result if kept is None or result.number != number else _pruned(result, kept) for result in results)
+
+
+def _pruned(result: Result, kept: Collection[str]) -> Result:
+    rows = tuple(row for row in result.rows if row.key in kept)
+    return replace(result, rows=rows, pruned=len(result.rows) - len(rows))
 
 
 def tools_of(graph: Graph) -> tuple[Tool, ...]:
@@ -130,5 +144,5 @@ def _events(results: Iterable[Result], terms: Collection[str]) -> Iterator[ToolC
 def _surfaced(results: Iterable[Result], of_cue: Tool) -> Iterator[ToolCall]:
     """Yield calls on the cues that events brought up: times first, then names and words."""
     rows = [row for result in results if result.call.tool == "event_cues" for row in result.rows]
-    yield from (ToolCall("events_between", row.key, row.key) for row in rows if row.text == "time")
-    yield from (ToolCall(of_cue, row.key) for row in rows if row.text != "time")
+    yield from (ToolCall("events_between", row.key, row.key) for row in rows if row.text.startswith(TIME))
+    yield from (ToolCall(of_cue, row.key) for row in rows if not row.text.startswith(TIME))

@@ -11,7 +11,7 @@ from ..types.answer import MOST
 
 Ablation = Literal[
     "sufficiency", "tiers", "temporal", "entities", "anchor", "abstention", "index", "edges", "tracker",
-    "mask", "delta", "reflection", "rewriting",
+    "mask", "delta", "reflection", "rewriting", "routing",
 ]  # fmt: skip
 _FROM_ZERO = frozenset(("step", "hops", "delta"))
 
@@ -34,6 +34,7 @@ class Variant:
     mask         what was returned may be returned again (MemR3), and is read again (MGRetrieval)
     delta        each search is for the question alone (MemR3)
     reflection   it searches where it would think (MemR3)
+    routing      all that tools return joins the context, and none of it is left out of later requests (MRAgent)
     rewriting    the answer that a model gave with the last evidence is the answer, with the turns that it named, and no
                  other is worded from them (MGRetrieval, MRAgent)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
@@ -91,13 +91,10 @@ _FIELDS = ("calls", "tier")  # one of which a reply has
 def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Complete:
     """Return the request for a turn; the last one offers no tools."""
     directive = "No tool can be called any more: give the answer." if explored.last else "Call tools, or answer."
-    if explored.tools != TOOLS and not explored.last:
-        part = "" if "tags_of" in explored.tools else "; events is called without a part"
-        directive = f"{directive} There are only {', '.join(explored.tools)}{part}."
     request = evidence_request(
         "decide",
         "explore",
-        prompts.EXPLORE,
+        prompts.explore_with(explored.tools),
         view,
         shown,
         cues=bullets(explored.cues),
@@ -106,7 +103,9 @@ def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Com
         directive=directive,
     )
     earlier = tuple(_exchange(view, explored.results[-MOST_RESULTS:], shown))
-    return replace(request, tools=() if explored.last else tool_specs(explored.tools), earlier=earlier)
+    offered = () if explored.last else tool_specs(explored.tools)
+    system, prompt = _of_graph(request.system, explored.tools), request.prompt.replace(*_named(explored.tools))
+    return replace(request, system=system, prompt=prompt, tools=offered, earlier=earlier)
 
 
 def read_move(reply: Reply, view: View, shown: ShownEvidence) -> Move:
@@ -118,14 +117,35 @@ def read_move(reply: Reply, view: View, shown: ShownEvidence) -> Move:
         _call({**_arguments(use), "tool": use.name}, use.name, shown) for use in reply.uses[: 2 * MOST_CALLS]
     )
     if called and not _states(reply.text):
-        return Move(CALLED, tuple(dict.fromkeys(called)))
+        told = [_arguments(use)["keep"] for use in reply.uses if "keep" in _arguments(use)]
+        kept = tuple(one for keep in told for one in _kept(keep, shown)) if told else None
+        return Move(CALLED, tuple(dict.fromkeys(called)), kept=kept)
     fields = read(reply.text, "decide", _FIELDS, form=reply_form("explore"))
     verdict = replace(verdict_in(fields, "decide", reply.text, view, shown), mapped=False)
     listed = fields.get("calls")
     entries = listed if isinstance(listed, list) else []
     calls = (*called, *(_call(entry, reply.text, shown) for entry in entries[: 2 * MOST_CALLS]))
     answer = json_reply.stated(fields.get("answer"), MOST_ANSWER)
-    return Move(verdict, tuple(dict.fromkeys(calls)), answer, shown.ids(fields.get("supports")))
+    kept = _kept(fields["keep"], shown) if "keep" in fields else None
+    return Move(verdict, tuple(dict.fromkeys(calls)), answer, shown.ids(fields.get("supports")), kept)
+
+
+def _kept(value: Any, shown: ShownEvidence) -> tuple[str, ...]:
+    """Return the ids of the turns that a list names by their labels, and whatever else it names, cues and tags."""
+    named_keys = (json_reply.text(one, MOST_KEY) for one in json_reply.items(value))
+    turns = ((shown.turn(key), key) for key in named_keys)
+    return tuple(dict.fromkeys(key if turn is None else turn.id for turn, key in turns))
+
+
+def _of_graph(system: str, tools: Collection[Tool]) -> str:
+    """Return the instructions without the lines about tools that there are not, and about tags where none are."""
+    gone = tuple(f"- {tool}:" for tool in TOOLS if tool not in tools) + (() if "tags_of" in tools else ("A tag ",))
+    return "\n".join(line for line in system.split("\n") if not line.startswith(gone))
+
+
+def _named(tools: Iterable[Tool]) -> tuple[str, str]:
+    """Return how the form of a reply names all tools, and how it is to name these."""
+    return "|".join(TOOLS), "|".join(tools)
 
 
 @cache
@@ -139,6 +159,7 @@ def tool_specs(tools: tuple[Tool, ...] = TOOLS) -> tuple[ToolSpec, ...]:
 
 def _schema(*, parted: bool) -> Mapping[str, Any]:
     given: dict[str, Any] = {"of": {"type": "string"}} | ({"part": {"type": "string"}} if parted else {})
+    given["keep"] = {"type": "array", "items": {"type": "string"}}
     return {"type": "object", "properties": {**given, "page": {"type": "integer"}}, "required": list(given)}
 
 
@@ -194,7 +215,8 @@ def _returned(result: Result, labels: Mapping[str, str]) -> str:
     if result.refused:
         return f'{head}: refused, "{escape_attribute(result.refused, MOST_KEY)}"'
     rows = (f"{named(labels.get(row.key, row.key))} {_rest(row.text, row.count)}" for row in result.rows[:MOST_ROWS])
-    return f"{head}: {len(result.rows)} of {result.total}: {'; '.join(rows)}"
+    left = f", {result.pruned} not kept" if result.pruned else ""
+    return f"{head}: {len(result.rows)} of {result.total}{left}: {'; '.join(rows)}"
 
 
 def _rest(text: str, count: int) -> str:

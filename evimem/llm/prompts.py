@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from ..judging.decision import Action
-from ..judging.exploring import TOOLS
+from ..judging.exploring import TOOLS, Tool
 from ..text.memory_fence import QUOTED
 from ..types.model import Complete, ModelRole
 from .json_reply import visible
@@ -211,6 +211,15 @@ def with_entries(schema: Schema, requirements: int) -> Schema:
     return {**schema, "properties": {**schema["properties"], "requirements": needs}}
 
 
+def explore_with(tools: tuple[Tool, ...]) -> Schema:
+    """Return the schema of a reply that calls none but these tools."""
+    if tools == TOOLS:
+        return EXPLORE
+    calls = EXPLORE["properties"]["calls"]
+    call = {**calls["items"], "properties": {**calls["items"]["properties"], "tool": _one_of(tools)}}
+    return {**EXPLORE, "properties": {**EXPLORE["properties"], "calls": {**calls, "items": call}}}
+
+
 NUMBER: Schema = {"type": "number"}
 YES_NO: Schema = {"type": "boolean"}
 NAME, LINE = _text(LABEL), _text(SENTENCE)
@@ -248,6 +257,7 @@ CONSIDER = _object(
     accepted=YES_NO,
 )
 EXPLORE = _object(
+    keep=_list(_text(300), 40),
     reason=LINE,
     calls=_list(_object(tool=_one_of(TOOLS), of=_text(300), part=_text(300), page=NUMBER), 5),
     gaps=_MISSING,

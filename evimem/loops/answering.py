@@ -44,7 +44,9 @@ def drafted(session: Session, check: Check) -> Flow[Draft]:
         session.task.judge.answer(check.view, verdict, _manner(session, check)), check.view.iteration
     )
     session.events.extend(draft.calls)
-    return draft
+    cited = {citation.turn_id for citation in draft.citations}
+    uncited = _cited(turn_id for turn_id in check.rests_on if turn_id not in cited)
+    return replace(draft, citations=(*draft.citations, *uncited))
 
 
 def stated(text: str, turn_ids: Iterable[str]) -> Draft:

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from ..extract import predicate_class
 from ..flow import Flow
-from ..judging.exploring import MOST_CALLS, TOOLS, Result, Row, Tool, ToolCall
+from ..judging.exploring import MOST_CALLS, TIME, TOOLS, Result, Row, Tool, ToolCall
 from ..text.names import names
 from ..text.terms import STOP_WORDS, terms, words
 from ..types.values import Fact, Hit
@@ -71,7 +71,7 @@ class MemoryViews:
 
     def tags_of(self, call: ToolCall, number: int) -> Flow[Result]:
         """C -> g: the tags of a cue with their counts; no content."""
-        hits = yield from self._with(call.of)
+        hits = yield from _with_cue(self._session, call.of)
         if not hits:
             raise Refused(f"no turn has the cue {call.of!r}{_nearest(call.of, self._session.analysis.keywords)}")
         counts = Counter(tag for hit in hits for tag in tags(hit, call.of))
@@ -83,7 +83,7 @@ class MemoryViews:
         tagged = "tags_of" in self._tools
         if tagged:
             _check_listed(call, "tag", self._tags.get(call.of, ()), "tags_of")
-        hits = yield from self._with(call.of)
+        hits = yield from _with_cue(self._session, call.of)
         return self._page(call, [hit for hit in hits if not tagged or call.part in tags(hit, call.of)], number)
 
     def event_time(self, call: ToolCall, number: int) -> Flow[Result]:
@@ -100,15 +100,26 @@ class MemoryViews:
         return Result(call, rows, len(rows))
 
     def event_cues(self, call: ToolCall, number: int) -> Flow[Result]:
-        """V -> c: the times, names and words that a turn brings up and other turns share, rare words first (R3)."""
+        """V -> (c, g): the times, names and words that a turn brings up and other turns share, rare words first (R3).
+
+        Each with the tags that the turn has for it, where cues have tags: these are listed by it.
+        """
         yield from ()
         hit = self._returned(call.of)
-        times = [Row(cue, "time") for cue in time_cues(hit.facts)]
+        times = [Row(cue, TIME) for cue in time_cues(hit.facts)]
         said = [word for word in dict.fromkeys(words(hit.turn.text)) if word not in STOP_WORDS]
         found = self._store.keywords((hit.turn.speaker, *said), self._session.task.scope)
         shared = sorted((one for one in found if one.turns > 1 and one.closeness == 1), key=lambda one: one.turns)
         rows = (*times, *(Row(one.word, "word", one.turns) for one in shared))
-        return Result(call, rows[:CUES], len(rows))
+        return Result(call, tuple(self._with_tags(row, hit) for row in rows[:CUES]), len(rows))
+
+    def _with_tags(self, row: Row, hit: Hit) -> Row:
+        """Return the row of a cue with the tags of a turn for it; they are listed from then on."""
+        if "tags_of" not in self._tools:
+            return row
+        of_it = tags(hit, row.key)
+        self._tags[row.key] = tuple(dict.fromkeys((*self._tags.get(row.key, ()), *of_it)))
+        return replace(row, text=f"{row.text}; tags {', '.join(of_it)}")
 
     def event_context(self, call: ToolCall, number: int) -> Flow[Result]:
         """V -> v: the turns around one."""
@@ -138,7 +149,7 @@ class MemoryViews:
 
     def topic_events(self, call: ToolCall, number: int) -> Flow[Result]:
         """Topic -> turns: those of a session, which is what a conversation is about at a time."""
-        hits = yield from self._ranked(Search(self._session.task.question, session=call.of))
+        hits = yield from _ranked(self._session, Search(self._session.task.question, session=call.of))
         if not hits:
             raise Refused(f"there is no session {call.of!r}; events are listed with theirs")
         return self._page(call, hits, number)
@@ -148,27 +159,7 @@ class MemoryViews:
         start, end = interval(call.of), interval(call.part or call.of)
         if start is None or end is None:
             raise Refused(f"{call.of!r} to {call.part!r} is no time; expected YYYY, YYYY-MM or YYYY-MM-DD")
-        return self._page(call, (yield from self._during(start[0], end[1])), number)
-
-    def _with(self, cue: str) -> Flow[Sequence[Hit]]:
-        """Return the turns of a cue, those that fit the question best first."""
-        when = interval(cue)
-        if when is not None:
-            return (yield from self._during(*when))
-        held = tuple(dict.fromkeys(terms(cue)))
-        if not held:
-            return ()
-        hits = yield from self._ranked(Search(self._session.task.question, holding=held))
-        return (*hits, *_told_of(self._session.task, cue, {hit.turn.id for hit in hits}))
-
-    def _during(self, start: datetime, end: datetime) -> Flow[Sequence[Hit]]:
-        last = self._session.roster.last
-        zone = last.tzinfo if last else None
-        between = (start.replace(tzinfo=zone), end.replace(tzinfo=zone))
-        return (yield from self._ranked(Search(self._session.task.question, between=between)))
-
-    def _ranked(self, wanted: Search) -> Flow[Sequence[Hit]]:
-        return (yield from self._session.retrieval.ranked(wanted, MOST))
+        return self._page(call, (yield from _during(self._session, start[0], end[1])), number)
 
     def _returned(self, turn_id: str) -> Hit:
         """Return a turn that a tool or the search of the question has returned."""
@@ -186,6 +177,29 @@ class MemoryViews:
         self._session.arrive(self._session.retrieval.keep(page, path, number), number)
         rows = tuple(Row(hit.turn.id, f"{hit.turn.speaker}, session {hit.turn.session}") for hit in page)
         return Result(call, rows, len(hits) if total is None else total)
+
+
+def _with_cue(session: Session, cue: str) -> Flow[Sequence[Hit]]:
+    """Return the turns of a cue, those that fit the question best first."""
+    when = interval(cue)
+    if when is not None:
+        return (yield from _during(session, *when))
+    held = tuple(dict.fromkeys(terms(cue)))
+    if not held:
+        return ()
+    hits = yield from _ranked(session, Search(session.task.question, holding=held))
+    return (*hits, *_told_of(session.task, cue, {hit.turn.id for hit in hits}))
+
+
+def _during(session: Session, start: datetime, end: datetime) -> Flow[Sequence[Hit]]:
+    last = session.roster.last
+    zone = last.tzinfo if last else None
+    between = (start.replace(tzinfo=zone), end.replace(tzinfo=zone))
+    return (yield from _ranked(session, Search(session.task.question, between=between)))
+
+
+def _ranked(session: Session, wanted: Search) -> Flow[Sequence[Hit]]:
+    return (yield from session.retrieval.ranked(wanted, MOST))
 
 
 def _told_of(task: Task, cue: str, found: Collection[str]) -> Iterator[Hit]:

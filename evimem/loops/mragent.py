@@ -11,7 +11,7 @@ from functools import partial
 
 from ..errors import ReplyError
 from ..flow import Flow
-from ..judging.exploring import Explored, Graph, Move, Result, Tool, ToolCall, next_calls, tools_of
+from ..judging.exploring import Explored, Graph, Move, Result, Tool, ToolCall, next_calls, route, tools_of
 from ..judging.tracker import grounded
 from ..judging.variant import Variant
 from ..types.answer import Answer
@@ -34,11 +34,13 @@ class MRAgent(Variant):
 
     Attributes:
         graph: What there are tools for: of "cue-tag-event" none for facts and topics, of "cue-event" none for tags too.
+        neighbours: The turns before and after a returned one are shown with it; in the paper a tool returns them.
     """
 
     iterations: int = 8
     k: int = 5
     graph: Graph = "cue-tag-content"
+    neighbours: bool = True
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once no tool is called any more or the turns are used up."""
@@ -54,12 +56,15 @@ class MRAgent(Variant):
 class Trail:
     """Where the loop stands after a turn.
 
-    `cues` are those of the question, `results` what the tools returned so far, `calls` are those to make next, and
-    `check` is the last one, with the answer so far.
+    `cues` are those of the question, `results` what the tools returned so far and was kept (Z), `context` the ids of
+    the turns that were kept (H), `found` those that are to be shown next, to be kept or not. `calls` are those to make
+    next, and `check` is the last one, with the answer so far.
     """
 
     cues: tuple[str, ...]
     results: tuple[Result, ...] = ()
+    context: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
     calls: tuple[ToolCall, ...] = ()
     check: Check | None = None
 
@@ -71,22 +76,25 @@ def _look_by_rule(how: Iris, session: Session) -> Flow[Check | None]:
 
 def _explore(how: MRAgent, session: Session) -> Flow[Check | None]:
     """Explore turn by turn until the judge calls no tool or the turns are used up; return the last check."""
+    session.neighbours = how.neighbours
     tools = tools_of(how.graph)
-    trail, views = Trail(_cues(session)), MemoryViews(session, tools)
-    yield from session.search_further(Search(session.task.question), session.k, path="keyword", iteration=1)
-    number = 1
+    cues, views, first = _cues(session), MemoryViews(session, tools), Search(session.task.question)
+    arrived = yield from session.search_further(first, session.k, path="keyword", iteration=1)
+    trail, number = Trail(cues, found=arrived.turns), 1
     while session.retrieval.evidence:
         looked = yield from in_time(session, _look(session, trail, tools, number), number, trail.check)
         if looked is None:
-            return trail.check
+            return _context_only(session, trail)
         trail = looked
         if why := _end(session, trail, number):
             session.stop(number, why)
-            return trail.check
+            return _context_only(session, trail)
         number += 1
         results = yield from views.perform(trail.calls, number)
         _record(session, results, number)
-        trail = replace(trail, results=(*trail.results, *results))
+        returned = (row.key for result in results for row in result.rows if session.retrieval.has(row.key))
+        found = tuple(dict.fromkeys((*trail.found, *returned)))
+        trail = replace(trail, results=(*trail.results, *results), found=found)
     return None
 
 
@@ -100,8 +108,11 @@ def _cues(session: Session) -> tuple[str, ...]:
 
 
 def _look(session: Session, trail: Trail, tools: tuple[Tool, ...], number: int) -> Flow[Trail]:
-    """Have the judge look at what was found, and say what to call next or what the answer is."""
-    most, view = session.iterations, session.show(number)
+    """Have the judge look at what it kept and what was found, keep of that what bears on the question, and go on.
+
+    What is not kept joins no later request; a tool may return it again.
+    """
+    most, view = session.iterations, session.show(number, only=(*trail.context, *trail.found))
     last = number >= most or session.late
     explored = Explored(number, most, last, trail.cues, trail.results, tools)
     try:
@@ -110,12 +121,27 @@ def _look(session: Session, trail: Trail, tools: tuple[Tool, ...], number: int) 
         best = [item.turn.id for item in view.evidence]
         move = Move(UNREAD, () if last else next_calls(explored, best, view.analysis.terms))
     supports = grounded(move.supports, session.tracker.shown)
+    routed = move.kept if session.has("routing") else None
+    there = view.readable
+    new = there.intersection(trail.found) if routed is None else there.intersection(routed)
+    context = tuple(dict.fromkeys((*trail.context, *sorted(new.union(supports)))))
     earlier = trail.check.draft if trail.check else None
     draft = stated(move.answer, supports) if move.answer or earlier is None else earlier
     check = session.weigh(view, replace(move.verdict, notes=(draft.text,) if draft.text else ()))
-    detail = {"answer": move.answer, "supports": list(supports), "calls": len(move.calls)}
+    session.adopt(context, view)
+    detail = {"answer": move.answer, "supports": list(supports), "calls": len(move.calls), "context": list(context)}
     session.events.append(Acted(number, "explore", move.verdict.reason, detail))
-    return Trail(trail.cues, trail.results, () if last else move.calls, replace(check, draft=draft))
+    results, unread = route(trail.results, number, routed), tuple(one for one in trail.found if one not in there)
+    calls, cited = () if last else move.calls, tuple(one.turn_id for one in draft.citations)
+    return Trail(trail.cues, results, context, unread, calls, replace(check, draft=draft, rests_on=cited))
+
+
+def _context_only(session: Session, trail: Trail) -> Check | None:
+    """Return the last check with what was kept, which its answer is written from; where that is none, with all."""
+    check = trail.check
+    if check is None or not trail.context:
+        return check
+    return replace(check, view=session.show(check.view.iteration, only=trail.context))
 
 
 def _end(session: Session, trail: Trail, number: int) -> str | None:

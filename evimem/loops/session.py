@@ -38,7 +38,8 @@ class Check:
     """One sufficiency check: what was seen, the verdict after calibration, and whether that lowered its tier.
 
     `most` is the confidence that the clamps of E7 and E8 leave, 1 where they lowered none. `draft` is the answer that
-    the judge gave with the verdict, None where it was not asked for one.
+    the judge gave with the verdict, None where it was not asked for one; `rests_on` are the ids of the turns that any
+    answer from it cites.
     """
 
     view: View
@@ -46,6 +47,7 @@ class Check:
     lowered: bool = False
     most: float = 1.0
     draft: Draft | None = None
+    rests_on: tuple[str, ...] = ()
 
 
 class Record(list[Event]):

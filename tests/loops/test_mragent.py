@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 import evimem
+from evimem.judging.exploring import TOOLS
 from evimem.loops import MRAgent
 from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
 from evimem.testing import Fault, ModelServer, ScriptedModel
@@ -188,7 +190,10 @@ def test_a_graph_without_tags_or_contents_has_no_tools_for_them(
     offered = {tool.name: tool for tool in model.requests[0].tools}
     assert not set(refused) & offered.keys()
     assert ("part" in offered["events"].arguments["required"]) == ("tags_of" in offered)
-    assert ("There are only" in model.requests[0].prompt) == bool(refused)
+    asked = model.requests[0]
+    text = f"{asked.system}{asked.prompt}{json.dumps(asked.schema)}"
+    assert [tool for tool in TOOLS if re.search(rf"- {tool}:|\b{tool}[|\"]", text)] == list(offered)
+    assert ("A tag" in text) == ("tags_of" in offered)
 
 
 @pytest.mark.parametrize("graph", ["cue-tag-event", "cue-event"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -214,3 +216,55 @@ def test_r_by_rule_no_call_is_made_twice_and_the_exploring_ends(
         known += [Result(one) for one in calls]
         turns += 1
     assert turns <= 30
+
+
+def paging(kept: str | None) -> Callable[[Any], str]:
+    """Return a model that loads page after page of what was said of miles, and keeps an item of each, or all."""
+
+    def reply(request: Any) -> str:
+        turn = int(str(re.findall(r"Turn (\d+) of", request.prompt)[0])) if request.role == "decide" else 0
+        if not turn:
+            return draft("a wrist", "wrist")
+        if turn == 8:
+            return keeping(kept, answer="none", supports=("e1",))
+        return keeping(kept, *([call("tags_of", "miles")] if turn == 1 else [call("events", "miles", "walk", turn)]))
+
+    return reply
+
+
+def keeping(kept: str | None, *calls: dict[str, Any], **given: Any) -> str:
+    return json.dumps({**json.loads(move(*calls, **given)), **({} if kept is None else {"keep": [kept]})})
+
+
+@pytest.mark.parametrize(
+    ("kept", "without", "grows"), [("e1", (), False), (None, (), True), ("e1", ("routing",), True)]
+)
+def test_r7_what_is_not_kept_of_what_tools_return_joins_no_later_request(
+    ask: Any, kept: str | None, without: tuple[str, ...], grows: bool
+) -> None:
+    answer = ask("How far was it?", then=paging(kept), without=without, neighbours=False)
+    asked = [request for request in ask.requests if request.role == "decide"]
+    items = [len(set(re.findall(r"<item (e\d+)", request.prompt))) for request in asked]
+    rows = [sum(request.earlier[-1].text.count(f'"e{n}"') for n in range(99)) for request in asked[2:]]
+    assert max(rows) == 5, "what the last calls returned is listed whole"
+    assert (items[6] > 12) == grows
+    assert ("not kept" in str([one.text for one in asked[6].earlier])) == (not grows)
+    context = [event.detail["context"] for event in events(answer.trace, "action") if event.action == "explore"]
+    assert all(set(one) <= set(two) for one, two in pairwise(context))
+    assert (len(context[-1]) == 1) == (not grows)
+    shown = [event.detail["turns"] for event in events(answer.trace, "action") if event.action == "show"]
+    assert set(shown[-1]) == set(context[-1]), "the answer is written from what was kept"
+
+
+def test_r5_what_an_answer_rests_on_is_among_its_citations_whatever_its_words_cite(ask: Any) -> None:
+    look, done = move(call("events_between", "2023-07")), move(answer="a wrist", supports=("wrist",))
+    answer = ask(BESIDES, look, done, draft("a wrist", "puppy"))
+    assert [one.turn_id for one in answer.citations] == ["puppy", "wrist"]
+
+
+def test_r1_what_an_item_brings_up_is_cues_with_their_tags_which_are_listed_by_it(ask: Any) -> None:
+    early, back = call("events", "2023-07", "own"), [call("event_cues", "puppy"), call("events", "2023-07", "own")]
+    answer = ask(BESIDES, move(early), *map(move, back), move(answer="July"), draft("July", "puppy"))
+    assert '"2023-07" (time; tags own)' in ask.requests[2].earlier[-1].text
+    assert ["not listed" in one["why"] for one in called(answer.trace)] == [True, False, False]
+    assert called(answer.trace)[-1]["rows"] == ["puppy"]

@@ -20,7 +20,7 @@ def test_every_test_is_in_the_table_and_every_row_has_its_test() -> None:
     assert sorted(NAMED) == sorted(WRITTEN)
 
 
-@pytest.mark.parametrize(("letter", "count"), [("e", 14), ("m", 8), ("g", 6), ("r", 6), ("f", 16)])
+@pytest.mark.parametrize(("letter", "count"), [("e", 14), ("m", 8), ("g", 6), ("r", 7), ("f", 16)])
 def test_no_statement_is_missing(letter: str, count: int) -> None:
     numbers = {int(found) for name in NAMED for found in re.findall(rf"^test_{letter}(\d+)_", name)}
     assert numbers == set(range(1, count + 1))
