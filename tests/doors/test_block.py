@@ -141,17 +141,15 @@ def test_turns_that_the_messages_hold_are_left_out(memory):
 
 
 def _long_chat():
-    roles = ("user", "assistant") * 20
-    return [
-        {"role": role, "content": f"On to chapter {n}: the captain waits, the storm grows."}
-        for n, role in enumerate(roles)
-    ]
+    turns = (("user", "sleeps"), ("assistant", "sails")) * 24
+    said = "Let us go on with chapter {} of the novel, where the captain {} and the storm grows."
+    return [{"role": role, "content": said.format(n, does)} for n, (role, does) in enumerate(turns)]
 
 
 def test_a_long_chat_in_the_prompt_crowds_out_nothing_told_before_it(memory):
     memory.add("user", "My locker at the gym is number 318.", time=NOON, session="g")
     memory.remember(_long_chat(), time=NOON + timedelta(days=1), session="s")
-    asked = {"role": "user", "content": "By the way, what was my gym locker again?"}
+    asked = {"role": "user", "content": "By the way, and my locker?"}
     assert [turn.text for turn in memory.block([*_long_chat(), asked], tokens=400).turns] == [
         "My locker at the gym is number 318."
     ]
