@@ -39,6 +39,7 @@ __version__ = "0.1.0"
 if _typing.TYPE_CHECKING:
     from .calibration import Calibration, Labelled
     from .doors.async_memory import AsyncMemory
+    from .doors.copy import copy
     from .doors.memory import Memory
     from .doors.open import open, open_async
     from .doors.over_searcher import ask_searcher, ask_searcher_async
@@ -49,7 +50,17 @@ if _typing.TYPE_CHECKING:
     from .openai import OpenAI, OpenAIEmbedder
     from .times import find_times
     from .types.answer import Answer, Block, Budget, Citation, Usage
-    from .types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats, TurnStatus
+    from .types.reports import (
+        AddReport,
+        BatchReport,
+        CopyReport,
+        EnrichReport,
+        EraseReport,
+        Estimate,
+        Health,
+        Stats,
+        TurnStatus,
+    )
     from .types.trace import Trace
     from .types.values import Edge, Fact, FactHit, Gap, Hit, Query, Tier, TimeSpan, Turn
 
@@ -63,6 +74,7 @@ _LAZY = {  # imported at first use: most processes need few of them, and `import
     "Calibration": "calibration",
     "CallableEmbedder": "embedding",
     "Citation": "types.answer",
+    "CopyReport": "types.reports",
     "Edge": "types.values",
     "EnrichReport": "types.reports",
     "EraseReport": "types.reports",
@@ -89,6 +101,7 @@ _LAZY = {  # imported at first use: most processes need few of them, and `import
     "Usage": "types.answer",
     "ask_searcher": "doors.over_searcher",
     "ask_searcher_async": "doors.over_searcher",
+    "copy": "doors.copy",
     "find_times": "times",
     "open": "doors.open",
     "open_async": "doors.open",
@@ -105,6 +118,7 @@ __all__ = [
     "Calibration",
     "CallableEmbedder",
     "Citation",
+    "CopyReport",
     "DimensionMismatch",
     "DiskFull",
     "Edge",
@@ -160,6 +174,7 @@ __all__ = [
     "__version__",
     "ask_searcher",
     "ask_searcher_async",
+    "copy",
     "find_times",
     "open",
     "open_async",

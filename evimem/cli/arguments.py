@@ -35,8 +35,8 @@ from .page import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
-if TYPE_CHECKING:
-    from pathlib import Path
+
+    from ..types.public_value import AnyPath
 
 
 class Exit(IntEnum):
@@ -117,13 +117,22 @@ def add_model(parser: argparse.ArgumentParser, *, asks: bool = False) -> None:
         add("--on-model-error", choices=("raise", "offline"), help=fails)
 
 
-def existing(path: Path, **settings: Any) -> evimem.Memory:
+def existing(path: AnyPath, user: str | None = None, **settings: Any) -> evimem.Memory:
     """Open an existing memory. Raise InvalidQuery if there is none: a command that reads must not create one."""
-    from ..raw.commit_mark import mark_path  # noqa: PLC0415 - most of the package, which not every command needs
+    from ..doors.open import has_memory  # noqa: PLC0415 - most of the package, which not every command needs
 
-    if not path.exists() and not mark_path(path).exists():
-        raise InvalidQuery(f"there is no memory at {str(path)!r}; `evimem ingest {path} FILE` creates one")
-    return evimem.open(path, **settings)
+    if not has_memory(path, user):
+        where = shown_path(path)
+        who = "" if user is None else f" of {user!r}"
+        raise InvalidQuery(f"there is no memory{who} at {where!r}; `evimem ingest {where} FILE` creates one")
+    return evimem.open(path, user=user, **settings)
+
+
+def shown_path(path: AnyPath) -> str:
+    """Return what a memory is called: a file by its path, a server without role, password and parameters."""
+    if not isinstance(path, str):
+        return str(path)
+    return f"postgresql://{path.partition('://')[2].rpartition('@')[2].partition('?')[0]}"
 
 
 def model_settings(options: argparse.Namespace) -> Settings:
@@ -203,6 +212,7 @@ COMMANDS = {
     "forget": Command("state", like="forget", without=("turns",)),
     "export": Command("state"),
     "import": Command("ingest", like="open", without=_OF_A_MODEL),
+    "copy": Command("ingest"),
     "calibrate": Command("state", like="calibrate", without=("keep",), model=True),
     "mcp": Command("serve", like="open", without=_OF_A_MODEL, model="asks"),
     "token": Command("serve"),
@@ -236,7 +246,7 @@ def parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """
     top = Parser(
         prog="evimem",
-        description="A conversation memory that finds evidence, and abstains without it. A memory is one file: PATH.",
+        description="A conversation memory that finds evidence, and abstains without it. PATH is a file or a server.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -272,7 +282,8 @@ def _add_arguments(parser: Parser, name: str) -> None:
     own = list(_arguments(_module(name), function))
     opens = function.args.args[0].arg == "memory"
     if opens:
-        parser.add_argument("path", metavar="PATH", type=_path, help="the file of the memory")
+        parser.add_argument("path", metavar="PATH", type=_place, help="the file of the memory, or a server's address")
+        parser.add_argument("--user", metavar="ID", help="on a server: whose memory")
     left_out = {*command.without, *(one.name for one in own)}
     shared = [one for one in _shared(command.like) if one.is_option and one.name not in left_out]
     added = [one.name for one in (*own, *shared) if _add(parser, one)]
@@ -322,8 +333,14 @@ def _path(text: str) -> Path:
     from pathlib import Path  # noqa: PLC0415 - no path stands in a call for help
 
     if text.startswith(("postgresql:", "postgres:")):
-        raise argparse.ArgumentTypeError("commands work on files; a server's memories are opened by evimem.open")
+        raise argparse.ArgumentTypeError("here a file is expected, not a server (postgresql://...)")
     return Path(text)
+
+
+def _place(text: str) -> Path | str:
+    from ..types.public_value import is_server  # noqa: PLC0415 - as above
+
+    return text if is_server(text) else _path(text)
 
 
 def _json(text: str) -> Any:
@@ -340,6 +357,7 @@ _TYPES: dict[str, dict[str, Any]] = {
     "bool": {"action": "store_true"},
     "Path": {"type": _path, "metavar": "PATH"},
     "PathLike": {"metavar": "PATH"},
+    "AnyPath": {"type": _place, "metavar": "PATH"},
     "TimeInput": {"metavar": "TIME"},
     "Mapping": {"type": _json, "metavar": "JSON"},
     "Collection": {"action": "append", "metavar": "ID"},

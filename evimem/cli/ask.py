@@ -16,6 +16,7 @@ from ..errors import ImportFailed, ModelError, StoreError, TraceMismatch, Unknow
 from ..loaders.examples import load_example
 from ..loops import LOOPS
 from ..types.answer import Answer
+from ..types.public_value import AnyPath
 from ..types.trace import Trace
 from ..types.values import Turn
 from . import views
@@ -271,21 +272,24 @@ def show(
     return Exit.OK
 
 
-def trace(screen: Screen, path: Path, *, number: int | None = None, replay: bool = False) -> Exit:
+def trace(
+    screen: Screen, path: AnyPath, *, user: str | None = None, number: int | None = None, replay: bool = False
+) -> Exit:
     """Show the trace of a question, with its searches, evidence and verdicts: the newest of a memory, or a saved one.
 
     Args:
         path: A memory, or a file that `ask --save-trace` wrote.
+        user: On a server: whose memory.
         number: Show the trace of this number of the memory; by default the newest.
         replay: Run the question again with the recorded replies instead of a model, and compare.
     """
-    if _is_saved(path):
+    if isinstance(path, Path) and _is_saved(path):
         if replay:
             raise Misused("--replay needs the memory that was asked as PATH, not a saved trace")
         found = _read(path)
         screen.show(trace_page(found), found.to_dict())
         return Exit.OK
-    with existing(path) as memory:
+    with existing(path, user) as memory:
         found = memory.trace(number)
         page, data = trace_page(found), found.to_dict()
         if replay:

@@ -16,18 +16,19 @@ from ..db.atomic_files import make_folder
 from ..errors import InvalidQuery, StoreError
 from ..loaders import Conversation, RefusedItem, detect, load, raise_refused
 from ..loaders.data_sets import known_file
+from ..types.public_value import AnyPath
 from ..types.reports import AddReport
 from ..types.values import Turn
 from . import views
-from .arguments import Exit
-from .page import Screen
+from .arguments import Exit, shown_path
+from .page import Screen, line
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 
 
 def ingest(  # noqa: PLR0913 - the options
     screen: Screen,
-    path: Path,
+    path: AnyPath,
     file: Path,
     *,
     format: str | None = None,
@@ -50,7 +51,7 @@ def ingest(  # noqa: PLR0913 - the options
     if any turn was refused; the others are stored.
 
     Args:
-        path: The file of the memory.
+        path: The file of the memory, or a server's address.
         file: The file to read, or the folder of an export.
         format: Of FILE: turns, messages, locomo, longmemeval, chatgpt, claude, whatsapp, telegram, slack or discord; by
             default detected.
@@ -70,12 +71,12 @@ def ingest(  # noqa: PLR0913 - the options
     code = Exit.OK
     for conversation in _chosen(found, only, file):
         place = _memory_of(conversation, path, file, only)
-        with screen.progress(str(place), "turns", _total(conversation, file, name)) as progress:
+        with screen.progress(shown_path(place), "turns", _total(conversation, file, name)) as progress:
             turns = conversation.turns
             report = _keep(place, turns, screen, opening, strict=strict, replace=replace, progress=progress)
         refused = [str(refusal) for refusal in refusals]
-        screen.page(views.added_page(str(place), report, refused, progress.seconds))
-        results.append({"path": str(place), **_added_data(report)})
+        screen.page(views.added_page(shown_path(place), report, refused, progress.seconds))
+        results.append({"path": shown_path(place), **_added_data(report)})
         results[-1]["refused"] += [{"id": one.where, "reason": one.why} for one in refusals]
         refusals.clear()
         code = max(code, _code_of_refused(report, refused, screen))
@@ -83,27 +84,47 @@ def ingest(  # noqa: PLR0913 - the options
     return code
 
 
-def import_(screen: Screen, path: Path, file: Path, **opening: Any) -> Exit:
+def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
     """Add the turns and facts of an evimem export to a memory. For other files use `evimem ingest`.
 
     Turns that are stored already stay unchanged.
 
     Args:
-        path: The file of the memory.
+        path: The file of the memory, or a server's address.
         file: A file that `evimem export` wrote.
     """
     with evimem.open(path, **opening) as memory, screen.progress("importing", "turns") as progress:
         report = memory.import_(file, progress=progress)
-    screen.show(views.added_page(str(path), report, (), progress.seconds), _added_data(report))
+    screen.show(views.added_page(shown_path(path), report, (), progress.seconds), _added_data(report))
     return _code_of_refused(report, (), screen)
 
 
-def _keep(path: Path, turns: Iterable[Turn], screen: Screen, opening: Mapping[str, Any], **given: Any) -> AddReport:
+def copy(screen: Screen, source: AnyPath, target: AnyPath, *, user: str | None = None, verify: bool = False) -> Exit:
+    """Copy a memory between a file and a PostgreSQL server, either way: whole, or not at all.
+
+    Everything is copied: turns, facts, edges, queued jobs, traces, and what was forgotten is still known to be. TARGET
+    must be a new file, or a user of a server who has no memory yet.
+
+    Args:
+        source: The memory: a file, or a server's address.
+        target: Where it is copied to: a new file, or a server's address.
+        user: Whose memory it is on a server.
+        verify: Read every row again at the target, and compare it, before it is committed.
+    """
+    with screen.progress("copying", "turns") as progress:
+        report = evimem.copy(source, target, user=user, verify=verify, progress=progress)
+    done = f"{views.counted(report.turns, 'turn')} and {views.counted(report.facts, 'fact')} copied"
+    compared = f", {views.counted(report.rows, 'row')} compared" if verify else ""
+    screen.show([line(f"{done} to {shown_path(target)}{compared}")], report.to_dict())
+    return Exit.OK
+
+
+def _keep(path: AnyPath, turns: Iterable[Turn], screen: Screen, opening: Mapping[str, Any], **given: Any) -> AddReport:
     """Add turns to a memory. After Ctrl-C every committed batch is stored; print how many turns that is.
 
     Where nothing was stored, no file is left that was not there.
     """
-    is_new = not path.exists()
+    is_new = isinstance(path, Path) and not path.exists()
     with evimem.open(path, **opening) as memory:
         try:
             return memory.extend(turns, **given)
@@ -130,12 +151,12 @@ def _chosen(conversations: Iterator[Conversation], only: str | None, file: Path)
     raise InvalidQuery(f"{str(file)!r} has no conversation {only!r}; expected one of {', '.join(names) or 'none'}")
 
 
-def _memory_of(conversation: Conversation, path: Path, file: Path, only: str | None) -> Path:
+def _memory_of(conversation: Conversation, path: AnyPath, file: Path, only: str | None) -> AnyPath:
     if not conversation.name or only:
         return path
-    if path.is_file():
+    if not isinstance(path, Path) or path.is_file():
         raise InvalidQuery(
-            f"{str(file)!r} holds several conversations but {str(path)!r} is one file; give a folder, or "
+            f"{str(file)!r} holds several conversations but {shown_path(path)!r} is one memory; give a folder, or "
             f"--only {conversation.name} to add one of them"
         )
     make_folder(path)

@@ -57,7 +57,7 @@ def _command(options: argparse.Namespace, screen: Screen) -> Exit:
     try:
         if not options.opens:
             return Exit(function(screen, **given))
-        with existing(options.path, **options.settings) as memory:
+        with existing(options.path, options.user, **options.settings) as memory:
             return Exit(function(memory, screen, **given))
     except Misused as wrong:
         used: argparse.ArgumentParser = options.parser

@@ -16,6 +16,7 @@ import evimem
 
 from ..adapters.user_tokens import Scope, TokenFile, new_token
 from ..errors import InvalidQuery
+from ..types.public_value import AnyPath, is_server
 from .arguments import Exit, Misused, Settings
 from .page import Screen, line
 
@@ -25,9 +26,9 @@ _CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"  # "true": spans
 def mcp(  # noqa: PLR0913 - the options
     screen: Screen,
     settings: Settings,
-    path: Path | None = None,
+    path: AnyPath | None = None,
     *,
-    pool: Path | None = None,
+    pool: AnyPath | None = None,
     user: str | None = None,
     read_only: bool = False,
     allow_forget: bool = False,
@@ -55,9 +56,9 @@ def mcp(  # noqa: PLR0913 - the options
     the program that runs it says so, such as opentelemetry-instrument. Needs the extra: pip install 'evimem[mcp]'
 
     Args:
-        path: The file of the memory; or --pool.
-        pool: A folder of memories, one for each user.
-        user: With --pool, whose memory it is; over HTTP, tokens say so.
+        path: The file of the memory, or a server's address with --user; or --pool.
+        pool: A folder of memories, one for each user, or a server's address.
+        user: With --pool or a server, whose memory it is; over HTTP, tokens say so.
         read_only: Offer neither add nor forget.
         allow_forget: Offer forget, which erases for good.
         prefix: Begin the names of tools with this, such as memory_.
@@ -72,13 +73,13 @@ def mcp(  # noqa: PLR0913 - the options
     )
     from ..adapters.mcp_server import serve  # noqa: PLC0415 - an extra
 
-    if path and not path.absolute().parent.is_dir():
+    if isinstance(path, Path) and not path.absolute().parent.is_dir():
         raise InvalidQuery(f"there is no folder {str(path.absolute().parent)!r}; make it, and the memory is made in it")
     listening = _listen(host or "127.0.0.1", port) if http else None
     url = f"http://{_address(listening)}/mcp" if listening else None
     known = TokenFile(tokens) if tokens else None
     signal.signal(signal.SIGTERM, _interrupt)
-    make = partial(_opened, path, pool, settings | opening)
+    make = partial(_opened, path, pool, settings | opening | ({"user": user} if is_server(path) else {}))
     if url:
         screen.note(f"evimem: listening at {url}")
     offered = {"read_only": read_only, "allow_forget": allow_forget, "prefix": prefix}
@@ -103,7 +104,7 @@ def token(screen: Screen, file: Path, *, user: str, scope: Scope = "write") -> E
 
 
 def _check(
-    path: Path | None, pool: Path | None, by_user: Mapping[str, Any], listens: Mapping[str, Any], *, http: bool
+    path: AnyPath | None, pool: AnyPath | None, by_user: Mapping[str, Any], listens: Mapping[str, Any], *, http: bool
 ) -> None:
     """Raise Misused where the options do not fit together."""
     over_http = [name for name, value in {**listens, "tokens": by_user["tokens"]}.items() if value is not None]
@@ -112,7 +113,10 @@ def _check(
     wrong = {
         "give the PATH of a memory, or --pool DIR, and not both": (path is None) == (pool is None),
         f"{_names(over_http)} needs --http; add it, or leave the option out": over_http and not http,
-        f"{_names(chosen)} chooses among the memories of --pool DIR; give that": chosen and not pool,
+        "a server's address needs --user ID": is_server(path) and by_user["user"] is None,
+        f"{_names(chosen)} chooses among the memories of --pool DIR; give that": (
+            chosen and not pool and not (is_server(path) and chosen == ["user"])
+        ),
         "--pool needs either --user ID or, with --http, --tokens FILE": pool and len(chosen) != 1,
         f"without --tokens only this machine may come: --host {host} needs --pool and --tokens": (
             http and not by_user["tokens"] and not _loopback(host or "127.0.0.1")
@@ -123,7 +127,7 @@ def _check(
             raise Misused(sentence)
 
 
-def _opened(path: Path | None, pool: Path | None, settings: Settings) -> evimem.AsyncMemory | evimem.MemoryPool:
+def _opened(path: AnyPath | None, pool: AnyPath | None, settings: Settings) -> evimem.AsyncMemory | evimem.MemoryPool:
     from ..adapters.otel import Spans  # noqa: PLC0415 - comes with that extra
 
     spans = Spans(capture_content=os.environ.get(_CAPTURE, "").lower() == "true")

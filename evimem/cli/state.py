@@ -11,9 +11,10 @@ import evimem
 from ..calibration import read_labelled
 from ..errors import InvalidQuery, StoreCorrupt
 from ..store.open_file import notes
+from ..types.public_value import AnyPath
 from ..types.reports import BatchReport, Estimate, Health
 from . import views
-from .arguments import Exit, Misused, Settings, existing
+from .arguments import Exit, Misused, Settings, existing, shown_path
 from .page import Block, Screen, field, line
 from .views import counted
 
@@ -25,24 +26,26 @@ def stats(memory: evimem.Memory, screen: Screen) -> Exit:
     return Exit.OK
 
 
-def doctor(screen: Screen, path: Path, *, repair: bool = False) -> Exit:
+def doctor(screen: Screen, path: AnyPath, *, user: str | None = None, repair: bool = False) -> Exit:
     """Verify a memory: every page, digest and derived row. Reads the whole file.
 
     Each problem is reported with a remedy. --repair rebuilds derived rows from the turns; turns are never changed.
 
     Args:
-        path: The file of the memory.
+        path: The file of the memory, or a server's address.
+        user: On a server: whose memory.
         repair: Rebuild derived rows that are wrong.
     """
-    for note in notes(path):
+    for note in notes(path) if isinstance(path, Path) else ():
         screen.note(note)
+    name = shown_path(path)
     try:
-        with existing(path) as memory:
+        with existing(path, user) as memory:
             health = _checked(memory, screen, repair=repair)
     except StoreCorrupt as error:
         why = error.__cause__ or error
-        raise StoreCorrupt(f"{str(path)!r} is too damaged to be checked ({why}); restore a backup") from error
-    screen.show(views.health_page(str(path), health), health.to_dict())
+        raise StoreCorrupt(f"{name!r} is too damaged to be checked ({why}); restore a backup") from error
+    screen.show(views.health_page(name, health), health.to_dict())
     return Exit.STORE if health.problems or health.failed else Exit.OK
 
 

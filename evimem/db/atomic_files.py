@@ -70,6 +70,31 @@ def replace_with(path: Path, *, like: Path | None = None) -> Iterator[BinaryIO]:
     sync_folder(path.parent)
 
 
+@safe_context
+def new_database(path: Path, kept: str) -> Iterator[Path]:
+    """Have SQLite write a new file elsewhere, which has its name only when it is whole and on disk.
+
+    Raise StoreError where there is a file already, DiskFull or StoreReadOnly for what the system refuses; `kept` is
+    what that comes to.
+    """
+    check_target(path)
+    if path.exists():
+        raise StoreError(f"{str(path)!r} exists already; no memory is written over another file: give a new path")
+    sweep(path)  # temporary files of processes that were killed
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        with changing(repr(str(path)), kept), claim(temporary):
+            yield temporary
+        with changing(repr(str(path)), kept):
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+            temporary.replace(path)
+    finally:
+        for end in ("", "-wal", "-shm", "-journal"):
+            temporary.with_name(temporary.name + end).unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
 def temporary_path(path: Path) -> Path:
     """Return where this thread writes a file before it takes its place; `sweep` knows the form of the name."""
     return path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")

@@ -41,8 +41,9 @@ class Dialect(Protocol):
         """Return rows as one value."""
         ...
 
-    def newest(self, table: str) -> str:
-        """Return the highest number that a table's rows were ever given, erased ones included: a scalar, no `?`."""
+    @property
+    def numbers(self) -> tuple[str, str]:
+        """A table with the highest number ever given in each table, by `name`, and the column of that number."""
         ...
 
 
@@ -50,6 +51,7 @@ class SqliteDialect:
     """Sets and rows are JSON, which SQLite reads as a table: one statement for any number, prepared once."""
 
     calls_python = True
+    numbers = "sqlite_sequence", "seq"
 
     def among(self, column: str) -> str:
         return f"{column} IN (SELECT value FROM json_each(?))"
@@ -66,6 +68,3 @@ class SqliteDialect:
 
     def table_of(self, rows: Collection[Sequence[int | float | str | None]]) -> Value:
         return orjson.dumps(list(rows)).decode()
-
-    def newest(self, table: str) -> str:
-        return f"coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{table}'), 0)"

@@ -68,6 +68,7 @@ class PostgresDialect:
     """Sets are arrays, rows are JSON with the types of their columns."""
 
     calls_python = False
+    numbers = "counter", "number"
 
     def among(self, column: str) -> str:
         return f"{column} = ANY(?)"
@@ -85,9 +86,6 @@ class PostgresDialect:
 
     def table_of(self, rows: Collection[Sequence[int | float | str | None]]) -> Value:
         return orjson.dumps([[escaped(one) if isinstance(one, str) else one for one in row] for row in rows]).decode()
-
-    def newest(self, table: str) -> str:
-        return f"coalesce((SELECT number FROM counter WHERE name = '{table}'), 0)"
 
 
 def escaped(text: str) -> str:

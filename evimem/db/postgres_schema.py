@@ -34,7 +34,7 @@ class _TenantTable:
 
 
 _LATER = " DEFERRABLE"  # checked when a statement ends, so that one may number all rows anew
-_TABLES: Mapping[str, _TenantTable] = {
+TABLES: Mapping[str, _TenantTable] = {
     "counter": _TenantTable("name string NOT NULL, number bigint NOT NULL", "name"),
     "meta": _TenantTable("key string NOT NULL, value string NOT NULL", "key"),
     "session": _TenantTable("ord bigint NOT NULL, name string NOT NULL", "ord", unique=("name",)),
@@ -120,7 +120,7 @@ REFERENCES = (
 
 def types_of(table: str) -> dict[str, str]:
     """Return the types of a table's columns."""
-    return dict(_COLUMN.findall(_TABLES[table].columns))
+    return dict(_COLUMN.findall(TABLES[table].columns))
 
 
 def proof_of(key: str, tenant: str) -> str:
@@ -135,7 +135,7 @@ def m001_tables() -> list[str]:
     return [
         *(_CREATE_KEY.format(key=key.hex(), inner=pads[0], outer=pads[1])).split(";\n"),
         *_FUNCTIONS,
-        *chain.from_iterable(_statements(name, table) for name, table in _TABLES.items()),
+        *chain.from_iterable(_statements(name, table) for name, table in TABLES.items()),
     ]
 
 

@@ -6,7 +6,7 @@ Names of tables and columns are constants of the package, never text of a user: 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -145,7 +145,14 @@ class Tables(ABC):
 
     def newest(self, table: str) -> int:
         """Return the highest number that a table's rows were ever given, erased ones included."""
-        return int(self.value(f"SELECT {self.dialect.newest(table)}"))
+        numbers, column = self.dialect.numbers
+        return int(self.value(f"SELECT max({column}) FROM {numbers} WHERE name = '{table}'") or 0)
+
+    def number_from(self, newest: Mapping[str, int]) -> None:
+        """Set the highest number that the rows of each of these tables were ever given."""
+        numbers, column = self.dialect.numbers
+        self.delete(numbers, name=newest)
+        self.insert(numbers, f"name, {column}", newest.items())
 
     def insert(self, table: str, columns: str, rows: Iterable[Sequence[Value]], key: str = "", new: str = "") -> None:
         """Insert rows. Of those whose `key` is there, keep the old or, for columns that are named `new`, the new."""

@@ -13,14 +13,16 @@ from ..errors import InvalidQuery, shown
 from ..llm.llm_judge import LLMJudge
 from ..openai import OpenAI
 from ..protocols import AsyncEmbedder, Embedder, Extractor
+from ..raw.commit_mark import mark_path
 from ..store.keeper import Keeper
 from ..store.sqlite import SqliteStore
-from ..types.public_value import AnyPath
+from ..types.public_value import AnyPath, is_server
 from ..types.values import DateOrder
 from .async_memory import AsyncMemory
 from .checked_arguments import checked_choice, checked_clock, checked_part, checked_path
 from .memory import Memory
 from .operations import Core, OnModelError
+from .places import Users
 from .watching import Observer
 
 
@@ -147,9 +149,12 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     return Core(store, chosen, judge, extractor, _model_name(llm), on_model_error, clock, observer=observer)
 
 
-def is_server(path: object) -> bool:
-    """Return whether a path is the address of a PostgreSQL server."""
-    return isinstance(path, str) and path.startswith(("postgresql://", "postgres://"))
+def has_memory(path: AnyPath, user: str | None = None) -> bool:
+    """Return whether there is a memory at a path: a file, or what its mark says was one; on a server, of a user."""
+    if (owner := _owner(path, user)) is not None:
+        return Users(str(path)).has(owner)
+    file = checked_path("path", path)
+    return file.exists() or mark_path(file).exists()
 
 
 def key_of(user_id: object) -> str:
@@ -162,6 +167,8 @@ def key_of(user_id: object) -> str:
 def _owner(path: object, user: str | None) -> str | None:
     """Return the key of the user whose memory to open on a server; None for a file, which is one memory."""
     if is_server(path):
+        if user is None:
+            raise InvalidQuery("the path is that of a server, which has a memory a user; say whose, with user=")
         return key_of(user)
     if user is not None:
         raise InvalidQuery(

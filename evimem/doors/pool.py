@@ -16,12 +16,13 @@ from typing import Any, cast
 from ..db.safe_context import safe_context
 from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError, shown
 from ..store.keeper import Keeper
+from ..types.public_value import is_server
 from ..types.reports import EraseReport
 from .async_memory import AsyncMemory
 from .checked_arguments import checked_count, checked_path
 from .leases import Lease, Leases, OpenMemory, PooledStore, Slot
 from .memory import Memory
-from .open import chat_model, checked_on_model_error, is_server, key_of, make_core
+from .open import chat_model, checked_on_model_error, key_of, make_core
 from .operations import Lending, OnModelError
 from .places import Folder, Users
 

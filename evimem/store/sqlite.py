@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ..db.atomic_files import changing, check_target, claim, sweep, sync_folder
+from ..db.atomic_files import new_database
 from ..db.meta import meta
 from ..errors import StoreBusy, StoreError
 from ..index.segments import SIZE
@@ -19,8 +18,6 @@ from .any_store import AnyStore
 from .file_identity import check_identity
 from .layers import Layers
 from .open_file import drop_mark, open_checked, real_path, save_mark
-
-_COMPANIONS = ("-wal", "-shm", "-journal")  # files that SQLite may leave next to a database
 
 
 class SqliteStore(AnyStore):
@@ -110,21 +107,5 @@ class SqliteStore(AnyStore):
             StoreError: The target exists, or is no path of a regular file.
             StoreReadOnly, DiskFull: It cannot be written; no backup is left.
         """
-        check_target(target)
-        if target.exists():
-            raise StoreError(
-                f"{str(target)!r} exists already; a backup is never written over another file: give a new path"
-            )
-        sweep(target)  # temporary files of backups that were killed
-        temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-        try:
-            with changing(repr(str(target)), "there is no backup"), claim(temporary):
-                self.file.backup_to(temporary)
-            with changing(repr(str(target)), "there is no backup"):
-                with temporary.open("rb+") as file:
-                    os.fsync(file.fileno())
-                temporary.replace(target)
-        finally:
-            for leftover in (temporary, *(temporary.with_name(temporary.name + end) for end in _COMPANIONS)):
-                leftover.unlink(missing_ok=True)
-        sync_folder(target.parent)
+        with new_database(target, "there is no backup") as temporary:
+            self.file.backup_to(temporary)

@@ -12,7 +12,12 @@ from typing import Any
 
 import orjson
 
-AnyPath = str | PathLike[str]
+AnyPath = str | PathLike[str]  # of a file, or as a string the address of a server
+
+
+def is_server(path: object) -> bool:
+    """Return whether a path is the address of a PostgreSQL server."""
+    return isinstance(path, str) and path.startswith(("postgresql://", "postgres://"))
 
 
 def json_bytes(value: Any, *, sort_keys: bool = False) -> bytes:

@@ -158,6 +158,23 @@ class EraseReport(PublicValue):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class CopyReport(PublicValue):
+    """What was copied.
+
+    Attributes:
+        turns: How many turns.
+        facts: How many facts.
+        rows: How many rows of all tables.
+        verified: Whether every row was read again at the target, before it was committed there.
+    """
+
+    turns: int
+    facts: int
+    rows: int
+    verified: bool
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Stats(PublicValue):
     """Counts of a memory and the identity of its embedder.
 
