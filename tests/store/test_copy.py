@@ -31,10 +31,10 @@ def memory(tmp_path: Path) -> Path:
         made.extend(load_example("friends")[:120], strict=True)
         made.add("Mira", ODD, time="2031-03-12T18:20", id="odd", metadata={"a": [1.5, None, "é"]})
         made.forget(turns=[turn.id for turn in list(made.turns())[5:60:9]])
-        made.add("Mira", "I moved to Lisbon.", time="2031-03-12T18:21", id="last")
         made.keep_trace(made.ask(QUESTIONS[0]).trace)
         made.enrich()
         made.add("Mira", "I sold the house.", time="2031-03-12T18:22", id="waiting")
+        made.add("Mira", "I moved to Lisbon.", time="2031-03-12T18:21", id="last")
         made.forget(turns=["last"])
     return path
 
