@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evimem.cli.exit_codes import Exit
+from evimem.cli.arguments import Exit
 
 import evimem
 from evimem.cli.main import run
