@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evimem.cli.arguments import Exit
 
 import evimem
+from evimem.cli.arguments import Exit
 from evimem.cli.main import run
 from evimem.db.connection import Connection
 from evimem.db.copy_sql import differing
