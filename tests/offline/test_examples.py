@@ -16,7 +16,7 @@ from evimem.types.trace import Trace
 SEVERAL = {"list", "inference"}
 Asked = list[tuple[ExampleQuestion, evimem.Answer]]
 Example = tuple[evimem.Memory, Sequence[ExampleQuestion]]
-EVERY = [(name, 2) for name in EXAMPLES]  # every second question, and at night all of them
+EVERY = [(name, 4) for name in EXAMPLES]  # every fourth question, and at night all of them
 NIGHTLY = [pytest.param((name, 1), marks=pytest.mark.nightly) for name in EXAMPLES]
 
 

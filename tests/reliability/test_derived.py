@@ -15,7 +15,7 @@ from evimem.store.sqlite import SqliteStore
 from evimem.testing import WordEmbedder
 from evimem.types.trace import Found, Trace
 from tests.copies import copied
-from tests.sizes import sizes
+from tests.sizes import share, sizes
 
 from .support.tables import Dump, differences, dump
 from .support.world import NOON, SPEAKERS, Unreachable, small_thresholds
@@ -77,7 +77,7 @@ def forgotten_at_random(memory: Memory, random: Random) -> None:
     memory.enrich()
 
 
-@pytest.mark.parametrize("count", sizes(12, nightly=2_000, reduced=3))
+@pytest.mark.parametrize("count", sizes(12, nightly=2_000, reduced=2))
 def test_after_forgetting_every_row_equals_that_of_a_memory_without_the_turns(disk, seed, count, tell):
     rows = 0
     with small_thresholds():
@@ -158,7 +158,7 @@ def whole(tmp_path_factory):
             return Whole(*paths, dump(memory))
 
 
-@pytest.mark.parametrize("case", DAMAGE)
+@pytest.mark.parametrize("case", share(sorted(DAMAGE), 3, "lost rows"))
 def test_lost_derived_rows_are_noticed_and_derived_again(disk, whole, case):
     path = copied(whole.queued if case == "jobs are gone" else whole.path, disk / "m.evimem")
     with small_thresholds(), opened(path) as memory:

@@ -123,7 +123,7 @@ def of_range(kind: str, random: Random) -> str:
 def test_no_reading_of_90_000_random_characters_exceeds_its_time(seed, kind):
     """Characters of one piece repeated are few terms; these are as many as there can be."""
     text = of_range(kind, Random(seed))
-    for name, call in share(list(OF_TEXT.items()), 2, kind):
+    for name, call in share(list(OF_TEXT.items()), 4, kind):
         taken, allowed = [], 0.0
         while len(taken) < 4 and (not taken or min(taken) >= allowed):
             began = process_time()

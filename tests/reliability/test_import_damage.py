@@ -313,7 +313,7 @@ def test_metadata_counts_in_the_size_of_a_turn(disk):
 def test_an_import_takes_room_for_a_batch_and_not_for_the_file(disk, monkeypatch):
     monkeypatch.setattr(import_file, "BATCH", 4)
     with open_memory(disk / "from.evimem") as memory:
-        memory.extend(Turn(f"t{n}", "s", "Mira", f"{n} " + "x" * 20_000, NOON) for n in range(200))
+        memory.extend(Turn(f"t{n}", "s", "Mira", f"{n} " + "x" * 20_000, NOON) for n in range(140))
         memory.export(disk / "m.jsonl")
     size = (disk / "m.jsonl").stat().st_size
     with open_memory(disk / "into.evimem") as memory:
@@ -323,7 +323,7 @@ def test_an_import_takes_room_for_a_batch_and_not_for_the_file(disk, monkeypatch
             assert tracemalloc.get_traced_memory()[1] < size, "the whole file is held"
         finally:
             tracemalloc.stop()
-        assert memory.stats().turns == 200
+        assert memory.stats().turns == 140
 
 
 def test_a_killed_import_leaves_whole_turns_and_repeating_it_completes_them(disk, monkeypatch):

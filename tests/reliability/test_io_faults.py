@@ -194,6 +194,6 @@ def test_a_sync_that_fails_once_costs_nothing_that_is_acknowledged_later(disk, s
                     found = broken_promise(restored(disk / "left", files), promises)
                     assert found is None, f"sync {bad}, then {damage!r}: {found}; errors {promises.errors}"
             done = log.syncs <= bad
-            bad += 9 if REDUCED else 1
+            bad += 17 if REDUCED else 1
             shutil.rmtree(folder)
     tell(f"{bad} syncs, of which one failed once: 0 acknowledged turns lost to a power cut at the end")

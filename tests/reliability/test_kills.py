@@ -75,7 +75,7 @@ def moment(random: Random) -> tuple[float, Callable[[Any], bool]]:
     return random.uniform(0.0, 0.1 if random.random() < 0.1 else 0.02), lambda message: True
 
 
-@pytest.mark.parametrize("count", sizes(200, nightly=10_000, reduced=25))
+@pytest.mark.parametrize("count", sizes(200, nightly=10_000, reduced=20))
 def test_no_acknowledged_turn_is_lost_to_a_kill(disk, seed, count, tell):
     random = Random(seed)
     under_way = 0

@@ -44,7 +44,7 @@ def text_of(pool: MemoryPool, user: str) -> list[str]:
 
 
 @pytest.mark.parametrize("linked", [False, True], ids=["a folder", "a link to one"])
-@pytest.mark.parametrize("count", sizes(100, nightly=2_000, reduced=60))
+@pytest.mark.parametrize("count", sizes(100, nightly=2_000, reduced=20))
 def test_no_user_id_leads_out_of_the_folder_or_to_another_users_memory(disk, seed, count, linked, tell):
     root = disk / "deep" / "pool"
     root.mkdir(parents=True)

@@ -52,7 +52,7 @@ POISON = {  # what a model makes of a turn that it cannot take
 
 
 @pytest.mark.parametrize("kind", POISON)
-@pytest.mark.parametrize("count", sizes(80, nightly=200, reduced=10))
+@pytest.mark.parametrize("count", sizes(80, nightly=200, reduced=5))
 def test_one_poisoned_turn_of_each_user_holds_up_no_other_and_is_given_up(disk, kind, count):
     """The first turn of each of five users fails with every model."""
     clock = FakeClock(1.7e9)

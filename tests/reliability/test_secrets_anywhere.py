@@ -16,6 +16,7 @@ import evimem
 from evimem import EvimemError, Memory
 from evimem.openai import OpenAI, OpenAIEmbedder
 from evimem.testing import FakeClock, Fault, ModelServer
+from tests.sizes import share
 
 from .support.children import ChildFailed, in_child
 from .support.world import EMBEDDER, EXTRACTOR, NOON
@@ -43,7 +44,7 @@ def told(call: Callable[[], object]) -> tuple[str, object]:
         return f"{chain} {error!r} {error.args} {error.__cause__!r} {error.__context__!r}", None
 
 
-@pytest.mark.parametrize("shape", range(len(KEYS)))
+@pytest.mark.parametrize("shape", share(range(len(KEYS)), 4, "shapes"))
 def test_keys_and_texts_are_in_no_log_or_error(disk, shape, caplog, monkeypatch):
     key = KEYS[shape]
     caplog.set_level(logging.DEBUG)

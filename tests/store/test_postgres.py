@@ -38,7 +38,7 @@ def both(address: str, tmp_path: Path) -> Iterator[list[evimem.Memory]]:
 def test_a_chat_has_the_same_answers_as_in_a_file_to_the_last_bit(postgres: str, tmp_path: Path) -> None:
     with both(postgres, tmp_path) as memories:
         for memory in memories:
-            memory.extend(load_example("friends")[:150], strict=True)
+            memory.extend(load_example("friends")[:80], strict=True)
             memory.forget(turns=[turn.id for turn in list(memory.turns())[3:60:9]])
         file, served = memories
         for question in QUESTIONS:

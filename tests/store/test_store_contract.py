@@ -519,7 +519,7 @@ def test_held_jobs_are_returned_by_their_reason_until_they_are_due(store: Store)
 
 
 def test_all_stores_find_the_same(stores: list[Store]) -> None:
-    turns = load_example("friends")[:120]
+    turns = load_example("friends")[:60]
     for store in stores:
         keep(store, turns)
     for question in ("Where does she live now?", "What did they do last summer?", "Who plays an instrument?"):

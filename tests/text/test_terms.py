@@ -85,7 +85,7 @@ def test_marks_that_make_another_word_are_kept(one, other):
 @pytest.mark.parametrize("unit", ["\u0627", "が", "\u3099", "a\u0301", "漢", "ก็", "\u0e48", "'", "é'", "क्", "'क"])
 def test_no_text_of_any_script_is_expensive(unit):
     taken = []
-    for size in (20_000, 200_000):
+    for size in (10_000, 100_000):
         text = unit * size
         started = time.process_time()
         terms(text)

@@ -132,6 +132,8 @@ def test_no_text_of_any_language_is_expensive(unit: str) -> None:
             started = process_time()
             list(locate_dates(code, text, SAID, None))
             taken.append(process_time() - started)
+            if taken[0] < 1:
+                break
         assert min(taken) < 1, code
 
 
