@@ -8,7 +8,7 @@ from typing import Any
 
 import evimem
 from evimem.cli.arguments import parser
-from evimem.testing import ModelServer
+from tests.model_server import ModelServer
 from tests.replies import SUPPORTED
 
 README = Path(__file__).parent.parent / "README.md"

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.scoring.result_file import read_result
 from evimem.cli.arguments import Exit
-from evimem.testing import Fault, ModelServer
+from tests.model_server import Fault, ModelServer
 
 JUDGED = {"tier": "exact", "confidence": 0.95, "requirements": [], "gaps": [], "next_query": "", "reason": "said"}
 ANSWERED = {"steps": [], "answerable": True, "answer": "seven", "citations": []}

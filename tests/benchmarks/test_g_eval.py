@@ -7,7 +7,7 @@ import pytest
 import evimem
 from benchmarks.scoring.g_eval import SAMPLES, grade_answer
 from evimem.errors import ReplyError
-from evimem.testing import Fault, ModelServer
+from tests.model_server import Fault, ModelServer
 
 CHANCES = {"4": 0.5, "5": 0.2, " 3": 0.1, "The": 0.15, "45": 0.05}
 LIKELY = {

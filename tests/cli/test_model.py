@@ -9,7 +9,7 @@ import pytest
 import evimem
 from evimem.cli.arguments import Exit
 from evimem.loaders.examples import load_example
-from evimem.testing import Fault, ModelServer
+from tests.model_server import Fault, ModelServer
 from tests.replies import SUPPORTED
 
 JUDGED = json.dumps(

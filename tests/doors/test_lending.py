@@ -18,8 +18,9 @@ from evimem import Answer, MemoryPool, OpenAI, PoolFull, StoreBusy, StoreClosed
 from evimem.doors.leases import ITERATED
 from evimem.doors.pool import key_of
 from evimem.store.any_store import AnyStore
-from evimem.testing import ModelServer, ScriptedModel, WordEmbedder
+from evimem.testing import ScriptedModel, WordEmbedder
 from evimem.types.model import Complete
+from tests.model_server import ModelServer
 from tests.reliability.support.children import in_child
 from tests.reliability.support.interrupts import CancelledAt
 from tests.reliability.support.world import EMBEDDER, EXTRACTOR, said

@@ -7,8 +7,9 @@ import pytest
 
 import evimem
 from evimem.openai import OpenAI
-from evimem.testing import Fault, ModelServer, ScriptedModel
+from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
+from tests.model_server import Fault, ModelServer
 from tests.statements.conftest import draft, verdict
 
 QUESTION = "When did Mira adopt her puppy?"

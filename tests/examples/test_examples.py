@@ -16,7 +16,7 @@ import evimem
 import evimem.loaders.examples
 from evimem.cli.arguments import parser
 from evimem.loaders.examples import load_example
-from evimem.testing import ModelServer
+from tests.model_server import ModelServer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CHATS = files(evimem.loaders.examples)

@@ -8,8 +8,9 @@ import pytest
 
 import evimem
 from evimem import BatchReport
-from evimem.testing import Fault, ModelServer, ScriptedModel
+from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
+from tests.model_server import Fault, ModelServer
 
 TURNS = [
     evimem.Turn("k", "s1", "Tomas", "Guess what, a kite, red, from the harbour shop.", "2024-05-02T10:00"),

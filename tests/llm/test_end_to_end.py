@@ -11,8 +11,9 @@ import pytest
 import evimem
 import evimem.doors.memory
 from evimem.openai import OpenAI, OpenAIEmbedder
-from evimem.testing import FAULTS, FakeClock, Fault, ModelServer
+from evimem.testing import FakeClock
 from tests.lateness import Lateness
+from tests.model_server import FAULTS, Fault, ModelServer
 from tests.replies import SUPPORTED
 from tests.sizes import share
 

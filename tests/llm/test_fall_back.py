@@ -16,8 +16,9 @@ from evimem.calibration.apply_calibration import setting_name
 from evimem.errors import PromptTooLong
 from evimem.loaders.examples import load_example
 from evimem.openai import OpenAI
-from evimem.testing import Fault, ModelServer, ScriptedModel
+from evimem.testing import ScriptedModel
 from tests.copies import copied
+from tests.model_server import Fault, ModelServer
 from tests.statements.conftest import draft, events, verdict
 
 QUESTION = "When did Mira adopt her puppy?"

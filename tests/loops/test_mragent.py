@@ -14,9 +14,10 @@ import evimem
 from evimem.judging.exploring import TOOLS
 from evimem.loops import MRAgent
 from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
-from evimem.testing import Fault, ModelServer, ScriptedModel
+from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
 from evimem.types.values import Fact, Hit, TimeSpan, Turn
+from tests.model_server import Fault, ModelServer
 
 QUESTION = "Why did Juno eat the shoe of Mira?"
 SAID = Turn("t", "s", "Mira", "We adopted a puppy.", datetime(2024, 3, 12))

@@ -11,8 +11,8 @@ import pytest
 from evimem.errors import ModelTimeout, ModelUnavailable, ReplyError
 from evimem.openai import OpenAI
 from evimem.openai.wire_format import LENGTHS
-from evimem.testing import Fault, ModelServer
 from evimem.types.model import Complete
+from tests.model_server import Fault, ModelServer
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 JUDGE = Complete("judge", "Judge.", "Is it enough?", SCHEMA)

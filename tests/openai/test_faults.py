@@ -13,9 +13,9 @@ import pytest
 from evimem.errors import EmbedderError, EvimemError, ModelTimeout, ModelUnavailable
 from evimem.openai import OpenAI, OpenAIEmbedder
 from evimem.openai.endpoint import PIECE, _limited
-from evimem.testing import FAULTS, Fault, ModelServer
 from evimem.types.model import Complete
 from tests.lateness import Lateness
+from tests.model_server import FAULTS, Fault, ModelServer
 from tests.sizes import share
 
 DEADLINE = 1.0  # seconds, where the fault lasts until it

@@ -9,8 +9,8 @@ import pytest
 
 from evimem.errors import EvimemError
 from evimem.openai import OpenAI, OpenAIEmbedder
-from evimem.testing import FAULTS, Fault, ModelServer
 from evimem.types.model import Complete
+from tests.model_server import FAULTS, Fault, ModelServer
 
 KEY = "sk-proj-Zx9canary0key1"
 PASSWORD = "hunter2canary"

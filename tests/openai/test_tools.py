@@ -6,8 +6,8 @@ import pytest
 
 from evimem.openai import OpenAI
 from evimem.openai.wire_format import StreamedCompletion
-from evimem.testing import Fault, ModelServer
 from evimem.types.model import Complete, Message, ToolSpec, ToolUse
+from tests.model_server import Fault, ModelServer
 
 LOOK = ToolSpec("look", "Look something up.", {"type": "object", "properties": {"of": {"type": "string"}}})
 EARLIER = (

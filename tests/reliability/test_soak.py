@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 from evimem import Memory, MemoryPool, ModelError, OpenAI, StoreError, Turn, UnknownTurn
-from evimem.testing import FAULTS, FakeClock, Fault, ModelServer, ScriptedModel
+from evimem.testing import FakeClock, ScriptedModel
+from tests.model_server import FAULTS, Fault, ModelServer
 from tests.sizes import bound
 
 from .support.children import Send, in_child, killed_after, start

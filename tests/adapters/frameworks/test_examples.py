@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import evimem
-from evimem.testing import ModelServer
+from tests.model_server import ModelServer
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
