@@ -18,7 +18,6 @@ from typing import TypeAlias
 
 from evimem import Turn
 from evimem.embedding import StaticEmbedder
-from evimem.embedding.quantize import pack
 from evimem.extract import RuleExtractor
 from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
 from evimem.index.corpus import Corpus
@@ -30,6 +29,7 @@ from evimem.loaders.data_sets import read_locomo
 from evimem.query.analysis import hints
 from evimem.raw import TurnRows
 from evimem.store.layers import TurnToIndex, index_rows
+from evimem.types.vectors import pack
 
 from .recording import add_result, data_set, record
 from .scenes import KINDS, scene

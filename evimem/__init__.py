@@ -41,8 +41,7 @@ if _typing.TYPE_CHECKING:
     from .doors.async_memory import AsyncMemory
     from .doors.copy import copy
     from .doors.memory import Memory
-    from .doors.open import open, open_async
-    from .doors.over_searcher import ask_searcher, ask_searcher_async
+    from .doors.open import ask_searcher, ask_searcher_async, open, open_async
     from .doors.pool import MemoryPool
     from .doors.replay import replay
     from .doors.streaming import Restarted
@@ -99,8 +98,8 @@ _LAZY = {  # imported at first use: most processes need few of them, and `import
     "Turn": "types.values",
     "TurnStatus": "types.reports",
     "Usage": "types.answer",
-    "ask_searcher": "doors.over_searcher",
-    "ask_searcher_async": "doors.over_searcher",
+    "ask_searcher": "doors.open",
+    "ask_searcher_async": "doors.open",
     "copy": "doors.copy",
     "find_times": "times",
     "open": "doors.open",

@@ -9,8 +9,8 @@ from typing import Any
 
 from evimem.errors import ImportFailed
 from evimem.loaders.data_sets import check_present
+from evimem.loaders.formats import read_turns
 from evimem.loaders.json_values import mismatch_error, parse
-from evimem.loaders.message_files import read_turns
 from evimem.types.values import Turn
 
 OTHER = "other"  # the register of a conversation that no register names

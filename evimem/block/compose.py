@@ -14,7 +14,7 @@ from datetime import date
 from typing import TypeAlias
 
 from ..llm.evidence_prompt import turn_texts, what_is_meant
-from ..query.standing_wishes import Wish
+from ..query.find_turns import Wish
 from ..text.memory_fence import WORKED_OUT, fenced
 from ..text.terms import plainest, terms
 from ..types.answer import CountTokens, Style

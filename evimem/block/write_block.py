@@ -10,7 +10,7 @@ from datetime import datetime
 from ..embedding.token_bound import token_bound
 from ..flow import Flow
 from ..protocols import Store
-from ..query.standing_wishes import wishes_on
+from ..query.find_turns import wishes_on
 from ..types.answer import Block, BlockForm
 from ..types.attempt import without
 from ..types.stored import Scope

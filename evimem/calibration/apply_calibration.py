@@ -18,8 +18,7 @@ from ..protocols import Store
 from ..types.answer import Budget
 from ..types.attempt import attempt, without
 from ..types.trace import Acted, Judged, Trace
-from .calibration_report import Calibration
-from .fit_map import ScoredQuestion, Wanted, check, fit
+from .calibration_report import Calibration, ScoredQuestion, Wanted, check, fit
 
 
 @dataclass(frozen=True, slots=True)

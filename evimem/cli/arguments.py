@@ -199,7 +199,7 @@ class Command(NamedTuple):
 _OF_A_MODEL = ("llm", "on_model_error")  # of `open`: the options of a chat model say them
 COMMANDS = {
     "demo": Command("ask"),
-    "ingest": Command("ingest", like="open", without=_OF_A_MODEL),
+    "ingest": Command("state", like="open", without=_OF_A_MODEL),
     "ask": Command("ask", like="ask", model="asks"),
     "block": Command("ask", like="block"),
     "compare": Command("ask", like="ask", without=("loop", "stream"), model="asks"),
@@ -211,8 +211,8 @@ COMMANDS = {
     "enrich": Command("state", like="enrich", model=True),
     "forget": Command("state", like="forget", without=("turns",)),
     "export": Command("state"),
-    "import": Command("ingest", like="open", without=_OF_A_MODEL),
-    "copy": Command("ingest"),
+    "import": Command("state", like="open", without=_OF_A_MODEL),
+    "copy": Command("state"),
     "calibrate": Command("state", like="calibrate", without=("keep",), model=True),
     "mcp": Command("serve", like="open", without=_OF_A_MODEL, model="asks"),
     "token": Command("serve"),

@@ -22,7 +22,7 @@ from ..types.values import Turn
 from . import views
 from .arguments import Exit, Misused, existing
 from .page import BLANK, Block, Heading, Piece, Screen, line
-from .trace_view import trace_page
+from .views import trace_page
 
 QUESTIONS = (
     "When did Mira adopt her puppy?",

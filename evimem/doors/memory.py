@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar, cast, overload
 
 from ..calibration import Calibration, Labelled
-from ..calibration.fit_map import FALSE_ABSTENTION, Wanted
+from ..calibration.calibration_report import FALSE_ABSTENTION, Wanted
 from ..embedding import checked
 from ..errors import InvalidQuery
 from ..flow import Awaited, CollectBatch, Effect, Embed, Flow, Pause, StartBatch, run, run_side_by_side

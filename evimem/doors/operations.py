@@ -6,12 +6,14 @@ What may ask a model or an embedder is a flow, the rest are plain calls. A flow 
 
 from __future__ import annotations
 
+import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
-from functools import partial, wraps
+from functools import lru_cache, partial, wraps
 from time import time
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
@@ -27,7 +29,8 @@ from ..calibration.apply_calibration import (
     calibrated_offline,
     calibration_problems,
 )
-from ..calibration.fit_map import Wanted
+from ..calibration.calibration_report import Wanted
+from ..embedding.static_embedder import forget_words
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, shown
 from ..extract import RuleExtractor, conventions_of
 from ..extract.rule_extractor import BoundedExtractor
@@ -80,7 +83,30 @@ from .checked_arguments import (
 )
 from .streaming import both
 from .watching import Observer, Operation, OperationName, Watch, store_name, tell_of_backlog, warn_of_unread
-from .word_caches import clear_word_caches
+
+PACKAGE = __name__.partition(".")[0]
+CACHED = type(lru_cache(len))  # the type of every function with a cache
+
+
+def clear_word_caches() -> None:
+    """Empty every cache of words, and that of patterns: some are made from names."""
+    for cache in word_caches():
+        cache.cache_clear()
+    forget_words()
+    re.purge()
+
+
+def word_caches() -> Iterator[Any]:
+    """Yield every bounded `lru_cache` of the package that is loaded: none is left out because nobody listed it.
+
+    A cache of one entry or without a bound (`functools.cache`) holds tables of the package, never words of turns.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == PACKAGE:
+            for value in list(vars(module).values()):
+                if isinstance(value, CACHED) and (value.cache_parameters()["maxsize"] or 0) > 1:
+                    yield value
+
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ..db.fact_sql import VECTORS, newest_of, vectors_reach
 from ..db.tables import Tables
-from ..embedding.quantize import pack
-from ..types.vectors import Vectors
+from ..types.vectors import Vectors, pack
 from .alike_cells import AlikeCells
 from .link_rules import IN_A_CELL, PER_FACT, WINDOW
 

@@ -31,7 +31,7 @@ from ..db.index_sql import (
     vectors_within,
 )
 from ..db.tables import Tables
-from ..embedding.quantize import Packed
+from ..types.vectors import Packed
 from .corpus import COLUMNS, NAMES, Corpus, IndexRow, Interval, RowBlock, values_of
 from .document import Document
 from .postings import NO_POSTING, Posting

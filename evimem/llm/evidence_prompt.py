@@ -20,8 +20,7 @@ from ..extract.turn_facts import ALSO_KNOWN_AS
 from ..judging.evidence import Evidence, View
 from ..judging.shown_passages import AROUND, Passages, excerpt, most_shown
 from ..text.sentences import Range
-from ..text.sources import Sources
-from ..text.terms import terms
+from ..text.terms import Sources, terms
 from ..times import render
 from ..types.model import Complete, ModelRole
 from ..types.stored import BY_RULE

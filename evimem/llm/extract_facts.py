@@ -13,7 +13,7 @@ from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..extract import fact_id, stance
 from ..flow import Flow
 from ..lang import ENGLISH
-from ..text.sources import Sources
+from ..text.terms import Sources
 from ..times import Conventions, locate_times
 from ..types.model import Complete
 from ..types.reports import Estimate

@@ -156,7 +156,6 @@ def _marks(bracket: str) -> re.Pattern[str]:
 
 # A bracket is what a value may begin with; "closed" ends a thought that began in the prompt, and "final" may do so.
 MARK, MARK_OR_OBJECT = _marks(r"[{\[]"), _marks(r"\{")
-_OF_PROMPT = {"closed", "final"}
 _PREFACE = re.compile(
     r"[\s\ufeff]*(?:<\|(?:begin|start)_\w{1,40}\|>\s*)?(?:(?:```|~~~)\s*)?(?:json\w*)?\s*", re.IGNORECASE
 )

@@ -14,7 +14,7 @@ from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.exploring import Explored, Move
 from ..judging.reading import Chosen, Considered, Round
-from ..query.standing_wishes import Wish, standing_wishes
+from ..query.find_turns import Wish, standing_wishes
 from ..types.model import Complete, Reply
 from ..types.stored import Keyword
 from ..types.values import Tier
@@ -30,9 +30,20 @@ from .evidence_prompt import (
     shown_so_far,
 )
 from .json_reply import read
-from .loop_requests import choose_request, consider_request, explore_request, read_choice, read_considered, read_move
 from .prompts import bullets, escape_attribute, format_time, marked, named, prompt_request
-from .read_verdict import MAX_STEPS, labels, read_decision, read_draft, read_verdict
+from .read_verdict import (
+    MAX_STEPS,
+    choose_request,
+    consider_request,
+    explore_request,
+    labels,
+    read_choice,
+    read_considered,
+    read_decision,
+    read_draft,
+    read_move,
+    read_verdict,
+)
 from .request import Ledger, ask, ask_model
 
 T = TypeVar("T")

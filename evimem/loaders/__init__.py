@@ -14,8 +14,8 @@ from .data_sets import read_longmemeval as read_longmemeval
 from .formats import FORMATS as FORMATS
 from .formats import detect as detect
 from .formats import load as load
-from .message_files import read_messages as read_messages
-from .message_files import read_turns as read_turns
+from .formats import read_messages as read_messages
+from .formats import read_turns as read_turns
 from .messengers import read_discord as read_discord
 from .messengers import read_slack as read_slack
 from .messengers import read_telegram as read_telegram

@@ -13,7 +13,6 @@ from dataclasses import replace
 from ..db.care_sql import TURNS, facts_never_linked
 from ..db.index_sql import turns_without_rows
 from ..edges import threshold
-from ..embedding.quantize import is_packed
 from ..errors import UNREADABLE, StoreCorrupt
 from ..extract import fact_id
 from ..index.passages import passages
@@ -23,6 +22,7 @@ from ..raw import wrong_instants
 from ..types.attempt import attempt
 from ..types.stored import OF_A_MODEL
 from ..types.values import Fact
+from ..types.vectors import is_packed
 from .handle import StoreHandle
 from .layers import Layers
 from .rebuild import Progress, is_grounded, segment_count, segment_turns, stored_rows

@@ -9,7 +9,6 @@ from typing import TypeVar
 from ..db.meta import count_up, drop_meta, drop_meta_under, meta, set_meta
 from ..db.tables import Tables
 from ..edges import EdgeGraph
-from ..embedding.quantize import Packed
 from ..errors import StoreError
 from ..index.corpus import ROLES, IndexRow, Interval
 from ..index.document import Document, sets_rule
@@ -20,6 +19,7 @@ from ..index.segments import Segments
 from ..raw import RawLog, TurnRows, instant
 from ..types.attempt import Attempt
 from ..types.values import Fact, Turn
+from ..types.vectors import Packed
 from .queue import Jobs
 
 T = TypeVar("T")

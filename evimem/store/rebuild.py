@@ -11,7 +11,6 @@ from itertools import takewhile
 from ..db.care_sql import drop_facts_of_others, drop_postings_without_segment, drop_rows_without_turn
 from ..db.meta import drop_meta
 from ..edges import threshold
-from ..embedding.quantize import Packed, is_packed
 from ..errors import UNREADABLE
 from ..index.corpus import Interval
 from ..index.document import found_by
@@ -23,6 +22,7 @@ from ..protocols import Extractor
 from ..raw import LocalTimes, TurnRows, instant, set_instants, settle_timezone, wrong_instants
 from ..types.attempt import Attempt, attempt
 from ..types.values import Fact, Turn
+from ..types.vectors import Packed, is_packed
 from .layers import WHOLE_TURNS, Layers, TurnToIndex, events
 from .trace_table import drop_unreadable_traces
 

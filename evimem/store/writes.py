@@ -20,7 +20,6 @@ import numpy as np
 
 from ..db.tables import Tables
 from ..edges import threshold
-from ..embedding.quantize import pack
 from ..errors import TurnConflict
 from ..index.corpus import Interval
 from ..index.document import Document, found_by
@@ -31,6 +30,7 @@ from ..types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Listing
 from ..types.trace import Trace
 from ..types.values import Turn
+from ..types.vectors import pack
 from ..types.where import Where
 from . import sequence
 from .erase import Erasure

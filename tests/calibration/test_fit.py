@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evimem.calibration import Calibration
-from evimem.calibration.calibration_report import aurc, ece, reliability
-from evimem.calibration.fit_map import ScoredQuestion, Wanted, fit
+from evimem.calibration.calibration_report import ScoredQuestion, Wanted, aurc, ece, fit, reliability
 from evimem.errors import ImportFailed, InvalidQuery
 
 

@@ -45,7 +45,7 @@ def test_after_an_interrupt_the_same_command_goes_on(cli, chat, path, monkeypatc
         turns = load_example("friends")
         yield Conversation("", iter_then_interrupt(turns[:100]))
 
-    monkeypatch.setattr("evimem.cli.ingest.load", interrupted)
+    monkeypatch.setattr("evimem.cli.state.load", interrupted)
     ran = cli("ingest", path, chat)
     assert ran.code == Exit.INTERRUPTED
     assert "interrupted; 80 turns are stored, the same command continues from there" in ran.err

@@ -8,8 +8,7 @@ from rich.console import Console
 
 from evimem.cli import rich_view
 from evimem.cli.page import BLANK, Heading, Piece, Progress, Screen, field, line, table, text_of
-from evimem.cli.trace_view import trace_page
-from evimem.cli.views import answer_page
+from evimem.cli.views import answer_page, trace_page
 from evimem.types.answer import Answer, Citation, Usage
 from evimem.types.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
 from evimem.types.values import Fact, Gap, Tier, Turn

@@ -13,8 +13,7 @@ from evimem.edges import alike_cells, fact_vectors
 from evimem.edges.alike_cells import AlikeCells
 from evimem.edges.fact_vectors import FactMatrix, SimilarFacts
 from evimem.edges.link_rules import PER_FACT
-from evimem.embedding.quantize import pack
-from evimem.types.vectors import Vectors
+from evimem.types.vectors import Vectors, pack
 
 NOON = datetime(2024, 3, 12, 12)
 Search = Callable[[FactMatrix, Sequence[int], float], Iterator[SimilarFacts]]

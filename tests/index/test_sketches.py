@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evimem.embedding.quantize import pack
 from evimem.index import sketches
 from evimem.index.corpus import COLUMNS, Corpus, IndexRow, RowBlock
 from evimem.index.document import Document
+from evimem.types.vectors import pack
 
 from .corpora import Said, corpus_of
 

@@ -8,8 +8,8 @@ import pytest
 from evimem.errors import ReplyError
 from evimem.judging.exploring import TOOLS, Explored, Move, Result, Row, ToolCall
 from evimem.llm.evidence_prompt import show_evidence
-from evimem.llm.loop_requests import CALLED, explore_request, read_move, tool_specs
 from evimem.llm.prompts import load
+from evimem.llm.read_verdict import CALLED, explore_request, read_move, tool_specs
 from evimem.types.model import Message, Reply, ToolUse, without_tools
 from evimem.types.values import Tier
 from tests.llm.views import page, turn, view_of

@@ -8,7 +8,7 @@ import pytest
 from evimem.errors import ReplyError
 from evimem.judging.reading import Considered, Round
 from evimem.llm.evidence_prompt import show_evidence
-from evimem.llm.loop_requests import MOST_CANDIDATES, choose_request, consider_request, read_choice, read_considered
+from evimem.llm.read_verdict import MOST_CANDIDATES, choose_request, consider_request, read_choice, read_considered
 from evimem.types.stored import Keyword
 from evimem.types.values import Tier
 from tests.llm.views import page, turn, view_of

@@ -60,7 +60,7 @@ def test_collected_refusals_do_not_stop_the_turns_after_them(written):
 
 
 def test_a_line_that_is_too_long_is_refused_without_reading_it_whole(written, monkeypatch):
-    monkeypatch.setattr("evimem.loaders.message_files.MAX_LINE", 200)
+    monkeypatch.setattr("evimem.loaders.formats.MAX_LINE", 200)
     refused = []
     turns = list(read_turns(written(LINE, LINE | {"text": "x" * 1000}, LINE), refused.append))
     assert len(turns) == 2

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.query.standing_wishes import MOST_WISHES, user_among, wishes_in
+from evimem.query.find_turns import MOST_WISHES, user_among, wishes_in
 from evimem.testing import ScriptedModel
 from tests.replies import SUPPORTED
 

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from evimem.edges import Link, threshold
 from evimem.edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
-from evimem.embedding.quantize import Packed, pack, unpack
 from evimem.extract import ENDING, outranks, replaces, topic_of
 from evimem.index.corpus import Corpus
 from evimem.index.document import found_by
@@ -19,7 +18,7 @@ from evimem.raw import ROLES, TurnRows, instant
 from evimem.store.layers import TurnToIndex, index_rows
 from evimem.types.stored import MOST_SECONDS, Entry, JobKind, Listing
 from evimem.types.values import Fact, Hit, Query, Turn
-from evimem.types.vectors import Vectors
+from evimem.types.vectors import Packed, Vectors, pack, unpack
 from evimem.types.where import Where
 
 

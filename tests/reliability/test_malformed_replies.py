@@ -9,7 +9,7 @@ import pytest
 import evimem
 from evimem import Memory, Turn
 from evimem.testing import FakeClock, ScriptedModel
-from evimem.text.sources import Sources
+from evimem.text.terms import Sources
 from evimem.types.model import Complete
 from tests.llm.mutants import mutants
 from tests.sizes import bound, sizes

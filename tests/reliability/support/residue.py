@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from evimem.embedding.quantize import pack
 from evimem.index.voyager_graph import VoyagerGraph
 from evimem.text.terms import terms
+from evimem.types.vectors import pack
 
 Needles = dict[str, bytes]
 
