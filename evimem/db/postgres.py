@@ -181,6 +181,11 @@ class PostgresServer:
                 raise StoreError(
                     f"{self.name!r} is PostgreSQL {db.info.server_version // 10_000}; 15 or later is needed"
                 )
+            if (encoding := db.info.parameter_status("server_encoding")) != "UTF8":
+                raise StoreError(
+                    f"the database {self.name!r} is encoded in {encoding}; expected UTF8, which holds every text: "
+                    "CREATE DATABASE evimem OWNER evimem ENCODING 'UTF8' TEMPLATE template0"
+                )
             _refuse_all_seeing(db, self.name)
             with db.transaction():
                 _install(db, self.name)
@@ -207,9 +212,9 @@ class PostgresServer:
                 context=_Context(),
             )
         except psycopg.OperationalError as error:
-            text = str(error).strip().splitlines()
+            text = " ".join(str(error).split())
             raise StoreUnavailable(
-                f"{self.name!r} cannot be reached ({text[-1] if text else 'no reason given'}); nothing was written: "
+                f"{self.name!r} cannot be reached ({text or 'no reason given'}); nothing was written: "
                 "repeat the call when the server is back"
             ) from error
         db.prepared_max = 1000

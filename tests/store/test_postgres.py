@@ -122,6 +122,30 @@ def test_a_password_is_in_no_representation(postgres: str, user: str, caplog: py
     assert "pa55" not in f"{shown}{caplog.text}"
 
 
+@pytest.mark.parametrize("address", ["postgresql+psycopg://u:pa55@h/x", "mysql://u:pa55@h/x", "sqlite:///m.db"])
+def test_the_address_of_another_service_is_no_file(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for opened in (evimem.open, evimem.open_async, evimem.MemoryPool):
+        with pytest.raises(evimem.InvalidQuery, match="postgresql://") as caught:
+            opened(address)
+        assert "pa55" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_that_cannot_hold_every_text_is_refused_at_once(postgres: str) -> None:
+    import psycopg  # noqa: PLC0415
+
+    with psycopg.connect(postgres.replace("evimem@", "postgres@"), autocommit=True) as db:
+        db.execute("DROP DATABASE IF EXISTS latin")
+        db.execute(
+            "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0 OWNER evimem"
+        )
+    with pytest.raises(evimem.StoreError, match="LATIN1; expected UTF8"):
+        evimem.open(postgres.replace("/evimem?", "/latin?"), user="mira")
+
+
 def test_a_server_that_is_not_there_says_to_try_again(postgres: str) -> None:
     with pytest.raises(evimem.StoreUnavailable) as caught:
         evimem.open("postgresql://evimem@/evimem?host=/nowhere", user="mira")
