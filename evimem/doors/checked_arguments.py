@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from inspect import iscoroutinefunction
@@ -22,6 +23,7 @@ from ..types.trace import Event, Found, Trace
 from ..types.where import Where
 
 T = TypeVar("T")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")  # of whatever service
 MOST_DIMENSIONS = 2**17  # of a vector: sums of products of its quantized values stay below 2**31
 Progress = Callable[[int], None]
 OnEvent = Callable[[Event], None]
@@ -32,11 +34,14 @@ def checked_path(name: str, value: str | PathLike[str]) -> Path:
     try:
         path = Path(value)
         os.fsencode(path)
-        is_address = path.parts[:1] in {("postgresql:",), ("postgres:",)}  # as a path it has lost a slash
+        lost_a_slash = path.parts[:1] in {("postgresql:",), ("postgres:",)}
+        is_address = lost_a_slash or (isinstance(value, str) and _ADDRESS.match(value))
     except (TypeError, UnicodeEncodeError) as error:
         raise InvalidQuery(f"{name} is {shown(value)}; expected a path, as a string or a Path") from error
     if is_address:  # not shown: it may hold a password
-        raise InvalidQuery(f"{name} is the address of a server; expected a path here, or the address as a string")
+        raise InvalidQuery(
+            f"{name} is the address of a server; expected a path, or postgresql://role:password@host/database"
+        )
     return path
 
 

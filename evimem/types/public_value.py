@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from datetime import date, time
@@ -13,22 +12,12 @@ from typing import Any
 
 import orjson
 
-from ..errors import InvalidQuery
-
 AnyPath = str | PathLike[str]  # of a file, or as a string the address of a server
-
-_POSTGRES = ("postgresql", "postgres")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
 
 def is_server(path: object) -> bool:
-    """Return whether a path is the address of a PostgreSQL server; raise InvalidQuery for that of another service."""
-    scheme, mark, _ = path.partition("://") if isinstance(path, str) else ("", "", "")
-    if mark and scheme not in _POSTGRES and _SCHEME.fullmatch(scheme):  # the rest may hold a password
-        raise InvalidQuery(
-            f"the path begins with {scheme}://; expected the path of a file, or postgresql://role:password@host/database"
-        )
-    return bool(mark) and scheme in _POSTGRES
+    """Return whether a path is the address of a PostgreSQL server."""
+    return isinstance(path, str) and path.startswith(("postgresql://", "postgres://"))
 
 
 def json_bytes(value: Any, *, sort_keys: bool = False) -> bytes:

@@ -20,7 +20,9 @@ Call = Callable[[Any, Path], Any]
 CALLS: dict[str, Call] = {
     "add": lambda m, _: m.add("Mira", "One more.", time=AT, id="more"),
     "extend": lambda m, _: m.extend([Turn("s1:1", "s1", "Mira", "Other.", AT)], replace=True),
-    "remember": lambda m, _: m.remember([{"role": "user", "content": "Hello."}], session="chat", time=AT),
+    "remember": lambda m, _: m.remember(
+        [{"role": "user", "content": "Hello.", "id": "hello"}], session="chat", time=AT
+    ),
     "update": lambda m, _: m.update("s1:4", "I stayed where I was."),
     "search": lambda m, _: m.search("puppy", 5, **WITHIN),
     "search over": lambda m, _: m.search("puppy", 5, over="both"),
