@@ -39,6 +39,7 @@ __version__ = "0.1.0"
 if _typing.TYPE_CHECKING:
     from .calibration import Calibration, Labelled
     from .doors.async_memory import AsyncMemory
+    from .doors.build import build
     from .doors.copy import copy
     from .doors.memory import Memory
     from .doors.open import ask_searcher, ask_searcher_async, open, open_async
@@ -52,6 +53,7 @@ if _typing.TYPE_CHECKING:
     from .types.reports import (
         AddReport,
         BatchReport,
+        BuildReport,
         CopyReport,
         EnrichReport,
         EraseReport,
@@ -71,6 +73,7 @@ _LAZY = {  # imported at first use: most processes need few of them, and `import
     "Block": "types.answer",
     "Budget": "types.answer",
     "Calibration": "calibration",
+    "BuildReport": "types.reports",
     "CallableEmbedder": "embedding",
     "Citation": "types.answer",
     "CopyReport": "types.reports",
@@ -100,6 +103,7 @@ _LAZY = {  # imported at first use: most processes need few of them, and `import
     "Usage": "types.answer",
     "ask_searcher": "doors.open",
     "ask_searcher_async": "doors.open",
+    "build": "doors.build",
     "copy": "doors.copy",
     "find_times": "times",
     "open": "doors.open",
@@ -114,6 +118,7 @@ __all__ = [
     "BatchReport",
     "Block",
     "Budget",
+    "BuildReport",
     "Calibration",
     "CallableEmbedder",
     "Citation",
@@ -173,6 +178,7 @@ __all__ = [
     "__version__",
     "ask_searcher",
     "ask_searcher_async",
+    "build",
     "copy",
     "find_times",
     "open",

@@ -213,6 +213,7 @@ COMMANDS = {
     "export": Command("state"),
     "import": Command("state", like="open", without=_OF_A_MODEL),
     "copy": Command("state"),
+    "build": Command("state"),
     "calibrate": Command("state", like="calibrate", without=("keep",), model=True),
     "mcp": Command("serve", like="open", without=_OF_A_MODEL, model="asks"),
     "token": Command("serve"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,12 +21,13 @@ from ..loaders.data_sets import known_file
 from ..store.open_file import notes
 from ..types.public_value import AnyPath
 from ..types.reports import AddReport, BatchReport, Estimate, Health
-from ..types.values import Turn
+from ..types.values import DateOrder, Turn
 from . import views
 from .arguments import Exit, Misused, Settings, existing, shown_path
 from .page import Block, Screen, field, line
 from .views import counted
 
+_SHOWN = 10  # refusals
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 
 
@@ -120,6 +122,49 @@ def copy(screen: Screen, source: AnyPath, target: AnyPath, *, user: str | None =
     compared = f", {views.counted(report.rows, 'row')} compared" if verify else ""
     screen.show([line(f"{done} to {shown_path(target)}{compared}")], report.to_dict())
     return Exit.OK
+
+
+def build(  # noqa: PLR0913 - the options
+    screen: Screen,
+    dataset: Path,
+    target: AnyPath,
+    *,
+    by: str = "user",
+    workers: int | None = None,
+    manifest: Path | None = None,
+    timezone: str | None = None,
+    date_order: DateOrder | None = None,
+) -> Exit:
+    """Build the memories of many users from a file of turns, by several processes.
+
+    A line is a turn, as `evimem ingest` reads it, with one more field that names its user. TARGET is the folder of a
+    pool (MemoryPool in Python), or a server's address. After Ctrl-C or a crash the same command goes on; users that are
+    done are skipped. A user whose lines cannot be built is set aside and named. Exits with code 4 if anything was
+    refused or set aside.
+
+    Args:
+        dataset: The file of turns, or a folder of .jsonl files.
+        target: The folder of the memories, or a server's address.
+        by: The field that names the user.
+        workers: Processes; by default one a processor.
+        manifest: Where it is noted who is done; by default in the folder, or beside the data set.
+        timezone: Of the users, such as Europe/Madrid.
+        date_order: How they write dates in figures.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # of the workers: there are enough of them
+    given: dict[str, Any] = {"workers": workers, "manifest": manifest, "timezone": timezone, "date_order": date_order}
+    with screen.progress("building", "turns") as progress:
+        report = evimem.build(dataset, target, by=by, progress=progress, **given)
+    rate = f", {report.turns / report.seconds:,.0f}/s" if report.seconds > 1 else ""
+    done = f", {report.done:,} were done already" if report.done else ""
+    page: list[Block] = [
+        line(f"{views.counted(report.users, 'user')} built{done}"),
+        line(f"{views.counted(report.added, 'turn')} added, {report.existing:,} there already", rate, indent=2),
+    ]
+    page += [field("set aside", f"{user}: {why}", style="warn") for user, why in report.set_aside.items()]
+    page += [field("refused", why, style="warn") for why in report.refusals[:_SHOWN]]
+    screen.show(page, report.to_dict())
+    return Exit.INPUT if report.refused or report.set_aside else Exit.OK
 
 
 def _keep(path: AnyPath, turns: Iterable[Turn], screen: Screen, opening: Mapping[str, Any], **given: Any) -> AddReport:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from ..errors import DiskFull, StoreError, StoreReadOnly
 from .safe_context import safe_context
@@ -103,10 +103,10 @@ def temporary_path(path: Path) -> Path:
 def claim(temporary: Path) -> BinaryIO:
     """Open a new private file, which `sweep` leaves alone for as long as it is open."""
     while True:
-        file = _open_private(temporary)
+        file = open_private(temporary)
         try:
             _set_mode(file, PRIVATE)  # it may have been there, or the umask may forbid what the owner needs
-            _lock(file, wait=True)  # for `sweep` of another process, which has it for a moment
+            lock_file(file, wait=True)  # for `sweep` of another process, which has it for a moment
             if temporary.exists():
                 return file
         except BaseException:  # a signal's too: whoever keeps its traceback would keep the file, and the lock on it
@@ -217,7 +217,7 @@ def sweep(path: Path) -> None:
         try:
             with open_regular(file) as handle:
                 named = found["companion"] or found["sqlite"] or path.suffix in _COMPANIONS  # by no one else
-                if _lock(handle) and _is_at(handle, file) and (named or _is_ours(handle)):
+                if lock_file(handle) and _is_at(handle, file) and (named or _is_ours(handle)):
                     file.unlink()
         except OSError:
             continue  # another process was first, or this one may not delete it
@@ -234,8 +234,9 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _open_private(path: Path) -> BinaryIO:
-    return open(path, "wb", opener=partial(os.open, mode=PRIVATE))  # no Python between the descriptor and its owner
+def open_private(path: Path, mode: str = "wb") -> BinaryIO:
+    """Open a file for its owner alone, with no Python between the descriptor and its owner."""
+    return cast(BinaryIO, open(path, mode, opener=partial(os.open, mode=PRIVATE)))
 
 
 def _opened_regular(path: str, flags: int) -> int:
@@ -290,7 +291,7 @@ def _set_mode(file: BinaryIO, mode: int) -> None:
         os.fchmod(file.fileno(), mode)
 
 
-def _lock(file: BinaryIO, *, wait: bool = False) -> bool:
+def lock_file(file: BinaryIO, *, wait: bool = False) -> bool:
     """Lock a file unless another process has; return whether this one holds it, which is never so without locks.
 
     With `wait`, until the other process lets go of it.

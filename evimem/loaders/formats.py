@@ -115,17 +115,17 @@ def read_turns(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Turn]:
     """
     path = Path(path)
     with path.open("rb") as file:
-        for number, line in enumerate(_lines(file), start=1):
+        for number, line in enumerate(lines_of(file), start=1):
             if line.strip():
                 try:
-                    turn = _turn(line)
+                    turn = turn_of(line)
                 except ValueError as error:
                     refuse(RefusedItem(f"{path.name} line {number}", str(error)))
                 else:
                     yield turn
 
 
-def _lines(file: BinaryIO) -> Iterator[bytes]:
+def lines_of(file: BinaryIO) -> Iterator[bytes]:
     """Yield each line; of one that is too long, only the beginning, which is long enough to be refused."""
     byte_order_mark = b"\xef\xbb\xbf"
     while line := file.readline(MAX_LINE + 1):
@@ -134,12 +134,15 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
             line = file.readline(MAX_LINE + 1)  # the rest of it is skipped
 
 
-def _turn(line: bytes) -> Turn:
+def turn_of(line: bytes, *, beside: str | None = None) -> Turn:
+    """Return the turn of a line, with one more field that is left out. Raise ValueError for a line that is none."""
     if len(line) > MAX_LINE:
         raise ValueError(f"longer than {MAX_LINE >> 20} MiB; a turn has at most 1 MiB of text: split it")
     row = parse(line)
     if not isinstance(row, dict):
         raise mismatch_error("a line", row, "an object with speaker, text and time")
+    if beside is not None:
+        row.pop(beside, None)
     _check_names(row)
     fields: dict[str, Any] = {name: text_of(row, name) for name in _STRINGS}
     fields["text"] = fields["text"] or ""

@@ -175,6 +175,33 @@ class CopyReport(PublicValue):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class BuildReport(PublicValue):
+    """What a build did.
+
+    Attributes:
+        users: How many users were built now.
+        done: How many were done already, by the manifest.
+        turns: How many turns the users of now have in the data set.
+        added: How many of these were stored.
+        existing: How many were stored already.
+        refused: How many lines or turns were refused.
+        refusals: The first hundred of these: where, and why.
+        set_aside: Users whose memory could not be built, each with the reason: repeat the build once that is mended.
+        seconds: How long it took.
+    """
+
+    users: int
+    done: int
+    turns: int
+    added: int
+    existing: int
+    refused: int
+    refusals: tuple[str, ...]
+    set_aside: Mapping[str, str] = field(hash=False)
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Stats(PublicValue):
     """Counts of a memory and the identity of its embedder.
 

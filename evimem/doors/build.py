@@ -1,0 +1,284 @@
+"""`build`: the memories of many users from files of turns, by several processes; what was done is not done again."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cache
+from os import cpu_count
+from typing import Any
+
+from ..errors import DiskFull, EvimemError, InvalidQuery, StoreReadOnly, shown
+from ..ingest.partitions import UserTask, building, files_of, tasks_of
+from ..loaders.formats import turn_of
+from ..types.public_value import AnyPath, is_server
+from ..types.reports import AddReport, BuildReport
+from ..types.values import Turn
+from .checked_arguments import Progress, checked_count, checked_path, checked_progress
+from .memory import Memory
+from .open import key_of, make_core
+from .places import Folder, Users
+
+_IN_FLIGHT = 4  # tasks a worker, its own included
+_KILLS = 3  # workers that a user may end before it is set aside
+_NAMED = 100  # refusals that are kept with their reasons
+_PAUSE = 0.2  # seconds before a call that may succeed later is repeated, then twice as many
+_OPTIONS = frozenset(("embedder", "extractor", "clock", "timezone", "date_order"))
+_FATAL = {one.__name__: one for one in (DiskFull, InvalidQuery, StoreReadOnly)}  # the next user would fare no better
+
+
+def build(
+    dataset: AnyPath,
+    target: AnyPath,
+    *,
+    by: str = "user",
+    workers: int | None = None,
+    executor: Executor | None = None,
+    manifest: AnyPath | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> BuildReport:
+    """Build the memory of each user of a data set, and derive all that follows from its turns (see `Memory.enrich`).
+
+    Repeat the call after whatever ended it: users that are done are skipped, turns that are stored are not stored
+    again. A user whose lines raise, or end three workers, is set aside with the reason, and the others go on. A script
+    that calls it needs `if __name__ == "__main__":` around the call: its workers import the script.
+
+    Args:
+        dataset: A file of turns, one JSON object a line, in any order, or a folder of .jsonl files: see
+            `loaders.read_turns`, with one more field that names the user. It is copied once, ordered by user, into a
+            folder beside the manifest.
+        target: The folder of a `MemoryPool`, or the address of a server.
+        by: The field that names the user.
+        workers: Processes; by default as many as there are processors.
+        executor: What runs the tasks instead, such as of a cluster, whose machines see the same paths; it stays open.
+        manifest: Where it is noted which users are done; by default `build.manifest` in the folder, or of a server
+            beside `dataset`.
+        progress: Called with the number of turns of each user that is done.
+        options: `embedder`, `extractor`, `clock`, `timezone` and `date_order` of every memory (see `evimem.open`), such
+            as can be pickled.
+
+    Returns:
+        Counts, refused lines, and the users that were set aside.
+
+    Raises:
+        ImportFailed: There is no data set at the path.
+        InvalidQuery: `workers` is below 1, or an option is not as `evimem.open` describes.
+        StoreBusy: Another build uses the manifest.
+        StoreError: The memories cannot be written at all, such as DiskFull; what is done stays done.
+    """
+    started, said = time.monotonic(), checked_progress(progress) or (lambda _: None)
+    count = checked_count("workers", workers or cpu_count() or 1, 1)
+    files = files_of(checked_path("dataset", dataset))
+    if is_server(target):
+        place, noted = str(target), f"{files[0].parent / files[0].name}.manifest"
+        Users(place)
+    else:
+        folder = checked_path("target", target)
+        Folder(folder)  # makes it
+        place, noted = str(folder), str(folder / "build.manifest")
+    if unknown := sorted(options.keys() - _OPTIONS):
+        raise InvalidQuery(f"build takes no {unknown[0]}=; expected {', '.join(sorted(_OPTIONS))}")
+    work = Work(place, by, tuple(options.items()))
+    tally = _Tally()
+    with building(checked_path("manifest", manifest or noted)) as (known, parts):
+
+        def left() -> Iterator[UserTask]:
+            for task in tasks_of(files, by, parts, lambda item: tally.refuse(str(item))):
+                if known.has(key_of(task.user), task.digest):
+                    tally.done += 1
+                else:
+                    yield task
+
+        def settle(done: list[tuple[UserTask, Built]]) -> None:
+            whole = [(task, built) for task, built in done if not built.error]
+            known.add(
+                [
+                    {"user": key_of(task.user), "digest": task.digest, "turns": built.turns, "facts": built.facts}
+                    for task, built in whole
+                ]
+            )
+            for task, built in done:
+                tally.add(task.user, built)
+                said(built.turns)
+
+        with closing(_Runner(count, executor)) as runner:
+            runner.run(work, left(), settle)
+    return tally.report(time.monotonic() - started)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a worker is told beside a task: where memories stand, the field of the user, and how they are opened."""
+
+    target: str
+    by: str
+    options: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What became of a user: counts, refusals and what the memory holds; or an error, of evimem's with its class."""
+
+    turns: int = 0
+    added: int = 0
+    existing: int = 0
+    facts: int = 0
+    refused: tuple[str, ...] = ()
+    error: str = ""
+    kind: str = ""
+
+
+def build_user(work: Work, task: UserTask) -> Built:
+    """Build one memory, in a worker: an error comes back as text, for not every one can be pickled."""
+    for attempt in range(_KILLS):
+        try:
+            return _built(work, task)
+        except EvimemError as error:
+            retried = getattr(error, "retryable", False) and attempt + 1 < _KILLS
+            if not retried:
+                return Built(error=str(error), kind=type(error).__name__)
+            time.sleep(_PAUSE * 2**attempt)
+        except Exception as error:  # noqa: BLE001 - of the user's own extractor or embedder; the others go on
+            return Built(error=f"{type(error).__name__}: {error}")
+    raise AssertionError("the last attempt returns")
+
+
+def _built(work: Work, task: UserTask) -> Built:
+    refused: list[str] = []
+
+    def turns() -> Iterator[Turn]:
+        for number, line in enumerate(task.lines(), start=1):
+            try:
+                yield turn_of(line, beside=work.by)
+            except ValueError as error:
+                refused.append(f"{shown(task.user)}, line {number} of theirs: {error}")
+
+    options, key = dict(work.options), key_of(task.user)
+    with Memory(make_core(_place(work.target).of(key), owner=key, **options), None) as memory:
+        report: AddReport = memory.extend(turns())
+        memory.enrich()
+        facts = memory.stats().facts
+    for one in report.statuses:
+        if one.outcome == "refused":
+            refused.append(f"{shown(task.user)}, turn {one.id!r}: {one.reason}")
+    return Built(len(report.statuses), report.added, report.existing, facts, tuple(refused))
+
+
+@cache
+def _place(target: str) -> Folder | Users:
+    """Return where memories stand; of a server, with a connection that is kept from one user to the next."""
+    if not is_server(target):
+        return Folder(checked_path("target", target))
+    from ..db.postgres import server  # noqa: PLC0415 - it needs an extra
+
+    server(target)
+    return Users(target)
+
+
+@dataclass(slots=True)
+class _Tally:
+    users: int = 0
+    done: int = 0
+    turns: int = 0
+    added: int = 0
+    existing: int = 0
+    refused: int = 0
+    refusals: list[str] = field(default_factory=list)
+    set_aside: dict[str, str] = field(default_factory=dict)
+
+    def refuse(self, *reasons: str) -> None:
+        self.refused += len(reasons)
+        self.refusals += reasons[: max(0, _NAMED - len(self.refusals))]
+
+    def add(self, user: str, built: Built) -> None:
+        if built.error:
+            self.set_aside[user] = built.error
+            return
+        self.users += 1
+        self.turns += built.turns
+        self.added += built.added
+        self.existing += built.existing
+        self.refuse(*built.refused)
+
+    def report(self, seconds: float) -> BuildReport:
+        counts = (self.users, self.done, self.turns, self.added, self.existing, self.refused)
+        return BuildReport(*counts, tuple(self.refusals), self.set_aside, seconds)
+
+
+class _Runner:
+    """Runs tasks in processes, a few a worker in flight; when a worker dies, those in flight are run again, singly."""
+
+    def __init__(self, workers: int, given: Executor | None) -> None:
+        self._workers = workers
+        self._given = given
+        self._pool = given or self._new()
+
+    def run(
+        self, work: Work, tasks: Iterator[UserTask], settle: Callable[[list[tuple[UserTask, Built]]], None]
+    ) -> None:
+        """Run all tasks, and hand over what each came to. Raise what ends the build."""
+        waiting: dict[Future[Built], UserTask] = {}
+        while True:
+            while len(waiting) < _IN_FLIGHT * self._workers and (task := next(tasks, None)):
+                waiting[self._pool.submit(build_user, work, task)] = task
+            if not waiting:
+                return
+            done, lost = [], []
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                task = waiting.pop(future)
+                try:
+                    done.append((task, future.result()))
+                except BrokenExecutor:
+                    lost.append(task)
+            settle(done)
+            _raise_fatal(done)
+            if lost:
+                lost += waiting.values()
+                waiting.clear()
+                self._renew()
+                for task in lost:
+                    done = [(task, self._alone(work, task))]
+                    settle(done)
+                    _raise_fatal(done)
+
+    def _alone(self, work: Work, task: UserTask) -> Built:
+        """Run a task with no other, so that it is known which one a worker dies of."""
+        for _ in range(_KILLS):
+            try:
+                return self._pool.submit(build_user, work, task).result()
+            except BrokenExecutor:
+                self._renew()
+        return Built(error=f"{_KILLS} worker processes ended while they built this user's memory")
+
+    def _new(self) -> ProcessPoolExecutor:
+        pool = ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"))
+        try:
+            pool.submit(int).result()
+        except BrokenExecutor as error:
+            raise InvalidQuery(
+                "no worker process could be started: they import the script that calls build, so put the call under "
+                "`if __name__ == '__main__':`"
+            ) from error
+        return pool
+
+    def _renew(self) -> None:
+        if self._given is not None:
+            raise InvalidQuery("the executor is broken; make a new one and repeat the build, which goes on from here")
+        self._pool.shutdown(wait=False)
+        self._pool = self._new()
+
+    def close(self) -> None:
+        """End the processes; an executor that was given stays open."""
+        if self._given is None:
+            self._pool.shutdown(cancel_futures=True)
+
+
+def _raise_fatal(done: list[tuple[UserTask, Built]]) -> None:
+    for task, built in done:
+        if built.kind in _FATAL:
+            raise _FATAL[built.kind](f"the memory of {shown(task.user)} cannot be built, nor any other: {built.error}")

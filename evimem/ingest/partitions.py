@@ -1,0 +1,140 @@
+"""The input of a build, ordered by user in bounded memory, and the manifest of the users that are done."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import BinaryIO
+from zlib import crc32
+
+from ..db.atomic_files import changing, lock_file, open_private
+from ..errors import ImportFailed, StoreBusy, shown
+from ..loaders.conversation import Refuse, RefusedItem
+from ..loaders.formats import lines_of
+from ..loaders.json_values import parse
+from ..types.public_value import json_bytes
+
+_PARTS = 256  # a user is in one of them, and one is held in memory at a time
+
+
+@dataclass(frozen=True, slots=True)
+class UserTask:
+    """The lines of one user: in a file, from a byte on, so many bytes; and a digest of them."""
+
+    user: str
+    path: Path
+    start: int
+    size: int
+    digest: str
+
+    def lines(self) -> list[bytes]:
+        """Read the lines."""
+        with self.path.open("rb") as file:
+            file.seek(self.start)
+            return file.read(self.size).rstrip(b"\n").split(b"\n")
+
+
+def files_of(dataset: Path) -> list[Path]:
+    """Return the files of a data set: itself, or the .jsonl files of a folder. Raise ImportFailed for none."""
+    found = sorted(dataset.glob("*.jsonl")) if dataset.is_dir() else [dataset] if dataset.is_file() else []
+    if not found:
+        raise ImportFailed(f"{str(dataset)!r} is no file, nor a folder of .jsonl files; expected turns as JSON lines")
+    return found
+
+
+def tasks_of(files: Sequence[Path], by: str, folder: Path, refuse: Refuse) -> Iterator[UserTask]:
+    """Yield each user with all lines of theirs, in the order in which they came. The folder is for copies of them.
+
+    Lines are first dealt out to files by a hash of their user, so that input in any order takes one pass and the memory
+    of the largest of those. A line that names no user is refused.
+    """
+    for part in _parts(files, by, folder, refuse):
+        lines: defaultdict[str, list[bytes]] = defaultdict(list)
+        with part.open("rb") as file:
+            for line in lines_of(file):
+                lines[_user(line, by)].append(line)
+        with part.open("wb") as file:
+            file.writelines(line for some in lines.values() for line in some)
+        start = 0
+        for user, some in lines.items():
+            size = sum(map(len, some))
+            yield UserTask(user, part, start, size, blake2b(b"".join(some), digest_size=16).hexdigest())
+            start += size
+
+
+def _parts(files: Sequence[Path], by: str, folder: Path, refuse: Refuse) -> list[Path]:
+    paths = [folder / f"{number:03}.jsonl" for number in range(_PARTS)]
+    with ExitStack() as opened:
+        parts = [opened.enter_context(path.open("wb")) for path in paths]
+        for path in files:
+            with path.open("rb") as file:
+                for number, line in enumerate(lines_of(file), start=1):
+                    try:
+                        if line.strip():
+                            parts[crc32(_user(line, by).encode("utf-8", "surrogatepass")) % _PARTS].write(
+                                line.rstrip(b"\r\n") + b"\n"
+                            )
+                    except ValueError as error:
+                        refuse(RefusedItem(f"{path.name} line {number}", str(error)))
+    return paths
+
+
+def _user(line: bytes, by: str) -> str:
+    row = parse(line)
+    user = row.get(by) if isinstance(row, dict) else None
+    if isinstance(user, int) and not isinstance(user, bool):
+        return str(user)
+    if not isinstance(user, str) or not user:
+        raise ValueError(f"{by} is {shown(user)}; expected the id of the user whose turn it is, a string or a number")
+    return user
+
+
+class Manifest:
+    """Which users of a data set are done: a line each, synced to disk after their memory is whole and closed.
+
+    A user whose lines have changed since is done again, which stores what is new. Users stand in it as digests.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._done: dict[str, str] = {}
+        for line in file.read().splitlines():
+            with suppress(ValueError, KeyError):  # one that was cut short is done again
+                row = parse(line)
+                self._done[row["user"]] = row["digest"]
+        file.write(b"\n")  # after such a line the next one begins on its own
+
+    def has(self, key: str, digest: str) -> bool:
+        """Return whether these lines of a user are done."""
+        return self._done.get(key) == digest
+
+    def add(self, rows: Sequence[dict[str, object]]) -> None:
+        """Note users as done, each with `user`, `digest` and what the memory then holds."""
+        self._file.write(b"".join(json_bytes(row) + b"\n" for row in rows))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+
+@contextmanager
+def building(manifest: Path) -> Iterator[tuple[Manifest, Path]]:
+    """Have the manifest of a build and a folder for its input, alone. Raise StoreBusy while another build has them."""
+    folder = manifest.with_name(f"{manifest.name}.parts")
+    with changing(repr(str(manifest)), "nothing was built"):
+        file = open_private(manifest, "a+b")
+    with file:
+        if not lock_file(file):
+            raise StoreBusy(f"another build uses {str(manifest)!r}; wait for its end, or name another manifest")
+        file.seek(0)
+        shutil.rmtree(folder, ignore_errors=True)
+        with changing(repr(str(folder)), "nothing was built"):
+            folder.mkdir(mode=0o700)
+        try:
+            yield Manifest(file), folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
