@@ -175,12 +175,13 @@ def key_of(user_id: object) -> str:
     return blake2b(user_id.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
 
 
-def _owner(path: object, user: str | None) -> str | None:
+def _owner(path: AnyPath, user: str | None) -> str | None:
     """Return the key of the user whose memory to open on a server; None for a file, which is one memory."""
     if is_server(path):
         if user is None:
             raise InvalidQuery("the path is that of a server, which has a memory a user; say whose, with user=")
         return key_of(user)
+    checked_path("path", path)
     if user is not None:
         raise InvalidQuery(
             f"user is {shown(user)} but the path is that of a file, which is one memory; leave user= out, or give the "
