@@ -290,7 +290,7 @@ def _is_about_speaker(sentence: Tagged, clause: ClauseSpan) -> bool:
     verb = lemma(sentence.words[clause.verb])
     if tags[clause.verb] in _FINITE:
         return tags[clause.verb] != Tag.BE or sentence.words[clause.verb] in ("been", "was")
-    if verb != sentence.words[clause.verb] or head(sentence, clause) != sentence.words[clause.end - 1]:
+    if verb != sentence.words[clause.verb]:
         return True
     is_clause = tags[clause.end : clause.end + 1] in (*TagSet.PERSONS, Tag.IT, Tag.THAT, *TagSet.DETERMINERS)
     return verb in _OPENING and (verb not in THINK or is_clause)

@@ -46,7 +46,7 @@ def object_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:
     while start < end and _is_before_object(sentence, tags, start, end):
         start += 1
     addressed = _ADDRESSED.search(tags, start, end)
-    end = end if addressed is None or Tag.COMMA in tags[start : addressed.start()] else addressed.start()
+    end = end if addressed is None else addressed.start()
     while end > start and (tags[end - 1] in _AFTER_OBJECT or words[end - 1] in _CLOSING_WORDS):
         end -= 1
     if Tag.TIME not in tags[start:end]:
@@ -140,13 +140,9 @@ def _has_complement(tags: str, at: int, verb: str) -> bool:
     return following not in ("", Tag.END) and (verb == "go" or following not in (Tag.COMMA, Tag.AND, Tag.TIME))
 
 
-_ABSOLUTE = frozenset(ENGLISH.words("grammar.absolute_possessives"))
 _CLOSED_DETERMINERS = frozenset(ENGLISH.words("grammar.closed_determiners"))
 _DIRECTIONS = frozenset(ENGLISH.words("grammar.directions"))
 _STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
-_INTRANSITIVE = frozenset(ENGLISH.words("grammar.intransitive_participles"))
-_PLURAL_PRONOUNS = frozenset(ENGLISH.words("grammar.plural_pronouns"))
-_NEVER_ALONE = frozenset(ENGLISH.words("grammar.participles_of_phrases"))
 _ECHOES = frozenset(("nor", "neither", "so"))
 _REQUESTING = frozenset(ENGLISH.words("grammar.requesting"))
 _WAYS_OF_THINGS = frozenset(ENGLISH.words("grammar.ways_of_things"))
@@ -154,7 +150,6 @@ _BRACKETS = frozenset("()[]{}")
 _LISTS_GO_ON = frozenset(("", *letters("END COMMA AND")))
 _ENDS = _LISTS_GO_ON | frozenset(letters("BREAK"))
 _NO_SUBJECTS = frozenset(("neither", "no"))
-_NEVER_ALONE_TAGS = frozenset(letters("OBJECT ADJECTIVE QUESTION_WORD"))
 _AFTER_UNCLEAR = _ENDS | frozenset(letters("PREPOSITION"))
 _BEFORE_INFINITIVE = frozenset(ENGLISH.words("predicates.senses.before_infinitive"))
 _PLURAL_FORMS = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
@@ -164,10 +159,8 @@ _DETERMINERS = TagSet.DETERMINERS + Tag.IT
 _NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
 _LONE_NOUNS = frozenset(letters("NOUN BASE_OR_NOUN ADJECTIVE"))
 _RELATIVES = frozenset(letters("QUESTION_WORD THAT PERSONS"))
-_NEVER_IN_SUBJECT = frozenset(letters("BREAK QUOTE END SUBORDINATOR"))
 _NEVER_LAST = frozenset(letters("APOSTROPHE PREPOSITION AND ADVERB COMMA TO THAT QUESTION_WORD"))
 _PRONOUNS = frozenset(letters("PERSONS IT THAT THERE"))
-_QUANTIFIERS = frozenset(letters("DETERMINER IT ADVERB POSSESSIVE"))
 _NEVER_BEFORE_S = frozenset(letters("GERUND ADJECTIVE DETERMINERS"))
 _TRANSITIVE_SIGNS = frozenset(letters("DETERMINERS IT NAME THAT TO PARTICLE"))
 _AFTER_PARTICIPLE = frozenset(letters("DETERMINERS IT NAME TO PARTICLE"))
@@ -194,12 +187,11 @@ def is_led_in(tags: str, clause: ClauseSpan) -> bool:
 def is_sure_subject(sentence: Tagged, tags: str, start: int, end: int) -> bool:
     """Return whether tokens [start, end) are one whole noun phrase."""
     found, last = tags[start:end], sentence.words[end - 1]
-    first = found[:1]
-    if start and sentence.words[start - 1] == ")":
-        return False  # "Mia (4) and Theo (7) both have asthma"
     if found[-2:-1] == Tag.AND and found[-1] in TagSet.PERSONS and _ends_a_phrase(sentence, tags, start):
         return False  # "after 22 years and I've quit"
-    return _is_sure_word(first, last) if end - start == 1 else _is_sure_phrase(sentence, found, start, end)
+    if end - start == 1:
+        return last not in _NO_SUBJECTS and last not in _CLOSED_DETERMINERS and found != Tag.POSSESSIVE
+    return _is_sure_phrase(sentence, found, start, end)
 
 
 def _ends_a_phrase(sentence: Tagged, tags: str, start: int) -> bool:
@@ -208,18 +200,11 @@ def _ends_a_phrase(sentence: Tagged, tags: str, start: int) -> bool:
     return is_governed or sentence.words[start][0].isdigit()
 
 
-def _is_sure_word(tag: str, word: str) -> bool:
-    if word in _NO_SUBJECTS or word in _CLOSED_DETERMINERS or tag in _NEVER_ALONE_TAGS:
-        return False
-    return tag != Tag.POSSESSIVE or word in _ABSOLUTE
-
-
 def _is_sure_phrase(sentence: Tagged, found: str, start: int, end: int) -> bool:
     first, last = found[:1], sentence.words[end - 1]
     word = sentence.words[start]
-    opens_wrong = first == Tag.QUESTION_WORD or word == "whose" or word in _FEELINGS  # "Glad work is going well"
-    opens_wrong = opens_wrong or not _BRACKETS.isdisjoint(sentence.words[start:end])
-    if opens_wrong or (first == Tag.NOT and found[1] not in _QUANTIFIERS) or not _NEVER_IN_SUBJECT.isdisjoint(found):
+    opens_wrong = word == "whose" or word in _FEELINGS  # "Glad work is going well"
+    if opens_wrong or first == Tag.NOT or not _BRACKETS.isdisjoint(sentence.words[start:end]):
         return False
     if found == Tag.THAT + Tag.IT or (found[-1] in TagSet.PERSONS and found[-2] != Tag.AND):
         return False  # "After that it went wrong", "no way you did it"
@@ -227,7 +212,7 @@ def _is_sure_phrase(sentence: Tagged, found: str, start: int, end: int) -> bool:
     ends_relative = has_relative and found[-1] in (Tag.ADVERB, Tag.PREPOSITION)  # "the company I work for"
     if (found[-1] in _NEVER_LAST and not ends_relative) or last in _CLOSED_DETERMINERS:
         return found[-1] == Tag.COMMA and found.count(Tag.COMMA) == 2
-    if found.count(Tag.COMMA) == 1 or (Tag.COMMA in found and Tag.AND not in found):
+    if Tag.COMMA in found and Tag.AND not in found:
         return False
     return has_relative or _VERBS.isdisjoint(found)
 
@@ -235,27 +220,13 @@ def _is_sure_phrase(sentence: Tagged, found: str, start: int, end: int) -> bool:
 def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     """Return whether the verb of a clause is no noun or adjective: not "night shifts mostly", "two doors dented"."""
     group, following = tags[clause.verb : clause.end], tags[clause.end : clause.end + 1]
-    is_inverted = following in _NOMINATIVES and group[-1] in TagSet.AUXILIARIES  # "nor did he"
-    is_parted = group.strip(TagSet.QUALIFIERS) == Tag.HAVE and Tag.NOT in group and following == Tag.PREPOSITION
-    is_first_person = sentence.words[clause.verb] in ("'m", "am") and clause.verb - clause.subject > 1  # "her hen n im"
     is_modal_alone = group.strip(TagSet.QUALIFIERS) == Tag.MODAL  # "we'd all get comfy"
     word = sentence.words[clause.verb]
     is_echo = clause.role == "shared" and sentence.words[clause.verb - 1] in _ECHOES  # "nor is Ana"
     is_request = clause.role == "shared" and not _REQUESTING.isdisjoint(sentence.words[clause.subject : clause.end])
-    is_step = sentence.words[clause.end - 1] == "gone" and following == Tag.AND  # "I've gone and told them"
-    if (
-        is_inverted
-        or is_parted
-        or is_first_person
-        or is_modal_alone
-        or is_echo
-        or is_request
-        or is_step
-        or (word == "'s" and _is_fixed(sentence, group, following, clause))
-    ):
+    if is_modal_alone or is_echo or is_request or (word == "'s" and _is_fixed(sentence, group, following, clause)):
         return False
-    is_cut_by_time = tags[clause.verb] == Tag.TIME and tags[clause.verb - 1] in _NEVER_BEFORE_S  # "the third Sunday is"
-    if is_cut_by_time or (tags[clause.subject] == Tag.GERUND and word in _PLURAL_FORMS):
+    if tags[clause.subject] == Tag.GERUND and word in _PLURAL_FORMS:
         return False  # "friendship and chasing dreams were explored"
     if clause.role == "dropped":
         return _is_sure_without_subject(sentence, tags, clause)
@@ -265,17 +236,13 @@ def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     return check is None or check(sentence, tags, clause)
 
 
-def _is_sure_s_form(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+def _is_sure_s_form(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     """Return whether a word like "shifts" is a verb after its subject: not "night shifts mostly"."""
     before, following = tags[clause.verb - 1], tags[clause.end : clause.end + 1]
     if before in _PRONOUNS:
-        return sentence.words[clause.verb - 1] not in _PLURAL_PRONOUNS
-    is_counted = sentence.words[clause.subject][0].isdigit()  # "24 prize bonds in a tin"
-    if before == Tag.PLURAL or before in _NEVER_BEFORE_S or is_counted:
-        return False
+        return True
     is_noun_phrase = tags[clause.subject] in _DETERMINERS or before == Tag.NAME
-    is_noun_phrase = is_noun_phrase or Tag.APOSTROPHE in tags[clause.subject : clause.verb]
-    return is_noun_phrase or following in _TRANSITIVE_SIGNS
+    return before not in _NEVER_BEFORE_S and (is_noun_phrase or following in _TRANSITIVE_SIGNS)
 
 
 def _is_sure_singular(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
@@ -287,10 +254,7 @@ def _is_sure_singular(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
 
 def _is_sure_base(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     """Return whether a word like "code" is a verb after its subject: not "500 cards with a qr code"."""
-    if Tag.PREPOSITION not in tags[clause.subject : clause.verb]:
-        return True
-    following = tags[clause.end : clause.end + 1]
-    return following not in _ENDS and following != Tag.PREPOSITION
+    return Tag.PREPOSITION not in tags[clause.subject : clause.verb] or tags[clause.end : clause.end + 1] not in _ENDS
 
 
 def _is_sure_past(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
@@ -300,8 +264,6 @@ def _is_sure_past(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
         return True
     if tags[clause.subject : clause.verb] == Tag.GERUND:
         return False  # "Having lost my keys"
-    if sentence.words[clause.subject][0].isdigit() and following in _ENDS:
-        return False  # "0 double sold"
     is_named = sentence.words[clause.end - 1] in _STATIVE and following in (Tag.NAME, Tag.PREPOSITION)
     if is_named and sentence.words[clause.subject] in ("a", "an"):
         return False  # "a rabbit called Clover"
@@ -329,7 +291,7 @@ def _is_fixed(sentence: Tagged, group: str, following: str, clause: ClauseSpan) 
     """Return whether "'s" may be "is" or "has": "he's fixed", but not "he's moved", "he's married", "he's fixed it"."""
     word = sentence.words[clause.end - 1]
     unclear = group[0] == Tag.BE and group[-1] == Tag.PAST_OR_PARTICIPLE and following in _AFTER_UNCLEAR
-    return unclear and word not in _STATIVE and word not in _INTRANSITIVE
+    return unclear and word not in _STATIVE
 
 
 def _is_sure_without_subject(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
@@ -344,8 +306,7 @@ def _is_sure_without_subject(sentence: Tagged, tags: str, clause: ClauseSpan) ->
         return False
     is_directed = after in _DIRECTIONS or following in _AFTER_PARTICIPLE
     if verb == Tag.GERUND:
-        is_phrase = sentence.words[clause.verb] in _NEVER_ALONE
-        return not is_phrase and (is_directed or following in (Tag.PREPOSITION, Tag.OBJECT))
+        return is_directed or following in (Tag.PREPOSITION, Tag.OBJECT)
     return is_directed if verb in TagSet.PARTICIPLES else True
 
 
@@ -355,11 +316,8 @@ _DIVIDERS = frozenset(letters("COMMA BREAK AND END"))
 _MOSTLY_VERB = frozenset(ENGLISH.words("verbs.mostly_verb"))
 _AFTER_DEGREE = frozenset(("", *letters("ADJECTIVE ADVERB END COMMA PAST_OR_PARTICIPLE GERUND")))
 _NOT_FINITE = frozenset(("be", "been", "being"))
-_OPENING_BRACKETS = ("(", "[")
 _BEFORE_EMPHASIS = frozenset(letters("IT OBJECT NOUNS"))
 _ANOTHER_SUBJECT = frozenset(letters("PERSONS IT THERE DETERMINERS NAME"))
-_THERE_IS = Tag.THERE + Tag.BE
-_AFTER_DIVIDING_SO = (*TagSet.BASES, *TagSet.PERSONS)
 _JOINS = frozenset(letters("COMMA AND"))
 _FINITE = frozenset(letters("AUXILIARIES PAST S_FORM"))
 _BASES = frozenset(letters("BASE"))
@@ -389,18 +347,11 @@ _OPEN_THAT = re.compile(tag_pattern("THAT [^ FULL_VERBS AUXILIARIES]{0,12} $"))
 _INSERTED = re.compile(tag_pattern("COMMA QUESTION_WORD [^ COMMA]* COMMA DETERMINERS"))
 
 
-def is_divided(tags: str, at: int) -> bool:
-    """Return whether the object of a verb cannot start at this token: "came through, so make that signed"."""
-    return tags[at] in _DIVIDERS or (tags[at] == Tag.SO and tags[at + 1 : at + 2] in _AFTER_DIVIDING_SO)
-
-
-def sure_object(sentence: Tagged, tags: str, place: Range, longest: int) -> Range | None:
+def sure_object(sentence: Tagged, tags: str, place: Range) -> Range | None:
     """Return the part of an object before the first doubt, None where nothing sure is left of it."""
     start, end = place
-    if tags[start : start + 1] in _NOMINATIVES or tags.startswith(_THERE_IS, start, end):
-        return None  # "I move we take it", "Everywhere you go there's music"
-    if start < end and tags[end - 1] == Tag.PREPOSITION and tags[end : end + 1] == Tag.QUESTION_WORD:
-        return None  # "typing with what"
+    if tags[start : start + 1] in _NOMINATIVES:
+        return None  # "I move we take it"
     cut = _first_doubt(sentence, tags, start, end)
     if cut is None:
         return None
@@ -409,18 +360,18 @@ def sure_object(sentence: Tagged, tags: str, place: Range, longest: int) -> Rang
         if _INSERTED.match(tags, comma, cut) is not None:
             return None  # "my mother, who turned seventy, a camera"
         cut = comma
-    return _trimmed(sentence, tags, place, cut, longest)
+    return _trimmed(sentence, tags, place, cut)
 
 
-def _trimmed(sentence: Tagged, tags: str, place: Range, cut: int, longest: int) -> Range | None:
+def _trimmed(sentence: Tagged, tags: str, place: Range, cut: int) -> Range | None:
     """Return an object up to `cut` without the words at its end that belong to what was cut off."""
     start, end = place
     is_cut = cut < end or tags[end : end + 1] == Tag.TIME  # else "the same as being looked after" is whole
-    is_broken_off = is_cut and (cut == end or sentence.words[cut] in _OPENING_BRACKETS)
+    dangling = _DANGLING if is_cut and cut == end else _JOINS
     if is_cut and _OPEN_THAT.search(tags, start, cut) is not None:
         return None
     while cut > start and (
-        tags[cut - 1] in (_DANGLING if is_broken_off else _JOINS)
+        tags[cut - 1] in dangling
         or sentence.words[cut - 1] in _CLOSED_DETERMINERS
         or sentence.words[cut - 1] in _DANGLING_WORDS
     ):
@@ -428,7 +379,7 @@ def _trimmed(sentence: Tagged, tags: str, place: Range, cut: int, longest: int) 
     is_reflexive = tags[cut - 1] == Tag.OBJECT and sentence.words[cut - 1].endswith(("self", "selves"))
     if cut - start > 1 and is_reflexive and tags[cut - 2] in _BEFORE_EMPHASIS:
         cut -= 1  # "bought it myself"
-    return None if (cut <= start < end) or cut - start > longest else Range(start, cut)
+    return None if cut <= start < end else Range(start, cut)
 
 
 def _first_doubt(sentence: Tagged, tags: str, start: int, end: int) -> int | None:
@@ -442,13 +393,11 @@ def _first_doubt(sentence: Tagged, tags: str, start: int, end: int) -> int | Non
             join = index
         elif tag == Tag.SO and tags[index + 1 : index + 2] not in _AFTER_DEGREE:
             return index if index > start else None
-        elif tag == Tag.PAST_OR_PARTICIPLE and join == index - 2 >= start and tags[index - 1] == Tag.NAME:
-            return join if join > start else None  # "but Priit looked"
         elif (tag in _FINITE and sentence.words[index] not in _NOT_FINITE) or (
             join == index - 1 >= start and _is_conjoined_verb(sentence, tag, index)
         ):
             before = tags[max(start, index - _LOOK_BACK) : index]
-            if _LICENSED.search(before) is None and (index - start > _LOOK_BACK or _COMPLEMENT.match(before) is None):
+            if _LICENSED.search(before) is None and _COMPLEMENT.match(before) is None:
                 return join if join > start else None
     return end
 
@@ -502,7 +451,7 @@ class ClauseText:
         is_reply = sentence.words[stop : stop + 1] == ["no"] and tags[stop + 1 : stop + 2] not in _NOUN_PHRASE
         if verb in SAY and (tags[stop : stop + 1] == Tag.INTERJECTION or is_reply):
             return None  # "said yes to the plan", "said no for now"
-        if stop < end and is_divided(tags, stop):
+        if stop < end and tags[stop] in _DIVIDERS:
             place = Range(stop, stop)
         else:
             place = object_range(sentence, tags, stop, end)
@@ -510,7 +459,7 @@ class ClauseText:
                 if Tag.TIME not in tags[stop:end] and self._is_empty(subject, verb, clause):
                     return None
                 place = whole_range(sentence, tags, stop, end)
-        sure = sure_object(sentence, tags, place, MAX_OBJECT)
+        sure = sure_object(sentence, tags, place)
         if sure is None:
             return None
         is_bare = sure.start >= sure.end and stop <= clause.end  # unlike "got engaged"
@@ -537,10 +486,10 @@ class ClauseText:
         whose = tags[inner.subject : inner.verb]
         said = self._voice.predicate(sentence, inner.verb, stop, first=whose == Tag.FIRST_PERSON)
         place = Range(stop, stop)
-        if not (stop < end and is_divided(tags, stop)):
+        if stop >= end or tags[stop] not in _DIVIDERS:
             place = object_range(sentence, tags, stop, end)
             place = place if place.start < place.end else whole_range(sentence, tags, stop, end)
-        sure = sure_object(sentence, tags, place, MAX_OBJECT)
+        sure = sure_object(sentence, tags, place)
         if sure is None:
             return None
         rest = self.phrase(sure)
@@ -552,4 +501,4 @@ class ClauseText:
         """Return whether a clause without an object states nothing: "I know", "you see", "that is", "I will"."""
         if verb in _WITHOUT_OBJECT or self._tags[clause.end - 1] in TagSet.AUXILIARIES:
             return True
-        return subject in (Tag.SECOND_PERSON, Tag.THERE) or (subject in (Tag.IT, Tag.THAT) and verb == "be")
+        return subject in (Tag.SECOND_PERSON, Tag.THERE)

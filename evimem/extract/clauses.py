@@ -423,7 +423,7 @@ def _after(verb: str, gap: _Gap, *, reduced: bool, present: bool) -> Link:
     It may be `reduced` to a participle: "I read a novel called Dune", not "I know a girl called me". No verb is that of
     a clause like "When she was ill", after which nothing follows that belongs to it.
     """
-    if reduced and verb in _PERCEIVED and Tag.THAT not in gap.tags:
+    if reduced and verb in _PERCEIVED:
         return "part"
     if Tag.COMMA not in gap.tags or verb in SAY:
         is_direct = Tag.COMMA not in gap.tags or gap.tags == Tag.COMMA
@@ -451,7 +451,7 @@ def _subordinate(sentence: Tagged, tags: str, clause: ClauseSpan, gap: _Gap, *, 
     if leads and gap.tags.strip(_BEFORE_CONDITION)[1:]:
         return "aside"  # "Not sure if I mentioned it, but"
     if gap.word in _CONDITIONS or (gap.word in _CONDITIONS_IN_PRESENT and present):
-        return "condition" if leads or Tag.COMMA in gap.tags or Tag.AND in gap.tags else "part"
+        return "condition" if leads or Tag.COMMA in gap.tags else "part"
     return "part" if gap.word == "whether" else "main"
 
 

@@ -282,7 +282,6 @@ _SIMPLE = (
     (Tag.PREPOSITION + Tag.BASE, _GOVERNED_NOUN, Tag.NOUN),
 )
 _AS_A = re.compile(tag_pattern("PREPOSITION_OR_CONJUNCTION (?=DETERMINER)"))
-_NOT_ONCE = re.compile(tag_pattern("NOT PREPOSITION_OR_CONJUNCTION"))
 _NOUN_NOT = re.compile(tag_pattern("NOUN NOT"))  # "ai n't"
 _NO_LONGER = re.compile(tag_pattern("DETERMINER ADVERB"))
 _NOT_ONLY = re.compile(tag_pattern("NOT [ADVERB]"))
@@ -302,8 +301,6 @@ _FINITE_FORMS = frozenset(ENGLISH.words("grammar.singular_auxiliaries"))
 
 _BEFORE_CLAUSE = frozenset(("", *letters("AND COMMA BREAK INTERJECTION SUBORDINATOR QUOTE")))
 _FINITE = frozenset(letters("PAST S_FORM PAST_OR_PARTICIPLE"))
-_NAMED = letters("NAME NOUN")
-_ONE_OF_A_KIND = frozenset(letters("POSSESSIVE DETERMINER"))
 _NAMEABLE = frozenset(letters("MODAL PAST PAST_OR_PARTICIPLE BASE BASE_OR_NOUN TIME ADJECTIVE"))
 # "'s" is a verb after these, and before these
 _BEFORE_IS = letters("THIRD_PERSON THAT THERE SECOND_PERSON QUESTION_WORD")
@@ -311,7 +308,6 @@ _PRONOUNS_BEFORE_IS = frozenset(ENGLISH.words("grammar.clitic_pronouns"))
 _AFTER_IS = letters("DETERMINERS ADVERB PREPOSITION NOT SO TO BE IT")
 _ADJECTIVAL = frozenset(letters("ADJECTIVE PARTICIPLES"))
 _AFTER_ADJECTIVE = frozenset(("", *letters("END COMMA AND PREPOSITION TO")))
-_AFTER_SUBJECT_GERUND = frozenset(letters("S_FORM BE PASTS"))
 _PAST_ENDINGS = ("ed", "ade", "old", "ought")
 _OBJECTS = frozenset(letters("DETERMINERS OBJECT IT NAME PLURAL TO"))
 
@@ -340,7 +336,7 @@ def in_context(tags: str, words: Sequence[str]) -> str:
 
 
 def _with_negations(tags: str, words: Sequence[str]) -> str:
-    """Resolve negations and what looks like one: "ai n't", "no longer", "never once", "not only"; and "as a"."""
+    """Resolve negations and what looks like one: "ai n't", "no longer", "not only"; and "as a"."""
     if Tag.NOUN + Tag.NOT in tags and "ai" in words:
         tags = _NOUN_NOT.sub(lambda found: Tag.BE + Tag.NOT if words[found.start()] == "ai" else found.group(), tags)
     if Tag.DETERMINER + Tag.ADVERB in tags and "longer" in words:
@@ -349,8 +345,6 @@ def _with_negations(tags: str, words: Sequence[str]) -> str:
         )
     if Tag.PREPOSITION_OR_CONJUNCTION + Tag.DETERMINER in tags and "as" in words:
         tags = _AS_A.sub(lambda found: _as(words, found.start()), tags)
-    if Tag.NOT + Tag.PREPOSITION_OR_CONJUNCTION in tags and "once" in words:
-        tags = _NOT_ONCE.sub(Tag.NOT + Tag.ADVERB, tags)
     if Tag.NOT + Tag.ADVERB in tags and not _ONLY.isdisjoint(words):
         tags = _NOT_ONLY.sub(lambda found: Tag.ADVERB * 2 if words[found.start() + 1] in _ONLY else found.group(), tags)
     return tags
@@ -367,8 +361,7 @@ def _with_phrases(tags: str, words: Sequence[str]) -> str:
 
 def _as(words: Sequence[str], index: int) -> str:
     """Return the tag of "as" and its like before a determiner: a preposition in "works as a nurse"."""
-    is_role = words[index] == "as" and words[index + 1] in ("a", "an")
-    return Tag.PREPOSITION if is_role else Tag.PREPOSITION_OR_CONJUNCTION
+    return Tag.PREPOSITION if words[index + 1] in ("a", "an") else Tag.PREPOSITION_OR_CONJUNCTION
 
 
 def _with_names(tags: str, words: Sequence[str]) -> str:
@@ -388,13 +381,7 @@ def _is_name(tags: Sequence[str], words: Sequence[str], index: int) -> bool:
     while after < len(words) and tags[after] == Tag.ADVERB:
         after += 1
     following, word = ("", "") if after >= len(words) else (tags[after], words[after])
-    if following == Tag.AND:
-        is_joined = after + 1 < len(words) and tags[after + 1] in _NAMED + TagSet.PERSONS
-        return is_joined and words[after + 1] != words[index]
-    if words[index] in _MONTH_NAMES:  # "May is busy", but "May is my sister", "May got the job"
-        is_one = tags[after + 1 : after + 2] and tags[after + 1] in _ONE_OF_A_KIND
-        return following in _FINITE or following == Tag.HAVE or (word in _FINITE_FORMS and bool(is_one))
-    return following in _FINITE or word in _FINITE_FORMS
+    return following in _FINITE or (word in _FINITE_FORMS and words[index] not in _MONTH_NAMES)  # "May is busy"
 
 
 def _clitic(tags: str, words: Sequence[str], index: int) -> str:
@@ -410,7 +397,7 @@ def _clitic(tags: str, words: Sequence[str], index: int) -> str:
         return _is_or_has(tags, words, index + 1)
     if after in _ADJECTIVAL and second in _AFTER_ADJECTIVE:
         return _is_or_has(tags, words, index + 1)
-    return Tag.BE if after == Tag.GERUND and second not in _AFTER_SUBJECT_GERUND else Tag.APOSTROPHE
+    return Tag.BE if after == Tag.GERUND else Tag.APOSTROPHE
 
 
 def _with_had(tags: str, words: Sequence[str]) -> str:
@@ -433,7 +420,7 @@ def _is_or_has(tags: str, words: Sequence[str], start: int) -> str:
         at += 1
     if at >= len(tags):
         return Tag.BE
-    if words[at] in _GOT or tags[at] == Tag.PAST:
+    if words[at] in _GOT:
         return Tag.HAVE
     following = tags[at + 1 : at + 2]
     is_active = tags[at] in TagSet.PARTICIPLES and following in _OBJECTS and words[at] not in _STATIVE

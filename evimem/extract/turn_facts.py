@@ -185,7 +185,7 @@ def quotation(sentence: Tagged, start: int, end: int, voice: Voice, *, dated: bo
 
 def is_own_act(statement: Statement, voice: Voice) -> bool:
     """Return whether an assistant states what it did itself; its advice, samples and opinions are no facts."""
-    return statement.kind == "event" and statement.subject == voice.name and not statement.elliptic
+    return statement.kind == "event" and statement.subject == voice.name
 
 
 MAX_CAPTION = 400  # characters
