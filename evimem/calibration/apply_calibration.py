@@ -20,6 +20,8 @@ from ..types.attempt import attempt, without
 from ..types.trace import Acted, Judged, Trace
 from .calibration_report import Calibration, ScoredQuestion, Wanted, check, fit
 
+_UNREADABLE = "the stored calibration cannot be read and is not used: run calibrate() again"
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
@@ -75,9 +77,6 @@ def _scored(trace: Trace, *, answerable: bool, before: Calibration | None) -> Sc
         return None
     in_use = judged[-1] if before is None else before.probability(scores[-1])
     return ScoredQuestion(scores[-1], judged[-1], in_use, answerable)
-
-
-_UNREADABLE = "the stored calibration cannot be read and is not used: run calibrate() again"
 
 
 def setting_name(judge: Judge) -> str:

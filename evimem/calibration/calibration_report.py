@@ -23,6 +23,25 @@ from ..offline.constants import LEAST, Monotone, pooled_map
 from ..types.public_value import PublicValue
 
 BINS = 10
+_EXPECTED = (
+    'expected a line such as {"question": "When did we move?", "answer": "May 2023"}, with null if the memory has '
+    'no answer, or with "answerable": true or false instead of the answer'
+)
+
+_MARGIN = 0.005  # probabilities are clipped to this distance from 0 and 1: log-odds must stay finite
+_MIN_SLOPE = 0.05  # the map must rise, also where few labels say otherwise
+
+Array = NDArray[np.float64]
+_UNCHANGED: Array = np.array([1.0, 0.0])  # slope and shift
+_PRECISION: Array = np.array([2.0, 0.5])  # of the Gaussian prior around `_UNCHANGED`: few labels change little
+
+FALSE_ABSTENTION = 0.10
+PRECISION = 0.95
+_MIN_PER_LABEL = 10  # answerable and unanswerable questions each; shares of fewer are noise
+_FOLDS = 5
+_PER_BIN = 8  # labelled questions, between the least and the most bins
+
+_PRIOR = 10  # questions: the weight of the tilted map in every bin, against the labels in it
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -189,12 +208,6 @@ def _value(name: str, value: Any) -> Any:
     return value
 
 
-_EXPECTED = (
-    'expected a line such as {"question": "When did we move?", "answer": "May 2023"}, with null if the memory has '
-    'no answer, or with "answerable": true or false instead of the answer'
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """A labelled question, for `Memory.calibrate`.
@@ -236,12 +249,7 @@ def _read(line: bytes, place: str) -> Labelled:
     return Labelled(question, answerable, row.get("asked_at"))
 
 
-_MARGIN = 0.005  # probabilities are clipped to this distance from 0 and 1: log-odds must stay finite
-_MIN_SLOPE = 0.05  # the map must rise, also where few labels say otherwise
 _MAX_STEPS, _TOLERANCE = 50, 1e-9  # Newton converges in about five steps
-Array = NDArray[np.float64]
-_UNCHANGED: Array = np.array([1.0, 0.0])  # slope and shift
-_PRECISION: Array = np.array([2.0, 0.5])  # of the Gaussian prior around `_UNCHANGED`: few labels change little
 
 
 def tilt(probabilities: Sequence[float], labels: Sequence[bool]) -> Callable[[float], float]:
@@ -282,13 +290,7 @@ def _log_odds(p: float) -> float:
     return math.log(clipped / (1 - clipped))
 
 
-FALSE_ABSTENTION = 0.10
-PRECISION = 0.95
-_MIN_PER_LABEL = 10  # answerable and unanswerable questions each; shares of fewer are noise
-_FOLDS = 5
-_PER_BIN = 8  # labelled questions, between the least and the most bins
 _MIN_BINS, _MAX_BINS = 5, 16
-_PRIOR = 10  # questions: the weight of the tilted map in every bin, against the labels in it
 
 
 @dataclass(frozen=True, slots=True)

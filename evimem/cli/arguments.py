@@ -38,6 +38,19 @@ if TYPE_CHECKING:
 
     from ..types.public_value import AnyPath
 
+MODEL_OPTIONS = (
+    "model", "answer_model", "judge_model", "extract_model", "base_url", "key_from", "price", "price_of", "deadline",
+    "concurrency", "on_model_error",
+)  # fmt: skip
+
+Settings: TypeAlias = dict[str, Any]  # of `evimem.open`: the model, and what to do where it fails
+
+_OF_A_MODEL = ("llm", "on_model_error")  # of `open`: the options of a chat model say them
+
+_GIVEN = frozenset(("self", "memory", "screen", "settings"))  # arguments that are no words of a command line
+
+_DOORS = "evimem.doors"
+
 
 class Exit(IntEnum):
     """The exit codes, stable between versions."""
@@ -71,15 +84,6 @@ def code_of(error: EvimemError) -> Exit:
     if isinstance(error, (ModelError, EmbedderError, MissingExtra)):
         return Exit.MODEL
     return Exit.INPUT
-
-
-MODEL_OPTIONS = (
-    "model", "answer_model", "judge_model", "extract_model", "base_url", "key_from", "price", "price_of", "deadline",
-    "concurrency", "on_model_error",
-)  # fmt: skip
-
-
-Settings: TypeAlias = dict[str, Any]  # of `evimem.open`: the model, and what to do where it fails
 
 
 class _PriceOf(argparse.Action):
@@ -196,7 +200,6 @@ class Command(NamedTuple):
     model: bool | str = False
 
 
-_OF_A_MODEL = ("llm", "on_model_error")  # of `open`: the options of a chat model say them
 COMMANDS = {
     "demo": Command("ask"),
     "ingest": Command("state", like="open", without=_OF_A_MODEL),
@@ -218,7 +221,6 @@ COMMANDS = {
     "mcp": Command("serve", like="open", without=_OF_A_MODEL, model="asks"),
     "token": Command("serve"),
 }
-_GIVEN = frozenset(("self", "memory", "screen", "settings"))  # arguments that are no words of a command line
 _EPILOG = "exit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
 
 
@@ -424,9 +426,6 @@ def _docstring(function: ast.FunctionDef) -> str:
 def _sentence(text: str) -> str:
     first = re.split(r"(?<=[.)])\s+(?=[A-Z])", text, maxsplit=1)[0].rstrip(".")
     return first if re.match("[A-Z]{2}", first) else f"{first[:1].lower()}{first[1:]}"
-
-
-_DOORS = "evimem.doors"
 
 
 def _module(command: str) -> str:

@@ -17,6 +17,9 @@ _QUIET = 1.0  # seconds without a bar: short work needs none
 _REDRAW = 0.1  # seconds between updates on a terminal
 _REPORT = 15.0  # seconds between lines where stderr is not a terminal
 _BAR = 24  # characters
+Style = Literal["", "answer", "strong", "dim", "good", "warn", "bad", "mark", "name"]
+
+_DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class Screen:
@@ -128,9 +131,6 @@ class Progress:
         return f"{self._label} [{bar}] {share:4.0%}  {count}, {max(left, 0):,.0f} s left"
 
 
-Style = Literal["", "answer", "strong", "dim", "good", "warn", "bad", "mark", "name"]
-
-
 class Piece(NamedTuple):
     """Some text in one style."""
 
@@ -226,9 +226,6 @@ def _is_control(char: str) -> bool:
 
 def _mark(char: str) -> str:
     return " " if char in "\t\r\u2028\u2029" else "\ufffd"
-
-
-_DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def text_of(page: Sequence[Block], width: int = 100) -> str:

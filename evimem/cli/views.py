@@ -23,6 +23,25 @@ _NAMED = 10  # refused items that are shown with their reason; the rest are coun
 _COUNTED = ("found", "iterations", "cites", "requests", "tokens", "ms")
 _BAR = 20  # characters of a bar that stands for 100 %
 _PREDICTED = ("predicted", "observed", "n")
+_MOST_NAMED = 6  # turns of a list that are named; the rest are counted
+_SIGNALS = 8
+
+_STEPS = {  # by the name of an action: the label of its row, and the detail that it is about
+    "show": ("shown", "turns"),
+    "measure": ("signals", ""),
+    "abstain": ("abstain", ""),
+    "fail": ("failed", ""),
+    FALL_BACK: ("offline", ""),
+    "look up": ("look up", "entity"),
+    "extend": ("requires", "text"),
+    "decide": ("decides", "action"),
+    "keywords": ("keywords", "chosen"),
+    "consider": ("answers", "answer"),
+    "cues": ("cues", "cues"),
+    "explore": ("answers", "answer"),
+    "call": ("tool", "tool"),
+    "search nothing": ("search", ""),
+}
 
 
 def answer_page(question: str, answer: Answer, turns: Mapping[str, Turn]) -> list[Block]:
@@ -411,10 +430,6 @@ def size(count: int) -> str:
     return f"{count:.1f} GiB"
 
 
-_MOST_NAMED = 6  # turns of a list that are named; the rest are counted
-_SIGNALS = 8
-
-
 def trace_page(trace: Trace) -> list[Block]:
     """Return every event of a trace, in order."""
     page: list[Block] = [Heading(f"Trace of {trace.question!r} through {trace.loop}")]
@@ -560,20 +575,4 @@ _ROWS: Mapping[type[Event], Callable[[Any], Iterator[Field]]] = {
     GapsChanged: _gaps,
     Called: _called,
     Stopped: _stopped,
-}
-_STEPS = {  # by the name of an action: the label of its row, and the detail that it is about
-    "show": ("shown", "turns"),
-    "measure": ("signals", ""),
-    "abstain": ("abstain", ""),
-    "fail": ("failed", ""),
-    FALL_BACK: ("offline", ""),
-    "look up": ("look up", "entity"),
-    "extend": ("requires", "text"),
-    "decide": ("decides", "action"),
-    "keywords": ("keywords", "chosen"),
-    "consider": ("answers", "answer"),
-    "cues": ("cues", "cues"),
-    "explore": ("answers", "answer"),
-    "call": ("tool", "tool"),
-    "search nothing": ("search", ""),
 }

@@ -36,6 +36,9 @@ from .operations import Core, OnModelError, needed, read_time
 from .places import Users
 from .watching import Observer
 
+# What only our own store has: facts and vectors, edges between facts, the number of facts about a name.
+_OURS: frozenset[Ablation] = frozenset(("index", "edges", "entities"))
+
 
 def open(  # noqa: PLR0913 - what a memory is made of
     path: AnyPath,
@@ -224,10 +227,6 @@ def _model_name(llm: Any) -> str:
     """Return the name of the model that judges."""
     name = getattr(llm, "judge_model", None) or getattr(llm, "model", None)
     return str(name or type(llm).__name__)
-
-
-# What only our own store has: facts and vectors, edges between facts, the number of facts about a name.
-_OURS: frozenset[Ablation] = frozenset(("index", "edges", "entities"))
 
 
 class SearchedStore:

@@ -86,6 +86,17 @@ from .watching import Observer, Operation, OperationName, Watch, store_name, tel
 
 PACKAGE = __name__.partition(".")[0]
 CACHED = type(lru_cache(len))  # the type of every function with a cache
+T = TypeVar("T")
+P = ParamSpec("P")
+TimeInput = datetime | str
+Moment = Callable[[], datetime | None]
+NOW = "now"  # as a time: what the clock of the memory shows
+OnModelError = Literal["raise", "offline"]
+Lending = Callable[[], AbstractContextManager[None]]  # lets others have a place of a pool meanwhile
+WORKERS = 16  # model requests of one enrich() at the same time
+LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
+_FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
+JOBS_PER_PAGE = 4 * WORKERS  # jobs read from the queue at a time; small, so that a slow reply delays few others
 
 
 def clear_word_caches() -> None:
@@ -106,19 +117,6 @@ def word_caches() -> Iterator[Any]:
             for value in list(vars(module).values()):
                 if isinstance(value, CACHED) and (value.cache_parameters()["maxsize"] or 0) > 1:
                     yield value
-
-
-T = TypeVar("T")
-P = ParamSpec("P")
-TimeInput = datetime | str
-Moment = Callable[[], datetime | None]
-NOW = "now"  # as a time: what the clock of the memory shows
-OnModelError = Literal["raise", "offline"]
-Lending = Callable[[], AbstractContextManager[None]]  # lets others have a place of a pool meanwhile
-WORKERS = 16  # model requests of one enrich() at the same time
-LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
-_FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
-JOBS_PER_PAGE = 4 * WORKERS  # jobs read from the queue at a time; small, so that a slow reply delays few others
 
 
 def _erasing(

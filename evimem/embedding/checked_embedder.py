@@ -11,6 +11,8 @@ from ..errors import DimensionMismatch, EmbedderError, EvimemError, InvalidQuery
 from ..protocols import AsyncEmbedder, Embedder
 from ..types.vectors import Vectors
 
+_UNIT = 1e-5  # rows whose length differs from 1 by less are left as they are
+
 
 class CallableEmbedder:
     """An embedder from any function that turns a list of texts into one row of numbers each.
@@ -51,9 +53,6 @@ class CallableEmbedder:
         """Return the function's rows for `texts`, in order: shape (len(texts), dimension), unchecked."""
         rows = self._function(list(texts))
         return np.asarray(rows if isinstance(rows, np.ndarray) else list(rows))
-
-
-_UNIT = 1e-5  # rows whose length differs from 1 by less are left as they are
 
 
 def checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:

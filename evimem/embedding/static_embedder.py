@@ -30,6 +30,30 @@ _TENSORS: dict[str, tuple[str, np.dtype[Any], int]] = {
     "scale": ("F32", np.dtype("<f4"), 1),
     "vectors": ("I8", np.dtype("i1"), 2),
 }
+UNKNOWN = "[UNK]"
+_LONGEST_WORD = 100  # characters; BERT gives up on longer ones
+_WORDS_KEPT = 50_000  # words; then it starts afresh, so that a long ingest stays small
+
+_IDEOGRAPHS = (
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B920, 0x2CEAF),
+    (0x2F800, 0x2FA1F),
+)
+_CONTROLS = {code: None for code in (*range(0x20), 0x7F) if chr(code) not in "\t\n\r"}
+_WORDS = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
+_WORDS_BEYOND_ASCII = re.compile(r"[^\s!-/:-@\[-`{-~]+|[!-/:-@\[-`{-~]")
+_FOLDS_KEPT = 1 << 16  # characters; a chat uses a few hundred, and a hostile text could name a million
+
+SHIPPED = Path(__file__).with_name("data") / "static-minilm-256.safetensors"
+_SHIPPED_DIMENSION = 256
+_SLICE = 4096  # tokens summed at once: a text of 1 MiB must not take 1 KiB a token
+
+_loading = threading.RLock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,26 +155,6 @@ def _tensor(name: str, entry: Mapping[str, Any], body: memoryview) -> NDArray[An
         raise ValueError(f"its {name!r} claims bytes {start} to {end} for shape {shape!r}")
     flat: NDArray[Any] = np.frombuffer(body, dtype, math.prod(shape), start)
     return flat.reshape(shape)
-
-
-UNKNOWN = "[UNK]"
-_LONGEST_WORD = 100  # characters; BERT gives up on longer ones
-_WORDS_KEPT = 50_000  # words; then it starts afresh, so that a long ingest stays small
-
-_IDEOGRAPHS = (
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x2A6DF),
-    (0x2A700, 0x2B73F),
-    (0x2B740, 0x2B81F),
-    (0x2B920, 0x2CEAF),
-    (0x2F800, 0x2FA1F),
-)
-_CONTROLS = {code: None for code in (*range(0x20), 0x7F) if chr(code) not in "\t\n\r"}
-_WORDS = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
-_WORDS_BEYOND_ASCII = re.compile(r"[^\s!-/:-@\[-`{-~]+|[!-/:-@\[-`{-~]")
-_FOLDS_KEPT = 1 << 16  # characters; a chat uses a few hundred, and a hostile text could name a million
 
 
 class WordPiece:
@@ -276,11 +280,6 @@ def _is_ideograph(code: int) -> bool:
     return any(first <= code <= last for first, last in _IDEOGRAPHS)
 
 
-SHIPPED = Path(__file__).with_name("data") / "static-minilm-256.safetensors"
-_SHIPPED_DIMENSION = 256
-_SLICE = 4096  # tokens summed at once: a text of 1 MiB must not take 1 KiB a token
-
-
 class StaticEmbedder:
     """Embeds a text as the normalized mean of its tokens' vectors.
 
@@ -351,9 +350,6 @@ def _read_wordpiece(path: Path) -> WordPiece:
         return WordPiece.load(vocabulary)
     except (OSError, ValueError) as error:
         raise EmbedderError(f"no vocabulary in {str(vocabulary)!r}: {error}", retryable=False) from error
-
-
-_loading = threading.RLock()
 
 
 def _shipped_table() -> _Table:

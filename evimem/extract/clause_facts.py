@@ -49,6 +49,17 @@ _ABOUT_SPEAKER = frozenset(("me", "us"))
 _FACTIVE_FEELINGS = frozenset(ENGLISH.words("predicates.senses.factive_feelings"))
 _QUANTIFYING = frozenset(ENGLISH.words("grammar.before_quantifier"))
 _QUANTIFIED = frozenset(letters("DETERMINER IT NAME PERSONS POSSESSIVE PLURAL"))
+# verbs that open a statement of the speaker though they have the form of a request: "Love the new flat"
+_OPENING = frozenset(ENGLISH.words("predicates.senses.opening"))
+# after "let's": a verb, and later something it is about
+_PROPOSAL = re.compile(
+    tag_pattern(".. [BASE BASE_OR_NOUN PAST_OR_PARTICIPLE] (?= .* [NOUNS ADJECTIVE BASE_OR_NOUN TIME])")
+)
+_TRAILING_DOUBTS = frozenset(ENGLISH.words("grammar.trailing_doubts"))
+_MENDED = re.compile(rf"\b{ENGLISH.any_of('grammar.self_corrections')} , i mean\b")
+_TRAILING = 2  # tokens at the end that may take back the sentence
+_FINITE = letters("AUXILIARIES NOT GERUND")
+_BEFORE_OPENING = letters("ADVERB INTERJECTION SYMBOL COMMA AND SO QUOTE")
 
 
 class _Subject(NamedTuple):
@@ -238,19 +249,6 @@ def _completed(predicate: str, shared: str) -> str:
     """Complete "join" in "wants to learn guitar and join a band" by what it shares: "wants to join"."""
     verb, *rest = predicate.split(" ")
     return " ".join([shared, "be" if verb == "is" else lemma(verb), *rest])
-
-
-# verbs that open a statement of the speaker though they have the form of a request: "Love the new flat"
-_OPENING = frozenset(ENGLISH.words("predicates.senses.opening"))
-# after "let's": a verb, and later something it is about
-_PROPOSAL = re.compile(
-    tag_pattern(".. [BASE BASE_OR_NOUN PAST_OR_PARTICIPLE] (?= .* [NOUNS ADJECTIVE BASE_OR_NOUN TIME])")
-)
-_TRAILING_DOUBTS = frozenset(ENGLISH.words("grammar.trailing_doubts"))
-_MENDED = re.compile(rf"\b{ENGLISH.any_of('grammar.self_corrections')} , i mean\b")
-_TRAILING = 2  # tokens at the end that may take back the sentence
-_FINITE = letters("AUXILIARIES NOT GERUND")
-_BEFORE_OPENING = letters("ADVERB INTERJECTION SYMBOL COMMA AND SO QUOTE")
 
 
 def read(sentence: Tagged, voice: Voice, limit: int | None = None) -> list[Statement]:

@@ -31,6 +31,87 @@ _GRADED = frozenset(letters("ADJECTIVE ADVERB PARTICIPLES NOUN"))
 _NOT_AN_OBJECT = letters("END COMMA BREAK AND SUBORDINATOR QUESTION_WORD GERUND THAT")
 _MAX_PREPOSITIONS = 2
 _NEGATED_BEFORE = 3  # tokens before an adverb in which a "not" denies it: "is not really happy"
+_CLOSED_DETERMINERS = frozenset(ENGLISH.words("grammar.closed_determiners"))
+_DIRECTIONS = frozenset(ENGLISH.words("grammar.directions"))
+_STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
+_ECHOES = frozenset(("nor", "neither", "so"))
+_REQUESTING = frozenset(ENGLISH.words("grammar.requesting"))
+_WAYS_OF_THINGS = frozenset(ENGLISH.words("grammar.ways_of_things"))
+_BRACKETS = frozenset("()[]{}")
+_LISTS_GO_ON = frozenset(("", *letters("END COMMA AND")))
+_ENDS = _LISTS_GO_ON | frozenset(letters("BREAK"))
+_NO_SUBJECTS = frozenset(("neither", "no"))
+_AFTER_UNCLEAR = _ENDS | frozenset(letters("PREPOSITION"))
+_BEFORE_INFINITIVE = frozenset(ENGLISH.words("predicates.senses.before_infinitive"))
+_PLURAL_FORMS = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
+_FEELINGS = frozenset(ENGLISH.words("grammar.feelings_without_verb"))
+_VERBS = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
+_DETERMINERS = TagSet.DETERMINERS + Tag.IT
+_NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
+_LONE_NOUNS = frozenset(letters("NOUN BASE_OR_NOUN ADJECTIVE"))
+_RELATIVES = frozenset(letters("QUESTION_WORD THAT PERSONS"))
+_NEVER_LAST = frozenset(letters("APOSTROPHE PREPOSITION AND ADVERB COMMA TO THAT QUESTION_WORD"))
+_PRONOUNS = frozenset(letters("PERSONS IT THAT THERE"))
+_NEVER_BEFORE_S = frozenset(letters("GERUND ADJECTIVE DETERMINERS"))
+_TRANSITIVE_SIGNS = frozenset(letters("DETERMINERS IT NAME THAT TO PARTICLE"))
+_AFTER_PARTICIPLE = frozenset(letters("DETERMINERS IT NAME TO PARTICLE"))
+
+# what may stand before the subject of the first clause
+_LED_IN = re.compile(
+    tag_pattern(
+        """
+        (?: ^ | [COMMA BREAK SUBORDINATOR PREPOSITION_OR_CONJUNCTION QUOTE THAT END INTERJECTION]
+          | ^ [INTERJECTION ADVERB SO COMMA]* AND | INTERJECTION NAME
+          | ^ [AND INTERJECTION ADVERB SO COMMA]* [PREPOSITION PREPOSITION_OR_CONJUNCTION TO] [DETERMINERS IT]{0,2}
+              [NOUN_PHRASE APOSTROPHE TIME DETERMINERS PREPOSITION]{1,8} )
+        [ADVERBS SO TIME SYMBOL]* $
+        """
+    )
+)
+
+_SEPARATORS = frozenset(ENGLISH.words("grammar.separators"))
+_DANGLING_WORDS = frozenset(ENGLISH.words("grammar.dangling_words"))
+_DIVIDERS = frozenset(letters("COMMA BREAK AND END"))
+_MOSTLY_VERB = frozenset(ENGLISH.words("verbs.mostly_verb"))
+_AFTER_DEGREE = frozenset(("", *letters("ADJECTIVE ADVERB END COMMA PAST_OR_PARTICIPLE GERUND")))
+_NOT_FINITE = frozenset(("be", "been", "being"))
+_BEFORE_EMPHASIS = frozenset(letters("IT OBJECT NOUNS"))
+_ANOTHER_SUBJECT = frozenset(letters("PERSONS IT THERE DETERMINERS NAME"))
+_JOINS = frozenset(letters("COMMA AND"))
+_FINITE = frozenset(letters("AUXILIARIES PAST S_FORM"))
+_BASES = frozenset(letters("BASE"))
+_DANGLING = frozenset(letters("PREPOSITION PREPOSITION_OR_CONJUNCTION TO AND COMMA"))
+# A finite verb within an object belongs there in a relative clause, a question or a complement: "a man who left".
+_GROUP = "[QUALIFIERS AUXILIARIES PARTICIPLES TO]*"
+_LICENSED = re.compile(
+    tag_pattern(
+        f"""
+        (?: [QUESTION_WORD THAT SUBORDINATOR PREPOSITION_OR_CONJUNCTION] QUALIFIERS*
+            (?: PERSONS | THERE | [DETERMINERS NOUN_PHRASE APOSTROPHE IT PARTICIPLES]{{1,5}}
+                (?: PREPOSITION [DETERMINERS NOUN_PHRASE APOSTROPHE]{{1,4}} )? )?
+          | [NOUNS BASE_OR_NOUN S_FORM_OR_PLURAL GERUND IT FULL_VERBS] [PERSONS]
+          | [FULL_VERBS] [IT THAT]
+        ) {_GROUP} $
+        """
+    )
+)
+# an object that is a clause: "it turns out the letter was late"
+_COMPLEMENT = re.compile(
+    tag_pattern(f"(?: [PERSONS IT THAT THERE] | [DETERMINERS NAME] [NOUN_PHRASE APOSTROPHE]{{0,4}} ) {_GROUP} $")
+)
+_LOOK_BACK = 14  # tokens before a finite verb in which its relative or complement begins
+# "apples, pears and bread"; other commas begin what may not belong to the object
+_LIST = re.compile(tag_pattern("[^ COMMA]{1,8} (?: COMMA [^ COMMA AND]{1,6} ){1,6} COMMA? AND [^ COMMA AND]{1,6} $"))
+_OPEN_THAT = re.compile(tag_pattern("THAT [^ FULL_VERBS AUXILIARIES]{0,12} $"))
+_INSERTED = re.compile(tag_pattern("COMMA QUESTION_WORD [^ COMMA]* COMMA DETERMINERS"))
+
+MAX_OBJECT = 28  # tokens
+
+_NEEDS_OBJECT = frozenset(ENGLISH.words("predicates.senses.needs_object"))
+_WITHOUT_OBJECT = frozenset(ENGLISH.words("predicates.senses.without_object"))
+_SHARED_STATES = frozenset(ENGLISH.words("grammar.shared_states"))
+_PERSONS = tuple(TagSet.PERSONS)
+_NOUN_PHRASE = tuple(TagSet.NOUN_PHRASE)
 
 
 class Range(NamedTuple):
@@ -138,45 +219,6 @@ def _has_complement(tags: str, at: int, verb: str) -> bool:
     """Return whether something follows a gerund, so that it is not itself the object: "started learning Greek"."""
     following = tags[at : at + 1]
     return following not in ("", Tag.END) and (verb == "go" or following not in (Tag.COMMA, Tag.AND, Tag.TIME))
-
-
-_CLOSED_DETERMINERS = frozenset(ENGLISH.words("grammar.closed_determiners"))
-_DIRECTIONS = frozenset(ENGLISH.words("grammar.directions"))
-_STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
-_ECHOES = frozenset(("nor", "neither", "so"))
-_REQUESTING = frozenset(ENGLISH.words("grammar.requesting"))
-_WAYS_OF_THINGS = frozenset(ENGLISH.words("grammar.ways_of_things"))
-_BRACKETS = frozenset("()[]{}")
-_LISTS_GO_ON = frozenset(("", *letters("END COMMA AND")))
-_ENDS = _LISTS_GO_ON | frozenset(letters("BREAK"))
-_NO_SUBJECTS = frozenset(("neither", "no"))
-_AFTER_UNCLEAR = _ENDS | frozenset(letters("PREPOSITION"))
-_BEFORE_INFINITIVE = frozenset(ENGLISH.words("predicates.senses.before_infinitive"))
-_PLURAL_FORMS = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
-_FEELINGS = frozenset(ENGLISH.words("grammar.feelings_without_verb"))
-_VERBS = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
-_DETERMINERS = TagSet.DETERMINERS + Tag.IT
-_NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
-_LONE_NOUNS = frozenset(letters("NOUN BASE_OR_NOUN ADJECTIVE"))
-_RELATIVES = frozenset(letters("QUESTION_WORD THAT PERSONS"))
-_NEVER_LAST = frozenset(letters("APOSTROPHE PREPOSITION AND ADVERB COMMA TO THAT QUESTION_WORD"))
-_PRONOUNS = frozenset(letters("PERSONS IT THAT THERE"))
-_NEVER_BEFORE_S = frozenset(letters("GERUND ADJECTIVE DETERMINERS"))
-_TRANSITIVE_SIGNS = frozenset(letters("DETERMINERS IT NAME THAT TO PARTICLE"))
-_AFTER_PARTICIPLE = frozenset(letters("DETERMINERS IT NAME TO PARTICLE"))
-
-# what may stand before the subject of the first clause
-_LED_IN = re.compile(
-    tag_pattern(
-        """
-        (?: ^ | [COMMA BREAK SUBORDINATOR PREPOSITION_OR_CONJUNCTION QUOTE THAT END INTERJECTION]
-          | ^ [INTERJECTION ADVERB SO COMMA]* AND | INTERJECTION NAME
-          | ^ [AND INTERJECTION ADVERB SO COMMA]* [PREPOSITION PREPOSITION_OR_CONJUNCTION TO] [DETERMINERS IT]{0,2}
-              [NOUN_PHRASE APOSTROPHE TIME DETERMINERS PREPOSITION]{1,8} )
-        [ADVERBS SO TIME SYMBOL]* $
-        """
-    )
-)
 
 
 def is_led_in(tags: str, clause: ClauseSpan) -> bool:
@@ -310,43 +352,6 @@ def _is_sure_without_subject(sentence: Tagged, tags: str, clause: ClauseSpan) ->
     return is_directed if verb in TagSet.PARTICIPLES else True
 
 
-_SEPARATORS = frozenset(ENGLISH.words("grammar.separators"))
-_DANGLING_WORDS = frozenset(ENGLISH.words("grammar.dangling_words"))
-_DIVIDERS = frozenset(letters("COMMA BREAK AND END"))
-_MOSTLY_VERB = frozenset(ENGLISH.words("verbs.mostly_verb"))
-_AFTER_DEGREE = frozenset(("", *letters("ADJECTIVE ADVERB END COMMA PAST_OR_PARTICIPLE GERUND")))
-_NOT_FINITE = frozenset(("be", "been", "being"))
-_BEFORE_EMPHASIS = frozenset(letters("IT OBJECT NOUNS"))
-_ANOTHER_SUBJECT = frozenset(letters("PERSONS IT THERE DETERMINERS NAME"))
-_JOINS = frozenset(letters("COMMA AND"))
-_FINITE = frozenset(letters("AUXILIARIES PAST S_FORM"))
-_BASES = frozenset(letters("BASE"))
-_DANGLING = frozenset(letters("PREPOSITION PREPOSITION_OR_CONJUNCTION TO AND COMMA"))
-# A finite verb within an object belongs there in a relative clause, a question or a complement: "a man who left".
-_GROUP = "[QUALIFIERS AUXILIARIES PARTICIPLES TO]*"
-_LICENSED = re.compile(
-    tag_pattern(
-        f"""
-        (?: [QUESTION_WORD THAT SUBORDINATOR PREPOSITION_OR_CONJUNCTION] QUALIFIERS*
-            (?: PERSONS | THERE | [DETERMINERS NOUN_PHRASE APOSTROPHE IT PARTICIPLES]{{1,5}}
-                (?: PREPOSITION [DETERMINERS NOUN_PHRASE APOSTROPHE]{{1,4}} )? )?
-          | [NOUNS BASE_OR_NOUN S_FORM_OR_PLURAL GERUND IT FULL_VERBS] [PERSONS]
-          | [FULL_VERBS] [IT THAT]
-        ) {_GROUP} $
-        """
-    )
-)
-# an object that is a clause: "it turns out the letter was late"
-_COMPLEMENT = re.compile(
-    tag_pattern(f"(?: [PERSONS IT THAT THERE] | [DETERMINERS NAME] [NOUN_PHRASE APOSTROPHE]{{0,4}} ) {_GROUP} $")
-)
-_LOOK_BACK = 14  # tokens before a finite verb in which its relative or complement begins
-# "apples, pears and bread"; other commas begin what may not belong to the object
-_LIST = re.compile(tag_pattern("[^ COMMA]{1,8} (?: COMMA [^ COMMA AND]{1,6} ){1,6} COMMA? AND [^ COMMA AND]{1,6} $"))
-_OPEN_THAT = re.compile(tag_pattern("THAT [^ FULL_VERBS AUXILIARIES]{0,12} $"))
-_INSERTED = re.compile(tag_pattern("COMMA QUESTION_WORD [^ COMMA]* COMMA DETERMINERS"))
-
-
 def sure_object(sentence: Tagged, tags: str, place: Range) -> Range | None:
     """Return the part of an object before the first doubt, None where nothing sure is left of it."""
     start, end = place
@@ -414,15 +419,6 @@ def _opens_another(sentence: Tagged, tags: str, index: int) -> bool:
 def _is_conjoined_verb(sentence: Tagged, tag: str, index: int) -> bool:
     """Return whether a word after a conjunction is a verb without a subject: "from Leeds but live in York"."""
     return tag in _BASES or (tag == Tag.BASE_OR_NOUN and sentence.words[index] in _MOSTLY_VERB)
-
-
-MAX_OBJECT = 28  # tokens
-
-_NEEDS_OBJECT = frozenset(ENGLISH.words("predicates.senses.needs_object"))
-_WITHOUT_OBJECT = frozenset(ENGLISH.words("predicates.senses.without_object"))
-_SHARED_STATES = frozenset(ENGLISH.words("grammar.shared_states"))
-_PERSONS = tuple(TagSet.PERSONS)
-_NOUN_PHRASE = tuple(TagSet.NOUN_PHRASE)
 
 
 class ClauseText:

@@ -141,29 +141,6 @@ _CLAUSE = re.compile(
 
 # without one of these there is no verb
 _VERBAL = frozenset(letters("FULL_VERBS AUXILIARIES PERSONS"))
-
-
-class ClauseSpan(NamedTuple):
-    """One subject with one finite verb group: token ranges, half-open."""
-
-    role: Role
-    subject: int
-    verb: int
-    end: int
-
-
-def find_clauses(tags: str) -> list[ClauseSpan]:
-    """Return every subject with its verb group, in order, and the verbs that share or drop a subject."""
-    if _VERBAL.isdisjoint(tags):
-        return []
-    found = []
-    for match in _CLAUSE.finditer(tags):
-        group = match.lastgroup or ""
-        role: Role = "shared" if group == "shared" else "dropped" if group in ("dropped", "going") else "main"
-        found.append(ClauseSpan(role, match.start(), match.start(group), match.end()))
-    return found
-
-
 Kind = Literal["event", "state", "opinion", "plan", "report", "image", "statement"]
 
 THINK = frozenset(ENGLISH.words("predicates.senses.think"))
@@ -186,40 +163,6 @@ _MODALS_OF_PLANS = frozenset(ENGLISH.words("grammar.modals_of_plans"))
 _HEADS = letters("FULL_VERBS NOUN")  # a noun in a verb group is a verb that the lexicon does not have
 _LASTING = letters("BE S_FORM S_FORM_OR_PLURAL BASES HAVE MODAL DO")
 
-
-def head(sentence: Tagged, clause: ClauseSpan) -> str:
-    """Return the lemma of the verb that carries the meaning: the last of the group, "be" for a copula."""
-    tags = sentence.tags
-    for index in range(clause.end - 1, clause.verb - 1, -1):
-        if tags[index] in _HEADS:
-            return lemma(sentence.words[index])
-    for index in range(clause.end - 1, clause.verb - 1, -1):
-        if tags[index] in TagSet.AUXILIARIES:
-            return "be" if tags[index] == Tag.BE else lemma(sentence.words[index])
-    return ""
-
-
-def kind_of(sentence: Tagged, clause: ClauseSpan, verb: str) -> Kind:
-    """Return the kind of fact that a verb group with this head makes."""
-    group = sentence.tags[clause.verb : clause.end]
-    words = sentence.words[clause.verb : clause.end]
-    chained = Tag.TO in group  # "wants to learn"
-    lemmas = _lemmas(words, group) if chained else {verb}
-    if chained and "used" in words:
-        return "state"
-    modals = [word for word, tag in zip(words, group, strict=True) if tag == Tag.MODAL]
-    if verb in HOPE or (chained and not lemmas.isdisjoint(HOPE | {"go"})) or not _MODALS_OF_PLANS.isdisjoint(modals):
-        return "plan"
-    if verb in _OPINION or not lemmas.isdisjoint(LIKE):
-        return "opinion"
-    is_result = group[-1] in TagSet.PARTICIPLES and not _PRESENT.isdisjoint(words)  # "is broken"
-    return "state" if is_result or verb in _STATIVE or group[-1] in _LASTING else "event"
-
-
-def _lemmas(words: Sequence[str], tags: str) -> set[str]:
-    return {lemma(word) for word, tag in zip(words, tags, strict=True) if tag in TagSet.FULL_VERBS}
-
-
 _PHRASE_WORDS = frozenset(ENGLISH.words("grammar.phrase_words"))
 _FICTION = frozenset(ENGLISH.words("grammar.fiction"))
 _POSSIBLE = frozenset(ENGLISH.words("grammar.hedges.possible"))
@@ -234,47 +177,6 @@ _LEADING_PHRASE = re.compile(
         """
     )
 )
-
-
-class Hedge(NamedTuple):
-    """A word that takes back certainty, and the kind of fact that it makes."""
-
-    word: str
-    kind: Kind
-
-
-def _hedge(word: str) -> Hedge:
-    return Hedge(word, "report" if word in _HEARSAY else "plan")
-
-
-def is_hedged(sentence: Tagged) -> bool:
-    """Return whether a sentence has a word that takes back certainty."""
-    return not _HEDGES.isdisjoint(sentence.words)
-
-
-def hedge_before(sentence: Tagged, start: int, clause: ClauseSpan) -> Hedge | None:
-    """Return the hedge between token `start` and the verb group of a clause: "Maybe my sister will come"."""
-    found = _HEDGES.intersection(sentence.words[start : clause.verb])
-    return _hedge(min(found)) if found else None
-
-
-def hedge_in(predicate: str) -> Hedge | None:
-    """Return the hedge in a predicate: "probably lost"."""
-    found = _HEDGES.intersection(predicate.split(" "))
-    return _hedge(min(found)) if found else None
-
-
-def has_leading_phrase(sentence: Tagged, tags: str, start: int, end: int) -> bool:
-    """Return whether tokens [start, end) say where or why, before the subject: "In Porto," but not "By the way,"."""
-    found = _LEADING_PHRASE.match(tags[start:end])
-    return found is not None and _PHRASE_WORDS.isdisjoint(sentence.words[start:end])
-
-
-def tells_fiction(sentence: Tagged, end: int) -> bool:
-    """Return whether tokens [0, end) place what follows in a dream or a story: "In the dream I was married"."""
-    words = sentence.words[:end]
-    return "in" in words and not _FICTION.isdisjoint(words[words.index("in") + 1 : words.index("in") + 5])
-
 
 # main states something itself; content is the object of the clause before it ("I think she moved"); part belongs to a
 # noun or stays in the object before it; condition qualifies the clause after it; aside states nothing ("you know");
@@ -323,6 +225,100 @@ _BEFORE_CONDITION = letters("ADVERB TIME INTERJECTION SYMBOL SO COMMA AND QUOTE"
 _PARTICIPLES = frozenset(TagSet.PARTICIPLES)
 _CHAINED = frozenset(letters("BASE OBJECT TO"))
 _UNMISTAKABLE = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
+
+
+class ClauseSpan(NamedTuple):
+    """One subject with one finite verb group: token ranges, half-open."""
+
+    role: Role
+    subject: int
+    verb: int
+    end: int
+
+
+def find_clauses(tags: str) -> list[ClauseSpan]:
+    """Return every subject with its verb group, in order, and the verbs that share or drop a subject."""
+    if _VERBAL.isdisjoint(tags):
+        return []
+    found = []
+    for match in _CLAUSE.finditer(tags):
+        group = match.lastgroup or ""
+        role: Role = "shared" if group == "shared" else "dropped" if group in ("dropped", "going") else "main"
+        found.append(ClauseSpan(role, match.start(), match.start(group), match.end()))
+    return found
+
+
+def head(sentence: Tagged, clause: ClauseSpan) -> str:
+    """Return the lemma of the verb that carries the meaning: the last of the group, "be" for a copula."""
+    tags = sentence.tags
+    for index in range(clause.end - 1, clause.verb - 1, -1):
+        if tags[index] in _HEADS:
+            return lemma(sentence.words[index])
+    for index in range(clause.end - 1, clause.verb - 1, -1):
+        if tags[index] in TagSet.AUXILIARIES:
+            return "be" if tags[index] == Tag.BE else lemma(sentence.words[index])
+    return ""
+
+
+def kind_of(sentence: Tagged, clause: ClauseSpan, verb: str) -> Kind:
+    """Return the kind of fact that a verb group with this head makes."""
+    group = sentence.tags[clause.verb : clause.end]
+    words = sentence.words[clause.verb : clause.end]
+    chained = Tag.TO in group  # "wants to learn"
+    lemmas = _lemmas(words, group) if chained else {verb}
+    if chained and "used" in words:
+        return "state"
+    modals = [word for word, tag in zip(words, group, strict=True) if tag == Tag.MODAL]
+    if verb in HOPE or (chained and not lemmas.isdisjoint(HOPE | {"go"})) or not _MODALS_OF_PLANS.isdisjoint(modals):
+        return "plan"
+    if verb in _OPINION or not lemmas.isdisjoint(LIKE):
+        return "opinion"
+    is_result = group[-1] in TagSet.PARTICIPLES and not _PRESENT.isdisjoint(words)  # "is broken"
+    return "state" if is_result or verb in _STATIVE or group[-1] in _LASTING else "event"
+
+
+def _lemmas(words: Sequence[str], tags: str) -> set[str]:
+    return {lemma(word) for word, tag in zip(words, tags, strict=True) if tag in TagSet.FULL_VERBS}
+
+
+class Hedge(NamedTuple):
+    """A word that takes back certainty, and the kind of fact that it makes."""
+
+    word: str
+    kind: Kind
+
+
+def _hedge(word: str) -> Hedge:
+    return Hedge(word, "report" if word in _HEARSAY else "plan")
+
+
+def is_hedged(sentence: Tagged) -> bool:
+    """Return whether a sentence has a word that takes back certainty."""
+    return not _HEDGES.isdisjoint(sentence.words)
+
+
+def hedge_before(sentence: Tagged, start: int, clause: ClauseSpan) -> Hedge | None:
+    """Return the hedge between token `start` and the verb group of a clause: "Maybe my sister will come"."""
+    found = _HEDGES.intersection(sentence.words[start : clause.verb])
+    return _hedge(min(found)) if found else None
+
+
+def hedge_in(predicate: str) -> Hedge | None:
+    """Return the hedge in a predicate: "probably lost"."""
+    found = _HEDGES.intersection(predicate.split(" "))
+    return _hedge(min(found)) if found else None
+
+
+def has_leading_phrase(sentence: Tagged, tags: str, start: int, end: int) -> bool:
+    """Return whether tokens [start, end) say where or why, before the subject: "In Porto," but not "By the way,"."""
+    found = _LEADING_PHRASE.match(tags[start:end])
+    return found is not None and _PHRASE_WORDS.isdisjoint(sentence.words[start:end])
+
+
+def tells_fiction(sentence: Tagged, end: int) -> bool:
+    """Return whether tokens [0, end) place what follows in a dream or a story: "In the dream I was married"."""
+    words = sentence.words[:end]
+    return "in" in words and not _FICTION.isdisjoint(words[words.index("in") + 1 : words.index("in") + 5])
 
 
 def links(sentence: Tagged, tags: str, clauses: Sequence[ClauseSpan]) -> list[Link]:

@@ -11,28 +11,6 @@ from ..lang import ENGLISH
 from .clauses import Kind
 from .tagging import Tag, Tagged, TagSet, lemma, letters, third_person
 
-
-def fact_id(turn_id: str, extractor: str, span: tuple[int, int], subject: str, predicate: str, obj: str) -> str:
-    """Return 32 hex digits that name a fact."""
-    content = "\x1f".join((turn_id, extractor, str(span[0]), str(span[1]), subject, predicate, obj))
-    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-class Statement(NamedTuple):
-    """The texts of a fact, its characters (`span`), and those that may hold its time (`scope`).
-
-    `elliptic` is a fact whose subject was left out: "Sold the car".
-    """
-
-    subject: str
-    predicate: str
-    object: str
-    span: tuple[int, int]
-    scope: tuple[int, int]
-    kind: Kind
-    elliptic: bool = False
-
-
 _KEPT_ADVERBS = frozenset(ENGLISH.words("grammar.kept_adverbs"))
 _PLURAL = ("we", "us")
 _AFTER_NOT_ONLY = frozenset(ENGLISH.words("grammar.after_not_only"))
@@ -55,6 +33,27 @@ _LEADING_FILLERS = letters("ADVERB INTERJECTION SYMBOL COMMA")
 _DROPPED_ADVERBS = letters("ADVERB SO TIME")
 _BASES_OR_NOUN = letters("BASES NOUN")
 _AFTER_HAVE = letters("PARTICIPLES BE")
+
+
+def fact_id(turn_id: str, extractor: str, span: tuple[int, int], subject: str, predicate: str, obj: str) -> str:
+    """Return 32 hex digits that name a fact."""
+    content = "\x1f".join((turn_id, extractor, str(span[0]), str(span[1]), subject, predicate, obj))
+    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+class Statement(NamedTuple):
+    """The texts of a fact, its characters (`span`), and those that may hold its time (`scope`).
+
+    `elliptic` is a fact whose subject was left out: "Sold the car".
+    """
+
+    subject: str
+    predicate: str
+    object: str
+    span: tuple[int, int]
+    scope: tuple[int, int]
+    kind: Kind
+    elliptic: bool = False
 
 
 def clean(text: str) -> str:

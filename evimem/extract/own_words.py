@@ -41,6 +41,10 @@ _ACT = re.compile("\\b(?:I|We)(?:['\u2019]ve| have)?(?: just| already| also| now
 _PASTS = frozenset((Tag.PAST, Tag.PAST_OR_PARTICIPLE, Tag.PARTICIPLE))
 _MAY_PASS_ON = re.compile('[\n:"\u201c]')
 _QUOTE_MARKS = re.compile('["\u201c\u201d]')
+# what a line is within: the own words, code, a pasted letter or its signature, an announced text, before it or in it
+_Place = Literal["own", "code", "letter", "signature", "announced", "text"]
+
+_EMPTY_LINES = re.compile("\n{4,}")
 
 
 def own_sentences(text: str) -> list[tuple[int, int]]:
@@ -115,13 +119,6 @@ def _quotations(text: str) -> list[tuple[int, int]]:
         else:
             opened = mark.start()
     return found
-
-
-# what a line is within: the own words, code, a pasted letter or its signature, an announced text, before it or in it
-_Place = Literal["own", "code", "letter", "signature", "announced", "text"]
-
-
-_EMPTY_LINES = re.compile("\n{4,}")
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

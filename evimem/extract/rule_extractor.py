@@ -29,6 +29,12 @@ from .turn_facts import (
 from .turn_facts import is_foreign as is_foreign
 
 Stance = Literal["asserts", "asks", "neither"]
+# The extractors of evimem find at most 16 (rules) and 32 (LLM) facts a turn, with parts of at most some 2,500
+# characters; a custom extractor may go beyond them up to these bounds.
+MAX_FACTS = 128  # of one turn, over all extractors
+MAX_PART = 4_096  # characters of a subject, predicate, object or time phrase
+MAX_LABEL = 512  # characters of a kind or an extractor's name
+_GRANULARITIES = frozenset(get_args(Granularity))
 
 
 class RuleExtractor:
@@ -98,14 +104,6 @@ def _stance_by_marks(text: str) -> Stance:
     ranges = sentences(text)
     asking = [text[start:end].endswith(("?", "\uff1f", "\u061f")) for start, end in ranges]
     return "asks" if asking and all(asking) else "asserts"
-
-
-# The extractors of evimem find at most 16 (rules) and 32 (LLM) facts a turn, with parts of at most some 2,500
-# characters; a custom extractor may go beyond them up to these bounds.
-MAX_FACTS = 128  # of one turn, over all extractors
-MAX_PART = 4_096  # characters of a subject, predicate, object or time phrase
-MAX_LABEL = 512  # characters of a kind or an extractor's name
-_GRANULARITIES = frozenset(get_args(Granularity))
 
 
 @dataclass(frozen=True, slots=True)

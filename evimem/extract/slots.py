@@ -81,6 +81,24 @@ _CALLED = re.compile(
 _POSSESSOR = re.compile(r"['\u2019]s\s+|(?<=s)['\u2019]\s+")
 _TITLE = re.compile(rf"^(?P<noun>[a-z][a-z -]*?),? (?P<name>{_NAME}),?$")
 _ROOT = re.compile(r"[\w .'-]{1,60}")
+_TABLE = ENGLISH.table("slots.rows")
+_BY_NOUN = {
+    noun.replace("_", " "): name for name, table in _TABLE.items() for noun in str(table.get("nouns", "")).split()
+}
+_LITERAL_ROWS = frozenset(ENGLISH.words("slots.nouns.any_value"))  # whose value may be any words
+_ASKED_NOUN = (
+    r"(?:what|which|who){be} {owner} (?P<noun>[a-z-]+(?: [a-z-]+){0,2}?)(?: called| named)?",
+    r"(?:what|which) (?P<noun>[a-z-]+(?: [a-z-]+)?) (?:do|does|did) {who} (?:have|own|wear|use|keep|do|play)",
+)
+
+_CLASSES = frozenset(ENGLISH.words("slots.nouns.profile_classes"))
+_ACQUIRING = frozenset(ENGLISH.words("slots.nouns.acquiring"))
+_OWNED = PEOPLE_AND_PETS.union(ENGLISH.words("predicates.topics.things"))
+_KINDS = frozenset(("state", "event", "opinion"))
+# "it" and "the card" are of the moment, and nobody else knows which
+_VAGUE = re.compile(rf"^(?:the|this|that)\b|\b{ENGLISH.any_of('slots.nouns.points_back')}\b", re.IGNORECASE)
+_ONGOING = ("is ", "are ", "was ", "were ")  # a gerund follows: "is moving to the moon" is not so yet
+_MOST = 6  # words of an object; a longer one tells a story
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +182,6 @@ def _row(name: str, table: Mapping[str, object]) -> Attribute:
         anywhere("changes", re.IGNORECASE),
         anywhere("looks"),
     )
-
-
-_TABLE = ENGLISH.table("slots.rows")
-_BY_NOUN = {
-    noun.replace("_", " "): name for name, table in _TABLE.items() for noun in str(table.get("nouns", "")).split()
-}
-_LITERAL_ROWS = frozenset(ENGLISH.words("slots.nouns.any_value"))  # whose value may be any words
-_ASKED_NOUN = (
-    r"(?:what|which|who){be} {owner} (?P<noun>[a-z-]+(?: [a-z-]+){0,2}?)(?: called| named)?",
-    r"(?:what|which) (?P<noun>[a-z-]+(?: [a-z-]+)?) (?:do|does|did) {who} (?:have|own|wear|use|keep|do|play)",
-)
 
 
 @cache
@@ -291,16 +298,6 @@ def _asked_owner(spoken: str, *, possessive: bool) -> tuple[str, ...] | None:
     if first.casefold() in _POSSESSIVES:
         return None
     return owner_of(spoken)
-
-
-_CLASSES = frozenset(ENGLISH.words("slots.nouns.profile_classes"))
-_ACQUIRING = frozenset(ENGLISH.words("slots.nouns.acquiring"))
-_OWNED = PEOPLE_AND_PETS.union(ENGLISH.words("predicates.topics.things"))
-_KINDS = frozenset(("state", "event", "opinion"))
-# "it" and "the card" are of the moment, and nobody else knows which
-_VAGUE = re.compile(rf"^(?:the|this|that)\b|\b{ENGLISH.any_of('slots.nouns.points_back')}\b", re.IGNORECASE)
-_ONGOING = ("is ", "are ", "was ", "were ")  # a gerund follows: "is moving to the moon" is not so yet
-_MOST = 6  # words of an object; a longer one tells a story
 
 
 def is_of_profile(fact: Fact) -> bool:

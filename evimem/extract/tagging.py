@@ -15,6 +15,51 @@ from typing import NamedTuple
 from ..lang import ENGLISH
 from ..text.terms import IRREGULAR_VERBS
 
+_NAME_OR_CLASS = re.compile(r"\s+|#[^\n]*|\[\^?[A-Z_\s]+\]|\b[A-Z_]{2,}\b")
+
+_VOWELS = frozenset("aeiou")
+_NOT_DOUBLED = frozenset("wxy")
+_DOUBLED = frozenset(ENGLISH.words("verbs.doubled"))
+_SIBILANT = ("s", "x", "z", "ch", "sh", "o")
+
+_NOT_ADVERBS = frozenset(ENGLISH.words("grammar.not_adverbs"))  # in spite of their -ly
+_SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
+
+_NAMES = frozenset(ENGLISH.words("people.names_that_are_words"))
+_MONTH_NAMES = frozenset(ENGLISH.words("people.names_that_are_months"))
+_PHRASES = frozenset(tuple(phrase.split(" ")) for phrase in ENGLISH.words("grammar.adverb_phrases"))
+_PHRASE_ENDS = frozenset(phrase[-1] for phrase in _PHRASES)
+_PRONOMINAL = frozenset(("one", "each", "either", "neither"))  # "one hates mushrooms"
+_ONLY = frozenset(ENGLISH.words("grammar.after_not_only"))
+_STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
+_NAMING = frozenset(ENGLISH.words("grammar.naming_participles"))
+_GOT = frozenset(ENGLISH.words("grammar.after_has"))
+_FINITE_FORMS = frozenset(ENGLISH.words("grammar.singular_auxiliaries"))
+
+_PRONOUNS_BEFORE_IS = frozenset(ENGLISH.words("grammar.clitic_pronouns"))
+
+_PAST_ENDINGS = ("ed", "ade", "old", "ought")
+
+MAX_TOKENS = 80  # of a sentence; what follows stays searchable as raw text
+
+_ABBREVIATIONS = sorted(
+    (*ENGLISH.words("terms.abbreviations"), *ENGLISH.words("terms.abbreviations_that_may_end")), key=len, reverse=True
+)
+# a number with its sign, currency and unit: -120, $48,500, 3.5, 640€, 15%, 2nd, 3-year-old
+_NUMBER = (
+    r"(?<![\w.])[-+\u2212]?[$\u20ac\u00a3\u00a5\u20b9]?\d+(?:[.,:]\d+)*(?:[^\W\d_][^\W_]*)?(?:[.&/-][^\W_]+)*"
+    r"(?:[%\u20ac\u00a3]|\u00b0[cfk]?)?"
+)
+_WORD = r"[^\W_]+(?:[.&/-][^\W_]+)*"
+_SHORT = rf"\b(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})\.(?=\s+\S)"  # "Dr." before a word
+_UNPRINTABLE = r"\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060\ufeff"  # no tokens: "I\u200b left"
+_INITIALS = r"\b(?:[^\W\d_]\.){1,4}(?=\s+\S)"  # "J.K. Rowling"
+_OTHER = rf"--+|\.\.+|[^\s\w{_UNPRINTABLE}]|_"
+_CLITIC = f"'(?:{'|'.join(ENGLISH.words('grammar.clitics'))})\\b"
+# for a sentence with an apostrophe: "don't" is do + n't, "I'm" is I + 'm, "o'clock" stays one word
+_DIVIDED_WORD = rf"[^\W_]+?(?=n't\b)|n't\b|{_CLITIC}|{_WORD}(?:(?!{_CLITIC})'[^\W_]+)?"
+_DIGIT = re.compile("[0-9]")
+
 
 class Tag:
     """Every tag with its letter."""
@@ -91,7 +136,6 @@ class TagSet:
 _LETTERS: dict[str, str] = {
     name: found for tags in (Tag, TagSet) for name, found in vars(tags).items() if name.isupper()
 }
-_NAME_OR_CLASS = re.compile(r"\s+|#[^\n]*|\[\^?[A-Z_\s]+\]|\b[A-Z_]{2,}\b")
 
 
 def letters(names: str) -> str:
@@ -114,12 +158,6 @@ def _expanded(part: str) -> str:
         return f"[{'^' * (part[1] == '^')}{letters(part.strip('[]^'))}]"
     found = _LETTERS[part]
     return f"[{found}]" if len(found) > 1 else re.escape(found)
-
-
-_VOWELS = frozenset("aeiou")
-_NOT_DOUBLED = frozenset("wxy")
-_DOUBLED = frozenset(ENGLISH.words("verbs.doubled"))
-_SIBILANT = ("s", "x", "z", "ch", "sh", "o")
 
 
 def _doubles(base: str) -> bool:
@@ -245,8 +283,6 @@ TAGS: dict[str, str] = {
     **{word: letters(name.upper()) for name, words in ENGLISH.lists("grammar.word_classes").items() for word in words},
 }
 
-_NOT_ADVERBS = frozenset(ENGLISH.words("grammar.not_adverbs"))  # in spite of their -ly
-_SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
 # an ending, how long a word with it must be at least, and the tag that it shows
 _ENDINGS = (
     ("ly", 5, Tag.ADVERB),
@@ -288,27 +324,15 @@ _NOT_ONLY = re.compile(tag_pattern("NOT [ADVERB]"))
 _TOO = re.compile(tag_pattern("ADVERB (?=[ADJECTIVE NOUN ADVERB PARTICIPLES])"))  # "too hot to think", like "so hot"
 _CLITIC_NOUN = re.compile(tag_pattern("^ [BASE BASE_OR_NOUN PAST LIKE] (?=[BE APOSTROPHE] DETERMINERS)"))
 
-_NAMES = frozenset(ENGLISH.words("people.names_that_are_words"))
-_MONTH_NAMES = frozenset(ENGLISH.words("people.names_that_are_months"))
-_PHRASES = frozenset(tuple(phrase.split(" ")) for phrase in ENGLISH.words("grammar.adverb_phrases"))
-_PHRASE_ENDS = frozenset(phrase[-1] for phrase in _PHRASES)
-_PRONOMINAL = frozenset(("one", "each", "either", "neither"))  # "one hates mushrooms"
-_ONLY = frozenset(ENGLISH.words("grammar.after_not_only"))
-_STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
-_NAMING = frozenset(ENGLISH.words("grammar.naming_participles"))
-_GOT = frozenset(ENGLISH.words("grammar.after_has"))
-_FINITE_FORMS = frozenset(ENGLISH.words("grammar.singular_auxiliaries"))
 
 _BEFORE_CLAUSE = frozenset(("", *letters("AND COMMA BREAK INTERJECTION SUBORDINATOR QUOTE")))
 _FINITE = frozenset(letters("PAST S_FORM PAST_OR_PARTICIPLE"))
 _NAMEABLE = frozenset(letters("MODAL PAST PAST_OR_PARTICIPLE BASE BASE_OR_NOUN TIME ADJECTIVE"))
 # "'s" is a verb after these, and before these
 _BEFORE_IS = letters("THIRD_PERSON THAT THERE SECOND_PERSON QUESTION_WORD")
-_PRONOUNS_BEFORE_IS = frozenset(ENGLISH.words("grammar.clitic_pronouns"))
 _AFTER_IS = letters("DETERMINERS ADVERB PREPOSITION NOT SO TO BE IT")
 _ADJECTIVAL = frozenset(letters("ADJECTIVE PARTICIPLES"))
 _AFTER_ADJECTIVE = frozenset(("", *letters("END COMMA AND PREPOSITION TO")))
-_PAST_ENDINGS = ("ed", "ade", "old", "ought")
 _OBJECTS = frozenset(letters("DETERMINERS OBJECT IT NAME PLURAL TO"))
 
 
@@ -426,27 +450,6 @@ def _is_or_has(tags: str, words: Sequence[str], start: int) -> str:
     is_active = tags[at] in TagSet.PARTICIPLES and following in _OBJECTS and words[at] not in _STATIVE
     is_active = is_active or (words[at].endswith(_PAST_ENDINGS) and following == Tag.OBJECT)  # "she's made me toast"
     return Tag.HAVE if is_active else Tag.BE
-
-
-MAX_TOKENS = 80  # of a sentence; what follows stays searchable as raw text
-
-_ABBREVIATIONS = sorted(
-    (*ENGLISH.words("terms.abbreviations"), *ENGLISH.words("terms.abbreviations_that_may_end")), key=len, reverse=True
-)
-# a number with its sign, currency and unit: -120, $48,500, 3.5, 640€, 15%, 2nd, 3-year-old
-_NUMBER = (
-    r"(?<![\w.])[-+\u2212]?[$\u20ac\u00a3\u00a5\u20b9]?\d+(?:[.,:]\d+)*(?:[^\W\d_][^\W_]*)?(?:[.&/-][^\W_]+)*"
-    r"(?:[%\u20ac\u00a3]|\u00b0[cfk]?)?"
-)
-_WORD = r"[^\W_]+(?:[.&/-][^\W_]+)*"
-_SHORT = rf"\b(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})\.(?=\s+\S)"  # "Dr." before a word
-_UNPRINTABLE = r"\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060\ufeff"  # no tokens: "I\u200b left"
-_INITIALS = r"\b(?:[^\W\d_]\.){1,4}(?=\s+\S)"  # "J.K. Rowling"
-_OTHER = rf"--+|\.\.+|[^\s\w{_UNPRINTABLE}]|_"
-_CLITIC = f"'(?:{'|'.join(ENGLISH.words('grammar.clitics'))})\\b"
-# for a sentence with an apostrophe: "don't" is do + n't, "I'm" is I + 'm, "o'clock" stays one word
-_DIVIDED_WORD = rf"[^\W_]+?(?=n't\b)|n't\b|{_CLITIC}|{_WORD}(?:(?!{_CLITIC})'[^\W_]+)?"
-_DIGIT = re.compile("[0-9]")
 
 
 @cache

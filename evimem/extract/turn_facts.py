@@ -60,6 +60,79 @@ _QUESTION_AFTER_COMMA = re.compile(
     )
 )
 _CLOSING = "\"')*_ \u2019\u201d"
+MAX_STATEMENT = 240  # characters of a sentence that is kept whole
+MAX_FRAGMENT = 14  # tokens of a sentence that names no time, for it to be one whole thought
+
+# verbs of unclear form that open a request: "walk the dog"
+_REQUEST = re.compile(
+    tag_pattern(
+        """
+        [BASE_OR_NOUN PAST_OR_PARTICIPLE HAVE]
+        [PARTICLE DETERMINERS OBJECT PREPOSITION IT THAT TO PERSONS GERUND APOSTROPHE NOUNS BASE_OR_NOUN]
+        """
+    )
+)
+_OPENS_REQUEST = (Tag.BASE, Tag.DO, Tag.SUBORDINATOR, Tag.QUESTION_WORD, Tag.SECOND_PERSON, Tag.LIKE)
+_BEFORE_VERB = letters("ADVERB INTERJECTION COMMA SYMBOL SO QUOTE AND")
+_CONTENT = letters("NOUNS DETERMINER BASE_OR_NOUN S_FORM_OR_PLURAL GERUND PAST_OR_PARTICIPLE ADJECTIVE TIME")
+# a sentence with one of these, unread, is no fragment but a clause that was not understood
+_CLAUSAL = frozenset(letters("AUXILIARIES PAST S_FORM PERSONS QUESTION_WORD SUBORDINATOR BASE OBJECT"))
+# words that address somebody, and foreign ones: a fragment of the latter may still look English
+_NO_FRAGMENT = frozenset((*ENGLISH.words("grammar.addressing"), *ENGLISH.words("grammar.foreign_words")))
+_CODE = re.compile(r"[{}<>=|\\`\[\]@;_~^]|\w\(|://")
+
+MAX_CAPTION = 400  # characters
+
+_OPENING = re.compile(
+    rf"\s*(?:this is\s+)?(?:an?|the)\s+({'|'.join(ENGLISH.words('terms.images'))})\s+of\s+", re.IGNORECASE
+)
+_SHORT_NAMES = ENGLISH.table("terms.image_names")
+
+ALSO_KNOWN_AS = "also_known_as"
+"""The predicate of a fact whose object is another name of its subject."""
+
+_NAMED = frozenset(ENGLISH.words("people.named"))
+_CUES = frozenset(ENGLISH.words("people.naming_cues"))
+
+_NAME = "(?:(?:Dr|Mr|Mrs|Ms|Prof)\\. )?[A-Z\u00c0-\u017d][\\w\u2019'-]{1,30}(?<!'s)(?<!\u2019s)"
+_END = '(?=[.,;:!?)\u2026\n"]|\\s+(?:and|but|or|is|was|has|had|who)\\b|\\s*$)'
+
+_SHORT_FOR = re.compile(
+    f"(?P<who>{_NAME})(?:,| \\(| is) (?:short for|aka|a\\.k\\.a\\.|also known as) (?P<name>{_NAME})"
+)
+_CALLED_ME = re.compile(
+    "\\b(?i:everyone|everybody|people|friends|they|folks|family|parents|colleagues) (?:just |all |usually )?"
+    f"calls? me (?P<name>{_NAME}){_END}"
+)
+# "my niece Katherine started school, everyone calls her Kit"
+_CALLED_HER = re.compile(
+    f"(?P<who>{_NAME})\\b[^.!?]{{0,60}}[,;(] ?(?:but |and |whom |who )?"
+    "(?i:everyone|everybody|we|people|friends|they|all) (?:just |all |usually )?calls? (?:her|him|them) "
+    f"(?P<name>{_NAME}){_END}"
+)
+_CALL_ME = re.compile(f"^(?:(?i:please|just|you can),? )?(?i:call) me (?P<name>{_NAME}){_END}")
+_OWN_NAME = re.compile(f"\\b(?i:my) (?:real |full |first )?(?:name|nickname) is (?P<name>{_NAME}){_END}")
+_OF_SPEAKER = (_CALLED_ME, _CALL_ME, _OWN_NAME)
+
+Reader: TypeAlias = Callable[[Tagged, Voice, "int | None"], "list[Statement]"]
+"""Reads a sentence, or only its first tokens (the number is the third argument), as statements."""
+
+# What lies beyond these bounds stays searchable as raw text.
+MAX_FACTS = 16  # of a short turn
+PER_FACT = 2000  # characters of a long turn for each fact more
+MAX_AT_ONCE = 2000  # characters in which times are looked for at once; in a longer turn, sentence by sentence
+MIN_CONTENT = 3  # content words of a sentence without a verb, for it to count where others state something
+
+_ROLES = frozenset(("assistant", "system", "tool"))
+_LISTENER = "you"
+_SILENT = frozenset(("system", "tool"))
+
+# "Remember that I love tea" asks for nothing but to remember what it states.
+_TO_REMEMBER = re.compile(
+    rf"(?:please,?\s+)?{ENGLISH.any_of('small_talk.requests_to_remember')}\s*[,:]?\s+"
+    rf"(?:that\s+(?={ENGLISH.any_of('small_talk.remembered_after_that')}\b)"
+    rf"|(?:that\s+)?(?={ENGLISH.any_of('small_talk.remembered')}\b))"
+)
 
 
 def _by_first_word() -> dict[str, tuple[str, ...]]:
@@ -134,28 +207,6 @@ def statement_end(sentence: Tagged) -> int | None:
     return None if found is None else found.start()
 
 
-MAX_STATEMENT = 240  # characters of a sentence that is kept whole
-MAX_FRAGMENT = 14  # tokens of a sentence that names no time, for it to be one whole thought
-
-# verbs of unclear form that open a request: "walk the dog"
-_REQUEST = re.compile(
-    tag_pattern(
-        """
-        [BASE_OR_NOUN PAST_OR_PARTICIPLE HAVE]
-        [PARTICLE DETERMINERS OBJECT PREPOSITION IT THAT TO PERSONS GERUND APOSTROPHE NOUNS BASE_OR_NOUN]
-        """
-    )
-)
-_OPENS_REQUEST = (Tag.BASE, Tag.DO, Tag.SUBORDINATOR, Tag.QUESTION_WORD, Tag.SECOND_PERSON, Tag.LIKE)
-_BEFORE_VERB = letters("ADVERB INTERJECTION COMMA SYMBOL SO QUOTE AND")
-_CONTENT = letters("NOUNS DETERMINER BASE_OR_NOUN S_FORM_OR_PLURAL GERUND PAST_OR_PARTICIPLE ADJECTIVE TIME")
-# a sentence with one of these, unread, is no fragment but a clause that was not understood
-_CLAUSAL = frozenset(letters("AUXILIARIES PAST S_FORM PERSONS QUESTION_WORD SUBORDINATOR BASE OBJECT"))
-# words that address somebody, and foreign ones: a fragment of the latter may still look English
-_NO_FRAGMENT = frozenset((*ENGLISH.words("grammar.addressing"), *ENGLISH.words("grammar.foreign_words")))
-_CODE = re.compile(r"[{}<>=|\\`\[\]@;_~^]|\w\(|://")
-
-
 def content(tags: str) -> int:
     """Return how many content words a sentence has, 1 for a heading."""
     return sum(tag in _CONTENT for tag in tags) if tags[-1] != Tag.BREAK else 1
@@ -188,14 +239,6 @@ def is_own_act(statement: Statement, voice: Voice) -> bool:
     return statement.kind == "event" and statement.subject == voice.name
 
 
-MAX_CAPTION = 400  # characters
-
-_OPENING = re.compile(
-    rf"\s*(?:this is\s+)?(?:an?|the)\s+({'|'.join(ENGLISH.words('terms.images'))})\s+of\s+", re.IGNORECASE
-)
-_SHORT_NAMES = ENGLISH.table("terms.image_names")
-
-
 def read_caption(caption: str, voice: Voice) -> Statement | None:
     """Return the fact (speaker, "shared a photo of", what it shows), or None for an empty caption."""
     text = caption[:MAX_CAPTION].rstrip(" .\n\t")
@@ -211,19 +254,10 @@ def read_caption(caption: str, voice: Voice) -> Statement | None:
     return Statement(voice.name, f"shared {article} {kind} of", shown, span, span, "image")
 
 
-ALSO_KNOWN_AS = "also_known_as"
-"""The predicate of a fact whose object is another name of its subject."""
-
-_NAMED = frozenset(ENGLISH.words("people.named"))
-_CUES = frozenset(ENGLISH.words("people.naming_cues"))
-
-
 def _alternatives(words: Iterable[str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 
-_NAME = "(?:(?:Dr|Mr|Mrs|Ms|Prof)\\. )?[A-Z\u00c0-\u017d][\\w\u2019'-]{1,30}(?<!'s)(?<!\u2019s)"
-_END = '(?=[.,;:!?)\u2026\n"]|\\s+(?:and|but|or|is|was|has|had|who)\\b|\\s*$)'
 # "my sister Ruth moved", "my boss, Dr. Abara, said"
 _RELATIVE = re.compile(
     f"\\b(?i:my|our) (?:(?:[a-z]+(?:est|er)|little|big|old|twin|step|best) )?(?P<who>{_alternatives(_NAMED)}) "
@@ -231,22 +265,6 @@ _RELATIVE = re.compile(
 )
 # not a list: "my mother, Bea, and her sister"
 _APPOSED = re.compile(f"\\b(?i:my|our) (?P<who>{_alternatives(_NAMED)}), (?P<name>{_NAME}),(?! (?:and|or|&)\\b)")
-_SHORT_FOR = re.compile(
-    f"(?P<who>{_NAME})(?:,| \\(| is) (?:short for|aka|a\\.k\\.a\\.|also known as) (?P<name>{_NAME})"
-)
-_CALLED_ME = re.compile(
-    "\\b(?i:everyone|everybody|people|friends|they|folks|family|parents|colleagues) (?:just |all |usually )?"
-    f"calls? me (?P<name>{_NAME}){_END}"
-)
-# "my niece Katherine started school, everyone calls her Kit"
-_CALLED_HER = re.compile(
-    f"(?P<who>{_NAME})\\b[^.!?]{{0,60}}[,;(] ?(?:but |and |whom |who )?"
-    "(?i:everyone|everybody|we|people|friends|they|all) (?:just |all |usually )?calls? (?:her|him|them) "
-    f"(?P<name>{_NAME}){_END}"
-)
-_CALL_ME = re.compile(f"^(?:(?i:please|just|you can),? )?(?i:call) me (?P<name>{_NAME}){_END}")
-_OWN_NAME = re.compile(f"\\b(?i:my) (?:real |full |first )?(?:name|nickname) is (?P<name>{_NAME}){_END}")
-_OF_SPEAKER = (_CALLED_ME, _CALL_ME, _OWN_NAME)
 _OF_RELATIVE = (_RELATIVE, _APPOSED)
 
 
@@ -269,28 +287,6 @@ def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statem
             span = (start + match.start(), start + match.end())
             made[who, match["name"]] = Statement(who, ALSO_KNOWN_AS, match["name"], span, span, "state")
     return list(made.values())
-
-
-Reader: TypeAlias = Callable[[Tagged, Voice, "int | None"], "list[Statement]"]
-"""Reads a sentence, or only its first tokens (the number is the third argument), as statements."""
-
-# What lies beyond these bounds stays searchable as raw text.
-MAX_FACTS = 16  # of a short turn
-PER_FACT = 2000  # characters of a long turn for each fact more
-MAX_AT_ONCE = 2000  # characters in which times are looked for at once; in a longer turn, sentence by sentence
-MIN_CONTENT = 3  # content words of a sentence without a verb, for it to count where others state something
-
-_ROLES = frozenset(("assistant", "system", "tool"))
-_LISTENER = "you"
-_SILENT = frozenset(("system", "tool"))
-
-
-# "Remember that I love tea" asks for nothing but to remember what it states.
-_TO_REMEMBER = re.compile(
-    rf"(?:please,?\s+)?{ENGLISH.any_of('small_talk.requests_to_remember')}\s*[,:]?\s+"
-    rf"(?:that\s+(?={ENGLISH.any_of('small_talk.remembered_after_that')}\b)"
-    rf"|(?:that\s+)?(?={ENGLISH.any_of('small_talk.remembered')}\b))"
-)
 
 
 def after_request_to_remember(low: str, start: int, end: int) -> int:

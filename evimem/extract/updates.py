@@ -17,6 +17,55 @@ _CLASS_BY_VERB = {verb: name for name, verbs in ENGLISH.lists("predicates.class_
 _CLASS_BY_PHRASE = {
     phrase: name for name, phrases in ENGLISH.lists("predicates.class_by_phrase").items() for phrase in phrases
 }
+_AGE_WORDS = frozenset(ENGLISH.words("predicates.age_words"))
+_LIKED = LIKE.difference(ENGLISH.words("predicates.senses.not_liked"))
+_INTENDED = HOPE.union(ENGLISH.words("predicates.senses.intended"))
+_STOPS = frozenset(ENGLISH.words("predicates.senses.stop"))
+_STARTS = frozenset(ENGLISH.words("predicates.senses.start"))
+_VERBS = frozenset(letters("FULL_VERBS BE HAVE DO"))
+_LIGHT_AUXILIARIES = letters("BE HAVE DO")
+_AFTER_VERB = letters("PREPOSITION TO PARTICLE PREPOSITION_OR_CONJUNCTION")
+_PERFECT = frozenset(("has", "have", "'s", "'ve"))
+_PAST_AUXILIARIES = frozenset(("was", "were", "did", "had"))
+
+THINGS = frozenset(ENGLISH.words("predicates.topics.things"))
+ENDING_VERBS = frozenset(ENGLISH.words("predicates.topics.ending_verbs"))
+ENDING = "*"
+"""The name of the topic of a fact that ends states of its owner: quit, sold, moved out of."""
+ENDABLE = THINGS.union(ENGLISH.words("predicates.topics.endable"))
+"""The names of the topics that an ending can end. An age or a habit has no such end."""
+UNSETTLED = frozenset(("plan", "statement", "image"))
+"""Kinds of facts that neither replace others nor are replaced."""
+
+_MOVED_AWAY = ENGLISH.words("predicates.topics.moved_away")
+_ATTRIBUTES = THINGS.union(ENGLISH.words("predicates.topics.attributes"))
+_APPOINTMENTS = frozenset(ENGLISH.words("predicates.topics.appointments"))
+_APPOINTMENT_VERBS = frozenset(ENGLISH.words("predicates.topics.appointment_verbs"))
+_DATING = "dating"  # the relationship where no status is stated
+_STATUS_BY_VERB = {
+    verb: status for status, verbs in ENGLISH.lists("predicates.relationship_by_verb").items() for verb in verbs
+}
+_STATUS_WORDS = frozenset(ENGLISH.words("predicates.cues.relationship.words")) - {_DATING}
+_WORK_PREPOSITIONS = frozenset(ENGLISH.words("predicates.topics.work_prepositions"))
+_HOME_PREPOSITIONS = frozenset(ENGLISH.words("predicates.topics.home_prepositions"))
+_INDISTINCT = frozenset(ENGLISH.words("predicates.topics.indistinct"))
+_UNNAMED = frozenset(ENGLISH.words("predicates.topics.unnamed_subjects"))
+_WORD = re.compile("[^\\W_]+(?:['\u2019][^\\W_]+)?")
+_NEW = re.compile(r"\bnew\b")
+_ENDS_PHRASE = frozenset(letters("PREPOSITION PREPOSITION_OR_CONJUNCTION TO THAT QUESTION_WORD AND"))
+_ONE_MORE = frozenset(ENGLISH.words("predicates.topics.one_more"))
+_NUMEROUS = frozenset(ENGLISH.words("predicates.topics.numerous"))
+_WORKPLACE = re.compile(r"\b(at|with|for|as)\s+(.+)")
+_HABITS = frozenset(("state", "opinion", "event"))
+_MAX_HABIT = 3  # words of an object; a longer one describes one occasion, not a habit
+
+_NameAndValue: TypeAlias = "tuple[str, str] | None"
+
+_CHANGES = frozenset(ENGLISH.words("predicates.topics.changes"))
+_DISPOSALS = frozenset(ENGLISH.words("predicates.topics.disposals"))
+_JOB_WORDS = frozenset(ENGLISH.words("predicates.topics.jobs"))
+_RECURRING = frozenset(ENGLISH.words("predicates.topics.recurring"))
+_PARTINGS = frozenset(ENGLISH.words("predicates.topics.partings"))
 
 
 class _Cue(NamedTuple):
@@ -33,17 +82,6 @@ def _cue(name: str) -> _Cue:
 
 
 _CUES = tuple(map(_cue, ENGLISH.table("predicates.cues")))
-
-_AGE_WORDS = frozenset(ENGLISH.words("predicates.age_words"))
-_LIKED = LIKE.difference(ENGLISH.words("predicates.senses.not_liked"))
-_INTENDED = HOPE.union(ENGLISH.words("predicates.senses.intended"))
-_STOPS = frozenset(ENGLISH.words("predicates.senses.stop"))
-_STARTS = frozenset(ENGLISH.words("predicates.senses.start"))
-_VERBS = frozenset(letters("FULL_VERBS BE HAVE DO"))
-_LIGHT_AUXILIARIES = letters("BE HAVE DO")
-_AFTER_VERB = letters("PREPOSITION TO PARTICLE PREPOSITION_OR_CONJUNCTION")
-_PERFECT = frozenset(("has", "have", "'s", "'ve"))
-_PAST_AUXILIARIES = frozenset(("was", "were", "did", "had"))
 
 
 class Sense(NamedTuple):
@@ -113,38 +151,6 @@ def predicate_class(predicate: str, obj: str = "", subject: str = "") -> str:
     if verb == "be" and subject.casefold().endswith("name"):
         return "name"
     return _CLASS_BY_VERB.get(verb, verb)
-
-
-THINGS = frozenset(ENGLISH.words("predicates.topics.things"))
-ENDING_VERBS = frozenset(ENGLISH.words("predicates.topics.ending_verbs"))
-ENDING = "*"
-"""The name of the topic of a fact that ends states of its owner: quit, sold, moved out of."""
-ENDABLE = THINGS.union(ENGLISH.words("predicates.topics.endable"))
-"""The names of the topics that an ending can end. An age or a habit has no such end."""
-UNSETTLED = frozenset(("plan", "statement", "image"))
-"""Kinds of facts that neither replace others nor are replaced."""
-
-_MOVED_AWAY = ENGLISH.words("predicates.topics.moved_away")
-_ATTRIBUTES = THINGS.union(ENGLISH.words("predicates.topics.attributes"))
-_APPOINTMENTS = frozenset(ENGLISH.words("predicates.topics.appointments"))
-_APPOINTMENT_VERBS = frozenset(ENGLISH.words("predicates.topics.appointment_verbs"))
-_DATING = "dating"  # the relationship where no status is stated
-_STATUS_BY_VERB = {
-    verb: status for status, verbs in ENGLISH.lists("predicates.relationship_by_verb").items() for verb in verbs
-}
-_STATUS_WORDS = frozenset(ENGLISH.words("predicates.cues.relationship.words")) - {_DATING}
-_WORK_PREPOSITIONS = frozenset(ENGLISH.words("predicates.topics.work_prepositions"))
-_HOME_PREPOSITIONS = frozenset(ENGLISH.words("predicates.topics.home_prepositions"))
-_INDISTINCT = frozenset(ENGLISH.words("predicates.topics.indistinct"))
-_UNNAMED = frozenset(ENGLISH.words("predicates.topics.unnamed_subjects"))
-_WORD = re.compile("[^\\W_]+(?:['\u2019][^\\W_]+)?")
-_NEW = re.compile(r"\bnew\b")
-_ENDS_PHRASE = frozenset(letters("PREPOSITION PREPOSITION_OR_CONJUNCTION TO THAT QUESTION_WORD AND"))
-_ONE_MORE = frozenset(ENGLISH.words("predicates.topics.one_more"))
-_NUMEROUS = frozenset(ENGLISH.words("predicates.topics.numerous"))
-_WORKPLACE = re.compile(r"\b(at|with|for|as)\s+(.+)")
-_HABITS = frozenset(("state", "opinion", "event"))
-_MAX_HABIT = 3  # words of an object; a longer one describes one occasion, not a habit
 
 
 class AttributeSlot(NamedTuple):
@@ -228,9 +234,6 @@ def _appointment(fact: Fact, parsed: Sense, owner: frozenset[str]) -> frozenset[
     return named if parsed.verb != "be" and named & _APPOINTMENTS else frozenset()
 
 
-_NameAndValue: TypeAlias = "tuple[str, str] | None"
-
-
 def _home(fact: Fact, parsed: Sense) -> _NameAndValue:
     if parsed.particle in _HOME_PREPOSITIONS or parsed.verb in ("relocate", "move"):
         return "live", fact.object.rpartition(" to ")[2]
@@ -283,13 +286,6 @@ def _habit(fact: Fact, owner: frozenset[str], verb_class: str) -> AttributeSlot 
         return None
     verb = "like" if verb_class == "dislike" else verb_class
     return AttributeSlot(owner, " ".join((verb, *sorted(words))), fact.object)
-
-
-_CHANGES = frozenset(ENGLISH.words("predicates.topics.changes"))
-_DISPOSALS = frozenset(ENGLISH.words("predicates.topics.disposals"))
-_JOB_WORDS = frozenset(ENGLISH.words("predicates.topics.jobs"))
-_RECURRING = frozenset(ENGLISH.words("predicates.topics.recurring"))
-_PARTINGS = frozenset(ENGLISH.words("predicates.topics.partings"))
 
 
 def replaces(newer: Fact, older: Fact) -> bool:

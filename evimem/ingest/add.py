@@ -23,15 +23,18 @@ from ..types.stored import Entry, JobKind
 from ..types.values import Fact, Turn
 from ..types.vectors import Vectors
 
+Embedded: TypeAlias = "Vectors | Unembedded"
+
+_RECALLED = "its text is a block that evimem wrote for a prompt, and nothing else"
+_UNREAD: Attempt[tuple[Fact, ...]] = Attempt(())
+BATCH = 256  # turns per transaction: near the best rate, and little to repeat after a crash
+
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
     """A group with a text for which the embedder fails; `error` is the type of what it raised."""
 
     error: str
-
-
-Embedded: TypeAlias = "Vectors | Unembedded"
 
 
 def embed_groups(groups: Iterable[Sequence[str]]) -> Flow[list[Embedded]]:
@@ -68,11 +71,6 @@ def embed_turns(
 def embedded(found: Embedded | None) -> Vectors | None:
     """Return the vectors of a group, None where it has none."""
     return None if isinstance(found, Unembedded) else found
-
-
-_RECALLED = "its text is a block that evimem wrote for a prompt, and nothing else"
-_UNREAD: Attempt[tuple[Fact, ...]] = Attempt(())
-BATCH = 256  # turns per transaction: near the best rate, and little to repeat after a crash
 
 
 @dataclass(slots=True)

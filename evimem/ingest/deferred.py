@@ -28,6 +28,11 @@ from ..types.values import Fact, Turn
 from .add import Embedded, embed_groups, embed_turns, embedded, read_facts
 
 PAGE = 256  # jobs per transaction
+MAX_REQUESTS = 10_000  # in a batch; providers accept 50,000, and 200 MB
+HOLD_HOURS = 26.0  # a batch ends within 24; after this its turns are due again, whatever became of it
+_OPEN = "open batches"  # the setting that holds the ids of submitted batches
+_NOT_FOUND = 404
+_PAGE = 256  # jobs per transaction
 
 
 def embed_pending(store: Store) -> Flow[int]:
@@ -183,13 +188,6 @@ def _hold_queue(store: Store, kind: JobKind, error: ModelError | EmbedderError) 
         while seconds and (ids := {job.turn.id for job in store.due(kind, PAGE, reason)} - held):
             store.hold(kind, sorted(ids), type(error).__name__, seconds)
             held |= ids
-
-
-MAX_REQUESTS = 10_000  # in a batch; providers accept 50,000, and 200 MB
-HOLD_HOURS = 26.0  # a batch ends within 24; after this its turns are due again, whatever became of it
-_OPEN = "open batches"  # the setting that holds the ids of submitted batches
-_NOT_FOUND = 404
-_PAGE = 256  # jobs per transaction
 
 
 def process_batches(store: Store, conventions: Conventions = Conventions()) -> Flow[BatchReport]:

@@ -34,6 +34,16 @@ T = TypeVar("T")
 FORMAT = 1
 HEADER = "evimem"  # the key of the first line; its value is the format
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+MAX_LINE = 32 << 20  # bytes: a turn and its facts at their bounds, every character escaped
+_TURN_STRINGS = ("id", "session", "speaker", "text", "time", "role")
+_FACT_STRINGS = ("id", "turn_id", "subject", "predicate", "object", "kind", "extractor")
+_FACT_FIELDS = frozenset((*_FACT_STRINGS, "span", "event"))
+_TURN_FIELDS = frozenset((*_TURN_STRINGS, "caption", "metadata"))
+_EVENT_FIELDS = frozenset(("start", "end", "granularity", "text"))
+
+Pair = tuple[Turn, tuple[Fact, ...]]
+
+_SESSIONS = 1_000  # whose last turns are kept while a file is read
 
 
 def export_lines(pairs: Iterable[tuple[Turn, tuple[Fact, ...]]]) -> Iterator[bytes]:
@@ -90,16 +100,6 @@ def _plain(value: Turn | Fact | TimeSpan) -> dict[str, Any]:
         for name, part in parts.items()
         if part not in (None, {})
     }
-
-
-MAX_LINE = 32 << 20  # bytes: a turn and its facts at their bounds, every character escaped
-_TURN_STRINGS = ("id", "session", "speaker", "text", "time", "role")
-_FACT_STRINGS = ("id", "turn_id", "subject", "predicate", "object", "kind", "extractor")
-_FACT_FIELDS = frozenset((*_FACT_STRINGS, "span", "event"))
-_TURN_FIELDS = frozenset((*_TURN_STRINGS, "caption", "metadata"))
-_EVENT_FIELDS = frozenset(("start", "end", "granularity", "text"))
-
-Pair = tuple[Turn, tuple[Fact, ...]]
 
 
 class MalformedError(ValueError):
@@ -213,9 +213,6 @@ def shown(value: Any) -> str:
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)} entries"
     text = repr(value[:40] if isinstance(value, str) else value)
     return text if len(text) <= 80 else f"{text[:80]}..."
-
-
-_SESSIONS = 1_000  # whose last turns are kept while a file is read
 
 
 class StatedTurn(NamedTuple):

@@ -28,6 +28,14 @@ from ..types.values import Fact, Turn
 from . import json_reply
 from .prompts import caption_line, escape_attribute, format_time, marked, named, prompt_request
 
+EVIDENCE_CHARACTERS = 17_500  # about 5,000 tokens; characters, as counting tokens at each check is slow
+AROUND_CHARACTERS = 1_800  # of the turns that a check adds around the found ones
+
+HEAD = 40  # of the line above a turn, about
+MAX_LABEL = 120
+MOST_SPEAKERS = 20  # that a request names
+_LABEL = re.compile(r"[\s\[\](){}\"'#]*e?0*([1-9]\d{0,5})[\s\[\](){}\"']*", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class StandingFact:
@@ -61,13 +69,7 @@ def _contradicts(report: StandingFact, own: StandingFact) -> bool:
     return later and contradicts(report.fact, report.turn.speaker, own.fact, own.turn.speaker)
 
 
-EVIDENCE_CHARACTERS = 17_500  # about 5,000 tokens; characters, as counting tokens at each check is slow
-AROUND_CHARACTERS = 1_800  # of the turns that a check adds around the found ones
 MEANT, MOST_MEANT = 4, 120  # facts that are shown beside a turn for what they name, and characters of one
-HEAD = 40  # of the line above a turn, about
-MAX_LABEL = 120
-MOST_SPEAKERS = 20  # that a request names
-_LABEL = re.compile(r"[\s\[\](){}\"'#]*e?0*([1-9]\d{0,5})[\s\[\](){}\"']*", re.IGNORECASE)
 
 
 class Placed(Protocol):

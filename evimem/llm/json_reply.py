@@ -36,6 +36,57 @@ _JOINER = re.compile(
 )
 _NUMBER = re.compile(r"-?\d{1,12}(?:\.\d{1,12})?\s*%?")
 _NOTHING = {"", "none", "n/a", "na", "nothing", "no", "null", "nil", "no gap", "no gaps", "nothing missing"}
+_STEM = (
+    r"(?:think|thought|reason|reflect|analy[sz]|scratch|draft|deliberat|monologue|rationale|details"
+    r"|\u601d\u8003|\u63a8\u7406)"
+)
+
+_NAME = rf"[\w:.-]{{0,24}}?{_STEM}[\w:.-]{{0,24}}"
+_CAPITALS = (
+    r"(?-i:(?:[A-Z_]{0,24}(?:THINK|THOUGHT|REASON|REFLECT|ANALY[SZ]|SCRATCH)[A-Z_]{0,24}))"  # "[draft]" is prose
+)
+_ENDED = rf"(?:[/\\]\s*{_NAME}|end[_:\u2581 -]?{_NAME}|{_NAME}[_:\u2581-]end)"
+_SQUARE = rf"(?:{_CAPITALS}|\u601d\u8003)[\]\u3011]"
+
+_STRIPPED = "(?:analysis|commentary)"  # the names of channels, glued to what they hold where a server drops the marks
+
+_HOW = re.IGNORECASE | re.MULTILINE
+
+_FINAL = (
+    r"<\|channel\|>\s*final\b(?:[^{\n]{0,80}?<\|message\|>)?"
+    r"|(?-i:assistantfinal|assistant\s*\n\s*final\b)"
+)
+
+# What any mark begins with but the names at the beginning of a text: looked for first, as most characters are no mark.
+_FIRST = r"[<\uff1c\u25c1\u27e8\u3008`~]|(?-i:[\[\u3010][\s/A-Z_\u601d]|assistant)"
+
+_PREFACE = re.compile(
+    r"[\s\ufeff]*(?:<\|(?:begin|start)_\w{1,40}\|>\s*)?(?:(?:```|~~~)\s*)?(?:json\w*)?\s*", re.IGNORECASE
+)
+
+MAX_REPLY = 500_000  # characters
+MAX_STARTS = 400  # opening brackets that are tried
+MAX_STRICT = 4 * MAX_REPLY  # characters of strict parsing that came to nothing: bounds the work on hostile replies
+MAX_DEPTH = 64
+MAX_TOKENS = 12_000  # of lenient parsing, over all starts
+MAX_LINES = 300
+MAX_LINE = 4_000  # characters
+
+_SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_TOKEN = re.compile(
+    r"""(?P<string>"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')
+      | (?P<mark>[{}\[\]:,])
+      | (?P<word>[^\s{}\[\]:,"'/]+)""",
+    re.VERBOSE | re.DOTALL,
+)
+_LABEL = re.compile(r"[\s>*_#`-]*([A-Za-z][A-Za-z _-]{0,24}?)[\s*_`]*[:=](.*)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"} | {mark: mark for mark in "\"'/\\"}
+_WORDS = {"true": True, "false": False, "null": None, "none": None, "nan": None, "infinity": None, "-infinity": None}
+_JSON_NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d{0,18})?(?:[eE][-+]?\d{1,2})?")
+
+MOST_WATCHED = 100_000  # characters: a reply that is longer, thoughts included, is shown when it is there
 
 
 def visible(text: str) -> str:
@@ -108,19 +159,8 @@ def sentences(value: Any, limit: int) -> tuple[str, ...]:
     return tuple(clean for sentence in parts[:limit] if (clean := stated(sentence)))
 
 
-_STEM = (
-    r"(?:think|thought|reason|reflect|analy[sz]|scratch|draft|deliberat|monologue|rationale|details"
-    r"|\u601d\u8003|\u63a8\u7406)"
-)
 _LEFT, _RIGHT, _PIPE = r"[<\uff1c\u25c1\u27e8\u3008]\s*[|\uff5c]?\s*", r"[>\uff1e\u25b7\u27e9\u3009]", r"[|\uff5c]?"
-_NAME = rf"[\w:.-]{{0,24}}?{_STEM}[\w:.-]{{0,24}}"
-_CAPITALS = (
-    r"(?-i:(?:[A-Z_]{0,24}(?:THINK|THOUGHT|REASON|REFLECT|ANALY[SZ]|SCRATCH)[A-Z_]{0,24}))"  # "[draft]" is prose
-)
-_ENDED = rf"(?:[/\\]\s*{_NAME}|end[_:\u2581 -]?{_NAME}|{_NAME}[_:\u2581-]end)"
-_SQUARE = rf"(?:{_CAPITALS}|\u601d\u8003)[\]\u3011]"
 _CLOSED = rf"{_LEFT}{_ENDED}\s*{_PIPE}\s*{_RIGHT}|[\[\u3010]\s*/\s*{_SQUARE}|<channel\|>"
-_STRIPPED = "(?:analysis|commentary)"  # the names of channels, glued to what they hold where a server drops the marks
 # What opens a thought, by the kind of what ends it.
 _OPENINGS = {
     "tag": rf"{_LEFT}{_NAME}(?:\s[^<>]{{0,200}})?(?<!/){_PIPE}{_RIGHT}|[\[\u3010]{_SQUARE}",
@@ -136,16 +176,7 @@ _ENDS = {
     "fence": r"^(?:```|~~~)\s*$",
     "comment": "-->",
 }
-_HOW = re.IGNORECASE | re.MULTILINE
 _END = {kind: re.compile(end, _HOW) for kind, end in _ENDS.items()}
-_FINAL = (
-    r"<\|channel\|>\s*final\b(?:[^{\n]{0,80}?<\|message\|>)?"
-    r"|(?-i:assistantfinal|assistant\s*\n\s*final\b)"
-)
-
-
-# What any mark begins with but the names at the beginning of a text: looked for first, as most characters are no mark.
-_FIRST = r"[<\uff1c\u25c1\u27e8\u3008`~]|(?-i:[\[\u3010][\s/A-Z_\u601d]|assistant)"
 
 
 def _marks(bracket: str) -> re.Pattern[str]:
@@ -156,9 +187,6 @@ def _marks(bracket: str) -> re.Pattern[str]:
 
 # A bracket is what a value may begin with; "closed" ends a thought that began in the prompt, and "final" may do so.
 MARK, MARK_OR_OBJECT = _marks(r"[{\[]"), _marks(r"\{")
-_PREFACE = re.compile(
-    r"[\s\ufeff]*(?:<\|(?:begin|start)_\w{1,40}\|>\s*)?(?:(?:```|~~~)\s*)?(?:json\w*)?\s*", re.IGNORECASE
-)
 
 
 def end_of(thought: re.Match[str]) -> int:
@@ -185,29 +213,6 @@ def begun(text: str) -> str:
             mark = closed
         at = mark.end() if mark.lastgroup in {"closed", "final"} else end_of(mark)
     return ""
-
-
-MAX_REPLY = 500_000  # characters
-MAX_STARTS = 400  # opening brackets that are tried
-MAX_STRICT = 4 * MAX_REPLY  # characters of strict parsing that came to nothing: bounds the work on hostile replies
-MAX_DEPTH = 64
-MAX_TOKENS = 12_000  # of lenient parsing, over all starts
-MAX_LINES = 300
-MAX_LINE = 4_000  # characters
-
-_SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_TOKEN = re.compile(
-    r"""(?P<string>"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')
-      | (?P<mark>[{}\[\]:,])
-      | (?P<word>[^\s{}\[\]:,"'/]+)""",
-    re.VERBOSE | re.DOTALL,
-)
-_LABEL = re.compile(r"[\s>*_#`-]*([A-Za-z][A-Za-z _-]{0,24}?)[\s*_`]*[:=](.*)", re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
-_HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"} | {mark: mark for mark in "\"'/\\"}
-_WORDS = {"true": True, "false": False, "null": None, "none": None, "nan": None, "infinity": None, "-infinity": None}
-_JSON_NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d{0,18})?(?:[eE][-+]?\d{1,2})?")
 
 
 def read(
@@ -411,9 +416,6 @@ def _lines(text: str) -> dict[str, list[str]]:
         elif name and line.strip():
             fields[name][-1] = f"{fields[name][-1]}\n{line[:MAX_LINE].strip()}".strip()
     return fields
-
-
-MOST_WATCHED = 100_000  # characters: a reply that is longer, thoughts included, is shown when it is there
 
 
 class AnswerStream:

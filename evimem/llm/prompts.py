@@ -37,6 +37,46 @@ MOST_TOKENS = {
     "refine": 500,
     "chain": 1_500,
 }
+MAX_QUOTE = 1_000  # characters
+_MARKS = " \t\r\n\"'.,;:!?\u2026\u201c\u201d\u2018\u2019"
+
+MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins with it
+_TAGS = "question|requirements|wishes|evidence|item|earlier|turn|missing|facts|memory|system|assistant|user"
+_ANGLE = "[<\uff1c\ufe64\u2039\u27e8\u3008]"  # an opening angle bracket, or a character that looks like one
+# Names of control tokens that look like any other tag or any other word in capitals.
+_TOKENS = (
+    r"[bes]o[a-z]{1,2}|unk|pad|sep|cls|[gs]?mask|sys|role|think\w*|tools?|human|bot|model|developer|image|img|audio|video"
+    r"|endoftext|(?-i:s)|(?:unused|special|reserved|extra)\d+"
+)
+_CAPITALS = (
+    r"INST|SYS(?:TEM)?|USER|ASSISTANT|BOT|THINK|ARGS|IMG|AUDIO|VIDEO|TOOLS?|[gs]?MASK|PREFIX|MIDDLE|SUFFIX|[BE]O[ST]"
+)
+_JOINED = r"[^\W_]*[_:\u2581][\w:\u2581]*"  # a name of parts: image_soft_token, seed:bos
+# What opens a tag of ours, the name of a chat role, or a marker that a chat template writes for itself: many servers
+# read it in a message as in their own template, so that a turn could end the user's part and open one of the system.
+# A marker is known by its shape: a pipe inside its brackets, a name of parts or a reserved one and nothing else between
+# angle brackets, capitals between square ones, a tilde among brackets (MiniMax).
+_MARKER = re.compile(
+    rf"{_ANGLE}(?=\s*[/\\]?\s*(?:{_TAGS})\b"
+    rf"|<?\s*[|\uff5c]|\w+[|\uff5c]>|/?(?:{_TOKENS}|{_JOINED})>|<\s*/?\w+>>|(?:function|parameter)=)"
+    rf"|\[(?=[|\uff5c]\w|(?-i:\s*/?(?:{_CAPITALS}|(?=[A-Z_]*_)[A-Z][A-Z_]*_\w+)\])|unused\w*\])"
+    r"|[\[\]](?=[\w!]{0,4}~[\w!]{0,4}[\[\]])|\](?=<\])|>(?=(?-i:>[A-Z_]+<<))|\u25c1(?=/?\w+\u25b7)",
+    re.IGNORECASE,
+)
+_QUOTES = re.compile(r"[\s\"\u201c\u201d\u201e\u201f\u2033\u2036\u00ab\u00bb\uff02<>\uff1c\uff1e]+")
+
+Schema = dict[str, Any]
+TIERS = ("exact", "inferrable", "partial", "none")
+STATUSES = ("supported", "open", "waived")
+GAPS = ("entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted")
+ACTIONS: tuple[Action, ...] = get_args(Action)
+KINDS = ("event", "state", "opinion", "plan", "image")
+LABEL = 40  # characters
+SENTENCE = 400  # characters
+LONG = 4_000  # characters of an answer, which may be a list or a summary
+
+NUMBER: Schema = {"type": "number"}
+YES_NO: Schema = {"type": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +119,6 @@ def _parts(prompt: str) -> PromptParts:
     return PromptParts(system.strip(), Template(user.strip()))
 
 
-MAX_QUOTE = 1_000  # characters
-_MARKS = " \t\r\n\"'.,;:!?\u2026\u201c\u201d\u2018\u2019"
-
-
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """Return the character range of a quote in a text, ignoring white space, case, punctuation and what is invisible.
 
@@ -115,32 +151,6 @@ def _find(quote: str, text: str) -> tuple[int, int] | None:
             if match:
                 return match.span()
     return None
-
-
-MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins with it
-_TAGS = "question|requirements|wishes|evidence|item|earlier|turn|missing|facts|memory|system|assistant|user"
-_ANGLE = "[<\uff1c\ufe64\u2039\u27e8\u3008]"  # an opening angle bracket, or a character that looks like one
-# Names of control tokens that look like any other tag or any other word in capitals.
-_TOKENS = (
-    r"[bes]o[a-z]{1,2}|unk|pad|sep|cls|[gs]?mask|sys|role|think\w*|tools?|human|bot|model|developer|image|img|audio|video"
-    r"|endoftext|(?-i:s)|(?:unused|special|reserved|extra)\d+"
-)
-_CAPITALS = (
-    r"INST|SYS(?:TEM)?|USER|ASSISTANT|BOT|THINK|ARGS|IMG|AUDIO|VIDEO|TOOLS?|[gs]?MASK|PREFIX|MIDDLE|SUFFIX|[BE]O[ST]"
-)
-_JOINED = r"[^\W_]*[_:\u2581][\w:\u2581]*"  # a name of parts: image_soft_token, seed:bos
-# What opens a tag of ours, the name of a chat role, or a marker that a chat template writes for itself: many servers
-# read it in a message as in their own template, so that a turn could end the user's part and open one of the system.
-# A marker is known by its shape: a pipe inside its brackets, a name of parts or a reserved one and nothing else between
-# angle brackets, capitals between square ones, a tilde among brackets (MiniMax).
-_MARKER = re.compile(
-    rf"{_ANGLE}(?=\s*[/\\]?\s*(?:{_TAGS})\b"
-    rf"|<?\s*[|\uff5c]|\w+[|\uff5c]>|/?(?:{_TOKENS}|{_JOINED})>|<\s*/?\w+>>|(?:function|parameter)=)"
-    rf"|\[(?=[|\uff5c]\w|(?-i:\s*/?(?:{_CAPITALS}|(?=[A-Z_]*_)[A-Z][A-Z_]*_\w+)\])|unused\w*\])"
-    r"|[\[\]](?=[\w!]{0,4}~[\w!]{0,4}[\[\]])|\](?=<\])|>(?=(?-i:>[A-Z_]+<<))|\u25c1(?=/?\w+\u25b7)",
-    re.IGNORECASE,
-)
-_QUOTES = re.compile(r"[\s\"\u201c\u201d\u201e\u201f\u2033\u2036\u00ab\u00bb\uff02<>\uff1c\uff1e]+")
 
 
 def escape(text: str) -> str:
@@ -178,17 +188,6 @@ def caption_line(caption: str | None) -> str:
     return f"\n[picture: {caption}]" if caption else ""
 
 
-Schema = dict[str, Any]
-TIERS = ("exact", "inferrable", "partial", "none")
-STATUSES = ("supported", "open", "waived")
-GAPS = ("entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted")
-ACTIONS: tuple[Action, ...] = get_args(Action)
-KINDS = ("event", "state", "opinion", "plan", "image")
-LABEL = 40  # characters
-SENTENCE = 400  # characters
-LONG = 4_000  # characters of an answer, which may be a list or a summary
-
-
 def _object(**fields: Schema) -> Schema:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
@@ -220,8 +219,6 @@ def explore_with(tools: tuple[Tool, ...]) -> Schema:
     return {**EXPLORE, "properties": {**EXPLORE["properties"], "calls": {**calls, "items": call}}}
 
 
-NUMBER: Schema = {"type": "number"}
-YES_NO: Schema = {"type": "boolean"}
 NAME, LINE = _text(LABEL), _text(SENTENCE)
 
 _NEEDS = _list(_object(id=NAME, status=_one_of(STATUSES), evidence=_list(NAME, 12), why=LINE), 12)

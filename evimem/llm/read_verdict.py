@@ -50,6 +50,26 @@ MAX_CITATIONS = 20
 NO_ANSWER = "the evidence does not hold the answer"
 UNSUPPORTED = "the answer cites nothing that was shown"
 _REFUSALS = frozenset(ENGLISH.words("replies.no_answer"))
+MOST_DRAFT = 1_000  # characters
+
+MAX_GAPS = 8
+MAX_CLAIMS = 12
+MOST_REQUIREMENTS = 12  # of a question, those that the model added included
+MAX_SENTENCE = 400
+_FLAGS = {"exact": Tier.EXACT, "exact_match": Tier.EXACT, "inferrable": Tier.INFERRABLE, "partial": Tier.PARTIAL}
+_WANTED = ("tier", *_FLAGS)
+
+_KINDS: tuple[GapKind, ...] = ("entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted")
+
+MOST_ANSWER = 1_000  # characters
+MOST_CANDIDATES = 40  # keywords that a request lists: those that a question matches, never a vocabulary
+
+MOST_RESULTS = 24  # of the newest calls that a request lists
+MOST_ROWS = 12  # of each
+MOST_KEY = 300  # characters
+CALLED = Verdict(Tier.PARTIAL, 0.5, reason="tools were called before anything was said of the evidence", mapped=False)
+_TURNS = frozenset(("event_time", "event_cues", "event_context"))  # tools that are called on an item
+_FIELDS = ("calls", "tier")  # one of which a reply has
 
 
 def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Draft:
@@ -104,9 +124,6 @@ def _cited(turn: Turn, quote: str) -> Citation:
     return Citation(turn.id, None, "")
 
 
-MOST_DRAFT = 1_000  # characters
-
-
 def read_decision(text: str, view: View, shown: ShownEvidence) -> Decided:
     """Return the decision in a reply. Raise ReplyError when it has no action, tier or confidence."""
     reply = read(text, "decide", ("action", "decision", "tier"), form=reply_form("decide"))
@@ -136,14 +153,6 @@ def _withdrawn(reply: Mapping[str, Any]) -> dict[int, str]:
         if label.isdecimal() and int(label[:6]) and why:
             found[int(label[:6]) - 1] = why
     return found
-
-
-MAX_GAPS = 8
-MAX_CLAIMS = 12
-MOST_REQUIREMENTS = 12  # of a question, those that the model added included
-MAX_SENTENCE = 400
-_FLAGS = {"exact": Tier.EXACT, "exact_match": Tier.EXACT, "inferrable": Tier.INFERRABLE, "partial": Tier.PARTIAL}
-_WANTED = ("tier", *_FLAGS)
 
 
 @dataclass(slots=True)
@@ -271,13 +280,6 @@ def _gap(entry: Any) -> Gap | None:
     return Gap(kind, about, text or f"too little about {about}")
 
 
-_KINDS: tuple[GapKind, ...] = ("entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted")
-
-
-MOST_ANSWER = 1_000  # characters
-MOST_CANDIDATES = 40  # keywords that a request lists: those that a question matches, never a vocabulary
-
-
 def choose_request(question: str, candidates: Sequence[Keyword], most: int) -> Complete:
     """Return the request to choose among the keywords that a question matches."""
     rows = [
@@ -330,14 +332,6 @@ def read_considered(text: str, view: View, shown: ShownEvidence) -> Considered:
 
 def _labels(candidates: Sequence[Keyword]) -> dict[str, Keyword]:
     return {f"k{number}": one for number, one in enumerate(candidates[:MOST_CANDIDATES], 1)}
-
-
-MOST_RESULTS = 24  # of the newest calls that a request lists
-MOST_ROWS = 12  # of each
-MOST_KEY = 300  # characters
-CALLED = Verdict(Tier.PARTIAL, 0.5, reason="tools were called before anything was said of the evidence", mapped=False)
-_TURNS = frozenset(("event_time", "event_cues", "event_context"))  # tools that are called on an item
-_FIELDS = ("calls", "tier")  # one of which a reply has
 
 
 def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Complete:

@@ -16,6 +16,7 @@ from .json_values import mismatch_error, time_of
 
 _SPOKEN = {"text", "multimodal_text"}
 _SPEAKERS = {"user", "assistant"}
+_ROLES = {"human": "user", "assistant": "assistant"}
 
 
 def read_chatgpt(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
@@ -154,9 +155,6 @@ def _pictures(message: Mapping[str, Any]) -> str | None:
 def _name(conversation: object) -> str:
     name = conversation.get("conversation_id") or conversation.get("id") if isinstance(conversation, dict) else None
     return repr(name)
-
-
-_ROLES = {"human": "user", "assistant": "assistant"}
 
 
 def read_claude(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:

@@ -17,6 +17,23 @@ from ..errors import ImportFailed
 from ..types.values import Turn
 from .json_values import parse
 
+Read = TypeVar("Read", bound=Turn)
+
+MAX_BYTES = 4 << 30  # of one member; it is streamed, never held in memory
+MAX_RATIO = 100  # unpacked to packed: about 10 for text, about 1,000 for a zip bomb
+RATIO_COUNTS_FROM = 8 << 20  # bytes: a small file may be repetitive
+
+MAX_ELEMENT = 64 << 20  # bytes of one element (one conversation): bounds the memory used for a hostile file
+_CONVERSATIONS = re.compile(r"conversations(?:-\d+)?")
+_CHUNK = 1 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NO_SPACE = re.compile(rb"\S")
+_QUOTE_OR_BRACKET = re.compile(rb'["\[\]{},]')
+_QUOTE_OR_ESCAPE = re.compile(rb'["\\]')
+
+_READ = (".json", ".txt")  # what messages stand in; the pictures of an export are left where they are
+MAX_WHOLE = 256 << 20  # bytes of a file that is parsed as a whole: bounds the memory used for a hostile one
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
@@ -51,7 +68,6 @@ class RefusedItem:
         return f"{self.where}: {self.why}"
 
 
-Read = TypeVar("Read", bound=Turn)
 Refuse: TypeAlias = Callable[[RefusedItem], None]
 
 
@@ -71,11 +87,6 @@ def readable(messages: Iterable[Any], where: str, read: Callable[[Any], Read | N
 def raise_refused(item: RefusedItem) -> None:
     """Raise ImportFailed for a refused item. To collect refused items and continue, pass `some_list.append` instead."""
     raise ImportFailed(str(item))
-
-
-MAX_BYTES = 4 << 30  # of one member; it is streamed, never held in memory
-MAX_RATIO = 100  # unpacked to packed: about 10 for text, about 1,000 for a zip bomb
-RATIO_COUNTS_FROM = 8 << 20  # bytes: a small file may be repetitive
 
 
 @contextmanager
@@ -119,15 +130,6 @@ class _Counted(io.RawIOBase):
                 f"a ratio of {MAX_RATIO} and {MAX_BYTES >> 30} GiB: if you trust it, unpack it and give the .json"
             )
         return len(data)
-
-
-MAX_ELEMENT = 64 << 20  # bytes of one element (one conversation): bounds the memory used for a hostile file
-_CONVERSATIONS = re.compile(r"conversations(?:-\d+)?")
-_CHUNK = 1 << 20
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_NO_SPACE = re.compile(rb"\S")
-_QUOTE_OR_BRACKET = re.compile(rb'["\[\]{},]')
-_QUOTE_OR_ESCAPE = re.compile(rb'["\\]')
 
 
 def elements(file: BinaryIO, name: str) -> Iterator[Any]:
@@ -245,10 +247,6 @@ class _Cursor:
         chunk = self._file.read(_CHUNK)
         self._buffer += chunk
         return bool(chunk)
-
-
-_READ = (".json", ".txt")  # what messages stand in; the pictures of an export are left where they are
-MAX_WHOLE = 256 << 20  # bytes of a file that is parsed as a whole: bounds the memory used for a hostile one
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,14 +25,6 @@ SOURCES = {
     "chats": "our conversations stand in benchmarks/chats of the source code of evimem, and in no wheel",
     "report": "a report is a Markdown file, such as benchmarks/README.md of the source code of evimem",
 }
-
-
-def check_present(name: str, path: Path) -> None:
-    """Raise ImportFailed, with where to get it, if there is no data set of this name at a path."""
-    if not path.exists():
-        raise ImportFailed(f"there is nothing at {str(path)!r}; {SOURCES[name]}")
-
-
 KNOWN_FILES = {
     "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4": "the published file, ten conversations",
     "2ba19efc8b4340f6e33750bea626723e1571674965226e6f65e91d6a08a3aecb": "the development file, five conversations",
@@ -40,6 +32,14 @@ KNOWN_FILES = {
 _SESSION = re.compile(r"session_(\d+)")
 _EVIDENCE = re.compile(r"D:?(\d+):0*(\d+)")
 _DATE = "%I:%M %p on %d %B, %Y"  # "1:56 pm on 8 May, 2023", by the speakers' own clocks
+
+_SESSION_DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2}) \(\w+\) (\d{2}):(\d{2})")
+
+
+def check_present(name: str, path: Path) -> None:
+    """Raise ImportFailed, with where to get it, if there is no data set of this name at a path."""
+    if not path.exists():
+        raise ImportFailed(f"there is nothing at {str(path)!r}; {SOURCES[name]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +133,6 @@ def _time(text: str) -> datetime:
         return datetime.strptime(text.upper(), _DATE)
     except ValueError as error:
         raise mismatch_error("a session's date", text, "one like '1:56 pm on 8 May, 2023'") from error
-
-
-_SESSION_DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2}) \(\w+\) (\d{2}):(\d{2})")
 
 
 @dataclass(frozen=True, slots=True)

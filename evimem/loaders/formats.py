@@ -22,6 +22,12 @@ from .messengers import looks_like_whatsapp, read_discord, read_slack, read_tele
 
 _STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
 _KNOWN_BY = frozenset((*WHO, "author", "type", "kind", "parts", "lc"))  # keys of a message
+MAX_LINE = 8 << 20  # bytes: room for a turn of 1 MiB with every character escaped
+_STRINGS = ("id", "session", "speaker", "text", "caption", "role")
+FIELDS = (*_STRINGS, "time", "metadata")
+
+_START = 1 << 20  # bytes of a file in which its form is sought
+_TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[\[\]{},]', re.DOTALL)
 
 
 def read_messages(
@@ -102,11 +108,6 @@ def _time(message: Mapping[str, Any], latest: datetime | None) -> datetime:
     return latest + _STEP
 
 
-MAX_LINE = 8 << 20  # bytes: room for a turn of 1 MiB with every character escaped
-_STRINGS = ("id", "session", "speaker", "text", "caption", "role")
-FIELDS = (*_STRINGS, "time", "metadata")
-
-
 def read_turns(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Turn]:
     """Yield the turn of each line; the file is read line by line.
 
@@ -159,10 +160,6 @@ def _check_names(row: dict[str, Any]) -> None:
         )
     if not row.get("speaker"):
         raise ValueError("no speaker; expected an object with speaker, text and time")
-
-
-_START = 1 << 20  # bytes of a file in which its form is sought
-_TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[\[\]{},]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

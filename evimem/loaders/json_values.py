@@ -22,6 +22,24 @@ from ..errors import shown
 
 _FRACTION = re.compile(r"\.(\d+)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+Json = Any  # what `json.loads` returns
+
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.=+-]+)*;base64,([\w+/\s-]*={0,2})\s*")
+_EMBEDDED = re.compile(r"data:([\w.+-]+/[\w.+-]+)(?:;[\w.=+-]+)*;base64,([A-Za-z0-9+/_-]{750,}={0,2})")  # half a KB
+_BASE64 = re.compile(r"[A-Za-z0-9+/_\s-]{4,}={0,2}\s*")
+_SOLID = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+_DATA_KEYS = frozenset(("data", "bytes", "file_data", "base64", "b64_json", "image", "images", "audio", "blob"))
+_TYPES = ("media_type", "mimeType", "mime_type", "mediaType", "image_mimetype", "contentType", "format")
+_BESIDE = frozenset((*_TYPES, "transcript"))
+_OPAQUE = frozenset(("encrypted_content", "signature", "thoughtSignature", "thought_signature"))  # a provider's own
+_LONG = 1 << 16  # characters of base64 alone that are no text, whatever they are called
+_ANY = "application/octet-stream"
+_BEGINNINGS = (
+    (b"\xff\xd8\xff", "image/jpeg"), (b"\x89PNG", "image/png"), (b"GIF8", "image/gif"), (b"%PDF", "application/pdf"),
+    (b"ID3", "audio/mpeg"), (b"OggS", "audio/ogg"),
+)  # fmt: skip
+_OF_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
+_NAMES = {"image": "picture", "audio": "audio", "video": "video"}
 
 
 def parse(data: bytes) -> Any:
@@ -76,26 +94,6 @@ def _parse_surrogates(data: bytes, first: orjson.JSONDecodeError) -> Any:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
-
-
-Json = Any  # what `json.loads` returns
-
-_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.=+-]+)*;base64,([\w+/\s-]*={0,2})\s*")
-_EMBEDDED = re.compile(r"data:([\w.+-]+/[\w.+-]+)(?:;[\w.=+-]+)*;base64,([A-Za-z0-9+/_-]{750,}={0,2})")  # half a KB
-_BASE64 = re.compile(r"[A-Za-z0-9+/_\s-]{4,}={0,2}\s*")
-_SOLID = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
-_DATA_KEYS = frozenset(("data", "bytes", "file_data", "base64", "b64_json", "image", "images", "audio", "blob"))
-_TYPES = ("media_type", "mimeType", "mime_type", "mediaType", "image_mimetype", "contentType", "format")
-_BESIDE = frozenset((*_TYPES, "transcript"))
-_OPAQUE = frozenset(("encrypted_content", "signature", "thoughtSignature", "thought_signature"))  # a provider's own
-_LONG = 1 << 16  # characters of base64 alone that are no text, whatever they are called
-_ANY = "application/octet-stream"
-_BEGINNINGS = (
-    (b"\xff\xd8\xff", "image/jpeg"), (b"\x89PNG", "image/png"), (b"GIF8", "image/gif"), (b"%PDF", "application/pdf"),
-    (b"ID3", "audio/mpeg"), (b"OggS", "audio/ogg"),
-)  # fmt: skip
-_OF_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
-_NAMES = {"image": "picture", "audio": "audio", "video": "video"}
 
 
 def kept(value: object, key: str = "", around: Mapping[Any, Any] | None = None) -> Json:

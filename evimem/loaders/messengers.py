@@ -24,6 +24,38 @@ _SPOKEN_ON_SLACK = {None, "bot_message", "slackbot_response", "me_message", "thr
 _TELEGRAM_FILES = {"photo": "picture", "sticker_emoji": "sticker", "contact_information": "contact", "poll": "poll"}
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SLACK_LINK = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
+MAX_LINE = 8 << 20
+_EAST_ASIAN = re.compile("[\u4e00-\u9fff\uac00-\ud7a3]")
+DATE_ORDERS = ("dmy", "mdy", "ymd")
+_MORNING = "am|a m|上午|凌晨|早上|午前|오전|ص|ق ظ|πμ|de|öö|sa|पूर्वाह्न".split("|")
+_EVENING = "pm|p m|下午|中午|晚上|午後|오후|م|ب ظ|μμ|du|ös|ch|अपराह्न".split("|")
+_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_HEAD = re.compile(
+    r"(?P<open>\[)?(?P<date>\d{1,4}(?P<mark>[/.\-])\s?\d{1,2}(?P=mark)\s?\d{1,4})\.?[,،]?\s+"
+    r"(?P<before>[^\W\d_][^\d\[\]:\-]{0,12}?)?\s?(?P<clock>\d{1,2}[:.]\d{2}(?:[:.]\d{2})?)"
+    r"(?:\s?(?P<after>[^\W\d_][^\d\[\]:\-]{0,9}?))?(?(open)\]|\s?[-\u2013:])\s(?P<rest>.*)",
+    re.DOTALL,
+)
+_ATTACHED = re.compile(r"<[^<>:]{2,30}: ([^<>]+\.\w{2,4})>|(\S[^()\n]*\.\w{2,4}) \([^()]{4,40}\)")
+_OMITTED = re.compile(r"<[^<>]{4,40}>")
+_EDITED = re.compile(
+    r"\s*\u200e?<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje|"
+    r"Ce message a été modifié|Questo messaggio è stato modificato|Mensagem editada)>\s*$"
+)
+_DELETED = re.compile(
+    r"(?:You deleted this message|This message was deleted|Diese Nachricht wurde gelöscht|Du hast diese Nachricht "
+    r"gelöscht|Se eliminó este mensaje|Eliminaste este mensaje|Ce message a été supprimé|Vous avez supprimé ce message|"
+    r"Questo messaggio è stato eliminato|Hai eliminato questo messaggio|Mensagem apagada|Você apagou esta mensagem|"
+    r"Dit bericht is verwijderd)\.?"
+)
+_KINDS = {  # what stands for a file that was not exported, behind the mark that no person types
+    "picture": "image|photo|bild|imagen|foto|immagine|imagem|afbeelding",
+    "video": "video|vídeo|vidéo|gif",
+    "audio": "audio|áudio|ptt|nota de voz",
+    "sticker": "sticker|figurinha",
+    "file": "document|dokument|documento|contact|kontaktkarte|contacto",
+}
+_LEFT_OUT = {re.compile(rf"(?:{words})(?:\s\S+){{1,2}}", re.IGNORECASE): kind for kind, words in _KINDS.items()}
 
 
 def read_telegram(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Turn]:
@@ -169,40 +201,6 @@ def _list(value: Any, part: Part) -> list[Any]:
     if value is not None and not isinstance(value, list):
         raise ImportFailed(f"{part.name!r} holds {shown(value, 40)}; expected a JSON list there")
     return value or []
-
-
-MAX_LINE = 8 << 20
-_EAST_ASIAN = re.compile("[\u4e00-\u9fff\uac00-\ud7a3]")
-DATE_ORDERS = ("dmy", "mdy", "ymd")
-_MORNING = "am|a m|上午|凌晨|早上|午前|오전|ص|ق ظ|πμ|de|öö|sa|पूर्वाह्न".split("|")
-_EVENING = "pm|p m|下午|中午|晚上|午後|오후|م|ب ظ|μμ|du|ös|ch|अपराह्न".split("|")
-_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-_HEAD = re.compile(
-    r"(?P<open>\[)?(?P<date>\d{1,4}(?P<mark>[/.\-])\s?\d{1,2}(?P=mark)\s?\d{1,4})\.?[,،]?\s+"
-    r"(?P<before>[^\W\d_][^\d\[\]:\-]{0,12}?)?\s?(?P<clock>\d{1,2}[:.]\d{2}(?:[:.]\d{2})?)"
-    r"(?:\s?(?P<after>[^\W\d_][^\d\[\]:\-]{0,9}?))?(?(open)\]|\s?[-\u2013:])\s(?P<rest>.*)",
-    re.DOTALL,
-)
-_ATTACHED = re.compile(r"<[^<>:]{2,30}: ([^<>]+\.\w{2,4})>|(\S[^()\n]*\.\w{2,4}) \([^()]{4,40}\)")
-_OMITTED = re.compile(r"<[^<>]{4,40}>")
-_EDITED = re.compile(
-    r"\s*\u200e?<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje|"
-    r"Ce message a été modifié|Questo messaggio è stato modificato|Mensagem editada)>\s*$"
-)
-_DELETED = re.compile(
-    r"(?:You deleted this message|This message was deleted|Diese Nachricht wurde gelöscht|Du hast diese Nachricht "
-    r"gelöscht|Se eliminó este mensaje|Eliminaste este mensaje|Ce message a été supprimé|Vous avez supprimé ce message|"
-    r"Questo messaggio è stato eliminato|Hai eliminato questo messaggio|Mensagem apagada|Você apagou esta mensagem|"
-    r"Dit bericht is verwijderd)\.?"
-)
-_KINDS = {  # what stands for a file that was not exported, behind the mark that no person types
-    "picture": "image|photo|bild|imagen|foto|immagine|imagem|afbeelding",
-    "video": "video|vídeo|vidéo|gif",
-    "audio": "audio|áudio|ptt|nota de voz",
-    "sticker": "sticker|figurinha",
-    "file": "document|dokument|documento|contact|kontaktkarte|contacto",
-}
-_LEFT_OUT = {re.compile(rf"(?:{words})(?:\s\S+){{1,2}}", re.IGNORECASE): kind for kind, words in _KINDS.items()}
 
 
 @dataclass(frozen=True, slots=True)

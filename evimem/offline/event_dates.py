@@ -32,6 +32,10 @@ _GRANULAR = {
 _ABOUT = 0.5  # how far the sentence must be about the one who is asked about
 _RIVAL = 0.6  # share of its strength from which another sentence with another date speaks against it
 _SOON = timedelta(days=14)  # after which "it" is something else
+_FORM_WORDS = frozenset(ENGLISH.words("asked_dates.form_words"))
+_DID = re.compile(r"\bdid\b", re.IGNORECASE)
+_YEAR = re.compile(r"\d{4}")
+_MEASURED = re.compile(r"[-\u2212]?\d[\d.,]*\s?\w*")  # a number of the question with its unit
 
 
 def _compiled(lists: Mapping[str, Sequence[str]]) -> dict[str, re.Pattern[str]]:
@@ -42,10 +46,6 @@ _FORMS, _PATTERNS = _compiled(ENGLISH.lists("asked_dates.forms")), _compiled(ENG
 _YEARLY, _BORN, _NOT_STATED, _ANCHORED, _CORRECTS = (
     _PATTERNS[name] for name in ("yearly", "born", "not_stated", "anchored", "corrects")
 )
-_FORM_WORDS = frozenset(ENGLISH.words("asked_dates.form_words"))
-_DID = re.compile(r"\bdid\b", re.IGNORECASE)
-_YEAR = re.compile(r"\d{4}")
-_MEASURED = re.compile(r"[-\u2212]?\d[\d.,]*\s?\w*")  # a number of the question with its unit
 
 
 def date_of_event(view: View, matches: Matches, conventions: Conventions) -> ShortAnswer | None:

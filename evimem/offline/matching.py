@@ -24,6 +24,44 @@ from ..types.values import Turn
 from ..types.vectors import Vectors
 
 Place = tuple[int, int]  # half-open, characters
+# Bounds on what is read of one turn: a message of a megabyte must not take longer than a long letter.
+_MOST_TEXT = 10_000  # characters
+_MOST_UNITS = 200
+_LONGEST = 600  # characters of a sentence
+# Sentences of a longer turn that are compared with a question: of a found turn those of the passage that was found,
+# this many around it, and this many others; of a turn beside one that was found, those others alone.
+_ALL = 12
+_AROUND = 2
+_OTHERS = 6
+_ROOT = 5  # letters of a word that a sentence must have to be one of the others
+
+# How far a sentence is about its speaker and about its addressee (weights from 0 to 1), by the persons it uses.
+QUESTION_TO_YOU = (0.0, 1.0)
+QUESTION = (0.0, 0.5)
+YOU_ONLY = (0.3, 1.0)
+I_ONLY = (1.0, 0.0)
+YOU_AND_I = (0.8, 0.5)
+NO_PERSON = (0.8, 0.3)
+ADVICE = (0.3, 0.5)  # an assistant's sentence without a person is about what the addressee asked
+ADVICE_TO_YOU = (0.0, 1.0)
+
+# What the dialogue adds to the score of a sentence: shares of the best score of its own turn, of the question that
+# its turn answers, and of the turns before and after it.
+TURN_SHARE = 0.5
+QUESTION_SHARE = 0.25
+NEAR_SHARE = 0.25
+
+RELATED = 0.5  # cosine from which two words count as related
+MOST_RELATED = 0.9  # what a related word counts at most: less than the word itself
+COMMON = 0.15  # weight of the commonest word
+SAID = 0.9  # how far a sentence is about its speaker when the question is what they said
+_SAYING = re.compile(rf"\b(?:{'|'.join(ENGLISH.words('questions.saying'))})\w*\b", re.IGNORECASE)
+# Rarity, from the order of the vocabulary: it begins with punctuation and single characters, and words follow, the most
+# frequent first. Ranks below the first bound count as common, above the second as rare.
+_CHARACTERS = 900  # lines that are no words
+
+_EMBEDDER = StaticEmbedder()
+Array = NDArray[np.float32]
 
 
 def passages(view: View) -> dict[str, Place | None]:
@@ -64,26 +102,6 @@ def _any(*kinds: str) -> re.Pattern[str]:
 
 _FIRST = _any("first", "first_plural", "reflexive_plural_first")
 _SECOND = _any("second", "reflexive_plural_second", "informal_second")
-# Bounds on what is read of one turn: a message of a megabyte must not take longer than a long letter.
-_MOST_TEXT = 10_000  # characters
-_MOST_UNITS = 200
-_LONGEST = 600  # characters of a sentence
-# Sentences of a longer turn that are compared with a question: of a found turn those of the passage that was found,
-# this many around it, and this many others; of a turn beside one that was found, those others alone.
-_ALL = 12
-_AROUND = 2
-_OTHERS = 6
-_ROOT = 5  # letters of a word that a sentence must have to be one of the others
-
-# How far a sentence is about its speaker and about its addressee (weights from 0 to 1), by the persons it uses.
-QUESTION_TO_YOU = (0.0, 1.0)
-QUESTION = (0.0, 0.5)
-YOU_ONLY = (0.3, 1.0)
-I_ONLY = (1.0, 0.0)
-YOU_AND_I = (0.8, 0.5)
-NO_PERSON = (0.8, 0.3)
-ADVICE = (0.3, 0.5)  # an assistant's sentence without a person is about what the addressee asked
-ADVICE_TO_YOU = (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,24 +247,9 @@ def _weights(text: str, *, asks: bool, assists: bool) -> tuple[float, float]:
     return ADVICE if assists else NO_PERSON
 
 
-# What the dialogue adds to the score of a sentence: shares of the best score of its own turn, of the question that
-# its turn answers, and of the turns before and after it.
-TURN_SHARE = 0.5
-QUESTION_SHARE = 0.25
-NEAR_SHARE = 0.25
 # How far a word said there counts as said by the sentence.
 TURN_WORDS, QUESTION_WORDS, NEAR_WORDS = 0.9, 0.8, 0.6
-RELATED = 0.5  # cosine from which two words count as related
-MOST_RELATED = 0.9  # what a related word counts at most: less than the word itself
-COMMON = 0.15  # weight of the commonest word
-SAID = 0.9  # how far a sentence is about its speaker when the question is what they said
-_SAYING = re.compile(rf"\b(?:{'|'.join(ENGLISH.words('questions.saying'))})\w*\b", re.IGNORECASE)
-# Rarity, from the order of the vocabulary: it begins with punctuation and single characters, and words follow, the most
-# frequent first. Ranks below the first bound count as common, above the second as rare.
-_CHARACTERS = 900  # lines that are no words
 _COMMON_RANK, _RARE_RANK = 60, 30_000
-_EMBEDDER = StaticEmbedder()
-Array = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

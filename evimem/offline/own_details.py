@@ -78,6 +78,7 @@ _AMOUNT_BEFORE = re.compile(
 )
 _AMOUNT_AFTER = re.compile(rf"\s?[\d%{CURRENCY}\u00a2]")
 _LOOK_BACK = 30  # characters before a value that may belong to it
+Owners = Set[tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,6 @@ class Detail:
 
 
 Stated = Sequence[tuple[StatedSlot, Detail]]
-Owners = Set[tuple[str, ...]]
 UNCLEAR: Final = NotStated("")
 
 

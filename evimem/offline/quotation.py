@@ -41,6 +41,15 @@ _LATER = 2  # later turns that are quoted
 _NEAR = 0.8  # share of the search score of what told a value, from which a later turn is as near to the question
 _MAYBE = 0.5  # how far a sentence bears a form of answer that only looks like it may
 _LIGHT = frozenset(stem(word) for word in ENGLISH.words("quotations.light"))
+_PARTS = {
+    "number": NUMBER,
+    "unit": ENGLISH.any_of("questions.answer_units"),
+    "money": MONEY.pattern,
+    "size": SIZE.pattern,
+    "colour": ENGLISH.any_of("word_classes.colours.basic", "word_classes.colours.other"),
+}
+
+MOST = 6  # turns that are quoted
 
 
 def _compiled(*patterns: str) -> re.Pattern[str]:
@@ -50,13 +59,6 @@ def _compiled(*patterns: str) -> re.Pattern[str]:
     return re.compile(source, re.IGNORECASE)
 
 
-_PARTS = {
-    "number": NUMBER,
-    "unit": ENGLISH.any_of("questions.answer_units"),
-    "money": MONEY.pattern,
-    "size": SIZE.pattern,
-    "colour": ENGLISH.any_of("word_classes.colours.basic", "word_classes.colours.other"),
-}
 _NEWEST = _compiled(*ENGLISH.words("quotations.newest"))
 _OF_ASSISTANT = _compiled(*ENGLISH.words("quotations.of_assistant"))
 _NEWS, _ENDS = (frozenset(map(stem, ENGLISH.words(name))) for name in ("quotations.news", "quotations.ends"))
@@ -315,9 +317,6 @@ def _ending(text: str) -> tuple[int, int]:
 
 def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
-
-
-MOST = 6  # turns that are quoted
 
 
 def overview(view: View) -> tuple[Extract, ...]:

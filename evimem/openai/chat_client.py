@@ -23,6 +23,9 @@ COMPLETION_WINDOW = "24h"  # the only value that the API accepts
 MAX_RESULTS = 400_000_000  # bytes of a result file: 10,000 requests of 40 kB
 URL = "/v1/chat/completions"
 _FINISHED = {"completed", "failed", "expired", "cancelled"}
+T = TypeVar("T")
+_OWN = frozenset(f"{role}_{setting}" for role in ("judge", "answer", "extract") for setting in ("model", "temperature"))
+OnPiece = Callable[[str], None]
 
 
 async def submit_batch(client: Any, bodies: Mapping[str, Mapping[str, Any]]) -> str:
@@ -97,11 +100,6 @@ def _text_field(body: bytes, name: str) -> str:
     if not isinstance(value, str):
         raise ModelUnavailable("the server answered 200 with something that is no file or batch", retryable=True)
     return value
-
-
-T = TypeVar("T")
-_OWN = frozenset(f"{role}_{setting}" for role in ("judge", "answer", "extract") for setting in ("model", "temperature"))
-OnPiece = Callable[[str], None]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -59,6 +59,15 @@ _SECRETS = re.compile(
     rf"|\b(?:api[-_ ]?key|token|secret|password|authorization)[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic)\s+)?{_VALUE}"
     r"|\b(?=\w*\d)(?=\w*[a-z])\w{24,}\b)"
 )
+_TEXTS = ("model", "judge_model", "answer_model", "extract_model", "api_key")
+_COUNTS = {"dimension": 0, "max_retries": 0, "concurrency": 1, "batch": 1, "max_characters": 1}
+_MOST = 2**31 - 1
+_TEMPERATURES = ("temperature", "judge_temperature", "answer_temperature", "extract_temperature")
+_LONGEST = 86_400.0  # seconds of a deadline
+
+ANY_JSON = {"type": "json_object"}
+_SAID = {None, "text", "output_text"}  # types of parts that are the reply; others think, summarize, refer
+MOST_NAME = 100  # characters of a model's or a tool's name, or of an id
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +174,6 @@ def _codes(error: Any) -> list[str]:
     return list(dict.fromkeys(known))
 
 
-_TEXTS = ("model", "judge_model", "answer_model", "extract_model", "api_key")
-_COUNTS = {"dimension": 0, "max_retries": 0, "concurrency": 1, "batch": 1, "max_characters": 1}
-_MOST = 2**31 - 1
-_TEMPERATURES = ("temperature", "judge_temperature", "answer_temperature", "extract_temperature")
-_LONGEST = 86_400.0  # seconds of a deadline
-
-
 def check_settings(settings: Any, names: tuple[str, ...]) -> None:
     """Raise InvalidQuery for the first of these fields that has another type or range than its class documents."""
     for name in names:
@@ -217,11 +219,6 @@ def _is_url(value: object) -> bool:
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
-
-
-ANY_JSON = {"type": "json_object"}
-_SAID = {None, "text", "output_text"}  # types of parts that are the reply; others think, summarize, refer
-MOST_NAME = 100  # characters of a model's or a tool's name, or of an id
 
 
 def messages(request: Complete, *, tools: bool = False) -> list[dict[str, Any]]:

@@ -24,6 +24,33 @@ from .analysis import check_asked, hints, looked_for
 
 _PROBE = ("hello",)  # what any embedder can embed
 _LOG = logging.getLogger("evimem")
+MOST_READ = 200  # characters of a phrase that names an interval
+
+Over = Literal["turns", "facts", "both"]
+OVERS: tuple[Over, ...] = ("turns", "facts", "both")
+EACH = 4  # facts looked for, for each turn that is wanted
+_FIRST = 60.0  # of reciprocal rank fusion (Cormack et al. 2009)
+
+MOST_WISHES = 5  # the newest of them
+MOST_LENGTH = 300  # characters of a sentence that is a wish
+SEARCHED = 30  # turns of the user that have the words of a wish
+NEAREST = 12  # of these that are nearest to a question
+CUES = " ".join(ENGLISH.words("wishes.cues"))
+
+_any = ENGLISH.any_of
+_VERB = rf"(?:please\s+)?{_any('wishes.verbs')}\b"
+_ASKING = rf"(?:{_any('wishes.asking')},?\s+)"
+_NOW = _any("wishes.from_now_on")
+# Any verb as one commands with it: "always round up" is a wish, "always lost" and "never mind" are none.
+_OPEN_VERB = rf"(?:please\s+)?(?!{_any('wishes.no_wishes')}\b|\w+(?:ed|ing|[^s]s)\b)[a-z]\w+\b"
+_WISHES = (
+    re.compile(rf"(?:^|[,;:]\s*){_any('wishes.standing')}\s+{_OPEN_VERB}", re.IGNORECASE),
+    re.compile(rf"\b{_ASKING}+{_any('wishes.standing')}\s+{_OPEN_VERB}", re.IGNORECASE),
+    re.compile(rf"^{_ASKING}*{_any('wishes.whenever')}\s+I\s+{_any('wishes.saying')}\b.*,", re.IGNORECASE),
+    re.compile(rf"^(?:(?:and|but|also)\s+)?{_any('wishes.preferring')}\b", re.IGNORECASE),
+    re.compile(rf"(?:^|[,;:]\s*){_NOW},?\s+{_ASKING}*{_VERB}", re.IGNORECASE),
+    re.compile(rf"^{_ASKING}*{_VERB}.*\b{_NOW}\W*$", re.IGNORECASE),
+)
 
 
 class QuestionVectors:
@@ -79,9 +106,6 @@ def is_of_texts(error: EmbedderError | DimensionMismatch) -> Flow[bool]:
 def cause_of(error: BaseException) -> str:
     """Return the type of what an embedder raised: its words may quote the text."""
     return type(error.__cause__ or error).__name__
-
-
-MOST_READ = 200  # characters of a phrase that names an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +180,6 @@ def check_clock(name: str, bound: datetime | None, last: datetime | None) -> Non
         )
 
 
-Over = Literal["turns", "facts", "both"]
-OVERS: tuple[Over, ...] = ("turns", "facts", "both")
-EACH = 4  # facts looked for, for each turn that is wanted
-_FIRST = 60.0  # of reciprocal rank fusion (Cormack et al. 2009)
-
-
 def turns_stating(facts: Sequence[FactHit]) -> tuple[Hit, ...]:
     """Return the turns of facts, best first, each with its facts that were found and the place of the best."""
     stating: dict[str, list[FactHit]] = defaultdict(list)
@@ -185,28 +203,6 @@ def joined(by_words: Sequence[Hit], by_facts: Sequence[Hit]) -> tuple[Hit, ...]:
         for turn_id, hit in hits.items()
     ]
     return tuple(sorted(placed, key=lambda hit: -hit.score))
-
-
-MOST_WISHES = 5  # the newest of them
-MOST_LENGTH = 300  # characters of a sentence that is a wish
-SEARCHED = 30  # turns of the user that have the words of a wish
-NEAREST = 12  # of these that are nearest to a question
-CUES = " ".join(ENGLISH.words("wishes.cues"))
-
-_any = ENGLISH.any_of
-_VERB = rf"(?:please\s+)?{_any('wishes.verbs')}\b"
-_ASKING = rf"(?:{_any('wishes.asking')},?\s+)"
-_NOW = _any("wishes.from_now_on")
-# Any verb as one commands with it: "always round up" is a wish, "always lost" and "never mind" are none.
-_OPEN_VERB = rf"(?:please\s+)?(?!{_any('wishes.no_wishes')}\b|\w+(?:ed|ing|[^s]s)\b)[a-z]\w+\b"
-_WISHES = (
-    re.compile(rf"(?:^|[,;:]\s*){_any('wishes.standing')}\s+{_OPEN_VERB}", re.IGNORECASE),
-    re.compile(rf"\b{_ASKING}+{_any('wishes.standing')}\s+{_OPEN_VERB}", re.IGNORECASE),
-    re.compile(rf"^{_ASKING}*{_any('wishes.whenever')}\s+I\s+{_any('wishes.saying')}\b.*,", re.IGNORECASE),
-    re.compile(rf"^(?:(?:and|but|also)\s+)?{_any('wishes.preferring')}\b", re.IGNORECASE),
-    re.compile(rf"(?:^|[,;:]\s*){_NOW},?\s+{_ASKING}*{_VERB}", re.IGNORECASE),
-    re.compile(rf"^{_ASKING}*{_VERB}.*\b{_NOW}\W*$", re.IGNORECASE),
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,9 @@ from ..types.values import Turn
 from ..types.where import canonical
 from .validate import forget_clock, instant
 
+_PAGE = 2000  # turns read at once
+_COLUMNS = "seq, id, session, speaker, role, text, caption, time, instant, metadata, digest"
+
 
 class NameTable:
     """One table of names. A number is never given to another name, not even after its name was erased."""
@@ -68,10 +71,6 @@ class NameTable:
     def clear(self) -> None:
         """Delete every name."""
         self._db.delete(self._table)
-
-
-_PAGE = 2000  # turns read at once
-_COLUMNS = "seq, id, session, speaker, role, text, caption, time, instant, metadata, digest"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,13 @@ from ..errors import InvalidQuery, InvalidTurn, shown
 from ..types.public_value import json_bytes
 from ..types.values import Fact, TimeSpan, Turn
 
+MAX_TEXT = 1 << 20  # bytes of UTF-8 of a turn: its text, its caption and its metadata as JSON together
+MAX_NAME = 512  # characters of an id, a session or a speaker
+ROLES = ("user", "assistant", "system", "tool")
+
+_EPOCH = datetime(1970, 1, 1)
+_EPOCH_AWARE = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
 
 @dataclass(frozen=True, slots=True)
 class LocalTimes:
@@ -85,11 +92,6 @@ def zone_of(name: object) -> tzinfo:
     )
 
 
-MAX_TEXT = 1 << 20  # bytes of UTF-8 of a turn: its text, its caption and its metadata as JSON together
-MAX_NAME = 512  # characters of an id, a session or a speaker
-ROLES = ("user", "assistant", "system", "tool")
-
-
 class TurnValidator:
     """Validates the turns of one call.
 
@@ -140,10 +142,6 @@ def instant(time: datetime) -> int:
     """
     delta = time - (_EPOCH_AWARE if time.tzinfo else _EPOCH)
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
-
-
-_EPOCH = datetime(1970, 1, 1)
-_EPOCH_AWARE = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 def _time(turn: Turn, times: LocalTimes) -> datetime:

@@ -11,6 +11,8 @@ from ..types.values import Fact
 
 # Letters next to which a name is part of a longer word: not those of scripts without spaces, but Indic signs.
 _LETTER = "[^\\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff]|[\u0900-\u0dff]"
+_SEVERAL = 4  # letters of a name whose last "s" may be that of several, or of a possessive that is written twice
+_SHORTEST = 5  # letters of a name whose last "n" may make an adjective of it: "Anna" comes from no "Ann"
 
 
 class NameSearch:
@@ -80,10 +82,6 @@ def is_about(fact: Fact, speaker: str, entity: str) -> bool:
 def is_named_in(fact: Fact, entity: str) -> bool:
     """Return whether the subject or the object of a fact names an entity."""
     return names(fact.subject, entity) or names(fact.object, entity)
-
-
-_SEVERAL = 4  # letters of a name whose last "s" may be that of several, or of a possessive that is written twice
-_SHORTEST = 5  # letters of a name whose last "n" may make an adjective of it: "Anna" comes from no "Ann"
 
 
 def other_forms(name: str) -> tuple[str, ...]:

@@ -10,6 +10,24 @@ from collections.abc import Iterable
 from ..lang import ENGLISH
 
 Range = tuple[int, int]
+# These may be the last word of a sentence, so they bind only to a lower-case letter or a digit.
+_MAY_END = frozenset(ENGLISH.words("terms.abbreviations_that_may_end"))
+_ABBREVIATIONS = _MAY_END.union(ENGLISH.words("terms.abbreviations"))
+# "St. Ives" and "Mt. Etna", but "on Elm St. Then": they bind unless a name stands before them
+_BEFORE_NAMES = frozenset(ENGLISH.words("terms.abbreviations_before_names"))
+
+# What may end a sentence: a line break, or marks and emoji, with the closing quotes and brackets after them.
+_END = re.compile(
+    "(?:\n+|[.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff])"
+    "[.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff\ufe0f\u200d]*"
+    "[\"'\u201d\u2019)\\]*_\u300d\u300f]*"
+)
+
+_LAST_WORD = re.compile(r"""[^\s(\["'\u201c\u2018]+$""")
+_MARKER = re.compile(r"(?:[-*>\u2022\u2023\u25e6\u2013\u2014]|\(?\d{1,3}[.)]|#{1,6})\s+")
+_MARKERS = frozenset("-*(#>0123456789\u2022\u2023\u25e6\u2013\u2014")
+_TRAILING_OFF = ("..", "\u2026")
+_LOOK_BACK = 16  # characters before a full stop that are searched for its word
 
 
 def merged(ranges: Iterable[Range], gap: int = 0) -> list[Range]:
@@ -32,24 +50,7 @@ def scripts(text: str) -> Counter[str]:
     return Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in text if letter.isalpha())
 
 
-# These may be the last word of a sentence, so they bind only to a lower-case letter or a digit.
-_MAY_END = frozenset(ENGLISH.words("terms.abbreviations_that_may_end"))
-_ABBREVIATIONS = _MAY_END.union(ENGLISH.words("terms.abbreviations"))
-# "St. Ives" and "Mt. Etna", but "on Elm St. Then": they bind unless a name stands before them
-_BEFORE_NAMES = frozenset(ENGLISH.words("terms.abbreviations_before_names"))
-
-# What may end a sentence: a line break, or marks and emoji, with the closing quotes and brackets after them.
-_END = re.compile(
-    "(?:\n+|[.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff])"
-    "[.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff\ufe0f\u200d]*"
-    "[\"'\u201d\u2019)\\]*_\u300d\u300f]*"
-)
 _MARKS, _FULL_WIDTH = frozenset(".!?\u2026"), frozenset("\u3002\uff01\uff1f")
-_LAST_WORD = re.compile(r"""[^\s(\["'\u201c\u2018]+$""")
-_MARKER = re.compile(r"(?:[-*>\u2022\u2023\u25e6\u2013\u2014]|\(?\d{1,3}[.)]|#{1,6})\s+")
-_MARKERS = frozenset("-*(#>0123456789\u2022\u2023\u25e6\u2013\u2014")
-_TRAILING_OFF = ("..", "\u2026")
-_LOOK_BACK = 16  # characters before a full stop that are searched for its word
 
 
 def sentences(text: str) -> list[tuple[int, int]]:

@@ -17,6 +17,51 @@ from ..types.attempt import attempt
 
 _VC = re.compile("v+c+")
 _LETTERS = str.maketrans({**dict.fromkeys("bcdfghjklmnpqrstvwxz", "c"), **dict.fromkeys("aeiou", "v")})
+# What a writer may leave out: accents of Latin, Greek and Cyrillic letters, Hebrew and Arabic vowel points, the Arabic
+# hamza on a carrier and the stretching tatweel, the Indic nukta, joiners. Marks that make another letter or syllable
+# stay: Indic vowel signs and viramas, the voicing marks of kana, Thai vowels and tones.
+_OPTIONAL = re.compile(
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d"
+    "\u20d0-\u20f0\ufe20-\ufe2f]+"
+)
+
+# Scripts written without spaces. Where the script changes, a word mostly ends.
+_IDEOGRAPHS = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HIRAGANA = "\u3041-\u309f"
+_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+_SOUTHEAST = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+_UNSPACED = _IDEOGRAPHS + _HIRAGANA + _KATAKANA + _SOUTHEAST
+_SIGNS = (  # vowel signs and tones of the last group: parts of the character before them
+    "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u17dd]*"
+)
+_CHARACTER = re.compile(rf"(?=[{_SOUTHEAST}])[^\W_]{_SIGNS}|[{_IDEOGRAPHS}{_HIRAGANA}{_KATAKANA}]")
+# Indic vowel signs and viramas are part of a word, but no letters for `re`: all of these blocks but the dandas.
+_LETTER = rf"(?:[^\W_{_UNSPACED}]|[\u0900-\u0963\u0966-\u0dff])"
+_WORD = re.compile(
+    rf"(?P<ideographs>[{_IDEOGRAPHS}]+)"
+    rf"|(?P<run>[{_HIRAGANA}\u30fc]+|[{_KATAKANA}]+|(?:(?=[{_SOUTHEAST}])[^\W_]{_SIGNS})+)"
+    rf"|{_LETTER}+(?:'{_LETTER}+)*"
+)
+_SPACED_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_PLAIN_WORD = re.compile(r"[^\W_]+")
+_NEEDS_CUTTING = re.compile(rf"[\u0900-\u0dff{_UNSPACED}]")
+_ENDING = re.compile(r"(?:n't|'(?:s|m|re|ve|ll|d|t))$")
+# Words that lost their vowel before another: French "l'appartement", Italian "dell'acqua".
+_ELISIONS = {code: Language(code).words("common.elisions") for code in ("fr", "it")}
+_MAY_ELIDE = re.compile(rf"\b(?:{'|'.join(sorted({*_ELISIONS['fr'], *_ELISIONS['it']}))})'(?=[^\W\d_]{{2}})")
+_MAX_LENGTH = 40  # characters of a word that count; longer ones are links and encodings
+
+STOP_WORDS = frozenset(ENGLISH.words("terms.stop_words"))
+
+TABLE = Path(__file__).with_name("data") / "vocabulary_stems.txt"
+
+ANCHORED = 0.5  # share of a phrase's terms that must stand in the sources
+_KIN = {
+    form: " ".join((kin, *forms))
+    for kin, forms in ENGLISH.lists("people.kin").items()
+    for form in (kin, *forms)
+}  # fmt: skip
 
 
 class _Suffixes:
@@ -122,14 +167,6 @@ def _tidy(word: str) -> str:
     return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
 
 
-# What a writer may leave out: accents of Latin, Greek and Cyrillic letters, Hebrew and Arabic vowel points, the Arabic
-# hamza on a carrier and the stretching tatweel, the Indic nukta, joiners. Marks that make another letter or syllable
-# stay: Indic vowel signs and viramas, the voicing marks of kana, Thai vowels and tones.
-_OPTIONAL = re.compile(
-    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
-    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d"
-    "\u20d0-\u20f0\ufe20-\ufe2f]+"
-)
 _CANDRABINDU, _ANUSVARA = "\u0901", "\u0902"  # Hindi writes a nasal vowel with either mark
 
 
@@ -168,35 +205,6 @@ def _base_forms() -> dict[str, str]:
 
 BASE = _base_forms()
 """The base of each irregular form that shares its stem."""
-
-
-# Scripts written without spaces. Where the script changes, a word mostly ends.
-_IDEOGRAPHS = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_HIRAGANA = "\u3041-\u309f"
-_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
-_SOUTHEAST = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
-_UNSPACED = _IDEOGRAPHS + _HIRAGANA + _KATAKANA + _SOUTHEAST
-_SIGNS = (  # vowel signs and tones of the last group: parts of the character before them
-    "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u17dd]*"
-)
-_CHARACTER = re.compile(rf"(?=[{_SOUTHEAST}])[^\W_]{_SIGNS}|[{_IDEOGRAPHS}{_HIRAGANA}{_KATAKANA}]")
-# Indic vowel signs and viramas are part of a word, but no letters for `re`: all of these blocks but the dandas.
-_LETTER = rf"(?:[^\W_{_UNSPACED}]|[\u0900-\u0963\u0966-\u0dff])"
-_WORD = re.compile(
-    rf"(?P<ideographs>[{_IDEOGRAPHS}]+)"
-    rf"|(?P<run>[{_HIRAGANA}\u30fc]+|[{_KATAKANA}]+|(?:(?=[{_SOUTHEAST}])[^\W_]{_SIGNS})+)"
-    rf"|{_LETTER}+(?:'{_LETTER}+)*"
-)
-_SPACED_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
-_PLAIN_WORD = re.compile(r"[^\W_]+")
-_NEEDS_CUTTING = re.compile(rf"[\u0900-\u0dff{_UNSPACED}]")
-_ENDING = re.compile(r"(?:n't|'(?:s|m|re|ve|ll|d|t))$")
-# Words that lost their vowel before another: French "l'appartement", Italian "dell'acqua".
-_ELISIONS = {code: Language(code).words("common.elisions") for code in ("fr", "it")}
-_MAY_ELIDE = re.compile(rf"\b(?:{'|'.join(sorted({*_ELISIONS['fr'], *_ELISIONS['it']}))})'(?=[^\W\d_]{{2}})")
-_MAX_LENGTH = 40  # characters of a word that count; longer ones are links and encodings
-
-STOP_WORDS = frozenset(ENGLISH.words("terms.stop_words"))
 
 
 def words(text: str) -> list[str]:
@@ -271,9 +279,6 @@ def _words_of_any_script(folded: str) -> list[str]:
     return found
 
 
-TABLE = Path(__file__).with_name("data") / "vocabulary_stems.txt"
-
-
 @cache
 def vocabulary_stems() -> tuple[str, ...]:
     """Return the stem of each piece of the vocabulary, in its order; "" for a piece that is no word."""
@@ -283,14 +288,6 @@ def vocabulary_stems() -> tuple[str, ...]:
 def stem_pieces(pieces: Iterable[str]) -> list[str]:
     """Compute the table from the pieces of a vocabulary. Continuations ("##ing"), marks and numbers are no words."""
     return [stem(piece) if piece.isalpha() else "" for piece in pieces]
-
-
-ANCHORED = 0.5  # share of a phrase's terms that must stand in the sources
-_KIN = {
-    form: " ".join((kin, *forms))
-    for kin, forms in ENGLISH.lists("people.kin").items()
-    for form in (kin, *forms)
-}  # fmt: skip
 
 
 class Sources:

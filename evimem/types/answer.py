@@ -12,6 +12,11 @@ from .trace import FALL_BACK, Acted, Trace
 from .values import Gap, Tier, TimeSpan, Turn
 
 MOST = 2**31 - 1  # of anything counted: more than a memory holds, and still an integer of SQLite and numpy
+Style = Literal["plain", "xml", "json"]
+CountTokens = Callable[[str], int]
+
+AnswerKind = Literal["answer", "quote", "abstained", "failed"]
+ConfidenceIs = Literal["calibrated", "uncalibrated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +44,6 @@ class Budget:
     seconds: float | None = None
     abstain_below: float | None = None
     format: str = ""
-
-
-Style = Literal["plain", "xml", "json"]
-CountTokens = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +83,6 @@ class Block(PublicValue):
     def _repr_html_(self) -> str:
         """Return a notebook's view of it: the text as a prompt gets it; escaped."""
         return f"<div><pre>{escape(self.text)}</pre><p><small>{self.tokens:,} tokens</small></p></div>"
-
-
-AnswerKind = Literal["answer", "quote", "abstained", "failed"]
-ConfidenceIs = Literal["calibrated", "uncalibrated"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -13,6 +13,9 @@ from typing import Any
 import orjson
 
 AnyPath = str | PathLike[str]  # of a file, or as a string the address of a server
+_SHORT = Repr()
+
+_PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
 def is_server(path: object) -> bool:
@@ -35,10 +38,8 @@ def _text(value: Any) -> str:
     raise TypeError(f"a {type(value).__name__} is no JSON value")
 
 
-_SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80  # characters of a text or value in a field that a repr shows
 _SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 3
-_PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

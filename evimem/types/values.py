@@ -17,6 +17,7 @@ DateOrder = Literal["dmy", "mdy", "ymd"]  # how a date in figures is written
 Granularity = Literal["minute", "hour", "day", "weekend", "week", "month", "season", "year", "decade", "span", "vague"]
 
 GapKind = Literal["entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted", "none"]
+EdgeKind = Literal["same_turn", "similar", "next", "updates"]
 
 
 class Tier(str, Enum):
@@ -118,9 +119,6 @@ class Fact(PublicValue):
     def text(self) -> str:
         """The fact as a phrase: subject, predicate and object. This text is what is embedded."""
         return " ".join(part for part in (self.subject, self.predicate, self.object) if part)
-
-
-EdgeKind = Literal["same_turn", "similar", "next", "updates"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 Vectors: TypeAlias = NDArray[np.float32]
 """Unit vectors, shape (n, dimension), float32, one row a text; a row of zeros for a text that has no embedding."""
+Packed: TypeAlias = tuple[NDArray[np.int8], float]
+"""A unit vector as stored: int8 with one scale, a quarter of float32; cosines agree to four digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +24,6 @@ class Neighbours:
 
     positions: NDArray[np.int64]
     scores: NDArray[np.float32]
-
-
-Packed: TypeAlias = tuple[NDArray[np.int8], float]
-"""A unit vector as stored: int8 with one scale, a quarter of float32; cosines agree to four digits."""
 
 
 def pack(vector: Vectors) -> Packed:
