@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -118,7 +119,8 @@ def with_calibration(judge: Judge, calibration: Calibration) -> Judge:
 
 def _digest(constants: Constants) -> str:
     weights: Mapping[str, float] = constants.answerable.weights
-    text = repr((sorted(weights.items()), constants.answerable.bias, constants.altered, constants.not_stated))
+    # `inf` stood for a cap that is gone: what was fitted before is still known by its digest
+    text = repr((sorted(weights.items()), constants.answerable.bias, math.inf, constants.not_stated))
     return blake2b(text.encode(), digest_size=4).hexdigest()
 
 

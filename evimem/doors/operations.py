@@ -555,11 +555,11 @@ class Core:
 
     def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> Flow[tuple[Fact, ...]]:
         """Return the flow of the facts of turns, or of those about a person or thing; see `Memory.facts`."""
+        if (turns is None) == (about is None):
+            raise InvalidQuery("facts was given turns and about, or neither; expected turns=[ids] or about='a name'")
         return self._with_facts(partial(self._facts, turns, about, current=current))
 
     def _facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
-        if (turns is None) == (about is None):
-            raise InvalidQuery("facts was given turns and about, or neither; expected turns=[ids] or about='a name'")
         if turns is not None:
             found = self.store.facts(checked_ids("turns", turns))
         else:

@@ -78,31 +78,27 @@ class Linear:
 class Constants:
     """Every number that was fitted to labelled questions.
 
-    `answerable` scores whether the memory answers the question, in log-odds. The score is at most `altered` where the
-    evidence contradicts a word of the question, at most `not_stated` where what is asked for is of a kind that is
-    looked up and is not stated, and at least `stated` where it is. `calibrated` maps the score to a probability.
+    `answerable` scores whether the memory answers the question, in log-odds. The score is at most `not_stated` where
+    what is asked for is of a kind that is looked up and is not stated. `calibrated` maps the score to a probability.
     `sufficient` gives the probability that the view holds all the evidence.
 
     `likely` gives the probability that a turn of the view holds the answer. `right` gives the probability that a short
     answer is right, `holds` that a quotation holds the answer; both take the log-odds of the calibrated probability as
     their signal "told", so that they follow a calibration of one's own.
 
-    Below the probability `abstain_below` nothing is given. Below `misattributed` the evidence counts as being about
-    another person or thing. A short answer is given from the probability `answer_from` on, else a quotation. From
-    `exact` on, 19 of 20 views hold all of the evidence; `inferrable` is the lower bound of that tier.
+    Below the probability `abstain_below` nothing is given. A short answer is given from the probability `answer_from`
+    on, else a quotation. From `exact` on, 19 of 20 views hold all of the evidence; `inferrable` is the lower bound of
+    that tier.
     """
 
     answerable: Linear
-    altered: float
     not_stated: float
-    stated: float
     calibrated: Monotone
     sufficient: Linear
     likely: Linear
     right: Linear
     holds: Linear
     abstain_below: float
-    misattributed: float
     answer_from: float
     exact: float
     inferrable: float
@@ -115,9 +111,7 @@ class Constants:
     def score(self, signals: Mapping[str, float]) -> float:
         """Return how far the memory seems to answer the question, as log-odds that are not yet calibrated."""
         score = self.answerable.score(signals)
-        if stated := signals.get("stated", 0.0):
-            return max(score, self.stated) if stated > 0 else min(score, self.not_stated)
-        return min(score, self.altered) if signals.get("altered") else score
+        return min(score, self.not_stated) if signals.get("stated", 0.0) < 0 else score
 
     def probability(self, signals: Mapping[str, float]) -> float:
         """Return the probability that the memory answers the question."""

@@ -23,7 +23,7 @@ from ..text.names import NameSearch
 from ..times import mentions_time
 from ..types.attempt import without
 from ..types.stored import Keyword
-from ..types.values import Gap, GapKind, Tier, Turn
+from ..types.values import Gap, Tier, Turn
 from .constants import SHIPPED, Constants, log_odds
 from .event_dates import date_of_event
 from .matching import Match, Matches, match, strength
@@ -89,7 +89,6 @@ class OfflineJudge:
             verdict,
             tier=Tier.NONE if verdict.tier is Tier.NONE else Tier.PARTIAL,
             confidence=min(verdict.confidence, PARTIAL_CAP),
-            gaps=tuple(gap for gap in verdict.gaps if gap.kind not in {"attribution", "contradicted"}),
         )
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
@@ -144,17 +143,15 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
     other = _other_person(matches, signals) if doubtful else None
     if other is not None:
         supported.pop(f"attribution:{matches.target}", None)
-    certain = answerable < constants.misattributed
     why = _contradiction(view, matches, signals, other, not_stated.gap) if doubtful else None
     query = short.query if short is not None and view.iteration == 1 else ""
     gaps = _gaps(view, supported)
-    if why is not None and (certain or why == not_stated.gap):
-        kind: GapKind = "attribution" if other is not None else "attribute" if why == not_stated.gap else "contradicted"
-        gaps = (Gap(kind, matches.target or "", why), *gaps)
+    if why is not None and why == not_stated.gap:
+        gaps = (Gap("attribute", matches.target or "", why), *gaps)
     if isinstance(short, ShortAnswer) and short.conflict is not None:
         gaps = (*gaps, short.conflict.gap)
     return Verdict(
-        tier=Tier.NONE if certain and why is None else _tier(sufficient, constants, doubtful=doubtful or bool(query)),
+        tier=_tier(sufficient, constants, doubtful=doubtful or bool(query)),
         confidence=sufficient,
         supported=supported,
         gaps=gaps,

@@ -176,11 +176,6 @@ def contrasted(asked: Iterable[str], said: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def has_contrast(asked: str) -> bool:
-    """Return whether a stem is of a kind that has others."""
-    return asked in _kinds()
-
-
 def synonyms(asked: str) -> frozenset[str]:
     """Return the synonyms of a stem among the contrasts; none for a stem of two kinds, which has two meanings."""
     places = _kinds().get(asked, ())
