@@ -43,11 +43,8 @@ def test_the_quickstart_of_a_chat_with_memories_works_and_stores_no_memory_twice
     assert "- My heron is called Ajax." in chat_with_memories("What is my heron called?", "Ajax.", "mira")
     assert "Ajax" not in chat_with_memories("What is my heron called?", "I do not know.", "tomas")
     assert texts(memory.get_all(filters={"user_id": "mira"})) == [
-        "My heron is called Ajax.",
-        "A fine name.",
-        "What is my heron called?",
-        "Ajax.",
-    ]
+        "My heron is called Ajax.", "A fine name.", "What is my heron called?", "Ajax.",
+    ]  # fmt: skip
 
 
 def test_what_is_added_comes_back_with_its_scopes_and_metadata(memory: Memory) -> None:
@@ -56,11 +53,8 @@ def test_what_is_added_comes_back_with_its_scopes_and_metadata(memory: Memory) -
     first = memory.get(added["results"][0]["id"])
     assert first is not None
     assert (first["memory"], first["role"], first["user_id"], first["run_id"]) == (
-        "My heron is called Ajax.",
-        "user",
-        "mira",
-        "r1",
-    )
+        "My heron is called Ajax.", "user", "mira", "r1",
+    )  # fmt: skip
     assert first["metadata"] == {"topic": "pets"}
     (best,) = memory.search("heron called", filters={"user_id": "mira"}, top_k=1)["results"]
     assert best == {**first, "score": best["score"]}

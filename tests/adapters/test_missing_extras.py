@@ -9,15 +9,11 @@ from evimem.__main__ import main
 from evimem.errors import MissingExtra
 
 NEEDS = [
-    ("mcp_server", "mcp", "mcp"),
-    ("langchain", "langchain_core", "langchain"),
-    ("langgraph", "langgraph", "langgraph"),
-    ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
-    ("llama_index", "llama_index", "llama-index"),
-    ("otel", "opentelemetry", "otel"),
-    ("adk", "google", "adk"),
+    ("mcp_server", "mcp", "mcp"), ("langchain", "langchain_core", "langchain"),
+    ("langgraph", "langgraph", "langgraph"), ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
+    ("llama_index", "llama_index", "llama-index"), ("otel", "opentelemetry", "otel"), ("adk", "google", "adk"),
     ("agent_framework", "agent_framework", "agent-framework"),
-]
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -61,15 +61,11 @@ def test_an_entry_without_a_floor_is_found(small: House) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "from ..top.two import A\n",
-        "from ..top import two\n",
-        "import small.top.two\n",
-        "from small.top import two\n",
-        "def late():\n    from ..top import two\n    return two\n",
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..top.two import A\n",
-        "from .. import top\n",
+        "from ..top.two import A\n", "from ..top import two\n", "import small.top.two\n",
+        "from small.top import two\n", "def late():\n    from ..top import two\n    return two\n",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..top.two import A\n", "from .. import top\n",
     ],
-)
+)  # fmt: skip
 def test_an_import_that_goes_up_is_found_wherever_it_stands(small: House, text: str) -> None:
     (small.package / "low" / "one.py").write_text(text, encoding="utf-8")
     assert [said.partition(" imports ")[2].partition(".")[0] for said in small.upward()] == ["top"]

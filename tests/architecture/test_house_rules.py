@@ -33,17 +33,9 @@ LARGER = {  # a class over 150 lines, and why it may be
     "OpenAI": "every setting is an argument of its constructor",
 }
 FRAMEWORKS = {
-    "mcp",
-    "uvicorn",
-    "agents",
-    "langchain_core",
-    "langgraph",
-    "pydantic_ai",
-    "llama_index",
-    "opentelemetry",
-    "google",
-    "agent_framework",
-}
+    "mcp", "uvicorn", "agents", "langchain_core", "langgraph", "pydantic_ai", "llama_index", "opentelemetry",
+    "google", "agent_framework",
+}  # fmt: skip
 FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are data of a language
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
     ("arguments.py", "demo"): "names of commands",
@@ -153,12 +145,9 @@ def test_word_lists_are_data_of_a_language() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('frozenset("one two three".split())', 3),
-        ('{"one", "two"}', 2),
-        ('("one", two)', 0),
-        ("line.split()", 0),
+        ('frozenset("one two three".split())', 3), ('{"one", "two"}', 2), ('("one", two)', 0), ("line.split()", 0),
     ],
-)
+)  # fmt: skip
 def test_a_list_of_words_is_seen_however_it_is_written(text: str, words: int) -> None:
     assert max(len(words_in_literal(node)) for node in ast.walk(ast.parse(text))) == words
 

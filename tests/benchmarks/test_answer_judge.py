@@ -30,13 +30,10 @@ def test_what_is_marked_is_data_and_the_rubric_an_instruction():
 @pytest.mark.parametrize(
     ("kind", "rubric"),
     [
-        ("single-session-user", "facts"),
-        ("multi-session", "facts"),
-        ("temporal-reasoning", "temporal"),
-        ("knowledge-update", "updated"),
-        ("single-session-preference", "preference"),
+        ("single-session-user", "facts"), ("multi-session", "facts"), ("temporal-reasoning", "temporal"),
+        ("knowledge-update", "updated"), ("single-session-preference", "preference"),
     ],
-)
+)  # fmt: skip
 def test_each_type_has_its_rubric_and_what_cannot_be_answered_has_its_own(kind, rubric):
     assert longmemeval_rubric(kind, answerable=True) == rubric
     assert longmemeval_rubric(kind, answerable=False) == "unanswerable"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from threading import Barrier
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -110,25 +110,6 @@ def test_what_is_left_is_not_asked_once_the_money_is_spent_by_failures_too(tmp_p
     assert "1.00 of 1.00 dollars" in found[2].failed
     assert run(1.0)[1] == 0  # the next run goes on counting
     assert run(1.5)[1] == 1
-
-
-class Uncounted:
-    """A model behind a server that tells no usage, at a dollar a token."""
-
-    model, judge_model, concurrency = "m", None, 4
-    prices: ClassVar = {"m": (1e6, 1e6)}
-
-    def model_for(self, role: str) -> str:
-        return self.model
-
-    def complete(self, request: Complete) -> Reply:
-        return Reply("green tea", cost=0.0)
-
-
-def test_a_server_that_counts_no_tokens_is_paid_by_ours():
-    spending = Spending()
-    PaidModel(Uncounted(), spending).complete(Complete("answer", "which tea", "said"))
-    assert spending.dollars == 5
 
 
 def test_whatever_a_question_meets_ends_no_run():

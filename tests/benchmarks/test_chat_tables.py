@@ -18,16 +18,11 @@ UNTOLD = replace(ONE, question=replace(TOLD, answer=None), right=False)
 @pytest.mark.parametrize(
     ("result", "holds"),
     [
-        (ONE, True),
-        (replace(ONE, right=False), False),
-        (UNTOLD, False),
-        (replace(ONE, kind="quote"), True),
-        (replace(UNTOLD, kind="quote"), False),
-        (replace(ONE, kind="quote", cites_gold=False), False),
-        (replace(ONE, kind="abstained"), False),
-        (replace(UNTOLD, kind="abstained"), True),
+        (ONE, True), (replace(ONE, right=False), False), (UNTOLD, False), (replace(ONE, kind="quote"), True),
+        (replace(UNTOLD, kind="quote"), False), (replace(ONE, kind="quote", cites_gold=False), False),
+        (replace(ONE, kind="abstained"), False), (replace(UNTOLD, kind="abstained"), True),
     ],
-)
+)  # fmt: skip
 def test_a_claim_holds_if_it_is_right_quotes_gold_or_nothing_was_told(result, holds):
     assert result.claim_holds is holds
 

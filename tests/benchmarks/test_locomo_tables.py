@@ -47,20 +47,6 @@ def test_figures_are_means_over_the_questions_they_are_about():
     assert cells(answers, "1 to 4")["official F1, where answered"].value == 0.5
 
 
-def test_catching_traps_is_reported_with_what_it_costs():
-    answers = tables(ONE, TRAP, replace(TRAP, abstained=False), UNGROUNDED)["answers"]
-    assert [cells(answers, name)["abstained"].value for name in ("5 adversarial", "1 to 4")] == [0.5, 0.5]
-
-
-def test_overlap_is_over_questions_with_an_answer_and_nothing_is_said_by_an_abstention():
-    told = replace(ONE, wanted="green tea")
-    answers = tables(told, replace(told, text=None, abstained=True), TRAP)["answers"]
-    for name in ("BLEU-1", "ROUGE-L", "METEOR"):
-        one = cells(answers)[name]
-        assert one.count == 2
-        assert 0 < one.value < 0.5
-
-
 @pytest.fixture(scope="module")
 def sample():
     questions = tuple(

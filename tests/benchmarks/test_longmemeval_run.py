@@ -16,16 +16,12 @@ def case(name: str, marked: bool = True) -> dict[str, Any]:
     told = {"role": "user", "content": "I adopted a kitten called Pepper.", "has_answer": marked}
     talk = [{"role": "user", "content": "Is rain likely?"}, {"role": "assistant", "content": "The kitten is Pepper."}]
     return {
-        "question_id": name,
-        "question_type": "single-session-user",
-        "question": "What is my kitten called?",
-        "answer": "Pepper",
-        "question_date": "2023/05/30 (Tue) 23:40",
+        "question_id": name, "question_type": "single-session-user", "question": "What is my kitten called?",
+        "answer": "Pepper", "question_date": "2023/05/30 (Tue) 23:40",
         "haystack_session_ids": ["answer_1", "filler"],
         "haystack_dates": ["2023/05/20 (Sat) 02:21", "2023/05/21 (Sun) 10:00"],
-        "haystack_sessions": [[told, *talk], talk],
-        "answer_session_ids": ["answer_1"],
-    }
+        "haystack_sessions": [[told, *talk], talk], "answer_session_ids": ["answer_1"],
+    }  # fmt: skip
 
 
 def cases(tmp_path: Path, *rows: dict[str, Any]) -> list[Any]:
@@ -62,36 +58,14 @@ def test_a_question_is_asked_at_its_date_and_a_failure_counts_as_wrong(tmp_path)
     assert dict(zip(answers.columns, answers.rows[-1], strict=True))["coverage"] == 0.0
 
 
-def test_a_judge_marks_what_was_said_and_a_missing_answer_is_wrong(tmp_path):
-    def reply(request: Any) -> str:
-        if '"correct"' in request.prompt:
-            return json.dumps({"reason": "", "correct": True})
-        if request.role == "answer":
-            return json.dumps({"steps": [], "answerable": True, "answer": "Pepper", "citations": []})
-        gaps: dict[str, Any] = {"requirements": [], "gaps": [], "next_query": "", "reason": "said"}
-        return json.dumps({"tier": "exact", "confidence": 0.95, **gaps})
-
-    rows = cases(tmp_path, case("q1"), case("q2"))
-    (said,) = run_longmemeval(rows[:1], Approach(ScriptedModel(then=reply), rubric="strict"))
-    (failed,) = run_longmemeval(rows[1:], Approach(ScriptedModel(then="no verdict"), rubric="strict"))
-    assert (said.correct, failed.correct) == (True, None)
-    answers = {one.name: one for one in longmemeval_tables([said, failed])}["answers"]
-    judged = dict(zip(answers.columns, answers.rows[-1], strict=True))["judged correct"]
-    assert judged.value == 0.5
-
-
 def test_every_type_weighs_the_same_in_their_mean_and_what_cannot_be_answered_has_a_row():
     one = replace(_UNASKED, case="1", kind="multi-session", correct=True, requests=2, input_tokens=300)
     rest = [replace(one, case=str(n), kind="knowledge-update", correct=n == 2, answerable=n > 3) for n in (2, 3, 4, 5)]
     tables = {table.name: table for table in longmemeval_tables([one, *rest], 0.25, ("Judged: strict.",))}
     judged = {row[0]: getattr(row[2], "value", row[2]) for row in tables["answers"].rows}
     assert judged == {
-        "knowledge-update": 0.25,
-        "multi-session": 1.0,
-        "unanswerable": 0.5,
-        "mean of the types": 0.625,
-        "all": 0.4,
-    }
+        "knowledge-update": 0.25, "multi-session": 1.0, "unanswerable": 0.5, "mean of the types": 0.625, "all": 0.4,
+    }  # fmt: skip
     assert tables["answers"].notes[-1] == "Judged: strict."
     cost = dict(tables["cost"].rows)
     assert (cost["model requests per question"], cost["input tokens per question"]) == (2, 300)

@@ -42,16 +42,11 @@ IDS = ["s1", "answer_a", "s2", "answer_b", "s3"]
 @pytest.mark.parametrize(
     ("ranking", "k", "expected"),
     [
-        ([1, 3, 0, 2, 4], 1, (1, 0, 1)),
-        ([1, 3, 0, 2, 4], 3, (1, 1, 1)),
-        ([0, 1, 3, 2, 4], 1, (0, 0, 0)),
-        ([0, 1, 3, 2, 4], 3, (1, 1, 0.8155)),
-        ([0, 2, 1, 3, 4], 3, (1, 0, 0.3155)),
-        ([0, 2, 1, 3, 4], 5, (1, 1, 0.5655)),
-        ([0, 2, 4, 1, 3], 3, (0, 0, 0)),
-        ([0, 2, 4, 1, 3], 5, (1, 1, 0.4653)),
+        ([1, 3, 0, 2, 4], 1, (1, 0, 1)), ([1, 3, 0, 2, 4], 3, (1, 1, 1)), ([0, 1, 3, 2, 4], 1, (0, 0, 0)),
+        ([0, 1, 3, 2, 4], 3, (1, 1, 0.8155)), ([0, 2, 1, 3, 4], 3, (1, 0, 0.3155)),
+        ([0, 2, 1, 3, 4], 5, (1, 1, 0.5655)), ([0, 2, 4, 1, 3], 3, (0, 0, 0)), ([0, 2, 4, 1, 3], 5, (1, 1, 0.4653)),
     ],
-)
+)  # fmt: skip
 def test_longmemeval_scores_agree_with_its_own_code(ranking, k, expected):
     got = scores(ranking, {"answer_a", "answer_b"}, IDS, k)
     assert (got.any, got.all, got.ndcg) == pytest.approx(expected, abs=1e-4)
@@ -76,13 +71,10 @@ def test_words_are_compared_as_stems_without_articles_and_punctuation():
 @pytest.mark.parametrize(
     ("answer", "gold", "expected"),
     [
-        ("a puppy", "The Puppies!", 1),
-        ("brown puppy", "puppy", 2 / 3),
-        ("puppy puppy", "puppy", 2 / 3),
-        ("kitten", "puppy", 0),
-        ("the", "a", 0),
+        ("a puppy", "The Puppies!", 1), ("brown puppy", "puppy", 2 / 3), ("puppy puppy", "puppy", 2 / 3),
+        ("kitten", "puppy", 0), ("the", "a", 0),
     ],
-)
+)  # fmt: skip
 def test_f1_is_over_bags_of_words(answer, gold, expected):
     assert f1(answer, gold) == pytest.approx(expected)
 

@@ -16,23 +16,15 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 LOCOMO, CHATS = "nowhere/locomo10.json", "nowhere/chats"
 OF_LOCOMO, OF_CHATS = "github.com/snap-research/LoCoMo", "benchmarks/chats of the source code"
 COMMANDS = [
-    ("beside_peers", (LOCOMO,), OF_LOCOMO),
-    ("block", (LOCOMO,), OF_LOCOMO),
-    ("confidence", (LOCOMO, CHATS), OF_LOCOMO),
-    ("likely_turns", (LOCOMO, CHATS), OF_LOCOMO),
-    ("links", ("--locomo", LOCOMO), OF_LOCOMO),
-    ("long_replies", (CHATS,), OF_CHATS),
-    ("loops", (LOCOMO,), OF_LOCOMO),
-    ("loops", (CHATS,), OF_CHATS),
-    ("metric_libraries", (LOCOMO, CHATS), OF_LOCOMO),
-    ("model_calls", (LOCOMO,), OF_LOCOMO),
-    ("model_calls", ("--chats", CHATS), OF_CHATS),
-    ("offline", (LOCOMO,), OF_LOCOMO),
-    ("paper_tables", ("1", LOCOMO), OF_LOCOMO),
-    ("retrieval", (LOCOMO,), OF_LOCOMO),
-    ("retrieval", ("--chats", CHATS), OF_CHATS),
+    ("beside_peers", (LOCOMO,), OF_LOCOMO), ("block", (LOCOMO,), OF_LOCOMO),
+    ("confidence", (LOCOMO, CHATS), OF_LOCOMO), ("likely_turns", (LOCOMO, CHATS), OF_LOCOMO),
+    ("links", ("--locomo", LOCOMO), OF_LOCOMO), ("long_replies", (CHATS,), OF_CHATS),
+    ("loops", (LOCOMO,), OF_LOCOMO), ("loops", (CHATS,), OF_CHATS), ("metric_libraries", (LOCOMO, CHATS), OF_LOCOMO),
+    ("model_calls", (LOCOMO,), OF_LOCOMO), ("model_calls", ("--chats", CHATS), OF_CHATS),
+    ("offline", (LOCOMO,), OF_LOCOMO), ("paper_tables", ("1", LOCOMO), OF_LOCOMO),
+    ("retrieval", (LOCOMO,), OF_LOCOMO), ("retrieval", ("--chats", CHATS), OF_CHATS),
     ("times", (LOCOMO,), OF_LOCOMO),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "words", "where"), COMMANDS)

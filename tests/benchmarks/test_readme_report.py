@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.scoring.readme_report import markdown, outside, render, shown
-from benchmarks.scoring.result_file import MeanScore, ResultTable, read_result
+from benchmarks.scoring.readme_report import outside, render
+from benchmarks.scoring.result_file import read_result
 
 README = Path(__file__).parents[2] / "benchmarks" / "README.md"
 RESEARCH = README.with_name("RESEARCH.md")
@@ -57,9 +57,3 @@ def test_a_figure_that_was_changed_by_hand_is_seen(tmp_path):
     (tmp_path / "results").symlink_to(README.parent / "results")
     changed = README.read_text(encoding="utf-8").replace("| R@10 | 0.", "| R@10 | 1.", 1)
     assert render(changed, tmp_path).text == README.read_text(encoding="utf-8") != changed
-
-
-def test_a_table_is_aligned_by_what_it_holds_and_bars_are_escaped():
-    table = ResultTable("t", "T", ("", "value", "said"), (("a|b", MeanScore(0.5, 4, 0.25, 0.75), "x"),), (), ("value",))
-    assert markdown(table) == "|  | value | said |\n| --- | ---: | --- |\n| a\\|b | 0.500 (0.250-0.750) | x |\n"
-    assert shown(MeanScore(0.5, 4, 0.25, 0.75)) == "0.500"

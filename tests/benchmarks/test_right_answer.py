@@ -9,14 +9,11 @@ from benchmarks.scoring.right_answer import holds, is_right, spelled
     ("text", "gold"),
     [
         ("7 Sept 2023", ["7 September 2023"]),
-        ("the 7th of September, around noon", ["7 September 2023", "7th of September"]),
-        ("three", ["3"]),
-        ("$1,250 a month", ["1250"]),
-        ("Yes, in May", ["yes"]),
-        ("Likely yes", ["Yes"]),
+        ("the 7th of September, around noon", ["7 September 2023", "7th of September"]), ("three", ["3"]),
+        ("$1,250 a month", ["1250"]), ("Yes, in May", ["yes"]), ("Likely yes", ["Yes"]),
         ("the old blue van", ["the blue van"]),
     ],
-)
+)  # fmt: skip
 def test_an_answer_with_a_gold_form_is_right(text, gold):
     assert is_right(text, gold)
 

@@ -142,26 +142,16 @@ def test_turns_of_a_known_id_are_replaced_on_request(cli, tmp_path):
 @pytest.mark.parametrize(
     "given",
     [
-        "a,b\n",
-        "[oops",
-        '[{"mapping": {}},',
-        '[{"role": "user", "content": "hi"}]',
+        "a,b\n", "[oops", '[{"mapping": {}},', '[{"role": "user", "content": "hi"}]',
         '{"speaker": "A", "text": "", "time": 1}',
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("strict", [(), ("--strict",)])
 def test_a_refused_ingest_leaves_no_file(cli, given, strict, tmp_path, path):
     chat = tmp_path / "given"
     chat.write_text(given)
     assert cli("ingest", path, chat, *strict).code == Exit.INPUT
     assert [one.name for one in tmp_path.iterdir()] == ["given"]
-
-
-def test_an_empty_memory_that_was_there_stays(cli, tmp_path, path):
-    evimem.open(path).close()
-    (tmp_path / "given").write_text('{"speaker": "A", "text": "", "time": 1}')
-    assert cli("ingest", path, tmp_path / "given").code == Exit.INPUT
-    assert path.exists()
 
 
 def test_the_order_of_dates_can_be_named(cli, tmp_path, path):

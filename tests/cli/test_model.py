@@ -14,14 +14,10 @@ from tests.replies import SUPPORTED
 
 JUDGED = json.dumps(
     {
-        "tier": "exact",
-        "confidence": 0.95,
-        "requirements": SUPPORTED,
-        "gaps": [],
-        "next_query": "",
+        "tier": "exact", "confidence": 0.95, "requirements": SUPPORTED, "gaps": [], "next_query": "",
         "reason": "it is said",
     }
-)
+)  # fmt: skip
 QUESTION = "When did Mira adopt her puppy?"
 
 
@@ -61,18 +57,6 @@ def test_a_model_that_fails_is_neither_an_answer_nor_an_abstention(cli, friends)
 def failing():
     with ModelServer(then=Fault("401")) as server:
         yield "--llm", "--model", "m", "--base-url", server.url
-
-
-def test_a_model_that_fails_may_be_done_without(cli, friends, failing):
-    ran = cli("ask", friends, QUESTION, *failing, "--on-model-error", "offline", "--trace")
-    assert (ran.code, ran.err) == (Exit.OK, "")
-    page, trace = ran.out.split("Trace of")
-    assert "8 March 2024" in page
-    assert "because" in page
-    assert "the model failed (ModelUnavailable" in page
-    assert "offline the model failed (ModelUnavailable" in " ".join(trace.split())
-    assert cli("trace", friends).out.strip() == f"Trace of{trace}".strip()
-    assert cli("ask", friends, QUESTION, *failing, "--on-model-error", "raise").code == Exit.MODEL
 
 
 @pytest.mark.parametrize(
@@ -177,15 +161,6 @@ def test_the_words_of_an_answer_are_shown_before_the_reply_is_whole(friends):
         assert running.poll() is None
         running.kill()
         running.communicate()
-
-
-def test_deadline_concurrency_and_the_extracting_model_are_options(cli, unread):
-    with ModelServer(then=Fault("hang")) as server:
-        options = ("--llm", "--model", "m", "--extract-model", "reader", "--base-url", server.url)
-        ran = cli("enrich", unread, *options, "--deadline", 0.3, "--concurrency", 1)
-    assert ran.code == Exit.MODEL
-    assert {one.body["model"] for one in server.received} == {"reader"}
-    assert server.peak == 1
 
 
 def test_an_interrupt_ends_reading_at_once_and_loses_nothing(unread):

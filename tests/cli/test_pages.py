@@ -58,11 +58,8 @@ TURN = Turn("s1:4", "s1", "Mira", "Hi. We adopted a puppy last Friday. More.", d
 
 def answer(text, citations=(), **fields):
     parts = {
-        "kind": "abstained" if text is None else "answer",
-        "tier": Tier.EXACT,
-        "confidence": 0.93,
-        "gaps": (),
-    } | fields
+        "kind": "abstained" if text is None else "answer", "tier": Tier.EXACT, "confidence": 0.93, "gaps": (),
+    } | fields  # fmt: skip
     return Answer(text=text, citations=tuple(citations), trace=Trace("q", "iris"), usage=Usage(), **parts)
 
 
@@ -72,15 +69,6 @@ def test_a_citation_marks_what_it_cites():
     assert "8 March 2024  exact, 93%" in shown
     assert "s1:4 Mira, 12 March 2024" in shown
     assert "\u201cHi. \u00abWe adopted a puppy last Friday.\u00bb More.\u201d" in shown
-
-
-def test_an_abstention_shows_its_reason_and_what_is_missing():
-    gaps = (Gap("attribution", "Tomas", "the evidence is about Mira"), Gap("time", "", "no date"))
-    page = answer_page("What?", answer(None, reason="the evidence is about Mira", gaps=gaps, tier=Tier.NONE), {})
-    shown = text_of(page)
-    assert "I don't know." in shown
-    assert shown.count("the evidence is about Mira") == 1
-    assert "missing   (time) no date" in shown
 
 
 def test_a_failure_is_not_shown_as_an_abstention():

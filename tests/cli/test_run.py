@@ -71,15 +71,12 @@ def test_a_model_is_used_only_when_asked_for(cli, friends, words, reason):
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (StoreBusy("busy"), Exit.STORE),
-        (EmbedderMismatch("a", "b"), Exit.STORE),
-        (ModelTimeout("late"), Exit.MODEL),
-        (EmbedderError("down"), Exit.MODEL),
-        (MissingExtra("evimem.OpenAI", "openai"), Exit.MODEL),
-        (ImportFailed("x"), Exit.INPUT),
+        (StoreBusy("busy"), Exit.STORE), (EmbedderMismatch("a", "b"), Exit.STORE),
+        (ModelTimeout("late"), Exit.MODEL), (EmbedderError("down"), Exit.MODEL),
+        (MissingExtra("evimem.OpenAI", "openai"), Exit.MODEL), (ImportFailed("x"), Exit.INPUT),
         (UnknownTurn("s1"), Exit.INPUT),
     ],
-)
+)  # fmt: skip
 def test_an_error_leads_to_the_code_of_what_failed(error, code):
     assert code_of(error) == code
 

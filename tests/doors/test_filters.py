@@ -20,14 +20,10 @@ SAID = [
     ("work", "Mira", "user", "My sister lives in Ghent.", {}),
 ]  # fmt: skip
 FILTERS: list[dict[str, Any]] = [
-    {"session": "home"},
-    {"speaker": "Tomas"},
-    {"role": "assistant"},
-    {"where": {"project": "novel"}},
-    {"where": {"day": {"$gte": 2, "$lt": 4}}},
-    {"session": "home", "where": {"project": "diary"}},
+    {"session": "home"}, {"speaker": "Tomas"}, {"role": "assistant"}, {"where": {"project": "novel"}},
+    {"where": {"day": {"$gte": 2, "$lt": 4}}}, {"session": "home", "where": {"project": "diary"}},
     {"where": {"project": None}},
-]
+]  # fmt: skip
 
 
 def turns() -> Iterator[Turn]:

@@ -150,34 +150,18 @@ VALUES: tuple[Callable[[], Any], ...] = (
 )  # fmt: skip
 
 VALID: dict[str, Callable[[Path], Any]] = {
-    "after": lambda _: None,
-    "as_in": lambda _: None,
-    "before": lambda _: None,
-    "budget": lambda _: Budget(iterations=1),
-    "caption": lambda _: None,
-    "embedder": lambda _: EMBEDDER,
-    "exclude": lambda _: (),
-    "id": lambda _: "a",
+    "after": lambda _: None, "as_in": lambda _: None, "before": lambda _: None,
+    "budget": lambda _: Budget(iterations=1), "caption": lambda _: None, "embedder": lambda _: EMBEDDER,
+    "exclude": lambda _: (), "id": lambda _: "a",
     "messages": lambda _: [{"role": "user", "content": "Hello.", "time": "2024-03-12T12:00"}],
-    "path": lambda folder: folder / "valid",
-    "query": lambda _: "tea",
-    "question": lambda _: "What did Mira have?",
-    "question_or_messages": lambda _: "What did Mira have?",
-    "questions": lambda _: (),
-    "said_at": lambda _: NOON,
-    "speaker": lambda _: "Mira",
-    "text": lambda _: "We had tea yesterday.",
-    "time": lambda _: NOON,
-    "trace": lambda _: Trace("tea?", "iris"),
-    "turns": lambda _: (),
-    "user_id": lambda _: "mira",
-}
+    "path": lambda folder: folder / "valid", "query": lambda _: "tea", "question": lambda _: "What did Mira have?",
+    "question_or_messages": lambda _: "What did Mira have?", "questions": lambda _: (), "said_at": lambda _: NOON,
+    "speaker": lambda _: "Mira", "text": lambda _: "We had tea yesterday.", "time": lambda _: NOON,
+    "trace": lambda _: Trace("tea?", "iris"), "turns": lambda _: (), "user_id": lambda _: "mira",
+}  # fmt: skip
 VALID_OF: dict[tuple[str, str], Any] = {
-    ("context", "before"): 2,
-    ("context", "after"): 2,
-    ("forget", "turns"): None,
-    ("forget", "speaker"): None,
-}
+    ("context", "before"): 2, ("context", "after"): 2, ("forget", "turns"): None, ("forget", "speaker"): None,
+}  # fmt: skip
 
 
 OPENAI = {
@@ -467,11 +451,7 @@ def test_a_method_of_a_pool_raises_nothing_but_typed_errors(name, folder, judged
         (
             MemoryPool,
             {
-                "root": "users",
-                "capacity": 2,
-                "wait_seconds": 0.1,
-                "llm": None,
-                "embedder": None,
+                "root": "users", "capacity": 2, "wait_seconds": 0.1, "llm": None, "embedder": None,
                 "on_model_error": "raise",
             },
         ),
@@ -482,7 +462,7 @@ def test_a_method_of_a_pool_raises_nothing_but_typed_errors(name, folder, judged
         (evimem.Calibration.from_json, {"text": "{}"}),
     ],
     ids=lambda value: getattr(value, "__qualname__", ""),
-)
+)  # fmt: skip
 def test_a_constructor_raises_nothing_but_typed_errors(make, valid, folder, judged):
     for name, value in product(valid, share(VALUES, 9, make.__qualname__)):
         given_ = valid | {name: value()}

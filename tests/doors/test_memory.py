@@ -109,21 +109,6 @@ def test_an_unknown_id_forgets_nothing(memory):
     assert memory.stats().turns == 1
 
 
-def test_the_last_turns_of_a_session_come_in_the_order_of_the_dialogue(friends):
-    whole = list(friends.turns())
-    session = whole[-1].session
-    of_session = [turn for turn in whole if turn.session == session]
-    assert list(friends.turns(session=session, limit=3, newest=True)) == of_session[-3:]
-    assert list(friends.turns(session=session, limit=3)) == of_session[:3]
-    assert list(friends.turns(session="nowhere")) == []
-
-
-def test_a_bound_of_another_kind_than_the_times_of_the_turns_is_refused(memory):
-    memory.add("Mira", "We adopted a puppy.", **PUPPY)
-    with pytest.raises(InvalidQuery, match="holds naive times"):
-        memory.turns(before="2024-03-12T18:20Z")
-
-
 def test_a_memory_is_opened_with_the_embedder_it_was_built_with(tmp_path):
     evimem.open(tmp_path / "m.evimem").close()
     other = CallableEmbedder(lambda texts: np.eye(3)[: len(texts)], "other", 3)

@@ -295,18 +295,6 @@ def test_blocks_that_last_at_the_same_time_wait_for_no_call_of_each_other(tmp_pa
         assert len(pool._idle_workers) == 2
 
 
-def test_no_more_threads_are_kept_than_a_pool_has_use_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(evimem.doors.pool, "_MOST_IDLE_WORKERS", 1)
-
-    async def run(pool: MemoryPool) -> None:
-        async with pool.open_async("ana") as first, pool.open_async("ana") as second:
-            await asyncio.gather(first.stats(), second.stats())
-
-    with pool_at(tmp_path) as pool:
-        asyncio.run(run(pool))
-        assert len(pool._idle_workers) == 1
-
-
 def test_a_pool_counts_memories_and_bytes_whether_they_are_open_or_not(tmp_path):
     with pool_at(tmp_path / "users", capacity=2) as pool:
         assert (pool.count(), pool.bytes()) == (0, 0)

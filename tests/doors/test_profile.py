@@ -46,19 +46,11 @@ def test_what_somebody_says_of_other_things_is_no_part_of_their_profile(path):
 
 
 PASSING = (
-    "I did it.",
-    "I said that Mr. Tomas came.",
-    "I love it.",
-    "I have no idea.",
-    "I had the operation last Monday.",
-)
+    "I did it.", "I said that Mr. Tomas came.", "I love it.", "I have no idea.", "I had the operation last Monday.",
+)  # fmt: skip
 LASTING = (
-    "I live in Porto.",
-    "My sister is called Ruth.",
-    "I have two cats.",
-    "I hate running.",
-    "I bought a red bike.",
-)
+    "I live in Porto.", "My sister is called Ruth.", "I have two cats.", "I hate running.", "I bought a red bike.",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("said", "lasts"), [*((one, 0) for one in PASSING), *((one, 1) for one in LASTING)])

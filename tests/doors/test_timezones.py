@@ -53,17 +53,6 @@ def test_the_timezone_is_kept_in_the_file(tmp_path):
         evimem.open(tmp_path / "m.evimem", timezone="Asia/Tokyo")
 
 
-def test_aware_times_go_into_a_memory_of_naive_ones(tmp_path):
-    with evimem.open(tmp_path / "m.evimem") as memory:
-        memory.extend([said("old", "2024-07-01T12:30")], strict=True)
-    with evimem.open(tmp_path / "m.evimem", timezone=MADRID) as memory:
-        assert memory.extend([said("old", "2024-07-01T12:30")]).existing == 1
-        memory.extend([said("new", "2024-07-01T10:45+00:00")], strict=True)
-        assert memory.turn("new").time == datetime(2024, 7, 1, 12, 45)
-        assert memory.ask("When did Mira adopt a puppy?", asked_at="2024-08-01T00:00Z").citations
-        assert memory.check().problems == ()
-
-
 @pytest.mark.parametrize("name", ["Mars/Olympus", "", "../../etc/passwd", "/etc/passwd", "a\x00b", 7, "x" * 5000, "."])
 def test_what_is_no_timezone_is_refused(tmp_path, name):
     with pytest.raises(InvalidQuery, match="expected an IANA name"):

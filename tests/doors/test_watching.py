@@ -144,17 +144,6 @@ def test_an_observer_that_is_none_is_refused_with_a_typed_error(tmp_path, observ
         assert memory.stats().turns == 0
 
 
-def test_requests_to_a_model_are_heard_of_with_their_replies(tmp_path, listener):
-    late = ModelTimeout("it took too long")
-    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=late), observer=listener) as memory:
-        memory.extend([TURN])
-        with pytest.raises(ModelTimeout):
-            memory.ask(ASKED)
-        asked = listener.take()[-1].asked
-    assert asked[-1] == ("Complete", late)
-    assert all(kind == "Embed" for kind, _ in asked[:-1])
-
-
 def test_the_other_door_is_heard_of_on_behalf_of_its_caller(tmp_path, listener):
     async def run() -> None:
         with evimem.MemoryPool(tmp_path / "users", observer=listener) as pool:

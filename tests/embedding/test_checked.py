@@ -16,14 +16,11 @@ def embedder(result):
 @pytest.mark.parametrize(
     "rows",
     [
-        [[3, 4], [0, 0]],
-        np.array([[3e-30, 4e-30], [0, 0]]),
-        np.array([[3e30, 4e30], [0, 0]]),
+        [[3, 4], [0, 0]], np.array([[3e-30, 4e-30], [0, 0]]), np.array([[3e30, 4e30], [0, 0]]),
         np.asfortranarray(np.array([[0.6, 0.8], [0, 0]], dtype=np.float32)),
-        np.array([[3, 4], [0, 0]], dtype=np.float16),
-        iter([np.array([3.0, 4.0]), np.array([0.0, 0.0])]),
+        np.array([[3, 4], [0, 0]], dtype=np.float16), iter([np.array([3.0, 4.0]), np.array([0.0, 0.0])]),
     ],
-)
+)  # fmt: skip
 def test_rows_become_float32_and_unit_and_zeros_stay(rows):
     given = checked(embedder(rows), TEXTS)
     np.testing.assert_allclose(given, [[0.6, 0.8], [0, 0]], atol=1e-6)
@@ -34,19 +31,10 @@ def test_rows_become_float32_and_unit_and_zeros_stay(rows):
 @pytest.mark.parametrize(
     "rows",
     [
-        None,
-        [],
-        [[1, 0]],
-        [[1, 0], [1, 0], [1, 0]],
-        [1.0, 0.0],
-        [[[1, 0]], [[1, 0]]],
-        [[1, 0], [1]],
-        [["a", "b"], ["c", "d"]],
-        [[1, np.nan], [1, 0]],
-        [[1, -np.inf], [1, 0]],
-        [[1e300, 1], [1, 0]],
+        None, [], [[1, 0]], [[1, 0], [1, 0], [1, 0]], [1.0, 0.0], [[[1, 0]], [[1, 0]]], [[1, 0], [1]],
+        [["a", "b"], ["c", "d"]], [[1, np.nan], [1, 0]], [[1, -np.inf], [1, 0]], [[1e300, 1], [1, 0]],
     ],
-)
+)  # fmt: skip
 def test_anything_else_is_an_error_that_names_the_embedder(rows):
     with pytest.raises(EmbedderError, match="'theirs'"):
         checked(embedder(rows), TEXTS)

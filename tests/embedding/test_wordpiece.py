@@ -19,26 +19,15 @@ OURS = WordPiece.load(SHIPPED.with_name("vocabulary.txt"))
 APART = ("M", "C", "P")  # general categories that a tokenizer treats apart: marks, controls, punctuation
 
 NASTY = [
-    "",
-    " \t\r\n\v\f\u00a0\u2003\u2028\u3000",
-    "Hello,world!!It's 5:30p.m.—isn't it?",
-    "ΟΔΥΣΣΕΥΣ ΣΑΣ σας",
-    "İstanbul \u0131ss\u0131z STRASSE straße ǅ",
-    "e\u0301 \u0301alone a\u0301\u0323b \u1e9b\u0323",
-    "naïve façade Ångström Ṩ ﬁne ﬃ ½ ² Ⅷ",
-    "한국어 각각 \u1100\u1161\u11a8",
-    "東京2024年に行った。「はい」テスト",
-    "\u2f800\U0002f800 \uf900x",
-    "a\u200bb\u200dc\u00add\ufefff\ufffdg\x00h\x7fi\x0bj",
-    "\u037e \u1fef \u0387 \u2000x",
-    "👩🏽‍🚀🏴󠁧󠁢󠁥󠁮󠁧󠁿 ok👍🏻done ❤️",
-    "## ##ing [UNK] [PAD] [CLS] ￼",
-    "$5.00 + 3^2 = `x` ~ <b>|</b> a_b #tag @user",
-    "x" * 99 + " " + "x" * 100 + " " + "x" * 101,
-    "é" * 100 + " " + "e\u0301" * 101,
-    "\u05d0\u05b0\u05d1 \u0627\u064e\u0644 हिन्दी ไทย",
+    "", " \t\r\n\v\f\u00a0\u2003\u2028\u3000", "Hello,world!!It's 5:30p.m.—isn't it?", "ΟΔΥΣΣΕΥΣ ΣΑΣ σας",
+    "İstanbul \u0131ss\u0131z STRASSE straße ǅ", "e\u0301 \u0301alone a\u0301\u0323b \u1e9b\u0323",
+    "naïve façade Ångström Ṩ ﬁne ﬃ ½ ² Ⅷ", "한국어 각각 \u1100\u1161\u11a8", "東京2024年に行った。「はい」テスト",
+    "\u2f800\U0002f800 \uf900x", "a\u200bb\u200dc\u00add\ufefff\ufffdg\x00h\x7fi\x0bj",
+    "\u037e \u1fef \u0387 \u2000x", "👩🏽‍🚀🏴󠁧󠁢󠁥󠁮󠁧󠁿 ok👍🏻done ❤️", "## ##ing [UNK] [PAD] [CLS] ￼",
+    "$5.00 + 3^2 = `x` ~ <b>|</b> a_b #tag @user", "x" * 99 + " " + "x" * 100 + " " + "x" * 101,
+    "é" * 100 + " " + "e\u0301" * 101, "\u05d0\u05b0\u05d1 \u0627\u064e\u0644 हिन्दी ไทย",
     "\u1734 \u166d \U00011938 \u0378 \ue000",
-]
+]  # fmt: skip
 
 
 @cache

@@ -16,13 +16,9 @@ from .pipeline import random_extractor, spacy_extractor
 NOON = datetime(2024, 3, 12, 12)
 EXTRACTORS = [pytest.param(RuleExtractor, id="rules"), pytest.param(spacy_extractor, id="spacy")]
 SAID = [
-    "I adopted a puppy last Friday.",
-    "My sister moved to Porto, and I sold the car.",
-    "Ben said he lost his job.",
-    "I don't like olives. What about you?",
-    "When I was a kid, I lived in Chile.",
-    "I might visit Norway in June!",
-]
+    "I adopted a puppy last Friday.", "My sister moved to Porto, and I sold the car.", "Ben said he lost his job.",
+    "I don't like olives. What about you?", "When I was a kid, I lived in Chile.", "I might visit Norway in June!",
+]  # fmt: skip
 HOSTILE = {
     "a word of 64 KiB": "a" * (64 << 10),
     "3,000 parentheses": "(" * 3000 + "I left" + ")" * 3000,
@@ -117,13 +113,10 @@ def test_a_caption_is_a_fact_with_its_span_in_the_caption(extractor: Extractor) 
 @pytest.mark.parametrize(
     "text",
     [
-        "You like olives.",
-        "Mira likes olives.",
-        "I like olives.",
-        "The user wants to move to Porto.",
+        "You like olives.", "Mira likes olives.", "I like olives.", "The user wants to move to Porto.",
         "I want to move to Porto.",
     ],
-)
+)  # fmt: skip
 def test_only_a_user_turn_states_what_the_user_likes_or_wants(extractor: Extractor, role: str, text: str) -> None:
     for fact in extractor.extract(turn(text, speaker=role, role=role)):
         assert fact.subject == role

@@ -9,12 +9,9 @@ from evimem.extract import RuleExtractor
 TABLE = Path(__file__).with_name("facts.txt")
 LEAST_SCORE = 0.97
 KNOWN_ERRORS = {
-    "Ben's brother has been working there for years.",
-    "There were about fifty people at the wedding.",
-    "Ever since the accident, I avoid driving at night.",
-    "Pavel says hi.",
-    "My phone battery dies after an hour.",
-}
+    "Ben's brother has been working there for years.", "There were about fifty people at the wedding.",
+    "Ever since the accident, I avoid driving at night.", "Pavel says hi.", "My phone battery dies after an hour.",
+}  # fmt: skip
 
 
 def rows() -> dict[str, list[tuple[str, ...]]]:

@@ -15,14 +15,11 @@ def turn(text: str, caption: str | None = None) -> Turn:
 @pytest.mark.parametrize(
     "text",
     [
-        "Ich ziehe am liebsten Turnschuhe an.",
-        "Je suis infirmière et mon frère habite à Nantes.",
-        "Mi hermano trabaja en Vigo desde marzo.",
-        "おばあちゃんが昨日台所で転んだ。",
-        "मैंने शनिवार को गाड़ी ले ली, 2019 का model है",
-        "Вчера мы купили новую машину",
+        "Ich ziehe am liebsten Turnschuhe an.", "Je suis infirmière et mon frère habite à Nantes.",
+        "Mi hermano trabaja en Vigo desde marzo.", "おばあちゃんが昨日台所で転んだ。",
+        "मैंने शनिवार को गाड़ी ले ली, 2019 का model है", "Вчера мы купили новую машину",
     ],
-)
+)  # fmt: skip
 def test_a_turn_in_another_language_has_no_facts_but_asserts_something(text: str) -> None:
     assert RuleExtractor().extract(turn(text)) == ()
     assert stance(turn(text)) == "asserts"

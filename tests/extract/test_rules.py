@@ -21,18 +21,12 @@ def facts(text: str, **more: str) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("I adopted a puppy.", "event"),
-        ("My sister is a nurse.", "state"),
-        ("I live in Porto.", "state"),
-        ("I love olives.", "opinion"),
-        ("I think it works.", "opinion"),
-        ("I want to learn Greek.", "plan"),
-        ("I'm going to learn Greek.", "plan"),
-        ("I'll call Ben.", "plan"),
-        ("Ben told me he is sick.", "report"),
+        ("I adopted a puppy.", "event"), ("My sister is a nurse.", "state"), ("I live in Porto.", "state"),
+        ("I love olives.", "opinion"), ("I think it works.", "opinion"), ("I want to learn Greek.", "plan"),
+        ("I'm going to learn Greek.", "plan"), ("I'll call Ben.", "plan"), ("Ben told me he is sick.", "report"),
         ("Two weeks in Japan with Ben.", "statement"),
     ],
-)
+)  # fmt: skip
 def test_a_fact_has_the_kind_of_its_verb(text: str, kind: str) -> None:
     (fact,) = RuleExtractor().extract(turn(text))
     assert fact.kind == kind
@@ -41,21 +35,14 @@ def test_a_fact_has_the_kind_of_its_verb(text: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("I adopted a puppy.", "asserts"),
-        ("Nice! I adopted a puppy. And you?", "asserts"),
-        ("I got a puppy, want to see her?", "asserts"),
-        ("In March, with my brother.", "asserts"),
-        ("What did you do?", "asks"),
-        ("Cool! Do you still live in Porto?", "asks"),
-        ("where do you live", "asks"),
-        ("Wow, that's great, Ben!", "neither"),
-        ("Thank you so much for asking!", "neither"),
-        ("Take care of yourself!", "neither"),
-        ("Good morning!", "neither"),
-        ("\U0001f389\U0001f389", "neither"),
+        ("I adopted a puppy.", "asserts"), ("Nice! I adopted a puppy. And you?", "asserts"),
+        ("I got a puppy, want to see her?", "asserts"), ("In March, with my brother.", "asserts"),
+        ("What did you do?", "asks"), ("Cool! Do you still live in Porto?", "asks"), ("where do you live", "asks"),
+        ("Wow, that's great, Ben!", "neither"), ("Thank you so much for asking!", "neither"),
+        ("Take care of yourself!", "neither"), ("Good morning!", "neither"), ("\U0001f389\U0001f389", "neither"),
         ("", "neither"),
     ],
-)
+)  # fmt: skip
 def test_a_turn_asserts_or_asks_or_does_neither(text: str, expected: str) -> None:
     assert stance(turn(text)) == expected
     assert bool(facts(text)) == (expected == "asserts")

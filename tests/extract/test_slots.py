@@ -51,15 +51,10 @@ def test_a_slot_has_its_owner(said: str, owner: tuple[str, ...], name: str, valu
 @pytest.mark.parametrize(
     "said",
     [
-        "I might move to Lisbon.",
-        "Tomas said he lives in Porto.",
-        "He lives in Porto.",
-        "My mood is good.",
-        "I used to have a dog.",
-        "If I moved to Bristol, I would rent.",
-        'Translate "I live in Rome" please.',
+        "I might move to Lisbon.", "Tomas said he lives in Porto.", "He lives in Porto.", "My mood is good.",
+        "I used to have a dog.", "If I moved to Bristol, I would rent.", 'Translate "I live in Rome" please.',
     ],
-)
+)  # fmt: skip
 def test_what_is_planned_reported_or_of_nobody_sure_fills_none(said: str) -> None:
     assert read(said) == []
 

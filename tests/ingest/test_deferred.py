@@ -21,13 +21,9 @@ def facts_of(request: Complete) -> str:
     if "poison" in turn:
         return "I would rather not."
     kite = {
-        "subject": "Tomas",
-        "predicate": "bought",
-        "object": "a kite",
-        "quote": "a kite",
-        "kind": "event",
+        "subject": "Tomas", "predicate": "bought", "object": "a kite", "quote": "a kite", "kind": "event",
         "when": "",
-    }
+    }  # fmt: skip
     return json.dumps({"facts": [kite] if "a kite" in turn else []})
 
 

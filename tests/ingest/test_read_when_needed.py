@@ -18,20 +18,13 @@ from evimem.testing import WordEmbedder
 
 NOON = datetime(2024, 3, 12, 12)
 SAID = (
-    "I moved to {} yesterday.",
-    "I live in {} now.",
-    "Last week I visited {}.",
-    "My dog is called {}.",
-    "I work in {} since May 2023.",
-    "Do you know {}?",
-)
+    "I moved to {} yesterday.", "I live in {} now.", "Last week I visited {}.", "My dog is called {}.",
+    "I work in {} since May 2023.", "Do you know {}?",
+)  # fmt: skip
 NAMES = ("Porto", "Lisbon", "Rex", "Bonn", "Graz", "Ghent")
 ASKED = (
-    "Where does Mira live?",
-    "Who moved on 11 March 2024?",
-    "What is the dog called?",
-    "When did Tomas visit Graz?",
-)
+    "Where does Mira live?", "Who moved on 11 March 2024?", "What is the dog called?", "When did Tomas visit Graz?",
+)  # fmt: skip
 
 
 def turn(chance: random.Random, number: int) -> Turn:

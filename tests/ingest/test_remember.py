@@ -117,13 +117,6 @@ def test_characters_that_no_file_of_text_holds_keep_no_history_from_being_known(
     assert outcomes(memory, [*history, *RUN], 2) == ["exists"] * 3 + ["added"] * 2
 
 
-def test_a_system_prompt_is_stored_once_a_memory(memory):
-    prompt = {"role": "system", "content": "Be kind."}
-    assert outcomes(memory, [prompt, *RUN], 1, "a") == ["added"] * 3
-    assert outcomes(memory, [prompt, *HISTORY[:2]], 2, "b") == ["exists", "added", "added"]
-    assert outcomes(memory, [prompt, *HISTORY], 3, "b") == ["exists"] * 3 + ["added"] * 2
-
-
 def test_a_forgotten_system_prompt_does_not_come_back_with_its_history(memory):
     prompt = {"role": "system", "content": "The user's PIN is 4471."}
     first = memory.remember([prompt, *HISTORY], session="s", time=at(1)).statuses[0].id

@@ -41,18 +41,13 @@ def test_short_and_mixed_texts_are_read_as_english(text):
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("Je suis en retard", "fr"),
-        ("Ich ziehe am liebsten Turnschuhe an", "de"),
-        ("me gusta lo de Tui, que ninguna pase de 22 km si se puede", "es"),
-        ("non lo so, forse sì", "it"),
-        ("não sei, acho que sim", "pt"),
-        ("了解", "zh"),
-        ("了解です", "ja"),
-        ("mechanic आ गया, कह रहा है board जल गया है", "hi"),
-        ("وصلت البيت", "ar"),
+        ("Je suis en retard", "fr"), ("Ich ziehe am liebsten Turnschuhe an", "de"),
+        ("me gusta lo de Tui, que ninguna pase de 22 km si se puede", "es"), ("non lo so, forse sì", "it"),
+        ("não sei, acho que sim", "pt"), ("了解", "zh"), ("了解です", "ja"),
+        ("mechanic आ गया, कह रहा है board जल गया है", "hi"), ("وصلت البيت", "ar"),
         ("mañana I have to work pero voy a tu casa después", "es"),
     ],
-)
+)  # fmt: skip
 def test_the_language_of_a_text_is_known(text, code):
     assert language_of(text) == code
 

@@ -93,13 +93,10 @@ def test_lists_with_the_same_words_are_found(other, found):
 @pytest.mark.parametrize(
     ("code", "found"),
     [
-        ('words("file.table.key")', []),
-        ('lists("file.table")', []),
-        ('words(f"file.table.{key}")', []),
-        ('words("file.tables")', ["file.table.key"]),
-        ('words("file.table.other")', ["file.table.key"]),
+        ('words("file.table.key")', []), ('lists("file.table")', []), ('words(f"file.table.{key}")', []),
+        ('words("file.tables")', ["file.table.key"]), ('words("file.table.other")', ["file.table.key"]),
     ],
-)
+)  # fmt: skip
 def test_lists_that_no_code_reads_are_found(code, found):
     assert unread(["file.table.key"], code) == found
 

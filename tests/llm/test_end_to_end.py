@@ -22,13 +22,9 @@ FORMS = 6  # of a request: four of the reply's format, and without each of two o
 VERDICT = {"tier": "exact", "confidence": 0.9, "requirements": SUPPORTED, "gaps": [], "next_query": "", "reason": ""}
 DRAFT = {"steps": [], "answer": "8 March 2024", "citations": [{"id": "e1", "quote": "last Friday"}]}
 FACT = {
-    "subject": "Mira",
-    "predicate": "got",
-    "object": "a puppy",
-    "when": "last Friday",
-    "quote": "a puppy",
+    "subject": "Mira", "predicate": "got", "object": "a puppy", "when": "last Friday", "quote": "a puppy",
     "kind": "event",
-}
+}  # fmt: skip
 
 
 def reply(body):

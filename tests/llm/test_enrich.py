@@ -39,12 +39,8 @@ def test_a_fact_is_grounded_to_the_character_and_dated_by_our_own_grammar():
     fact = kept()
     assert TURN.text[slice(*fact.span)] == "adopted a puppy, Biscuit, last Friday"
     assert (fact.subject, fact.predicate, fact.object, fact.kind, fact.extractor) == (
-        "Mira",
-        "adopted",
-        "a puppy",
-        "event",
-        "llm",
-    )
+        "Mira", "adopted", "a puppy", "event", "llm",
+    )  # fmt: skip
     assert (fact.event.start, fact.event.granularity) == (datetime(2024, 3, 8), "day")
 
 

@@ -31,14 +31,6 @@ def test_no_word_of_a_long_neighbour_or_caption_is_cut():
     assert len(re.findall(r"\[picture: [^\]]*\]", text)) == text.count("[picture: ") == 2
 
 
-def test_what_is_new_in_this_check_is_marked():
-    old, new = evidence(turn(1, "a")), evidence(turn(2, "b"), iteration=2)
-    first = view_of([old])
-    before = show_evidence(first).text
-    after = show_evidence(replace(view_of([new, old], iteration=2), memo=first.memo)).text
-    assert after == f'{before}\nNew in check 2:\n<item e2, "Mira", Sun 3 March 2024 18:20>\n> b'
-
-
 def test_an_item_keeps_its_label_and_its_words_when_more_is_found():
     long = turn(9, "It rained. " * 300 + "The kiln broke. " + "It rained. " * 300)
     first = view_of([turn(1, "a"), long])
@@ -54,13 +46,9 @@ def test_the_dialogue_around_an_item_is_shown_once_with_labels_of_its_own():
     around = (before, said, after)
     shown = show_evidence(view_of([said, after], context={said.id: around, after.id: (said, after)}))
     assert shown.text.splitlines() == [
-        '<item e1, "Noah", before e2>',
-        "> Which pet?",
-        '<item e2, "Mira", Sun 3 March 2024 18:20>',
-        "> A puppy.",
-        '<item e3, "Noah", Mon 4 March 2024 18:20>',
-        "> Lovely!",
-    ]
+        '<item e1, "Noah", before e2>', "> Which pet?", '<item e2, "Mira", Sun 3 March 2024 18:20>', "> A puppy.",
+        '<item e3, "Noah", Mon 4 March 2024 18:20>', "> Lovely!",
+    ]  # fmt: skip
     assert shown.turn("e1") is before
 
 
@@ -82,15 +70,6 @@ def test_a_long_turn_is_shown_as_passages_around_what_matches():
     assert "We adopted a puppy from the shelter." in shown
     assert len(shown) < 2_000
     assert shown.count("\u2026") >= 2
-
-
-def test_only_some_turns_are_shown_with_the_ones_around_them_under_their_labels():
-    turns = [turn(1, "one"), turn(2, "two"), turn(3, "three"), turn(4, "four")]
-    view = view_of([turns[0], turns[3]], context={"t1": tuple(turns[:2]), "t4": tuple(turns[2:])})
-    every = show_evidence(view)
-    some = show_evidence(view, by_time=True, only={"t4"})
-    assert [said.id for said in some.turns] == ["t3", "t4"]
-    assert all(every.items[label] is said for label, said in some.items.items())
 
 
 def test_the_dialogue_around_has_a_budget_of_its_own():

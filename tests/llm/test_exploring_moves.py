@@ -10,7 +10,7 @@ from evimem.judging.exploring import TOOLS, Explored, Move, Result, Row, ToolCal
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.prompts import load
 from evimem.llm.read_verdict import CALLED, explore_request, read_move, tool_specs
-from evimem.types.model import Message, Reply, ToolUse, without_tools
+from evimem.types.model import Reply, ToolUse
 from evimem.types.values import Tier
 from tests.llm.views import page, turn, view_of
 
@@ -74,17 +74,6 @@ def test_a_turn_is_asked_about_with_what_every_call_returned_and_what_was_refuse
     last = explore_request(VIEW, Explored(8, 8, True, ()), show_evidence(VIEW))
     assert "No tool can be called any more" in last.prompt
     assert (last.tools, last.earlier) == ((), ())
-
-
-def test_a_model_without_tools_is_told_of_calls_and_results_in_turns():
-    asked = explore_request(VIEW, Explored(4, 8, False, (CANARY,), RESULTS), show_evidence(VIEW))
-    told = list(without_tools(asked.messages))
-    assert [one.role for one in told] == ["system", "user", "assistant", "user", "assistant", "user"]
-    assert not any(one.uses or one.of for one in told)
-    assert '{"tool": "events"' in told[2].text
-    assert told[3].text.count("page 1") == 2
-    assert told[-1].text.endswith(asked.prompt)
-    assert list(without_tools([Message("user"), Message("user", "x")])) == [Message("user", "x")]
 
 
 def test_every_tool_is_offered_with_what_the_prompt_says_of_it():

@@ -11,8 +11,6 @@ import pytest
 
 import evimem
 from evimem import Answer, Budget, InvalidQuery, ModelTimeout, ModelUnavailable, ReplyError
-from evimem.calibration import Calibration
-from evimem.calibration.apply_calibration import setting_name
 from evimem.errors import PromptTooLong
 from evimem.loaders.examples import load_example
 from evimem.openai import OpenAI
@@ -84,21 +82,6 @@ def test_what_the_model_was_asked_stays_counted(path):
     assert (answer.usage.requests, answer.usage.failed, answer.usage.repairs) == (3, 2, 1)
     assert answer.usage.input_tokens == sum(call.input_tokens for call in calls) > 0
     assert answer.usage.output_tokens == sum(call.output_tokens for call in calls) > 2
-
-
-def test_the_calibration_of_the_rules_holds(friends_path):
-    with evimem.open(friends_path) as memory:
-        target = memory._core.calibration_target()
-        numbers: dict[str, Any] = dict.fromkeys(
-            ("ece", "ece_before", "auroc", "aurc", "caught", "false_abstention"), 0.0
-        )
-        lists: dict[str, Any] = {"precision": 0.95, "precise": None, "reliability": (), "curve": ()}
-        knots = ((-1.0, 0.11), (1.0, 0.12))
-        found = Calibration(target.judge_name, target.embedder, 60, 40, knots, 0.5, **numbers, **lists)
-        memory._core.store.keep_setting(setting_name(target.judge), found.to_json())
-    answer = asked(friends_path, [TIMEOUT])
-    assert answer.abstained
-    same_claim(answer, offline(friends_path))
 
 
 def test_a_budget_that_is_used_up_leaves_one_look(path):

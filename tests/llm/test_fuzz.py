@@ -44,14 +44,11 @@ EXTRACT = {
     "facts": [
         {**FACT, "quote": "adopted a puppy last Friday"},
         {
-            "subject": "I",
-            "predicate": "don't like",
-            "object": "the noise",
-            "quote": "I don't like the noise",
+            "subject": "I", "predicate": "don't like", "object": "the noise", "quote": "I don't like the noise",
             "kind": "opinion",
         },
     ]
-}
+}  # fmt: skip
 
 
 def read_all(text):

@@ -13,20 +13,13 @@ BOTH = '{"tier": "exact", "confidence": 0.9}'
 @pytest.mark.parametrize(
     "reply",
     [
-        BOTH,
-        f"```json\n{BOTH}\n```",
-        f"Here is my verdict: {BOTH} I hope that helps.",
-        f'<think>Perhaps {{"tier": "none"}}?</think>\n{BOTH}',
-        f"It depends {{on the day}}, but {BOTH}",
-        f"\ufeff{BOTH}",
-        f"{BOTH}\nOnce more:\n```json\n{BOTH}\n```",
-        '{"tier": "exact", "confidence": 0.9,}',
-        "{'tier': 'exact', 'confidence': 0.9}",
-        '{tier: exact, "confidence": 0.9}',
-        '{"tier": "exact" "confidence": 0.9}',
-        '{"tier": "exact", // sure\n "confidence": 0.9 /* quite */}',
+        BOTH, f"```json\n{BOTH}\n```", f"Here is my verdict: {BOTH} I hope that helps.",
+        f'<think>Perhaps {{"tier": "none"}}?</think>\n{BOTH}', f"It depends {{on the day}}, but {BOTH}",
+        f"\ufeff{BOTH}", f"{BOTH}\nOnce more:\n```json\n{BOTH}\n```", '{"tier": "exact", "confidence": 0.9,}',
+        "{'tier': 'exact', 'confidence': 0.9}", '{tier: exact, "confidence": 0.9}',
+        '{"tier": "exact" "confidence": 0.9}', '{"tier": "exact", // sure\n "confidence": 0.9 /* quite */}',
     ],
-)
+)  # fmt: skip
 def test_a_decorated_object_reads_like_a_bare_one(reply):
     assert read(reply, "judge", WANTED) == GOOD
 
@@ -143,19 +136,10 @@ def test_the_halves_of_a_surrogate_pair_are_joined_and_lone_ones_replaced():
 @pytest.mark.parametrize(
     "reply",
     [
-        "",
-        "  ",
-        "I can't help with that.",
-        "<think>hm",
-        "{",
-        '{"other": 1}',
-        "[]",
-        "null",
-        "<html>",
-        "{" * 5_000,
+        "", "  ", "I can't help with that.", "<think>hm", "{", '{"other": 1}', "[]", "null", "<html>", "{" * 5_000,
         '{"a":' * 5_000,
     ],
-)
+)  # fmt: skip
 def test_what_holds_no_wanted_field_is_a_typed_error(reply):
     with pytest.raises(ReplyError, match="judge model's reply"):
         read(reply, "judge", WANTED)

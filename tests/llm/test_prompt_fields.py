@@ -12,14 +12,6 @@ def test_a_confidence_is_read_in_the_forms_that_models_use(said, number):
     assert json_reply.confidence(said) == pytest.approx(number)
 
 
-def test_invisible_characters_are_removed():
-    assert json_reply.text("Mi\u200bra\x00 \U000e0041\u202eloves\ud800 tea") == "Mira loves tea"
-
-
-def test_a_text_is_cut_at_its_limit():
-    assert json_reply.text("x" * 10_000_000, 10) == "x" * 10
-
-
 @pytest.mark.parametrize(
     ("said", "value"), [(True, True), ("Yes, it does", True), ("**no**", False), ("maybe", None), (1, None)]
 )

@@ -13,14 +13,9 @@ SAID = turn(1, "We adopted a puppy.")
 VIEW = view_of([SAID], requirements=("adoption",))
 FIELDS: dict[str, Any] = {
     "requirements": [{"id": "r1", "status": "supported", "evidence": ["e1", "e9"], "why": ""}],
-    "gaps": [{"kind": "time", "about": "Mira", "text": "no date"}],
-    "reason": "a date is missing",
-    "tier": "partial",
-    "confidence": 0.4,
-    "action": "retrieve",
-    "query": "last Friday",
-    "draft": "",
-}
+    "gaps": [{"kind": "time", "about": "Mira", "text": "no date"}], "reason": "a date is missing", "tier": "partial",
+    "confidence": 0.4, "action": "retrieve", "query": "last Friday", "draft": "",
+}  # fmt: skip
 
 
 def decided(**fields: Any) -> Any:

@@ -18,14 +18,9 @@ SAID, OTHER = turn(1, "We adopted a puppy."), turn(2, "He is called Biscuit.")
 VIEW = view_of([SAID, OTHER], question=f"What of {CANARY}?")
 FOUND = tuple(Keyword(word, word[:4], 1) for word in ("puppy", "adopt", "shelter", "name", "city"))
 FIELDS: dict[str, Any] = {
-    "critical": ["e2", "E1", "e9"],
-    "gaps": [{"kind": "time", "about": "Mira", "text": "no date"}],
-    "reason": "the name is given",
-    "tier": "exact",
-    "confidence": 0.9,
-    "answer": "Biscuit",
-    "accepted": True,
-}
+    "critical": ["e2", "E1", "e9"], "gaps": [{"kind": "time", "about": "Mira", "text": "no date"}],
+    "reason": "the name is given", "tier": "exact", "confidence": 0.9, "answer": "Biscuit", "accepted": True,
+}  # fmt: skip
 
 
 def considered(**fields: Any) -> Considered:

@@ -72,10 +72,3 @@ def test_a_server_that_read_only_a_part_of_the_request_is_noticed():
     with pytest.raises(PromptTooLong, match="read 1000 tokens of a request of 12806 characters"):
         run(ask_model(long, number, ledger), model.complete)
     assert [(call.outcome, call.input_tokens) for call in ledger.calls] == [("PromptTooLong", 1_000)]
-
-
-@pytest.mark.parametrize("tokens", [0, 10, 2_400, 3_500])
-def test_a_usage_that_fits_the_request_is_no_cut(tokens):
-    long = replace(REQUEST, prompt="We adopted a puppy last Friday. " * 400)
-    model = ScriptedModel([Reply("7", "m", tokens, 1)])
-    assert run(ask_model(long, number, Ledger(1)), model.complete) == 7

@@ -30,12 +30,9 @@ MAPPING = {
 for name, each in MAPPING.items():
     each["children"] = [child for child, other in MAPPING.items() if other["parent"] == name]
 CONVERSATION = {
-    "conversation_id": "c1",
-    "title": "Pears",
-    "create_time": 1_700_000_000,
-    "mapping": MAPPING,
+    "conversation_id": "c1", "title": "Pears", "create_time": 1_700_000_000, "mapping": MAPPING,
     "current_node": "thanks",
-}
+}  # fmt: skip
 
 
 @pytest.fixture

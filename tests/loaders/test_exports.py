@@ -39,42 +39,31 @@ TELEGRAM = {
     "messages": [
         {"id": 0, "type": "service", "date": "2024-03-12T12:00:00", "action": "pin_message", "text": ""},
         {
-            "id": 1,
-            "type": "message",
-            "date": "2024-03-12T13:00:00",
-            "date_unixtime": str(int(NOON.timestamp())),
-            "from": "Ana",
-            "text": ["I moved to ", {"type": "bold", "text": "Lyon"}, "."],
+            "id": 1, "type": "message", "date": "2024-03-12T13:00:00", "date_unixtime": str(int(NOON.timestamp())),
+            "from": "Ana", "text": ["I moved to ", {"type": "bold", "text": "Lyon"}, "."],
         },
     ],
-}
+}  # fmt: skip
 DISCORD = {
     "guild": {"id": "1"},
     "channel": {"id": "7", "name": "home"},
     "messages": [
         {"id": "0", "type": "ChannelPinnedMessage", "timestamp": NOON.isoformat(), "content": "Pinned.", "author": {}},
         {
-            "id": "1",
-            "type": "Default",
-            "timestamp": "2024-03-12T12:00:00.1+00:00",
-            "content": "I moved to Lyon.",
+            "id": "1", "type": "Default", "timestamp": "2024-03-12T12:00:00.1+00:00", "content": "I moved to Lyon.",
             "author": {"id": "3", "name": "ana9", "nickname": "Ana"},
         },
     ],
-}
+}  # fmt: skip
 SLACK = [
     {"type": "message", "subtype": "channel_join", "user": "U1", "ts": "1710244799.1", "text": "<@U1> has joined"},
     {"type": "message", "user": "U1", "ts": "1710244800.000100", "text": "I moved to <https://lyon.example|Lyon>."},
 ]
 WHATSAPP = "[12.03.24, 12:00:00] Ana: \u200eMessages are encrypted.\n[12.03.24, 12:00:00] Ana: I moved to Lyon.\n"
 EXPORTS = {
-    "chatgpt": [CHATGPT],
-    "claude": [CLAUDE],
-    "telegram": TELEGRAM,
-    "discord": DISCORD,
-    "slack": SLACK,
+    "chatgpt": [CHATGPT], "claude": [CLAUDE], "telegram": TELEGRAM, "discord": DISCORD, "slack": SLACK,
     "whatsapp": WHATSAPP,
-}
+}  # fmt: skip
 
 
 def text_of(export):

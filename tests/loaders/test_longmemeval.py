@@ -42,12 +42,9 @@ def case(tmp_path):
 
 def test_sessions_are_sorted_by_date_and_those_of_one_date_keep_their_order(case):
     assert [(turn.id, turn.text) for turn in case.turns] == [
-        ("s1:1", "Hello."),
-        ("s1:3", "Hi."),
-        ("s2:1", "Hello again."),
-        ("s3:1", "I ate two pears."),
+        ("s1:1", "Hello."), ("s1:3", "Hi."), ("s2:1", "Hello again."), ("s3:1", "I ate two pears."),
         ("s3:2", "Good."),
-    ]
+    ]  # fmt: skip
     assert case.turns[0].time == datetime(2023, 5, 20, 2, 21)
 
 

@@ -19,14 +19,11 @@ SAID = {
 @pytest.mark.parametrize(
     ("code", "question"),
     [
-        ("en", "What do you know about me?"),
-        ("en", "Summarise what you know about me."),
-        ("en", "Tell me everything you know about me"),
-        ("de", "Was weißt du über mich?"),
-        ("fr", "Qu'est-ce que tu sais de moi ?"),
-        ("es", "¿Qué sabes de mí?"),
+        ("en", "What do you know about me?"), ("en", "Summarise what you know about me."),
+        ("en", "Tell me everything you know about me"), ("de", "Was weißt du über mich?"),
+        ("fr", "Qu'est-ce que tu sais de moi ?"), ("es", "¿Qué sabes de mí?"),
     ],
-)
+)  # fmt: skip
 def test_an_overview_quotes_what_was_told_and_no_question(tmp_path: Path, code: str, question: str) -> None:
     with evimem.open(tmp_path / "m.evimem") as memory:
         for day, text in enumerate(SAID[code], 1):

@@ -107,19 +107,14 @@ def test_a_long_sentence_is_cut_and_a_whole_turn_is_not(see: See) -> None:
 @pytest.mark.parametrize(
     ("question", "form"),
     [
-        ("What did the mechanic charge us?", "money"),
-        ("remind me what the rent is", "money"),
+        ("What did the mechanic charge us?", "money"), ("remind me what the rent is", "money"),
         ("do you know the exact date of the operation?", "date"),
-        ("What was the deadline for the visa form?", "date"),
-        ("how many weeks did it take?", "duration"),
-        ("at what age did Mira learn to swim?", "age"),
-        ("what's the number of guests now?", "count"),
-        ("how come he left the band", "reason"),
-        ("Who came?", "person"),
-        ("Did Mira pay?", "yes_no"),
+        ("What was the deadline for the visa form?", "date"), ("how many weeks did it take?", "duration"),
+        ("at what age did Mira learn to swim?", "age"), ("what's the number of guests now?", "count"),
+        ("how come he left the band", "reason"), ("Who came?", "person"), ("Did Mira pay?", "yes_no"),
         ("What did Tomas hang on the wall?", ""),
     ],
-)
+)  # fmt: skip
 def test_a_question_asks_for_a_form_however_it_is_put(question: str, form: str) -> None:
     assert asked_form(question) == form
 

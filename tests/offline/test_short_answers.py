@@ -85,14 +85,11 @@ SAID = [
 @pytest.mark.parametrize(
     "question",
     [
-        "When did Ana adopt a parrot?",
-        "When did Ana adopt a horse?",
-        "When did Ana buy a car?",
-        "When did Ana start her yoga class?",
-        "When did Ana finish her pottery class?",
+        "When did Ana adopt a parrot?", "When did Ana adopt a horse?", "When did Ana buy a car?",
+        "When did Ana start her yoga class?", "When did Ana finish her pottery class?",
         "When is Ana's doctor's appointment?",
     ],
-)
+)  # fmt: skip
 def test_what_is_told_of_one_thing_answers_nothing_about_another(
     see: See, said: tuple[str, str], question: str
 ) -> None:
@@ -125,20 +122,12 @@ def test_a_report_against_an_own_word_is_a_conflict_with_both_values(ask: Callab
 @pytest.mark.parametrize(
     "said",
     [
-        "Mira lives in Leeds.",
-        "Mira lives in a flat in Leeds.",
-        "Does Mira live in Paris now?",
-        "I wish Mira lived in Paris.",
-        "Maybe Mira lives in Paris now.",
-        "I think Mira lives in Paris now.",
-        "I heard Mira lives in Paris now.",
-        "Apparently Mira lives in Paris now.",
-        "Mira might move to Paris.",
-        "Mira used to live in Paris.",
-        "Mira Patel lives in Paris.",
-        "I live in Paris now.",
+        "Mira lives in Leeds.", "Mira lives in a flat in Leeds.", "Does Mira live in Paris now?",
+        "I wish Mira lived in Paris.", "Maybe Mira lives in Paris now.", "I think Mira lives in Paris now.",
+        "I heard Mira lives in Paris now.", "Apparently Mira lives in Paris now.", "Mira might move to Paris.",
+        "Mira used to live in Paris.", "Mira Patel lives in Paris.", "I live in Paris now.",
     ],
-)
+)  # fmt: skip
 def test_what_does_not_contradict_is_no_conflict(see: See, said: str) -> None:
     found = given(see(WHERE, [("Mira", "I live in Leeds."), ("Tomas", said)]))
     assert (found.text, found.conflict) == ("Leeds", None)

@@ -19,13 +19,10 @@ def test_an_error_inside_a_success_is_the_refusal_that_it_says(code, again):
 @pytest.mark.parametrize(
     ("url", "name"),
     [
-        ("https://user:pw@api.example.org:8443/v1?key=k", "api.example.org:8443"),
-        ("http://[::1]:80/v1", "::1:80"),
-        ("http://host:notaport", "?"),
-        ("", "api.openai.com"),
-        (None, "api.openai.com"),
+        ("https://user:pw@api.example.org:8443/v1?key=k", "api.example.org:8443"), ("http://[::1]:80/v1", "::1:80"),
+        ("http://host:notaport", "?"), ("", "api.openai.com"), (None, "api.openai.com"),
     ],
-)
+)  # fmt: skip
 def test_only_the_host_of_a_url_is_shown(url, name):
     assert host(url) == name
 
@@ -33,14 +30,10 @@ def test_only_the_host_of_a_url_is_shown(url, name):
 @pytest.mark.parametrize(
     ("url", "here"),
     [
-        ("http://localhost:11434/v1", True),
-        ("http://127.9.9.9/v1", True),
-        ("http://[::1]:8000/v1", True),
-        ("http://localhost.example.org/v1", False),
-        ("http://10.0.0.1/v1", False),
-        (None, False),
+        ("http://localhost:11434/v1", True), ("http://127.9.9.9/v1", True), ("http://[::1]:8000/v1", True),
+        ("http://localhost.example.org/v1", False), ("http://10.0.0.1/v1", False), (None, False),
     ],
-)
+)  # fmt: skip
 def test_only_this_machine_is_this_machine(url, here):
     assert is_loopback(url) is here
 

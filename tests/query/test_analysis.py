@@ -62,16 +62,12 @@ def test_other_names_are_entities_too_and_question_words_are_not():
 @pytest.mark.parametrize(
     "question",
     [
-        "Remind me how long the walk was.",
-        "After the deposit, how much do we owe?",
-        "Any idea where the keys are? Tell me.",
-        "How much vitamin K is in it, and what do U think?",
-        "Which European city, in the US or not?",
-        "Name ONLY the colour. Answer in one word.",
-        "Which race was it in Aug 2023?",
-        "Reply in JSON only. Which colour was it?",
+        "Remind me how long the walk was.", "After the deposit, how much do we owe?",
+        "Any idea where the keys are? Tell me.", "How much vitamin K is in it, and what do U think?",
+        "Which European city, in the US or not?", "Name ONLY the colour. Answer in one word.",
+        "Which race was it in Aug 2023?", "Reply in JSON only. Which colour was it?",
     ],
-)
+)  # fmt: skip
 def test_letters_ordinary_words_and_adjectives_of_places_are_no_names(question):
     assert ask(question).entities == ()
 

@@ -38,17 +38,11 @@ def test_question_words_and_nouns_are_no_names(question, names):
 @pytest.mark.parametrize(
     "question",
     [
-        "Wurde Mira gefragt?",
-        "Hat Mira angerufen?",
-        "Como se llama el perro de Mira?",
-        "Quando Mira chegou?",
-        "Pourquoi Mira est-elle partie?",
-        "Dove vive Mira?",
-        "Hoe heet de hond van Mira?",
-        "Czy Mira kupiła psa?",
+        "Wurde Mira gefragt?", "Hat Mira angerufen?", "Como se llama el perro de Mira?", "Quando Mira chegou?",
+        "Pourquoi Mira est-elle partie?", "Dove vive Mira?", "Hoe heet de hond van Mira?", "Czy Mira kupiła psa?",
         "Var bor Mira?",
     ],
-)
+)  # fmt: skip
 def test_no_word_that_opens_a_question_in_whatever_language_is_a_name(question):
     assert analyse(question, ["Mira"], None).entities == ("Mira",)
 

@@ -9,32 +9,17 @@ import evimem
 from evimem.calibration import apply_calibration
 
 READINGS = (
-    "evimem.query.analysis.find_times",
-    "evimem.query.analysis.asks_when",
-    "evimem.query.analysis.asks_for_several",
-    "evimem.query.analysis.form",
-    "evimem.query.analysis.question_words",
-    "evimem.query.analysis._is_named",
-    "evimem.query.analysis._other_names",
-    "evimem.query.analysis._keywords",
-    "evimem.query.analysis.stem",
-    "evimem.query.analysis.language_of",
-    "evimem.index.prepared_query.terms",
-    "evimem.block.compose.terms",
-    "evimem.block.gate.terms",
-    "evimem.block.gate.form",
-    "evimem.block.question.looked_for",
-    "evimem.offline.event_dates.locate_times",
-    "evimem.offline.offline_judge.own_detail",
-    "evimem.offline.offline_judge.date_of_event",
-    "evimem.offline.offline_judge.signals_of",
-    "evimem.offline.offline_judge.judge",
-    "evimem.offline.offline_judge.choose",
-    "evimem.offline.offline_judge.quote",
-    "evimem.offline.offline_judge.match",
-    "evimem.offline.offline_judge.is_english",
-    "evimem.offline.quotation.turn_signals",
-)
+    "evimem.query.analysis.find_times", "evimem.query.analysis.asks_when", "evimem.query.analysis.asks_for_several",
+    "evimem.query.analysis.form", "evimem.query.analysis.question_words", "evimem.query.analysis._is_named",
+    "evimem.query.analysis._other_names", "evimem.query.analysis._keywords", "evimem.query.analysis.stem",
+    "evimem.query.analysis.language_of", "evimem.index.prepared_query.terms", "evimem.block.compose.terms",
+    "evimem.block.gate.terms", "evimem.block.gate.form", "evimem.block.question.looked_for",
+    "evimem.offline.event_dates.locate_times", "evimem.offline.offline_judge.own_detail",
+    "evimem.offline.offline_judge.date_of_event", "evimem.offline.offline_judge.signals_of",
+    "evimem.offline.offline_judge.judge", "evimem.offline.offline_judge.choose",
+    "evimem.offline.offline_judge.quote", "evimem.offline.offline_judge.match",
+    "evimem.offline.offline_judge.is_english", "evimem.offline.quotation.turn_signals",
+)  # fmt: skip
 QUESTION = "When did Mira plant the cherry tree?"
 
 

@@ -17,18 +17,13 @@ JUDGED = {"tier": "exact", "confidence": 0.9, "requirements": SUPPORTED, "gaps":
 @pytest.mark.parametrize(
     "said",
     [
-        "Always give me metric units.",
-        "Please always answer in French.",
-        "From now on, please use Celsius.",
-        "Use short sentences from now on!",
-        "Never use emojis when you write to me.",
-        "Don't ever suggest recipes with nuts.",
-        "Could you always show prices in euros?",
-        "I want you to always explain it in one line.",
-        "In future, keep your answers short.",
+        "Always give me metric units.", "Please always answer in French.", "From now on, please use Celsius.",
+        "Use short sentences from now on!", "Never use emojis when you write to me.",
+        "Don't ever suggest recipes with nuts.", "Could you always show prices in euros?",
+        "I want you to always explain it in one line.", "In future, keep your answers short.",
         "Going forward, can you spell it the British way?",
     ],
-)
+)  # fmt: skip
 def test_what_is_asked_for_once_and_for_all_is_a_wish(said):
     assert list(wishes_in(f"I went for a walk. {said} It rained.")) == [said]
 
@@ -36,17 +31,12 @@ def test_what_is_asked_for_once_and_for_all_is_a_wish(said):
 @pytest.mark.parametrize(
     "said",
     [
-        "I always give my dog a biscuit.",
-        "She never tells me anything.",
-        "My boss never answers.",
-        "Give me the recipe, please.",
-        "We always use the back door.",
-        "From now on I run every morning.",
-        "He said he will always call me.",
-        'The sign says "always use the handrail".',
+        "I always give my dog a biscuit.", "She never tells me anything.", "My boss never answers.",
+        "Give me the recipe, please.", "We always use the back door.", "From now on I run every morning.",
+        "He said he will always call me.", 'The sign says "always use the handrail".',
         "Tell me what happened in the future of that book",
     ],
-)
+)  # fmt: skip
 def test_what_is_told_or_asked_for_now_is_none(said):
     assert list(wishes_in(said)) == []
 

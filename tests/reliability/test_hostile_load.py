@@ -102,15 +102,10 @@ RANGES = {  # of code points
 }  # fmt: skip
 RANGES_TOO = {"one that stands for eighteen": (0xFDFA, 0xFDFA)}  # takes most of its time: some noise would fail it
 OF_TEXT: dict[str, Callable[[str], object]] = {
-    "find_times": lambda text: find_times(text, NOON),
-    "hints": lambda text: hints(text, ["Mira", "user"], NOON),
-    "analyse": lambda text: analyse(text, ["Mira", "user"], NOON),
-    "terms": terms,
-    "words": words,
-    "sentences": sentences,
-    "passages": passages,
-    "names": lambda text: names(text, "Mira"),
-}
+    "find_times": lambda text: find_times(text, NOON), "hints": lambda text: hints(text, ["Mira", "user"], NOON),
+    "analyse": lambda text: analyse(text, ["Mira", "user"], NOON), "terms": terms, "words": words,
+    "sentences": sentences, "passages": passages, "names": lambda text: names(text, "Mira"),
+}  # fmt: skip
 
 
 def of_range(kind: str, random: Random) -> str:

@@ -18,14 +18,9 @@ PIECES = (
 )  # fmt: skip
 OURS = re.compile(r"[0-9a-f]{2}/[0-9a-f]{40}\.evimem(-wal|-shm|\.mark)?$")
 TWINS = (
-    ("acme", "acme2"),
-    ("a/b", "a%2Fb"),
-    ("ana", "ana "),
-    ("ana", "Ana"),
-    ("é", "e\u0301"),
-    ("acme", "acm_"),
+    ("acme", "acme2"), ("a/b", "a%2Fb"), ("ana", "ana "), ("ana", "Ana"), ("é", "e\u0301"), ("acme", "acm_"),
     ("a", "%"),
-)
+)  # fmt: skip
 
 
 def names(count: int, random: Random) -> list[str]:

@@ -86,12 +86,9 @@ def test_statements_of_others_never_become_a_persons_wish(disk, tell):
 
 def test_the_same_statement_by_the_person_is_kept(disk, tell):
     claims = (
-        "I prefer {thing}",
-        "I want {thing} from now on",
-        "I plan to buy {thing}",
-        "I love {thing}",
+        "I prefer {thing}", "I want {thing} from now on", "I plan to buy {thing}", "I love {thing}",
         "I live in {thing}",
-    )
+    )  # fmt: skip
     cases = [
         Turn(f"b{number}", f"s{number}", "Mira", wrap.format(claim=claim.format(thing=thing)), NOON, role="user")
         for number, (claim, thing, wrap) in enumerate(product(claims, THINGS, BENIGN))

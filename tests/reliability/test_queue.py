@@ -34,13 +34,8 @@ def read_well(request: Complete) -> str:
     if not found:
         return "I would rather not."
     fact = {
-        "subject": "Mira",
-        "predicate": "bought",
-        "object": found[0],
-        "quote": found[0],
-        "kind": "event",
-        "when": "",
-    }
+        "subject": "Mira", "predicate": "bought", "object": found[0], "quote": found[0], "kind": "event", "when": "",
+    }  # fmt: skip
     return json.dumps({"facts": [fact]})
 
 

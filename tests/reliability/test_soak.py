@@ -69,13 +69,8 @@ def read_well(prompt: str) -> str:
     if not found or found[2] not in WORDS:
         return '{"facts": []}'
     fact = {
-        "subject": found[1],
-        "predicate": "says",
-        "object": found[2],
-        "quote": found[2],
-        "kind": "event",
-        "when": "",
-    }
+        "subject": found[1], "predicate": "says", "object": found[2], "quote": found[2], "kind": "event", "when": "",
+    }  # fmt: skip
     return json.dumps({"facts": [fact]})
 
 

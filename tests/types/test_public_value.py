@@ -29,30 +29,16 @@ HIT = Hit(TURN, (FACT,), 0.5, {"words": 0.5}, "search", ("s1:2",), (0, 1000))
 GAP = Gap("time", "Mira", "no date")
 CALL = Called(1, "judge", "ok", 12, 3, cost=0.5)
 EVENTS = (
-    Queried(1, "anchor", "When?", 10),
-    Found(1, "anchor", ("s1:1",)),
-    Acted(1, "show", "", {"turns": ("s1:1",)}),
+    Queried(1, "anchor", "When?", 10), Found(1, "anchor", ("s1:1",)), Acted(1, "show", "", {"turns": ("s1:1",)}),
     Judged(1, "rules", Tier.EXACT, 0.9, Tier.PARTIAL, 0.6, None, {"Mira": 3}, (GAP,)),
-    GapsChanged(1, {"time": ("s1:1",)}, open=(GAP,)),
-    CALL,
-    Stopped(1, "exact evidence"),
-)
+    GapsChanged(1, {"time": ("s1:1",)}, open=(GAP,)), CALL, Stopped(1, "exact evidence"),
+)  # fmt: skip
 TRACE = Trace("When?", "iris", EVENTS, {"s1:1": "d1"})
 ANSWER = Answer("8 March", "answer", Tier.EXACT, 0.9, (Citation("s1:1", (0, 4), "xxxx"),), (GAP,), TRACE, Usage(1))
 STATS = Stats("m", 1, 1, ("Mira",), 1, {"next": 0}, TURN.time, None, "static", 256, 4096, 3)
 VALUES = [
-    TURN,
-    SPAN,
-    FACT,
-    HIT,
-    GAP,
-    TRACE,
-    ANSWER,
-    STATS,
-    Edge("a", "b", "next", 1.0),
-    TurnStatus("a", "added"),
-    *EVENTS,
-]
+    TURN, SPAN, FACT, HIT, GAP, TRACE, ANSWER, STATS, Edge("a", "b", "next", 1.0), TurnStatus("a", "added"), *EVENTS,
+]  # fmt: skip
 
 
 def results() -> list[type[Any]]:

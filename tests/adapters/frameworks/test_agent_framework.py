@@ -52,11 +52,8 @@ def test_a_run_is_given_what_an_earlier_session_said_in_a_user_message(tmp_path:
             assert client.asked[1][-1].text == "What is my heron called?"
             stored = await memory.turns()
             assert [turn.text for turn in stored] == [
-                "My heron is called Ajax.",
-                "A fine name.",
-                "What is my heron called?",
-                "Ajax.",
-            ]
+                "My heron is called Ajax.", "A fine name.", "What is my heron called?", "Ajax.",
+            ]  # fmt: skip
             assert [turn.session for turn in stored] == ["old", "old", "new", "new"]
             assert [turn.role for turn in stored] == ["user", "assistant", "user", "assistant"]
 

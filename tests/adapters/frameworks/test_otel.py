@@ -78,15 +78,10 @@ def test_the_spans_of_a_question_without_a_model(memory: evimem.Memory, exporter
     store = attributes.pop("gen_ai.memory.store.id")
     assert len(str(store)) == 16
     assert attributes == {
-        "gen_ai.operation.name": "search_memory",
-        "evimem.operation": "ask",
-        "gen_ai.memory.record.count": 1,
-        "evimem.loop": "iris",
-        "evimem.tier": answer.tier.value,
-        "evimem.abstained": answer.abstained,
-        "evimem.confidence": answer.confidence,
-        "evimem.iterations": max(event.iteration for event in answer.trace),
-    }
+        "gen_ai.operation.name": "search_memory", "evimem.operation": "ask", "gen_ai.memory.record.count": 1,
+        "evimem.loop": "iris", "evimem.tier": answer.tier.value, "evimem.abstained": answer.abstained,
+        "evimem.confidence": answer.confidence, "evimem.iterations": max(event.iteration for event in answer.trace),
+    }  # fmt: skip
     assert root.kind is SpanKind.INTERNAL
     assert [event.name for event in root.events] == [f"evimem.{event.kind}" for event in answer.trace]
     judged = [event for event in root.events if event.name == "evimem.judgement"][-1]

@@ -66,14 +66,9 @@ def any_turn(random: Random, noon: datetime) -> Turn:
 def any_text(random: Random) -> str:
     """Return a few characters from anywhere in Unicode, control characters and lone surrogates included."""
     ranges = (
-        (0x20, 0x7F),
-        (0, 0x20),
-        (0xA0, 0x250),
-        (0x300, 0x370),
-        (0x2000, 0x2070),
-        (0xD800, 0xE000),
+        (0x20, 0x7F), (0, 0x20), (0xA0, 0x250), (0x300, 0x370), (0x2000, 0x2070), (0xD800, 0xE000),
         (0x1F300, 0x1F700),
-    )
+    )  # fmt: skip
     return "".join(chr(random.randrange(*random.choice(ranges))) for _ in range(random.randint(0, 8)))
 
 
