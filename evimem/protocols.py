@@ -157,6 +157,17 @@ class Store(Protocol):
         """Return the k best facts of the turns that a query lets through, best first; ties in order of arrival."""
         ...
 
+    def nearest_facts(self, query: Query) -> tuple[FactHit, ...]:
+        """Return the k facts whose vectors are nearest to the query's, as HNSW finds them; none without a vector."""
+        ...
+
+    def linked_facts(self, fact_ids: Sequence[str], scope: Scope = EVERYTHING) -> tuple[FactHit, ...]:
+        """Return every fact of a scope one edge away, in order of arrival, none given.
+
+        Edges are of LaceMem's two kinds: each pair of facts of a turn, and each pair of alike facts of different turns.
+        """
+        ...
+
     def expand(self, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:
         """Return up to `limit` turns of a scope one edge away, best edge first, none given; `path` names the edge."""
         ...

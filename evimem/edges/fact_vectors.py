@@ -106,6 +106,28 @@ class FactMatrix:
             return {}
         return dict(zip(self.rows[positions].tolist(), (self._floats(positions) @ vector).tolist(), strict=True))
 
+    def vectors_of(self, rows: Positions) -> Vectors:
+        """Return the vectors of rows, float32 of shape (len(rows), dimension); zeros for one without."""
+        at = np.minimum(np.searchsorted(self.rows, rows), len(self) - 1)
+        vectors: Vectors = self._floats(at) * (self.rows[at] == rows)[:, None]
+        return vectors
+
+    def has_vectors_of(self, other: FactMatrix) -> bool:
+        """Return whether no fact of both has another vector in the other, as its scale tells."""
+        _, here, there = np.intersect1d(self.rows, other.rows, assume_unique=True, return_indices=True)
+        same_width = self.quantized.shape[1] == other.quantized.shape[1]
+        return same_width and bool((self.scales[here] == other.scales[there]).all())
+
+    def alike(self, rows: Sequence[int], min_cosine: float) -> dict[int, float]:
+        """Return each row of another turn whose cosine with one of these is at least so much, with the largest."""
+        found: dict[int, float] = {}
+        for position in self.positions(rows):
+            cosines = np.where(self.turns == self.turns[position], -1.0, self._exact(np.arange(len(self)), position))
+            for at in np.flatnonzero(cosines >= min_cosine).tolist():
+                row = int(self.rows[at])
+                found[row] = max(found.get(row, 0.0), min(1.0, float(cosines[at])))
+        return found
+
     def similar(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
         """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older row.
 

@@ -142,16 +142,16 @@ def enough(verdict: Verdict, before: Verdict | None, *, temporal: bool) -> str |
     return "the evidence is about another person" if misattributed(verdict, before) else None
 
 
-def abstention(verdict: Verdict, variant: Variant, *, facts: int, checks: int, below: float) -> str | None:
+def abstention(verdict: Verdict, variant: Variant, *, facts: int, checks: int, most: int, below: float) -> str | None:
     """Return why the loop abstains after its last check, or None when it answers.
 
-    `verdict` is the calibrated one, `facts` the number of facts found, `checks` how often evidence was judged,
-    `below` the threshold.
+    `verdict` is the calibrated one, `facts` the number of facts found, `checks` how often evidence was judged of at
+    `most` so many times, `below` the threshold.
     """
     if "abstention" in variant.without:
         return None
     if variant.abstain == "paper":
-        return _paper_abstention(verdict, facts, checks)
+        return _paper_abstention(verdict, facts, checks, most)
     if verdict.tier is Tier.NONE:
         return verdict.reason or NOTHING_RELEVANT
     for kind in DECLINED:
@@ -192,9 +192,9 @@ def approximate(confidence: float) -> float:
     return max(APPROXIMATE_FLOOR, confidence - APPROXIMATE_COST)
 
 
-def _paper_abstention(verdict: Verdict, facts: int, checks: int) -> str | None:
-    """Return why EviMem would abstain (E11), however the search ended: no tier after two checks, or thin evidence."""
-    if verdict.tier is Tier.NONE and checks >= PAPER_ABSTAIN_CHECKS:
+def _paper_abstention(verdict: Verdict, facts: int, checks: int, most: int) -> str | None:
+    """Return why EviMem would abstain (E11): no tier after two checks or an early end, or thin evidence."""
+    if verdict.tier is Tier.NONE and (checks >= PAPER_ABSTAIN_CHECKS or checks < most):
         return verdict.reason or NOTHING_RELEVANT
     thin = verdict.confidence < PAPER_ABSTAIN_BELOW and facts < PAPER_ABSTAIN_FACTS
     return "the evidence is too thin" if thin else None

@@ -86,7 +86,8 @@ class View:
     `order` has the place in the dialogue of each turn that another of its minute is shown with, by id; empty until
     somebody is to read the turns in their order (`evimem.llm.evidence_prompt.ordered`).
     `before` is the verdict of the check before, calibrated; None at the first. `variant` is how the loop goes to work,
-    `form` how the answer is to be written, in words.
+    `form` how the answer is to be written, in words. With `by_fact` the facts of `shown` stand for their turns, which
+    only the answer is given.
     `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the judge's own:
     what it wants to keep between the checks of one question, which share it; the loop never looks inside.
     """
@@ -111,6 +112,7 @@ class View:
     order: Mapping[str, int] = field(default_factory=dict, hash=False)
     variant: Variant = field(default_factory=Variant)
     form: str = ""
+    by_fact: bool = False
 
     @property
     def decisive(self) -> frozenset[str]:

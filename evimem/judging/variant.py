@@ -83,6 +83,9 @@ def _check(name: str, value: object, kind: Any) -> None:
         return
     if kind is bool and isinstance(value, bool):
         return
+    degree = kind is float or float in get_args(kind)
+    if degree and (value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0)):
+        return
     expected = [repr(one) for one in names] + [f"a whole number from {least} to {MOST}"] * counted
-    expected += ["True or False"] * (kind is bool)
+    expected += ["True or False"] * (kind is bool) + ["a number from 0, or None"] * degree
     raise InvalidQuery(f"{name} is {shown(value)}; expected {' or '.join(expected)}")

@@ -29,6 +29,7 @@ from .evidence_prompt import (
     show_evidence,
     shown_so_far,
 )
+from .fact_evidence import show_facts
 from .json_reply import read
 from .prompts import bullets, escape_attribute, format_time, marked, named, prompt_request
 from .read_verdict import (
@@ -51,7 +52,7 @@ Made = TypeVar("Made", Decided, Considered, Move)
 ABSTAIN_BELOW = 0.3  # EviMem's threshold (E11), until a calibration gives a better one
 LEAST_ROOM = 1_000  # characters of evidence, with which a model is asked at least
 MOST_FORM = 1_000  # characters of how an answer is to be written
-CHAIN_FROM = 2  # shown turns, below which there is nothing to chain
+CHAIN_FROM = 2  # shown turns, or facts where these are shown, below which there is nothing to chain
 
 MANNERS: dict[Manner, str] = {
     "direct": "Say it directly, without hedging.",
@@ -91,7 +92,7 @@ class LLMJudge:
 
     def legible(self, view: View) -> frozenset[str]:
         """Return the ids of what a prompt has room for; less, once a model could not read so much."""
-        return legible(view, _room(view))
+        return frozenset(item.turn.id for item in view.shown) if view.by_fact else legible(view, _room(view))
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the model's verdict on the shown evidence."""
@@ -101,7 +102,8 @@ class LLMJudge:
         def check(shown: ShownEvidence) -> Flow[Verdict]:
             return ask_model(judge_request(view, shown, names), partial(read_verdict, view=view, shown=shown), ledger)
 
-        verdict = yield from within_room(view, show_evidence, check)
+        page = partial(show_facts, with_turns=False) if view.by_fact else show_evidence
+        verdict = yield from within_room(view, page, check)
         if _separate(view):
             verdict = replace(verdict, names=names, query=(yield from _refined(view, verdict, ledger)))
         return self._with_calls(verdict, ledger)
@@ -147,6 +149,8 @@ class LLMJudge:
             return replace(draft, steps=draft.steps or chain, calls=ledger.calls)
 
         page = partial(show_evidence, by_time=True, only=_decisive(view, verdict))
+        if view.by_fact:
+            page = partial(show_facts, with_turns=True)
         return (yield from within_room(view, page, word))
 
     def _asked(
@@ -344,17 +348,18 @@ def _ask_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
 
 def _ask_chain(view: View, shown: ShownEvidence, ledger: Ledger) -> Flow[tuple[str, ...]]:
     """Ask for a chain of reasoning (E12)."""
-    if len(shown.turns) < CHAIN_FROM:
+    there = sum(len(item.facts) for item in view.shown) if view.by_fact else len(shown.turns)
+    if there < CHAIN_FROM:
         return ()
     question, asked_at = marked(view.analysis.question), format_time(view.asked_at)
     request = prompt_request(
-        "answer", "chain", prompts.CHAIN, question=question, asked_at=asked_at, evidence=shown.text
+        "judge", "chain", prompts.CHAIN, question=question, asked_at=asked_at, evidence=shown.text
     )
     return (yield from ask_model(request, read_chain, ledger))
 
 
 def read_chain(text: str) -> tuple[str, ...]:
     """Return the steps of a multi-hop chain, none of a direct one, by the field `type` only (F7)."""
-    reply = read(text, "answer", ("type",))
+    reply = read(text, "judge", ("type",))
     several = json_reply.choice(reply["type"], ("multi_hop", "direct")) == "multi_hop"
     return json_reply.sentences(reply.get("steps"), MAX_STEPS) if several else ()

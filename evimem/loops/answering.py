@@ -34,6 +34,7 @@ def drafted(session: Session, check: Check) -> Flow[Draft]:
         session.variant,
         facts=sum(len(item.facts) for item in check.view.evidence),
         checks=session.checks,
+        most=session.iterations,
         below=session.task.judge.abstain_below if below is None else below,
     )
     if why is not None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Literal
 
-from ..flow import Flow
+from ..flow import Effect, Flow, intercepted
 from ..judging.apply_verdict import enough, is_short
+from ..judging.evidence import Verdict
 from ..judging.variant import Variant
 from ..text.names import names
 from ..types.answer import Answer
+from ..types.model import Complete
 from ..types.values import Gap
 from .answering import answered
-from .retrieve import Search, compose, fresh
+from .retrieve import Search, compose, fresh, strategy
 from .select_evidence import EDGE_SHARE
-from .session import Check, Session, in_time
+from .session import Check, Session, in_time, record_query
 from .task import Task
+from .tuple_retrieval import TupleRetrieval
 
 HOP_PART = 5  # of an iteration's k, one in so many turns comes over an edge beside it
 
@@ -30,15 +34,33 @@ class Iris(Variant):
             iteration's k, and in the place of others what the question's own search finds next.
         unranked: Every turn one edge away is added in the order of their times, and a share of what is shown is theirs,
             as in EviMem's code.
+        unit: What is searched and counted. A "tuple" is LaceMem's: facts alone are found, k of them by HNSW, and every
+            one an edge away, same turn or alike; checks read the facts, and the answer their turns too.
+        temperature: That of every model request; None leaves it to the model's own.
     """
 
     step: int = 3
     hops: int = 1
     unranked: bool = False
+    unit: Literal["turn", "tuple"] = "turn"
+    temperature: float | None = None
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question in at most `iterations` rounds."""
-        return answered(Session(task, "iris", self), partial(look, self))
+        session = Session(task, "iris", self)
+        if self.unit == "tuple" and session.has("index"):
+            session.retrieval = TupleRetrieval(task, session.analysis, session.roster, indexed=True)
+            session.neighbours = False
+        return _at_temperature(answered(session, partial(look, self)), self.temperature)
+
+
+def _at_temperature(flow: Flow[Answer], degree: float | None) -> Flow[Answer]:
+    """Run a flow with a temperature for its model requests."""
+
+    def warmed(effect: Effect) -> Flow[Any]:
+        return (yield replace(effect, temperature=degree) if isinstance(effect, Complete) else effect)
+
+    return flow if degree is None else intercepted(flow, warmed)
 
 
 def look(how: Iris, session: Session) -> Flow[Check | None]:
@@ -65,7 +87,9 @@ def look(how: Iris, session: Session) -> Flow[Check | None]:
 
 
 def _retrieve(session: Session, how: Iris, iteration: int, check: Check | None) -> Flow[int]:
-    """Search the anchor, the refined query where there is one, and one hop; return how many turns are new."""
+    """Search the anchor, the refined query where there is one, and one hop; return how many units are new."""
+    if isinstance(session.retrieval, TupleRetrieval):
+        return (yield from _retrieve_tuples(session, session.retrieval, how, iteration, check))
     k = session.k + how.step * (iteration - 1)
     before = len(session.retrieval.evidence)
     if check is None or session.has("anchor"):
@@ -75,6 +99,23 @@ def _retrieve(session: Session, how: Iris, iteration: int, check: Check | None) 
     if how.hops and session.has("edges"):
         yield from _beside(session, how, iteration, k)
     return len(session.retrieval.evidence) - before
+
+
+def _retrieve_tuples(session: Session, found: TupleRetrieval, how: Iris, iteration: int, check: Check | None) -> Flow[int]:
+    """Search facts for the question and for what is missing, and follow every edge of both (Algorithm 1)."""
+    k, before = session.k + how.step * (iteration - 1), found.count()
+    queries = {"anchor": session.task.question} if check is None or session.has("anchor") else {}
+    if check is not None and (query := _new_query(session, check.verdict, check.verdict.query, iteration)):
+        queries["refined"] = query
+    strategy_now = strategy(temporal=session.analysis.temporal, iteration=iteration)
+    seeds = dict[str, None]()
+    for path, query in queries.items():
+        record_query(session, Search(query), k, strategy_now, path=path, iteration=iteration)
+        arrived = session.arrive((yield from found.nearest(query, k, path=path, iteration=iteration)), iteration)
+        seeds |= dict.fromkeys(arrived.facts)
+    if seeds and how.hops and session.has("edges"):
+        session.arrive(found.linked(tuple(seeds), iteration), iteration)
+    return found.count() - before
 
 
 def _beside(session: Session, how: Iris, iteration: int, k: int) -> Flow[None]:
@@ -107,12 +148,15 @@ def _refine(session: Session, iteration: int, k: int, check: Check) -> Flow[None
     query = verdict.query
     if gap.kind == "entity" and _is_short(check, gap.about) and query and not names(query, gap.about):
         query = f"{gap.about} {query}"
-    if not fresh(query, session.queries):
-        query = compose(session.analysis, verdict.gaps, session.queries, iteration)
-    if query:
+    if query := _new_query(session, verdict, query, iteration):
         speaker = gap.about if gap.kind == "attribution" and gap.about in session.roster.speakers else None
         wanted = Search(query, speaker, when=gap.kind == "time")
         yield from session.search(wanted, k, path="refined", iteration=iteration)
+
+
+def _new_query(session: Session, verdict: Verdict, query: str, iteration: int) -> str:
+    """Return a query if it is new, or else one from a gap; empty where each was searched for."""
+    return query if fresh(query, session.queries) else compose(session.analysis, verdict.gaps, session.queries, iteration)
 
 
 def _is_short(check: Check, entity: str) -> bool:

@@ -26,6 +26,7 @@ from .count_entities import EntityCounter
 from .retrieve import Arrived, Retrieval, Search, strategy
 from .select_evidence import select
 from .task import Task
+from .tuple_retrieval import TupleRetrieval
 
 T = TypeVar("T")
 ANSWER_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
@@ -273,6 +274,7 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         scope=session.task.scope,
         store=session.task.store,
         before=session.before,
+        by_fact=isinstance(session.retrieval, TupleRetrieval),
         variant=session.variant,
         form=session.budget.format,
     )

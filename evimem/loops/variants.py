@@ -13,7 +13,10 @@ from .mgretrieval import MGRetrieval
 from .mragent import MRAgent
 from .task import Loop
 
-FULL = Iris(delta="paper", abstain="paper", calls="separate", without=frozenset({"tracker"}), unranked=True)
+# EviMem to the letter
+FULL = Iris(
+    delta="paper", abstain="paper", calls="separate", without=frozenset({"tracker"}), unit="tuple", temperature=0.3
+)
 _LAST: tuple[Ablation, ...] = ("entities", "anchor", "abstention")
 
 

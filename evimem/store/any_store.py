@@ -12,6 +12,8 @@ class AnyStore(StoreHandle):
     known = reads.known
     recall = reads.recall
     recall_facts = find_facts.recall_facts
+    nearest_facts = find_facts.nearest_facts
+    linked_facts = find_facts.linked_facts
     expand = reads.expand
     read = reads.read
     find = reads.find

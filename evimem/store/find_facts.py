@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..edges import threshold
 from ..index.fact_ranking import is_wanted, parts_of
-from ..types.stored import ANY_FACT, FactFilter
+from ..types.stored import ANY_FACT, EVERYTHING, FactFilter, Scope
 from ..types.values import Fact, FactHit, Query, Turn
 from .handle import StoreHandle
 from .layers import Layers
-from .reads import ABOUT, look_up, seqs_naming
+from .reads import ABOUT, Sought, look_up, seqs_naming
 
 LEAST, EACH = 40, 4  # turns and vectors that are looked at, and for each fact that is wanted
 WITHIN = 8  # times as many where facts are wanted of an interval, which turns and vectors know nothing of
@@ -32,8 +33,7 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
         asked, vector = sought.prepared, query.vector
         most = max(LEAST, EACH * query.k) * (WITHIN if only.during else 1)
         fitting = {one.turn: one.score for one in sought.best(most)}
-        allowed = np.zeros(layers.raw.high_water() + 1, np.bool_)
-        allowed[asked.corpus.turn[sought.allowed]] = True
+        allowed = _allowed(layers, sought)
         if only.about is None:
             nearest = [] if vector is None else layers.edges.nearest(vector, allowed, most)
             rows = {*nearest, *layers.facts.rows_of(fitting)}
@@ -52,6 +52,43 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
     return tuple(
         FactHit(fact, turns[seq], sum(parts.values()), parts, replaced.get(fact.id, ())) for seq, fact, parts in best
     )
+
+
+def nearest_facts(handle: StoreHandle, query: Query) -> tuple[FactHit, ...]:
+    """See `Store.nearest_facts`."""
+    layers = handle.layers
+    with layers.db.reading():
+        sought = look_up(handle, query)
+        if sought is None or query.vector is None:
+            return ()
+        rows = handle.fact_graph.nearest(layers.edges.vectors(), query.vector, _allowed(layers, sought), query.k)
+        cosines = layers.edges.cosines(query.vector, rows)
+        return _with_turns(layers, {row: {"meaning": cosines[row]} for row in rows})
+
+
+def linked_facts(handle: StoreHandle, fact_ids: Sequence[str], scope: Scope = EVERYTHING) -> tuple[FactHit, ...]:
+    """See `Store.linked_facts`."""
+    layers = handle.layers
+    with layers.db.reading():
+        seeds = layers.facts.rows(fact_ids)
+        beside = layers.edges.alike(seeds, threshold(layers.meta("embedder") or ""))
+        beside |= dict.fromkeys(layers.facts.rows_of(layers.facts.turns_of(seeds)), 1.0)
+        linked = {row: {"edge": beside[row]} for row in sorted(beside.keys() - set(seeds))}
+        return tuple(hit for hit in _with_turns(layers, linked) if scope.admits(hit.turn))
+
+
+def _with_turns(layers: Layers, parts: Mapping[int, Mapping[str, float]]) -> tuple[FactHit, ...]:
+    """Return facts by row with their turns, in the order of what each score is made of."""
+    found = {row: (seq, fact) for row, seq, fact in layers.facts.read(sorted(parts))}
+    turns = _turns(layers, {seq for seq, _ in found.values()})
+    return tuple(FactHit(found[row][1], turns[found[row][0]], sum(of.values()), of) for row, of in parts.items())
+
+
+def _allowed(layers: Layers, sought: Sought) -> NDArray[np.bool_]:
+    """Return which turns a query lets through, by number."""
+    allowed = np.zeros(layers.raw.high_water() + 1, np.bool_)
+    allowed[sought.prepared.corpus.turn[sought.allowed]] = True
+    return allowed
 
 
 def _turns(layers: Layers, seqs: Collection[int]) -> dict[int, Turn]:

@@ -18,6 +18,7 @@ from ..times.date_order import checked_date_order
 from ..types.values import DateOrder
 from .ann import AnnIndexCache
 from .erase import finish_erasure
+from .fact_graph import FactGraph
 from .layers import Layers
 from .spare_room import give_back
 
@@ -26,7 +27,7 @@ class StoreHandle:
     """The state shared by the reads, writes and maintenance of one open file.
 
     Everything cached here can be read again from the file: the corpus (what searches score), the vectors of facts
-    (inside `layers.edges`) and the vector index (`ann`).
+    (inside `layers.edges`), the vector index (`ann`) and that of facts (`fact_graph`).
     """
 
     times: LocalTimes  # how times are read
@@ -36,6 +37,7 @@ class StoreHandle:
         self.layers = layers
         self.name = layers.db.name
         self.ann = ann
+        self.fact_graph: FactGraph = FactGraph()
         self._corpus: Corpus | None = None
         # The counter `epoch` of the file and the aborted blocks of this handle when the corpus was read: an aborted
         # block may leave half an update in memory.

@@ -73,7 +73,7 @@ def test_only_exact_and_inferrable_stop(tier, confidence, temporal, stops):
 
 def abstains(verdict: Verdict, facts: int = 9, checks: int = 3, below: float = 0.5, **variant: Any) -> bool:
     how = Variant(**variant)
-    return abstention(verdict, how, facts=facts, checks=checks, below=below) is not None
+    return abstention(verdict, how, facts=facts, checks=checks, most=checks, below=below) is not None
 
 
 def test_it_abstains_where_nothing_is_relevant():
@@ -83,7 +83,7 @@ def test_it_abstains_where_nothing_is_relevant():
 def test_it_abstains_while_the_evidence_is_about_another_person():
     gap = Gap("attribution", "Tomas", "the evidence is about Mira, not Tomas")
     verdict = Verdict(Tier.EXACT, 0.9, probability=0.99, gaps=(gap,))
-    assert abstention(verdict, Variant(), facts=9, checks=3, below=0.5) == gap.text
+    assert abstention(verdict, Variant(), facts=9, checks=3, most=3, below=0.5) == gap.text
 
 
 def test_it_abstains_below_the_minds_probability_or_the_budgets():

@@ -89,7 +89,8 @@ def test_without_an_index_turns_are_searched_by_their_words_and_have_no_facts(pu
         ({"depth": 0}, "depth is 0; expected 1 or 2 or 3 or 4 or 5 or 6"),
         ({"depth": True}, "expected 1 or 2"),
         ({"depth": [7]}, "expected 1 or 2"),
-        ({"unit": "word"}, "'turn' or 'exchange'"),
+        ({"unit": "word"}, "'turn' or 'tuple'"),
+        ({"temperature": -1}, "a number from 0, or None"),
         ({"accepts": None}, "'tier' or 'flag'"),
         ({"graph": "cue"}, "'cue-tag-content' or 'cue-tag-event' or 'cue-event'"),
         ({"without": {"everything"}}, "sufficiency, tiers, temporal"),
@@ -126,7 +127,7 @@ def test_the_papers_five_and_three_variants_are_there_and_each_adds_a_group() ->
         assert all(more > less for more, less in pairwise(left_out))
         assert left_out[-1] == {"tracker"}
         assert {replace(row(name), without=(), iterations=3) for name in names} == {
-            Iris(delta="paper", abstain="paper", calls="separate", unranked=True)
+            Iris(delta="paper", abstain="paper", calls="separate", unit="tuple", temperature=0.3)
         }
 
 

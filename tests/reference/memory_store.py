@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 
-from evimem.edges import ranked
+import numpy as np
+
+from evimem.edges import ranked, threshold
 from evimem.errors import InvalidTurn, TurnConflict, UnknownTurn
 from evimem.index.fact_ranking import is_wanted, parts_of
 from evimem.index.keyword_match import match_keywords
@@ -113,6 +115,41 @@ class MemoryStore:
                 if is_wanted(fact, stored.turn, only):
                     found.append(FactHit(fact, stored.turn, sum(parts.values()), parts, earlier))
         return tuple(sorted(found, key=lambda hit: -hit.score)[: query.k])
+
+    def nearest_facts(self, query: Query) -> tuple[FactHit, ...]:
+        """Return the k facts of the nearest vectors, by comparing all of them."""
+        kept = self._all()
+        question = resolved(query, kept)
+        if question is None or query.vector is None:
+            return ()
+        corpus = corpus_of(kept, self._dimension)
+        allowed = {one.turn for one in rank_all(question, corpus, len(kept), question.weights)}
+        found = [
+            FactHit(fact, one.turn, cosine, {"meaning": cosine})
+            for place, one in enumerate(kept, 1)
+            for fact in facts_of(kept, one)
+            if place in allowed and fact.id in one.fact_vectors
+            for cosine in [float(one.fact_vectors[fact.id] @ query.vector)]
+        ]
+        return tuple(sorted(found, key=lambda hit: -hit.score)[: query.k])
+
+    def linked_facts(self, fact_ids: Sequence[str], scope: Scope = EVERYTHING) -> tuple[FactHit, ...]:
+        """Return the facts of the same turns and those alike, by comparing each with each."""
+        kept = self._all()
+        stated = [(one, fact) for one in kept for fact in facts_of(kept, one)]
+        seeds = [(one, fact) for one, fact in stated if fact.id in fact_ids]
+        none = np.zeros(self._dimension, np.float32)
+        found = []
+        for one, fact in stated:
+            vector = one.fact_vectors.get(fact.id, none)
+            cosines = [
+                1.0 if seed is one else min(1.0, float(vector @ seed.fact_vectors.get(other.id, none)))
+                for seed, other in seeds
+            ]
+            weight = max(cosines, default=0.0)
+            if fact.id not in fact_ids and weight >= threshold(self._embedder) and scope.admits(one.turn):
+                found.append(FactHit(fact, one.turn, weight, {"edge": weight}))
+        return tuple(found)
 
     def expand(self, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:
         """Return up to `limit` turns one edge away."""

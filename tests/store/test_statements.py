@@ -55,6 +55,8 @@ def query(count: int) -> Query:
 READS: dict[str, Callable[[SqliteStore, int], object]] = {
     "recall": lambda store, count: store.recall(query(count)),
     "recall_facts": lambda store, count: store.recall_facts(query(count)),
+    "nearest_facts": lambda store, count: store.nearest_facts(query(count)),
+    "linked_facts": lambda store, count: store.linked_facts([fact.id for fact in store.facts(ids(count))]),
     "facts": lambda store, count: store.facts(ids(count)),
     "expand": lambda store, count: store.expand(ids(count), count),
     "contexts": lambda store, count: store.contexts(ids(count), 2, 2),

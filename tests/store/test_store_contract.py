@@ -388,6 +388,42 @@ def test_facts_of_an_interval_happened_in_it_or_were_said_in_it(store: Store) ->
     assert {hit.turn.id for hit in store.recall_facts(wanted(store, "move"), FactFilter(during=MAY))} == {"d"}
 
 
+TWICE = said("We adopted a puppy. We baked bread.", id="e", at=9), said("We baked bread.", id="f", at=10)
+
+
+def test_the_nearest_facts_are_those_of_comparing_each(stores: list[Store]) -> None:
+    for one in stores:
+        keep(one, [*DIALOGUE, *TWICE])
+    for text, speaker in (("adopting a dog", None), ("a move to Portugal", "Tomas")):
+        first, *others = [one.nearest_facts(wanted(one, text, k=3, speaker=speaker)) for one in stores]
+        assert first
+        assert [hit.score for hit in first] == sorted((hit.score for hit in first), reverse=True)
+        for other in others:
+            assert [(hit.fact, hit.turn) for hit in other] == [(hit.fact, hit.turn) for hit in first]
+            assert [hit.score for hit in other] == pytest.approx([hit.score for hit in first], abs=1e-2)
+
+
+def test_what_was_forgotten_is_no_nearest_fact_and_what_came_since_may_be(store: Store) -> None:
+    keep(store, [*DIALOGUE, *TWICE])
+    assert store.nearest_facts(wanted(store, "baking bread", k=1))[0].turn.id in {"e", "f"}
+    store.forget(["e", "f"])
+    keep(store, [said("I baked rye bread.", id="g", at=11)])
+    found = store.nearest_facts(wanted(store, "baking bread", k=9))
+    assert found[0].turn.id == "g"
+    assert not {"e", "f"}.intersection(hit.turn.id for hit in found)
+
+
+def test_facts_an_edge_away_are_all_of_their_turns_and_all_alike(stores: list[Store]) -> None:
+    for one in stores:
+        keep(one, [*DIALOGUE, *TWICE])
+        (adopted,) = one.facts(["a"])
+        linked = one.linked_facts([adopted.id])
+        assert [(hit.turn.id, hit.fact.object) for hit in linked] == [("e", "a puppy")]
+        further = one.linked_facts([linked[0].fact.id])
+        assert [(hit.turn.id, hit.fact.predicate) for hit in further] == [("a", "adopted"), ("e", "baked")]
+        assert not one.linked_facts([linked[0].fact.id], Scope(speaker="Tomas"))
+
+
 def test_facts_about_an_entity_match_whole_words(store: Store) -> None:
     keep(store, [said("Jonathan likes tea.", id="j"), said("Jon bought a kite.", id="k", at=1)])
     assert [fact.turn_id for fact in store.about("Jon", 9).facts] == ["k"]

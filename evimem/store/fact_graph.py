@@ -1,0 +1,55 @@
+"""The facts of a memory in an HNSW index, as LaceMem searches its tuples: it grows, and what is gone is left out."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..edges.fact_vectors import FactMatrix
+from ..index.hnsw import HnswIndex
+from ..types.vectors import Vectors
+
+
+class FactGraph:
+    """An index over rows of facts, in memory; see `HnswIndex`, which compares all of few vectors."""
+
+    def __init__(self) -> None:
+        self._index: HnswIndex | None = None
+        self._known: FactMatrix | None = None
+        self._searching = threading.Lock()
+
+    def nearest(self, known: FactMatrix, vector: Vectors, allowed: NDArray[np.bool_], most: int) -> list[int]:
+        """Return the rows of the facts nearest to a vector of shape (dimension,), best first; `allowed` is by turn."""
+        if not len(known):
+            return []
+        hidden = known.rows[~allowed[known.turns]]
+        with self._searching:
+            index, gone = self._following(known)
+            found: list[int] = index.search(vector, most, np.concatenate([gone, hidden]).tolist()).positions.tolist()
+        return found
+
+    def _following(self, known: FactMatrix) -> tuple[HnswIndex, NDArray[np.int64]]:
+        """Return an index that holds all of these facts, and which rows of it are of none.
+
+        It is built anew only where a vector changed, as with another embedder, or where half of it is gone.
+        """
+        index, before = self._index, self._known
+        if index is not None and before is not None and known.has_vectors_of(before):
+            gone = np.setdiff1d(index.positions(), known.rows)
+            index = None if 2 * len(gone) > len(index) else index
+        else:
+            index = None
+        self._known = known
+        if index is None:
+            index, gone = HnswIndex(known.quantized.shape[1], self._vectors), np.zeros(0, np.int64)
+            self._index = index
+        missing = np.setdiff1d(known.rows[known.scales > 0], index.positions())
+        index.add(missing, self._vectors(missing))
+        return index, gone
+
+    def _vectors(self, rows: NDArray[np.int64]) -> Vectors:
+        """Return the vectors of rows, float32 of shape (len(rows), dimension); zeros for one that is gone."""
+        assert self._known is not None
+        return self._known.vectors_of(rows)

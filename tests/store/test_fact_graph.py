@@ -1,0 +1,89 @@
+"""Facts in an HNSW index: as good as comparing all, through growth and forgetting, with either library."""
+
+import importlib.util
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evimem.edges.fact_vectors import FactMatrix
+from evimem.embedding.quantize import pack
+from evimem.index import hnsw
+from evimem.store import fact_graph
+from evimem.store.fact_graph import FactGraph
+from tests.reference.flat_index import FlatIndex
+
+DIMENSION = 32
+COUNT = 3_000
+
+
+@pytest.fixture(params=["voyager", "hnswlib"])
+def library(request, monkeypatch):
+    if request.param == "hnswlib":
+        pytest.importorskip("hnswlib", reason="an extra without wheels")
+    known = importlib.util.find_spec if request.param == "hnswlib" else lambda name: None
+    monkeypatch.setattr(hnsw, "find_spec", known)
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def known():
+    rng = np.random.default_rng(3)
+    centres = rng.normal(size=(100, DIMENSION))
+    vectors = centres[rng.integers(100, size=COUNT)] + 0.6 * rng.normal(size=(COUNT, DIMENSION))
+    packed = [pack((row / np.linalg.norm(row)).astype(np.float32)) for row in vectors]
+    places = np.arange(COUNT)
+    return FactMatrix(
+        2 * places, places, places, np.stack([one for one, _ in packed]), np.array([scale for _, scale in packed])
+    )
+
+
+def part(known, places):
+    return FactMatrix(known.rows[places], known.turns[places], known.instants[places], known.quantized[places], known.scales[places])  # fmt: skip
+
+
+def recall(graph, known, allowed=None):
+    allowed = np.ones(COUNT, np.bool_) if allowed is None else allowed
+    there = known.rows[allowed[known.turns]]
+    oracle = FlatIndex(DIMENSION)
+    oracle.add(there, known.vectors_of(there))
+    rng = np.random.default_rng(8)
+    asked = known.vectors_of(rng.choice(known.rows, 40)) + 0.3 * rng.normal(size=(40, DIMENSION)) / DIMENSION**0.5
+    found = [
+        len(set(graph.nearest(known, one, allowed, 10)) & set(oracle.search(one, 10).positions.tolist()))
+        for one in asked.astype(np.float32)
+    ]
+    return sum(found) / (10 * len(found))
+
+
+def test_it_grows_and_forgets_without_being_built_anew(library, known, monkeypatch):
+    made = []
+    monkeypatch.setattr(fact_graph, "HnswIndex", lambda *given: made.append(hnsw.HnswIndex(*given)) or made[-1])
+    graph = FactGraph()
+    assert recall(graph, part(known, np.arange(2_000))) >= 0.95
+    assert recall(graph, known) >= 0.95
+    left = np.flatnonzero(np.arange(COUNT) % 3 > 0)
+    assert recall(graph, part(known, left)) >= 0.95
+    assert len(made) == 1
+    assert made[0].kind.startswith(library)
+
+
+def test_it_knows_filters(known):
+    assert recall(FactGraph(), known, np.arange(COUNT) % 50 == 0) == 1.0
+
+
+@pytest.mark.parametrize("change", ["another embedder", "half of it gone"])
+def test_it_is_built_anew_for_other_vectors_and_where_half_is_gone(known, monkeypatch, change):
+    made = []
+    monkeypatch.setattr(fact_graph, "HnswIndex", lambda *given: made.append(hnsw.HnswIndex(*given)) or made[-1])
+    graph = FactGraph()
+    assert recall(graph, part(known, np.arange(900))) >= 0.95
+    later = part(known, np.arange(900) if change == "another embedder" else np.arange(400))
+    if change == "another embedder":
+        later = replace(later, quantized=later.quantized[::-1], scales=later.scales[::-1])
+    assert recall(graph, later) >= 0.95
+    assert len(made) == 2
+
+
+def test_without_facts_nothing_is_near(known):
+    assert FactGraph().nearest(part(known, np.arange(0)), np.ones(DIMENSION, np.float32), np.ones(0, np.bool_), 3) == []
