@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..db.fact_sql import (
     EDGES,
@@ -127,24 +126,9 @@ class EdgeGraph:
         links += [Link(seq, there, "next", NEXT_WEIGHT) for seq, there in turns_around(self._db, wanted, 1, 1)]
         return [link for link in links if link.target != link.source]
 
-    def nearest(self, vector: Vectors, allowed: NDArray[np.bool_], most: int) -> list[int]:
-        """Return the rows of the facts nearest to a vector of shape (dimension,); `allowed` says it by turn."""
-        return self._vectors.current().nearest(vector, allowed, most)
-
     def vectors(self) -> FactMatrix:
         """Return the facts that have a vector; inside a transaction of the caller."""
         return self._vectors.current()
-
-    def alike(self, rows: Sequence[int], min_cosine: float) -> dict[int, float]:
-        """Return the facts of other turns that are alike to any of these, however many, and the cosine of the nearest.
-
-        That is every edge of LaceMem's `similar`; what is stored of them are the best `PER_FACT` of a fact.
-        """
-        return self._vectors.current().alike(rows, min_cosine)
-
-    def cosines(self, vector: Vectors, rows: Sequence[int]) -> dict[int, float]:
-        """Return the cosine of a vector with that of each fact that has one."""
-        return self._vectors.current().cosines(vector, rows)
 
     def count(self) -> dict[str, int]:
         """Return how many edges there are of each kind."""

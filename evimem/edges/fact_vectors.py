@@ -112,22 +112,6 @@ class FactMatrix:
         vectors: Vectors = self._floats(at) * (self.rows[at] == rows)[:, None]
         return vectors
 
-    def has_vectors_of(self, other: FactMatrix) -> bool:
-        """Return whether no fact of both has another vector in the other, as its scale tells."""
-        _, here, there = np.intersect1d(self.rows, other.rows, assume_unique=True, return_indices=True)
-        same_width = self.quantized.shape[1] == other.quantized.shape[1]
-        return same_width and bool((self.scales[here] == other.scales[there]).all())
-
-    def alike(self, rows: Sequence[int], min_cosine: float) -> dict[int, float]:
-        """Return each row of another turn whose cosine with one of these is at least so much, with the largest."""
-        found: dict[int, float] = {}
-        for position in self.positions(rows):
-            cosines = np.where(self.turns == self.turns[position], -1.0, self._exact(np.arange(len(self)), position))
-            for at in np.flatnonzero(cosines >= min_cosine).tolist():
-                row = int(self.rows[at])
-                found[row] = max(found.get(row, 0.0), min(1.0, float(cosines[at])))
-        return found
-
     def similar(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
         """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older row.
 
@@ -156,7 +140,7 @@ class FactMatrix:
     def _close(self, block: Positions, bounds: Positions, min_cosine: float) -> Iterator[tuple[int, _Close]]:
         """Yield each position of a block with those from its first to before its second bound that may be similar."""
         begin, end = int(bounds[0, 0]), int(bounds[-1, 1])
-        with np.errstate(all="ignore"):  # a damaged scale may overflow; `_exact` decides
+        with np.errstate(all="ignore"):  # a damaged scale may overflow; `exact_cosines` decides
             cosines = self._floats(block) @ self._floats(slice(begin, end)).T
         for position, (first, stop), row in zip(block.tolist(), bounds.tolist(), cosines, strict=True):
             inside = row[first - begin : stop - begin]
@@ -187,7 +171,7 @@ class FactMatrix:
         if len(earlier) > PER_FACT:  # exact cosines are slow: compute them only for those that can be among the best
             bound = np.partition(cosines, len(earlier) - PER_FACT)[len(earlier) - PER_FACT]
             earlier = earlier[cosines >= bound - 2 * _ROUNDING]
-        exact = np.minimum(1.0, self._exact(earlier, position))
+        exact = np.minimum(1.0, self.exact_cosines(earlier, position))
         earlier, exact = earlier[exact >= min_cosine], exact[exact >= min_cosine]
         first = np.lexsort((earlier, -exact))[:PER_FACT]  # as `best` has it, of thousands that say the same
         links = tuple(zip(earlier[first].tolist(), exact[first].tolist(), strict=True))
@@ -211,7 +195,8 @@ class FactMatrix:
         later = np.where(two_is_later, ends[:, 1], ends[:, 0])
         return [int(row) for row in later[~sound]]
 
-    def _exact(self, positions: Positions, position: int) -> NDArray[np.float64]:
+    def exact_cosines(self, positions: Positions, position: int) -> NDArray[np.float64]:
+        """Return the cosines of facts with one, as `similar` edges weigh."""
         # float32 holds each sum exactly below 2 ** 24, so to 1,040 dimensions, and is multiplied three times as fast;
         # int32 does to 133,000.
         kind = np.float32 if self.quantized.shape[1] <= _EXACT_FLOATS else np.int32
@@ -224,6 +209,20 @@ class FactMatrix:
         others = self.instants[positions]
         earlier: NDArray[np.bool_] = (others < instant) | ((others == instant) & (self.rows[positions] < row))
         return earlier
+
+
+def alike(known: FactMatrix, rows: Sequence[int], min_cosine: float) -> dict[int, float]:
+    """Return each row of another turn whose cosine with one of these is at least so much, with the largest.
+
+    That is every edge of LaceMem's `similar`, where the file keeps the best `PER_FACT` of a fact.
+    """
+    found: dict[int, float] = {}
+    for position in known.positions(rows):
+        cosines = known.exact_cosines(np.arange(len(known)), position)
+        for at in np.flatnonzero((cosines >= min_cosine) & (known.turns != known.turns[position])).tolist():
+            row = int(known.rows[at])
+            found[row] = max(found.get(row, 0.0), min(1.0, float(cosines[at])))
+    return found
 
 
 class FactVectors:

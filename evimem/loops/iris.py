@@ -101,7 +101,9 @@ def _retrieve(session: Session, how: Iris, iteration: int, check: Check | None) 
     return len(session.retrieval.evidence) - before
 
 
-def _retrieve_tuples(session: Session, found: TupleRetrieval, how: Iris, iteration: int, check: Check | None) -> Flow[int]:
+def _retrieve_tuples(
+    session: Session, found: TupleRetrieval, how: Iris, iteration: int, check: Check | None
+) -> Flow[int]:
     """Search facts for the question and for what is missing, and follow every edge of both (Algorithm 1)."""
     k, before = session.k + how.step * (iteration - 1), found.count()
     queries = {"anchor": session.task.question} if check is None or session.has("anchor") else {}
@@ -156,7 +158,9 @@ def _refine(session: Session, iteration: int, k: int, check: Check) -> Flow[None
 
 def _new_query(session: Session, verdict: Verdict, query: str, iteration: int) -> str:
     """Return a query if it is new, or else one from a gap; empty where each was searched for."""
-    return query if fresh(query, session.queries) else compose(session.analysis, verdict.gaps, session.queries, iteration)
+    return (
+        query if fresh(query, session.queries) else compose(session.analysis, verdict.gaps, session.queries, iteration)
+    )
 
 
 def _is_short(check: Check, entity: str) -> bool:

@@ -1,4 +1,4 @@
-"""LaceMem's retrieval (EviMem section 3.1): facts are found by their vectors and by every edge; turns come with them."""
+"""LaceMem's retrieval (EviMem section 3.1): facts are found by vectors and by every edge; turns come with them."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class FactGraph:
         It is built anew only where a vector changed, as with another embedder, or where half of it is gone.
         """
         index, before = self._index, self._known
-        if index is not None and before is not None and known.has_vectors_of(before):
+        if index is not None and before is not None and _agree(known, before):
             gone = np.setdiff1d(index.positions(), known.rows)
             index = None if 2 * len(gone) > len(index) else index
         else:
@@ -53,3 +53,10 @@ class FactGraph:
         """Return the vectors of rows, float32 of shape (len(rows), dimension); zeros for one that is gone."""
         assert self._known is not None
         return self._known.vectors_of(rows)
+
+
+def _agree(one: FactMatrix, other: FactMatrix) -> bool:
+    """Return whether each fact of both has one vector, as its scale tells."""
+    _, here, there = np.intersect1d(one.rows, other.rows, assume_unique=True, return_indices=True)
+    same_width = one.quantized.shape[1] == other.quantized.shape[1]
+    return same_width and bool((one.scales[here] == other.scales[there]).all())

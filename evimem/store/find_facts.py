@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..edges import threshold
+from ..edges.fact_vectors import alike
 from ..index.fact_ranking import is_wanted, parts_of
 from ..types.stored import ANY_FACT, EVERYTHING, FactFilter, Scope
 from ..types.values import Fact, FactHit, Query, Turn
@@ -35,14 +36,14 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
         fitting = {one.turn: one.score for one in sought.best(most)}
         allowed = _allowed(layers, sought)
         if only.about is None:
-            nearest = [] if vector is None else layers.edges.nearest(vector, allowed, most)
+            nearest = [] if vector is None else layers.edges.vectors().nearest(vector, allowed, most)
             rows = {*nearest, *layers.facts.rows_of(fitting)}
         else:
             rows = {*layers.facts.rows_of(_turns_about(handle, only.about, allowed))}
         found = layers.facts.read(sorted(rows))
         turns = _turns(layers, {seq for _, seq, _ in found}) if only.during else {}
         kept = [(row, seq, fact) for row, seq, fact in found if is_wanted(fact, turns.get(seq), only)]
-        cosines = {} if vector is None else layers.edges.cosines(vector, [row for row, *_ in kept])
+        cosines = {} if vector is None else layers.edges.vectors().cosines(vector, [row for row, *_ in kept])
         scored = [
             (seq, fact, parts_of(asked, fact, cosines.get(row, 0.0), fitting.get(seq, 0.0))) for row, seq, fact in kept
         ]
@@ -61,8 +62,9 @@ def nearest_facts(handle: StoreHandle, query: Query) -> tuple[FactHit, ...]:
         sought = look_up(handle, query)
         if sought is None or query.vector is None:
             return ()
-        rows = handle.fact_graph.nearest(layers.edges.vectors(), query.vector, _allowed(layers, sought), query.k)
-        cosines = layers.edges.cosines(query.vector, rows)
+        known = layers.edges.vectors()
+        rows = handle.fact_graph.nearest(known, query.vector, _allowed(layers, sought), query.k)
+        cosines = known.cosines(query.vector, rows)
         return _with_turns(layers, {row: {"meaning": cosines[row]} for row in rows})
 
 
@@ -71,7 +73,7 @@ def linked_facts(handle: StoreHandle, fact_ids: Sequence[str], scope: Scope = EV
     layers = handle.layers
     with layers.db.reading():
         seeds = layers.facts.rows(fact_ids)
-        beside = layers.edges.alike(seeds, threshold(layers.meta("embedder") or ""))
+        beside = alike(layers.edges.vectors(), seeds, threshold(layers.meta("embedder") or ""))
         beside |= dict.fromkeys(layers.facts.rows_of(layers.facts.turns_of(seeds)), 1.0)
         linked = {row: {"edge": beside[row]} for row in sorted(beside.keys() - set(seeds))}
         return tuple(hit for hit in _with_turns(layers, linked) if scope.admits(hit.turn))

@@ -87,7 +87,9 @@ def world() -> Callable[[Sequence[Turn]], World]:
         store = MemoryStore(EMBEDDER.name, EMBEDDER.dimension)
         extractor = RuleExtractor()
         vectors = [EMBEDDER.embed(embedding_texts(t)) for t in turns]
-        store.write([Entry(t, extractor.extract(t), v) for t, v in zip(turns, vectors, strict=True)])
+        facts = [extractor.extract(t) for t in turns]
+        of_facts = [EMBEDDER.embed([fact.text for fact in some]) for some in facts]
+        store.write([Entry(*parts) for parts in zip(turns, facts, vectors, of_facts, strict=True)])
         return World(store)
 
     return build

@@ -44,6 +44,8 @@ def test_e2_a_turn_that_asserts_something_yields_facts_about_its_speaker(remembe
         ("I finished the kitchen yesterday.", "2023-01-01T09:00", "day", "2022-12-31"),
         ("I bought the van last year.", "2023-03-01T10:00", "year", "2022-01-01"),
         ("I sold the van a while ago.", "2023-03-01T10:00", "vague", None),
+        ("I got the puppy the day after my exam on 3 March.", "2023-06-01T10:00", "day", "2023-03-04"),
+        ("I quit two weeks before my birthday on 20 May.", "2023-06-01T10:00", "day", "2023-05-06"),
     ],
 )
 def test_e3_a_time_is_reckoned_from_its_turn_as_fine_as_it_was_said(

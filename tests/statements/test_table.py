@@ -9,9 +9,10 @@ import pytest
 
 HERE = Path(__file__).parent
 NAMED = re.findall(r"`(test_\w+)` \|", (HERE / "README.md").read_text(encoding="utf-8"))
+OTHERS = ("memr3", "mgretrieval", "mragent", "fixtures")
 WRITTEN = [
     name
-    for file in ("test_iris.py", "test_memr3.py", "test_mgretrieval.py", "test_mragent.py", "test_fixtures.py")
+    for file in ("test_iris.py", "test_letter.py", *(f"test_{name}.py" for name in OTHERS))
     for name in re.findall(r"^def (test_\w+)", (HERE / file).read_text(encoding="utf-8"), re.MULTILINE)
 ]
 

@@ -39,7 +39,8 @@ def known():
 
 
 def part(known, places):
-    return FactMatrix(known.rows[places], known.turns[places], known.instants[places], known.quantized[places], known.scales[places])  # fmt: skip
+    columns = (known.rows, known.turns, known.instants, known.quantized, known.scales)
+    return FactMatrix(*(column[places] for column in columns))
 
 
 def recall(graph, known, allowed=None):
