@@ -352,9 +352,7 @@ def _ask_chain(view: View, shown: ShownEvidence, ledger: Ledger) -> Flow[tuple[s
     if there < CHAIN_FROM:
         return ()
     question, asked_at = marked(view.analysis.question), format_time(view.asked_at)
-    request = prompt_request(
-        "judge", "chain", prompts.CHAIN, question=question, asked_at=asked_at, evidence=shown.text
-    )
+    request = prompt_request("judge", "chain", prompts.CHAIN, question=question, asked_at=asked_at, evidence=shown.text)
     return (yield from ask_model(request, read_chain, ledger))
 
 
