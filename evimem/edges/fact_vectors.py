@@ -106,12 +106,6 @@ class FactMatrix:
             return {}
         return dict(zip(self.rows[positions].tolist(), (self._floats(positions) @ vector).tolist(), strict=True))
 
-    def vectors_of(self, rows: Positions) -> Vectors:
-        """Return the vectors of rows, float32 of shape (len(rows), dimension); zeros for one without."""
-        at = np.minimum(np.searchsorted(self.rows, rows), len(self) - 1)
-        vectors: Vectors = self._floats(at) * (self.rows[at] == rows)[:, None]
-        return vectors
-
     def similar(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
         """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older row.
 
@@ -223,6 +217,13 @@ def alike(known: FactMatrix, rows: Sequence[int], min_cosine: float) -> dict[int
             row = int(known.rows[at])
             found[row] = max(found.get(row, 0.0), min(1.0, float(cosines[at])))
     return found
+
+
+def vectors_of(known: FactMatrix, rows: Positions) -> Vectors:
+    """Return the vectors of rows, float32 of shape (len(rows), dimension); zeros for one without."""
+    at = np.minimum(np.searchsorted(known.rows, rows), len(known) - 1)
+    vectors: Vectors = known.scales[at, None].astype(np.float32) * known.quantized[at]
+    return vectors * (known.rows[at] == rows)[:, None]
 
 
 class FactVectors:

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from ..edges.fact_vectors import FactMatrix
+from ..edges.fact_vectors import FactMatrix, vectors_of
 from ..index.hnsw import HnswIndex
 from ..types.vectors import Vectors
 
@@ -52,7 +52,7 @@ class FactGraph:
     def _vectors(self, rows: NDArray[np.int64]) -> Vectors:
         """Return the vectors of rows, float32 of shape (len(rows), dimension); zeros for one that is gone."""
         assert self._known is not None
-        return self._known.vectors_of(rows)
+        return vectors_of(self._known, rows)
 
 
 def _agree(one: FactMatrix, other: FactMatrix) -> bool:

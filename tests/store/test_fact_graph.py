@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evimem.edges.fact_vectors import FactMatrix
+from evimem.edges.fact_vectors import FactMatrix, vectors_of
 from evimem.embedding.quantize import pack
 from evimem.index import hnsw
 from evimem.store import fact_graph
@@ -47,9 +47,9 @@ def recall(graph, known, allowed=None):
     allowed = np.ones(COUNT, np.bool_) if allowed is None else allowed
     there = known.rows[allowed[known.turns]]
     oracle = FlatIndex(DIMENSION)
-    oracle.add(there, known.vectors_of(there))
+    oracle.add(there, vectors_of(known, there))
     rng = np.random.default_rng(8)
-    asked = known.vectors_of(rng.choice(known.rows, 40)) + 0.3 * rng.normal(size=(40, DIMENSION)) / DIMENSION**0.5
+    asked = vectors_of(known, rng.choice(known.rows, 40)) + 0.3 * rng.normal(size=(40, DIMENSION)) / DIMENSION**0.5
     found = [
         len(set(graph.nearest(known, one, allowed, 10)) & set(oracle.search(one, 10).positions.tolist()))
         for one in asked.astype(np.float32)
