@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from evimem.edges.fact_vectors import FactMatrix, vectors_of
-from evimem.embedding.quantize import pack
 from evimem.index import hnsw
 from evimem.store import fact_graph
 from evimem.store.fact_graph import FactGraph
+from evimem.types.vectors import pack
 from tests.reference.flat_index import FlatIndex
 
 DIMENSION = 32
