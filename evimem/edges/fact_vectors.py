@@ -222,8 +222,9 @@ def alike(known: FactMatrix, rows: Sequence[int], min_cosine: float) -> dict[int
 def vectors_of(known: FactMatrix, rows: Positions) -> Vectors:
     """Return the vectors of rows, float32 of shape (len(rows), dimension); zeros for one without."""
     at = np.minimum(np.searchsorted(known.rows, rows), len(known) - 1)
-    vectors: Vectors = known.scales[at, None].astype(np.float32) * known.quantized[at]
-    return vectors * (known.rows[at] == rows)[:, None]
+    there = known.rows[at] == rows
+    vectors: Vectors = (known.scales[at] * there)[:, None].astype(np.float32) * known.quantized[at]
+    return vectors
 
 
 class FactVectors:
