@@ -7,16 +7,18 @@ called plainly. `advance` is the one driver: the doors perform the effects, and 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import isawaitable
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from .protocols import Store
 from .types.model import Complete, Reply
 from .types.values import Hit, Query
 from .types.vectors import Vectors
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 
@@ -240,6 +242,8 @@ class _UnderWay(Generic[T]):
 
     def go_on(self) -> None:
         """Wait for a future, and drive the flow that waited for it."""
+        from concurrent.futures import FIRST_COMPLETED, wait  # noqa: PLC0415 - only what waits for others needs it
+
         future = next(iter(wait(self.waiting, return_when=FIRST_COMPLETED).done))
         flow, error = self.waiting.pop(future), future.exception()
         self._advance(flow, partial(flow.send, future.result()) if error is None else partial(flow.throw, error))

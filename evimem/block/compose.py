@@ -13,20 +13,19 @@ from dataclasses import replace
 from datetime import date
 from typing import TypeAlias
 
-from ..llm.evidence_prompt import turn_texts, what_is_meant
+from ..llm.shown_words import turn_texts, what_is_meant
 from ..query.find_turns import Wish
 from ..text.memory_fence import WORKED_OUT, fenced
 from ..text.terms import plainest, terms
 from ..types.answer import CountTokens, Style
 from ..types.attempt import without
 from ..types.values import Hit, Turn
+from .dates import Dates
 from .find import Recollected, asks
-from .quoted_lines import Line, dates_in, line_text
+from .quoted_lines import Line, line_text
 
-CLOSE, SAME = (
-    0.95,
-    0.5,
-)  # of the score of a hit, and of its words, in others that answer as well: the newest is tried first
+CLOSE = 0.95  # of the score of a hit: others that answer as well, of which the newest is tried first, if they have
+SAME = 0.5  # of its words
 STOPS = 0.45  # of the best score: of the turns that answer, 3 in 100 lie below it, and half of all others
 ALIKE = 0.8  # of the words of two turns that one of them is shown for both
 COMMON = 2 * ALIKE / (1 + ALIKE)  # the same, of the words of each added up: such turns are nearly as long
@@ -44,10 +43,16 @@ _Group: TypeAlias = tuple[frozenset[str], Hit, list[Turn]]  # the words of a tur
 
 
 def compose(
-    found: Recollected, wishes: Sequence[Wish], wanted: Collection[str], tokens: int, style: Style, count: CountTokens
+    found: Recollected,
+    wishes: Sequence[Wish],
+    wanted: Collection[str],
+    tokens: int,
+    style: Style,
+    count: CountTokens,
+    dates: Dates,
 ) -> tuple[Line, ...]:
     """Return the lines of a block as they were chosen; `wanted` are the terms by which passages are shown."""
-    page = _Filling(style, count, frozenset(wanted), tokens)
+    page = _Filling(style, count, frozenset(wanted), tokens, dates)
     page.add_wishes(wishes[:MOST_WISHES], min(MOST_WISH_TOKENS, int(WISH_SHARE * tokens)))
     groups = _newest_first(_told_apart(found.hits))
     repeated = {turn.id for _, hit, alike in groups if alike for turn in (hit.turn, *alike)}  # shown once, in its place
@@ -126,9 +131,9 @@ def _reply(hit: Hit, found: Recollected) -> Turn | None:
 class _Filling:
     """Takes lines while they fit."""
 
-    def __init__(self, style: Style, count: CountTokens, wanted: frozenset[str], tokens: int) -> None:
+    def __init__(self, style: Style, count: CountTokens, wanted: frozenset[str], tokens: int, dates: Dates) -> None:
         self.lines: list[Line] = []
-        self._style, self._count, self._wanted = style, count, wanted
+        self._style, self._count, self._wanted, self._dates = style, count, wanted, dates
         self._left = tokens - count(fenced(()))
         self._misfits = 0
         self._shown: set[str] = set()
@@ -159,7 +164,7 @@ class _Filling:
         for said in turn_texts(hit.turn, self._wanted, sizes, hit.span, short=SHORT):
             if self._take(Line(hit.turn, said, (), 1 + len(alike), last)):
                 meant = what_is_meant(hit.facts, hit.turn, said)
-                self._add_notes((*((meant,) if meant else ()), *dates_in(hit.turn, hit.facts, said)))
+                self._add_notes((*((meant,) if meant else ()), *self._dates.in_words(hit.turn, said)))
                 return True
         return False
 

@@ -11,7 +11,7 @@ from ..protocols import Store
 from ..query.analysis import hints
 from ..query.find_turns import Filters, QuestionVectors, query_of
 from ..types.stored import Scope
-from ..types.values import Hints, Hit, Query, Turn
+from ..types.values import DateOrder, Hints, Hit, Query, Turn
 from .question import Asked, comparable
 
 LEAST, MOST = 24, 120  # turns that a search is asked for
@@ -30,6 +30,7 @@ class Recollected:
     hinted: Hints
     query: Query
     speakers: tuple[str, ...]
+    date_order: DateOrder | None
 
 
 def find_for(
@@ -56,7 +57,8 @@ def find_for(
     near = [one for hit in asking for one in hit.neighbours if one not in own]
     turns = store.find(tuple(dict.fromkeys(near))) if near else ()
     around = {turn.id: turn for turn in turns if turn and turn.id not in exclude and scope.admits(turn)}
-    return Recollected(hits, around | {hit.turn.id: hit.turn for hit in hits}, hinted, query, tuple(known.speakers))
+    around |= {hit.turn.id: hit.turn for hit in hits}
+    return Recollected(hits, around, hinted, query, tuple(known.speakers), known.date_order)
 
 
 def asks(turn: Turn) -> bool:

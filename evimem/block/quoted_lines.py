@@ -9,27 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cache
 from html import escape as escape_xml
 
-from ..lang import ENGLISH, Language
-from ..lang.guess import LANGUAGES, is_english
-from ..llm.prompts import escape, escape_attribute
+from ..llm.shown_words import escape, escape_attribute
 from ..text.memory_fence import QUOTED, WISHES, WORKED_OUT, fenced, numbered
-from ..times import locate_times, mentions_time, render
 from ..types.answer import Style
-from ..types.attempt import without
-from ..types.values import Fact, TimeSpan, Turn
+from ..types.values import Turn
 
-MOST_READ = 600  # characters of a turn in another language than English that are read for dates
 _IN_A_HEAD = re.compile(r"[\[\]:,]+")
 _BREAKS = re.compile(r"[^\S\n]*\n\s*")
-_ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE)
-_OF_DAYS = frozenset(("day", "weekend", "week", "month", "season"))
-_COUNTED_ON = re.compile(r"\b(?:weeks?|fortnight|days?|months?)\s+(?:(?:on|from|after|before)\s+)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,50 +117,3 @@ def _day(time: datetime | None) -> str:
 def _lines_of(text: str) -> list[str]:
     """Return a text by its lines, whatever ends them, without empty ones."""
     return [line for each in text.splitlines() if (line := each.strip())] or [""]
-
-
-def dates_in(turn: Turn, facts: Iterable[Fact], said: str) -> tuple[str, ...]:
-    """Return the dates that words of a turn mean where its stamp does not show them at once.
-
-    That is a relative phrase that leads into another month or year, or a day of the month without its month. What is
-    read less surely (a bare weekday, a time of day, a month by its name) is left to the reader.
-    """
-    found = {
-        f'"{escape_attribute(span.text)}" is {render(span, turn.time)}': None
-        for span in _times_in(turn, facts)
-        if (at := said.find(span.text)) >= 0 and not _COUNTED_ON.search(said, 0, at) and _adds(span, turn.time)
-    }
-    return tuple(found)
-
-
-def _times_in(turn: Turn, facts: Iterable[Fact]) -> Iterator[TimeSpan]:
-    dated = [fact.event for fact in facts if fact.event]
-    yield from dated
-    if not dated and len(turn.text) <= MOST_READ:
-        yield from without([], _foreign_times, turn)
-
-
-def _foreign_times(turn: Turn) -> list[TimeSpan]:
-    """Return the times in a turn that is not English; facts have those of others."""
-    if is_english(turn.text) or not mentions_time(turn.text):
-        return []
-    return [located.time for located in locate_times(turn.text, turn.time)]
-
-
-def _adds(span: TimeSpan, said: datetime) -> bool:
-    if span.start is None or span.granularity not in _OF_DAYS:
-        return False
-    months, weekdays = _calendar_names()
-    if months.search(span.text) or span.text.casefold() in weekdays:
-        return False
-    elsewhere = (span.start.year, span.start.month) != (said.year, said.month)
-    return elsewhere or _ORDINAL.search(span.text) is not None
-
-
-@cache
-def _calendar_names() -> tuple[re.Pattern[str], frozenset[str]]:
-    """Return a pattern of the months and the names of weekdays, in every language that dates are read in."""
-    others = [Language(code) for code in LANGUAGES if code != "en"]
-    months = {*ENGLISH.words("times.months"), *(name for one in others for name in one.words("common.months"))}
-    weekdays = {*ENGLISH.words("times.weekdays"), *(name for one in others for name in one.words("common.weekdays"))}
-    return re.compile("|".join(map(re.escape, months)) + r"|\d\s*[月월]", re.IGNORECASE), frozenset(weekdays)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..db.file_header import check_readable
 from ..errors import ImportFailed, InvalidQuery, StoreError, shown
 from ..offline.constants import LEAST, Monotone, pooled_map
+from ..types.answer import FALSE_ABSTENTION
 from ..types.public_value import PublicValue
 
 BINS = 10
@@ -35,7 +36,6 @@ Array = NDArray[np.float64]
 _UNCHANGED: Array = np.array([1.0, 0.0])  # slope and shift
 _PRECISION: Array = np.array([2.0, 0.5])  # of the Gaussian prior around `_UNCHANGED`: few labels change little
 
-FALSE_ABSTENTION = 0.10
 PRECISION = 0.95
 _MIN_PER_LABEL = 10  # answerable and unanswerable questions each; shares of fewer are noise
 _FOLDS = 5

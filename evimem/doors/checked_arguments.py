@@ -13,8 +13,7 @@ from typing import Any, TypeVar, get_args
 
 from ..block.question import Asked, read_messages
 from ..errors import InvalidQuery, InvalidTurn, shown
-from ..loaders.chat_messages import ChatMessage, read_message
-from ..loaders.formats import question_in
+from ..loaders.chat_messages import ChatMessage, question_in, read_message
 from ..query.analysis import check_asked
 from ..raw import ROLES
 from ..text.memory_fence import without_blocks

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from datetime import datetime
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
-from ..calibration import Calibration, Labelled
-from ..calibration.calibration_report import FALSE_ABSTENTION, Wanted
 from ..embedding import checked
 from ..errors import InvalidQuery
 from ..flow import Awaited, CollectBatch, Effect, Embed, Flow, Pause, StartBatch, run, run_side_by_side
-from ..loops.task import Loop
 from ..protocols import Embedder
 from ..query.find_turns import Over
-from ..types.answer import Answer, Block, Budget, CountTokens, Style
+from ..types.answer import FALSE_ABSTENTION, Answer, Block, Budget, CountTokens, Style
 from ..types.model import Complete
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
 from ..types.stored import Job
@@ -37,6 +33,12 @@ from .checked_arguments import (
 from .operations import Core, Lending, TimeInput, filters, needed, scope_of, workers_for
 from .streaming import EffectResult, Streamed, both, is_streamed, stream_answer
 from .streaming import stream as streamed
+
+if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    from ..calibration import Calibration, Labelled
+    from ..loops.task import Loop
 
 T = TypeVar("T")
 
@@ -506,6 +508,8 @@ class Memory:
             EmbedderError: The embedder cannot be reached. Finished jobs are kept, the rest stay queued.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
+        from concurrent.futures import ThreadPoolExecutor
+
         done = self._run(self._core.process_queue(progress, retry_now=retry_now))
         with (
             closing(self._core.extraction_jobs()) as pages,
@@ -562,6 +566,8 @@ class Memory:
             ModelError: The model failed on a question; nothing is stored.
             EmbedderError: The embedder failed on a question; nothing is stored.
         """
+        from ..calibration.calibration_report import Wanted
+
         wanted = Wanted(false_abstention, precision)
         return self._run(self._core.calibrate(questions, wanted, keep=keep, progress=progress))
 

@@ -6,20 +6,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from hashlib import blake2b
-from inspect import iscoroutinefunction
 from time import time
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from ..embedding import StaticEmbedder
 from ..errors import InvalidQuery, shown
 from ..flow import Awaited, Effect, Flow, arun, run
-from ..judging.judge import Judge
-from ..judging.variant import Ablation
-from ..llm.llm_judge import LLMJudge
-from ..loops import LOOPS, OVER_SEARCHERS, answer_question, check_budget
-from ..loops.task import Loop
-from ..offline.offline_judge import OfflineJudge
-from ..openai import OpenAI
 from ..protocols import AsyncEmbedder, AsyncSearcher, Embedder, Extractor, Searcher, Store
 from ..raw.commit_mark import mark_path
 from ..store.keeper import Keeper
@@ -29,12 +21,18 @@ from ..types.model import Complete
 from ..types.public_value import AnyPath, is_server
 from ..types.stored import COUNTED, Roster
 from ..types.values import DateOrder, Hit, Query, Turn
-from .async_memory import AsyncMemory
 from .checked_arguments import checked_choice, checked_clock, checked_items, checked_kind, checked_part, checked_path
 from .memory import Memory
 from .operations import Core, OnModelError, needed, read_time
 from .places import Users
 from .watching import Observer
+
+if TYPE_CHECKING:
+    from ..judging.judge import Judge
+    from ..judging.variant import Ablation
+    from ..llm.llm_judge import LLMJudge
+    from ..loops.task import Loop
+    from .async_memory import AsyncMemory
 
 # What only our own store has: facts and vectors, edges between facts, the number of facts about a name.
 _OURS: frozenset[Ablation] = frozenset(("index", "edges", "entities"))
@@ -125,6 +123,8 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
     used through its `as_async()`, without which it is refused with InvalidQuery, and an embedder whose `embed` is a
     coroutine function is awaited.
     """
+    from .async_memory import AsyncMemory  # asyncio, which a synchronous memory does without
+
     model = chat_model(llm)
     if model is not None and not callable(getattr(model, "as_async", None)):
         raise InvalidQuery(f"llm is a {type(llm).__name__}; an event loop needs a model with as_async(), as OpenAI has")
@@ -159,7 +159,7 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
         checked_part("observer", observer, ("begin",), {})
     dated: dict[str, Any] = {"timezone": timezone, "date_order": date_order}
     store = _store(path, owner, chosen.name, chosen.dimension, clock=clock, **dated)
-    judge = None if llm is None else LLMJudge()
+    judge = None if llm is None else _llm_judge()
     return Core(store, chosen, judge, extractor, _model_name(llm), on_model_error, clock, observer=observer)
 
 
@@ -195,7 +195,7 @@ def _owner(path: AnyPath, user: str | None) -> str | None:
 
 def _store(path: AnyPath, owner: str | None, embedder: str, dimension: int, **options: Any) -> Keeper:
     if is_server(path) and owner is not None:
-        from ..store.postgres_store import PostgresStore  # noqa: PLC0415 - it needs an extra
+        from ..store.postgres_store import PostgresStore
 
         return PostgresStore(str(path), owner, embedder, dimension, **options)
     return SqliteStore(checked_path("path", path), embedder, dimension, owner=owner, **options)
@@ -209,8 +209,10 @@ def checked_on_model_error(value: OnModelError) -> OnModelError:
 def chat_model(llm: Any) -> Any:
     """Return the model that `llm` names or is. Raise InvalidQuery for anything else."""
     if isinstance(llm, str) and llm.strip():
+        from ..openai import OpenAI
+
         return OpenAI(model=llm)
-    if iscoroutinefunction(getattr(llm, "complete", None)):
+    if inspect.iscoroutinefunction(getattr(llm, "complete", None)):
         raise InvalidQuery(
             f"llm is a {type(llm).__name__}, whose complete() must be awaited; expected the model that it was made "
             "from: open_async uses its as_async()"
@@ -221,6 +223,12 @@ def chat_model(llm: Any) -> Any:
         f"llm is a {type(llm).__name__}; expected evimem.OpenAI(model=...), the name of a model, or an object with "
         "complete(request)"
     )
+
+
+def _llm_judge() -> LLMJudge:
+    from ..llm.llm_judge import LLMJudge
+
+    return LLMJudge()
 
 
 def _model_name(llm: Any) -> str:
@@ -356,6 +364,9 @@ def _asking(
     budget: Budget,
 ) -> tuple[Flow[Answer], SearchedStore]:
     """Return the flow of a question, and what it reads."""
+    from ..loops import LOOPS, OVER_SEARCHERS, answer_question, check_budget
+    from ..offline.offline_judge import OfflineJudge
+
     checked_part("searcher", searcher, ("search",))
     wanted = checked_kind("budget", budget, Budget)
     check_budget(wanted)
@@ -370,7 +381,7 @@ def _asking(
     today = read_time("asked_at", asked_at)
     store = SearchedStore(searcher, named, today)
     offline = OfflineJudge(extractor=Core.default_extractor())
-    judge: Judge = offline if model is None else LLMJudge()
+    judge: Judge = offline if model is None else _llm_judge()
     flow = answer_question(
         question, store=cast(Store, store), judge=judge, loop=loop, asked_at=today, budget=wanted, lacking=_OURS
     )
@@ -382,6 +393,8 @@ def _to_be_awaited(searcher: object) -> InvalidQuery:
 
 
 def _not_of_a_searcher(name: str) -> InvalidQuery:
+    from ..loops import OVER_SEARCHERS
+
     usable = ", ".join(sorted(OVER_SEARCHERS))
     return InvalidQuery(
         f"the loop asked for {name!r}, which a searcher has not; expected a loop that only searches: {usable}, or one "

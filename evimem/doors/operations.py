@@ -1,7 +1,8 @@
 """The operations that `Memory` and `AsyncMemory` share.
 
 What may ask a model or an embedder is a flow, the rest are plain calls. A flow is a generator that yields what it asks
-(see `evimem.flow`); `Memory` and `AsyncMemory` each perform that in their own way.
+(see `evimem.flow`); `Memory` and `AsyncMemory` each perform that in their own way. What opening a file, a search and a
+block do without (loops, judges, extraction, ingestion) is imported by the first call that needs it.
 """
 
 from __future__ import annotations
@@ -13,44 +14,22 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
-from functools import lru_cache, partial, wraps
+from functools import cached_property, lru_cache, partial, wraps
 from time import time
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
+from ..block.dates import FactReader
 from ..block.question import Asked
 from ..block.write_block import write_block
-from ..calibration import Calibration, Labelled
-from ..calibration.apply_calibration import (
-    CalibrationTarget,
-    LabelledQuestion,
-    active_calibration,
-    calibrate,
-    calibrated_judge,
-    calibrated_offline,
-    calibration_problems,
-)
-from ..calibration.calibration_report import Wanted
 from ..embedding.static_embedder import forget_words
-from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, shown
-from ..extract import RuleExtractor, conventions_of
-from ..extract.rule_extractor import BoundedExtractor
-from ..extract.slots import is_of_profile
+from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, UnknownTurn, shown
 from ..flow import Flow, Pause
-from ..ingest.add import Ingestion, read_facts
-from ..ingest.deferred import PAGE, embed_pending, extract_job, index_again, link_facts, process_batches, read_turns
-from ..ingest.import_file import import_batches, write_export
-from ..ingest.remember import Remembering
-from ..judging.judge import Judge
-from ..llm.extract_facts import estimate
-from ..loops import answer_question, fall_back, remaining
-from ..loops.judged import judged
-from ..loops.task import Loop, Task
-from ..offline.offline_judge import OfflineJudge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
 from ..query.find_turns import EACH, OVERS, Filters, Over, asked_for, check_clock, interval, joined, turns_stating
 from ..raw import AS_GIVEN, LocalTimes
 from ..store.keeper import Keeper
+from ..store.queue import PAGE
 from ..store.user_code import as_callback, unwrap_callback_errors
 from ..text.names import is_named_in
 from ..times import Conventions
@@ -83,6 +62,15 @@ from .checked_arguments import (
 )
 from .streaming import both
 from .watching import Observer, Operation, OperationName, Watch, store_name, tell_of_backlog, warn_of_unread
+
+if TYPE_CHECKING:
+    from ..calibration import Calibration, Labelled
+    from ..calibration.apply_calibration import CalibrationTarget, LabelledQuestion
+    from ..calibration.calibration_report import Wanted
+    from ..ingest.add import Ingestion
+    from ..judging.judge import Judge
+    from ..loops.task import Loop
+    from ..offline.offline_judge import OfflineJudge
 
 PACKAGE = __name__.partition(".")[0]
 CACHED = type(lru_cache(len))  # the type of every function with a cache
@@ -165,13 +153,28 @@ class Core:
         self.clock = clock
         self.observer = observer
         self.name: str = store_name(store.name)
-        kept = store.conventions
-        self.extractor: Extractor = BoundedExtractor(extractor, kept) if extractor else self.default_extractor(kept)
-        self.offline = OfflineJudge(extractor=self.extractor)  # judges where there is no model, or it failed
+        self._given = extractor
+
+    @cached_property
+    def extractor(self) -> Extractor:
+        """What finds facts in a turn: the caller's, within bounds, or the rules."""
+        from ..extract.rule_extractor import BoundedExtractor
+
+        kept = self.store.conventions
+        return BoundedExtractor(self._given, kept) if self._given else self.default_extractor(kept)
+
+    @cached_property
+    def offline(self) -> OfflineJudge:
+        """What judges where there is no model, or it failed."""
+        from ..offline.offline_judge import OfflineJudge
+
+        return OfflineJudge(extractor=self.extractor)
 
     @staticmethod
     def default_extractor(conventions: Conventions = Conventions()) -> Extractor:
         """Return the extractor that finds facts by rules, without a model."""
+        from ..extract.rule_extractor import RuleExtractor
+
         return RuleExtractor(conventions.weekday, conventions.date_order, conventions.zone)
 
     def extend(
@@ -201,6 +204,8 @@ class Core:
         strict: bool = False,
     ) -> Flow[AddReport]:
         """Return the flow that stores messages. Raise InvalidTurn for one that is no message, InvalidQuery."""
+        from ..ingest.remember import Remembering
+
         given = checked_messages(messages)
         moment, of = self._moment("time", time), checked_text("session", session) or ""
         ingestion = self._ingest(strict=strict)
@@ -212,6 +217,8 @@ class Core:
 
     def import_(self, path: AnyPath, progress: Progress | None) -> Flow[AddReport]:
         """Return the flow that stores an export, once the whole file was validated; its facts are kept."""
+        from ..ingest.import_file import import_batches
+
         times = self.store.times
         path = checked_path("path", path)
         own, jobs = self.extractor, self._jobs()
@@ -221,6 +228,8 @@ class Core:
     def _ingest(self, *, strict: bool = False, replace: bool = False) -> Ingestion:
         # Facts are read when they are first needed: see `_caught_up`. A remote embedder would hold up add(): its
         # vectors are queued. With a model, each turn waits to be extracted.
+        from ..ingest.add import Ingestion
+
         times = self.store.times
         remote, jobs = self.remote, self._jobs()
         return Ingestion(
@@ -314,6 +323,9 @@ class Core:
         scope: Scope,
         on_event: OnEvent,
     ) -> Flow[Answer]:
+        from ..calibration.apply_calibration import calibrated_judge
+        from ..loops import answer_question
+
         today = asked_at()
         yield from self._caught_up()
         judge = calibrated_judge(self.store, self.calibration_target())
@@ -346,6 +358,9 @@ class Core:
         scope: Scope,
         on_event: OnEvent,
     ) -> Flow[Answer]:
+        from ..calibration.apply_calibration import calibrated_offline
+        from ..loops import fall_back, remaining
+
         judge = calibrated_offline(self.store, self.offline, self.embedder.name)
         left = remaining(budget, error.partial)
         again = fall_back(
@@ -377,10 +392,14 @@ class Core:
         self, asked: Asked, form: BlockForm, asked_at: Moment, exclude: frozenset[str], scope: Scope
     ) -> Flow[Block]:
         today = asked_at()
-        recalled = partial(self._recalled, most=0)  # a block shows nothing of what replaced a fact
-        block = yield from write_block(self.store, recalled, asked, form, today, exclude, scope)
+        facts = FactReader(partial(self.store.waiting, "facts"), self._stated)
+        block = yield from write_block(self.store, self._found, facts, asked, form, today, exclude, scope)
         if not form.check:
             return block
+        from ..calibration.apply_calibration import calibrated_offline
+        from ..loops.judged import judged
+        from ..loops.task import Task
+
         yield from self._caught_up()
         judge = calibrated_offline(self.store, self.offline, self.embedder.name)
         found = yield from judged(Task(asked.text, judge, self.store, today, exclude=exclude, scope=scope))
@@ -388,12 +407,16 @@ class Core:
 
     def calibration_target(self) -> CalibrationTarget:
         """Return the judge of this memory with the names of its model and embedder."""
+        from ..calibration.apply_calibration import CalibrationTarget
+
         return CalibrationTarget(self.judge or self.offline, self.model, self.embedder.name)
 
     def calibrate(
         self, questions: Iterable[Labelled], wanted: Wanted, *, keep: bool, progress: Callable[[int], None] | None
     ) -> Flow[Calibration]:
         """Return the flow of a calibration."""
+        from ..calibration.apply_calibration import calibrate
+
         labelled = [self._labelled(one) for one in checked_items("questions", questions, "evimem.Labelled")]
         checked_share("false_abstention", wanted.false_abstention)
         checked_share("precision", wanted.precision)
@@ -402,6 +425,9 @@ class Core:
         return self._after_reading(flow)
 
     def _labelled(self, one: Labelled) -> LabelledQuestion:
+        from ..calibration import Labelled
+        from ..calibration.apply_calibration import LabelledQuestion
+
         checked_kind("a labelled question", one, Labelled)
         check_asked("question", one.question)
         if not isinstance(one.answerable, bool):
@@ -421,6 +447,8 @@ class Core:
         return done
 
     def _queued(self) -> Iterator[Flow[int]]:
+        from ..ingest.deferred import embed_pending, index_again, link_facts
+
         yield from map(self._read, self._each_once("facts"))
         yield from map(partial(index_again, self.store), self._each_once("terms"))
         while self.store.due("vector", 1):
@@ -430,6 +458,8 @@ class Core:
 
     def _read(self, jobs: Sequence[Job]) -> Flow[int]:
         """Read the facts of turns; return how many jobs were done or failed."""
+        from ..ingest.deferred import read_turns
+
         yield from read_turns(self.store, self.extractor, jobs, deferred=self.remote)
         if not any(job.attempts for job in jobs):
             failed = self.store.waiting("facts", [job.turn.id for job in jobs])
@@ -459,17 +489,30 @@ class Core:
         yield from self._caught_up()
         return call()
 
-    def _recalled(self, query: Query, most: int = PAGE) -> Flow[tuple[Hit, ...]]:
-        """Return the best turns for a query; where it asks for a time, or at most so many turns wait, read those first.
+    def _recalled(self, query: Query) -> Flow[tuple[Hit, ...]]:
+        """Return the best turns for a query; where it asks for a time, or at most a page waits, read those first.
 
         Else, so that a search does not wait for all of a large import, the facts of its hits are read from their turns,
         and what replaced them is not known yet.
         """
-        waiting = self.store.count_untried("facts", most + 1)
-        if waiting and (waiting <= most or query.times or query.before or query.after):
+        waiting = self.store.count_untried("facts", PAGE + 1)
+        if waiting and (waiting <= PAGE or _by_time(query)):
             yield from self._caught_up()
         hits = self.store.recall(query)
         return self._stating(hits) if waiting else hits
+
+    def _found(self, query: Query) -> Flow[tuple[Hit, ...]]:
+        """Return the best turns for a query; only where it asks for a time, those that wait are read first."""
+        if _by_time(query):
+            yield from self._caught_up()
+        return self.store.recall(query)
+
+    def _stated(self, turn: Turn) -> tuple[Fact, ...]:
+        """Return the facts of a turn, those of one that waits to be read from its words; none of one that is gone."""
+        stored: tuple[Fact, ...] = ()
+        with suppress(UnknownTurn):
+            stored = self.store.facts([turn.id])
+        return self._stating([Hit(turn, stored, 0.0)])[0].facts
 
     def _recalled_over(self, over: Over, query: Query) -> Flow[tuple[Hit, ...]]:
         """Return the best turns for a query by their facts, or by these and their words."""
@@ -483,6 +526,8 @@ class Core:
         return tuple(self._read_hit(hit) if hit.turn.id in waiting else hit for hit in hits)
 
     def _read_hit(self, hit: Hit) -> Hit:
+        from ..ingest.add import read_facts
+
         stated = {fact.id: fact for fact in (*read_facts(self.extractor, hit.turn).value, *hit.facts)}
         return replace(hit, facts=tuple(sorted(stated.values(), key=lambda fact: fact.span[0])))
 
@@ -521,10 +566,16 @@ class Core:
 
     def extract(self, job: Job) -> Flow[int]:
         """Return the flow that has a model extract facts from the turn of a job."""
+        from ..extract.rule_extractor import conventions_of
+        from ..ingest.deferred import extract_job
+
         return self._watch("extract").over(extract_job(self.store, job, conventions_of(self.extractor)))
 
     def batch(self) -> Flow[BatchReport]:
         """Return the flow of one round of the Batch API. Raise InvalidQuery for a memory that has no model."""
+        from ..extract.rule_extractor import conventions_of
+        from ..ingest.deferred import process_batches
+
         if self.judge is None:
             raise NoModel("enrich_batch()")
         self.store.enqueue_missing("extract")
@@ -532,6 +583,8 @@ class Core:
 
     def estimate(self, price: tuple[float, float] | None) -> Estimate:
         """Estimate requests, tokens and cost of extracting facts from the turns that no model has read."""
+        from ..llm.extract_facts import estimate
+
         return estimate(self.store.unread(EARLIER), checked_price(price))
 
     def turns(
@@ -560,6 +613,8 @@ class Core:
         return self._with_facts(partial(self._facts, turns, about, current=current))
 
     def _facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
+        from ..extract.slots import is_of_profile
+
         if turns is not None:
             found = self.store.facts(checked_ids("turns", turns))
         else:
@@ -618,11 +673,15 @@ class Core:
 
     def health(self, problems: Sequence[str] = ()) -> Health:
         """Return queued and failed jobs with all problems, those of an unusable calibration included."""
+        from ..calibration.apply_calibration import calibration_problems
+
         found = calibration_problems(self.store, self.calibration_target())
         return self.store.health((*problems, *found))
 
     def calibration(self) -> Calibration | None:
         """Return the calibration that `ask` uses, if any."""
+        from ..calibration.apply_calibration import active_calibration
+
         return active_calibration(self.store, self.calibration_target())
 
     def rebuild(self, *, reread: bool, progress: Progress | None) -> Flow[None]:
@@ -635,6 +694,8 @@ class Core:
 
     def export(self, path: AnyPath, progress: Callable[[int], None] | None = None) -> Flow[None]:
         """Return the flow that writes every turn with its facts as lines of JSON."""
+        from ..ingest.import_file import write_export
+
         to, tell = checked_path("path", path), checked_progress(progress) or _no_progress
         return self._with_facts(lambda: write_export(to, self.store.pairs(), tell))
 
@@ -729,6 +790,11 @@ def scope_of(session: str | None, speaker: str | None, role: str | None, where: 
     """Return what a question is put to. Raise InvalidQuery for what is no name, role or condition."""
     named = checked_text("session", session), checked_text("speaker", speaker)
     return Scope(*named, checked_role(role), checked_where(where))
+
+
+def _by_time(query: Query) -> bool:
+    """Return whether a query compares the times of facts."""
+    return bool(query.times or query.before or query.after)
 
 
 def _stored(batches: Iterable[Flow[AddReport]], progress: Progress | None = None) -> Flow[AddReport]:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ..flow import Effect, Ended, Flow, Step, advance, always
-from ..llm.json_reply import AnswerStream, visible
+from ..llm.shown_words import visible
 from ..types.answer import Answer
 from ..types.model import Complete, Reply
 from ..types.public_value import PublicValue
@@ -149,6 +149,8 @@ async def _told(
 
 def stream_answer(model: Any, request: Complete) -> Iterator[str | EffectResult]:
     """Yield new text of the answer while the model's JSON reply arrives, then the whole reply."""
+    from ..llm.json_reply import AnswerStream  # noqa: PLC0415 - only a model's reply is read with it
+
     answer = AnswerStream()
     for piece in model.stream(request):
         if isinstance(piece, Reply):
@@ -159,6 +161,8 @@ def stream_answer(model: Any, request: Complete) -> Iterator[str | EffectResult]
 
 async def astream_answer(model: Any, request: Complete) -> AsyncGenerator[str | EffectResult, None]:
     """Do what `stream_answer` does, on an event loop."""
+    from ..llm.json_reply import AnswerStream  # noqa: PLC0415 - as above
+
     answer = AnswerStream()
     pieces = model.stream(request)
     try:

@@ -8,7 +8,6 @@ from typing import Literal
 
 from ..lang import ENGLISH
 from ..text.sentences import merged, sentences
-from .tagging import TAGS, Tag
 
 MAX_SENTENCES = 24  # that are read of a short turn
 PER_SENTENCE = 2000  # characters of a long turn for each sentence more
@@ -38,7 +37,6 @@ _FIRST_PERSON = re.compile(rf"\b{ENGLISH.any_of('grammar.spoken_first_person')}\
 _BRACKETS = frozenset("[{<_")
 _OPENING_QUOTES = ('"', "\u201c")
 _ACT = re.compile("\\b(?:I|We)(?:['\u2019]ve| have)?(?: just| already| also| now)? ([a-z]{2,20})")
-_PASTS = frozenset((Tag.PAST, Tag.PAST_OR_PARTICIPLE, Tag.PARTICIPLE))
 _MAY_PASS_ON = re.compile('[\n:"\u201c]')
 _QUOTE_MARKS = re.compile('["\u201c\u201d]')
 # what a line is within: the own words, code, a pasted letter or its signature, an announced text, before it or in it
@@ -71,7 +69,9 @@ def own_acts(text: str) -> list[tuple[int, int]]:
 
 
 def _is_past(word: str) -> bool:
-    return TAGS.get(word, "") in _PASTS or word.endswith("ed")
+    from .tagging import TAGS, Tag  # noqa: PLC0415 - the verbs of English, which sentences are told apart without
+
+    return TAGS.get(word, "") in (Tag.PAST, Tag.PAST_OR_PARTICIPLE, Tag.PARTICIPLE) or word.endswith("ed")
 
 
 def _is_first_person(text: str, start: int, end: int) -> bool:

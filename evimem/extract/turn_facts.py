@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 from ..lang import ENGLISH
 from ..lang.guess import is_english, language_of
 from ..times import Conventions, Located, locate_times, mentions_time
+from ..types.stored import ALSO_KNOWN_AS
 from ..types.values import Fact, TimeSpan, Turn
 from .clause_text import NOT_ITS_TIME
 from .fact_text import Statement, Voice, clean, fact_id, voice_of
@@ -87,9 +88,6 @@ _OPENING = re.compile(
     rf"\s*(?:this is\s+)?(?:an?|the)\s+({'|'.join(ENGLISH.words('terms.images'))})\s+of\s+", re.IGNORECASE
 )
 _SHORT_NAMES = ENGLISH.table("terms.image_names")
-
-ALSO_KNOWN_AS = "also_known_as"
-"""The predicate of a fact whose object is another name of its subject."""
 
 _NAMED = frozenset(ENGLISH.words("people.named"))
 _CUES = frozenset(ENGLISH.words("people.naming_cues"))

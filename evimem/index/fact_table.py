@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 from ..db.fact_sql import (
     ALL_FACTS,
@@ -19,10 +20,11 @@ from ..db.fact_sql import (
 from ..db.tables import Tables
 from ..db.text_columns import bindable, unbound
 from ..errors import UNREADABLE
-from ..extract import topic_of
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.values import Fact, Granularity, TimeSpan
-from .supersede import Supersession
+
+if TYPE_CHECKING:
+    from .supersede import Supersession
 
 _COLUMNS = (
     "row, id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, "
@@ -46,7 +48,12 @@ class FactTable:
 
     def __init__(self, db: Tables) -> None:
         self._db = db
-        self._supersession = Supersession(db, read_fact)
+
+    @cached_property
+    def _supersession(self) -> Supersession:
+        from .supersede import Supersession  # noqa: PLC0415 - the grammar of statements, which reading does without
+
+        return Supersession(self._db, read_fact)
 
     def insert(self, stated: Sequence[StatedFacts]) -> None:
         """Store facts; one that is already stored keeps its row."""
@@ -174,6 +181,8 @@ _TOPIC = _COLUMNS.split(", ").index("topic")
 
 
 def _stored(row: int, stated: StatedFacts, fact: Fact) -> tuple[Any, ...]:
+    from ..extract.updates import topic_of  # noqa: PLC0415 - as above
+
     topic = topic_of(fact)
     owner, name = (None, None) if topic is None else (bindable(topic.owner), topic.name)
     words = map(bindable, (fact.subject, fact.predicate, fact.object))

@@ -19,7 +19,7 @@ from ..llm.extract_facts import (
     read_extraction,
 )
 from ..protocols import Extractor, Store
-from ..store.queue import ATTEMPTS, RETRY_SECONDS, holder
+from ..store.queue import ATTEMPTS, PAGE, RETRY_SECONDS, holder
 from ..times import Conventions
 from ..types.model import Complete
 from ..types.reports import BatchReport
@@ -27,7 +27,6 @@ from ..types.stored import EARLIER, MOST_SECONDS, OF_A_MODEL, READINGS, Entry, J
 from ..types.values import Fact, Turn
 from .add import Embedded, embed_groups, embed_turns, embedded, read_facts
 
-PAGE = 256  # jobs per transaction
 MAX_REQUESTS = 10_000  # in a batch; providers accept 50,000, and 200 MB
 HOLD_HOURS = 26.0  # a batch ends within 24; after this its turns are due again, whatever became of it
 _OPEN = "open batches"  # the setting that holds the ids of submitted batches

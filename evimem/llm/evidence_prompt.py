@@ -11,22 +11,19 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 from ..extract import contradicts, topic_of
-from ..extract.turn_facts import ALSO_KNOWN_AS
 from ..judging.evidence import Evidence, View
-from ..judging.shown_passages import AROUND, Passages, excerpt, most_shown
-from ..text.sentences import Range
-from ..text.terms import Sources, terms
+from ..judging.shown_passages import AROUND, most_shown
+from ..text.terms import terms
 from ..times import render
 from ..types.model import Complete, ModelRole
-from ..types.stored import BY_RULE
 from ..types.values import Fact, Turn
 from . import json_reply
-from .prompts import caption_line, escape_attribute, format_time, marked, named, prompt_request
+from .prompts import format_time, marked, named, prompt_request
+from .shown_words import escape_attribute, turn_text, what_is_meant
 
 EVIDENCE_CHARACTERS = 17_500  # about 5,000 tokens; characters, as counting tokens at each check is slow
 AROUND_CHARACTERS = 1_800  # of the turns that a check adds around the found ones
@@ -67,9 +64,6 @@ def _in_force(item: Evidence) -> Iterator[StandingFact]:
 def _contradicts(report: StandingFact, own: StandingFact) -> bool:
     later = own.turn.time <= report.turn.time
     return later and contradicts(report.fact, report.turn.speaker, own.fact, own.turn.speaker)
-
-
-MEANT, MOST_MEANT = 4, 120  # facts that are shown beside a turn for what they name, and characters of one
 
 
 class Placed(Protocol):
@@ -213,49 +207,6 @@ def fact_lines(
             later = known.get(fact.replaced_by)
             since = f', since then: "{escape_attribute(later.text, 200)}"' if later else ""
             yield f'= no longer so: "{escape_attribute(fact.text, 200)}"{since}'
-
-
-def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
-    """Return the facts in force that name what the shown words of their turn do not, on one line; empty for none.
-
-    That is a pronoun resolved, or the question that a short answer leaves out. What only repeats the words is left out,
-    and so are facts by rule, which know no more than these.
-    """
-    text = {True: turn.caption or "", False: turn.text}
-    told = [
-        fact
-        for fact in facts
-        if fact.extractor != BY_RULE
-        and fact.replaced_by is None
-        and fact.predicate != ALSO_KNOWN_AS
-        and text[fact.kind == "image"][slice(*fact.span)] in shown
-    ]
-    if not told:
-        return ""
-    said = Sources((shown, turn.speaker))
-    more = (fact.text for fact in told if not said.anchor(f"{fact.subject} {fact.object}", share=1.0))
-    meant = "; ".join(f'"{escape_attribute(one, MOST_MEANT)}"' for one in islice(dict.fromkeys(more), MEANT))
-    return f"that is: {meant}" if meant else ""
-
-
-def turn_text(turn: Turn, wanted: Collection[str], most: int, found: Range | None = None) -> str:
-    """Return the words of a turn that are shown, with its caption: all, or the passages that match."""
-    return next(turn_texts(turn, wanted, (most,), found))
-
-
-def turn_texts(
-    turn: Turn, wanted: Collection[str], sizes: Iterable[int], found: Range | None = None, *, short: int = 0
-) -> Iterator[str]:
-    """Yield the words of a turn that are shown in each of some sizes, in characters of its text and of its caption.
-
-    `found` is the passage of the text that a search found, `short` as in `shown_passages.Passages`.
-    """
-    said, pictured = turn.text, turn.caption or ""
-    of_said, of_pictured = Passages(said, wanted, found), Passages(pictured, wanted)
-    for most in sizes:
-        yield excerpt(said, of_said.within(most, short=short)) + caption_line(
-            excerpt(pictured, of_pictured.within(most))
-        )
 
 
 class _Page:

@@ -22,8 +22,9 @@ from ..types.trace import Called
 from ..types.values import Fact, TimeSpan, Turn
 from . import json_reply, prompts
 from .json_reply import read
-from .prompts import MAX_QUOTE, caption_line, find_quote, format_time, marked, named, prompt_request, reply_form
+from .prompts import MAX_QUOTE, find_quote, format_time, marked, named, prompt_request, reply_form
 from .request import Ledger, ask_model
+from .shown_words import caption_line
 
 MAX_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays searchable as raw text
 EARLIER_TOKENS = 600  # of the turns before it that the model is shown, the nearest whole

@@ -8,7 +8,8 @@ from ..judging.evidence import Evidence, View
 from ..times import render
 from ..types.values import Fact
 from .evidence_prompt import ShownEvidence
-from .prompts import caption_line, escape_attribute, format_time, marked, named
+from .prompts import format_time, marked, named
+from .shown_words import caption_line, escape_attribute
 
 MOST_FACT = 300  # characters shown of one
 

@@ -15,25 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ReplyError
+from .shown_words import visible
 
 MAX_TEXT = 4_000  # characters
 MAX_ITEMS = 200
 
-# Controls, what Unicode lets a renderer ignore (zero-width, bidirectional, variation and tag characters, fillers),
-# and lone surrogates: they can hide text.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
-    "\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff]"
-)
-# A joiner belongs to the text after a letter of a script that is written with it (Arabic, those of India and further
-# east), and between two parts of an emoji; so does a Mongolian variation selector. Alone: a row of them hides text.
-_SCRIPTS = "\u0620-\u08ff\u0900-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"
-_EMOJI = "\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff"
-_JOINERS = "\u180b-\u180f\u200c\u200d"
-_JOINER = re.compile(
-    f"[{_JOINERS}]{{2,}}|(?<![{_SCRIPTS}])(?:[\u180b-\u180f\u200c]|\u200d(?![{_EMOJI}])|(?<![{_EMOJI}])\u200d)"
-)
 _NUMBER = re.compile(r"-?\d{1,12}(?:\.\d{1,12})?\s*%?")
 _NOTHING = {"", "none", "n/a", "na", "nothing", "no", "null", "nil", "no gap", "no gaps", "nothing missing"}
 _STEM = (
@@ -87,11 +73,6 @@ _WORDS = {"true": True, "false": False, "null": None, "none": None, "nan": None,
 _JSON_NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d{0,18})?(?:[eE][-+]?\d{1,2})?")
 
 MOST_WATCHED = 100_000  # characters: a reply that is longer, thoughts included, is shown when it is there
-
-
-def visible(text: str) -> str:
-    """Return a text without invisible characters, but for those that its script needs."""
-    return text if text.isascii() and text.isprintable() else _JOINER.sub("", _INVISIBLE.sub("", text))
 
 
 def text(value: Any, limit: int = MAX_TEXT) -> str:

@@ -31,7 +31,7 @@ from .evidence_prompt import (
 )
 from .fact_evidence import show_facts
 from .json_reply import read
-from .prompts import bullets, escape_attribute, format_time, marked, named, prompt_request
+from .prompts import bullets, format_time, marked, named, prompt_request
 from .read_verdict import (
     MAX_STEPS,
     choose_request,
@@ -46,6 +46,7 @@ from .read_verdict import (
     read_verdict,
 )
 from .request import Ledger, ask, ask_model
+from .shown_words import escape_attribute
 
 T = TypeVar("T")
 Made = TypeVar("Made", Decided, Considered, Move)

@@ -21,7 +21,7 @@ from ..judging.decision import Action
 from ..judging.exploring import TOOLS, Tool
 from ..text.memory_fence import QUOTED
 from ..types.model import Complete, ModelRole
-from .json_reply import visible
+from .shown_words import escape, escape_attribute, visible
 
 SEPARATOR = "\n---\n"
 # Of a reply with a model's thoughts. Replies have about 150 tokens; what is cut is asked for once more with more room.
@@ -41,29 +41,6 @@ MAX_QUOTE = 1_000  # characters
 _MARKS = " \t\r\n\"'.,;:!?\u2026\u201c\u201d\u2018\u2019"
 
 MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins with it
-_TAGS = "question|requirements|wishes|evidence|item|earlier|turn|missing|facts|memory|system|assistant|user"
-_ANGLE = "[<\uff1c\ufe64\u2039\u27e8\u3008]"  # an opening angle bracket, or a character that looks like one
-# Names of control tokens that look like any other tag or any other word in capitals.
-_TOKENS = (
-    r"[bes]o[a-z]{1,2}|unk|pad|sep|cls|[gs]?mask|sys|role|think\w*|tools?|human|bot|model|developer|image|img|audio|video"
-    r"|endoftext|(?-i:s)|(?:unused|special|reserved|extra)\d+"
-)
-_CAPITALS = (
-    r"INST|SYS(?:TEM)?|USER|ASSISTANT|BOT|THINK|ARGS|IMG|AUDIO|VIDEO|TOOLS?|[gs]?MASK|PREFIX|MIDDLE|SUFFIX|[BE]O[ST]"
-)
-_JOINED = r"[^\W_]*[_:\u2581][\w:\u2581]*"  # a name of parts: image_soft_token, seed:bos
-# What opens a tag of ours, the name of a chat role, or a marker that a chat template writes for itself: many servers
-# read it in a message as in their own template, so that a turn could end the user's part and open one of the system.
-# A marker is known by its shape: a pipe inside its brackets, a name of parts or a reserved one and nothing else between
-# angle brackets, capitals between square ones, a tilde among brackets (MiniMax).
-_MARKER = re.compile(
-    rf"{_ANGLE}(?=\s*[/\\]?\s*(?:{_TAGS})\b"
-    rf"|<?\s*[|\uff5c]|\w+[|\uff5c]>|/?(?:{_TOKENS}|{_JOINED})>|<\s*/?\w+>>|(?:function|parameter)=)"
-    rf"|\[(?=[|\uff5c]\w|(?-i:\s*/?(?:{_CAPITALS}|(?=[A-Z_]*_)[A-Z][A-Z_]*_\w+)\])|unused\w*\])"
-    r"|[\[\]](?=[\w!]{0,4}~[\w!]{0,4}[\[\]])|\](?=<\])|>(?=(?-i:>[A-Z_]+<<))|\u25c1(?=/?\w+\u25b7)",
-    re.IGNORECASE,
-)
-_QUOTES = re.compile(r"[\s\"\u201c\u201d\u201e\u201f\u2033\u2036\u00ab\u00bb\uff02<>\uff1c\uff1e]+")
 
 Schema = dict[str, Any]
 TIERS = ("exact", "inferrable", "partial", "none")
@@ -153,19 +130,9 @@ def _find(quote: str, text: str) -> tuple[int, int] | None:
     return None
 
 
-def escape(text: str) -> str:
-    """Return untrusted text as it may stand in a prompt: no invisible characters, tag, role or template marker."""
-    return _MARKER.sub("(", visible(text))
-
-
 def marked(text: str) -> str:
     """Return untrusted text with the mark before each of its lines, whatever ends them."""
     return "\n".join(f"{MARK}{line}" for line in escape(text).splitlines() or [""])
-
-
-def escape_attribute(text: str, limit: int = 80) -> str:
-    """Return untrusted text for use between quotes: one line, no quotes or brackets, at most `limit` characters."""
-    return _QUOTES.sub(" ", escape(text)).strip()[:limit]
 
 
 def named(name: str) -> str:
@@ -181,11 +148,6 @@ def bullets(texts: Iterable[str]) -> str:
 def format_time(time: datetime | None) -> str:
     """Return a time with its weekday, which the model needs to resolve relative dates."""
     return f"{time:%a} {time.day} {time:%B} {time.year} {time:%H:%M}" if time else "unknown"
-
-
-def caption_line(caption: str | None) -> str:
-    """Return a caption as a line of its turn's text; empty without one."""
-    return f"\n[picture: {caption}]" if caption else ""
 
 
 def _object(**fields: Schema) -> Schema:

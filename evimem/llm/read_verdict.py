@@ -34,7 +34,6 @@ from .prompts import (
     STATUSES,
     TIERS,
     bullets,
-    escape_attribute,
     find_quote,
     load,
     marked,
@@ -42,6 +41,7 @@ from .prompts import (
     prompt_request,
     reply_form,
 )
+from .shown_words import escape_attribute
 
 MAX_STEPS = 12
 MAX_CITATIONS = 20

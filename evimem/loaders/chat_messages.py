@@ -512,3 +512,13 @@ def _walk(value: Json) -> Iterator[Json]:
     if isinstance(value, (dict, list)) and not is_media(value):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _walk(each)
+
+
+def question_in(messages: Iterable[object]) -> str:
+    """Return the words of the last message of the user that has any. Raise ValueError for none, or no messages."""
+    for message in reversed([*messages]):
+        if not isinstance(message, (str, bytes)) and (held_by(message) is not None or isinstance(message, Mapping)):
+            words = words_of(message, "user")
+            if words.strip():
+                return words
+    raise ValueError("there is no message of the role user with text; expected one, the newest is the question")

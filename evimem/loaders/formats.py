@@ -14,10 +14,10 @@ from ..errors import ImportFailed, StoreError, shown
 from ..types.public_value import AnyPath
 from ..types.values import Turn
 from .chat_exports import read_chatgpt, read_claude
-from .chat_messages import TIMES, WHO, read_message, words_of
+from .chat_messages import TIMES, WHO, read_message
 from .conversation import Conversation, Part, Refuse, RefusedItem, is_zip, parts_of, raise_refused
 from .data_sets import read_locomo, read_longmemeval
-from .json_values import held_by, mismatch_error, parse, text_of, time_of
+from .json_values import mismatch_error, parse, text_of, time_of
 from .messengers import looks_like_whatsapp, read_discord, read_slack, read_telegram, read_whatsapp
 
 _STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
@@ -50,16 +50,6 @@ def read_messages(
             latest = turn.time
             if turn.text:
                 yield turn
-
-
-def question_in(messages: Iterable[object]) -> str:
-    """Return the words of the last message of the user that has any. Raise ValueError for none, or no messages."""
-    for message in reversed([*messages]):
-        if not isinstance(message, (str, bytes)) and (held_by(message) is not None or isinstance(message, Mapping)):
-            words = words_of(message, "user")
-            if words.strip():
-                return words
-    raise ValueError("there is no message of the role user with text; expected one, the newest is the question")
 
 
 def _messages(path: Path) -> list[Any]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from ..extract.turn_facts import ALSO_KNOWN_AS
 from ..judging.apply_verdict import most_needed, needed
 from ..judging.evidence import EntityCount, Evidence
 from ..protocols import Store
 from ..text.names import NameSearch, names, other_forms
 from ..text.sentences import scripts
 from ..text.terms import terms
-from ..types.stored import Scope
+from ..types.stored import ALSO_KNOWN_AS, Scope
 from ..types.values import Fact, Turn
 
 ALIAS_FACTS = 64  # newest facts about an entity that are looked through for other names of it

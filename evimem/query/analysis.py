@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, cached_property
 from string import ascii_lowercase
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidQuery, shown
-from ..extract.tagging import TAGS
-from ..judging.evidence import Analysis, Wants
-from ..judging.tracker import Requirement
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES, language_of
 from ..text.names import whole_matches, whole_word
@@ -20,6 +18,10 @@ from ..text.terms import STOP_WORDS, plain, plainest, stem, words
 from ..times import DateOrder, find_times
 from ..types.attempt import without
 from ..types.values import Hints, TimeSpan
+
+if TYPE_CHECKING:
+    from ..judging.evidence import Analysis, Wants
+    from ..judging.tracker import Requirement
 
 # A question mark without any of these words asks for yes or no.
 _LISTS: tuple[tuple[Wants, str], ...] = (
@@ -237,6 +239,8 @@ def analyse(
     question: str, speakers: Sequence[str], asked_at: datetime | None, date_order: DateOrder | None = None
 ) -> Analysis:
     """Return what a question asks, its hints included, given who speaks in the memory and what time it is."""
+    from ..judging.evidence import Analysis  # noqa: PLC0415 - what a judge takes, and a search does without
+
     question = question[:MOST_ANALYSED]
     hinted = hints(question, speakers, asked_at, date_order)
     wants: Wants = without("thing", form, question)
@@ -290,6 +294,8 @@ def _occurs(name: str, text: str) -> bool:
 def _requirements(
     entities: Iterable[str], asked: Sequence[str], keywords: Sequence[str], wants: Wants, times: Sequence[TimeSpan]
 ) -> tuple[Requirement, ...]:
+    from ..judging.tracker import Requirement  # noqa: PLC0415 - as above
+
     needs = [Requirement(f"entity:{name}", "entity", name, f"something about {name}") for name in entities]
     for name in asked[:1]:
         needs.append(Requirement(f"attribution:{name}", "attribution", name, f"a statement about {name} and no other"))
@@ -352,6 +358,8 @@ def _may_name(word: str, *, opens: bool) -> bool:
     if len(low) == 1 or low in _NOT_NAMES or (opens and low in _OPENERS_ELSEWHERE):
         return False
     shouted = word.isupper() or opens
+    from ..extract.tagging import TAGS  # noqa: PLC0415 - the verbs of English, which only this needs
+
     return not shouted or low in _WORDS_TOO or not (low in TAGS or low in STOP_WORDS)
 
 

@@ -8,12 +8,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import Any, Literal
 
 from ..errors import DimensionMismatch, EmbedderError, InvalidQuery, shown
-from ..extract.own_words import own_sentences
 from ..flow import Flow, embed, recall
-from ..lang import ENGLISH
+from ..lang import ENGLISH, Language
+from ..lang.guess import LANGUAGES, language_of
 from ..protocols import Store
 from ..text.terms import terms
 from ..times import locate_times
@@ -35,22 +36,8 @@ MOST_WISHES = 5  # the newest of them
 MOST_LENGTH = 300  # characters of a sentence that is a wish
 SEARCHED = 30  # turns of the user that have the words of a wish
 NEAREST = 12  # of these that are nearest to a question
-CUES = " ".join(ENGLISH.words("wishes.cues"))
-
-_any = ENGLISH.any_of
-_VERB = rf"(?:please\s+)?{_any('wishes.verbs')}\b"
-_ASKING = rf"(?:{_any('wishes.asking')},?\s+)"
-_NOW = _any("wishes.from_now_on")
-# Any verb as one commands with it: "always round up" is a wish, "always lost" and "never mind" are none.
-_OPEN_VERB = rf"(?:please\s+)?(?!{_any('wishes.no_wishes')}\b|\w+(?:ed|ing|[^s]s)\b)[a-z]\w+\b"
-_WISHES = (
-    re.compile(rf"(?:^|[,;:]\s*){_any('wishes.standing')}\s+{_OPEN_VERB}", re.IGNORECASE),
-    re.compile(rf"\b{_ASKING}+{_any('wishes.standing')}\s+{_OPEN_VERB}", re.IGNORECASE),
-    re.compile(rf"^{_ASKING}*{_any('wishes.whenever')}\s+I\s+{_any('wishes.saying')}\b.*,", re.IGNORECASE),
-    re.compile(rf"^(?:(?:and|but|also)\s+)?{_any('wishes.preferring')}\b", re.IGNORECASE),
-    re.compile(rf"(?:^|[,;:]\s*){_NOW},?\s+{_ASKING}*{_VERB}", re.IGNORECASE),
-    re.compile(rf"^{_ASKING}*{_VERB}.*\b{_NOW}\W*$", re.IGNORECASE),
-)
+# What a word begins and ends with: no boundary where words are not spaced, and in Hindi a sign is part of one.
+_BOUNDS = {"ja": ("", ""), "zh": ("", ""), "hi": (r"(?<![\u0900-\u0963])", r"(?![\u0900-\u0963])")}
 
 
 class QuestionVectors:
@@ -224,7 +211,7 @@ def standing_wishes(store: Store, speakers: Sequence[str], scope: Scope = EVERYT
     own = None if who is None else scope.of_speaker(who)
     if own is None:
         return ()
-    hits = yield from recall(store, Filters.within(own, ()).query(CUES, SEARCHED, bare=True))
+    hits = yield from recall(store, Filters.within(own, ()).query(" ".join(cues("en")), SEARCHED, bare=True))
     newest = sorted({wish.text: wish for wish in wishes_of(hits, who)}.values(), key=lambda wish: wish.time)
     return tuple(newest[-MOST_WISHES:])
 
@@ -234,16 +221,18 @@ def wishes_on(store: Store, query: Query, speakers: Sequence[str]) -> tuple[Wish
     who = user_among(speakers)
     if who is None or query.speaker not in (None, who):
         return ()
-    cues = tuple(sorted(set(terms(CUES))))
-    hits = store.recall(replace(query, text="", k=NEAREST, speaker=who, names=(), times=(), when=False, any_of=cues))
-    return tuple({wish.text: wish for wish in wishes_of(hits, who)}.values())
+    code = _language(query.text, "en")
+    found_by = {term for one in {"en", code} for term in terms(" ".join(cues(one)))}
+    near = replace(query, text="", k=NEAREST, speaker=who, names=(), times=(), when=False, any_of=(*sorted(found_by),))
+    hits = store.recall(near)
+    return tuple({wish.text: wish for wish in wishes_of(hits, who, code)}.values())
 
 
-def wishes_of(hits: Sequence[Hit], who: str | None) -> Iterator[Wish]:
-    """Yield the wishes in turns of the user, in their order."""
+def wishes_of(hits: Sequence[Hit], who: str | None, spoken: str = "en") -> Iterator[Wish]:
+    """Yield the wishes in turns of the user, in their order; `spoken` as in `wishes_in`."""
     for hit in hits:
         if hit.turn.speaker == who and hit.turn.role in (None, "user"):
-            yield from (Wish(hit.turn, wish) for wish in wishes_in(hit.turn.text))
+            yield from (Wish(hit.turn, wish) for wish in wishes_in(hit.turn.text, spoken))
 
 
 def user_among(speakers: Sequence[str]) -> str | None:
@@ -254,9 +243,65 @@ def user_among(speakers: Sequence[str]) -> str | None:
     return next(speaker for name, speaker in called.items() if name != "assistant")
 
 
-def wishes_in(text: str) -> Iterator[str]:
-    """Yield the own sentences of a text that say how to answer from now on."""
+def wishes_in(text: str, spoken: str = "en") -> Iterator[str]:
+    """Yield the own sentences of a text that say how to answer from now on.
+
+    `spoken` is the language of one too short to tell.
+    """
+    from ..extract.own_words import own_sentences  # noqa: PLC0415 - only a turn that may have a wish is read
+
+    forms = _forms(_language(text, spoken))
     for start, end in own_sentences(text):
         sentence = " ".join(text[start:end].split())
-        if len(sentence) <= MOST_LENGTH and any(form.search(sentence) for form in _WISHES):
+        if len(sentence) <= MOST_LENGTH and any(form.search(sentence) for form in forms):
             yield sentence
+
+
+@cache
+def cues(code: str) -> tuple[str, ...]:
+    """Return the words of a language by which turns with a wish are found."""
+    return Language(code).words("wishes.cues")
+
+
+def _language(text: str, otherwise: str) -> str:
+    code = language_of(text)
+    return code if code in LANGUAGES else otherwise
+
+
+@cache
+def _forms(code: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(form, re.IGNORECASE) for form in (_english() if code == "en" else _foreign(code)))
+
+
+def _english() -> Iterator[str]:
+    listed = ENGLISH.any_of
+    verb = rf"(?:please\s+)?{listed('wishes.verbs')}\b"
+    asking = rf"(?:{listed('wishes.asking')},?\s+)"
+    now = listed("wishes.from_now_on")
+    # Any verb as one commands with it: "always round up" is a wish, "always lost" and "never mind" are none.
+    open_verb = rf"(?:please\s+)?(?!{listed('wishes.no_wishes')}\b|\w+(?:ed|ing|[^s]s)\b)[a-z]\w+\b"
+    yield rf"(?:^|[,;:]\s*){listed('wishes.standing')}\s+{open_verb}"
+    yield rf"\b{asking}+{listed('wishes.standing')}\s+{open_verb}"
+    yield rf"^{asking}*{listed('wishes.whenever')}\s+I\s+{listed('wishes.saying')}\b.*,"
+    yield rf"^(?:(?:and|but|also)\s+)?{listed('wishes.preferring')}\b"
+    yield rf"(?:^|[,;:]\s*){now},?\s+{asking}*{verb}"
+    yield rf"^{asking}*{verb}.*\b{now}\W*$"
+
+
+def _foreign(code: str) -> Iterator[str]:
+    """Yield forms with a word for "always", "never" or "from now on" and a verb as one asks for something with it.
+
+    The verb opens the sentence after such words and polite ones; in Hindi and Japanese it ends the sentence.
+    """
+    language = Language(code)
+    before, after = _BOUNDS.get(code, (r"\b", r"\b"))
+    standing, asking, verbs, preferring = (
+        f"{before}{language.any_of(f'wishes.{name}')}{after}" for name in ("standing", "asking", "verbs", "preferring")
+    )
+    if code in {"hi", "ja"}:
+        yield rf"{standing}.*{verbs}\W*$"
+        yield rf"{preferring}\W*$"
+        return
+    led = rf"^(?:(?:{asking}|{standing})[\s,\uff0c\u060c]*)*"
+    yield rf"(?=.*{standing}){led}{verbs}"
+    yield rf"{led}{preferring}"

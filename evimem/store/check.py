@@ -14,7 +14,6 @@ from ..db.care_sql import TURNS, facts_never_linked
 from ..db.index_sql import turns_without_rows
 from ..edges import threshold
 from ..errors import UNREADABLE, StoreCorrupt
-from ..extract import fact_id
 from ..index.passages import passages
 from ..index.segments import Stored, sealed
 from ..protocols import Extractor
@@ -225,4 +224,6 @@ def _trace_problems(layers: Layers) -> Iterator[str]:
 
 def _has_its_id(fact: Fact) -> bool:
     """Say whether a fact's content hashes to its id."""
+    from ..extract.fact_text import fact_id  # noqa: PLC0415 - the grammar, which opening a file does without
+
     return fact.id == fact_id(fact.turn_id, fact.extractor, fact.span, fact.subject, fact.predicate, fact.object)

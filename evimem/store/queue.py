@@ -17,6 +17,7 @@ from ..db import job_sql
 from ..db.tables import Tables
 from ..types.stored import MOST_SECONDS, READINGS, JobKind
 
+PAGE = 256  # jobs per transaction
 RETRY_SECONDS = 30.0  # before the second attempt; doubles with each further one
 ATTEMPTS = 4  # to derive something from a turn whose text is the reason that it fails; then its job is kept as failed
 _TOKEN = os.urandom(4).hex()  # tells this process from an earlier one with its number, as after a container's restart

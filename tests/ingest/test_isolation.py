@@ -14,7 +14,7 @@ import pytest
 import evimem
 from evimem import DimensionMismatch, EmbedderError, Fact, Memory, Turn
 from evimem.__main__ import main
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.testing import WordEmbedder
 
 NOON = datetime(2024, 3, 12, 12)
@@ -68,7 +68,7 @@ READINGS = {
     "extractor": ("evimem.extract.rule_extractor.RuleExtractor.extract", "facts"),
     "dates": ("evimem.extract.turn_facts.locate_times", "facts"),
     "language": ("evimem.extract.turn_facts.is_english", "facts"),
-    "topics": ("evimem.index.fact_table.topic_of", "facts"),
+    "topics": ("evimem.extract.updates.topic_of", "facts"),
     "terms": ("evimem.index.document.terms", "terms"),
     "mentioned times": ("evimem.index.document.mentions_time", "terms"),
     "embedded texts": ("evimem.ingest.add.embedding_texts", "vector"),
@@ -127,7 +127,7 @@ def test_a_turn_that_cannot_be_read_is_stored_with_all_others_whatever_way_it_co
 
 def _at(place: str) -> Any:
     module, _, name = place.rpartition(".")
-    owner = evimem.extract.RuleExtractor if module.endswith("RuleExtractor") else __import__(module, fromlist=[name])
+    owner = RuleExtractor if module.endswith("RuleExtractor") else __import__(module, fromlist=[name])
     return getattr(owner, name)
 
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.errors import ReplyError
-from evimem.llm import json_reply
 from evimem.llm.extract_facts import read_extraction
 from evimem.llm.llm_judge import read_chain
 from evimem.llm.read_verdict import MOST_DRAFT, MOST_REQUIREMENTS, read_decision, read_draft, read_verdict
+from evimem.llm.shown_words import visible
 from evimem.types.values import Tier, Turn
 from tests.llm.mutants import mutants
 from tests.llm.views import page, view_of
@@ -71,7 +71,7 @@ def judged(text):
     assert set(verdict.supported) | set(verdict.waived) <= {"who", "when"}
     assert {turn for cited in verdict.supported.values() for turn in cited} <= {"t1", "t2"}
     assert len(verdict.query) <= 400 >= len(verdict.reason)
-    assert all(gap.text == json_reply.visible(gap.text) and gap.text for gap in verdict.gaps)
+    assert all(gap.text == visible(gap.text) and gap.text for gap in verdict.gaps)
 
 
 def decided(text):
@@ -84,7 +84,7 @@ def decided(text):
 
 def answered(text):
     draft = read_draft(text, PAGE)
-    assert draft.text is None or draft.text == json_reply.visible(draft.text) != ""
+    assert draft.text is None or draft.text == visible(draft.text) != ""
     for citation in draft.citations:
         if citation.span:
             turn = {"t1": TURN, "t2": OTHER}[citation.turn_id]

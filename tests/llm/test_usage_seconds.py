@@ -6,8 +6,7 @@ from functools import partial
 import pytest
 
 import evimem
-from evimem.doors import operations
-from evimem.loops import answer_question
+from evimem import loops
 from evimem.testing import FakeClock, ScriptedModel
 from tests.replies import SUPPORTED
 
@@ -38,7 +37,7 @@ class SlowModel(ScriptedModel):
 @pytest.fixture
 def clock(monkeypatch):
     clock = FakeClock(1e6)
-    monkeypatch.setattr(operations, "answer_question", partial(answer_question, clock=clock))
+    monkeypatch.setattr(loops, "answer_question", partial(loops.answer_question, clock=clock))
     return clock
 
 

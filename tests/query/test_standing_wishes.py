@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import evimem
+from evimem.lang.guess import LANGUAGES
 from evimem.query.find_turns import MOST_WISHES, user_among, wishes_in
 from evimem.testing import ScriptedModel
 from tests.replies import SUPPORTED
@@ -92,3 +93,52 @@ def test_of_many_wishes_the_newest_are_shown(tmp_path):
     assert shown.count("> ") == MOST_WISHES
     assert "number 8" in shown
     assert "number 3" not in shown
+
+
+ELSEWHERE = {
+    "de": (
+        ("Bitte antworte immer auf Deutsch.", "Gib mir Entfernungen ab jetzt in Kilometern."),
+        ("Ich gebe meinem Hund immer einen Keks.", "Sie antwortet mir nie.", "Gib mir bitte das Rezept."),
+    ),
+    "es": (
+        ("Responde siempre en español.", "Por favor, nunca me recomiendes recetas con nueces.", "Prefiero fotos."),
+        ("Mi jefe siempre usa la misma corbata.", "De ahora en adelante corro.", "Dame la receta, por favor."),
+    ),
+    "fr": (
+        ("Réponds toujours en français.", "N'utilise jamais d'émojis.", "Merci de toujours répondre brièvement."),
+        ("Je donne toujours un biscuit à mon chien.", "Elle ne répond jamais.", "Donne-moi la recette."),
+    ),
+    "it": (
+        ("D'ora in poi usa i gradi Celsius.", "Non consigliarmi mai ricette con le noci."),
+        ("Do sempre un biscotto al mio cane.", "Lei non risponde mai."),
+    ),
+    "pt": (
+        ("De agora em diante, use graus Celsius.", "Por favor, nunca me recomende receitas com nozes."),
+        ("Sempre me levanto cedo às segundas.", "Ela nunca responde."),
+    ),
+    "nl": (
+        ("Antwoord altijd in het Nederlands.", "Gebruik alsjeblieft nooit emoji's."),
+        ("Ik geef mijn hond altijd een koekje.", "Ze antwoordt nooit."),
+    ),
+    "ja": (
+        ("いつも日本語で答えてください。", "絵文字は絶対に使わないでください。"),
+        ("私はいつも犬にビスケットをあげます。", "レシピを教えてください。"),
+    ),
+    "zh": (("请始终用中文回答。", "以后请用公里表示距离。"), ("我总是给我的狗一块饼干。", "请告诉我食谱。")),
+    "hi": (("अब से दूरी किलोमीटर में बताना।", "हमेशा हिंदी में जवाब दो।"), ("वह कभी जवाब नहीं देती।", "मुझे रेसिपी बताओ।")),
+    "ar": (
+        ("أجب دائما باللغة العربية.", "لا تستخدم الرموز التعبيرية أبدا."),
+        ("هي لا تجيب أبدا.", "أعطني الوصفة من فضلك."),
+    ),
+}
+
+
+@pytest.mark.parametrize("code", ELSEWHERE)
+def test_a_wish_is_one_in_every_language_that_questions_are_read_in(code):
+    wishes, others = ELSEWHERE[code]
+    assert [wish for said in wishes for wish in wishes_in(said, code)] == [*wishes]
+    assert [wish for said in others for wish in wishes_in(said, code)] == []
+
+
+def test_the_languages_of_wishes_are_those_of_questions():
+    assert sorted({*ELSEWHERE, "en"}) == sorted(LANGUAGES)

@@ -1,0 +1,119 @@
+"""The words of a turn as they stand in a prompt: made harmless, cut, and what is known of whom they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+
+from ..judging.shown_passages import Passages, excerpt
+from ..text.sentences import Range
+from ..text.terms import Sources
+from ..types.stored import ALSO_KNOWN_AS, BY_RULE
+from ..types.values import Fact, Turn
+
+MEANT, MOST_MEANT = 4, 120  # facts that are shown beside a turn for what they name, and characters of one
+
+# Controls, what Unicode lets a renderer ignore (zero-width, bidirectional, variation and tag characters, fillers),
+# and lone surrogates: they can hide text.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+# A joiner belongs to the text after a letter of a script that is written with it (Arabic, those of India and further
+# east), and between two parts of an emoji; so does a Mongolian variation selector. Alone: a row of them hides text.
+_SCRIPTS = "\u0620-\u08ff\u0900-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"
+_EMOJI = "\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff"
+_JOINERS = "\u180b-\u180f\u200c\u200d"
+_JOINER = re.compile(
+    f"[{_JOINERS}]{{2,}}|(?<![{_SCRIPTS}])(?:[\u180b-\u180f\u200c]|\u200d(?![{_EMOJI}])|(?<![{_EMOJI}])\u200d)"
+)
+
+
+def visible(text: str) -> str:
+    """Return a text without invisible characters, but for those that its script needs."""
+    return text if text.isascii() and text.isprintable() else _JOINER.sub("", _INVISIBLE.sub("", text))
+
+
+_TAGS = "question|requirements|wishes|evidence|item|earlier|turn|missing|facts|memory|system|assistant|user"
+_ANGLE = "[<\uff1c\ufe64\u2039\u27e8\u3008]"  # an opening angle bracket, or a character that looks like one
+# Names of control tokens that look like any other tag or any other word in capitals.
+_TOKENS = (
+    r"[bes]o[a-z]{1,2}|unk|pad|sep|cls|[gs]?mask|sys|role|think\w*|tools?|human|bot|model|developer|image|img|audio|video"
+    r"|endoftext|(?-i:s)|(?:unused|special|reserved|extra)\d+"
+)
+_CAPITALS = (
+    r"INST|SYS(?:TEM)?|USER|ASSISTANT|BOT|THINK|ARGS|IMG|AUDIO|VIDEO|TOOLS?|[gs]?MASK|PREFIX|MIDDLE|SUFFIX|[BE]O[ST]"
+)
+_JOINED = r"[^\W_]*[_:\u2581][\w:\u2581]*"  # a name of parts: image_soft_token, seed:bos
+# What opens a tag of ours, the name of a chat role, or a marker that a chat template writes for itself: many servers
+# read it in a message as in their own template, so that a turn could end the user's part and open one of the system.
+# A marker is known by its shape: a pipe inside its brackets, a name of parts or a reserved one and nothing else between
+# angle brackets, capitals between square ones, a tilde among brackets (MiniMax).
+_MARKER = re.compile(
+    rf"{_ANGLE}(?=\s*[/\\]?\s*(?:{_TAGS})\b"
+    rf"|<?\s*[|\uff5c]|\w+[|\uff5c]>|/?(?:{_TOKENS}|{_JOINED})>|<\s*/?\w+>>|(?:function|parameter)=)"
+    rf"|\[(?=[|\uff5c]\w|(?-i:\s*/?(?:{_CAPITALS}|(?=[A-Z_]*_)[A-Z][A-Z_]*_\w+)\])|unused\w*\])"
+    r"|[\[\]](?=[\w!]{0,4}~[\w!]{0,4}[\[\]])|\](?=<\])|>(?=(?-i:>[A-Z_]+<<))|\u25c1(?=/?\w+\u25b7)",
+    re.IGNORECASE,
+)
+_QUOTES = re.compile(r"[\s\"\u201c\u201d\u201e\u201f\u2033\u2036\u00ab\u00bb\uff02<>\uff1c\uff1e]+")
+
+
+def escape(text: str) -> str:
+    """Return untrusted text as it may stand in a prompt: no invisible characters, tag, role or template marker."""
+    return _MARKER.sub("(", visible(text))
+
+
+def escape_attribute(text: str, limit: int = 80) -> str:
+    """Return untrusted text for use between quotes: one line, no quotes or brackets, at most `limit` characters."""
+    return _QUOTES.sub(" ", escape(text)).strip()[:limit]
+
+
+def caption_line(caption: str | None) -> str:
+    """Return a caption as a line of its turn's text; empty without one."""
+    return f"\n[picture: {caption}]" if caption else ""
+
+
+def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
+    """Return the facts in force that name what the shown words of their turn do not, on one line; empty for none.
+
+    That is a pronoun resolved, or the question that a short answer leaves out. What only repeats the words is left out,
+    and so are facts by rule, which know no more than these.
+    """
+    text = {True: turn.caption or "", False: turn.text}
+    told = [
+        fact
+        for fact in facts
+        if fact.extractor != BY_RULE
+        and fact.replaced_by is None
+        and fact.predicate != ALSO_KNOWN_AS
+        and text[fact.kind == "image"][slice(*fact.span)] in shown
+    ]
+    if not told:
+        return ""
+    said = Sources((shown, turn.speaker))
+    more = (fact.text for fact in told if not said.anchor(f"{fact.subject} {fact.object}", share=1.0))
+    meant = "; ".join(f'"{escape_attribute(one, MOST_MEANT)}"' for one in islice(dict.fromkeys(more), MEANT))
+    return f"that is: {meant}" if meant else ""
+
+
+def turn_text(turn: Turn, wanted: Collection[str], most: int, found: Range | None = None) -> str:
+    """Return the words of a turn that are shown, with its caption: all, or the passages that match."""
+    return next(turn_texts(turn, wanted, (most,), found))
+
+
+def turn_texts(
+    turn: Turn, wanted: Collection[str], sizes: Iterable[int], found: Range | None = None, *, short: int = 0
+) -> Iterator[str]:
+    """Yield the words of a turn that are shown in each of some sizes, in characters of its text and of its caption.
+
+    `found` is the passage of the text that a search found, `short` as in `shown_passages.Passages`.
+    """
+    said, pictured = turn.text, turn.caption or ""
+    of_said, of_pictured = Passages(said, wanted, found), Passages(pictured, wanted)
+    for most in sizes:
+        yield excerpt(said, of_said.within(most, short=short)) + caption_line(
+            excerpt(pictured, of_pictured.within(most))
+        )
