@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from ..lang import ENGLISH
 from ..text.terms import stem
 from ..times.lexicon import FULL_MONTHS, SIMPLE_NUMBERS
-from ..types.stored import BY_RULE
+from ..types.stored import BY_RULE, LABEL
 from ..types.values import Fact
 from .tagging import lemma
 from .updates import predicate_class, sense
@@ -303,7 +303,7 @@ def _asked_owner(spoken: str, *, possessive: bool) -> tuple[str, ...] | None:
 def is_of_profile(fact: Fact) -> bool:
     """Return whether a fact is one of a profile. What another extractor than the rules found is: it chose it."""
     if fact.extractor != BY_RULE:
-        return True
+        return fact.kind != LABEL
     told = [slot for slot in slots_of(fact) if slot.value in fact.object]  # not "my sister Ruth phoned"
     if told:
         return not any(slot.name in ("like", "dislike") and _VAGUE.search(slot.value) for slot in told)

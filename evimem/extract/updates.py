@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
 from ..lang import ENGLISH
+from ..types.stored import LABEL
 from ..types.values import Fact
 from .clauses import HOPE, LIKE, SAY
 from .tagging import TAGS, Tag, TagSet, guess, lemma, letters
@@ -34,7 +35,7 @@ ENDING = "*"
 """The name of the topic of a fact that ends states of its owner: quit, sold, moved out of."""
 ENDABLE = THINGS.union(ENGLISH.words("predicates.topics.endable"))
 """The names of the topics that an ending can end. An age or a habit has no such end."""
-UNSETTLED = frozenset(("plan", "statement", "image"))
+UNSETTLED = frozenset(("plan", "statement", "image", LABEL))
 """Kinds of facts that neither replace others nor are replaced."""
 
 _MOVED_AWAY = ENGLISH.words("predicates.topics.moved_away")

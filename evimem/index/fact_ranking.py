@@ -6,7 +6,7 @@ from ..text.names import is_named_in
 from ..text.terms import terms
 from ..times import render
 from ..types.attempt import without
-from ..types.stored import FactFilter
+from ..types.stored import LABEL, FactFilter
 from ..types.values import Fact, TimeSpan, Turn
 from .prepared_query import PreparedQuery
 
@@ -25,7 +25,9 @@ def parts_of(asked: PreparedQuery, fact: Fact, cosine: float, fitting: float) ->
 
 def is_wanted(fact: Fact, turn: Turn | None, only: FactFilter) -> bool:
     """Return whether a filter lets a fact through; its turn is needed where the filter has an interval."""
-    if (only.current and fact.replaced_by) or (only.about is not None and not is_named_in(fact, only.about)):
+    if fact.kind == LABEL or (only.current and fact.replaced_by):
+        return False
+    if only.about is not None and not is_named_in(fact, only.about):
         return False
     return only.during is None or turn is None or _is_during(fact, turn, only.during)
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from hashlib import blake2b
 
 from ..errors import DimensionMismatch, EmbedderError, ModelError, ModelUnavailable, UnknownTurn
+from ..extract.labels import Label, label_in
 from ..flow import Flow, collect_batch, start_batch
 from ..index.document import found_by
 from ..llm.extract_facts import (
@@ -24,7 +25,7 @@ from ..times import Conventions
 from ..types.model import Complete
 from ..types.reports import BatchReport
 from ..types.stored import EARLIER, MOST_SECONDS, OF_A_MODEL, READINGS, Entry, Job, JobKind
-from ..types.values import Fact, Turn
+from ..types.values import Fact, Query, Turn
 from .add import Embedded, embed_groups, embed_turns, embedded, read_facts
 
 MAX_REQUESTS = 10_000  # in a batch; providers accept 50,000, and 200 MB
@@ -32,6 +33,7 @@ HOLD_HOURS = 26.0  # a batch ends within 24; after this its turns are due again,
 _OPEN = "open batches"  # the setting that holds the ids of submitted batches
 _NOT_FOUND = 404
 _PAGE = 256  # jobs per transaction
+ALIKE = 10  # turns whose names a model is shown
 
 
 def embed_pending(store: Store) -> Flow[int]:
@@ -133,7 +135,8 @@ def extract_job(store: Store, job: Job, conventions: Conventions = Conventions()
         settle(store, "extract", [Entry(job.turn)])
         return 1
     try:
-        extraction = yield from extract_facts(job.turn, earlier, job.attempts + 1, conventions)
+        known = _names_in_use(store, job.turn, earlier)
+        extraction = yield from extract_facts(job.turn, earlier, job.attempts + 1, conventions, known)
     except ModelError as error:
         plan = plan_retry(error, job.attempts + 1)
         store.postpone("extract", job.turn.id, plan.reason, plan.seconds)
@@ -143,6 +146,14 @@ def extract_job(store: Store, job: Job, conventions: Conventions = Conventions()
         return 1
     yield from store_facts(store, [(job, extraction.facts)])
     return 1
+
+
+def _names_in_use(store: Store, turn: Turn, earlier: Sequence[Turn]) -> tuple[Label, ...]:
+    """Return what the turns most like one, and those before it, are filed under: names that it may share with them."""
+    alike = store.recall(Query(turn.text or turn.caption or "", ALIKE))
+    before = store.facts([one.id for one in earlier])
+    found = (label_in(facts) for facts in (*(hit.facts for hit in alike), *((fact,) for fact in before)))
+    return tuple(dict.fromkeys(label for label in found if label != Label()))
 
 
 def store_facts(store: Store, extracted: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]:

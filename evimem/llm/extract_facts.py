@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from ..embedding import count_tokens
 from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..extract import fact_id, stance
+from ..extract.labels import Label, canonical, label_fact
 from ..flow import Flow
 from ..lang import ENGLISH
 from ..text.terms import Sources
@@ -30,10 +32,13 @@ MAX_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays sear
 EARLIER_TOKENS = 600  # of the turns before it that the model is shown, the nearest whole
 MAX_FACTS = 32
 MAX_PART = 300  # characters of a subject, predicate or object
+MAX_KEYWORDS = 8  # of a turn
+MAX_NAME = 60  # characters of a keyword, a tag or a topic
+MAX_IN_USE = 24  # names of a kind that the model is shown
 POISON_AFTER = 3  # attempts after which a turn whose replies are unusable is given up
 FIRST_WAIT = 30.0  # seconds
 LONGEST_WAIT = 600.0  # seconds
-OUTPUT_TOKENS = 150  # of a typical turn, for an estimate
+OUTPUT_TOKENS = 180  # of a typical turn, for an estimate
 
 _SPEAKERS_OWN, _NOBODY = (frozenset(ENGLISH.words(name)) for name in ("people.speakers_own", "people.nobody"))
 _PERSONAL = frozenset(("opinion", "plan"))
@@ -63,18 +68,23 @@ class RetryPlan:
 
 
 def extract_facts(
-    turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1, conventions: Conventions = Conventions()
+    turn: Turn,
+    previous: Sequence[Turn] = (),
+    attempt: int = 1,
+    conventions: Conventions = Conventions(),
+    known: Sequence[Label] = (),
 ) -> Flow[Extraction]:
     """Ask a model for a turn's facts, with the turns before it as context, and keep the grounded ones.
 
-    Raise ModelError when there is no usable reply. An empty extraction means that the turn states nothing.
+    With them comes what the turn is filed under, in the names of labels that are `known` where they fit. Raise
+    ModelError when there is no usable reply. An empty extraction means that the turn states nothing.
     """
     ledger = Ledger(attempt)
 
     def parse(text: str) -> Extraction:
-        return read_extraction(text, turn, previous, conventions)
+        return read_extraction(text, turn, previous, conventions, known)
 
-    extraction = yield from ask_model(extract_request(turn, previous, attempt), parse, ledger)
+    extraction = yield from ask_model(extract_request(turn, previous, attempt, known), parse, ledger)
     return Extraction(extraction.facts, extraction.dropped, ledger.calls)
 
 
@@ -88,7 +98,9 @@ def may_state_facts(turn: Turn, previous: Sequence[Turn] = ()) -> bool:
     return found == "asserts" or (found == "neither" and asked)
 
 
-def extract_request(turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1) -> Complete:
+def extract_request(
+    turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1, known: Sequence[Label] = ()
+) -> Complete:
     """Return the request for a turn. The attempt is part of it, so that no cache returns the reply that failed."""
     earlier = [f"{named(t.speaker)}:\n{marked(t.text + caption_line(t.caption))}" for t in _context(previous)]
     return prompt_request(
@@ -99,8 +111,18 @@ def extract_request(turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1)
         speaker=named(turn.speaker),
         said=format_time(turn.time),
         text=marked(turn.text[:MAX_CHARACTERS] + caption_line(turn.caption)),
+        names="\n".join(_in_use(known)) or "(nothing)",
         attempt=f"(attempt {attempt})\n" if attempt > 1 else "",
     )
+
+
+def _in_use(known: Sequence[Label]) -> Iterator[str]:
+    """Yield a line for each kind of name in use, the nearest turns' first."""
+    keywords = (keyword for label in known for keyword in label.keywords)
+    kinds = {"keywords": keywords, "tags": (one.tag for one in known), "topics": (one.topic for one in known)}
+    for kind, found in kinds.items():
+        if listed := tuple(islice(dict.fromkeys(filter(None, found)), MAX_IN_USE)):
+            yield f"{kind}: {', '.join(map(named, listed))}"
 
 
 def _context(previous: Sequence[Turn]) -> list[Turn]:
@@ -117,10 +139,15 @@ def _context(previous: Sequence[Turn]) -> list[Turn]:
 
 
 def read_extraction(
-    text: str, turn: Turn, previous: Sequence[Turn] = (), conventions: Conventions = Conventions()
+    text: str,
+    turn: Turn,
+    previous: Sequence[Turn] = (),
+    conventions: Conventions = Conventions(),
+    known: Sequence[Label] = (),
 ) -> Extraction:
-    """Return the grounded facts of a reply. Raise ReplyError when the reply has no list of facts."""
-    entries = read(text, "extract", ("facts",), bare="facts", form=reply_form("extract"))["facts"]
+    """Return the grounded facts of a reply, with its label. Raise ReplyError when the reply has no list of facts."""
+    reply = read(text, "extract", ("facts",), bare="facts", form=reply_form("extract"))
+    entries = reply["facts"]
     if not isinstance(entries, list):
         raise ReplyError("extract", f"its facts are a {type(entries).__name__}, not a list", text)
     reader = _FactReader(turn, previous, conventions)
@@ -128,7 +155,9 @@ def read_extraction(
         reader.add(entry if isinstance(entry, dict) else {})
     if len(entries) > MAX_FACTS:
         reader.dropped["too many"] += len(entries) - MAX_FACTS
-    return Extraction(tuple(reader.facts.values()), dict(reader.dropped))
+    label = reader.label(reply, known) if reader.facts and turn.text else Label()
+    filed = (label_fact(turn, label),) if label != Label() else ()
+    return Extraction((*reader.facts.values(), *filed), dict(reader.dropped))
 
 
 def plan_retry(error: ModelError, attempts: int) -> RetryPlan:
@@ -201,6 +230,17 @@ class _FactReader:
             self.dropped["words from nowhere"] += 1
         else:
             self._keep(subject, predicate, obj, kind, span, json_reply.stated(entry.get("when"), 120))
+
+    def label(self, reply: Mapping[str, Any], known: Sequence[Label]) -> Label:
+        """Return what a reply files the turn under; a keyword is left out whose words nobody said."""
+        given = [json_reply.stated(one, MAX_NAME) for one in json_reply.items(reply.get("keywords"))]
+        said = (one.replace(";", " ") for one in given if one and self._sources.anchor(one, share=1.0))
+        keywords = (canonical(one, (other for label in known for other in label.keywords)) for one in said)
+        return Label(
+            canonical(json_reply.stated(reply.get("topic"), MAX_NAME), (one.topic for one in known)),
+            canonical(json_reply.stated(reply.get("tag"), MAX_NAME), (one.tag for one in known)),
+            tuple(dict.fromkeys(keywords))[:MAX_KEYWORDS],
+        )
 
     def _keep(self, subject: str, predicate: str, obj: str, kind: str, span: tuple[int, int], when: str) -> None:
         turn = self._turn

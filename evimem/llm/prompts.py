@@ -238,7 +238,10 @@ EXTRACT = _object(
             kind=_one_of(KINDS),
         ),
         32,
-    )
+    ),
+    keywords=_list(NAME, 8),
+    tag=NAME,
+    topic=NAME,
 )  # fmt: skip
 ENTITIES = _object(names=_list(_text(80), 10))
 REFINE = _object(query=LINE)

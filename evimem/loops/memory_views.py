@@ -1,7 +1,8 @@
 """The memory as cues, tags and contents (MRAgent): what each tool returns, by counts first, then in pages (R1, R2).
 
-A cue is a name, a word or a time; a tag is the class of what a fact says; contents are turns. Nothing of it is stored:
-the terms of the index and the facts of turns are the graph.
+A cue is a name, a word or a time; contents are turns; a tag and a topic are what a model files a turn under, where
+one has (`Memory.enrich`), else the class of what a fact says, and the session. Nothing else of it is stored: the terms
+of the index and the facts of turns are the graph.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from ..extract import predicate_class
+from ..extract.labels import label_in
 from ..flow import Flow
 from ..judging.exploring import MOST_CALLS, TIME, TOOLS, Result, Row, Tool, ToolCall
 from ..text.names import names
 from ..text.terms import STOP_WORDS, terms, words
+from ..types.stored import LABEL
 from ..types.values import Fact, Hit
 from .retrieve import Search, loaded
 from .session import Session
@@ -48,6 +51,7 @@ class MemoryViews:
         self._tags: dict[str, tuple[str, ...]] = {}
         self._facts: dict[str, tuple[Fact, ...]] = {}
         self._made: set[ToolCall] = set()
+        self._topics: Mapping[str, Sequence[str]] | None = None
 
     def perform(self, calls: Sequence[ToolCall], number: int) -> Flow[tuple[Result, ...]]:
         """Perform the calls of a turn, at most `MOST_CALLS`; what cannot be is refused with its reason."""
@@ -107,10 +111,12 @@ class MemoryViews:
         yield from ()
         hit = self._returned(call.of)
         times = [Row(cue, TIME) for cue in time_cues(hit.facts)]
+        filed = label_in(hit.facts).keywords
         said = [word for word in dict.fromkeys(words(hit.turn.text)) if word not in STOP_WORDS]
         found = self._store.keywords((hit.turn.speaker, *said), self._session.task.scope)
         shared = sorted((one for one in found if one.turns > 1 and one.closeness == 1), key=lambda one: one.turns)
-        rows = (*times, *(Row(one.word, "word", one.turns) for one in shared))
+        named = (Row(one.word, "word", one.turns) for one in shared if one.word not in filed)
+        rows = (*times, *(Row(one, "keyword") for one in filed), *named)
         return Result(call, tuple(self._with_tags(row, hit) for row in rows[:CUES]), len(rows))
 
     def _with_tags(self, row: Row, hit: Hit) -> Row:
@@ -148,10 +154,14 @@ class MemoryViews:
         return self._page(call, hits, number, path="about", total=len(ids))
 
     def topic_events(self, call: ToolCall, number: int) -> Flow[Result]:
-        """Topic -> turns: those of a session, which is what a conversation is about at a time."""
+        """Topic -> turns of all sessions, or of the one that is named; which topics there are, is asked for once."""
+        if self._topics is None:
+            self._topics = _by_topic(self._session.task)
+        if of_it := self._topics.get(call.of):
+            return self._page(call, loaded(self._store, _paged(of_it, call.page)), number, total=len(of_it))
         hits = yield from _ranked(self._session, Search(self._session.task.question, session=call.of))
         if not hits:
-            raise Refused(f"there is no session {call.of!r}; events are listed with theirs")
+            raise Refused(f"there is no topic or session {call.of!r}; events are listed with theirs")
         return self._page(call, hits, number)
 
     def events_between(self, call: ToolCall, number: int) -> Flow[Result]:
@@ -167,7 +177,7 @@ class MemoryViews:
         if turn_id not in found:
             raise Refused(f"no tool has returned {turn_id!r} yet; load events first")
         item = found[turn_id]
-        return Hit(item.turn, item.facts, item.score)
+        return Hit(item.turn, (*item.facts, *self._session.retrieval.filed[turn_id]), item.score)
 
     def _page(
         self, call: ToolCall, hits: Sequence[Hit], number: int, *, path: str = "keyword", total: int | None = None
@@ -175,7 +185,7 @@ class MemoryViews:
         """Take a page of turns as evidence; return it, with the number of all."""
         page = hits if total is not None else _paged(hits, call.page)
         self._session.arrive(self._session.retrieval.keep(page, path, number), number)
-        rows = tuple(Row(hit.turn.id, f"{hit.turn.speaker}, session {hit.turn.session}") for hit in page)
+        rows = tuple(Row(hit.turn.id, _place(hit)) for hit in page)
         return Result(call, rows, len(hits) if total is None else total)
 
 
@@ -200,6 +210,22 @@ def _during(session: Session, start: datetime, end: datetime) -> Flow[Sequence[H
 
 def _ranked(session: Session, wanted: Search) -> Flow[Sequence[Hit]]:
     return (yield from session.retrieval.ranked(wanted, MOST))
+
+
+def _place(hit: Hit) -> str:
+    """Return who said a turn, in which session, and of which topic it is."""
+    topic = label_in(hit.facts).topic
+    return f"{hit.turn.speaker}, session {hit.turn.session}{f', topic {topic}' if topic else ''}"
+
+
+def _by_topic(task: Task) -> dict[str, list[str]]:
+    """Return the ids of the turns of each topic, by time; it takes reading the facts of the whole memory."""
+    ids = [turn.id for turn in task.store.turns(task.scope.listing) if turn.id not in task.exclude]
+    found: dict[str, list[str]] = {}
+    for fact in task.store.facts(ids):
+        if fact.kind == LABEL and fact.subject:
+            found.setdefault(fact.subject, []).append(fact.turn_id)
+    return found
 
 
 def _told_of(task: Task, cue: str, found: Collection[str]) -> Iterator[Hit]:
@@ -245,7 +271,12 @@ def _counted(what: str, counts: Counter[str]) -> tuple[Row, ...]:
 
 
 def tags(hit: Hit, cue: str) -> tuple[str, ...]:
-    """Return the tags of a turn for a cue: of its facts about it, of all of them for a time or the speaker."""
+    """Return the tags of a turn for a cue: the one that a model files it under, or those of its facts about the cue.
+
+    For a time or the speaker, those of all its facts.
+    """
+    if filed := label_in(hit.facts).tag:
+        return (filed,)
     wanted = set(terms(cue))
     every = interval(cue) is not None or wanted <= set(terms(hit.turn.speaker))
     facts = (fact for fact in hit.facts if every or wanted <= set(terms(fact.text)))

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from ..extract.labels import statements
 from ..flow import Flow, recall
 from ..judging.evidence import Analysis, Evidence
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
 from ..query.find_turns import Filters, QuestionVectors, query_of
 from ..types.answer import MOST
-from ..types.stored import Roster, Scope
+from ..types.stored import LABEL, Roster, Scope
 from ..types.values import Fact, Gap, Hints, Hit, Turn
 from .select_evidence import tokens
 from .task import Task
@@ -73,6 +74,7 @@ class Retrieval:
         self._asked_at = task.asked_at or roster.last
         self.deepest = 0
         self.vectors = QuestionVectors()
+        self.filed: dict[str, tuple[Fact, ...]] = {}  # the labels of the turns that are evidence, by id
         self._searches: dict[Search, tuple[int, tuple[Hit, ...]]] = {}  # with how many were asked for
         self._evidence: dict[str, Evidence] = {}
         self._ranks: dict[str, float] = {}
@@ -185,7 +187,8 @@ class Retrieval:
         hits = [hit for hit in hits if self.admits(hit.turn)]
         new = [hit for hit in hits if hit.turn.id not in self._evidence]
         for hit in new:
-            facts = hit.facts if self._indexed else ()
+            facts = statements(hit.facts) if self._indexed else ()
+            self.filed[hit.turn.id] = tuple(fact for fact in hit.facts if fact.kind == LABEL)
             reached = hit.path if path == "edge" else path
             self._evidence[hit.turn.id] = Evidence(hit.turn, facts, hit.score, reached, iteration, hit.parts, hit.span)
         self._rank(hits, path)

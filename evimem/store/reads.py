@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..db.schema import MIGRATIONS
 from ..edges import ranked
 from ..errors import DimensionMismatch, StoreCorrupt
+from ..extract.labels import statements
 from ..index.keyword_match import match_keywords
 from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, microseconds, prepare
 from ..index.ranking import eligible, rank_prepared
@@ -154,7 +155,7 @@ def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHIN
     kept = [
         fact
         for seq in reversed(seqs)
-        for fact in stated[seq]
+        for fact in statements(stated[seq])
         if (is_about(fact, speakers[fact.turn_id], entity) if seq in named else names(fact.subject, entity))
     ]
     return About(entity, len(kept), tuple(kept[:limit]))

@@ -18,6 +18,7 @@ READINGS: frozenset[JobKind] = frozenset(("facts", "terms"))  # cost no request:
 COUNTED = 1_000  # turns are counted up to here: each question asks whether a memory is small, none how large
 ALSO_KNOWN_AS = "also_known_as"  # the predicate of another name
 BY_RULE = "rules"  # the extractor of the facts that the shipped rules found
+LABEL = "label"  # the kind of the fact that keeps what a model files a turn under, and states nothing
 OF_A_MODEL = "llm"  # the extractor of the facts that a model found
 EARLIER = 12  # most turns of a session that a model reads before one: whom they name, a fact of it may be about
 MOST_SECONDS = 7 * 86_400.0  # the longest wait before a job is tried again

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from evimem.extract.labels import Label
 from evimem.judging.decision import Stage
 from evimem.judging.evidence import Verdict
 from evimem.llm import prompts
@@ -76,7 +77,9 @@ def test_a_schema_is_of_the_form_that_strict_servers_take(name):
         judge_request(VIEW, show_evidence(VIEW), (CANARY,)),
         decide_request(VIEW, Stage(2, 5, False, False, (CANARY,), (CANARY,)), show_evidence(VIEW)),
         answer_request(VIEW, PARTIAL, "hedged", show_evidence(VIEW), (CANARY,)),
-        extract_request(Turn("t", "s", CANARY, CANARY, SAID.time, CANARY), [SAID]),
+        extract_request(
+            Turn("t", "s", CANARY, CANARY, SAID.time, CANARY), [SAID], known=[Label(CANARY, CANARY, (CANARY,))]
+        ),
     ],
     ids=["judge", "decide", "answer", "extract"],
 )
@@ -90,7 +93,7 @@ def test_what_people_wrote_is_data_in_the_prompt_and_never_in_the_system_part(as
 
 FIELDS = (
     "question asked_at speakers iteration iterations strategy queries entities requirements evidence manner gaps "
-    "wishes earlier speaker said text attempt number most directive searched thoughts claims"
+    "wishes earlier speaker said text names attempt number most directive searched thoughts claims"
 ).split()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from evimem.edges import ranked, threshold
 from evimem.errors import InvalidTurn, TurnConflict, UnknownTurn
+from evimem.extract.labels import statements
 from evimem.index.fact_ranking import is_wanted, parts_of
 from evimem.index.keyword_match import match_keywords
 from evimem.index.passages import passages
@@ -200,7 +201,7 @@ class MemoryStore:
             fact
             for one in reversed(self._all())
             if scope.admits(one.turn)
-            for fact in facts_of(self._all(), one)
+            for fact in statements(facts_of(self._all(), one))
             if is_about(fact, one.turn.speaker, entity)
         ]
         return About(entity, len(found), tuple(found[:limit]))

@@ -268,3 +268,44 @@ def test_r1_what_an_item_brings_up_is_cues_with_their_tags_which_are_listed_by_i
     assert '"2023-07" (time; tags own)' in ask.requests[2].earlier[-1].text
     assert ["not listed" in one["why"] for one in called(answer.trace)] == [True, False, False]
     assert called(answer.trace)[-1]["rows"] == ["puppy"]
+
+
+@pytest.fixture
+def filed(tmp_path: Path) -> Path:
+    """A memory whose turns a model has filed: two sessions of one topic, and a third of another."""
+    lines = [
+        ("s1", "I won the regional chess cup.", "cup victory", "chess"),
+        ("s2", "I lost at chess.", "defeat", "Chess"),
+    ]
+    lines += [("s3", "I planted beans.", "planting", "garden")]
+
+    def read(request: Any) -> str:
+        told = request.prompt.partition("<turn")[2]
+        text, tag, topic = next(one[1:] for one in lines if one[1] in told)
+        fact = {"subject": "Noah", "predicate": text.split()[1], "object": text.split()[-1].rstrip("."), "when": ""}
+        facts = [{**fact, "quote": text, "kind": "event"}]
+        return json.dumps({"facts": facts, "keywords": text.rstrip(".").split()[-2:], "tag": tag, "topic": topic})
+
+    model = ScriptedModel(then=read)
+    model.concurrency = 1  # type: ignore[attr-defined]
+    with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
+        for place, (session, text, *_) in enumerate(lines):
+            memory.add("Noah", text, time=f"2024-03-1{place}T18:00", session=session, id=f"t{place}")
+        memory.enrich()
+    return tmp_path / "m.evimem"
+
+
+def test_r1_a_model_files_turns_under_tags_and_under_topics_of_several_sessions(filed: Path) -> None:
+    first = move(call("tags_of", "chess"), call("event_cues", "t0"), call("topic_events", "chess"))
+    then = move(call("events", "chess", "defeat"), call("topic_events", "s3"), call("topic_events", "golf"))
+    model = ScriptedModel([first, then, move(answer="a cup", supports=("t0",)), draft("a cup", "t0")])
+    with evimem.open(filed, llm=model) as memory:
+        trace = memory.ask("What did Noah win?", "mragent").trace
+    tags, cues, topic, events_of, session, none = called(trace)
+    assert sorted(tags["rows"]) == ["cup victory", "defeat"]
+    assert cues["rows"][:2] == ["chess", "cup"]
+    assert (topic["rows"], topic["total"]) == (["t0", "t1"], 2)
+    assert events_of["rows"] == ["t1"]
+    assert session["rows"] == ["t2"]
+    assert "no topic or session 'golf'" in none["why"]
+    assert "session s1, topic chess" in model.requests[1].earlier[-1].text

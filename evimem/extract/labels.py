@@ -1,0 +1,61 @@
+"""What a model files a turn under, beside its facts: a topic, a tag and keywords (MRAgent, MGRetrieval).
+
+They are kept as one fact of a kind of its own, so that they come and go with the facts of their turn; it states
+nothing, and whoever reads facts leaves it out. A name is one for all forms of its words, and never merged by an
+embedding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..text.terms import terms
+from ..types.stored import LABEL, OF_A_MODEL
+from ..types.values import Fact, Turn
+from . import fact_id
+
+_BETWEEN = "; "
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a turn is filed under.
+
+    `topic` is what it is part of, over many sessions; `tag` is the kind of thing that it tells; `keywords` are the
+    names and things that it speaks of. Each may be empty.
+    """
+
+    topic: str = ""
+    tag: str = ""
+    keywords: tuple[str, ...] = ()
+
+
+def label_fact(turn: Turn, label: Label) -> Fact:
+    """Return the fact that keeps a label of a turn with a text."""
+    span, keywords = (0, len(turn.text)), _BETWEEN.join(label.keywords)
+    identity = fact_id(turn.id, OF_A_MODEL, span, label.topic, label.tag, keywords)
+    return Fact(identity, turn.id, label.topic, label.tag, keywords, None, span, LABEL, OF_A_MODEL)
+
+
+def label_in(facts: Iterable[Fact]) -> Label:
+    """Return what a turn with these facts is filed under; an empty label where no model has filed it."""
+    kept = next((fact for fact in facts if fact.kind == LABEL), None)
+    if kept is None:
+        return Label()
+    return Label(kept.subject, kept.predicate, tuple(filter(None, kept.object.split(_BETWEEN))))
+
+
+def statements(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Return facts without labels."""
+    return tuple(fact for fact in facts if fact.kind != LABEL)
+
+
+def canonical(name: str, known: Iterable[str]) -> str:
+    """Return the known name that has the same words, whatever their form; the name itself where none has.
+
+    >>> canonical("tournament victories", ["family visit", "Tournament victory"])
+    'Tournament victory'
+    """
+    same = frozenset(terms(name))
+    return next((other for other in known if same and frozenset(terms(other)) == same), name)
