@@ -23,8 +23,8 @@ from benchmarks.scoring.svg_plot import Chart
 from evimem.calibration.calibration_report import Bin, auroc, ece, reliability
 from evimem.loaders.data_sets import read_locomo
 from evimem.loops import Iris
-from evimem.offline.constants import SHIPPED, Constants, Linear, fit_monotone, log_odds
 from evimem.offline.offline_judge import OfflineJudge
+from evimem.offline.signals import SHIPPED, Constants, Linear, fit_monotone, log_odds
 from evimem.types.answer import AnswerKind
 from evimem.types.trace import Acted
 

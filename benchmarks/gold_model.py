@@ -12,7 +12,7 @@ from typing import Any
 from evimem.embedding import count_tokens
 from evimem.llm.prompts import escape, format_time, named
 from evimem.loaders.data_sets import read_locomo
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from evimem.types.values import Turn
 
 from .scoring.labelled_chats import read_chats

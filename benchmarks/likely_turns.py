@@ -19,10 +19,10 @@ import evimem
 from evimem.flow import Flow
 from evimem.judging.evidence import Verdict, View
 from evimem.loaders.data_sets import read_locomo
-from evimem.offline.constants import SHIPPED, Linear
 from evimem.offline.matching import match
 from evimem.offline.offline_judge import OfflineJudge, is_in_english
 from evimem.offline.quotation import turn_signals
+from evimem.offline.signals import SHIPPED, Linear
 
 from .logistic import logistic
 from .recording import data_set

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.offline.constants import Linear
+from evimem.offline.signals import Linear
 
 Array = NDArray[np.float64]
 

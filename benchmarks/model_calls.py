@@ -21,8 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only
 import evimem
 from evimem.loops import Iris
 from evimem.testing import ScriptedModel
-from evimem.types.model import Complete, Reply
-from evimem.types.trace import Found, Judged
+from evimem.types.trace import Complete, Found, Judged, Reply
 
 from .gold_model import Asked, Conversation, GoldJudge, conversations
 from .recording import add_result, data_set, record

@@ -27,8 +27,8 @@ from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loaders.data_sets import read_locomo
 from evimem.loaders.examples import EXAMPLES, load_example, load_questions
-from evimem.offline.constants import Linear, fit_monotone
 from evimem.offline.matching import match, strength
+from evimem.offline.signals import Linear, fit_monotone
 from evimem.store.sqlite import SqliteStore
 from evimem.types.answer import Budget
 from evimem.types.values import Turn

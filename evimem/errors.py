@@ -150,7 +150,7 @@ class ModelError(EvimemError):
     Attributes:
         retryable: Whether the same request may succeed later.
         calls: The requests (`evimem.types.trace.Called`) made for it, this one included.
-        received: What the request came to all the same (`evimem.types.model.Reply`: its text where there is one, its
+        received: What the request came to all the same (`evimem.types.trace.Reply`: its text where there is one, its
             tokens and its seconds); None if unknown.
         partial: Where `ask` raised it, an `Answer` with the evidence so far, which neither answers nor abstains; else
             None.

@@ -13,7 +13,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from .protocols import Store
-from .types.model import Complete, Reply
+from .types.trace import Complete, Reply
 from .types.values import Hit, Query
 from .types.vectors import Vectors
 

@@ -9,7 +9,6 @@ from typing import BinaryIO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .types.model import Complete, Reply
 from .types.reports import AddReport, EraseReport
 from .types.stored import (
     ANY_FACT,
@@ -25,9 +24,9 @@ from .types.stored import (
     Roster,
     Scope,
 )
-from .types.values import Fact, FactHit, Hit, Query, Turn
+from .types.trace import Complete, Reply
+from .types.values import Fact, FactHit, Hit, Query, Turn, Where
 from .types.vectors import Neighbours, Vectors
-from .types.where import Where
 
 
 class Embedder(Protocol):

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 
 from .errors import ModelError
-from .types.model import Complete, Reply
+from .types.trace import Complete, Reply
 from .types.vectors import Vectors
 
 Scripted: TypeAlias = "str | Reply | Exception | Callable[[Complete], str]"

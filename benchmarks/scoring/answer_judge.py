@@ -16,7 +16,7 @@ from evimem.errors import ReplyError
 from evimem.llm.json_reply import read
 from evimem.llm.prompts import marked
 from evimem.protocols import ChatModel
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 
 if sys.version_info >= (3, 11):
     import tomllib

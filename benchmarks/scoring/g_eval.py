@@ -12,7 +12,7 @@ from statistics import fmean
 
 from evimem.errors import ReplyError
 from evimem.protocols import ChatModel
-from evimem.types.model import Complete, Reply
+from evimem.types.trace import Complete, Reply
 
 from .answer_judge import added, instructions, shown_to_judge
 

@@ -10,7 +10,7 @@ import orjson
 from evimem.db.atomic_files import replace_with
 from evimem.embedding.static_embedder import count_tokens
 from evimem.errors import ModelUnavailable
-from evimem.types.model import Complete, Reply, without_tools
+from evimem.types.trace import Complete, Reply, without_tools
 
 # As of a request that a server cannot process: a queue of turns then goes on to the next one, instead of waiting.
 _WAITS = 422

@@ -7,7 +7,7 @@ from typing import Any
 
 from evimem.embedding.static_embedder import count_tokens
 from evimem.errors import ModelError, ModelUnavailable
-from evimem.types.model import Complete, Reply
+from evimem.types.trace import Complete, Reply
 
 
 class Spending:

@@ -11,8 +11,8 @@ import tomllib
 from evimem import Memory
 from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
-from evimem.offline.constants import FITTED, Constants, Linear
 from evimem.offline.offline_judge import OfflineJudge, is_in_english
+from evimem.offline.signals import FITTED, Constants, Linear
 
 from .answer_reader import read
 

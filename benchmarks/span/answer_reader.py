@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from evimem.extract import conventions_of
 from evimem.judging.evidence import Analysis, Draft, View
-from evimem.offline.constants import Linear
 from evimem.offline.matching import Match, Matches, match, strength
 from evimem.offline.offline_judge import stated
-from evimem.offline.own_details import MONEY, NotStated, ShortAnswer
+from evimem.offline.short_answers import MONEY, NotStated, ShortAnswer
+from evimem.offline.signals import Linear
 from evimem.protocols import Extractor
 from evimem.text.terms import stem, words
 from evimem.times import Conventions

@@ -18,8 +18,8 @@ import numpy as np
 
 from evimem.judging.evidence import Analysis, Wants
 from evimem.lang import ENGLISH
-from evimem.offline.constants import Linear
 from evimem.offline.matching import Array, Match, Matches, rarity, word_vector
+from evimem.offline.signals import Linear
 from evimem.text.terms import STOP_WORDS, stem, words
 from evimem.times.lexicon import SIMPLE_NUMBERS
 from evimem.types.values import Fact

@@ -17,9 +17,8 @@ from ..doors.watching import Operation, OperationName
 from ..errors import MissingExtra
 from ..flow import Embed
 from ..types.answer import Answer, Block
-from ..types.model import Complete, Reply
 from ..types.reports import AddReport, EraseReport
-from ..types.trace import Acted, Event, Found, GapsChanged, Judged, Queried
+from ..types.trace import Acted, Complete, Event, Found, GapsChanged, Judged, Queried, Reply
 from ..types.values import Turn
 
 try:

@@ -13,8 +13,8 @@ from ..flow import Flow
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question
-from ..offline.constants import Constants, Monotone
 from ..offline.offline_judge import OfflineJudge
+from ..offline.signals import Constants, Monotone
 from ..protocols import Store
 from ..types.answer import Budget
 from ..types.attempt import attempt, without

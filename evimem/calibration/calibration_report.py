@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..db.file_header import check_readable
 from ..errors import ImportFailed, InvalidQuery, StoreError, shown
-from ..offline.constants import LEAST, Monotone, pooled_map
+from ..offline.signals import LEAST, Monotone, pooled_map
 from ..types.answer import FALSE_ABSTENTION
 from ..types.public_value import PublicValue
 

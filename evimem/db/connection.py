@@ -25,7 +25,7 @@ from ..errors import (
     StoreReadOnly,
     StoreRolledBack,
 )
-from ..types.where import meets
+from ..types.values import meets
 from .atomic_files import changing, check_name, create_private
 from .dialect import SqliteDialect
 from .page_slack import MOST_PAGES, left_behind

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..types.stored import Listing
-from ..types.where import Where, meets
+from ..types.values import Where, meets
 from .dialect import Value
 from .tables import Tables
 from .text_columns import bindable

@@ -19,10 +19,9 @@ from ..flow import Awaited, Effect, Embed, Ended, Flow, Pause, Step, advance, an
 from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer, Budget
-from ..types.model import Complete
 from ..types.reports import EnrichReport
 from ..types.stored import Job
-from ..types.trace import Event
+from ..types.trace import Complete, Event
 from .checked_arguments import OnEvent, Progress, checked_on_event
 from .memory import Memory, perform_batch
 from .operations import Core, Lending, TimeInput, needed, scope_of, workers_for

@@ -19,7 +19,7 @@ from ..raw import ROLES
 from ..text.memory_fence import without_blocks
 from ..types.answer import MOST, BlockForm, CountTokens, Style
 from ..types.trace import Event, Found, Trace
-from ..types.where import Where
+from ..types.values import Where
 
 T = TypeVar("T")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")  # of whatever service

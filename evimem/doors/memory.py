@@ -16,10 +16,9 @@ from ..flow import Awaited, CollectBatch, Effect, Embed, Flow, Pause, StartBatch
 from ..protocols import Embedder
 from ..query.find_turns import Over
 from ..types.answer import FALSE_ABSTENTION, Answer, Block, Budget, CountTokens, Style
-from ..types.model import Complete
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
 from ..types.stored import Job
-from ..types.trace import Event, Trace
+from ..types.trace import Complete, Event, Trace
 from ..types.values import Fact, FactHit, Hit, TimeSpan, Turn
 from .checked_arguments import (
     OnEvent,

@@ -17,9 +17,9 @@ from ..raw.commit_mark import mark_path
 from ..store.keeper import Keeper
 from ..store.sqlite import SqliteStore
 from ..types.answer import Answer, Budget
-from ..types.model import Complete
 from ..types.public_value import AnyPath, is_server
 from ..types.stored import COUNTED, Roster
+from ..types.trace import Complete
 from ..types.values import DateOrder, Hit, Query, Turn
 from .checked_arguments import checked_choice, checked_clock, checked_items, checked_kind, checked_part, checked_path
 from .memory import Memory

@@ -21,10 +21,9 @@ from ..loops import LOOPS, answer_question, fall_back
 from ..loops.task import Loop
 from ..offline.offline_judge import OfflineJudge
 from ..types.answer import Answer, Budget
-from ..types.model import Complete, Reply
 from ..types.stored import Keyword, Scope
-from ..types.trace import FALL_BACK, VERSION, Acted, Called, Event, Judged, Trace
-from ..types.where import Where
+from ..types.trace import FALL_BACK, VERSION, Acted, Called, Complete, Event, Judged, Reply, Trace
+from ..types.values import Where
 from .checked_arguments import checked_kind, checked_trace
 from .memory import Memory
 

@@ -12,9 +12,8 @@ from typing import Any, TypeAlias
 from ..flow import Effect, Ended, Flow, Step, advance, always
 from ..llm.shown_words import visible
 from ..types.answer import Answer
-from ..types.model import Complete, Reply
 from ..types.public_value import PublicValue
-from ..types.trace import Event
+from ..types.trace import Complete, Event, Reply
 
 
 @dataclass(frozen=True, slots=True, repr=False)

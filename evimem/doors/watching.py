@@ -18,11 +18,10 @@ from typing import Any, Literal, Protocol, TypeVar
 from ..errors import InvalidQuery, shown
 from ..flow import Effect, Embed, Flow, intercepted
 from ..types.answer import Answer, Block
-from ..types.model import Complete
 from ..types.public_value import AnyPath
 from ..types.reports import AddReport, EraseReport
 from ..types.stored import READINGS
-from ..types.trace import Event
+from ..types.trace import Complete, Event
 from .checked_arguments import checked_part
 
 T = TypeVar("T")

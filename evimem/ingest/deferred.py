@@ -22,9 +22,9 @@ from ..llm.extract_facts import (
 from ..protocols import Extractor, Store
 from ..store.queue import ATTEMPTS, PAGE, RETRY_SECONDS, holder
 from ..times import Conventions
-from ..types.model import Complete
 from ..types.reports import BatchReport
 from ..types.stored import EARLIER, MOST_SECONDS, OF_A_MODEL, READINGS, Entry, Job, JobKind
+from ..types.trace import Complete
 from ..types.values import Fact, Query, Turn
 from .add import Embedded, embed_groups, embed_turns, embedded, read_facts
 

@@ -19,7 +19,7 @@ from ..judging.evidence import Evidence, View
 from ..judging.shown_passages import AROUND, most_shown
 from ..text.terms import terms
 from ..times import render
-from ..types.model import Complete, ModelRole
+from ..types.trace import Complete, ModelRole
 from ..types.values import Fact, Turn
 from . import json_reply
 from .prompts import format_time, marked, named, prompt_request

@@ -17,10 +17,9 @@ from ..flow import Flow
 from ..lang import ENGLISH
 from ..text.terms import Sources
 from ..times import Conventions, locate_times
-from ..types.model import Complete
 from ..types.reports import Estimate
 from ..types.stored import EARLIER, OF_A_MODEL
-from ..types.trace import Called
+from ..types.trace import Called, Complete
 from ..types.values import Fact, TimeSpan, Turn
 from . import json_reply, prompts
 from .json_reply import read

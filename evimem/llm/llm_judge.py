@@ -15,8 +15,8 @@ from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.exploring import Explored, Move
 from ..judging.reading import Chosen, Considered, Round
 from ..query.find_turns import Wish, standing_wishes
-from ..types.model import Complete, Reply
 from ..types.stored import Keyword
+from ..types.trace import Complete, Reply
 from ..types.values import Tier
 from . import json_reply, prompts
 from .evidence_prompt import (

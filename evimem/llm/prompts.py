@@ -20,7 +20,7 @@ from typing import Any, get_args
 from ..judging.decision import Action
 from ..judging.exploring import TOOLS, Tool
 from ..text.memory_fence import QUOTED
-from ..types.model import Complete, ModelRole
+from ..types.trace import Complete, ModelRole
 from .shown_words import escape, escape_attribute, visible
 
 SEPARATOR = "\n---\n"

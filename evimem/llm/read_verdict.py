@@ -21,8 +21,8 @@ from ..judging.reading import Considered, Round
 from ..judging.tracker import Claim, Requirement, Tracker
 from ..lang import ENGLISH
 from ..types.answer import Citation
-from ..types.model import Complete, Message, ModelRole, Reply, ToolSpec, ToolUse
 from ..types.stored import Keyword
+from ..types.trace import Complete, Message, ModelRole, Reply, ToolSpec, ToolUse
 from ..types.values import Gap, GapKind, Tier, Turn
 from . import json_reply, prompts
 from .evidence_prompt import MAX_LABEL, ShownEvidence, evidence_request

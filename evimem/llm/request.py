@@ -8,8 +8,7 @@ from typing import TypeVar
 
 from ..errors import ModelError, PromptTooLong, ReplyError
 from ..flow import Flow, complete
-from ..types.model import Complete, Reply
-from ..types.trace import Called
+from ..types.trace import Called, Complete, Reply
 
 T = TypeVar("T")
 MORE = 4  # times as many tokens for the reply that follows a cut one

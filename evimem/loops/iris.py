@@ -12,7 +12,7 @@ from ..judging.evidence import Verdict
 from ..judging.variant import Variant
 from ..text.names import names
 from ..types.answer import Answer
-from ..types.model import Complete
+from ..types.trace import Complete
 from ..types.values import Gap
 from .answering import answered
 from .retrieve import Search, compose, fresh, strategy

@@ -18,9 +18,8 @@ from ..judging.tracker import Show, Tracker, apply, grounded, start
 from ..judging.variant import Ablation, Variant
 from ..query.analysis import analyse
 from ..types.answer import Budget
-from ..types.model import Complete
 from ..types.stored import EVERYTHING, Roster, Scope
-from ..types.trace import VERSION, Acted, Event, Found, Judged, Queried, Stopped
+from ..types.trace import VERSION, Acted, Complete, Event, Found, Judged, Queried, Stopped
 from ..types.values import Tier, Turn
 from .count_entities import EntityCounter
 from .retrieve import Arrived, Retrieval, Search, strategy

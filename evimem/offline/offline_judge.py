@@ -24,12 +24,10 @@ from ..times import mentions_time
 from ..types.attempt import without
 from ..types.stored import Keyword
 from ..types.values import Gap, Tier, Turn
-from .constants import SHIPPED, Constants, log_odds
-from .event_dates import date_of_event
 from .matching import Match, Matches, match, strength
-from .own_details import UNCLEAR, NotStated, ShortAnswer, own_detail
 from .quotation import Extract, Quotation, overview, quote, unsettled, whole
-from .signals import altered, in_words, missing, of_another, signals_of
+from .short_answers import UNCLEAR, NotStated, ShortAnswer, date_of_event, own_detail
+from .signals import SHIPPED, Constants, altered, in_words, log_odds, missing, of_another, signals_of
 
 UNPROVEN = "no short answer is proven; these are the sentences to read"
 UNSETTLED = "what was said later may have changed it: both are quoted, the newest first"

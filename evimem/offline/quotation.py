@@ -24,9 +24,9 @@ from ..text.terms import STOP_WORDS, stem, words
 from ..times import mentions_time
 from ..types.answer import Citation
 from ..types.values import Turn
-from .constants import Linear
 from .matching import Array, Match, Matches, SentenceUnit, in_order, is_assistant, is_question, places, strength
-from .own_details import MONEY, NUMBER, SIZE, ShortAnswer
+from .short_answers import MONEY, NUMBER, SIZE, ShortAnswer
+from .signals import Linear
 
 PLACES = 3  # a question with its reply counts as one
 # Share of the best place's probability below which a further place is not quoted: 2.6 are quoted on average, and a gold

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 import orjson
 
 from ..errors import ModelError, ModelUnavailable, ReplyError
-from ..types.model import Complete, ModelRole, Reply
+from ..types.trace import Complete, ModelRole, Reply
 from . import wire_format
 from .endpoint import HEADERS, MAX_BODY, MOST_JSON, Server, body_of, lines_of
 from .wire_format import LENGTHS, ErrorResponse, check_settings, error_from, parse_json, rejected_option

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from ..errors import InvalidQuery, ModelError, ModelUnavailable, PromptTooLong, ReplyError
-from ..types.model import Complete, Message, Reply, ToolSpec, ToolUse, without_tools
+from ..types.trace import Complete, Message, Reply, ToolSpec, ToolUse, without_tools
 
 MAX_DETAIL = 500  # characters of a server's text kept in `.detail`
 MAX_BACKOFF = 8.0  # seconds

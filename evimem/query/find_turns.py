@@ -19,8 +19,7 @@ from ..protocols import Store
 from ..text.terms import terms
 from ..times import locate_times
 from ..types.stored import EVERYTHING, Scope
-from ..types.values import FactHit, Hints, Hit, Query, TimeSpan, Turn
-from ..types.where import Where
+from ..types.values import FactHit, Hints, Hit, Query, TimeSpan, Turn, Where
 from .analysis import check_asked, hints, looked_for
 
 _PROBE = ("hello",)  # what any embedder can embed

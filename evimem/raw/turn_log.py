@@ -26,8 +26,7 @@ from ..db.turn_sql import (
 )
 from ..errors import UNREADABLE, StoreCorrupt, UnknownTurn
 from ..types.stored import COUNTED, Listing, Roster
-from ..types.values import Turn
-from ..types.where import canonical
+from ..types.values import Turn, canonical
 from .validate import forget_clock, instant
 
 _PAGE = 2000  # turns read at once

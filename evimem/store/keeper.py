@@ -13,8 +13,7 @@ from ..times import Conventions
 from ..types.reports import AddReport, EraseReport, Health, Stats
 from ..types.stored import Continuation, Job, JobKind, Past, PastWanted
 from ..types.trace import Trace
-from ..types.values import Fact, Turn
-from ..types.where import Where
+from ..types.values import Fact, Turn, Where
 from .rebuild import Progress
 
 

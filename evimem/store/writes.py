@@ -29,9 +29,8 @@ from ..types.attempt import Attempt
 from ..types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Listing
 from ..types.trace import Trace
-from ..types.values import Turn
+from ..types.values import Turn, Where
 from ..types.vectors import pack
-from ..types.where import Where
 from . import sequence
 from .erase import Erasure
 from .forgotten_ids import forgotten_among

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from .values import DateOrder, Fact, TimeSpan, Turn
-from .where import Where
+from .values import DateOrder, Fact, TimeSpan, Turn, Where
 
 JobKind = Literal["facts", "terms", "vector", "link", "extract"]
 """Queued work on a turn: its facts; its terms, where reading them raised; its vector; the `similar` edges of its

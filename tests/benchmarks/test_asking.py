@@ -9,7 +9,7 @@ import pytest
 from benchmarks.scoring.asking import Asker, Checkpoint
 from benchmarks.scoring.spending import PaidModel, Spending
 from evimem.errors import ImportFailed, ReplyError
-from evimem.types.model import Complete, Reply
+from evimem.types.trace import Complete, Reply
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ import pytest
 import evimem
 from evimem.loaders.examples import load_questions
 from evimem.testing import ScriptedModel
-from evimem.types.model import Complete
-from evimem.types.trace import Judged
+from evimem.types.trace import Complete, Judged
 from tests.replies import SUPPORTED
 
 ALL = [evimem.Labelled(one.text, one.answer is not None) for one in load_questions("friends")]

@@ -19,7 +19,7 @@ from evimem.doors.leases import ITERATED
 from evimem.doors.pool import key_of
 from evimem.store.any_store import AnyStore
 from evimem.testing import ScriptedModel, WordEmbedder
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.model_server import ModelServer
 from tests.reliability.support.children import in_child
 from tests.reliability.support.interrupts import CancelledAt

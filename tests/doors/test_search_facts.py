@@ -13,7 +13,7 @@ import pytest
 import evimem
 from evimem import Memory
 from evimem.testing import ScriptedModel
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 
 ADOPTED = "We adopted a puppy last Friday."
 

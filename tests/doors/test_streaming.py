@@ -8,7 +8,7 @@ import pytest
 import evimem
 from evimem.openai import OpenAI
 from evimem.testing import ScriptedModel
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.model_server import Fault, ModelServer
 from tests.statements.conftest import draft, verdict
 

@@ -16,8 +16,7 @@ from evimem.doors.pool import key_of
 from evimem.doors.watching import Operation, store_name
 from evimem.flow import Embed
 from evimem.testing import ScriptedModel, WordEmbedder
-from evimem.types.model import Complete
-from evimem.types.trace import Event
+from evimem.types.trace import Complete, Event
 
 SAID = "Xanthippe keeps a zibeline heron called Quorra."
 ASKED = "What is the zibeline heron called?"

@@ -21,8 +21,7 @@ from evimem import Memory, MemoryPool, Turn
 from evimem.db.schema import MIGRATIONS
 from evimem.store.sqlite import SqliteStore
 from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
-from evimem.types.model import Complete
-from evimem.types.trace import Found, Trace
+from evimem.types.trace import Complete, Found, Trace
 
 HERE = Path(__file__).parent
 EMBEDDER = WordEmbedder(32)

@@ -9,7 +9,7 @@ import pytest
 import evimem
 from evimem import BatchReport
 from evimem.testing import ScriptedModel
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.model_server import Fault, ModelServer
 
 TURNS = [

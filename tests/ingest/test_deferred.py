@@ -12,7 +12,7 @@ import pytest
 import evimem
 from evimem.errors import EmbedderError
 from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 
 
 def facts_of(request: Complete) -> str:

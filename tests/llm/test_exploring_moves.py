@@ -10,7 +10,7 @@ from evimem.judging.exploring import TOOLS, Explored, Move, Result, Row, ToolCal
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.prompts import load
 from evimem.llm.read_verdict import CALLED, explore_request, read_move, tool_specs
-from evimem.types.model import Reply, ToolUse
+from evimem.types.trace import Reply, ToolUse
 from evimem.types.values import Tier
 from tests.llm.views import page, turn, view_of
 

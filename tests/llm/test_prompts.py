@@ -12,7 +12,7 @@ from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.extract_facts import extract_request
 from evimem.llm.llm_judge import answer_request, decide_request, judge_request
 from evimem.llm.prompts import load, prompt_request
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from evimem.types.values import Gap, Tier, Turn
 from tests.llm.views import turn, view_of
 

@@ -6,7 +6,7 @@ from evimem.errors import ModelTimeout, PromptTooLong, ReplyError
 from evimem.flow import run
 from evimem.llm.request import Ledger, ask_model
 from evimem.testing import ScriptedModel
-from evimem.types.model import Complete, Reply
+from evimem.types.trace import Complete, Reply
 
 REQUEST = Complete("judge", "system", "prompt", {"type": "object"})
 

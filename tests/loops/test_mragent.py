@@ -15,7 +15,7 @@ from evimem.judging.exploring import TOOLS
 from evimem.loops import MRAgent
 from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
 from evimem.testing import ScriptedModel
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from evimem.types.values import Fact, Hit, TimeSpan, Turn
 from tests.model_server import Fault, ModelServer
 

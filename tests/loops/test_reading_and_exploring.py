@@ -16,8 +16,7 @@ import pytest
 
 import evimem
 from evimem.testing import ScriptedModel
-from evimem.types.model import Complete
-from evimem.types.trace import Trace
+from evimem.types.trace import Complete, Trace
 from tests.ways import way
 
 QUESTION = "What is the number of the crate in the ledger?"

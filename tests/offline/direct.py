@@ -5,7 +5,7 @@ from __future__ import annotations
 from evimem.extract import RuleExtractor
 from evimem.judging.evidence import Verdict, View
 from evimem.offline import offline_judge
-from evimem.offline.constants import SHIPPED, Constants
+from evimem.offline.signals import SHIPPED, Constants
 
 
 def judge(view: View, constants: Constants = SHIPPED) -> Verdict:

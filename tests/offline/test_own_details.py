@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from evimem.judging.evidence import View
-from evimem.offline.own_details import NotStated, ShortAnswer, own_detail
+from evimem.offline.short_answers import NotStated, ShortAnswer, own_detail
 from evimem.types.values import Tier
 
 from .direct import judge

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from evimem.judging.evidence import View
-from evimem.offline.constants import SHIPPED
 from evimem.offline.matching import match
 from evimem.offline.quotation import Quotation, asked_form, quote, turn_signals
+from evimem.offline.signals import SHIPPED
 
 See = Callable[..., View]
 Lines = Sequence[tuple[str, str]]

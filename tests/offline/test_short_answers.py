@@ -11,7 +11,7 @@ import evimem
 from evimem.extract import RuleExtractor
 from evimem.judging.evidence import View
 from evimem.offline.offline_judge import stated
-from evimem.offline.own_details import ShortAnswer
+from evimem.offline.short_answers import ShortAnswer
 
 See = Callable[..., View]
 Lines = list[tuple[str, str]]

@@ -14,8 +14,8 @@ from benchmarks.scoring.labelled_chats import read_chats
 from evimem import Tier
 from evimem.extract import RuleExtractor
 from evimem.judging.evidence import Draft, View
-from evimem.offline.constants import SHIPPED, Constants, Linear
 from evimem.offline.offline_judge import LIKELY, SURE, UNPROVEN, choose
+from evimem.offline.signals import SHIPPED, Constants, Linear
 
 from .direct import judge
 

@@ -5,7 +5,7 @@ import pytest
 from evimem.errors import ModelError, ModelUnavailable, ReplyError
 from evimem.openai import OpenAI
 from evimem.openai.chat_client import read_batch
-from evimem.types.model import Complete, Reply
+from evimem.types.trace import Complete, Reply
 from tests.model_server import Fault, ModelServer
 
 REQUESTS = {name: Complete("extract", "List facts.", f"turn {name}", {"type": "object"}) for name in ("a", "b", "c")}

@@ -11,7 +11,7 @@ import pytest
 from evimem.errors import ModelTimeout, ModelUnavailable, ReplyError
 from evimem.openai import OpenAI
 from evimem.openai.wire_format import LENGTHS
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.model_server import Fault, ModelServer
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}

@@ -13,7 +13,7 @@ import pytest
 from evimem.errors import EmbedderError, EvimemError, ModelTimeout, ModelUnavailable
 from evimem.openai import OpenAI, OpenAIEmbedder
 from evimem.openai.endpoint import PIECE, _limited
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.lateness import Lateness
 from tests.model_server import FAULTS, Fault, ModelServer
 from tests.sizes import share

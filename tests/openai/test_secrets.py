@@ -9,7 +9,7 @@ import pytest
 
 from evimem.errors import EvimemError
 from evimem.openai import OpenAI, OpenAIEmbedder
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.model_server import FAULTS, Fault, ModelServer
 
 KEY = "sk-proj-Zx9canary0key1"

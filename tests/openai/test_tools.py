@@ -6,7 +6,7 @@ import pytest
 
 from evimem.openai import OpenAI
 from evimem.openai.wire_format import StreamedCompletion
-from evimem.types.model import Complete, Message, ToolSpec, ToolUse
+from evimem.types.trace import Complete, Message, ToolSpec, ToolUse
 from tests.model_server import Fault, ModelServer
 
 LOOK = ToolSpec("look", "Look something up.", {"type": "object", "properties": {"of": {"type": "string"}}})

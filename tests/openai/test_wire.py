@@ -4,7 +4,7 @@ import pytest
 
 from evimem.errors import ModelUnavailable
 from evimem.openai.wire_format import StreamedCompletion, host, is_loopback, read_reply
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 
 ASKED = Complete("judge", "", "")
 

@@ -14,7 +14,7 @@ READINGS = (
     "evimem.query.analysis._other_names", "evimem.query.analysis._keywords", "evimem.query.analysis.stem",
     "evimem.query.analysis.language_of", "evimem.index.prepared_query.terms", "evimem.block.compose.terms",
     "evimem.block.gate.terms", "evimem.block.gate.form", "evimem.block.question.looked_for",
-    "evimem.offline.event_dates.locate_times", "evimem.offline.offline_judge.own_detail",
+    "evimem.offline.short_answers.locate_times", "evimem.offline.offline_judge.own_detail",
     "evimem.offline.offline_judge.date_of_event", "evimem.offline.offline_judge.signals_of",
     "evimem.offline.offline_judge.judge", "evimem.offline.offline_judge.choose",
     "evimem.offline.offline_judge.quote", "evimem.offline.offline_judge.match",

@@ -12,8 +12,7 @@ import evimem
 from benchmarks.scoring.provenance import provenance
 from benchmarks.scoring.result_file import ResultFile, ResultTable, read_result, write_result
 from evimem.doors.watching import Operation
-from evimem.types.model import Complete, Reply
-from evimem.types.trace import Called, Event
+from evimem.types.trace import Called, Complete, Event, Reply
 
 COMMAND = "EVIMEM_REAL_RESULT=real_model.json python -m pytest -m nightly tests/real_model".split()
 TESTS = ("test", "replies", "read", "schema", "tokens in", "tokens out", "seconds in requests", "seconds in all")

@@ -17,9 +17,8 @@ from evimem.index.weights import BM25, WEIGHTS
 from evimem.raw import ROLES, TurnRows, instant
 from evimem.store.layers import TurnToIndex, index_rows
 from evimem.types.stored import MOST_SECONDS, Entry, JobKind, Listing
-from evimem.types.values import Fact, Hit, Query, Turn
+from evimem.types.values import Fact, Hit, Query, Turn, Where
 from evimem.types.vectors import Packed, Vectors, pack, unpack
-from evimem.types.where import Where
 
 
 @dataclass(slots=True)

@@ -31,8 +31,7 @@ from evimem.types.stored import (
     Roster,
     Scope,
 )
-from evimem.types.values import Fact, FactHit, Hit, Query, Turn
-from evimem.types.where import Where
+from evimem.types.values import Fact, FactHit, Hit, Query, Turn, Where
 from tests.reference.exhaustive_ranking import rank_all
 from tests.reference.from_scratch import (
     QueuedJob,

@@ -11,8 +11,7 @@ import evimem
 from evimem import Budget, Memory, StoreReadOnly, Turn
 from evimem.loops import LOOPS
 from evimem.testing import ScriptedModel
-from evimem.types.model import Complete
-from evimem.types.trace import Found, Stopped
+from evimem.types.trace import Complete, Found, Stopped
 from tests.copies import copied
 
 from .support.world import EMBEDDER, EXTRACTOR, NOON

@@ -14,7 +14,7 @@ import evimem
 from evimem import Memory, ModelError, Turn
 from evimem.loops import LOOPS
 from evimem.testing import FakeClock, ScriptedModel
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.llm.mutants import mutants
 from tests.llm.test_fuzz import ANSWER, CHAIN, DECIDE, EXTRACT, JUDGE
 from tests.sizes import sizes

@@ -21,7 +21,7 @@ from evimem.db.connection import Connection
 from evimem.flow import Effect, Embed, Flow, arun, run
 from evimem.index.postings import TailPostings
 from evimem.testing import ScriptedModel
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.sizes import REDUCED, sizes
 from tests.statements.conftest import partial as insufficient
 from tests.statements.conftest import verdict

@@ -22,8 +22,7 @@ from evimem import AsyncMemory, InvalidQuery, Memory, MemoryPool, ModelError, Tu
 from evimem.calibration import Labelled
 from evimem.doors.pool import key_of
 from evimem.testing import ScriptedModel
-from evimem.types.model import Complete
-from evimem.types.trace import Found, Trace
+from evimem.types.trace import Complete, Found, Trace
 from tests.replies import SUPPORTED
 from tests.sizes import sizes
 

@@ -10,7 +10,7 @@ import evimem
 from evimem import Memory, Turn
 from evimem.testing import FakeClock, ScriptedModel
 from evimem.text.terms import Sources
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.llm.mutants import mutants
 from tests.sizes import bound, sizes
 

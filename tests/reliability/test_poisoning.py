@@ -9,7 +9,7 @@ import pytest
 import evimem
 from evimem import Turn
 from evimem.testing import FakeClock, ScriptedModel
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.sizes import share
 
 from .support.world import EMBEDDER, NOON

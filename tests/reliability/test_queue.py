@@ -11,7 +11,7 @@ import pytest
 import evimem
 from evimem import Memory, MemoryPool, ModelError, ModelTimeout, ModelUnavailable, Turn
 from evimem.testing import FakeClock, ScriptedModel
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.sizes import sizes
 
 from .support.children import Send, killed_after

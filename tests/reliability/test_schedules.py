@@ -17,7 +17,7 @@ import evimem
 import evimem.doors.memory
 from evimem import EmbedderError, EvimemError, Memory, ModelError, ModelTimeout, ModelUnavailable, UnknownTurn
 from evimem.testing import FakeClock, ScriptedModel
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.sizes import sizes
 
 from .support.world import EMBEDDER, EXTRACTOR, Unreachable, small_thresholds

@@ -11,8 +11,7 @@ import pytest
 
 import evimem
 from evimem.testing import ScriptedModel
-from evimem.types.model import Complete
-from evimem.types.trace import Trace
+from evimem.types.trace import Complete, Trace
 from tests.ways import way
 
 PUPPY = "We adopted a puppy last Friday, his name is Biscuit."

@@ -18,8 +18,7 @@ from evimem.ingest.add import write
 from evimem.protocols import Store
 from evimem.store.sqlite import SqliteStore
 from evimem.types.stored import Entry, Listing, Scope
-from evimem.types.values import Query
-from evimem.types.where import Where
+from evimem.types.values import Query, Where
 from tests.reference.memory_store import MemoryStore
 
 EMBEDDER = StaticEmbedder()

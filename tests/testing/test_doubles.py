@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
-from evimem.types.model import Complete, Reply
+from evimem.types.trace import Complete, Reply
 
 ASKED = Complete("judge", "system", "one two three")
 

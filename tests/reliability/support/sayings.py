@@ -12,7 +12,7 @@ from zlib import crc32
 
 from evimem import Fact, ModelUnavailable, Turn
 from evimem.extract import fact_id
-from evimem.types.model import Complete
+from evimem.types.trace import Complete
 from tests.llm.mutants import mutants
 
 from .world import SayingExtractor
