@@ -17,7 +17,6 @@ from ..times.lexicon import FULL_MONTHS, SIMPLE_NUMBERS
 from ..types.stored import BY_RULE, LABEL
 from ..types.values import Fact
 from .tagging import lemma
-from .updates import predicate_class, sense
 
 USER = ""
 """The first of the owner of a slot that a question asks for, where it is whoever asks."""
@@ -91,14 +90,15 @@ _ASKED_NOUN = (
     r"(?:what|which) (?P<noun>[a-z-]+(?: [a-z-]+)?) (?:do|does|did) {who} (?:have|own|wear|use|keep|do|play)",
 )
 
-_CLASSES = frozenset(ENGLISH.words("slots.nouns.profile_classes"))
-_ACQUIRING = frozenset(ENGLISH.words("slots.nouns.acquiring"))
+_LIKES = frozenset(("like", "dislike"))
+_KIND_OF_THING = re.compile(
+    rf"(?!(?:an?|the|u|when|every|all|any)\b|.*\b{ENGLISH.any_of('slots.nouns.points_back')}\b)"
+    r"[a-z][\w'\u2019-]+(?: [a-z][\w-]+){0,3}"
+)
+_KINDS = frozenset(("state", "event"))
 _OWNED = PEOPLE_AND_PETS.union(ENGLISH.words("predicates.topics.things"))
-_KINDS = frozenset(("state", "event", "opinion"))
-# "it" and "the card" are of the moment, and nobody else knows which
-_VAGUE = re.compile(rf"^(?:the|this|that)\b|\b{ENGLISH.any_of('slots.nouns.points_back')}\b", re.IGNORECASE)
-_ONGOING = ("is ", "are ", "was ", "were ")  # a gerund follows: "is moving to the moon" is not so yet
-_MOST = 6  # words of an object; a longer one tells a story
+_HAS = re.compile(ENGLISH.any_of("slots.nouns.having"))
+_SOME = re.compile(rf"(?:an?|another|{_NUMBER}) (?:[\w-]+ ){{0,2}}[\w-]+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +209,8 @@ def _read(owner: tuple[str, ...], fact: Fact) -> Iterator[StatedSlot]:
     for row in rows().values():
         if (found and not row.of_things) or (fact.kind == "opinion" and "opinion" not in row.kinds):
             continue  # "my shoe size is 43" states no age, but "my car is a red Fiat" a colour
+        if row.of_things and len(owner) == 1:
+            continue  # "Gran Hettie is black", of a cat, and "we're golden"
         for patterns, over in ((row.states, False), (row.former, True)):
             match = next((one for pattern in patterns if (one := pattern.fullmatch(said))), None)
             if match is not None:
@@ -229,8 +231,8 @@ def _by_noun(owner: tuple[str, ...], fact: Fact) -> Iterator[StatedSlot]:
         return
     value, over = re.sub(r"^(?:an?|the|on) ", "", fact.object), fact.predicate in _WAS
     value = re.sub(rf"{_TAIL}$", "", value) or value
-    if noun in PEOPLE_AND_PETS:
-        if named := re.match(rf"{_NAME}(?= at | from | in |$)", value):
+    if noun in PEOPLE_AND_PETS:  # and not "my therapist is a Signe"
+        if value == fact.object and (named := re.match(rf"{_NAME}(?= at | from | in |$)", value)):
             yield StatedSlot(owner, "name", named[0], over)
         return
     name = _BY_NOUN.get(noun)
@@ -301,19 +303,16 @@ def _asked_owner(spoken: str, *, possessive: bool) -> tuple[str, ...] | None:
 
 
 def is_of_profile(fact: Fact) -> bool:
-    """Return whether a fact is one of a profile. What another extractor than the rules found is: it chose it."""
+    """Return whether a fact is one of a profile: by rule, what fills a slot, and whom or what somebody has.
+
+    Likes are of kinds of things: "I love Gemma", "I like a door that shuts" and "I hate it" are of the moment. What
+    another extractor than the rules found is of a profile: it chose it.
+    """
     if fact.extractor != BY_RULE:
         return fact.kind != LABEL
     told = [slot for slot in slots_of(fact) if slot.value in fact.object]  # not "my sister Ruth phoned"
     if told:
-        return not any(slot.name in ("like", "dislike") and _VAGUE.search(slot.value) for slot in told)
-    parsed = sense(fact.predicate)
-    if fact.kind not in _KINDS or parsed.negative or parsed.modal or owner_of(fact.subject) is None:
+        return all(slot.name not in _LIKES or _KIND_OF_THING.fullmatch(slot.value) for slot in told)
+    if fact.kind not in _KINDS or owner_of(fact.subject) is None or _HAS.fullmatch(fact.predicate) is None:
         return False
-    words = fact.object.split()
-    if not 0 < len(words) <= _MOST or _VAGUE.search(fact.object) or fact.predicate.startswith(_ONGOING):
-        return False
-    of = predicate_class(fact.predicate, fact.object, fact.subject)
-    if of == "own":
-        return parsed.verb in _ACQUIRING or not _OWNED.isdisjoint(lemma(word.casefold().rstrip(",")) for word in words)
-    return of in _CLASSES
+    return _SOME.match(fact.object) is not None and lemma(fact.object.split()[-1].casefold()) in _OWNED
