@@ -10,6 +10,8 @@ from ..types.trace import Called
 from .decision import firm
 from .evidence import Verdict, View
 
+MOST_LISTED = 500  # keywords to choose among at once
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:

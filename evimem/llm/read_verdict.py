@@ -17,7 +17,7 @@ from ..errors import ReplyError
 from ..judging.decision import NOT_SEARCHED, Decided
 from ..judging.evidence import Draft, Verdict, View
 from ..judging.exploring import MOST_CALLS, PARTED, TOOLS, Explored, Move, Result, Tool, ToolCall
-from ..judging.reading import Considered, Round
+from ..judging.reading import MOST_LISTED, Considered, Round
 from ..judging.tracker import Claim, Requirement, Tracker
 from ..lang import ENGLISH
 from ..types.answer import Citation
@@ -62,7 +62,6 @@ _WANTED = ("tier", *_FLAGS)
 _KINDS: tuple[GapKind, ...] = ("entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted")
 
 MOST_ANSWER = 1_000  # characters
-MOST_CANDIDATES = 40  # keywords that a request lists: those that a question matches, never a vocabulary
 
 MOST_RESULTS = 24  # of the newest calls that a request lists
 MOST_ROWS = 12  # of each
@@ -281,23 +280,24 @@ def _gap(entry: Any) -> Gap | None:
 
 
 def choose_request(question: str, candidates: Sequence[Keyword], most: int) -> Complete:
-    """Return the request to choose among the keywords that a question matches."""
-    rows = [
-        f'{label}: "{escape_attribute(one.term)}" for "{escape_attribute(one.word)}", in {one.turns}'
-        for label, one in _labels(candidates).items()
-    ]
+    """Return the request to choose among the keywords that a question matches, or that a memory has."""
+    rows = [f"{label}: {_keyword(one)}, in {one.turns}" for label, one in _labels(candidates).items()]
     return prompt_request(
         "decide", "keywords", prompts.KEYWORDS, question=marked(question), candidates="\n".join(rows), most=most
     )
 
 
+def _keyword(one: Keyword) -> str:
+    return named(one.term) if one.word == one.term else f"{named(one.term)} for {named(one.word)}"
+
+
 def read_choice(text: str, candidates: Sequence[Keyword], most: int) -> tuple[Keyword, ...]:
-    """Return the keywords in a reply. Raise ReplyError where it has none of those that were listed."""
+    """Return the keywords in a reply, none for an empty list. Raise ReplyError where it names only others."""
     reply = read(text, "decide", ("keywords",), form=reply_form("keywords"))
     known = _labels(candidates)
     named_ids = [json_reply.text(item, 40).lower().strip("[]() ") for item in json_reply.items(reply["keywords"])]
     chosen = dict.fromkeys(known[label] for label in named_ids if label in known)
-    if not chosen:
+    if named_ids and not chosen:
         raise ReplyError("decide", "its keywords are none of those listed", text)
     return tuple(chosen)[:most]
 
@@ -331,7 +331,7 @@ def read_considered(text: str, view: View, shown: ShownEvidence) -> Considered:
 
 
 def _labels(candidates: Sequence[Keyword]) -> dict[str, Keyword]:
-    return {f"k{number}": one for number, one in enumerate(candidates[:MOST_CANDIDATES], 1)}
+    return {f"k{number}": one for number, one in enumerate(candidates[:MOST_LISTED], 1)}
 
 
 def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Complete:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
+from ..extract.labels import statements
 from ..judging.shown_passages import Passages, excerpt
 from ..text.sentences import Range
 from ..text.terms import Sources
@@ -85,7 +86,7 @@ def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
     text = {True: turn.caption or "", False: turn.text}
     told = [
         fact
-        for fact in facts
+        for fact in statements(facts)
         if fact.extractor != BY_RULE
         and fact.replaced_by is None
         and fact.predicate != ALSO_KNOWN_AS

@@ -7,22 +7,24 @@ to, without another search.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from ..errors import ReplyError
+from ..extract.labels import label_in
 from ..flow import Flow
-from ..judging.reading import Chosen, Considered, Round, own_first
+from ..judging.reading import MOST_LISTED, Chosen, Considered, Round, own_first
 from ..judging.tracker import grounded
 from ..judging.variant import Variant
-from ..types.answer import MOST, Answer
+from ..text.terms import terms
+from ..types.answer import Answer
 from ..types.stored import Keyword, Listing
 from ..types.trace import Acted
-from ..types.values import Tier
+from ..types.values import Tier, Turn
 from .answering import answered, stated
-from .pyramid import Group, Pyramid, exchanges, pyramid_of
+from .pyramid import Group, Pyramid, Vocabulary, exchanges, pyramid_of, vocabulary_of
 from .retrieve import Arrived, Search, loaded
 from .session import UNREAD, Check, Session, in_time, record_query
 from .task import Task
@@ -34,9 +36,13 @@ class MGRetrieval(Variant):
 
     Attributes:
         depth: At most so many keywords stand at the top of the pyramid (l), of which a question is read by.
-        unit: What has a keyword and is read as one: a turn, or, as in the paper, an exchange of two, in their order. To
-            know the exchanges takes reading the whole memory once a question.
+        unit: What has a keyword and is read as one: a turn, or, as in the paper, an exchange of two, in their order.
+        vocabulary: Which keywords there are to choose from: those that the question matches in the index, or, as in the
+            paper, all that the memory has. A turn has those that a model files it under (`Memory.enrich`), where one
+            has, else the stems of its words. To know the exchanges or all keywords takes reading the whole memory once
+            a question.
         whole_groups: A round is one whole group, the largest of a level first, as in the paper.
+        neighbours: The turns before and after a read one are shown with it.
         accepts: "flag" ends where the judge says that the answer is complete, as in the paper; "tier" only where its
             evidence is exact too, or the answer inferred from it.
     """
@@ -44,7 +50,9 @@ class MGRetrieval(Variant):
     iterations: int = 4
     depth: Literal[1, 2, 3, 4, 5, 6] = 4
     unit: Literal["turn", "exchange"] = "turn"
+    vocabulary: Literal["question", "whole"] = "question"
     whole_groups: bool = False
+    neighbours: bool = True
     accepts: Literal["tier", "flag"] = "tier"
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
@@ -56,13 +64,13 @@ class MGRetrieval(Variant):
 class Reading:
     """Where the loop stands after some rounds.
 
-    `left` are the groups that are not read yet, `of` is the exchange of each turn, empty where turns are the units;
+    `left` are the groups that are not read yet, `known` are the keywords with what has them, None where the index says;
     `answer` is the answer so far, `critical` are the ids of the turns that it rests on, `accepted` is whether it is
     final; `check` is the last one, None before the first.
     """
 
     left: Pyramid
-    of: Mapping[str, tuple[str, ...]]
+    known: Vocabulary | None
     answer: str = ""
     critical: tuple[str, ...] = ()
     accepted: bool = False
@@ -76,10 +84,11 @@ def _look(how: MGRetrieval, session: Session) -> Flow[Check | None]:
 
 def _read(session: Session, how: MGRetrieval) -> Flow[Reading]:
     """Read round by round until the answer is accepted, nothing is left or the rounds are used up."""
+    session.neighbours = how.neighbours
     most = session.iterations
-    top = pyramid_of([keyword.term for keyword in (yield from _keywords(session, how.depth))])
-    every = session.task.store.turns(Listing()) if how.unit == "exchange" else ()
-    reading = Reading(top, exchanges(turn for turn in every if session.retrieval.admits(turn)))
+    known = None if (how.unit, how.vocabulary) == ("turn", "question") else _vocabulary(session, how)
+    chosen = yield from _keywords(session, how, known)
+    reading = Reading(pyramid_of([keyword.term for keyword in chosen]), known)
     for number in range(1, most + 1):
         reading = replace(reading, left=(yield from _walk(session, how, reading, number)))
         if not _new(session, number):
@@ -96,21 +105,65 @@ def _read(session: Session, how: MGRetrieval) -> Flow[Reading]:
     return reading
 
 
-def _keywords(session: Session, most: int) -> Flow[tuple[Keyword, ...]]:
-    """Return the keywords of the memory that the question matches (G2); the judge chooses where they are more."""
+def _vocabulary(session: Session, how: MGRetrieval) -> Vocabulary:
+    """Return all keywords of the memory with the units that have them; it is read whole (G1)."""
+    store, admits = session.task.store, session.retrieval.admits
+    turns = [turn for turn in store.turns(Listing()) if admits(turn)]
+    units = exchanges(turns) if how.unit == "exchange" else [(turn.id,) for turn in turns]
+    said = {turn.id: _stems(turn) for turn in turns}
+    if how.vocabulary == "question":
+        return vocabulary_of(units, said)
+    filed: dict[str, tuple[str, ...]] = {}
+    for fact in store.facts(list(said)):
+        filed[fact.turn_id] = filed.get(fact.turn_id, ()) + label_in([fact]).keywords
+    return vocabulary_of(units, {turn_id: filed.get(turn_id) or words for turn_id, words in said.items()})
+
+
+def _stems(turn: Turn) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(terms(f"{turn.speaker} {turn.text} {turn.caption or ''}")))
+
+
+def _keywords(session: Session, how: MGRetrieval, known: Vocabulary | None) -> Flow[tuple[Keyword, ...]]:
+    """Return the keywords that the question is read by (G2); the judge chooses where they are more.
+
+    It is shown a vocabulary in pages, and chooses once more among what it chose of them.
+    """
     analysis = session.analysis
     found = session.task.store.keywords((*analysis.entities, *analysis.keywords), session.task.scope)
-    chosen = found
-    if len(found) > most:
-        try:
-            made: Chosen = yield from session.consult(session.task.judge.choose(analysis.question, found, most), 1)
-        except ReplyError:  # unreadable twice: by what is known of the keywords themselves
-            made = Chosen(own_first(found, most))
-        session.events.extend(made.calls)
-        chosen = tuple(keyword for keyword in made.keywords if keyword in found)[:most]
-    detail = {"found": {one.term: one.turns for one in found}, "chosen": [one.term for one in chosen]}
+    listed: Sequence[Keyword] = found
+    if known is not None and how.vocabulary == "whole":
+        own = {keyword.term for keyword in found}
+        every = (Keyword(one, one, len(units), _names(own, one)) for one, units in known.postings.items())
+        listed = [one for one in every if one.closeness or session.task.judge.explores]
+    chosen: Sequence[Keyword] = listed
+    while len(chosen) > how.depth:
+        paged = len(chosen) > MOST_LISTED
+        pages = [chosen[first : first + MOST_LISTED] for first in range(0, len(chosen), MOST_LISTED)]
+        picked: list[Keyword] = []
+        for page in pages:
+            picked += yield from _chosen(session, page, how.depth)
+        chosen = picked
+        if not paged:
+            break
+    detail: dict[str, Any] = {"found": {one.term: one.turns for one in found}, "chosen": [one.term for one in chosen]}
+    if how.vocabulary == "whole":
+        detail["vocabulary"] = len(listed)
     session.events.append(Acted(1, "keywords", detail=detail))
-    return chosen
+    return tuple(chosen)
+
+
+def _names(own: Set[str], keyword: str) -> float:
+    """Return 1 where a keyword has a stem that the question matches, else 0."""
+    return float(bool(own & {keyword, *terms(keyword)}))
+
+
+def _chosen(session: Session, page: Sequence[Keyword], most: int) -> Flow[tuple[Keyword, ...]]:
+    try:
+        made: Chosen = yield from session.consult(session.task.judge.choose(session.task.question, page, most), 1)
+    except ReplyError:  # unreadable twice: by what is known of the keywords themselves
+        made = Chosen(tuple(one for one in own_first(page, most) if one.closeness))
+    session.events.extend(made.calls)
+    return tuple(keyword for keyword in made.keywords if keyword in page)[:most]
 
 
 def _walk(session: Session, how: MGRetrieval, reading: Reading, number: int) -> Flow[Pyramid]:
@@ -135,31 +188,23 @@ def _walk(session: Session, how: MGRetrieval, reading: Reading, number: int) -> 
 
 
 def _size(session: Session, reading: Reading, group: Group) -> int:
-    """Return how many turns or exchanges a group has, its vocabulary being that of the index (G1)."""
-    task = session.task
-    return len(_held(session, reading, group)) if reading.of else task.store.holding(group, 0, task.scope).total
-
-
-def _held(session: Session, reading: Reading, group: Group) -> tuple[tuple[str, ...], ...]:
-    """Return the exchanges that have all keywords of a group, whoever of the two says them."""
-    of, held = reading.of, set(reading.of.values())
-    for term in group:
-        found = session.task.store.holding((term,), MOST, session.task.scope)
-        held &= {of[turn_id] for turn_id in found.turn_ids if turn_id in of}
-    return tuple(exchange for exchange in dict.fromkeys(of.values()) if exchange in held)
+    """Return how many turns, exchanges or units a group has (G1)."""
+    if reading.known is None:
+        return session.task.store.holding(group, 0, session.task.scope).total
+    return len(reading.known.held(group)) if group else session.roster.counted
 
 
 def _returned(session: Session, reading: Reading, group: Group, room: int, number: int) -> Flow[Arrived]:
-    """Read turns of a group while there is room; whole exchanges, where those are the units."""
+    """Read turns of a group while there is room; whole units, where the memory was read for them."""
     wanted = Search(session.task.question, holding=group)
-    if not reading.of:
+    if reading.known is None or not group:
         return (yield from session.search_further(wanted, room, path="keyword", iteration=number))
-    record_query(session, wanted, room, "exchanges", path="keyword", iteration=number)
+    record_query(session, wanted, room, "units", path="keyword", iteration=number)
     again, found = not session.has("mask"), session.retrieval
     ids: list[str] = []
-    for exchange in _held(session, reading, group):
-        if len(ids) < room and (again or not all(found.has(turn_id) for turn_id in exchange)):
-            ids += exchange
+    for unit in reading.known.held(group):
+        if len(ids) < room and (again or not all(found.has(turn_id) for turn_id in unit)):
+            ids += unit
     arrived = session.arrive(found.keep(loaded(session.task.store, ids), "keyword", number), number)
     found.put_off(ids if again else (), number)
     return replace(arrived, turns=tuple(ids)) if again else arrived

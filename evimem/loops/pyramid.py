@@ -1,6 +1,6 @@
 """The keyword pyramid of MGRetrieval: every group of a question's keywords, all of them first, each alone last (G2).
 
-And what its groups are of: turns, or exchanges.
+And, where a question reads the whole memory for them, what its groups are of: turns or exchanges with their keywords.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import TypeAlias
 from ..types.values import Turn
 
 Group: TypeAlias = tuple[str, ...]
+Unit: TypeAlias = tuple[str, ...]
+"""The ids of the turns that are read together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,8 @@ def pyramid_of(terms: Sequence[str]) -> Pyramid:
     return Pyramid((), levels or (((),),))
 
 
-def exchanges(turns: Iterable[Turn]) -> dict[str, tuple[str, ...]]:
-    """Return the exchange of each turn, in order: what one says, with what another says next to it in the session."""
+def exchanges(turns: Iterable[Turn]) -> list[Unit]:
+    """Return the exchanges in order: what one says, with what another says next to it in the session."""
     made: list[list[Turn]] = []
     open_in: dict[str, list[Turn]] = {}
     for turn in turns:
@@ -59,4 +61,25 @@ def exchanges(turns: Iterable[Turn]) -> dict[str, tuple[str, ...]]:
         else:
             open_in[turn.session] = said = [turn]
             made.append(said)
-    return {turn.id: tuple(one.id for one in said) for said in made for turn in said}
+    return [tuple(one.id for one in said) for said in made]
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The keywords of a memory, V, each with the units that have it, its postings."""
+
+    postings: Mapping[str, tuple[Unit, ...]]
+
+    def held(self, group: Group) -> tuple[Unit, ...]:
+        """Return the units that have all keywords of a group, in order."""
+        first, *others = (self.postings.get(keyword, ()) for keyword in group)
+        return tuple(unit for unit in first if all(unit in other for other in map(frozenset, others)))
+
+
+def vocabulary_of(units: Iterable[Unit], keywords: Mapping[str, Iterable[str]]) -> Vocabulary:
+    """Return the vocabulary of units, given the keywords of each turn: those of its unit are joined."""
+    postings: dict[str, dict[Unit, None]] = {}
+    for unit in units:
+        for keyword in (one for turn_id in unit for one in keywords.get(turn_id, ())):
+            postings.setdefault(keyword, {})[unit] = None
+    return Vocabulary({keyword: tuple(found) for keyword, found in postings.items()})

@@ -17,6 +17,7 @@ from .task import Loop
 FULL = Iris(
     delta="paper", abstain="paper", calls="separate", without=frozenset({"tracker"}), unit="tuple", temperature=0.3
 )
+OF_MEMR3: tuple[Ablation, ...] = ("mask", "delta", "reflection", "tracker")
 _LAST: tuple[Ablation, ...] = ("entities", "anchor", "abstention")
 
 
@@ -41,6 +42,15 @@ VARIANTS: Mapping[str, Loop] = MappingProxyType(
         "largest-group-first": MGRetrieval(whole_groups=True),
         "exchanges": MGRetrieval(unit="exchange"),
         "flag-alone": MGRetrieval(accepts="flag"),
+        "whole-vocabulary": MGRetrieval(vocabulary="whole"),
+        # Each of these to the letter of its paper
+        "memr3-as-published": MemR3(router="paper", neighbours=False),
+        "mgretrieval-as-published": MGRetrieval(
+            unit="exchange", vocabulary="whole", whole_groups=True, accepts="flag", neighbours=False
+        ),
+        "mragent-as-published": MRAgent(neighbours=False),
+        # MemR3's ablations
+        **{f"no-{part}": MemR3(without=frozenset({part})) for part in OF_MEMR3},
         # MGRetrieval's ablations
         "one-round": MGRetrieval(iterations=1),
         "read-again": MGRetrieval(whole_groups=True, without=frozenset({"mask"})),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..edges import threshold
 from ..edges.fact_vectors import alike
 from ..index.fact_ranking import is_wanted, parts_of
-from ..types.stored import ANY_FACT, EVERYTHING, FactFilter, Scope
+from ..types.stored import ANY_FACT, EVERYTHING, LABEL, FactFilter, Scope
 from ..types.values import Fact, FactHit, Query, Turn
 from .handle import StoreHandle
 from .layers import Layers
@@ -80,10 +80,11 @@ def linked_facts(handle: StoreHandle, fact_ids: Sequence[str], scope: Scope = EV
 
 
 def _with_turns(layers: Layers, parts: Mapping[int, Mapping[str, float]]) -> tuple[FactHit, ...]:
-    """Return facts by row with their turns, in the order of what each score is made of."""
-    found = {row: (seq, fact) for row, seq, fact in layers.facts.read(sorted(parts))}
+    """Return facts by row with their turns, in the order of what each score is made of; labels are none."""
+    found = {row: (seq, fact) for row, seq, fact in layers.facts.read(sorted(parts)) if fact.kind != LABEL}
     turns = _turns(layers, {seq for seq, _ in found.values()})
-    return tuple(FactHit(found[row][1], turns[found[row][0]], sum(of.values()), of) for row, of in parts.items())
+    stated = ((*found[row], of) for row, of in parts.items() if row in found)
+    return tuple(FactHit(fact, turns[seq], sum(of.values()), of) for seq, fact, of in stated)
 
 
 def _allowed(layers: Layers, sought: Sought) -> NDArray[np.bool_]:

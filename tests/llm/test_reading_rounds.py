@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.judging.reading import Considered, Round
+from evimem.judging.reading import MOST_LISTED, Considered, Round
 from evimem.llm.evidence_prompt import show_evidence
-from evimem.llm.read_verdict import MOST_CANDIDATES, choose_request, consider_request, read_choice, read_considered
+from evimem.llm.read_verdict import choose_request, consider_request, read_choice, read_considered
 from evimem.types.stored import Keyword
 from evimem.types.values import Tier
 from tests.llm.views import page, turn, view_of
@@ -52,12 +52,13 @@ def test_keywords_are_chosen_by_their_ids_in_the_order_of_the_reply():
     assert chosen("k99", "[k2]") == ["adopt"]
     with pytest.raises(ReplyError, match="none of those listed"):
         chosen("puppy")
+    assert chosen() == []
 
 
-def test_a_choice_is_asked_for_among_what_the_question_matches_and_never_of_a_vocabulary():
-    many = tuple(Keyword(CANARY, f"word{number}", 1) for number in range(500))
+def test_a_choice_is_asked_for_among_so_many_keywords_at_once_and_may_be_of_none():
+    many = tuple(Keyword(CANARY, f"word{number}", 1) for number in range(MOST_LISTED + 1))
     asked = choose_request(f"What of {CANARY}?", many, 4)
-    assert asked.prompt.count('"word') == MOST_CANDIDATES
+    assert asked.prompt.count('"word') == MOST_LISTED
     assert 'k1: "word0" for "Zanzibarquince", in 1' in asked.prompt
     assert CANARY not in asked.system
 

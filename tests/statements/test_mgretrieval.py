@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evimem
+from evimem.loops import MGRetrieval, mgretrieval
 from evimem.loops.pyramid import pyramid_of
+from evimem.testing import ScriptedModel
 from evimem.types.stored import Entry
 from evimem.types.trace import Trace
 from evimem.types.values import Turn
@@ -107,6 +111,68 @@ def test_g4_a_round_is_given_the_question_the_answer_so_far_what_is_critical_and
     assert all(WHEN in prompt for prompt in asked)
     assert ['- "in March"' in prompt for prompt in asked[:4]] == [False, True, True, True]
     assert ["Kept before: none" in prompt for prompt in asked[:4]] == [True, False, False, False]
+
+
+@pytest.fixture
+def filed(tmp_path: Path) -> Path:
+    """Two exchanges; of the turns of the first a model has written keywords, one of which no turn of it says."""
+    lines = ["Did Leo come by?", "He bakes rye bread now.", "Did you see the heron?", "Yes, it ate a fish."]
+
+    def read(request: Any) -> str:
+        said = request.prompt.partition("<turn")[2]
+        fact = {"subject": "Leo", "predicate": "bakes", "object": "rye bread", "when": "", "quote": "bakes rye bread"}
+        facts = [{**fact, "kind": "state"}] if "bakes" in said else []
+        return json.dumps({"facts": facts, "keywords": ["Leo", "rye bread"], "tag": "baking", "topic": "Leo"})
+
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=read)) as memory:
+        for place, text in enumerate(lines):
+            memory.add("MN"[place % 2], text, time=f"2024-03-12T18:0{place}", id=f"t{place}")
+        memory.enrich()
+    return tmp_path / "m.evimem"
+
+
+LITERAL = {"unit": "exchange", "vocabulary": "whole", "whole_groups": True, "neighbours": False}
+
+
+def test_g1_keywords_that_a_model_writes_stand_in_the_place_of_the_stems_of_a_turn(filed: Path) -> None:
+    def reply(request: Any) -> str:
+        labels = dict(re.findall(r'(k\d+): "([^"]+)", in', request.prompt))
+        listed.append(set(labels.values()))
+        wanted = [label for label, keyword in labels.items() if keyword in {"Leo", "rye bread", "heron"}]
+        return chosen(*wanted) if labels else considered() if request.role == "decide" else draft("rye", "t1")
+
+    listed: list[set[str]] = []
+    with evimem.open(filed, llm=ScriptedModel(then=reply)) as memory:
+        trace = memory.ask("What does he bake?", MGRetrieval(**LITERAL)).trace
+    assert {"Leo", "rye bread", "heron", "fish"} <= listed[0]
+    assert not {"bread", "bake"} & listed[0], "the words of a turn that a model has filed are no keywords"
+    (choice,) = [event.detail for event in events(trace, "action") if event.action == "keywords"]
+    assert set(choice["chosen"]) == {"Leo", "rye bread", "heron"}
+    assert rounds(trace) == [("t0", "t1"), ("t2", "t3")], "exchanges, the group of most keywords first"
+
+
+@pytest.mark.parametrize(("most", "pages"), [(500, 1), (10, 7)])
+def test_g2_the_whole_vocabulary_is_chosen_from_in_pages(chat: Chat, most: int, pages: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr(mgretrieval, "MOST_LISTED", most)
+
+    def reply(request: Any) -> str:
+        labels = dict(re.findall(r'(k\d+): "([^"]+)", in', request.prompt))
+        asked.append(len(labels))
+        wanted = [label for label, keyword in labels.items() if keyword in {"heron", "puppi"}]
+        return chosen(*wanted) if labels else considered() if request.role == "decide" else draft("no", "e1")
+
+    asked: list[int] = []
+    with evimem.open(chat.path, llm=ScriptedModel(then=reply)) as memory:
+        trace = memory.ask(WHEN, MGRetrieval(vocabulary="whole")).trace
+    (choice,) = [event.detail for event in events(trace, "action") if event.action == "keywords"]
+    assert sorted(choice["chosen"]) == ["heron", "puppi"]
+    pages_asked = [count for count in asked if count]
+    assert max(pages_asked) <= most
+    assert sum(pages_asked[:pages]) == choice["vocabulary"] > 4
+    with evimem.open(chat.path) as memory:
+        first = memory.ask(WHEN, MGRetrieval(vocabulary="whole")).trace
+    (choice,) = [event.detail for event in events(first, "action") if event.action == "keywords"]
+    assert set(choice["chosen"]) <= choice["found"].keys(), "by rule, only what the question names"
 
 
 TURNS = st.lists(st.sets(st.sampled_from(WORDS)), min_size=1, max_size=12)
