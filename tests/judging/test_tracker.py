@@ -5,26 +5,29 @@ from dataclasses import asdict
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from evimem.judging.apply_verdict import follow
 from evimem.judging.evidence import Verdict
 from evimem.judging.tracker import (
+    Claim,
     Extend,
     Requirement,
     Retract,
     Show,
+    State,
     Support,
     Tracker,
+    TrackerEvent,
     Waive,
+    Withdraw,
     apply,
     grounded,
-    replay,
-    replay_trace,
     start,
 )
 from evimem.types.trace import Acted, Trace
 from evimem.types.values import Tier
+from tests.reference.replayed_tracker import replay, replay_trace
 
 IDS = ("who", "what", "when")
 TURNS = ("s1:1", "s1:2", "s2:1")
@@ -38,6 +41,7 @@ def begun(*names: str) -> Tracker:
     return start(requirement(name) for name in names)
 
 
+ID, TURN = st.sampled_from(IDS), st.sampled_from(TURNS)
 EVENTS = st.one_of(
     st.builds(Show, st.lists(st.sampled_from(TURNS), max_size=3).map(tuple)),
     st.builds(Support, st.sampled_from(IDS), st.lists(st.sampled_from(TURNS), max_size=2).map(tuple)),
@@ -159,7 +163,7 @@ def test_whatever_a_mind_claims_its_trace_replays_to_the_same_state(checks):
 
 
 class TrackerAgainstSets(RuleBasedStateMachine):
-    """The same events on three plain sets."""
+    """The same events on plain sets; what they forbid is attempted like the rest, is refused, and changes nothing."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -168,44 +172,65 @@ class TrackerAgainstSets(RuleBasedStateMachine):
         self.supported: dict[str, set[str]] = {}
         self.waived: set[str] = set()
         self.shown: set[str] = set()
+        self.claims: list[tuple[str, bool]] = []  # its source, and whether it holds
 
-    @rule(turn=st.sampled_from(TURNS))
+    def is_taken(self, event: TrackerEvent, *, allowed: bool) -> bool:
+        if allowed:
+            self.state = apply(self.state, event)
+        else:
+            before = self.state
+            with pytest.raises(ValueError, match=r"requirement|supported|shown|claim"):
+                apply(self.state, event)
+            assert self.state == before
+        return allowed
+
+    @rule(turn=TURN)
     def show(self, turn: str) -> None:
-        self.state = apply(self.state, Show((turn,)))
-        self.shown.add(turn)
+        if self.is_taken(Show((turn,)), allowed=True):
+            self.shown.add(turn)
 
-    @precondition(lambda self: self.shown)
-    @rule(name=st.sampled_from(("who", "what")), data=st.data())
-    def support(self, name: str, data: st.DataObject) -> None:
-        witness = data.draw(st.sampled_from(sorted(self.shown)))
-        self.state = apply(self.state, Support(name, (witness,)))
-        self.supported.setdefault(name, set()).add(witness)
-        self.waived.discard(name)
+    @rule(name=ID, turns=st.lists(TURN, max_size=2))
+    def support(self, name: str, turns: list[str]) -> None:
+        allowed = name in self.required and bool(turns) and self.shown.issuperset(turns)
+        if self.is_taken(Support(name, tuple(turns)), allowed=allowed):
+            self.supported.setdefault(name, set()).update(turns)
+            self.waived.discard(name)
 
-    @precondition(lambda self: "what" not in self.supported)
-    @rule()
-    def waive(self) -> None:
-        self.state = apply(self.state, Waive("what", "nobody can know"))
-        self.waived.add("what")
+    @rule(name=ID)
+    def waive(self, name: str) -> None:
+        allowed = name in self.required and name not in self.supported
+        if self.is_taken(Waive(name, "nobody can know"), allowed=allowed):
+            self.waived.add(name)
 
-    @precondition(lambda self: "when" not in self.required)
-    @rule()
-    def extend(self) -> None:
-        self.state = apply(self.state, Extend(requirement("when")))
-        self.required.add("when")
+    @rule(name=ID)
+    def extend(self, name: str) -> None:
+        if self.is_taken(Extend(requirement(name)), allowed=name not in self.required):
+            self.required.add(name)
 
-    @rule(name=st.sampled_from(("who", "what")))
+    @rule(name=ID)
     def retract(self, name: str) -> None:
-        self.state = apply(self.state, Retract(name, "it was about somebody else"))
-        self.supported.pop(name, None)
-        self.waived.discard(name)
+        if self.is_taken(Retract(name, "it was about somebody else"), allowed=name in self.required):
+            self.supported.pop(name, None)
+            self.waived.discard(name)
+
+    @rule(turn=TURN)
+    def claim(self, turn: str) -> None:
+        if self.is_taken(State(Claim("it was Juno", (turn,))), allowed=turn in self.shown):
+            self.claims.append((turn, True))
+
+    @rule(place=st.integers(-1, 3))
+    def withdraw(self, place: int) -> None:
+        if self.is_taken(Withdraw(place, "it was not"), allowed=0 <= place < len(self.claims)):
+            self.claims[place] = (self.claims[place][0], False)
 
     @invariant()
     def agrees(self) -> None:
         assert {name: set(w) for name, w in self.state.supported.items()} == self.supported
         assert set(self.state.waived) == self.waived
+        assert not self.waived.intersection(self.supported)
         assert {r.id for r in self.state.open} == self.required - set(self.supported) - self.waived
         assert self.state.shown == self.shown
+        assert [(one.sources[0], not one.withdrawn) for one in self.state.claims] == self.claims
 
 
 TestTrackerAgainstSets = TrackerAgainstSets.TestCase

@@ -11,7 +11,7 @@ import pytest
 from evimem.errors import InvalidQuery, ModelTimeout
 from evimem.flow import Embed, run
 from evimem.judging.evidence import Draft, Verdict
-from evimem.judging.tracker import Requirement, replay_trace
+from evimem.judging.tracker import Requirement
 from evimem.loops import LOOPS, answer_question
 from evimem.loops.answering import cost
 from evimem.loops.task import Task
@@ -19,6 +19,7 @@ from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.answer import Budget, Citation
 from evimem.types.trace import Acted, Called, Found, GapsChanged, Judged, Stopped, Trace
 from evimem.types.values import Gap, Tier, TimeSpan, Turn
+from tests.reference.replayed_tracker import replay_trace
 
 QUESTION = "What is Mira's puppy called?"
 PARTIAL = Verdict(Tier.PARTIAL, 0.4, probability=0.9)

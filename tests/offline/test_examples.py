@@ -9,9 +9,9 @@ import pytest
 import evimem
 from benchmarks.scoring.answer_f1 import f1
 from benchmarks.span import SpanJudge
-from evimem.judging.tracker import replay_trace
 from evimem.loaders.examples import EXAMPLES, ExampleQuestion, load_example, load_questions
 from evimem.types.trace import Trace
+from tests.reference.replayed_tracker import replay_trace
 
 SEVERAL = {"list", "inference"}
 Asked = list[tuple[ExampleQuestion, evimem.Answer]]

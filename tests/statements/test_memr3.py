@@ -9,11 +9,11 @@ import pytest
 from rank_bm25 import BM25Okapi
 
 import evimem
-from evimem.judging.tracker import replay_trace
 from evimem.testing import ScriptedModel
 from evimem.text.terms import terms
 from evimem.types.trace import Trace
 from evimem.types.values import Hit, Turn
+from tests.reference.replayed_tracker import replay_trace
 
 from .conftest import Chat, decision, draft, events, gap, supported
 

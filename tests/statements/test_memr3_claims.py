@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evimem.judging.tracker import replay_trace
+from tests.reference.replayed_tracker import replay_trace
 
 from .conftest import Chat, decision, draft, events
 from .test_memr3 import DONE, LOOKING, QUERIES, WHAT, WHEN, ask, routed
