@@ -1,9 +1,11 @@
 """The tables of the papers, each by one command: `python -m benchmarks.paper_tables TABLE LOCOMO.json`.
 
 EviMem's are 1 (the system beside a single pass), 2 (IRIS, a group of parts more in each row), 3 (LaceMem: turns alone,
-with the index, with edges), 4 (tiers against the evidence that was shown), 5 (time of a question by stage) and 9 (what
-the search for a gap finds, beside asking again without one). memr3, mgretrieval and mragent are the main tables of
-those papers, by category: their loop beside one search. `all` asks once and makes each of them.
+with the index, with edges), 4 (tiers against the evidence that was shown), 4.4 (what confidence tells of it) and
+failures (how wrong answers are wrong), 5 (time of a question by stage), 9 (what the search for a gap finds, beside
+asking again without one) and, with a model, 10 and 11 (another --backbone or --embedder, by a --second-judge as well).
+All of them are of EviMem to the letter (`evimem.loops.VARIANTS`), whose units are facts. memr3, mgretrieval and mragent
+are the main tables of those papers, by category: their loop beside one search. `all` asks once and makes each of them.
 
 Without --model all is deterministic: the offline judge and reader stand in the place of the models, and no row compares
 with a paper's; every header says so. With --model NAME (and --base-url; the key in OPENAI_API_KEY) it first extracts
@@ -22,10 +24,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from evimem import Memory
+from evimem import Memory, OpenAI, OpenAIEmbedder
+from evimem.errors import ModelError
+from evimem.flow import run
+from evimem.llm import json_reply, prompts
+from evimem.llm.request import Ledger, ask_model
 from evimem.loaders.data_sets import LocomoSample, read_locomo
 from evimem.loops import VARIANTS
-from evimem.loops.retrieve import compose
+from evimem.loops.retrieve import compose, strategy
 from evimem.query.analysis import analyse
 
 from .asked_models import add_models, models_of
@@ -38,11 +44,14 @@ from .scoring.locomo_tables import OVERLAP, answer_measures, by_category, overla
 from .scoring.processes import mapped
 from .scoring.result_file import Cell, ResultTable
 from .scoring.retrieval_metrics import ndcg, recall
+from .scoring.robustness import ROBUSTNESS, by_judge, robustness
 from .scoring.run_locomo import DEPTH, QuestionResult, ask_all, ingested
 from .scoring.stages import STAGES
+from .scoring.sufficiency import FAILURES, RELIABILITY, failures, reliability
 
 IRIS = ("single-pass", "basic-loop", "tiered-sufficiency", "temporal-adaptation", "full")
 LACEMEM = ("raw-only", "index-layer", "full")
+BACKBONE, EMBEDDER = "full, another model", "full, another embedder"
 DEFAULT = "evimem's default"
 ONE_SEARCH = "one search"
 LOOPS = ("memr3", "mgretrieval", "mragent")
@@ -87,6 +96,7 @@ class PaperTable:
     columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     intervals: tuple[str, ...] = ("all",)
+    two_judges: bool = False
     overlap: tuple[str, ...] = ("ROUGE-L",)
 
 
@@ -102,11 +112,20 @@ def main() -> None:
         help="also BERTScore, by the model.onnx and tokenizer.json in FOLDER (extra [bertscore])",
     )
     add_models(parser)
+    parser.add_argument("--backbone", metavar="NAME", help="another model of the same endpoint (tables 10 and 11)")
+    parser.add_argument("--embedder", metavar="NAME", help="an embedding model of the same endpoint (tables 10 and 11)")
+    parser.add_argument("--second-judge", metavar="NAME", help="another model that marks too (tables 10 and 11)")
     add_result(parser)
     options = parser.parse_args()
     asking = models_of(options, parser.error)
-    wanted = dict(TABLES) if options.table == "all" else {options.table: TABLES[options.table]}
+    if options.table in TABLES and TABLES[options.table].two_judges and not options.second_judge:
+        parser.error(f"table {options.table} needs --model and --second-judge")
+    if (options.backbone or options.embedder or options.second_judge) and not options.model:
+        parser.error("--backbone, --embedder and --second-judge need --model")
+    named = TABLES if options.table == "all" else {options.table: TABLES[options.table]}
+    wanted = {name: one for name, one in named.items() if options.second_judge or not one.two_judges}
     rows = {name: _approach(name, asking.llm, options.judge, asking.marker) for name in _needed(wanted.values())}
+    rows = {name: how for name, how in _swapped(rows, options).items() if how is not None}
     work = partial(run_sample, rows=rows, every=options.every, again="9" in wanted, asker=asking.asker)
     runs = mapped(
         work,
@@ -133,19 +152,26 @@ def run_sample(
     """Ask every Nth question of a conversation in each row's way, of one memory."""
     some = replace(sample, questions=sample.questions[::every])
     asker = asker or Asker()
-    with ingested(some, next(iter(rows.values())), asker) as (memory, report):
-        asked = {
-            name: ask_all(memory, some, how, asker, name, ranked=False, barred=report.read.barred)
-            for name, how in rows.items()
-        }
-        searched = list(asked_again(memory, some, asked["full"])) if again else []
-    return SampleRun(asked, searched, report.read.unread)
+    asked: dict[str, list[QuestionResult]] = {}
+    searched: list[Requeried] = []
+    unread = 0
+    for ways in _by_memory(rows):
+        with ingested(some, next(iter(ways.values())), asker) as (memory, report):
+            for name, how in ways.items():
+                asked[name] = ask_all(memory, some, how, asker, name, ranked=False, barred=report.read.barred)
+            if again and "full" in ways:
+                searched += asked_again(memory, some, asked["full"], ways["full"].llm)
+        unread += report.read.unread
+    return SampleRun({name: asked[name] for name in rows}, searched, unread)
 
 
-def asked_again(memory: Memory, sample: LocomoSample, asked: Iterable[QuestionResult]) -> Iterator[Requeried]:
+def asked_again(
+    memory: Memory, sample: LocomoSample, asked: Iterable[QuestionResult], llm: Any = None
+) -> Iterator[Requeried]:
     """Yield the searches of each iteration that a question reached: for its gap, and for the question again.
 
-    The generic way makes a query of the question's names and words with the angle of the iteration, and knows no gap.
+    The generic way asks a model for the next query as the loop does, without telling what is missing. Without a model
+    it makes one of the question's names and words with the angle of the iteration, and knows no gap either.
     """
     speakers = tuple({turn.speaker for turn in sample.turns})
     for one in (one for one in asked if one.gold):
@@ -153,14 +179,49 @@ def asked_again(memory: Memory, sample: LocomoSample, asked: Iterable[QuestionRe
         analysis = analyse(one.question, speakers, sample.turns[-1].time)
         queries = [(one.question, one.question)]
         for number, query in enumerate(one.refined, start=2):
-            generic.append(compose(analysis, (), generic, number))
+            composed = compose(analysis, (), generic, number) if llm is None else _without_gap(llm, generic, number)
+            generic.append(composed)
             queries.append((query, generic[-1]))
         for number, (for_gap, for_question) in enumerate(queries, start=1):
             if not (for_gap and for_question):
                 continue  # one of them has nothing new to search for
             for way, query in (("for what is missing", for_gap), ("the question again", for_question)):
-                ranked = tuple(hit.turn.id for hit in memory.search(query, DEPTH))
+                ranked = tuple(hit.turn.id for hit in memory.search(query, DEPTH, over="facts"))
                 yield Requeried(one.sample, way, number, ranked, one.gold)
+
+
+def _by_memory(rows: Mapping[str, Approach]) -> list[dict[str, Approach]]:
+    """Return the rows in groups of one embedder and one model, of which each has a memory of its own."""
+    groups: dict[tuple[int, int], dict[str, Approach]] = {}
+    for name, how in rows.items():
+        groups.setdefault((id(how.embedder), id(how.llm)), {})[name] = how
+    return list(groups.values())
+
+
+def _without_gap(llm: Any, queries: Sequence[str], number: int) -> str:
+    """Return a model's next query for the first of these, of which it is told no gap; empty where it fails."""
+    question = prompts.marked(queries[0])
+    request = prompts.prompt_request(
+        "judge",
+        "refine",
+        prompts.REFINE,
+        question=question,
+        asked_at="unknown",
+        iteration=number,
+        iterations=VARIANTS["full"].iterations,  # type: ignore[attr-defined]
+        strategy=strategy(temporal=False, iteration=number - 1),
+        query=prompts.named(queries[-1]),
+        queries=prompts.bullets(queries[:-1]),
+        missing=prompts.bullets(()),
+    )
+
+    def parse(text: str) -> str:
+        return json_reply.stated(json_reply.read(text, "judge", ("query",))["query"], 400)
+
+    try:
+        return run(ask_model(request, parse, Ledger(number)), llm.complete)
+    except ModelError:
+        return ""
 
 
 def table(
@@ -175,10 +236,10 @@ def table(
     """Return a table of the paper with its header; `notes` are of the whole run, `further` scores of its answers."""
     of_paper = f"{name}'s main table" if name in LOOPS else f"EviMem's table {name}"
     columns = (mode.partition(",")[0], *(one.columns or ("", *by_category([])))[1:])  # what shows in every rendering
-    runs = {row: asked[row] for row in one.rows}
+    runs = {row: asked[row] for row in one.rows if row in asked}
     scores = {**{what: SCORES[what] for what in one.overlap}, **further}
     rows = tuple(one.made(runs, again) if one.made else answers(runs, scores))
-    failed = sum(bool(result.failed) for row in one.rows for result in asked[row])
+    failed = sum(bool(result.failed) for some in runs.values() for result in some)
     failures = [f"{failed} questions failed, which count as wrong."] if failed else []
     shown = (*one.notes, *notes, *failures)
     return ResultTable(f"table-{name}", f"{of_paper}: {one.says} ({mode})", columns, rows, shown, one.intervals)
@@ -240,10 +301,30 @@ def _needed(tables: Iterable[PaperTable]) -> list[str]:
 
 
 def _approach(row: str, llm: Any, judges: Sequence[str], marker: Any = None) -> Approach:
+    row = row.partition(",")[0]
     loop = row if row in LOOPS else "single_pass" if row == ONE_SEARCH else VARIANTS.get(row, "iris")
     if llm is None:
         return Approach(None, loop, spans=True)
     return Approach(llm, loop, enrich=True, spans=True, rubric=rubric_of(judges), marker=marker, grade=grades(judges))
+
+
+def _swapped(rows: Mapping[str, Approach], options: argparse.Namespace) -> dict[str, Approach | None]:
+    """Return how each row is asked; None for one of tables 10 and 11 whose other model or embedder is not named."""
+    if not options.second_judge:
+        return dict(rows)
+    endpoint = partial(OpenAI, base_url=options.base_url)
+    second = endpoint(model=options.second_judge)
+    embedder = options.embedder and OpenAIEmbedder(model=options.embedder, base_url=options.base_url)
+    ways: dict[str, Approach | None] = {name: replace(how, second=second) for name, how in rows.items()}
+    for name, given in ((BACKBONE, options.backbone), (EMBEDDER, options.embedder)):
+        if name in rows and not given:
+            ways[name] = None
+    if embedder and EMBEDDER in rows:
+        ways[EMBEDDER] = replace(rows[EMBEDDER], second=second, embedder=embedder)
+    if options.backbone and BACKBONE in rows:
+        how = rows[BACKBONE]
+        ways[BACKBONE] = replace(how, second=second, marker=how.marks, llm=endpoint(model=options.backbone))
+    return ways
 
 
 def _sample(one: QuestionResult | Requeried) -> str:
@@ -281,6 +362,26 @@ TABLES: Mapping[str, PaperTable] = {
         ),
         _CHECKED[2:],
     ),
+    "4.4": PaperTable(
+        "what the confidence of a check tells of its evidence",
+        ("full", DEFAULT),
+        reliability,
+        RELIABILITY,
+        ("Over every check of a question with evidence; it suffices where all gold turns stand in the view.",),
+        RELIABILITY[2:],
+    ),
+    "failures": PaperTable(
+        "how wrong answers are wrong",
+        ("full", DEFAULT),
+        failures,
+        FAILURES,
+        (
+            _LABELS,
+            "An answer that no judge marked is wrong below .5 of the official F1. A wrong answer to an adversarial "
+            "question is a missed abstention: it has no other right one.",
+        ),
+        FAILURES[2:],
+    ),
     "5": PaperTable(
         "milliseconds a question, by stage and by category",
         (*IRIS, *LACEMEM[:-1], DEFAULT),
@@ -300,6 +401,23 @@ TABLES: Mapping[str, PaperTable] = {
             "(`about`, `like favourite plan`; `when date` and on for questions of time), without the gap.",
         ),
         _RANKED[2:],
+    ),
+    "10": PaperTable(
+        "another model, another embedder, two judges",
+        ("full", BACKBONE, EMBEDDER),
+        robustness,
+        ROBUSTNESS,
+        ("Without a --checkpoint, which keeps the first model's, the other model extracts the facts too.",),
+        ROBUSTNESS[1:],
+        two_judges=True,
+    ),
+    "11": PaperTable(
+        "another model, another embedder, two judges, by category",
+        ("full", BACKBONE, EMBEDDER),
+        by_judge,
+        ("", *by_category([])),
+        (_LABELS,),
+        two_judges=True,
     ),
     **{name: PaperTable("answers by category", (ONE_SEARCH, name), overlap=tuple(SCORES)) for name in LOOPS},
 }

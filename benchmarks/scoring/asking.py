@@ -26,7 +26,8 @@ class Approach:
 
     With `enrich`, the model first extracts facts from every turn; with a `rubric`, `marker` marks the answers, or where
     there is none the same model, and with `grade` it grades them by G-Eval. With `spans`, what answers without a model
-    reads the words with the best expected F1 (`benchmarks.span`).
+    reads the words with the best expected F1 (`benchmarks.span`). An `embedder` takes the place of the shipped one, and
+    a `second` judge marks each answer too.
     """
 
     llm: Any = None
@@ -37,6 +38,8 @@ class Approach:
     marker: Any = None
     grade: bool = False
     spans: bool = False
+    embedder: Any = None
+    second: Any = None
 
     @property
     def marks(self) -> Any:

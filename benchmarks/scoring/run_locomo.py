@@ -56,12 +56,12 @@ class QuestionResult:
     verdicts; `quote` is the cited text, or the reason for abstaining. `failed` is why the model gave no answer, empty
     if it did; `correct` is a judge's mark, where one was asked: where there is no answer, an abstention alone is
     correct, unasked. `grade` is G-Eval's, from 1 to 5, and `weighted` whether probabilities made it; unasked it is 5
-    for that abstention, and 1 for any other and for an answer where there is none.
+    for that abstention, and 1 for any other and for an answer where there is none. `second` is another judge's mark.
 
-    `tiers` holds the tier of each check after the clamps, `covered` whether all gold turns were shown to it, and
-    `refined` the query of each further iteration, empty where it had none. `search_seconds`, `ask_seconds` and the
-    `stages` of the latter (searching, judging, answering) are processor time, of asking with the wait for the model, so
-    that other work on the machine hardly moves them.
+    `tiers` and `confidences` hold what each check says after the clamps, `covered` whether all gold turns were shown to
+    it, and `refined` the query of each further iteration, empty where it had none. `search_seconds`, `ask_seconds` and
+    the `stages` of the latter (searching, judging, answering) are processor time, of asking with the wait for the
+    model, so that other work on the machine hardly moves them.
     """
 
     sample: str
@@ -94,6 +94,8 @@ class QuestionResult:
     covered: tuple[bool, ...] = ()
     refined: tuple[str, ...] = ()
     stages: tuple[float, ...] = ()
+    confidences: tuple[float, ...] = ()
+    second: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +163,9 @@ def ingested(sample: LocomoSample, how: Approach, asker: Asker) -> Iterator[tupl
             folder.mkdir(parents=True, exist_ok=True)
         else:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evimem-locomo-")))
-        name = hashlib.sha256(sample.id.encode()).hexdigest()[:16]
-        memory = stack.enter_context(evimem.open(folder / f"{name}.evimem", llm=how.llm))
+        of = sample.id if how.embedder is None else f"{sample.id} {how.embedder.name}"
+        name = hashlib.sha256(of.encode()).hexdigest()[:16]
+        memory = stack.enter_context(evimem.open(folder / f"{name}.evimem", llm=how.llm, embedder=how.embedder))
         if how.spans:
             read_spans(memory)
         report = _ingest(memory, sample)
@@ -233,7 +236,8 @@ def _ask(memory: Memory, base: QuestionResult, question: LocomoQuestion, how: Ap
     try:
         answer = memory.ask(question.text, how.loop, budget=how.budget, on_event=stages.hear)
         taken = stages.ended()
-        mark, grade = _marked(how, question, answer.text), _graded(how, question, answer.text)
+        mark, grade = _marked(how, how.marks, question, answer.text), _graded(how, question, answer.text)
+        second = _marked(how, how.second, question, answer.text)
     except ModelError as error:
         return replace(base, failed=str(error) or type(error).__name__)
     judged = [event for event in answer.trace if isinstance(event, Judged)]
@@ -253,11 +257,13 @@ def _ask(memory: Memory, base: QuestionResult, question: LocomoQuestion, how: Ap
         checks=len(judged),
         input_tokens=answer.usage.input_tokens,
         output_tokens=answer.usage.output_tokens,
-        cost=added(added(answer.usage.cost, mark.cost), grade.cost if grade else None),
+        cost=added(added(added(answer.usage.cost, mark.cost), second.cost), grade.cost if grade else None),
         correct=mark.correct,
+        second=second.correct,
         grade=grade.value if grade else None,
         weighted=bool(grade and grade.weighted),
         tiers=tuple(event.final_tier.value for event in judged),
+        confidences=tuple(event.final_confidence for event in judged),
         covered=tuple(whole for event, whole in covered if isinstance(event, Judged)),
         refined=_refined(answer),
         stages=taken,
@@ -282,12 +288,12 @@ def _refined(answer: Answer) -> tuple[str, ...]:
     return tuple(made[number].query if number in made else "" for number in range(2, last + 1))
 
 
-def _marked(how: Approach, question: LocomoQuestion, text: str | None) -> AnswerMark:
-    if not how.rubric:
+def _marked(how: Approach, judge: Any, question: LocomoQuestion, text: str | None) -> AnswerMark:
+    if not how.rubric or judge is None:
         return UNMARKED
     if question.answer is None or text is None:
         return AnswerMark(question.answer is None and text is None)
-    return mark_answer(how.marks, how.rubric, question.text, question.answer, text)
+    return mark_answer(judge, how.rubric, question.text, question.answer, text)
 
 
 def _graded(how: Approach, question: LocomoQuestion, text: str | None) -> Grade | None:

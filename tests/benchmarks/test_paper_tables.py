@@ -1,13 +1,32 @@
 """The papers' tables: what each is made of, by hand, and that one run over a conversation makes all of them."""
 
+from argparse import Namespace
 from dataclasses import replace
 
 import pytest
 
-from benchmarks.paper_tables import TABLES, Requeried, _approach, _needed, requeries, run_sample, table, tiers
+import evimem
+from benchmarks.paper_tables import (
+    TABLES,
+    Requeried,
+    _approach,
+    _by_memory,
+    _needed,
+    _swapped,
+    asked_again,
+    requeries,
+    run_sample,
+    table,
+    tiers,
+)
+from benchmarks.scoring.robustness import by_judge, robustness
 from benchmarks.scoring.run_locomo import QuestionResult
+from benchmarks.scoring.sufficiency import failures, pr_auc, reliability, spearman
+from evimem import ModelTimeout
 from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 from evimem.loaders.examples import load_example
+from evimem.loops import VARIANTS
+from evimem.testing import ScriptedModel
 
 ONE = QuestionResult(
     sample="a",
@@ -27,7 +46,7 @@ ONE = QuestionResult(
     covered=(False, True),
     stages=(0.01, 0.03, 0.02),
 )
-BEES = LocomoQuestion("Which books has Tomas read about bees?", "none", None, ("D1:3",), 4)
+BEES = LocomoQuestion("Which books has Bartholomew read about bees?", "none", None, ("D1:3",), 4)
 
 
 def values(row: tuple[object, ...]) -> list[object]:
@@ -44,6 +63,69 @@ def test_tiers_are_held_against_what_was_shown_at_each_check():
     assert rows["full, 5 adversarial"] == [0, None, None, None, None, None]
 
 
+def test_confidence_is_held_against_what_was_shown_by_rank_precision_and_area():
+    sure = replace(ONE, confidences=(0.9, 0.8), covered=(True, False), sample="a")
+    unsure = replace(ONE, confidences=(0.75, 0.2), covered=(True, False), sample="b")
+    (row, *_) = [row for row in reliability({"full": [sure, unsure]}) if row[0] == "full, all"]
+    checks, rank, at_85, at_70, area, chance = values(row)
+    assert (checks, at_85, at_70, chance) == (4, 1.0, 2 / 3, 0.5)
+    assert rank == pytest.approx(0.4472, abs=1e-4)  # ranks 4, 3, 2, 1 beside 3.5, 1.5, 3.5, 1.5
+    assert area == pytest.approx(5 / 6)  # precision 1 at the first, 2/3 at the second of two
+    assert spearman([("a", 0.5, True), ("a", 0.5, False)]) is None
+    assert pr_auc([("a", 0.5, True), ("a", 0.5, False)]) == 0.5
+    assert pr_auc([("a", 0.5, False)]) is None
+
+
+def test_wrong_answers_are_of_three_kinds():
+    said = replace(ONE, wanted="tea", f1=0.0, sufficient=0.9, tier="partial")
+    silent = replace(said, text=None, abstained=True, checks=3)
+    trapped = replace(ONE, category=5, wanted=None, f1=0.0)
+    asked = [said, silent, trapped, replace(ONE, wanted="tea"), replace(trapped, abstained=True)]
+    asked += [replace(said, failed="late"), replace(said, correct=True)]
+    rows = {row[0]: values(row) for row in failures({"full": asked})}
+    assert rows["full, all"] == [3, 1 / 3, 1 / 3, 1 / 3, 1.0, 1.0, 1.0]
+    assert rows["full, 5 adversarial"] == [1, 0, 0, 1, None, None, None]
+
+
+def test_another_model_is_held_against_the_first_by_two_judges():
+    right, wrong = replace(ONE, correct=True, second=True), replace(ONE, correct=False, second=False)
+    split = replace(ONE, correct=True, second=False)
+    runs = {"full": [right, right, right, right], "full, another model": [right, split, split, wrong]}
+    first, other = (values(row) for row in robustness(runs))
+    assert first == [1.0, 1.0, None, None, 1.0]
+    assert other == [0.75, 0.25, 0.25, 0.75, 0.5]
+    rows = {row[0]: values(row) for row in by_judge(runs)}
+    assert rows["full, another model, second judge"][0] == 0.25
+
+
+def test_the_other_query_of_a_model_is_made_without_the_gap(tmp_path):
+    sample = LocomoSample("friends", tuple(load_example("friends"))[:40], (BEES,))
+    model = ScriptedModel(['{"query": "hives"}', ModelTimeout("late"), ModelTimeout("late")])
+    asked = replace(ONE, question=BEES.text, refined=("Tomas book bees", "Tomas library"))
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.extend(sample.turns)
+        found = list(asked_again(memory, sample, [asked], model))
+    assert [(one.way, one.iteration) for one in found] == [
+        (way, n) for n in (1, 2) for way in ("for what is missing", "the question again")
+    ]
+    assert "<missing>\n- none\n</missing>" in model.requests[0].prompt
+    assert f'The search that left it missing: "{BEES.text}"' in model.requests[0].prompt
+
+
+def test_another_model_embedder_and_judge_take_the_place_of_the_first(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    first = evimem.OpenAI(model="a")
+    rows = {name: _approach(name, first, ["strict"]) for name in TABLES["10"].rows}
+    given = Namespace(second_judge="j", backbone="b", embedder=None, base_url=None)
+    ways = _swapped(rows, given)
+    assert ways["full, another embedder"] is None
+    other = ways["full, another model"]
+    assert (other.llm.model, other.marks, other.second.model) == ("b", first, "j")
+    assert other.loop is VARIANTS["full"]
+    assert len(_by_memory({name: how for name, how in ways.items() if how})) == 2
+    assert _swapped(rows, Namespace(second_judge=None)) == rows
+
+
 def test_each_way_to_ask_again_is_scored_by_iteration():
     found = Requeried("a", "for what is missing", 2, ("t9", "t1"), ("t1",))
     missed = replace(found, way="the question again", ranked=("t9",))
@@ -54,9 +136,10 @@ def test_each_way_to_ask_again_is_scored_by_iteration():
 
 def test_one_run_makes_every_table_and_says_that_no_model_was_asked():
     sample = LocomoSample("friends", tuple(load_example("friends"))[:40], (BEES,))
-    rows = {name: _approach(name, None, ["strict"]) for name in _needed(TABLES.values())}
+    deterministic = {name: one for name, one in TABLES.items() if not one.two_judges}
+    rows = {name: _approach(name, None, ["strict"]) for name in _needed(deterministic.values())}
     run = run_sample(sample, rows=rows, every=1, again=True)
-    made = [table(name, one, "deterministic", run.asked, run.again) for name, one in TABLES.items()]
+    made = [table(name, one, "deterministic", run.asked, run.again) for name, one in deterministic.items()]
     assert [one.name for one in made if not one.rows] == []
     assert all("(deterministic)" in one.title and one.columns[0] == "deterministic" for one in made)
     further = table("1", TABLES["1"], "deterministic", run.asked, (), further={"BERTScore": lambda one: 1.0})
