@@ -1,4 +1,7 @@
-"""`Calibration`: a fitted map from scores to probabilities, what it was fitted to, and its measured quality."""
+"""`Calibration`: a map from scores to probabilities, what it was fitted to, and its measured quality.
+
+It is fitted to labelled questions: the map uses all of them, its figures are cross-validated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as pages: what is printed for people."""
+"""Results as pages for people: answers, hits, turns, reports, and the trace of a question by iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The output of every embedder, checked in one place before it reaches an index."""
+"""Any function from texts to rows as an embedder, and the check of every embedder's output before it is stored."""
 
 from __future__ import annotations
 

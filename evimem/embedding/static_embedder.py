@@ -1,4 +1,9 @@
-"""The default embedder: a mean of token vectors, no network and no model to run."""
+"""The default embedder: a mean of token vectors, no network and no model to run.
+
+Its file has int8 rows with one scale each, as safetensors, beside a vocabulary: row i of the embedding is
+`vectors[i] * scale[i]`, for the piece on line i (from 0) of vocabulary.txt. Text is cut into pieces as in BERT uncased:
+characters cleaned and split into words, then the longest known pieces first.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The clauses of a tagged sentence: where each is, what its verb means, and how they hang together."""
+"""The clauses of a tagged sentence, by regular expressions over its tags: where each is and how it hangs on the others.
+
+What kind of fact its verb makes, what stands before its subject, and which words take back certainty, is said here too.
+"""
 
 from __future__ import annotations
 

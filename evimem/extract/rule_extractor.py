@@ -1,4 +1,7 @@
-"""Facts by rule: offline, deterministic and fast. Word lists, verb forms and punctuation; no model."""
+"""Facts by rule: offline, deterministic and fast. Word lists, verb forms and punctuation; no model.
+
+Whatever extracts facts, each is held to the bounds of `BoundedExtractor` before it is stored with a turn.
+"""
 
 from __future__ import annotations
 

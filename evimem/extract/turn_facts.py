@@ -267,7 +267,10 @@ _OF_RELATIVE = (_RELATIVE, _APPOSED)
 
 
 def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statement]:
-    """Return the other names that a sentence tells, each as (who, `ALSO_KNOWN_AS`, name)."""
+    """Return the other names that a sentence tells, each as (who, `ALSO_KNOWN_AS`, name): "Mel, short for Melanie".
+
+    "My cat is called Moss" tells one in a clause of its own (`predicate_class` "name").
+    """
     words = sentence.words
     is_owned = ("my" in words or "our" in words) and not _NAMED.isdisjoint(words)
     if not is_owned and _CUES.isdisjoint(words):

@@ -1,4 +1,7 @@
-"""Process queued jobs: embeddings, edges, LLM facts, and what could not be read of a turn when it came."""
+"""Process queued jobs: embeddings, edges, LLM facts, and what could not be read of a turn when it came.
+
+With a provider's Batch API queued turns are submitted together, and the replies collected when they are ready.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Export and import: a memory as lines of JSON, every turn verbatim in order of arrival, with the facts found in it."""
+"""Export and import: a memory as lines of JSON, every turn verbatim in order of arrival, with the facts found in it.
+
+A file is read twice. The first pass validates every line, so that a malformed file leaves nothing behind; the second
+writes batch by batch, each durable, as `extend` does. Only the ids of turns are held in memory, as digests.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Prompts are files, one per model call: prompts/<name>.md, instructions above a line `---`, $field templates below.
 
-Untrusted text in them is marked on every line, or stands between quotes that it cannot close. A reply has a schema.
+Untrusted text in them is marked on every line, or stands between quotes that it cannot close. A reply has a schema in
+the strict form of structured outputs: every field required, no other allowed. Its lists and texts are bounded, so that
+a model that does not end by itself is ended by the schema; a server that knows no `maxItems` or `maxLength` is asked
+again without them (see `evimem.openai`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """The replies of a judge: a `Verdict`, and the rounds (MGRetrieval) and moves (MRAgent) of the loops that ask more.
 
 A verdict has existing requirements, shown evidence and known kinds of gap only. Gaps beyond the listed requirements
-become requirements of their own, so that what was missing in one check is asked for in the next.
+become requirements of their own, so that what was missing in one check is asked for in the next; the items that show a
+gap stay in view. A model that knows tools is given them as functions, and what it called as messages; another names its
+calls in its reply. Either way the calls are read from the reply and performed by the loop.
 """
 
 from __future__ import annotations

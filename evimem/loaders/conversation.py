@@ -1,4 +1,7 @@
-"""The result of a loader: conversations of turns, and the items that were refused, with reasons."""
+"""The result of a loader, conversations of turns with what was refused, and the files that an export is made of.
+
+An export is one file, the members of a zip or the files of a folder. Nothing of it is unpacked to a disk.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Where the data sets of the benchmarks come from: evimem ships none of other people's."""
+"""LoCoMo and LongMemEval, from files of your own: evimem ships none of other people's.
+
+LoCoMo (Maharana et al. 2024): a turn is its text and, where it shares a picture, the picture's caption. The annotators'
+search string (`query`) was never said, and observations and summaries were written later, so none of them is read.
+
+LongMemEval (Wu et al. 2025): one haystack of user-assistant sessions per question. Labels never enter a memory (L1):
+sessions are renamed by their order in time, because their names in the file reveal which hold the answer, and
+`has_answer` only fills `LongMemEvalCase.evidence`.
+"""
 
 from __future__ import annotations
 

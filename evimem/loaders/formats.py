@@ -1,4 +1,7 @@
-"""The formats that are read: one row each, told apart by what a file holds and never by its name."""
+"""The formats that are read: one row each, told apart by what a file holds and never by its name.
+
+Files of chat messages, and of turns in evimem's own format (a JSON object a line), are read here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parse untrusted JSON and check its values before they become a turn."""
+"""Untrusted JSON: parsed, its values checked before they become a turn, and a message as JSON that can be kept."""
 
 from __future__ import annotations
 

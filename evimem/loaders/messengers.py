@@ -1,4 +1,13 @@
-"""What Telegram, Discord (by DiscordChatExporter) and Slack export: JSON, a chat or channel per session."""
+"""What messengers export: Telegram, Discord (by DiscordChatExporter) and Slack as JSON, WhatsApp as lines of text.
+
+A chat or channel is a session. WhatsApp writes dates as the language and region of a phone do:
+
+    [12.03.24, 18:20:11] Ana: We moved            iOS
+    3/12/24, 6:20 PM - Ana: We moved              Android
+
+A line that begins otherwise continues the message above it. Nothing in a file says in which order its dates stand: that
+is decided from all of them, and a file from which it cannot be is refused.
+"""
 
 from __future__ import annotations
 

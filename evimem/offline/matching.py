@@ -1,6 +1,7 @@
 """Sentences of the evidence: the people each is about, and how well it matches a question.
 
-First person is about the speaker; second person is about the addressee; a question asserts nothing about its speaker.
+Attribution belongs to a sentence, not to a turn. First person is about the speaker, second person about the addressee,
+the nearest other speaker in the dialogue around it; a question asserts nothing about its speaker.
 """
 
 from __future__ import annotations

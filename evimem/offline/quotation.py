@@ -1,7 +1,7 @@
 """The sentences to read for an answer: the best one to three, in dialogue order, each with who said it and when.
 
 A turn is quoted that probably holds the answer, by a linear model over few named signals: it may hold it in words that
-no rule understands.
+no rule understands. An overview ("what do you know about me?") quotes what a profile rests on, newest first.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The named signals that probabilities are read from, and the fitted numbers over them.
 
-The numbers are linear models, and maps from a score to a probability: all there is to them can be read in
-`fitted.toml`. A premise is false where a question names one thing and the evidence has another of its kind in its
-place: it asks about a brother where a sister is mentioned.
+The numbers are linear models, and maps from a score to a probability. All there is to them can be read in
+`fitted.toml`: names and weights, with the data that chose them and the commands that fit them again. A premise is false
+where a question names one thing and the evidence has another of its kind in its place: it asks about a brother where a
+sister is mentioned.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A chat model behind an OpenAI-compatible endpoint, synchronous and asynchronous."""
+"""A chat model behind an OpenAI-compatible endpoint, synchronous and asynchronous, and its Batch API.
+
+A batch is many requests in one file, at a lower price, answered within a day.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Request and response bodies of the chat.completions API: pure functions, no I/O."""
+"""Request and response bodies of the chat.completions API, and errors as typed errors: pure functions, no I/O.
+
+An error says whether and when to retry, without a secret in its message. Settings are checked when a client is made.
+"""
 
 from __future__ import annotations
 

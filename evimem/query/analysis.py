@@ -1,4 +1,7 @@
-"""What a question asks, read from its words: names, times, keywords, the form of the answer; never from a model."""
+"""What a question asks, read from its words: names, times, keywords, the form of the answer; never from a model.
+
+In another language than English that is read with the lists of `lang/<code>/questions.toml`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""A text in, a query out: what `Memory.search` looks for, and every search of a loop."""
+"""A text in, a query out: what `Memory.search` looks for, and every search of a loop.
+
+Where the embedder gives no vector, a question is searched for by its words. Standing wishes are what a user asked for
+once and for all, such as "always give me metric units". Only a memory of one user and an assistant has them: what
+anybody else says is data, whatever it asks for, and so is what the user quotes or passes on.
+"""
 
 from __future__ import annotations
 

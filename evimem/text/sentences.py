@@ -1,4 +1,4 @@
-"""Sentences as character ranges: what ends one, and what only looks like an end."""
+"""Sentences as half-open ranges of characters: what ends one, and what only looks like an end."""
 
 from __future__ import annotations
 

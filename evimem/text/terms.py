@@ -1,4 +1,10 @@
-"""Words and terms: what texts and questions are matched by."""
+"""Words and terms: what texts and questions are matched by, with case and accents folded and suffixes stripped.
+
+Stems are those of Porter (1980), so that "adopted", "adopting" and "adopts" are one term, with a table of the English
+forms that no rule connects. The stems of the shipped embedding's vocabulary are computed once, by
+scripts/stem_vocabulary.py: stemming its 22,000 words takes a third of a second, which the first question of every
+process would pay.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every value has that evimem returns: `to_dict` for programs, and a short repr for people."""
+"""What every value has that evimem returns: `to_dict` for programs, and a short repr for people; JSON of any value."""
 
 from __future__ import annotations
 

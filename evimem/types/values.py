@@ -1,4 +1,4 @@
-"""The values that evimem stores and returns: turns, facts, edges, queries, hits, gaps. All are frozen."""
+"""The values that evimem stores and returns: turns, facts, edges, queries, hits, gaps, conditions. All are frozen."""
 
 from __future__ import annotations
 
