@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 import orjson
 
 Value: TypeAlias = int | float | str | bytes | list[Any] | None
+Query: TypeAlias = tuple[str, Sequence[Value]]
 
 
 class Dialect(Protocol):

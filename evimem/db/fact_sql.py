@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from .dialect import Query
 from .tables import Tables
 
 _WHOLE = (
@@ -15,9 +16,9 @@ _OF_TURN = "fact JOIN turn ON turn.seq = fact.seq"
 _BY_SPEAKER = f"{_OF_TURN} JOIN speaker ON speaker.ord = turn.speaker"
 
 
-def facts_of_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
-    """Return (number of the turn, and the columns of a fact) in the order of the turns' text."""
-    return db.select(_OF_TURN, f"fact.seq, {_WHOLE}", "fact.seq, span_start, fact.row", **{"fact.seq": seqs})
+def facts_of_turns(db: Tables, seqs: Collection[int]) -> Query:
+    """Return the query of (number of the turn, and the columns of a fact) in the order of the turns' text."""
+    return db.selecting(_OF_TURN, f"fact.seq, {_WHOLE}", "fact.seq, span_start, fact.row", **{"fact.seq": seqs})
 
 
 def whole_facts(db: Tables, rows: Collection[int]) -> list[Any]:
@@ -67,8 +68,8 @@ def turns_with_facts_after(db: Tables, seqs: Collection[int], count: int, extrac
     return {seq for (seq,) in db.rows(sql, (count, db.dialect.values(seqs), extractor))}
 
 
-def similar_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
-    """Return (turn, turn, weight) for each edge between their facts that leaves one of these turns.
+def similar_turns(db: Tables, seqs: Collection[int]) -> Query:
+    """Return the query of (turn, turn, weight) for each edge between their facts that leaves one of these turns.
 
     An edge is stored once, with the smaller row as its source: each end is looked up by an index of its own.
     """
@@ -77,17 +78,17 @@ def similar_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
         f"JOIN fact AS there ON there.row = edge.{far} WHERE {db.dialect.among('here.seq')}"
         for near, far in (("source", "target"), ("target", "source"))
     )
-    return db.rows(" UNION ALL ".join(halves), [db.dialect.values(seqs)] * 2)
+    return " UNION ALL ".join(halves), [db.dialect.values(seqs)] * 2
 
 
-def updating_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
-    """Return (turn, turn) where a fact of one replaced a fact of the other."""
+def updating_turns(db: Tables, seqs: Collection[int]) -> Query:
+    """Return the query of (turn, turn) where a fact of one replaced a fact of the other."""
     halves = (
         "SELECT here.seq, there.seq FROM fact AS here "
         f"JOIN fact AS there ON {join} WHERE {db.dialect.among('here.seq')}"
         for join in ("there.id = here.replaced_by", "there.replaced_by = here.id")
     )
-    return db.rows(" UNION ALL ".join(halves), [db.dialect.values(seqs)] * 2)
+    return " UNION ALL ".join(halves), [db.dialect.values(seqs)] * 2
 
 
 def linked_facts(db: Tables, rows: Collection[int], side: str) -> list[Any]:

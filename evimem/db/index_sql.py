@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from .dialect import Query
 from .tables import Tables
 
 
-def highest_row(db: Tables, key: str) -> int:
-    """Return the highest row number: that of the last passage, or one that `meta` has under a key."""
-    return int(
-        db.value(
-            "SELECT max(number) FROM (SELECT first + count - 1 AS number FROM passage WHERE first = "
-            "(SELECT max(first) FROM passage) UNION ALL "
-            "SELECT CAST(value AS BIGINT) FROM meta WHERE key = ?) AS given",
-            (key,),
-        )
-        or 0
+def highest_row(key: str) -> Query:
+    """Return the query of the highest row number: that of the last passage, or one that `meta` has under a key."""
+    return (
+        "SELECT max(number) FROM (SELECT first + count - 1 AS number FROM passage WHERE first = "
+        "(SELECT max(first) FROM passage) UNION ALL "
+        "SELECT CAST(value AS BIGINT) FROM meta WHERE key = ?) AS given",
+        (key,),
     )
 
 
@@ -35,12 +33,12 @@ def passages_within(db: Tables, first: int, last: int) -> list[Any]:
 DOCUMENT = "row, columns, events, terms, vector, scale"
 
 
-_SEALED = "SELECT coalesce(max(number) + 1, 0) FROM segment"
+SEALED: Query = "SELECT coalesce(max(number) + 1, 0) FROM segment", ()
 
 
 def sealed_segments(db: Tables) -> int:
     """Return how many segments are sealed."""
-    return int(db.value(_SEALED))
+    return int(db.value(*SEALED))
 
 
 def documents_within(db: Tables, first: int, last: int) -> list[Any]:
@@ -48,13 +46,10 @@ def documents_within(db: Tables, first: int, last: int) -> list[Any]:
     return db.rows(f"SELECT {DOCUMENT} FROM document WHERE row BETWEEN ? AND ? ORDER BY row", (first, last))
 
 
-def stored_since(db: Tables, first: int) -> tuple[int, int, list[Any]]:
-    """Return how many segments are sealed, the row of the newest fact, and the open documents from a row on."""
+def stored_since(first: int) -> tuple[Query, Query, Query]:
+    """Return the queries of how many segments are sealed, the newest fact's row, and the open documents from a row."""
     documents = f"SELECT {DOCUMENT} FROM document WHERE row >= ? ORDER BY row"
-    ((sealed,),), ((newest,),), rows = db.rows_of(
-        (_SEALED, ()), ("SELECT max(row) FROM fact", ()), (documents, (first,))
-    )
-    return int(sealed), int(newest or 0), rows
+    return SEALED, ("SELECT max(row) FROM fact", ()), (documents, (first,))
 
 
 def vectors_within(db: Tables, first: int, last: int) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from .dialect import Value
+from .dialect import Query, Value
 from .tables import Tables
 
 LEASED, IN_BATCH = "leased by %", "in batch %"  # of a job that is taken: why it waits
@@ -29,14 +29,14 @@ def never_queued(db: Tables, kind: str) -> list[int]:
     return [seq for (seq,) in db.rows(sql, (kind,))]
 
 
-def due_jobs(db: Tables, kind: str, limit: int, waiting: tuple[float, float], *, untried: bool) -> list[Any]:
-    """Return (turn, attempts) of pending jobs that are not due within a range, oldest turn first.
+def due_jobs(kind: str, limit: int, waiting: tuple[float, float], *, untried: bool) -> Query:
+    """Return the query of (turn, attempts) of pending jobs that are not due within a range, oldest turn first.
 
     That is the order of the primary key (kind, seq), so that the limit ends the scan early.
     """
     tried = " AND attempts = 0" if untried else ""
     sql = f"SELECT seq, attempts FROM job WHERE kind = ? AND state = 'pending'{tried} AND due NOT BETWEEN ? AND ?"
-    return db.rows(f"{sql} ORDER BY seq LIMIT ?", (kind, *waiting, limit))
+    return f"{sql} ORDER BY seq LIMIT ?", (kind, *waiting, limit)
 
 
 def jobs_held(db: Tables, kind: str, limit: int, reason: str) -> list[Any]:
@@ -77,10 +77,10 @@ def record_failures(db: Tables, rows: Iterable[tuple[str, float, str, str, int]]
     )
 
 
-def open_jobs(db: Tables, seqs: Collection[int]) -> list[Any]:
-    """Return (turn, kind) of the jobs of these turns that are pending or failed."""
+def open_jobs(db: Tables, seqs: Collection[int]) -> Query:
+    """Return the query of (turn, kind) of the jobs of these turns that are pending or failed."""
     sql = f"SELECT seq, kind FROM job WHERE {db.dialect.among('seq')} AND state <> 'done' ORDER BY kind"
-    return db.rows(sql, [db.dialect.values(seqs)])
+    return sql, [db.dialect.values(seqs)]
 
 
 def turns_with_open_job(db: Tables, kind: str) -> set[int]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from .dialect import Query
 from .tables import Tables
 
 
 def read_meta(db: Tables, *keys: str) -> dict[str, str]:
     """Return the texts that are kept under keys."""
-    return dict(db.select("meta", "key, value", key=keys))
+    return dict(db.rows(*asking_meta(db, *keys)))
+
+
+def asking_meta(db: Tables, *keys: str) -> Query:
+    """Return the query that `read_meta` asks."""
+    return db.selecting("meta", "key, value", key=keys)
 
 
 def meta(db: Tables, key: str) -> str | None:

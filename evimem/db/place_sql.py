@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from .dialect import Value
+from .dialect import Query, Value
 from .tables import Tables
 
 # A turn is in a session that nobody named where that is the calendar day of its time.
@@ -103,9 +103,7 @@ def calls_kept(db: Tables, session: bytes) -> str | None:
     return kept
 
 
-def is_any_forgotten(db: Tables) -> bool:
-    """Return whether any turn was ever erased."""
-    return db.value("SELECT 1 FROM forgotten LIMIT 1") is not None
+ANY_FORGOTTEN: Query = "SELECT 1 FROM forgotten LIMIT 1", ()  # whether any turn was ever erased
 
 
 def marks_among(db: Tables, marks: Sequence[bytes]) -> set[bytes]:

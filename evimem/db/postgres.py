@@ -7,7 +7,8 @@ import re
 import select
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from types import TracebackType
 from typing import Any
@@ -28,7 +29,7 @@ from ..errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
-from .dialect import Value
+from .dialect import Query, Value
 from .postgres_schema import MIGRATIONS, NUMBERED, PATH, REFERENCES, SCHEMA, proof_of, types_of
 from .safe_context import safe_context
 from .tables import Tables
@@ -144,6 +145,7 @@ class PostgresServer:
         self._idle: list[psycopg.Connection[Any]] = []
         self._places = threading.BoundedSemaphore(_MOST_CONNECTIONS)
         self._ready = threading.Lock()
+        self._ending = ThreadPoolExecutor(_MOST_CONNECTIONS, "evimem-postgres")
         self.users = 0
 
     @safe_context
@@ -165,6 +167,10 @@ class PostgresServer:
                 else:
                     db.close()
             self._places.release()
+
+    def end_later(self, held: ExitStack, db: psycopg.Connection[Any]) -> None:
+        """End a transaction that has only read, and give its connection back, while nobody waits for the server."""
+        self._ending.submit(_ended, held, db)
 
     def proof(self, tenant: str) -> str:
         """Return the proof that a tenant was chosen here; the tables are created at the first call."""
@@ -222,6 +228,7 @@ class PostgresServer:
 
     def close(self) -> None:
         """Close the connections that are idle."""
+        self._ending.shutdown(wait=self.in_its_process)
         while self._idle and self.in_its_process:
             self._idle.pop().close()
 
@@ -258,6 +265,11 @@ def leave(found: PostgresServer) -> None:
         if not found.users:
             found.close()
             del _SERVERS[found.key]
+
+
+def _ended(held: ExitStack, db: psycopg.Connection[Any]) -> None:
+    with suppress(psycopg.Error), held:  # nothing is lost with it: a connection that broke is not given back
+        db.execute("COMMIT")
 
 
 def _read(address: str) -> tuple[str, str, str | None]:
@@ -346,6 +358,7 @@ class PostgresConnection(Tables):
     """
 
     dialect = PostgresDialect()
+    far = True
     residue = (
         "the turns are gone from every answer; their bytes stay in the server's files until it has vacuumed, and in "
         "its log and backups for as long as it keeps those"
@@ -360,6 +373,8 @@ class PostgresConnection(Tables):
         self._typed = _Typed(self.name)
         self._db: psycopg.Connection[Any] | None = None  # that of the block that is open
         self._pipeline: psycopg.Pipeline | None = None
+        self._ahead: dict[str, tuple[int, psycopg.Cursor[Any]]] = {}  # queries of this block sent before they are asked
+        self._count = self._answered = 0  # statements of this block that were sent, and how many of them are answered
         self._closed = False
         self.aborted: int = 0
         self.round_trips = 0  # times that somebody waited for the server
@@ -378,17 +393,39 @@ class PostgresConnection(Tables):
         """Return every row of a query."""
         return self.rows_of((sql, args))[0]
 
-    def rows_of(self, *queries: tuple[str, Sequence[Value]]) -> list[list[Any]]:
-        """Return the rows of several queries, sent together; outside of a block, with its begin and its end."""
-        with self._lock, self.decoding(), self._typed:
-            self.round_trips += self._db is not None
-            with self.reading() if self._db is None else nullcontext():
-                sent = [self._sent(sql, args) for sql, args in queries]
-            return [cursor.fetchall() for cursor in sent]
+    def rows_of(self, *queries: Query) -> list[list[Any]]:
+        """Return the rows of several queries, sent together; outside of a block, with its begin."""
+        with self._lock, self.decoding(), self._typed, self.reading() if self._db is None else nullcontext():
+            sent = [self._ahead.get(_name(query)) or self._numbered(query) for query in queries]
+            if any(number > self._answered for number, _ in sent):
+                self.round_trips += 1
+                self._answered = self._count
+            return [_all_rows(cursor) for _, cursor in sent]
+
+    def ahead(self, *queries: Query) -> None:
+        """Send queries that are likely to be asked later in the block with what it sends first."""
+        with self._lock, self._typed:
+            named = {_name(query): query for query in queries}
+            self._ahead |= {name: self._numbered(query) for name, query in named.items() if name not in self._ahead}
+
+    def later(self, query: Query) -> Callable[[], list[Any]]:
+        """Send a query, and return what returns its rows once the block has ended."""
+        with self._lock, self._typed:
+            cursor = self._numbered(query)[1]
+            return lambda: _all_rows(cursor)
+
+    def _numbered(self, query: Query) -> tuple[int, psycopg.Cursor[Any]]:
+        cursor = self._sent(*query)
+        return self._count, cursor
 
     def execute(self, sql: str, args: Sequence[Value] = ()) -> None:
         """Run one statement."""
         with self._lock, self.writing() if self._db is None else self._typed:
+            # What was asked ahead of a table that now changes is asked again.
+            changed = re.match(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)", sql)
+            if changed or not sql.startswith(("SAVEPOINT", "ROLLBACK TO")):
+                mentioned = re.compile(rf"\b{changed[1]}\b" if changed else "")
+                self._ahead = {name: sent for name, sent in self._ahead.items() if not mentioned.search(name)}
             self._sent(sql, args)
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
@@ -532,13 +569,19 @@ class PostgresConnection(Tables):
                 return
             if self._closed:
                 raise StoreClosed(f"{self.name!r} is closed; open it again")
-            with self._server.taken(self._busy_seconds) as db:
-                self._db = db
+            with ExitStack() as held:
+                db = held.enter_context(self._server.taken(self._busy_seconds))
+                self._db, self._count, self._answered = db, 0, 0
                 try:
-                    with self._typed, db.pipeline() as self._pipeline:
+                    with self._typed, ExitStack() as piped:
+                        self._pipeline = piped.enter_context(db.pipeline())
                         self._begin(begin, writes=writes)
                         yield
-                        self._commit(writes=writes)
+                        if writes:
+                            self._commit()
+                        else:
+                            held.push(piped.pop_all())
+                            self._server.end_later(held.pop_all(), db)
                 except EvimemError:
                     self.aborted += writes
                     self._rollback(db)
@@ -549,6 +592,7 @@ class PostgresConnection(Tables):
                     raise
                 finally:
                     self._db = self._pipeline = None
+                    self._ahead = {}
 
     def _begin(self, begin: str, *, writes: bool) -> None:
         self._sent(begin)
@@ -557,12 +601,12 @@ class PostgresConnection(Tables):
         if writes:
             self._sent("SELECT hold_tenant()")  # whatever is sent after it sees what it has waited for
 
-    def _commit(self, *, writes: bool) -> None:
+    def _commit(self) -> None:
         self._sent("COMMIT")
         try:
             self._sync()
         except psycopg.OperationalError as error:
-            if not (writes and _is_lost(error)):
+            if not _is_lost(error):
                 raise
             raise StoreUnavailable(
                 f"the connection to {self.name!r} was lost during the commit ({type(error).__name__}): what was "
@@ -588,6 +632,7 @@ class PostgresConnection(Tables):
 
     def _sync(self) -> None:
         self.round_trips += 1
+        self._answered = self._count
         if self._pipeline is not None:
             self._pipeline.sync()
 
@@ -595,6 +640,7 @@ class PostgresConnection(Tables):
         """Send a statement, and do not wait for it."""
         if self._db is None:
             raise StoreError(f"{self.name!r} runs a statement outside of a transaction")
+        self._count += 1
         return self._db.cursor(binary=True).execute(_as_here(sql), args)
 
 
@@ -622,6 +668,18 @@ def size_of_tables(db: Tables) -> int:
 def drop_tenant(db: Tables) -> None:
     """Take a tenant whose rows are gone off the list of tenants, in a transaction of the caller."""
     db.rows("SELECT drop_tenant()")
+
+
+def _name(query: Query) -> str:
+    return f"{query[0]} {query[1]!r}"
+
+
+def _all_rows(cursor: psycopg.Cursor[Any]) -> list[Any]:
+    """Return all rows of a query, also of one that was asked before in its block."""
+    if cursor.rownumber:
+        cursor.scroll(0, "absolute")
+    rows: list[Any] = cursor.fetchall()
+    return rows
 
 
 def _unnested(types: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from ..errors import UNREADABLE, StoreCorrupt
-from .dialect import Dialect, Value
+from .dialect import Dialect, Query, Value
 
 
 class Tables(ABC):
@@ -20,6 +20,7 @@ class Tables(ABC):
     dialect: Dialect
     name: str  # what the memory is called in messages
     aborted: int  # write blocks that were rolled back, and read blocks that failed unexpectedly
+    far = False  # whether each wait for rows is one for a network
     residue: str | None = None  # where the bytes of erased rows stay whatever `purge` does, and until when
 
     @property
@@ -125,9 +126,18 @@ class Tables(ABC):
             yield page
             after = last
 
-    def rows_of(self, *queries: tuple[str, Sequence[Value]]) -> list[list[Any]]:
-        """Return the rows of several queries: an engine that is far away is waited for once."""
-        return [self.rows(sql, args) for sql, args in queries]
+    def rows_of(self, *queries: Query) -> list[list[Any]]:
+        """Return the rows of several queries, of one state: an engine that is far away is waited for once."""
+        with self.reading():
+            return [self.rows(sql, args) for sql, args in queries]
+
+    def ahead(self, *queries: Query) -> None:  # noqa: B027 - near ones are asked when it is needed
+        """Say what this block is likely to ask: an engine that is far away is asked while it is waited for."""
+
+    def later(self, query: Query) -> Callable[[], list[Any]]:
+        """Ask a query in a block, and return what returns its rows once the block has ended."""
+        rows = self.rows(*query)
+        return lambda: rows
 
     def value(self, sql: str, args: Sequence[Value] = ()) -> Any:
         """Return the first column of the first row, or None."""
@@ -136,8 +146,12 @@ class Tables(ABC):
 
     def select(self, table: str, columns: str, order: str = "", /, **among: Collection[int | str]) -> list[Any]:
         """Return columns of the rows whose other columns are among these values; of every row without any."""
+        return self.rows(*self.selecting(table, columns, order, **among))
+
+    def selecting(self, table: str, columns: str, order: str = "", /, **among: Collection[int | str]) -> Query:
+        """Return the query that `select` asks."""
         sql = f"SELECT {columns} FROM {table}{self._where(among)}" + (order and f" ORDER BY {order}")
-        return self.rows(sql, self._given(among))
+        return sql, self._given(among)
 
     def count(self, table: str) -> int:
         """Return how many rows there are."""
@@ -145,8 +159,12 @@ class Tables(ABC):
 
     def newest(self, table: str) -> int:
         """Return the highest number that a table's rows were ever given, erased ones included."""
+        return int(self.value(*self.numbering(table)) or 0)
+
+    def numbering(self, table: str) -> Query:
+        """Return the query that `newest` asks."""
         numbers, column = self.dialect.numbers
-        return int(self.value(f"SELECT max({column}) FROM {numbers} WHERE name = '{table}'") or 0)
+        return f"SELECT max({column}) FROM {numbers} WHERE name = '{table}'", ()
 
     def number_from(self, newest: Mapping[str, int]) -> None:
         """Set the highest number that the rows of each of these tables were ever given."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..types.stored import Listing
 from ..types.values import Where, meets
-from .dialect import Value
+from .dialect import Query, Value
 from .tables import Tables
 from .text_columns import bindable
 
@@ -20,9 +20,9 @@ _COLUMNS = (
 _ORDERS = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
 
-def whole_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
-    """Return the columns of turns, `seq` first and the digest last."""
-    return db.rows(f"SELECT {_COLUMNS} WHERE {db.dialect.among('turn.seq')}", [db.dialect.values(seqs)])
+def whole_turns(db: Tables, seqs: Collection[int]) -> Query:
+    """Return the query of the columns of turns, `seq` first and the digest last."""
+    return f"SELECT {_COLUMNS} WHERE {db.dialect.among('turn.seq')}", [db.dialect.values(seqs)]
 
 
 def pages_of_turns(db: Tables, after: int, size: int) -> Iterator[list[Any]]:
@@ -30,17 +30,17 @@ def pages_of_turns(db: Tables, after: int, size: int) -> Iterator[list[Any]]:
     return db.pages(f"SELECT {_COLUMNS} WHERE turn.seq > ? ORDER BY turn.seq LIMIT ?", (after,), size)
 
 
-def numbers_of_ids(db: Tables, ids: Collection[str]) -> list[Any]:
-    """Return (id, number, id of the turn of that number).
+def numbers_of_ids(db: Tables, ids: Collection[str]) -> Query:
+    """Return the query of (id, number, id of the turn of that number).
 
     An indexed id would be read from the index alone. The join reads the row too, which shows a damaged index.
     """
     sql = "SELECT named.id, named.seq, turn.id FROM turn AS named LEFT JOIN turn ON turn.seq = named.seq WHERE "
-    return db.rows(sql + db.dialect.among("named.id"), [db.dialect.values(ids)])
+    return sql + db.dialect.among("named.id"), [db.dialect.values(ids)]
 
 
-def turns_around(db: Tables, seqs: Collection[int], before: int, after: int) -> list[Any]:
-    """Return (number, number of a turn in its session that precedes or follows it), so many of each, in any order.
+def turns_around(db: Tables, seqs: Collection[int], before: int, after: int) -> Query:
+    """Return the query of (number, number of a turn of its session before or after it), so many of each, in any order.
 
     Each half is one range of the index `turn_in_dialogue`, read from the turn outwards.
     """
@@ -55,7 +55,7 @@ def turns_around(db: Tables, seqs: Collection[int], before: int, after: int) -> 
         f"WHERE {db.dialect.among('here.seq')}"
         for query in near
     ]
-    return db.rows(" UNION ALL ".join(halves), [before, given, after, given])
+    return " UNION ALL ".join(halves), [before, given, after, given]
 
 
 def listed_numbers(db: Tables, listing: Listing, before: int | None, after: int | None) -> list[int]:
@@ -87,17 +87,16 @@ def drop_unused_names(db: Tables, table: str) -> None:
     db.execute(f"DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM turn WHERE turn.{table} = {table}.ord)")
 
 
-def first_last_and_count(db: Tables, most: int) -> tuple[str | None, str | None, int]:
-    """Return the times of the first and the last turn in dialogue order, and how many turns there are.
+def first_last_and_count(most: int) -> tuple[Query, Query, Query]:
+    """Return the queries of the times of the first and the last turn in dialogue order, and of how many there are.
 
     It counts no further than `most`: a full count scans the table.
     """
-    first, last, ((count,),) = db.rows_of(
+    return (
         ("SELECT time FROM turn ORDER BY instant, seq LIMIT 1", ()),
         ("SELECT time FROM turn ORDER BY instant DESC, seq DESC LIMIT 1", ()),
         ("SELECT count(*) FROM (SELECT 1 FROM turn LIMIT ?) AS counted", (most,)),
     )
-    return first[0][0] if first else None, last[0][0] if last else None, int(count)
 
 
 def _conditions(db: Tables, listing: Listing, before: int | None, after: int | None) -> tuple[str, list[Value]]:

@@ -495,11 +495,12 @@ class Core:
         Else, so that a search does not wait for all of a large import, the facts of its hits are read from their turns,
         and what replaced them is not known yet.
         """
-        waiting = self.store.count_untried("facts", PAGE + 1)
-        if waiting and (waiting <= PAGE or _by_time(query)):
+        waiting, hits = self.store.recall_read(query, "facts", PAGE + 1)
+        if not waiting:
+            return hits
+        if waiting <= PAGE or _by_time(query):
             yield from self._caught_up()
-        hits = self.store.recall(query)
-        return self._stating(hits) if waiting else hits
+        return self._stating(self.store.recall(query))
 
     def _found(self, query: Query) -> Flow[tuple[Hit, ...]]:
         """Return the best turns for a query; only where it asks for a time, those that wait are read first."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from ..db.dialect import Query
 from ..db.fact_sql import (
     EDGES,
     count_links,
@@ -120,15 +121,20 @@ class EdgeGraph:
 
     def around(self, seqs: Iterable[int]) -> list[Link]:
         """Return the links from these turns to other turns, by every kind of edge; targets are sequence numbers."""
-        wanted = set(seqs)
-        links = [Link(seq, there, "similar", weight) for seq, there, weight in similar_turns(self._db, wanted)]
-        links += [Link(seq, there, "updates", UPDATE_WEIGHT) for seq, there in updating_turns(self._db, wanted)]
-        links += [Link(seq, there, "next", NEXT_WEIGHT) for seq, there in turns_around(self._db, wanted, 1, 1)]
+        similar, updating, beside = self._db.rows_of(*self.asking(seqs))
+        links = [Link(seq, there, "similar", weight) for seq, there, weight in similar]
+        links += [Link(seq, there, "updates", UPDATE_WEIGHT) for seq, there in updating]
+        links += [Link(seq, there, "next", NEXT_WEIGHT) for seq, there in beside]
         return [link for link in links if link.target != link.source]
 
     def vectors(self) -> FactMatrix:
         """Return the facts that have a vector; inside a transaction of the caller."""
         return self._vectors.current()
+
+    def asking(self, seqs: Iterable[int]) -> tuple[Query, Query, Query]:
+        """Return the queries that `around` asks."""
+        wanted = list(dict.fromkeys(seqs))
+        return similar_turns(self._db, wanted), updating_turns(self._db, wanted), turns_around(self._db, wanted, 1, 1)
 
     def count(self) -> dict[str, int]:
         """Return how many edges there are of each kind."""

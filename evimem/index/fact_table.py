@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from ..db.dialect import Query
 from ..db.fact_sql import (
     ALL_FACTS,
     TOPICAL,
@@ -69,9 +70,13 @@ class FactTable:
     def of_turns(self, seqs: Sequence[int]) -> dict[int, list[Fact]]:
         """Return the facts of each turn, in the order in which the turn states them."""
         found: dict[int, list[Fact]] = {seq: [] for seq in seqs}
-        for seq, _, *row in facts_of_turns(self._db, found):
+        for seq, _, *row in self._db.rows(*self.asking(seqs)):
             found[seq].append(read_fact(row))
         return found
+
+    def asking(self, seqs: Sequence[int]) -> Query:
+        """Return the query that `of_turns` asks."""
+        return facts_of_turns(self._db, dict.fromkeys(seqs))
 
     def read_by_a_model(self, seqs: Collection[int]) -> set[int]:
         """Return those of these turns in which a model found facts: they have no others."""

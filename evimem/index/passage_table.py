@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from ..db.dialect import Query
 from ..db.index_sql import highest_row, passages_within, used_rows
 from ..db.meta import drop_meta, set_meta
 from ..db.tables import Tables
@@ -44,7 +45,11 @@ class PassageTable:
     @property
     def high_water(self) -> int:
         """The highest row number that was ever given; 0 in a new memory."""
-        return highest_row(self._db, _HIGH)
+        return int(self._db.value(*self.asking()) or 0)
+
+    def asking(self) -> Query:
+        """Return the query that `high_water` asks."""
+        return highest_row(_HIGH)
 
     def assign(self, counts: Sequence[tuple[int, int]]) -> list[RowRange]:
         """Give turns their rows, the next ones; `counts` are (sequence number, number of rows)."""
@@ -58,8 +63,12 @@ class PassageTable:
 
     def of(self, seqs: Collection[int]) -> dict[int, RowRange]:
         """Return the rows of these turns; a turn without any is missing."""
-        found = self._db.select("passage", "seq, first, count", seq=seqs)
+        found = self._db.rows(*self.asking_of(seqs))
         return {seq: RowRange(first, count) for seq, first, count in found}
+
+    def asking_of(self, seqs: Collection[int]) -> Query:
+        """Return the query that `of` asks."""
+        return self._db.selecting("passage", "seq, first, count", seq=seqs)
 
     def within(self, first: int, last: int) -> dict[int, RowRange]:
         """Return the turns that have a row from `first` to `last`, with all of their rows, in order."""

@@ -17,9 +17,11 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ..db.dialect import Query
 from ..db.fact_sql import newest_of
 from ..db.index_sql import (
     DOCUMENT,
+    SEALED,
     documents_within,
     drop_all_vectors,
     drop_documents,
@@ -187,7 +189,8 @@ class Segments:
 
         Return False where some are sealed, and the corpus must be read again.
         """
-        sealed, last, documents = stored_since(self._db, len(corpus) + 1)
+        ((sealed,),), ((newest,),), documents = self._db.rows_of(*stored_since(len(corpus) + 1))
+        last = int(newest or 0)
         if len(corpus) < sealed * self.size:
             return False
         for at, *row in documents:
@@ -198,6 +201,10 @@ class Segments:
             self._follow_facts(corpus)
             corpus.last_fact = last
         return True
+
+    def asking(self, corpus: Corpus | None) -> Sequence[Query]:
+        """Return what `follow` asks; without a corpus, what `seal` does."""
+        return (SEALED,) if corpus is None else stored_since(len(corpus) + 1)
 
     def _follow_facts(self, corpus: Corpus) -> None:
         happens: dict[tuple[int, int], list[Interval]] = defaultdict(list)

@@ -10,7 +10,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from ..db.dialect import Value
+from ..db.dialect import Query, Value
 from ..db.tables import Tables
 from ..db.text_columns import bindable, is_text, unbound
 from ..db.turn_sql import (
@@ -30,6 +30,7 @@ from ..types.values import Turn, canonical
 from .validate import forget_clock, instant
 
 _PAGE = 2000  # turns read at once
+_MOST_NUMBERS = 10_000  # ids whose numbers are remembered, before all are let go
 _COLUMNS = "seq, id, session, speaker, role, text, caption, time, instant, metadata, digest"
 
 
@@ -39,11 +40,19 @@ class NameTable:
     def __init__(self, db: Tables, table: str) -> None:
         self._db = db
         self._table = table
+        self.seen: dict[str, int] = {}  # numbers as they were last read; a name may have another, or none, by now
 
     def numbers(self, names: Iterable[str]) -> dict[str, int]:
         """Return the numbers of names by name; unknown ones are missing."""
-        wanted = set(filter(is_text, names))
-        return dict(self._db.select(self._table, "name, ord", name=wanted)) if wanted else {}
+        query = self.asking(names)
+        found = {} if query is None else dict(self._db.rows(*query))
+        self.seen |= found
+        return found
+
+    def asking(self, names: Iterable[str]) -> Query | None:
+        """Return the query that `numbers` asks; None for no names."""
+        wanted = list(dict.fromkeys(filter(is_text, names)))
+        return self._db.selecting(self._table, "name, ord", name=wanted) if wanted else None
 
     def numbers_or_add(self, names: Iterable[str]) -> dict[str, int]:
         """Return the numbers of names by name; unknown ones are added, in the order given."""
@@ -58,7 +67,15 @@ class NameTable:
 
     def names(self) -> tuple[str, ...]:
         """Return every name, in the order in which they were added. Raise ValueError for a damaged one."""
-        names = tuple(row[0] for row in self._db.select(self._table, "name", "ord"))
+        return self.read(self._db.rows(*self.asking_all()))
+
+    def asking_all(self) -> Query:
+        """Return the query that `names` asks."""
+        return self._db.selecting(self._table, "name", "ord")
+
+    def read(self, rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+        """Return the names of rows. Raise ValueError for a damaged one."""
+        names = tuple(row[0] for row in rows)
         if any(type(name) is not str for name in names):
             raise ValueError(f"the name of a {self._table} has another type than was stored")
         return names
@@ -104,14 +121,30 @@ class RawLog:
         self._db = db
         self.sessions: NameTable = NameTable(db, "session")
         self.speakers: NameTable = NameTable(db, "speaker")
+        self._numbers: dict[str, int] = {}  # of ids, as they were last read
+
+    def expect(self, turns: Sequence[Turn]) -> list[Query]:
+        """Return what is asked to store turns of whose ids, sessions and speakers most are not new."""
+        named = (self.sessions.asking(one.session for one in turns), self.speakers.asking(one.speaker for one in turns))
+        newest = [self._db.numbering(table) for table in ("turn", "session", "speaker")]
+        return [self._asking_held(turns), *(one for one in named if one), *newest]
+
+    def numbers_seen(self, turn_ids: Sequence[str]) -> list[int]:
+        """Return the numbers that these ids had when they were last read; none where one of them is not known."""
+        found = [self._numbers.get(one, 0) if isinstance(one, str) else 0 for one in turn_ids]
+        return found if all(found) else []
+
+    def asking_numbers(self, turn_ids: Iterable[str]) -> Query:
+        """Return the query that `known` asks."""
+        return numbers_of_ids(self._db, list(dict.fromkeys(filter(is_text, turn_ids))))
 
     def append(self, turns: Sequence[Turn]) -> list[TurnRows]:
         """Store validated turns; return their row numbers."""
         if not turns:
             return []
+        first = self._db.newest("turn") + 1
         sessions = self.sessions.numbers_or_add(turn.session for turn in turns)
         speakers = self.speakers.numbers_or_add(turn.speaker for turn in turns)
-        first = self._db.newest("turn") + 1
         places = [TurnRows(seq, sessions[one.session], speakers[one.speaker]) for seq, one in enumerate(turns, first)]
         self._db.insert("turn", _COLUMNS, map(_stored, places, turns))
         return places
@@ -125,9 +158,13 @@ class RawLog:
 
         The same moment with another offset is the same content: a memory may have got its timezone later.
         """
-        rows = self._db.select("turn", "id, digest, time", id={turn.id for turn in turns if is_text(turn.id)})
+        rows = self._db.rows(*self._asking_held(turns))
         kept = {turn_id: (stored, time) for turn_id, stored, time in rows}
         return [_is_kept(turn, *kept[turn.id]) if turn.id in kept else None for turn in turns]
+
+    def _asking_held(self, turns: Sequence[Turn]) -> Query:
+        ids = list(dict.fromkeys(turn.id for turn in turns if is_text(turn.id)))
+        return self._db.selecting("turn", "id, digest, time", id=ids)
 
     def set_times(self, turns: Mapping[int, Turn]) -> None:
         """Write the times of stored turns with the offsets of the turns as they are given; the moments are the same."""
@@ -143,15 +180,20 @@ class RawLog:
         """Return the sequence numbers of those of these ids that are stored, by id, in the order given."""
         named = list(dict.fromkeys(filter(is_text, turn_ids)))
         found: dict[str, int] = {}
-        for turn_id, seq, stored in numbers_of_ids(self._db, named) if named else ():
+        for turn_id, seq, stored in self._db.rows(*numbers_of_ids(self._db, named)) if named else ():
             if stored != turn_id:
                 raise StoreCorrupt(f"the index of ids leads from {turn_id!r} to another turn; run `evimem doctor`")
             found[turn_id] = int(seq)
+        self._keep_numbers(found)
         return {turn_id: found[turn_id] for turn_id in named if turn_id in found}
 
     def ids(self, seqs: Sequence[int]) -> dict[int, str]:
         """Return the ids of these sequence numbers."""
-        return dict(self._db.select("turn", "seq, id", seq=seqs))
+        return dict(self._db.rows(*self.asking_ids(seqs)))
+
+    def asking_ids(self, seqs: Sequence[int]) -> Query:
+        """Return the query that `ids` asks."""
+        return self._db.selecting("turn", "seq, id", seq=seqs)
 
     def seqs(self, turn_ids: Sequence[str]) -> list[int]:
         """Return the sequence numbers of these ids. Raise UnknownTurn."""
@@ -164,8 +206,18 @@ class RawLog:
 
     def read(self, seqs: Sequence[int]) -> list[Turn]:
         """Return the turns of these sequence numbers, in the order asked."""
-        turns = {row[0]: _turn(row) for row in whole_turns(self._db, seqs)} if seqs else {}
+        turns = {row[0]: _turn(row) for row in self._db.rows(*self.asking(seqs))} if seqs else {}
+        self._keep_numbers({turn.id: seq for seq, turn in turns.items()})
         return [turns[seq] for seq in seqs]
+
+    def asking(self, seqs: Sequence[int]) -> Query:
+        """Return the query that `read` asks."""
+        return whole_turns(self._db, seqs)
+
+    def _keep_numbers(self, found: Mapping[str, int]) -> None:
+        if len(self._numbers) > _MOST_NUMBERS:
+            self._numbers = {}
+        self._numbers |= found
 
     def intact(self, seqs: Sequence[int]) -> dict[int, Turn]:
         """Return those of these turns that are what was stored, by sequence number."""
@@ -180,12 +232,18 @@ class RawLog:
     def contexts(self, seqs: Sequence[int], before: int, after: int) -> list[tuple[Turn, ...]]:
         """Return the turns around each of these, in dialogue order (session; time, arrival), it included."""
         around: dict[int, set[int]] = {seq: {seq} for seq in seqs}
-        for seq, near in turns_around(self._db, around, before, after):
+        for seq, near in self._db.rows(*turns_around(self._db, around, before, after)):
             around[seq].add(near)
-        places = self._dialogue_places(set().union(*around.values()))
+        met = list(set().union(*around.values()))
+        self._db.ahead(self.asking(met))
+        places = self._dialogue_places(met)
         order = {seq: sorted(some, key=places.__getitem__) for seq, some in around.items()}
-        turns = dict(zip(places, self.read(list(places)), strict=True))
+        turns = dict(zip(met, self.read(met), strict=True))
         return [tuple(turns[near] for near in order[seq]) for seq in seqs]
+
+    def asking_around(self, seqs: Sequence[int], before: int, after: int) -> Query:
+        """Return what `contexts` asks first."""
+        return turns_around(self._db, dict.fromkeys(seqs), before, after)
 
     def order(self, turn_ids: Sequence[str]) -> list[str]:
         """Return these ids in dialogue order, each once. Raise UnknownTurn."""
@@ -242,9 +300,10 @@ class RawLog:
 
     def roster(self) -> Roster:
         """Return the speakers in the order in which they first spoke, and the time of the first and last turn."""
-        *times, turns = first_last_and_count(self._db, COUNTED)  # only whether a memory is small matters here
-        first, last = (None if time is None else datetime.fromisoformat(time) for time in times)
-        return Roster(self.speakers.names(), first, last, turns)
+        counted = first_last_and_count(COUNTED)  # only whether a memory is small matters here
+        *ends, ((turns,),), names = self._db.rows_of(*counted, self.speakers.asking_all())
+        first, last = (datetime.fromisoformat(rows[0][0]) if rows else None for rows in ends)
+        return Roster(self.speakers.read(names), first, last, int(turns))
 
 
 def _bounds(listing: Listing) -> tuple[int | None, int | None]:

@@ -238,7 +238,7 @@ def settle_timezone(db: Tables, name: str | None) -> LocalTimes:
     zone = None if name is None else zone_of(name)
     kept = read_meta(db, "timezone", "clock")
     if name is not None and kept.get("timezone") != name:
-        first, *_ = first_last_and_count(db, 1)
+        first = db.value(*first_last_and_count(1)[0])
         if "timezone" in kept and first is not None:
             raise InvalidQuery(
                 f"timezone is {name!r} but this memory reads naive times in {kept['timezone']!r}; open it with that"

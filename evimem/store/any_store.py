@@ -11,6 +11,7 @@ class AnyStore(StoreHandle):
 
     known = reads.known
     recall = reads.recall
+    recall_read = reads.recall_read
     recall_facts = find_facts.recall_facts
     nearest_facts = find_facts.nearest_facts
     linked_facts = find_facts.linked_facts
@@ -28,7 +29,6 @@ class AnyStore(StoreHandle):
     roster = reads.roster
     due = reads.due
     untried = reads.untried
-    count_untried = reads.count_untried
     waiting = reads.waiting
     put_off = reads.put_off
     unread = reads.unread

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from ..db.care_sql import TURNS, facts_never_linked
 from ..db.index_sql import turns_without_rows
-from ..edges import threshold
 from ..errors import UNREADABLE, StoreCorrupt
 from ..index.passages import passages
 from ..index.segments import Stored, sealed
@@ -211,7 +210,7 @@ def _index_problems(layers: Layers, number: int, rows: dict[int, Stored]) -> Ite
 def _link_problems(layers: Layers) -> Iterator[str]:
     if unlinked := facts_never_linked(layers.db):
         yield f"{unlinked} fact(s) have no vector, and no job for it is queued: {REPAIR}"
-    if wrong := layers.edges.count_wrong(threshold(layers.meta("embedder") or "")):
+    if wrong := layers.edges.count_wrong(layers.min_cosine):
         yield f"{wrong} fact(s) have other edges than their vectors give: {REPAIR}"
     if wrong := layers.facts.wrongly_replaced():
         yield f"{wrong} fact(s) are not marked as replaced by what replaced them: {REPAIR}"

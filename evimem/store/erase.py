@@ -51,9 +51,8 @@ class Erasure:
     `link_now` facts have a vector.
     """
 
-    def __init__(self, layers: Layers, min_cosine: float, link_now: int) -> None:
+    def __init__(self, layers: Layers, link_now: int) -> None:
         self._layers = layers
-        self._min_cosine = min_cosine
         self._link_now = link_now
         self._turns = 0
         self._facts = 0
@@ -173,7 +172,7 @@ class Erasure:
         if layers.edges.more_than(self._link_now):
             layers.jobs.enqueue("link", layers.facts.turns_of(self._to_relink))
         else:
-            layers.edges.relink(self._to_relink, self._min_cosine)
+            layers.edges.relink(self._to_relink, layers.min_cosine)
 
     def _known(self, rows: Mapping[int, RowRange]) -> dict[int, tuple[Document, ...]]:
         """Return what turns are found by, where that is surely known.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..db.care_sql import TURNS
 from ..db.meta import meta
-from ..db.place_sql import is_any_forgotten, marks_among, sessions_of_turns
+from ..db.place_sql import ANY_FORGOTTEN, marks_among, sessions_of_turns
 from ..errors import InvalidQuery
 from .layers import Layers
 from .open_file import open_copy
@@ -41,7 +41,7 @@ def _mark(seq: int, turn_id: str, instant: int) -> str:
 
 def forgotten_among(layers: Layers, names: Sequence[str]) -> set[str]:
     """Return for which of these ids, or moments, a turn was ever erased here."""
-    if not names or not is_any_forgotten(layers.db):
+    if not names or not layers.db.rows(*ANY_FORGOTTEN):
         return set()  # before digests are computed: this is asked for every turn that is added
     digests = {name: keyed_digest(layers, name) for name in names}
     known = marks_among(layers.db, list(digests.values()))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..db.meta import read_meta
+from ..db.dialect import Query
+from ..db.meta import asking_meta
 from ..db.safe_context import safe_context
 from ..db.tables import Tables
 from ..errors import StoreRolledBack
@@ -68,9 +69,13 @@ class StoreHandle:
         return self.db.usable and not self._is_other
 
     @safe_context
-    def writing(self, *, durably: bool = True) -> Iterator[None]:
-        """Hold the write lock; after an aborted block or another handle's rewrite, drop the cached vectors of facts."""
+    def writing(self, *asked: Query, durably: bool = True) -> Iterator[None]:
+        """Hold the write lock; after an aborted block or another handle's rewrite, drop the cached vectors of facts.
+
+        What is `asked` in the block before it writes is asked while its beginning is waited for.
+        """
         with self.db.writing(durably=durably):
+            self.db.ahead(*asked)
             kept = self._counters()
             state = (kept.get("epoch"), kept.get("links"), self.db.aborted)
             if state != self._written_state:
@@ -78,8 +83,18 @@ class StoreHandle:
                 self._written_state = state
             yield
 
+    @property
+    def resident(self) -> Corpus | None:
+        """The corpus as it was last read; None where there is none, or a block has failed since."""
+        return self._corpus if self._corpus_state[1] == self.db.aborted else None
+
+    def asking(self) -> Sequence[Query]:
+        """Return what `corpus` asks where it has one."""
+        return () if self._corpus is None else (self._asking_counters(), *self.layers.segments.asking(self._corpus))
+
     def corpus(self) -> Corpus:
         """Return what searches score, caught up with the file; call it inside `db.reading()`."""
+        self.db.ahead(*self.asking())
         state = (int(self._counters().get("epoch", "0")), self.db.aborted)
         if self._corpus is None or state != self._corpus_state or not self.layers.segments.follow(self._corpus):
             self._corpus, self._corpus_state = self.layers.segments.corpus(), state
@@ -87,7 +102,7 @@ class StoreHandle:
 
     def _counters(self) -> dict[str, str]:
         """Return the counters of commits. Raise StoreRolledBack for another memory, or an older state of this one."""
-        kept = read_meta(self.db, "store", "epoch", "links", "commits")
+        kept = dict(self.db.rows(*self._asking_counters()))
         commits = int(kept.get("commits", "0"))
         if kept.get("store", "") != self.layers.store or commits < self._commits_seen:
             self._is_other = True
@@ -97,6 +112,9 @@ class StoreHandle:
             )
         self._commits_seen = commits
         return kept
+
+    def _asking_counters(self) -> Query:
+        return asking_meta(self.db, "store", "epoch", "links", "commits")
 
     def ann_origin(self) -> Origin:
         """Return what a vector index must have been built from: this file, its embedder, its current positions."""

@@ -13,7 +13,7 @@ from ..times import Conventions
 from ..types.reports import AddReport, EraseReport, Health, Stats
 from ..types.stored import Continuation, Job, JobKind, Past, PastWanted
 from ..types.trace import Trace
-from ..types.values import Fact, Turn, Where
+from ..types.values import Fact, Hit, Query, Turn, Where
 from .rebuild import Progress
 
 
@@ -56,8 +56,8 @@ class Keeper(Store, Protocol):
         """Return those of `due` that were never tried."""
         ...
 
-    def count_untried(self, kind: JobKind, limit: int) -> int:
-        """Return how many `untried` would return."""
+    def recall_read(self, query: Query, kind: JobKind, limit: int) -> tuple[int, tuple[Hit, ...]]:
+        """Return how many jobs `untried` would return and, where there are none, what `recall` finds in that state."""
         ...
 
     def waiting(self, kind: JobKind, turn_ids: Sequence[str]) -> frozenset[str]:

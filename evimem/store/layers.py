@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from ..db.dialect import Query
 from ..db.meta import count_up, drop_meta, drop_meta_under, meta, set_meta
 from ..db.tables import Tables
-from ..edges import EdgeGraph
+from ..edges import EdgeGraph, threshold
 from ..errors import StoreError
 from ..index.corpus import ROLES, IndexRow, Interval
 from ..index.document import Document, sets_rule
@@ -54,6 +55,15 @@ class Layers:
         if any(one.value[0].rules for one in read) and self.meta(WHOLE_TURNS):
             return [replace(one, value=[replace(row, rules=False) for row in one.value]) for one in read]
         return read
+
+    @property
+    def min_cosine(self) -> float:
+        """From which cosine on two facts are linked, by the embedder of the memory."""
+        return threshold(self.meta("embedder") or "")
+
+    def expect(self, seqs: Sequence[int], *others: Query) -> None:
+        """Ask for turns and their facts, which are likely to be read in this transaction, before it waits for these."""
+        self.db.ahead(*others, *((self.raw.asking(seqs), self.facts.asking(seqs)) if seqs else ()))
 
     def derive(self, write: Callable[[Sequence[T]], object], given: Sequence[T]) -> list[str | None]:
         """Write what is derived of several turns, as parts of a transaction; return, for each, the type of its error.

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from uuid import UUID
 
-from ..db.meta import read_meta
+from ..db.meta import asking_meta, read_meta
 from ..db.postgres import PostgresConnection, count_tenants, drop_tenant, is_tenant, size_of_tables
 from ..errors import StoreError
 from ..index.segments import SIZE
@@ -88,6 +88,8 @@ class PostgresStore(AnyStore):
         db = PostgresConnection(address, tenant_of(user), busy_seconds=busy_seconds)
         try:
             with db.writing():
+                alone = ("store", "embedder", "dimension", "owner", "date_order")
+                db.ahead(*(asking_meta(db, key) for key in alone), asking_meta(db, "timezone", "clock"))
                 kept = read_meta(db, "store", "segment")
                 if "store" not in kept:
                     new = {"store": secrets.token_hex(16), "commits": "0", "epoch": "0", "links": "0"}

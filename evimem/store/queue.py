@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timezone
 
 from ..db import job_sql
+from ..db.dialect import Query
 from ..db.tables import Tables
 from ..types.stored import MOST_SECONDS, READINGS, JobKind
 
@@ -51,11 +52,15 @@ class Jobs:
         if reason is not None:
             return job_sql.jobs_held(self._db, kind, limit, reason)
         again = self.untried(kind, limit)
-        return again or job_sql.due_jobs(self._db, kind, limit, self._waiting(), untried=False)
+        return again or self._db.rows(*job_sql.due_jobs(kind, limit, self._waiting(), untried=False))
 
     def untried(self, kind: JobKind, limit: int) -> list[tuple[int, int]]:
         """Return those of `due` that were never tried."""
-        return job_sql.due_jobs(self._db, kind, limit, self._waiting(), untried=True)
+        return self._db.rows(*self.asking_untried(kind, limit))
+
+    def asking_untried(self, kind: JobKind, limit: int) -> Query:
+        """Return the query that `untried` asks now."""
+        return job_sql.due_jobs(kind, limit, self._waiting(), untried=True)
 
     def lease(self, kind: JobKind, limit: int, seconds: float) -> list[tuple[int, int]]:
         """Return jobs that may be tried now, as `due` does, and offer them to nobody else for so many seconds.
@@ -133,12 +138,20 @@ class Jobs:
         state, wait = ("failed", 0.0) if seconds is None else ("pending", seconds)
         return state, self._clock() + wait, error, kind, seq
 
-    def open_kinds(self, seqs: Collection[int]) -> dict[int, tuple[str, ...]]:
-        """Return the kinds of turns' jobs that are pending or failed; a turn without any is missing."""
-        found: dict[int, tuple[str, ...]] = {}
-        for seq, kind in job_sql.open_jobs(self._db, seqs):
-            found[seq] = (*found.get(seq, ()), kind)
-        return found
+    def open_kinds(self, seqs: Collection[int]) -> Callable[[], dict[int, tuple[str, ...]]]:
+        """Return what, after the transaction, returns the kinds of turns' jobs that are pending or failed in it.
+
+        A turn without any is missing.
+        """
+        rows = self._db.later(job_sql.open_jobs(self._db, seqs))
+
+        def kinds() -> dict[int, tuple[str, ...]]:
+            found: dict[int, tuple[str, ...]] = {}
+            for seq, kind in rows():
+                found[seq] = (*found.get(seq, ()), kind)
+            return found
+
+        return kinds
 
     def open_turns(self, kind: JobKind) -> set[int]:
         """Return the turns whose job of a kind is pending or failed."""

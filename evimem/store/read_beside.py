@@ -23,7 +23,7 @@ class ReadBeside:
     def note(self, seqs: Sequence[int]) -> None:
         """Note the words of turns that are about to be erased."""
         layers, erased = self._layers, set(seqs)
-        after = [pair for pair in turns_around(layers.db, seqs, 0, EARLIER) if pair[1] not in erased]
+        after = [pair for pair in layers.db.rows(*turns_around(layers.db, seqs, 0, EARLIER)) if pair[1] not in erased]
         by_model = layers.facts.read_by_a_model({near for _, near in after})
         after = [(seq, near) for seq, near in after if near in by_model]
         said = self._said({seq for seq, _ in after})
@@ -34,7 +34,7 @@ class ReadBeside:
         """Return the turns that are left and have a fact with a word of an erased turn, and of none that is left."""
         layers = self._layers
         beside = sorted(layers.facts.read_by_a_model(self._words))
-        left = [(seq, seq) for seq in beside] + turns_around(layers.db, beside, EARLIER, 0)
+        left = [(seq, seq) for seq in beside] + layers.db.rows(*turns_around(layers.db, beside, EARLIER, 0))
         said, gone = self._said({near for _, near in left}), {seq: set(self._words[seq]) for seq in beside}
         for seq, near in left:
             gone[seq] -= said[near]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..db.dialect import Query as DbQuery
 from ..db.schema import MIGRATIONS
 from ..edges import ranked
 from ..errors import DimensionMismatch, StoreCorrupt
 from ..extract.labels import statements
+from ..index.corpus import Corpus
 from ..index.keyword_match import match_keywords
 from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, microseconds, prepare
 from ..index.ranking import eligible, rank_prepared
@@ -52,11 +54,48 @@ def look_up(handle: StoreHandle, query: Query) -> Sought | None:
     """Look a query up, inside a transaction of the caller; None where nothing can match (see `resolve_query`)."""
     corpus, layers = handle.corpus(), handle.layers
     resolved = resolve_query(query, layers.raw, layers.segments.dimension)
-    if resolved is None:
-        return None
+    return None if resolved is None else _looked_up(handle, corpus, resolved)
+
+
+def _looked_up(handle: StoreHandle, corpus: Corpus, resolved: IndexQuery) -> Sought:
     large = len(corpus) >= handle.ann.min_rows
     index = handle.ann.nearest(corpus, handle.ann_origin()) if large else None
     return Sought(prepare(resolved, corpus, resolved.weights), eligible(resolved, corpus), index)
+
+
+def _expected(handle: StoreHandle, query: Query, *others: DbQuery) -> tuple[object, list[Ranked]] | None:
+    """Rank by what is resident, and ask for the turns of that; return what it depends on, and the ranking.
+
+    In a transaction that has asked nothing yet. Where nothing has changed, as it seldom has, an engine that is far away
+    is waited for once: all that `recall` asks was asked before.
+    """
+    corpus, raw = handle.resident, handle.layers.raw
+    if not handle.db.far or corpus is None or query.where is not None or query.exclude:
+        return None
+    resolved = _resolved(query, raw.speakers.seen, raw.sessions.seen, handle.layers.segments.dimension)
+    if resolved is None:
+        return None
+    depends, found = _depends(handle, query), _looked_up(handle, corpus, resolved).best(query.k)
+    named = (raw.speakers.asking(_names_in(query)), query.session and raw.sessions.asking([query.session]))
+    asked = (*others, *handle.asking(), *(one for one in named if one), raw.asking_ids(_beside(found)))
+    handle.layers.expect([one.turn for one in found], *asked)
+    return depends, found
+
+
+def _depends(handle: StoreHandle, query: Query) -> object:
+    """Return what a ranking by the resident corpus depends on, beside the query."""
+    corpus, raw = handle.resident, handle.layers.raw
+    numbers = tuple(raw.speakers.seen.get(name) for name in _names_in(query))
+    state = None if corpus is None else (id(corpus), len(corpus), corpus.last_fact)
+    return state, numbers, raw.sessions.seen.get(query.session or "")
+
+
+def _names_in(query: Query) -> list[str]:
+    return [*query.names, *([] if query.speaker is None else [query.speaker])]
+
+
+def _beside(found: Sequence[Ranked]) -> list[int]:
+    return sorted({seq for one in found for seq in one.neighbours})
 
 
 def known(handle: StoreHandle, turns: Sequence[Turn]) -> tuple[bool, ...]:
@@ -66,17 +105,33 @@ def known(handle: StoreHandle, turns: Sequence[Turn]) -> tuple[bool, ...]:
 
 def recall(handle: StoreHandle, query: Query) -> tuple[Hit, ...]:
     """See `Store.recall`."""
-    layers = handle.layers
-    with layers.db.reading():
-        sought = look_up(handle, query)
-        if sought is None:
-            return ()
-        corpus, found = sought.prepared.corpus, sought.best(query.k)
-        seqs = [one.turn for one in found]
-        adjacent = sorted({seq for one in found for seq in one.neighbours})
-        turns, facts, ids = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.raw.ids(adjacent)
-        neighbours = [tuple(ids[seq] for seq in one.neighbours) for one in found]
-        spans = [corpus.passage(one.position, turn.text) for one, turn in zip(found, turns, strict=True)]
+    with handle.db.reading():
+        return _recalled(handle, query, _expected(handle, query))
+
+
+def recall_read(handle: StoreHandle, query: Query, kind: JobKind, limit: int) -> tuple[int, tuple[Hit, ...]]:
+    """See `Keeper.recall_read`."""
+    with handle.db.reading():
+        untried = handle.layers.jobs.asking_untried(kind, limit)
+        expected = _expected(handle, query, untried)
+        waiting = len(handle.db.rows(*untried))
+        return waiting, () if waiting else _recalled(handle, query, expected)
+
+
+def _recalled(handle: StoreHandle, query: Query, expected: tuple[object, list[Ranked]] | None) -> tuple[Hit, ...]:
+    layers, corpus = handle.layers, handle.corpus()
+    resolved = resolve_query(query, layers.raw, layers.segments.dimension)
+    if resolved is None:
+        return ()
+    if expected and expected[0] == _depends(handle, query):
+        found = expected[1]
+    else:
+        found = _looked_up(handle, corpus, resolved).best(query.k)
+    seqs = [one.turn for one in found]
+    layers.expect(seqs, layers.raw.asking_ids(_beside(found)))
+    turns, facts, ids = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.raw.ids(_beside(found))
+    neighbours = [tuple(ids[seq] for seq in one.neighbours) for one in found]
+    spans = [corpus.passage(one.position, turn.text) for one, turn in zip(found, turns, strict=True)]
     return tuple(
         Hit(turn, tuple(facts[one.turn]), one.score, one.parts, "search", near, span)
         for turn, one, near, span in zip(turns, found, neighbours, spans, strict=True)
@@ -87,10 +142,13 @@ def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int, scope: Scop
     """See `Store.expand`."""
     layers = handle.layers
     with layers.db.reading():
+        if met := layers.raw.numbers_seen(turn_ids):
+            layers.db.ahead(layers.raw.asking_numbers(turn_ids), *layers.edges.asking(met))
         seeds = layers.raw.seqs(turn_ids)
         links, within = layers.edges.around(seeds), _within(layers, scope)
         best = ranked(seeds, [link for link in links if within is None or link.target in within], limit)
         seqs = [link.target for link, _ in best]
+        layers.expect(seqs)
         turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
     return tuple(
         Hit(turn, tuple(facts[link.target]), score, {"edge": score}, f"edge:{link.kind}")
@@ -100,8 +158,11 @@ def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int, scope: Scop
 
 def read(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
     """See `Store.read`."""
+    raw = handle.layers.raw
     with handle.db.reading():
-        return tuple(handle.layers.raw.read(handle.layers.raw.seqs(turn_ids)))
+        if met := raw.numbers_seen(turn_ids):
+            handle.db.ahead(raw.asking_numbers(turn_ids), raw.asking(met))
+        return tuple(raw.read(raw.seqs(turn_ids)))
 
 
 def find(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn | None, ...]:
@@ -118,6 +179,8 @@ def contexts(handle: StoreHandle, turn_ids: Sequence[str], before: int, after: i
     """See `Store.contexts`."""
     with handle.db.reading():
         raw = handle.layers.raw
+        if met := raw.numbers_seen(turn_ids):
+            handle.db.ahead(raw.asking_numbers(turn_ids), raw.asking_around(met, before, after))
         return tuple(raw.contexts(raw.seqs(turn_ids), before, after))
 
 
@@ -131,6 +194,8 @@ def facts(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
     """See `Store.facts`."""
     layers = handle.layers
     with layers.db.reading():
+        if met := layers.raw.numbers_seen(turn_ids):
+            layers.db.ahead(layers.raw.asking_numbers(turn_ids), layers.facts.asking(met))
         seqs = layers.raw.seqs(turn_ids)
         found = layers.facts.of_turns(seqs)
     return tuple(fact for seq in seqs for fact in found[seq])
@@ -217,12 +282,6 @@ def untried(handle: StoreHandle, kind: JobKind, limit: int) -> tuple[Job, ...]:
         return jobs_of(layers, layers.jobs.untried(kind, limit))
 
 
-def count_untried(handle: StoreHandle, kind: JobKind, limit: int) -> int:
-    """See `Keeper.count_untried`."""
-    with handle.db.reading():
-        return len(handle.layers.jobs.untried(kind, limit))
-
-
 def waiting(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> frozenset[str]:
     """See `Keeper.waiting`."""
     layers = handle.layers
@@ -233,7 +292,10 @@ def waiting(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> froz
 
 def jobs_of(layers: Layers, queued: Sequence[tuple[int, int]]) -> tuple[Job, ...]:
     """Return jobs with their turns, given as (sequence number, attempts); inside a transaction of the caller."""
+    if not queued:
+        return ()
     seqs = [seq for seq, _ in queued]
+    layers.expect(seqs, layers.passages.asking_of(seqs))
     turns, facts, rows = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.passages.of(seqs)
     return tuple(
         Job(turn, tuple(facts[seq]), attempts, rows[seq].count if seq in rows else 1)
@@ -362,14 +424,26 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
     Return None where a filter names an unknown speaker or session, or no metadata is as wanted, so that nothing can
     match. Raise DimensionMismatch where the query's vector has another dimension than the file's.
     """
-    speakers = raw.speakers.numbers([*query.names, *([] if query.speaker is None else [query.speaker])])
+    speakers = raw.speakers.numbers(_names_in(query))
     sessions = {} if query.session is None else raw.sessions.numbers([query.session])
+    among = None if query.where is None else np.array(raw.select(scope_of(query).listing), np.int64)
+    exclude = frozenset(raw.known(query.exclude).values())
+    return _resolved(query, speakers, sessions, dimension, among, exclude)
+
+
+def _resolved(
+    query: Query,
+    speakers: Mapping[str, int],
+    sessions: Mapping[str, int],
+    dimension: int,
+    among: NDArray[np.int64] | None = None,
+    exclude: frozenset[int] = frozenset(),
+) -> IndexQuery | None:
     speaker, session = speakers.get(query.speaker or ""), sessions.get(query.session or "")
     if (query.speaker is not None and speaker is None) or (query.session is not None and session is None):
         return None
     if query.vector is not None and len(query.vector) != dimension:
         raise DimensionMismatch(len(query.vector), dimension)
-    among = None if query.where is None else np.array(raw.select(scope_of(query).listing), np.int64)
     if among is not None and not len(among):
         return None
     return IndexQuery(
@@ -383,7 +457,7 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
         None if query.after is None else microseconds(query.after),
         speaker,
         session,
-        frozenset(raw.known(query.exclude).values()),
+        exclude,
         BM25 if query.bare else WEIGHTS,
         None if query.role is None else ROLES.index(query.role),
         among,

@@ -10,7 +10,6 @@ from itertools import takewhile
 
 from ..db.care_sql import drop_facts_of_others, drop_postings_without_segment, drop_rows_without_turn
 from ..db.meta import drop_meta
-from ..edges import threshold
 from ..errors import UNREADABLE
 from ..index.corpus import Interval
 from ..index.document import found_by
@@ -134,7 +133,7 @@ def _exchange(layers: Layers, stated: Sequence[StatedFacts]) -> None:
 def _drop(layers: Layers, fact_ids: Sequence[str]) -> None:
     """Delete facts, to which others may have been linked since the work began."""
     neighbours = layers.edges.erase(layers.facts.rows(fact_ids))
-    layers.edges.relink(neighbours, threshold(layers.meta("embedder") or ""))
+    layers.edges.relink(neighbours, layers.min_cosine)
     layers.facts.drop(fact_ids)
 
 

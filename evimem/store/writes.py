@@ -18,8 +18,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ..db.dialect import Query
+from ..db.meta import asking_meta
+from ..db.place_sql import ANY_FORGOTTEN
 from ..db.tables import Tables
-from ..edges import threshold
 from ..errors import TurnConflict
 from ..index.corpus import Interval
 from ..index.document import Document, found_by
@@ -43,6 +45,7 @@ from .trace_table import insert_trace
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
 # others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
 LINK_NOW = 4_096
+Pending: TypeAlias = "Callable[[], dict[int, tuple[str, ...]]]"  # kinds of jobs by turn, once it is committed
 Found: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # what turns are found by, by the identity of their entry
 AT_ONCE = 256  # turns that a transaction stores, in some hundredths of a second; one call stores no more
 CHARACTERS_AT_ONCE = 1 << 18  # of their texts together
@@ -86,9 +89,9 @@ def write(
         entries = [last[entry.turn.id] for entry in entries]
     if not gone:
         entries = entries[: _at_once(handle.db, entries, REPLACED_AT_ONCE if replace else AT_ONCE)]
-    found = _found_by(layers, entries)
+    found = _found_by(entries)
     erasure = _erasure(layers)
-    with handle.writing():
+    with handle.writing(*_asking(layers, entries)):
         stale = _stale(layers, entries) if replace else {}
         left = list(layers.raw.known(gone).values())
         if erased := [*stale.values(), *left]:
@@ -98,20 +101,26 @@ def write(
         if erased:
             erasure.taken({stale[entry.turn.id]: seq for seq, entry in written if entry.turn.id in stale})
             handle.ann.drop()  # as in `_erase`
-        if written:
-            _derive(layers, written)
+        pending = _derive(layers, written)
     if erased:
         statuses = _purged(handle, erasure, statuses)
-    report = _report(handle, statuses, written, len(left))
+    report = _report(handle, statuses, written, pending, len(left))
     if len(statuses) < given:
         handle.db.give_way()
     return report
 
 
-def _found_by(layers: Layers, entries: Sequence[Entry]) -> Found:
-    """Return what turns are found by that may be new: derived before others have to wait."""
-    held = zip(entries, layers.raw.holds([entry.turn for entry in entries]), strict=True)
-    return {id(entry): found_by(entry.turn) for entry, same in held if not same}
+def _asking(layers: Layers, entries: Sequence[Entry]) -> list[Query]:
+    """Return what is asked to store turns, before anything is written."""
+    others = (asking_meta(layers.db, "clock"), ANY_FORGOTTEN, layers.passages.asking(), *layers.segments.asking(None))
+    return [*layers.raw.expect([entry.turn for entry in entries]), *others]
+
+
+def _found_by(entries: Sequence[Entry]) -> Found:
+    """Return what turns are found by that are new: derived before others have to wait."""
+    return {
+        id(entry): found_by(entry.turn) for entry in entries if entry.jobs or entry.facts or entry.vectors is not None
+    }
 
 
 def _at_once(db: Tables, entries: Sequence[Entry], most: int) -> int:
@@ -124,35 +133,40 @@ def _at_once(db: Tables, entries: Sequence[Entry], most: int) -> int:
 
 def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
     """See `Keeper.continue_session`."""
-    layers, found = handle.layers, _found_by(handle.layers, more.entries)
-    with handle.writing():
+    layers, found = handle.layers, _found_by(more.entries)
+    with handle.writing(*_asking(layers, more.entries)):
         if sequence.state(layers, more.session) != more.state:
             return None
         statuses, written = _write_all(layers, more.entries, found, frozenset(), strict=more.strict)
         again = {more.again[entry.turn.id]: seq for seq, entry in written if entry.turn.id in more.again}
         sequence.fill(layers, more.session, again)
         sequence.keep_calls(layers, more.session, more.calls)
-        if written:
-            _derive(layers, written)
-        else:
+        pending = _derive(layers, written)
+        if not written:
             layers.count_commit()
         state = sequence.state(layers, more.session)
-    return _report(handle, statuses, written), state
+    return _report(handle, statuses, written, pending), state
 
 
-def _derive(layers: Layers, written: Sequence[tuple[int, Entry]]) -> None:
-    """Link and seal what a transaction has stored."""
+def _derive(layers: Layers, written: Sequence[tuple[int, Entry]]) -> Pending:
+    """Link what a transaction has stored; return what returns, after it, the kinds of jobs that are left of turns."""
+    if not written:
+        return dict
     layers.jobs.fail("link", _link(layers, written).failed)
-    layers.segments.seal(layers.passages.high_water)
     layers.count_commit()
+    return layers.jobs.open_kinds([seq for seq, _ in written])
 
 
 def _report(
-    handle: StoreHandle, statuses: Sequence[TurnStatus], written: Sequence[tuple[int, Entry]], erased: int = 0
+    handle: StoreHandle,
+    statuses: Sequence[TurnStatus],
+    written: Sequence[tuple[int, Entry]],
+    kinds: Pending,
+    erased: int = 0,
 ) -> AddReport:
     if written:
         handle.after_commit()
-    opened = handle.layers.jobs.open_kinds([seq for seq, _ in written]) if written else {}
+    opened = kinds()
     pending = {entry.turn.id: opened[seq] for seq, entry in written if seq in opened}
     facts = sum(len(entry.facts) for _, entry in written)
     return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, erased)
@@ -217,6 +231,8 @@ def _store(layers: Layers, new: Sequence[tuple[Entry, Attempt[tuple[Document, ..
     given = layers.passages.assign([(place.seq, len(some)) for place, some in zip(places, rows, strict=True)])
     numbered = (zip(numbers, some, strict=True) for numbers, some in zip(given, rows, strict=True))
     layers.segments.insert(dict(chain.from_iterable(numbered)))
+    if given:
+        layers.segments.seal(given[-1].last)
     for kind, seqs in queued.items():
         layers.jobs.enqueue(kind, seqs)
     for kind, whys in failed.items():
@@ -241,7 +257,7 @@ def _purged(handle: StoreHandle, erasure: Erasure, statuses: Sequence[TurnStatus
 
 
 def _erasure(layers: Layers) -> Erasure:
-    return Erasure(layers, threshold(layers.meta("embedder") or ""), LINK_NOW)
+    return Erasure(layers, LINK_NOW)
 
 
 def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> int:
@@ -309,7 +325,7 @@ def _settle_facts(layers: Layers, kind: JobKind, found: Sequence[tuple[int, Entr
     if outdated:
         read.replaced = True
         neighbours = layers.edges.erase(layers.facts.rows(outdated))  # an edge or vector holds the facts that leave
-        layers.edges.relink(neighbours, threshold(layers.meta("embedder") or ""))
+        layers.edges.relink(neighbours, layers.min_cosine)
     layers.facts.exchange(outdated, stated)
     dated = {one.seq for one in stated if any(fact.event for fact in one.facts)}
     read.happens |= {seq: events(facts) for seq, facts in layers.facts.of_turns([*before | dated]).items()}
@@ -455,7 +471,7 @@ def _link_all(layers: Layers, entries: Sequence[Entry]) -> bool:
     rows = layers.facts.rows([fact.id for entry in entries for fact in entry.facts])
     vectors = np.concatenate([entry.fact_vectors for entry in entries])
     try:
-        return layers.edges.link(rows, vectors, threshold(layers.meta("embedder") or ""))
+        return layers.edges.link(rows, vectors, layers.min_cosine)
     except BaseException:
         layers.edges.drop_cache()  # what is undone in the file is not in memory
         raise

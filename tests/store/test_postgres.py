@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -284,9 +285,43 @@ def test_how_often_a_call_waits_for_the_server(postgres: str, user: str) -> None
     with evimem.open(postgres, user=user) as memory:
         memory.extend(load_example("friends")[:100])
         memory.enrich()
-        memory.search("Porto")
-        assert waits(memory, lambda: memory.search("Porto")) <= 11
-        assert waits(memory, lambda: memory.add("Mira", "Hello.", time="2031-03-12T18:20")) <= 16
+        memory.ask("When did Mira adopt her puppy?")
+        assert waits(memory, lambda: memory.search("Where is Porto?")) == 2
+        assert waits(memory, lambda: memory.block("Where does Mira live?")) == 4
+        assert waits(memory, lambda: memory.ask("When did Mira adopt her puppy?")) == 8
+        assert waits(memory, lambda: memory.add("Mira", "Hello.", time="2031-03-12T18:20")) == 3
+        assert waits(memory, lambda: memory.extend(load_example("friends")[100:], strict=True)) == 3
+    with evimem.open(postgres, user=user) as memory:
+        assert memory._core.store.db.round_trips == 2  # type: ignore[attr-defined]
+
+
+def test_what_was_expected_and_is_no_longer_so_is_asked_again(postgres: str, tmp_path: Path) -> None:
+    chance, said = Random(11), load_example("friends")[:60]
+    ids = [f"t{number}" for number in range(12)]
+    with both(postgres, tmp_path) as (file, served), evimem.open(postgres, user=str(tmp_path)) as other:
+        for _ in range(25):
+            turn = replace(chance.choice(said), id=chance.choice(ids), speaker=chance.choice(["Mira", "Tomas", "Ana"]))
+            change = chance.choice(["add", "add", "forget", "enrich"])
+            gone = [one for one in ids_of(file) if one == turn.id] or ids_of(file)[:1]
+            for memory in (file, chance.choice([served, other])):
+                if change == "add":
+                    memory.extend([turn], replace=True)
+                elif change == "enrich":
+                    memory.enrich()
+                else:
+                    memory.forget(turns=gone)
+            for memory in (served, other):
+                kept = ids_of(file)
+                assert ids_of(memory) == kept
+                for question in ("Where does Mira live?", "What did Ana say of Tomas?"):
+                    assert memory.search(question, k=5) == file.search(question, k=5)
+                assert memory.facts(turns=kept) == file.facts(turns=kept)
+                assert [memory.neighbours(one) for one in kept[:3]] == [file.neighbours(one) for one in kept[:3]]
+                assert memory.ask("Where does Mira live?").text == file.ask("Where does Mira live?").text
+
+
+def ids_of(memory: evimem.Memory) -> list[str]:
+    return [turn.id for turn in memory.turns()]
 
 
 def test_threads_share_a_memory(postgres: str, user: str) -> None:
