@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -118,6 +119,10 @@ def test_a_tenant_without_its_proof_is_an_error_and_not_no_rows(store: Any, tmp_
 def test_a_table_that_was_left_on_a_connection_gets_nothing_of_the_next_user(
     store: Any, served: str, tmp_path: Any
 ) -> None:
+    server = store.db._server
+    server._places = threading.BoundedSemaphore(1)
+    while server._idle:
+        server._idle.pop().close()
     with store.db.writing():
         store.db.execute("CREATE TEMPORARY TABLE turn AS SELECT * FROM turn")
     with evimem.open(served, user=f"{tmp_path}/next") as memory:
