@@ -25,6 +25,11 @@ def whole_turns(db: Tables, seqs: Collection[int]) -> Query:
     return f"SELECT {_COLUMNS} WHERE {db.dialect.among('turn.seq')}", [db.dialect.values(seqs)]
 
 
+def ids_of(db: Tables, seqs: Collection[int]) -> Query:
+    """Return the query of (number, id) of turns."""
+    return db.selecting("turn", "seq, id", seq=seqs)
+
+
 def pages_of_turns(db: Tables, after: int, size: int) -> Iterator[list[Any]]:
     """Yield the same columns of every turn after a number, in order of arrival, so many at once."""
     return db.pages(f"SELECT {_COLUMNS} WHERE turn.seq > ? ORDER BY turn.seq LIMIT ?", (after,), size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,6 +16,7 @@ from ..db.text_columns import bindable, is_text, unbound
 from ..db.turn_sql import (
     drop_unused_names,
     first_last_and_count,
+    ids_of,
     listed_from_last,
     listed_numbers,
     listed_turns,
@@ -114,6 +115,26 @@ class DialoguePlace:
 BEGINNING = DialoguePlace(-(2**63), 0)
 
 
+class SeenNumbers:
+    """The numbers of ids as they were last read, by which what follows from them can be asked for at once."""
+
+    def __init__(self, db: Tables) -> None:
+        self._db = db
+        self._numbers: dict[str, int] = {}
+
+    def keep(self, found: Mapping[str, int]) -> None:
+        """Remember numbers by id."""
+        if len(self._numbers) > _MOST_NUMBERS:
+            self._numbers = {}
+        self._numbers |= found
+
+    def expect(self, turn_ids: Sequence[str], asked: Callable[[list[int]], Iterable[Query]]) -> None:
+        """Ask for the numbers of ids and, where each was seen, for what is `asked` with those that they had."""
+        found = [self._numbers.get(one, 0) if isinstance(one, str) else 0 for one in turn_ids]
+        if self._db.far and found and all(found):
+            self._db.ahead(numbers_of_ids(self._db, list(dict.fromkeys(turn_ids))), *asked(found))
+
+
 class RawLog:
     """Verbatim turns. A sequence number (`seq`) counts turns in order of arrival from 1; it is never used twice."""
 
@@ -121,22 +142,7 @@ class RawLog:
         self._db = db
         self.sessions: NameTable = NameTable(db, "session")
         self.speakers: NameTable = NameTable(db, "speaker")
-        self._numbers: dict[str, int] = {}  # of ids, as they were last read
-
-    def expect(self, turns: Sequence[Turn]) -> list[Query]:
-        """Return what is asked to store turns of whose ids, sessions and speakers most are not new."""
-        named = (self.sessions.asking(one.session for one in turns), self.speakers.asking(one.speaker for one in turns))
-        newest = [self._db.numbering(table) for table in ("turn", "session", "speaker")]
-        return [self._asking_held(turns), *(one for one in named if one), *newest]
-
-    def numbers_seen(self, turn_ids: Sequence[str]) -> list[int]:
-        """Return the numbers that these ids had when they were last read; none where one of them is not known."""
-        found = [self._numbers.get(one, 0) if isinstance(one, str) else 0 for one in turn_ids]
-        return found if all(found) else []
-
-    def asking_numbers(self, turn_ids: Iterable[str]) -> Query:
-        """Return the query that `known` asks."""
-        return numbers_of_ids(self._db, list(dict.fromkeys(filter(is_text, turn_ids))))
+        self.seen = SeenNumbers(db)
 
     def append(self, turns: Sequence[Turn]) -> list[TurnRows]:
         """Store validated turns; return their row numbers."""
@@ -158,18 +164,9 @@ class RawLog:
 
         The same moment with another offset is the same content: a memory may have got its timezone later.
         """
-        rows = self._db.rows(*self._asking_held(turns))
+        rows = self._db.rows(*_held(self._db, turns))
         kept = {turn_id: (stored, time) for turn_id, stored, time in rows}
         return [_is_kept(turn, *kept[turn.id]) if turn.id in kept else None for turn in turns]
-
-    def _asking_held(self, turns: Sequence[Turn]) -> Query:
-        ids = list(dict.fromkeys(turn.id for turn in turns if is_text(turn.id)))
-        return self._db.selecting("turn", "id, digest, time", id=ids)
-
-    def set_times(self, turns: Mapping[int, Turn]) -> None:
-        """Write the times of stored turns with the offsets of the turns as they are given; the moments are the same."""
-        rows = [(turn.time.isoformat(), digest(turn), seq) for seq, turn in turns.items()]
-        self._db.update("turn", "time, digest", "seq", rows)
 
     def find(self, turn_ids: Sequence[str]) -> list[int | None]:
         """Return the sequence number of each of these ids, None for an unknown one."""
@@ -184,16 +181,12 @@ class RawLog:
             if stored != turn_id:
                 raise StoreCorrupt(f"the index of ids leads from {turn_id!r} to another turn; run `evimem doctor`")
             found[turn_id] = int(seq)
-        self._keep_numbers(found)
+        self.seen.keep(found)
         return {turn_id: found[turn_id] for turn_id in named if turn_id in found}
 
     def ids(self, seqs: Sequence[int]) -> dict[int, str]:
         """Return the ids of these sequence numbers."""
-        return dict(self._db.rows(*self.asking_ids(seqs)))
-
-    def asking_ids(self, seqs: Sequence[int]) -> Query:
-        """Return the query that `ids` asks."""
-        return self._db.selecting("turn", "seq, id", seq=seqs)
+        return dict(self._db.rows(*ids_of(self._db, seqs)))
 
     def seqs(self, turn_ids: Sequence[str]) -> list[int]:
         """Return the sequence numbers of these ids. Raise UnknownTurn."""
@@ -206,18 +199,9 @@ class RawLog:
 
     def read(self, seqs: Sequence[int]) -> list[Turn]:
         """Return the turns of these sequence numbers, in the order asked."""
-        turns = {row[0]: _turn(row) for row in self._db.rows(*self.asking(seqs))} if seqs else {}
-        self._keep_numbers({turn.id: seq for seq, turn in turns.items()})
+        turns = {row[0]: _turn(row) for row in self._db.rows(*whole_turns(self._db, seqs))} if seqs else {}
+        self.seen.keep({turn.id: seq for seq, turn in turns.items()})
         return [turns[seq] for seq in seqs]
-
-    def asking(self, seqs: Sequence[int]) -> Query:
-        """Return the query that `read` asks."""
-        return whole_turns(self._db, seqs)
-
-    def _keep_numbers(self, found: Mapping[str, int]) -> None:
-        if len(self._numbers) > _MOST_NUMBERS:
-            self._numbers = {}
-        self._numbers |= found
 
     def intact(self, seqs: Sequence[int]) -> dict[int, Turn]:
         """Return those of these turns that are what was stored, by sequence number."""
@@ -235,15 +219,11 @@ class RawLog:
         for seq, near in self._db.rows(*turns_around(self._db, around, before, after)):
             around[seq].add(near)
         met = list(set().union(*around.values()))
-        self._db.ahead(self.asking(met))
+        self._db.ahead(whole_turns(self._db, met))
         places = self._dialogue_places(met)
         order = {seq: sorted(some, key=places.__getitem__) for seq, some in around.items()}
         turns = dict(zip(met, self.read(met), strict=True))
         return [tuple(turns[near] for near in order[seq]) for seq in seqs]
-
-    def asking_around(self, seqs: Sequence[int], before: int, after: int) -> Query:
-        """Return what `contexts` asks first."""
-        return turns_around(self._db, dict.fromkeys(seqs), before, after)
 
     def order(self, turn_ids: Sequence[str]) -> list[str]:
         """Return these ids in dialogue order, each once. Raise UnknownTurn."""
@@ -304,6 +284,24 @@ class RawLog:
         *ends, ((turns,),), names = self._db.rows_of(*counted, self.speakers.asking_all())
         first, last = (datetime.fromisoformat(rows[0][0]) if rows else None for rows in ends)
         return Roster(self.speakers.read(names), first, last, int(turns))
+
+
+def set_times(db: Tables, turns: Mapping[int, Turn]) -> None:
+    """Write the times of stored turns with the offsets of the turns as they are given; the moments are the same."""
+    rows = [(turn.time.isoformat(), digest(turn), seq) for seq, turn in turns.items()]
+    db.update("turn", "time, digest", "seq", rows)
+
+
+def asked_to_store(raw: RawLog, db: Tables, turns: Sequence[Turn]) -> list[Query]:
+    """Return what `RawLog` asks to store turns of whose ids, sessions and speakers most are not new."""
+    named = (raw.sessions.asking(one.session for one in turns), raw.speakers.asking(one.speaker for one in turns))
+    newest = [db.numbering(table) for table in ("turn", "session", "speaker")]
+    return [_held(db, turns), *(one for one in named if one), *newest]
+
+
+def _held(db: Tables, turns: Sequence[Turn]) -> Query:
+    ids = list(dict.fromkeys(turn.id for turn in turns if is_text(turn.id)))
+    return db.selecting("turn", "id, digest, time", id=ids)
 
 
 def _bounds(listing: Listing) -> tuple[int | None, int | None]:

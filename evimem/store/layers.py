@@ -9,6 +9,7 @@ from typing import TypeVar
 from ..db.dialect import Query
 from ..db.meta import count_up, drop_meta, drop_meta_under, meta, set_meta
 from ..db.tables import Tables
+from ..db.turn_sql import whole_turns
 from ..edges import EdgeGraph, threshold
 from ..errors import StoreError
 from ..index.corpus import ROLES, IndexRow, Interval
@@ -63,7 +64,7 @@ class Layers:
 
     def expect(self, seqs: Sequence[int], *others: Query) -> None:
         """Ask for turns and their facts, which are likely to be read in this transaction, before it waits for these."""
-        self.db.ahead(*others, *((self.raw.asking(seqs), self.facts.asking(seqs)) if seqs else ()))
+        self.db.ahead(*others, *((whole_turns(self.db, seqs), self.facts.asking(seqs)) if seqs else ()))
 
     def derive(self, write: Callable[[Sequence[T]], object], given: Sequence[T]) -> list[str | None]:
         """Write what is derived of several turns, as parts of a transaction; return, for each, the type of its error.

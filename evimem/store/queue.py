@@ -89,7 +89,11 @@ class Jobs:
 
     def waits(self, kind: JobKind, seqs: Collection[int]) -> list[int]:
         """Return of which of these turns a job of a kind is pending."""
-        return [seq for (seq,) in self._db.select("job", "seq", kind=[kind], state=["pending"], seq=seqs)]
+        return [seq for (seq,) in self._db.rows(*self.asking_waits(kind, seqs))]
+
+    def asking_waits(self, kind: JobKind, seqs: Collection[int]) -> Query:
+        """Return the query that `waits` asks."""
+        return self._db.selecting("job", "seq", kind=[kind], state=["pending"], seq=seqs)
 
     def complete(self, kind: JobKind, seqs: Collection[int]) -> None:
         """Take finished jobs off the queue; those of kind "extract" stay as done."""

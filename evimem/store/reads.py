@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..db.dialect import Query as DbQuery
 from ..db.schema import MIGRATIONS
+from ..db.turn_sql import ids_of, turns_around, whole_turns
 from ..edges import ranked
 from ..errors import DimensionMismatch, StoreCorrupt
 from ..extract.labels import statements
@@ -77,7 +78,7 @@ def _expected(handle: StoreHandle, query: Query, *others: DbQuery) -> tuple[obje
         return None
     depends, found = _depends(handle, query), _looked_up(handle, corpus, resolved).best(query.k)
     named = (raw.speakers.asking(_names_in(query)), query.session and raw.sessions.asking([query.session]))
-    asked = (*others, *handle.asking(), *(one for one in named if one), raw.asking_ids(_beside(found)))
+    asked = (*others, *handle.asking(), *(one for one in named if one), ids_of(handle.db, _beside(found)))
     handle.layers.expect([one.turn for one in found], *asked)
     return depends, found
 
@@ -128,7 +129,7 @@ def _recalled(handle: StoreHandle, query: Query, expected: tuple[object, list[Ra
     else:
         found = _looked_up(handle, corpus, resolved).best(query.k)
     seqs = [one.turn for one in found]
-    layers.expect(seqs, layers.raw.asking_ids(_beside(found)))
+    layers.expect(seqs, ids_of(handle.db, _beside(found)))
     turns, facts, ids = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.raw.ids(_beside(found))
     neighbours = [tuple(ids[seq] for seq in one.neighbours) for one in found]
     spans = [corpus.passage(one.position, turn.text) for one, turn in zip(found, turns, strict=True)]
@@ -142,8 +143,7 @@ def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int, scope: Scop
     """See `Store.expand`."""
     layers = handle.layers
     with layers.db.reading():
-        if met := layers.raw.numbers_seen(turn_ids):
-            layers.db.ahead(layers.raw.asking_numbers(turn_ids), *layers.edges.asking(met))
+        layers.raw.seen.expect(turn_ids, layers.edges.asking)
         seeds = layers.raw.seqs(turn_ids)
         links, within = layers.edges.around(seeds), _within(layers, scope)
         best = ranked(seeds, [link for link in links if within is None or link.target in within], limit)
@@ -160,8 +160,7 @@ def read(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
     """See `Store.read`."""
     raw = handle.layers.raw
     with handle.db.reading():
-        if met := raw.numbers_seen(turn_ids):
-            handle.db.ahead(raw.asking_numbers(turn_ids), raw.asking(met))
+        raw.seen.expect(turn_ids, lambda met: [whole_turns(handle.db, met)])
         return tuple(raw.read(raw.seqs(turn_ids)))
 
 
@@ -169,6 +168,7 @@ def find(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn | None, ...
     """See `Store.find`."""
     raw = handle.layers.raw
     with handle.db.reading():
+        raw.seen.expect(turn_ids, lambda met: [whole_turns(handle.db, met)])
         seqs = raw.find(turn_ids)
         found = [seq for seq in seqs if seq is not None]
         turns = dict(zip(found, raw.read(found), strict=True))
@@ -179,8 +179,7 @@ def contexts(handle: StoreHandle, turn_ids: Sequence[str], before: int, after: i
     """See `Store.contexts`."""
     with handle.db.reading():
         raw = handle.layers.raw
-        if met := raw.numbers_seen(turn_ids):
-            handle.db.ahead(raw.asking_numbers(turn_ids), raw.asking_around(met, before, after))
+        raw.seen.expect(turn_ids, lambda met: [turns_around(handle.db, dict.fromkeys(met), before, after)])
         return tuple(raw.contexts(raw.seqs(turn_ids), before, after))
 
 
@@ -194,8 +193,7 @@ def facts(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
     """See `Store.facts`."""
     layers = handle.layers
     with layers.db.reading():
-        if met := layers.raw.numbers_seen(turn_ids):
-            layers.db.ahead(layers.raw.asking_numbers(turn_ids), layers.facts.asking(met))
+        layers.raw.seen.expect(turn_ids, lambda met: [layers.facts.asking(met)])
         seqs = layers.raw.seqs(turn_ids)
         found = layers.facts.of_turns(seqs)
     return tuple(fact for seq in seqs for fact in found[seq])
@@ -286,6 +284,7 @@ def waiting(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> froz
     """See `Keeper.waiting`."""
     layers = handle.layers
     with layers.db.reading():
+        layers.raw.seen.expect(turn_ids, lambda met: [layers.jobs.asking_waits(kind, met)])
         seqs = {seq: turn_id for turn_id, seq in layers.raw.known(turn_ids).items()}
         return frozenset(seqs[seq] for seq in layers.jobs.waits(kind, list(seqs)))
 

@@ -19,6 +19,7 @@ from ..index.passages import passages
 from ..index.segments import Stored, stored
 from ..protocols import Extractor
 from ..raw import LocalTimes, TurnRows, instant, set_instants, settle_timezone, wrong_instants
+from ..raw.turn_log import set_times
 from ..types.attempt import Attempt, attempt
 from ..types.values import Fact, Turn
 from ..types.vectors import Packed, is_packed
@@ -101,8 +102,8 @@ def _in_zone(layers: Layers, turns: Mapping[int, Turn], times: LocalTimes) -> di
     for seq, turn in turns.items():
         with suppress(OverflowError):  # at the edge of the calendar it stays as it is
             found[seq] = replace(turn, time=times.read(turn.time))
-    layers.raw.set_times(
-        {seq: turn for seq, turn in found.items() if turn.time.isoformat() != turns[seq].time.isoformat()}
+    set_times(
+        layers.db, {seq: turn for seq, turn in found.items() if turn.time.isoformat() != turns[seq].time.isoformat()}
     )
     return found
 

@@ -27,6 +27,7 @@ from ..index.corpus import Interval
 from ..index.document import Document, found_by
 from ..index.fact_table import StatedFacts
 from ..raw import MemoryClock, instant, is_same
+from ..raw.turn_log import asked_to_store
 from ..types.attempt import Attempt
 from ..types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Listing
@@ -113,7 +114,7 @@ def write(
 def _asking(layers: Layers, entries: Sequence[Entry]) -> list[Query]:
     """Return what is asked to store turns, before anything is written."""
     others = (asking_meta(layers.db, "clock"), ANY_FORGOTTEN, layers.passages.asking(), *layers.segments.asking(None))
-    return [*layers.raw.expect([entry.turn for entry in entries]), *others]
+    return [*asked_to_store(layers.raw, layers.db, [entry.turn for entry in entries]), *others]
 
 
 def _found_by(entries: Sequence[Entry]) -> Found:
