@@ -39,10 +39,11 @@ def a_reply_can_delete_turns() -> None:
         doomed.extend(["t1"] * ('"delete"' in text))
         return honest(text, turn, *more)
 
-    def settled(self: SqliteStore, kind: Any, entries: Any) -> None:
-        with suppress(UnknownTurn):  # it is gone already
-            self.forget(["t1"] if doomed else [])
-        settle(self, kind, entries)
+    def settled(self: SqliteStore, kind: Any, entries: Any) -> int:
+        if doomed:
+            with suppress(UnknownTurn):  # it is gone already
+                self.forget(["t1"])
+        return settle(self, kind, entries)
 
     put(extract_facts, "read_extraction", read)
     put(SqliteStore, "settle", settled)
