@@ -68,7 +68,7 @@ _MEASURES = (
     (re.compile(rf"\bhow\s+{_any('questions.size_questions')}\b", re.IGNORECASE), SIZE),
 )
 _ORDINALS: dict[str, int] = {
-    word: number for word, number in ENGLISH.table("times.ordinals").items() if 2 <= number <= 10
+    word: number for word, number in ENGLISH.table("dates.ordinals").items() if 2 <= number <= 10
 }
 ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b(?!\s+(?:of|to|time)\b)", re.IGNORECASE)
 _DAYS = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}  # mean lengths

@@ -115,8 +115,8 @@ _SENTENCE_END = re.compile(r"[.!?:]\s")
 _WORD_CHARACTER = re.compile(r"\w")
 _NAME_PARTS = re.compile("[\\w\u0900-\u0dff]+")  # with Indic vowel signs
 _NOT_NAMES = _HONORIFICS.union(
-    ENGLISH.words("times.weekdays"),
-    ENGLISH.words("times.months"),
+    ENGLISH.words("common.weekdays"),
+    ENGLISH.words("common.months"),
     ENGLISH.words("questions.not_names"),
     ENGLISH.words("questions.nationalities"),
     ENGLISH.words("word_classes.auxiliaries.common"),

@@ -22,14 +22,12 @@ Where English is ambiguous, these conventions hold, always counted from the day 
   `date_order` says, else its language or the country of the timezone. 6/9/2023 is no date where none of these tells.
   With dots the day is first, 9.6.2023, but where the order is "mdy".
 * Seasons are northern and meteorological, holidays those of the United States where countries differ, and nights end
-  at midnight. The words are English (`lang/en`). A text in another language is read by `other_languages`, whose
-  conventions differ where those of the language do.
+  at midnight. These are the conventions of English; those of another language differ where its table says so.
 """
 
 from ..types.values import DateOrder
-from .cues import mentions_time
 from .date_order import Conventions, Weekday
-from .find_times import Located, find_times, locate_times
+from .find_times import Located, find_times, locate_times, mentions_time
 from .render import onset, render
 
 __all__ = [

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from ..lang import ENGLISH
 from ..types.values import Granularity
-from .lexicon import UNITS, WEEKDAYS, Quantity
+from .lexicon import Quantity
 
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
@@ -243,13 +243,6 @@ def third_of(whole: TimeInterval, index: int) -> TimeInterval | None:
     return span(edges[index], edges[index + 1])
 
 
-def nth_in(whole: TimeInterval, n: int, words: str) -> TimeInterval | None:
-    """Return the n-th week, weekend, weekday, half or other unit of an interval; n = -1 is the last."""
-    return nth_part(
-        whole, n, WEEKDAYS[words] if words in WEEKDAYS else "half" if words == "half" else UNITS[words].name
-    )
-
-
 def nth_part(whole: TimeInterval, n: int, name: str | int) -> TimeInterval | None:
     """Return the n-th of the units of a name, or of a weekday, in an interval; n = -1 is the last.
 
@@ -330,7 +323,7 @@ class Clock:
 
 
 PARTS: dict[str, tuple[int, int]] = {
-    name: (first, last) for name, (first, last) in ENGLISH.table("times.parts_of_day").items()
+    name: (first, last) for name, (first, last) in ENGLISH.table("dates.parts_of_day").items()
 }
 
 

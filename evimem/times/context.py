@@ -11,87 +11,38 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Protocol
 
-from ..lang import ENGLISH
 from ..types.values import DateOrder
 from .calendar import DAY, TimeInterval, midnight, waking_day
 from .date_order import Weekday
-from .lexicon import (
-    FOLLOWED,
-    PREVIOUS,
-    PREVIOUS_WORDS,
-    UPCOMING,
-    UPCOMING_WORDS,
-    Pattern,
-    UnitCount,
-    one_of,
-    unit_counts,
-)
+from .forms import DateGrammar
+from .lexicon import DateWords
 
 BACK, PERHAPS_BACK, PRESENT, AHEAD = -2, -1, 1, 2  # how a sentence looks at a time; 0 is unknown
 FAR = 64  # characters from a cue at which it may belong to another clause
 REACH = 160  # characters of a sentence that are read for its tense, on each side: bounds the work on long sentences
 GOVERNED = 12  # characters after "will" or "going to" in which a past form belongs to it ("will have left")
-
-_SUBJECT = "(?:i|you|we|they|he|she|it)"
-# In the order of the alternatives the first that matches wins: "planning to" before "planning", "is" before "is going".
-_AHEAD = (
-    rf"got (?:an?|my|our|the) (?:\w{{2,12}} )?{one_of(ENGLISH.words('times.arranged'))}\b"
-    r"|(?:is|are|'s) (?:still |back )?on(?=[,.!?]|$)"
-    r"|(?:\A|(?<=[,.!?;] ))(?:not |just |still |also )?"
-    rf"(?!{one_of(ENGLISH.words('times.not_progressive'))}\b)[a-z]{{2,}}ing\b"
-    rf"|plan(?:s|ning|ned)? (?:to|on|for|a)|going (?:to(?! the\b| a\b| my\b)|on a|a)\b"
-    rf"|{one_of(ENGLISH.words('times.ahead'))}"
-    rf"|(?:\A|(?<=[,.!?] )){one_of(ENGLISH.words('times.invitations'))}"
-    rf"|{one_of(ENGLISH.words('times.progressive_subjects'))}(?: {_SUBJECT})? (?:not |just |also |all |both )?"
-    r"(?!going to (?:the|a|my)\b)[a-z]{2,}ing"
-)
-# "The shop's closed till May" tells of now.
-_STATE = r"(?:is|are|am|it's|that's|we're|they're|you're|i'm|im|\w{1,16}'s) (?:not )?[a-z]{2,}ed"
-_ED = rf"(?!{one_of(ENGLISH.words('times.not_past'))})[a-z]{{2,}}ed"
-# "I got a slot on 5 May" tells of what one has, "I got married" of what is over.
-_HAVING = r"got (?:an?|the|my|our|his|her|their)"
-_BACK = (
-    rf"got (?!{one_of(ENGLISH.words('times.moving_verbs'))}\b)[a-z]{{2,16}}ed"
-    rf"|{_SUBJECT}'d (?:had|been|already|\w+ed)|(?!{_HAVING}\b){one_of(ENGLISH.words('times.back'))}"
-    rf"|{_SUBJECT} (?!{one_of(ENGLISH.words('times.ahead'))}\b){_ED}"
-)
-# "-ed" without a subject before it may be a participle, and what was said may lie ahead.
-_PERHAPS_BACK = rf"{_HAVING}|{_ED}|{one_of(ENGLISH.words('times.perhaps_back'))}"
-_PRESENT = one_of(ENGLISH.words("times.present"))
-_CUE = Pattern(
-    rf"(?<![\w'])(?:(?P<ahead>{_AHEAD})|(?P<state>{_STATE})|(?P<back>{_BACK})|(?P<perhaps>{_PERHAPS_BACK})"
-    rf"|(?P<present>{_PRESENT}))(?!\w)"
-    r"|(?P<will>'ll\b)"
-)
-LOOKS = {"ahead": AHEAD, "state": PRESENT, "back": BACK, "perhaps": PERHAPS_BACK, "present": PRESENT, "will": AHEAD}
-_RESCHEDULED = Pattern(
-    rf"\b{one_of(ENGLISH.words('times.reschedule_verbs'))}\b(?: (?!and\b|but\b)[\w'-]+){{0,6}}?"
-    r" (?:to|until|till|for) (?:the )?$"
-)
-_TOLD_OF = Pattern(rf"\b{one_of(ENGLISH.words('times.told_of'))} (?:from|of|for) (?:the )?\Z")
-_NEXT_CLAUSE = Pattern(rf",? (?:and|but|so) (?:now )?{_SUBJECT}\b")
-_SENTENCE_END = re.compile(r"[.!?;:\n](?=\s|$)|\|")
-_CLAUSE_END = re.compile(r"[,:;()]")
-_HABITUAL = Pattern(rf"\b{one_of(ENGLISH.words('times.habitual'))}\b")
+# How the cues look, and their rank: one that is surer outweighs what only ends like a verb, and both a present.
+LOOKS = {
+    "ahead": (AHEAD, 0), "state": (PRESENT, 0), "back": (BACK, 0), "perhaps": (PERHAPS_BACK, 0), "now": (PRESENT, 0),
+    "will": (AHEAD, 0), "like_will": (PRESENT, 1), "like_was": (PERHAPS_BACK, 1), "is": (PRESENT, 2),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A word or phrase that looks back or ahead, its half-open range of characters, and how it looks.
-
-    `direction` is BACK, PRESENT (now or what may come) or AHEAD.
-    """
+    """A word or phrase that looks back or ahead: its half-open range of characters, how it looks, and its rank."""
 
     start: int
     end: int
     direction: int
+    rank: int
 
 
 _start = attrgetter("start")
 
 
 @dataclass(frozen=True)
-class Context:
+class Said:
     """A text as written and folded, the naive time it was said at, what "last Friday" and "6/9" mean in it.
 
     `year` is another year than that of saying, where the chat is speaking of one.
@@ -100,9 +51,15 @@ class Context:
     text: str
     folded: str
     now: datetime
-    weekday: Weekday
+    grammar: DateGrammar
+    weekday: Weekday = "recent"
     date_order: DateOrder | None = None
     year: int | None = None
+
+    @property
+    def words(self) -> DateWords:
+        """What the words of the language stand for."""
+        return self.grammar.words
 
     @cached_property
     def today(self) -> datetime:
@@ -113,46 +70,19 @@ class Context:
         """The day that "today" and "tonight" mean: before 4 o'clock it has not ended for one who is awake."""
         return waking_day(self.now)
 
-    @cached_property
-    def counts(self) -> tuple[UnitCount, ...]:
-        """The numbers of units in the text, in order."""
-        return tuple(unit_counts(self.folded))
+    def at(self, name: str, end: int) -> re.Match[str] | None:
+        """Return the match of a pattern of the language at an index."""
+        return self.grammar.pattern(name).match(self.folded, end)
 
-    def counts_between(self, start: int, end: int) -> tuple[UnitCount, ...]:
-        """Return the numbers of units that begin in a range, in order."""
-        return self.counts[bisect_left(self.counts, start, key=_start) : bisect_left(self.counts, end, key=_start)]
+    def before(self, name: str, start: int, reach: int = FAR) -> re.Match[str] | None:
+        """Return the match of a pattern of the language that ends at an index."""
+        return self.grammar.pattern(name).search(self.folded, max(0, start - reach), start)
+
+    # -- sentences and clauses
 
     @cached_property
     def _sentence_ends(self) -> list[int]:
-        return [match.end() for match in _SENTENCE_END.finditer(self.folded)]
-
-    @cached_property
-    def _found_cues(self) -> dict[tuple[int, int], list[Cue]]:
-        return {}
-
-    def _cues(self, first: int, last: int) -> list[Cue]:
-        """Return the cues of a sentence in order, without past forms that belong to a "will" or "going to"."""
-        if (first, last) not in self._found_cues:
-            cues: list[Cue] = []
-            for match in _CUE.regex.finditer(self.folded, first, last):
-                if match[0] == "sat" and self.capital(match.start()):
-                    continue  # the weekday
-                direction = LOOKS[str(match.lastgroup)]
-                governed = (
-                    direction < 0 and cues and cues[-1].direction > 0 and match.start() - cues[-1].end <= GOVERNED
-                )
-                if not governed:
-                    cues.append(Cue(match.start(), match.end(), direction))
-            self._found_cues[first, last] = cues
-        return self._found_cues[first, last]
-
-    def capital(self, at: int) -> bool:
-        """Return whether the text has a capital letter at an index."""
-        return self.text[at].isupper()
-
-    def complete(self, at: int) -> bool:
-        """Return whether an expression may end at an index: no noun follows of which it would be a part."""
-        return FOLLOWED.regex.match(self.folded, at, at + 24) is not None
+        return [match.end() for match in self.grammar.sentence_end.finditer(self.folded)]
 
     def sentence(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the sentence around a range, at most REACH characters more on each side."""
@@ -164,58 +94,96 @@ class Context:
         before, after = bisect_right(ends, start), bisect_right(ends, end)
         return ends[before - 1] if before else 0, ends[after] if after < len(ends) else len(self.folded)
 
-    def habitual(self, start: int, end: int) -> bool:
-        """Return whether the clause around a range is about what happens again and again."""
-        return _HABITUAL.regex.search(self.folded, *self.clause(start, end)) is not None
-
-    def recurs(self, start: int, end: int) -> bool:
-        """Return whether the sentence around a range is about what happens again and again."""
-        return _HABITUAL.regex.search(self.folded, *self.sentence(start, end)) is not None
+    def same_sentence(self, start: int, end: int) -> bool:
+        """Return whether two places are in one sentence, the first before the second."""
+        return self._whole_sentence(start, start) == self._whole_sentence(end, end)
 
     def clause(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the clause around a range: the sentence up to the nearest commas."""
         first, last = self.sentence(start, end)
-        before = [match.end() for match in _CLAUSE_END.finditer(self.folded, first, start)]
-        after = _CLAUSE_END.search(self.folded, end, last)
+        before = [match.end() for match in self.grammar.clause_end.finditer(self.folded, first, start)]
+        after = self.grammar.clause_end.search(self.folded, end, last)
         return before[-1] if before else first, after.start() if after else last
+
+    def capital(self, at: int) -> bool:
+        """Return whether the text has a capital letter at an index."""
+        return self.text[at].isupper()
+
+    def complete(self, at: int) -> bool:
+        """Return whether an expression may end at an index: no noun follows of which it would be a part."""
+        followed = self.grammar.pattern("followed").match(self.folded, at, at + 24)
+        return followed is not None or not self.grammar.has_patterns
+
+    def habitual(self, start: int, end: int) -> bool:
+        """Return whether the clause around a range is about what happens again and again."""
+        return self.grammar.pattern("habitual").search(self.folded, *self.clause(start, end)) is not None
+
+    def recurs(self, start: int, end: int) -> bool:
+        """Return whether the sentence around a range is about what happens again and again."""
+        return self.grammar.pattern("habitual").search(self.folded, *self.sentence(start, end)) is not None
 
     def rescheduled(self, start: int, end: int) -> bool:
         """Return whether something was moved to the time at a range: "we moved the exam to the 5th"."""
-        return _RESCHEDULED.regex.search(self.folded[self.sentence(start, end)[0] : start]) is not None
+        return self.grammar.pattern("rescheduled").search(self.folded[self.sentence(start, end)[0] : start]) is not None
 
-    def _follows_past(self, first: int) -> bool:
-        """Return whether the sentence before one that begins at an index looks back: "CRAWLED. Thursday"."""
-        if first < 2 or self.folded[first - 1] == "\n":
-            return False
-        before = self._cues(*self._whole_sentence(first - 2, first - 2))
-        return bool(before) and all(cue.direction < 0 for cue in before)
 
-    def _is_told(self, start: int) -> bool:
-        """Return whether something that is over is of the time at an index: "the score from Thursday"."""
-        return _TOLD_OF.regex.search(self.folded, max(0, start - FAR), start) is not None
+@dataclass(frozen=True)
+class Context(Said):
+    """What was said, and how its sentences look at their times."""
+
+    @cached_property
+    def _found_cues(self) -> dict[tuple[int, int], list[Cue]]:
+        return {}
+
+    def _cues(self, first: int, last: int) -> list[Cue]:
+        """Return the cues of a sentence in order, without past forms that belong to a "will" or "going to"."""
+        if (first, last) not in self._found_cues:
+            cues: list[Cue] = []
+            for match in self.grammar.tense.finditer(self.folded, first, last):
+                if match[0] == "sat" and self.capital(match.start()):
+                    continue  # the weekday
+                direction, rank = LOOKS[str(match.lastgroup)]
+                governed = (
+                    direction < 0 and cues and cues[-1].direction > 0 and match.start() - cues[-1].end <= GOVERNED
+                )
+                if not (governed and self.grammar.governs) and self.grammar.is_verb(match):
+                    cues.append(Cue(match.start(), match.end(), direction, rank))
+            self._found_cues[first, last] = cues
+        return self._found_cues[first, last]
 
     def _nearest(self, cues: list[Cue], within: tuple[int, int], start: int, end: int) -> tuple[int, int]:
-        """Return the direction of the cue nearest to a range, of those within another one, and how far it is."""
-        direction, nearest = 0, 3 * REACH  # more than any distance in the sentence
+        """Return the direction of the cue nearest to a range, of those within another one, and how far it is.
+
+        One after the range counts as twice as far, and one that is less sure only where there is none that is surer.
+        """
+        direction, nearest = 0, (9, 3 * REACH)  # more than any distance in the sentence
         for cue in cues[bisect_left(cues, within[0], key=_start) : bisect_left(cues, within[1], key=_start)]:
             if cue.start < end and cue.end > start:
                 continue
             distance = start - cue.end
             if cue.start >= end:
-                distance = (cue.start - end) * (6 if _NEXT_CLAUSE.regex.match(self.folded, end) else 2)
-            if distance <= nearest:
-                nearest, direction = distance, cue.direction
-        return direction, nearest
+                distance = (cue.start - end) * (6 if self.at("next_clause", end) else 2)
+            if (cue.rank, distance) <= nearest:
+                nearest, direction = (cue.rank, distance), cue.direction
+        return direction, nearest[1]
+
+    def _follows_past(self, first: int) -> bool:
+        """Return whether the sentence before one that begins at an index looks back: "CRAWLED. Thursday"."""
+        if first < 2 or self.folded[first - 1] == "\n" or not self.grammar.governs:
+            return False
+        before = self._cues(*self._whole_sentence(first - 2, first - 2))
+        return bool(before) and all(cue.direction < 0 for cue in before)
 
     def direction(self, start: int, end: int) -> int:
         """Return AHEAD or BACK when the sentence looks ahead or back at a range, PRESENT for a present, 0 without cue.
 
         A cue that is FAR away counts for less: it makes a PERHAPS_BACK or PRESENT.
 
-        The nearest cue of the clause decides, else that of the sentence; one after the range counts as twice as far,
-        since the verb mostly comes first in English, and behind "and I" as six times as far: it is of another clause.
+        The nearest cue of the clause decides, else that of the sentence. What is told of a day ("the score from
+        Thursday") is over; what was moved to one ("we moved the exam to the 5th") lies ahead. A sentence without a cue
+        goes on where the one before it looked back.
         """
-        if self._is_told(start):
+        if self.before("told_of", start):
             return BACK
         first, last = self.sentence(start, end)
         cues = self._cues(*self._whole_sentence(start, end))
@@ -230,26 +198,22 @@ class Context:
             return PERHAPS_BACK if direction < 0 else PRESENT
         return direction
 
+    def clause_direction(self, start: int, end: int) -> int:
+        """Return how the clause around a range looks at it, as `direction` does without the rest of the sentence."""
+        return self._nearest(self._cues(*self._whole_sentence(start, end)), self.clause(start, end), start, end)[0]
+
 
 NAME_REACH = 40  # characters before a word in which a verb of naming stands
-_NAMED_BEFORE = Pattern(
-    rf"\b(?:{one_of(ENGLISH.words('times.naming'))}(?: it| him| her| them| me)?"
-    rf"|{one_of(ENGLISH.words('people.honorifics'))}\.?"
-    rf"|(?:a|an|the|this|that) [a-z]{{1,16}} called|call(?:ed)? it) [\"'(]?\Z"
-)
-_DOES = Pattern(
-    r"'s (?:not|been|got|gonna|still|always|never|(?!during\b|evening\b|morning\b|meeting\b)[a-z]{2,16}ing)\b"
-)
 
 
 def follows_naming(start: int, ctx: Context) -> bool:
     """Return whether the word at an index is a name that was just given: "named him August"."""
-    return _NAMED_BEFORE.regex.search(ctx.folded, max(0, start - NAME_REACH), start) is not None
+    return ctx.before("named_before", start, NAME_REACH) is not None
 
 
 def is_subject(end: int, ctx: Context) -> bool:
     """Return whether the first name that ends at an index does something: "June's not answering"."""
-    return _DOES.regex.match(ctx.folded, end) is not None
+    return ctx.at("does", end) is not None
 
 
 Yearly = Callable[[int], TimeInterval | None]
@@ -286,10 +250,6 @@ def is_beside_another_year(folded: str, time: Timed, dated: Iterable[Timed]) -> 
         if told and far and not other.interval.start.year <= year <= (other.interval.end - DAY).year:
             return True
     return False
-
-
-# "last", "this past", "next", "this": which occurrence a word before a month, season or holiday names.
-RELATIVE = rf"(?P<relative>(?:this )?{PREVIOUS}|(?:this )?{UPCOMING}|next|this)"
 
 
 def occurrences(yearly: Yearly, year: int) -> list[TimeInterval]:
@@ -369,9 +329,8 @@ def current(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | N
     return nearest(yearly, today, direction) if direction else yearly(today.year)
 
 
-def relative(words: str, yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
-    """Return the occurrence that a match of RELATIVE names."""
-    word = words.rsplit(maxsplit=1)[-1]
-    if word in PREVIOUS_WORDS:
-        return last(yearly, today)
-    return upcoming(yearly, today) if word in ("next", *UPCOMING_WORDS) else current(yearly, today, direction)
+def relative(which: int, yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
+    """Return the last occurrence (-1), the one before it (-2), the next one (1), or this one (0)."""
+    if which < 0:
+        return last(yearly, today, -which)
+    return upcoming(yearly, today) if which > 0 else current(yearly, today, direction)

@@ -1,4 +1,4 @@
-"""From a text to the times it mentions: cues, rules, joins, what stands beside them, and the time zone of the caller.
+"""From a text to the times it mentions: forms, joins, what stands beside them, and the time zone of the caller.
 
 The wall clock is never read: everything counts from `said_at`. Only the first LIMIT characters of a text are read, so
 that the work is bounded.
@@ -10,50 +10,29 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache, partial
-from itertools import pairwise, zip_longest
+from functools import cache, cached_property, partial
+from itertools import islice, zip_longest
 
 from ..errors import InvalidQuery, shown
-from ..lang import ENGLISH
-from ..lang.guess import ENGLISH_OR_UNKNOWN
+from ..lang.guess import ENGLISH_OR_UNKNOWN, OTHER, language_of
 from ..types.values import DateOrder, TimeSpan
 from . import calendar
-from .calendar import TimeInterval
-from .context import AHEAD, PRESENT, Context, is_beside_another_year
-from .cues import RULES, Windows, cues, language_of_times
-from .date_order import Conventions, Weekday
-from .lexicon import (
-    DAYS_FROM_TODAY,
-    LIMIT,
-    MONTH,
-    NOT_BEFORE,
-    ORDINALS,
-    POSITIONS,
-    SIMPLE_NUMBERS,
-    UNITS,
-    WEEKDAY,
-    WEEKDAYS,
-    Pattern,
-    Respelled,
-    fold,
-    misspellings,
-    one_of,
-    respelled,
-)
-from .other_languages import locate_dates
-from .pair_joins import joined, moved_from
-from .rule_types import VAGUE, AnyRule, Candidate, Expression, Meaning, possible
+from .beside import YEAR, alone
+from .calendar import WEEK, TimeInterval
+from .context import AHEAD, Context
+from .date_order import FIGURES, Conventions, Weekday, date_in_figures
+from .forms import DIGIT, Form, grammar
+from .joins import joined
+from .lexicon import EN, LIMIT, Respelled, fold, misspellings, respelled
+from .readers import MOST, NO_TIMES_ALONE, READERS, VAGUE, Expression, Match, Meaning, foreign, possible, span_of
 
 RECENT = timedelta(hours=12)  # how long ago a message was said that tells which year is spoken of
 # What somebody else said or wrote, whose day of saying is another one.
 QUOTED = re.compile(
     '"[^"\n]{1,200}"|\u201c[^\u201d\n]{1,200}\u201d|\u00ab[^\u00bb\n]{1,200}\u00bb|\u201e[^\u201c\n]{1,200}\u201c|\u300c[^\u300d\n]{1,200}\u300d'
 )
-YEAR = re.compile(r"(?<![\d.,:/#$\u20ac-])(?:1[5-9]\d\d|20\d\d)(?![\d%:/-])")
 NEXT = 4  # characters between a time of day and its day: "4pm on 7/8"
-_RELATIVE = Pattern(r"(?:the )?(?:last|next|this|past|previous|coming|upcoming)\b")
-NAMED_MONTH = Pattern(rf"\b{MONTH}\b")
-NUMERIC = Pattern(r"(?:0?[1-9]|1[0-2])/(?:1[3-9]|2\d|3[01])")
+_NUMERIC = re.compile(r"(?:0?[1-9]|1[0-2])/(?:1[3-9]|2\d|3[01])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,110 +120,307 @@ def _spoken_of(before: Sequence[tuple[str, datetime]], said_at: datetime) -> int
     return None
 
 
-def _located_times(text: str, said_at: datetime, conventions: Conventions, year: int | None) -> list[Located]:
+def mentions_time(text: str) -> bool:
+    """Return whether a text has a word or figure that a time expression needs.
+
+    Without one `find_times` finds nothing. With one it may still find nothing. Only the first LIMIT (16,384)
+    characters are read.
+    """
     folded = fold(text[:LIMIT])
-    language = language_of_times(text, folded)
-    aware = partial(conventions.aware, said_at=said_at)
+    language = _language_of_times(text, folded)
     if language not in ENGLISH_OR_UNKNOWN:
-        dates = locate_dates(
-            language, folded, said_at.replace(tzinfo=None), conventions.order_in(folded, language), year
+        return may_mention_dates(language, folded)
+    words = words_of(folded)
+    return has_cue(folded, words) or not misspellings().keys().isdisjoint(words)
+
+
+def may_mention_dates(language: str, folded: str) -> bool:
+    """Return whether a folded text has a form that can be a time; without one, none is found in it."""
+    if language == OTHER:
+        return (
+            next(_full_dates(Context(folded, folded, datetime.min, grammar("en"), date_order="dmy")), None) is not None
         )
-        return [_located(Expression(start, end, Meaning(time)), text, aware) for start, end, time in dates]
-    groups, words = cues(folded)
-    if not misspellings().keys().isdisjoint(words):
-        spelled = respelled(text[:LIMIT])
-        found = _located_times(spelled.text, said_at, conventions, year)
-        return [_in_place(each, spelled, text) for each in found]
-    if not groups:
-        return []
-    order = conventions.order_in(folded, language)
-    ctx = Context(text, folded, said_at.replace(tzinfo=None), conventions.weekday, order, year)
-    windows = Windows(folded)
-    candidates: list[Candidate] = []
-    for rule in _rules_of(groups):
-        if rule.cues.may_match(words):
-            candidates += rule.candidates(ctx, windows.of(rule.cues))
-    expressions = joined(_longest(candidates, ctx), ctx)
-    return [_located(each, text, aware) for each in alone(list(_resolved(expressions, ctx)), ctx)]
-
-
-def _in_place(located: Located, spelled: Respelled, text: str) -> Located:
-    """Return a time that was found in a respelled text with its place and words in the text itself."""
-    start, end = spelled.place(located.start), spelled.place(located.end)
-    return Located(start, end, replace(located.time, text=text[start:end]))
+    return _surely_a_time(language).search(folded) is not None
 
 
 @cache
-def _rules_of(groups: frozenset[str]) -> tuple[AnyRule, ...]:
-    return tuple(rule for rule in RULES if rule.cues.group in groups)
+def _surely_a_time(language: str) -> re.Pattern[str]:
+    return grammar(language).any_form(sorted(READERS.keys() - NO_TIMES_ALONE))
 
 
-def _longest(candidates: Iterable[Candidate], ctx: Context) -> list[Expression]:
-    """Keep, of overlapping candidates, the longest with a meaning; of equally long ones the one of the first rule."""
+def _language_of_times(text: str, folded: str) -> str:
+    """Return the language whose dates are read in a text: that of the text, but English where it has "2moro"."""
+    return "en" if _CHAT_WORDS.search(folded) else language_of(text)
+
+
+# ---- English words without which a text has no time: a cheap check that settles most turns
+
+_CHAT_WORDS = re.compile(r"\b2(?:mo|mr|ni)")
+_FIGURES_OF_TIMES = re.compile(
+    r"(?:1[5-9]|2[01])\d\d|\d\d?[/.-]\d|\d(?:st|nd|rd|th|h\b)|[qh][1-4]|'\d|\dh|\d0'?s|\b2(?:mo|mr|ni)"
+    r"|\d[ \n]{0,3}[ap]\.?m|\d[:h]\d\d"
+)
+_WORD = re.compile("[a-z]+")
+_ANY_DIGIT = re.compile(r"\d")
+
+
+@cache
+def _cues() -> tuple[frozenset[str], dict[str, list[frozenset[str]]]]:
+    """Return the words that are a cue, and phrases by the longest of their words: "new" alone stands in many texts."""
+    names = (EN.weekdays.words, EN.months.words, EN.seasons.words, EN.units.words, EN.parts.words, EN.day_parts.words)
+    words = {word for some in names for word in some if " " not in word}
+    words |= {word for word in EN.days.words if " " not in word}
+    words |= {*EN.listed("cues"), *EN.table("decades"), *EN.table("named_hours")}
+    words |= {f"{name}s" for name in (*EN.weekdays.words, *EN.seasons.words)}
+    phrases: dict[str, list[frozenset[str]]] = {}
+    for name in (*EN.holidays.words, *EN.table("ends")):
+        parts = frozenset(_WORD.findall(name))
+        phrases.setdefault(max(sorted(parts), key=len), []).append(parts)
+    return frozenset(words) - {"day"}, phrases  # "day" alone stands in too many texts that name no time
+
+
+def words_of(folded: str) -> frozenset[str]:
+    """Return the words of a folded text; DIGIT stands for its digits."""
+    words = frozenset(_WORD.findall(folded))
+    return words | {DIGIT} if _ANY_DIGIT.search(folded) else words
+
+
+def has_cue(folded: str, words: frozenset[str]) -> bool:
+    """Return whether a folded text has a word or figures that a time needs."""
+    cues, phrases = _cues()
+    if not cues.isdisjoint(words) or any(parts <= words for word in phrases.keys() & words for parts in phrases[word]):
+        return True
+    if DIGIT in words and _FIGURES_OF_TIMES.search(folded):
+        return True
+    return not words.isdisjoint(EN.ordinals.words) and grammar("en").pattern("day_in_words").search(folded) is not None
+
+
+# ---- From a text to expressions
+
+
+def _located_times(text: str, said_at: datetime, conventions: Conventions, year: int | None) -> list[Located]:
+    folded = fold(text[:LIMIT])
+    language = _language_of_times(text, folded)
+    aware = partial(conventions.aware, said_at=said_at)
+    order = conventions.order_in(folded, language)
+    if language not in ENGLISH_OR_UNKNOWN:
+        found = locate_dates(language, folded, said_at.replace(tzinfo=None), order, year)
+        return [_located(Expression(start, end, Meaning(time)), text, aware) for start, end, time in found]
+    words = words_of(folded)
+    if not misspellings().keys().isdisjoint(words):
+        spelled = respelled(text[:LIMIT])
+        return [_in_place(each, spelled, text) for each in _located_times(spelled.text, said_at, conventions, year)]
+    if not has_cue(folded, words):
+        return []
+    ctx = Context(text, folded, said_at.replace(tzinfo=None), grammar("en"), conventions.weekday, order, year)
+    expressions = joined(_longest(ctx, words), ctx)
+    return [_located(each, text, aware) for each in alone(list(_resolved(expressions, ctx)), ctx)]
+
+
+def locate_dates(
+    language: str, folded: str, now: datetime, order: DateOrder | None, year: int | None = None
+) -> Iterator[tuple[int, int, TimeInterval]]:
+    """Yield the times that a folded text mentions, with their half-open character ranges, in text order.
+
+    `language` is a code of LANGUAGES but "en", or OTHER: then only full dates are read. `now` is the naive wall-clock
+    time of saying; `order` is that of dates in figures, `year` another one than that of saying, of which the chat is
+    speaking: dates without a year are of it.
+    """
+    ctx = Context(folded, folded, now, grammar("en" if language == OTHER else language), "recent", order, year)
+    if language == OTHER:
+        yield from _full_dates(ctx)
+        return
+    expressions = joined([_in_spoken_year(each, ctx) for each in _longest(ctx, None)], ctx)
+    expressions = list(_in_named_month(expressions, ctx)) if year else expressions
+    known = [each for each in expressions if each.interval or each.meaning.side or each.meaning.weekday is not None]
+    for each in alone(known, ctx):
+        if each.interval is not None:
+            yield _since(each, each.interval, ctx)
+
+
+def _longest(ctx: Context, words: frozenset[str] | None) -> list[Expression]:
+    """Return, of the matches of all forms, the longest that have a meaning; of equally long ones the one of the first.
+
+    Of a text whose words are given only the forms are tried that these allow.
+    """
+    windows = Windows(ctx.folded)
+    matches: list[tuple[int, int, Match, Form]] = []
+    for form in _forms(ctx.grammar.words.language.code):
+        if words is None:
+            matches += [(*span_of(match), match, form) for match in islice(form.pattern.finditer(ctx.folded), _MOST)]
+        elif form.may_match(words):
+            found = (match for ends in windows.of(form) for match in form.pattern.finditer(ctx.folded, *ends))
+            matches += [(*span_of(match), match, form) for match in islice(found, MOST.get(form.reader))]
     taken, kept = bytearray(len(ctx.folded)), []
-    for each in sorted(candidates, key=lambda each: each.start - each.end):
-        if any(taken[each.start : each.end]):
+    for start, end, match, form in sorted(matches, key=lambda found: found[0] - found[1]):
+        if any(taken[start:end]) and form.reader != "amount":
             continue
-        meaning = possible(each.read, ctx)
+        meaning = possible(READERS[form.reader], match, ctx)
         if meaning is not None:
-            taken[each.start : each.end] = b"\1" * (each.end - each.start)
-            meaning = meaning if isinstance(meaning, Meaning) else Meaning(meaning)
-            kept.append(Expression(each.start, each.end, meaning))
+            if form.reader != "amount":  # which counts from what is beside it, whatever else it is a part of
+                taken[start:end] = b"\1" * (end - start)
+            kept.append(Expression(start, end, meaning if isinstance(meaning, Meaning) else Meaning(meaning)))
     return sorted(kept, key=lambda each: each.start)
 
 
-def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
-    """Resolve what counts from the expression before it; drop weak and incomplete expressions.
+_MOST = 200  # matches of a form that are read in one text of a language whose forms tell no words that they need
 
-    So does "three days later", and a time of day from the day before it ("Party on Friday, doors at 8 pm").
-    """
+
+@cache
+def _forms(code: str) -> tuple[Form, ...]:
+    """Return the forms of a language in the order of their readers."""
+    order = list(READERS)
+    return tuple(sorted(grammar(code).forms, key=lambda form: order.index(form.reader)))
+
+
+SHORT = 400  # characters of a text that is looked through as a whole
+WINDOW_REACH = 80  # characters before and after the beginning of a needed word within which a match with it lies
+_WORD_OR_DIGITS = re.compile(r"[a-z]+|\d+")
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The ranges of a folded text that are worth looking at."""
+
+    folded: str
+
+    def of(self, form: Form) -> list[tuple[int, int]]:
+        """Return the ranges for a form, in order and disjoint, around the rarest of the words it needs."""
+        if len(self.folded) <= SHORT or not form.needs:
+            return [(0, len(self.folded))]
+        words = min(form.needs, key=lambda some: len(self._starts(some)))
+        if words not in self._ranges:
+            self._ranges[words] = list(_merged(self._starts(words), len(self.folded)))
+        return self._ranges[words]
+
+    @cached_property
+    def _ranges(self) -> dict[frozenset[str], list[tuple[int, int]]]:
+        return {}
+
+    @cached_property
+    def _found(self) -> dict[frozenset[str], list[int]]:
+        return {}
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where the text has each word."""
+        found: dict[str, list[int]] = {}
+        for match in _WORD_OR_DIGITS.finditer(self.folded):
+            found.setdefault(DIGIT if match.group().isdigit() else match.group(), []).append(match.start())
+        return found
+
+    def _starts(self, words: frozenset[str]) -> list[int]:
+        starts = self._found.get(words)
+        if starts is None:
+            starts = sorted(start for word in self._places.keys() & words for start in self._places[word])
+            self._found[words] = starts
+        return starts
+
+
+def _merged(starts: Iterable[int], end: int) -> Iterator[tuple[int, int]]:
+    first = last = -1
+    for start in starts:
+        if start - WINDOW_REACH > last >= 0:
+            yield first, last
+            first = -1
+        first = max(0, start - WINDOW_REACH) if first < 0 else first
+        last = min(end, start + WINDOW_REACH)
+    if last >= 0:
+        yield first, last
+
+
+# ---- What counts from the expression before it, or is of the year that is spoken of
+
+
+@dataclass
+class _Story:
+    """What the expressions before one tell it: what it may count from, its day and month, and how dates are written."""
+
     base: TimeInterval | None = None
     day: Expression | None = None
     month: Expression | None = None
     numeric: Expression | None = None  # a date beside which "11/24" is one too
-    unread = -1  # where a day began that was not read: "sat" in "rugby sat, kick-off 2.15pm", 7/8/2024
-    for each in _without_unread_days(expressions):
-        meaning = _in_year(each, month, ctx) if ctx.year else each.meaning
-        if meaning.kind == "clock" and unread >= ctx.sentence(each.start, each.end)[0]:
-            continue
-        if meaning.later is not None and (base is not None or not meaning.weak):
-            meaning = VAGUE if base is None else Meaning(possible(meaning.later, base))
-        if meaning.kind == "clock" and meaning.clock and day and day.end > ctx.sentence(each.start, each.end)[0]:
-            meaning = Meaning(day.interval and meaning.interval and meaning.clock.on(day.interval.start), "clock")
-        if meaning.choices and meaning.yearly is None and month and month.end > ctx.sentence(each.start, each.end)[0]:
-            meaning = replace(meaning, interval=_in_month(each, month))
-        if meaning.weak and numeric is not None and _is_numeric(each, ctx):
-            beside = numeric.end > ctx.sentence(each.start, each.end)[0]
-            meaning = replace(meaning, weak=not beside)
-        if meaning.weak or (meaning.interval is None and meaning.kind != "vague"):
-            unread = each.start if (meaning.weak and meaning.kind == "weekday") or each.is_unread else unread
-            base = None if each.is_unread and not meaning.weak else base
-            continue
-        base = meaning.interval or base
-        numeric = each if _is_numeric(each, ctx) else numeric
-        if NAMED_MONTH.regex.search(ctx.folded, each.start, each.end):
-            month = Expression(each.start, each.end, meaning)
-        if each.is_a("day") or meaning.kind == "part":
-            day, unread = each, -1
-        yield Expression(each.start, each.end, meaning)
+    unread: int = -1  # where a day began that was not read: "sat" in "rugby sat, kick-off 2.15pm", 7/8/2024
 
-
-def _in_year(each: Expression, month: Expression | None, ctx: Context) -> Meaning:
-    """Return the meaning in the year that is spoken of, and of a bare day of the month in the month before it."""
-    meaning, year = each.meaning, ctx.year
-    if year is None or ctx.direction(each.start, each.end) == AHEAD or _RELATIVE.regex.match(ctx.folded, each.start):
+    def meaning_of(self, each: Expression, ctx: Context) -> Meaning:
+        """Return what an expression means after these: "three days later", "Party on Friday, doors at 8 pm"."""
+        first, month = ctx.sentence(each.start, each.end)[0], self.month
+        meaning = _in_spoken_year(each, ctx).meaning
+        if ctx.year and meaning.number and ctx.direction(each.start, each.end) != AHEAD:
+            meaning = _numbered(meaning, month.interval if month else None)
+        if meaning.later is not None and (self.base is not None or not meaning.weak):
+            meaning = VAGUE if self.base is None else Meaning(possible(meaning.later, self.base))
+        if meaning.kind == "clock" and meaning.clock and self.day and self.day.end > first:
+            day = self.day.interval
+            meaning = Meaning(day and meaning.interval and meaning.clock.on(day.start), "clock")
+        if meaning.number and month and month.end > first:
+            meaning = replace(meaning, interval=_in_month(meaning, month.interval))
+        if meaning.weak and self.numeric is not None and _is_numeric(each, ctx):
+            meaning = replace(meaning, weak=self.numeric.end <= first)
         return meaning
-    if meaning.yearly is not None and meaning.interval is not None:
-        return replace(meaning, interval=possible(meaning.yearly, year))
-    if meaning.choices and meaning.yearly is None:
-        named = month.interval if month else None
-        day = possible(_numbered, named.start, meaning.choices[0].start.day) if named else None
-        return replace(meaning, choices=(), interval=day)
-    return meaning
+
+    def leave_out(self, each: Expression, meaning: Meaning) -> None:
+        named = meaning.weak and meaning.kind == "weekday"
+        self.unread = each.start if named or each.is_unread else self.unread
+        self.base = None if each.is_unread and not meaning.weak else self.base
+
+    def go_on(self, each: Expression, ctx: Context) -> None:
+        self.base = each.interval or self.base
+        self.numeric = each if _is_numeric(each, ctx) else self.numeric
+        if ctx.grammar.pattern("any_month").search(ctx.folded, each.start, each.end):
+            self.month = each
+        if each.is_a("day") or each.meaning.kind == "part":
+            self.day, self.unread = each, -1
 
 
-def _numbered(month: datetime, number: int) -> TimeInterval:
-    return calendar.day(month.replace(day=number))
+def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
+    """Resolve what counts from the expressions before it; drop weak and incomplete expressions."""
+    story = _Story()
+    for each in _without_unread_days(expressions):
+        meaning = story.meaning_of(each, ctx)
+        if each.meaning.kind == "clock" and story.unread >= ctx.sentence(each.start, each.end)[0]:
+            continue
+        if meaning.weak or (meaning.interval is None and meaning.kind != "vague"):
+            story.leave_out(each, meaning)
+            continue
+        found = Expression(each.start, each.end, meaning)
+        story.go_on(found, ctx)
+        yield found
+
+
+def _is_numeric(expression: Expression, ctx: Context) -> bool:
+    """Return whether an expression is a date in figures, as "11/24", whose day shows that it is hardly a fraction."""
+    return _NUMERIC.fullmatch(ctx.folded, expression.start, expression.end) is not None
+
+
+def _in_spoken_year(each: Expression, ctx: Context) -> Expression:
+    """Move what names no year into the one that is spoken of, unless its clause looks ahead."""
+    meaning = each.meaning
+    if ctx.year is None or meaning.yearly is None or meaning.interval is None or ctx.at("named_relative", each.start):
+        return each
+    if ctx.direction(each.start, each.end) > (0 if not ctx.grammar.has_patterns else AHEAD - 1):
+        return each
+    return replace(each, meaning=replace(meaning, interval=possible(meaning.yearly, ctx.year), choices=()))
+
+
+def _numbered(meaning: Meaning, month: TimeInterval | None) -> Meaning:
+    """Return a bare day of the month in the month that is named before it; without one it is of no certain month."""
+    day = possible(month.start.replace, day=meaning.number) if month else None
+    return replace(meaning, choices=(), number=0, interval=calendar.day(day) if day else None)
+
+
+def _in_named_month(expressions: list[Expression], _: Context) -> Iterator[Expression]:
+    month: TimeInterval | None = None
+    for each in expressions:
+        if each.meaning.yearly is not None and each.interval is not None:
+            month = calendar.month(each.interval.start.year, each.interval.start.month)
+        yield replace(each, meaning=_numbered(each.meaning, month)) if each.meaning.number else each
+
+
+def _in_month(numbered: Meaning, month: TimeInterval | None) -> TimeInterval | None:
+    """Return the day of "early June, around the 5th" in the month that was named before it in its sentence."""
+    found = [day for day in numbered.choices if month and day.start.replace(day=1) == month.start.replace(day=1)]
+    return found[0] if found else numbered.interval
 
 
 def _without_unread_days(expressions: list[Expression]) -> Iterator[Expression]:
@@ -255,16 +431,10 @@ def _without_unread_days(expressions: list[Expression]) -> Iterator[Expression]:
             yield each
 
 
-def _is_numeric(expression: Expression, ctx: Context) -> bool:
-    """Return whether an expression is a date in figures, as "11/24", whose day shows that it is hardly a fraction."""
-    return NUMERIC.regex.fullmatch(ctx.folded, expression.start, expression.end) is not None
-
-
-def _in_month(day: Expression, month: Expression) -> TimeInterval | None:
-    """Return the day of "early June, around the 5th" in the month that was named before it in its sentence."""
-    named = month.interval
-    found = [each for each in day.meaning.choices if named and each.start.replace(day=1) == named.start.replace(day=1)]
-    return found[0] if found else day.interval
+def _in_place(located: Located, spelled: Respelled, text: str) -> Located:
+    """Return a time that was found in a respelled text with its place and words in the text itself."""
+    start, end = spelled.place(located.start), spelled.place(located.end)
+    return Located(start, end, replace(located.time, text=text[start:end]))
 
 
 def _located(expression: Expression, text: str, aware: Callable[[datetime], datetime]) -> Located:
@@ -272,154 +442,50 @@ def _located(expression: Expression, text: str, aware: Callable[[datetime], date
     words = text[start:end]
     if interval is None:
         return Located(start, end, TimeSpan(None, None, "vague", words))
-    span = TimeSpan(aware(interval.start), aware(interval.end), interval.granularity, words)
-    return Located(start, end, span)
+    return Located(start, end, TimeSpan(aware(interval.start), aware(interval.end), interval.granularity, words))
 
 
-BESIDE = 32  # characters on each side that are looked at
+# ---- "Since", and full dates of languages without tables
 
-_NUMBER = rf"(?:\d{{1,4}}|{one_of(SIMPLE_NUMBERS)})"
-# "31 June" (no such day), "17 of May 2020 items", "hundred and ten days ago", "3 years, 2 months and 4 days ago".
-_BEFORE_MONTH = Pattern(r"(?<![\w:])\d{1,4}(?:st|nd|rd|th)?(?: |-|/|, ?)?(?:of )?\Z")
-_BEFORE_COUNT = Pattern(
-    r"(?:\b(?:hundred|thousand|million)(?: and)?|\d) \Z|\b(?:quarters?|half|halves|thirds?) of \Z"
-    rf"|\d {one_of(UNITS)}(?:, | and |, and )\Z"
-)
-_BEFORE_CLOCK = Pattern(rf"\b(?:{_NUMBER}|quarter|half)(?: minutes?| mins?)? (?:past|to|of|after|before|til) \Z")
-# "Mon 31st at 6pm", where no Monday is near that is a 31st.
-_BEFORE_TIME = Pattern(rf"\b{WEEKDAY}\.?,? (?:the )?\d\d?(?:st|nd|rd|th)?,? (?:at |from |by )?\Z")
-_AFTER = Pattern(
-    rf"(?: |-|/)?'?\d{{1,4}}(?!\d|[:h]\d|\.\d\d|\d* ?(?:[ap]\.?m|%|{one_of(NOT_BEFORE['day_of_month'])})\b)"
-)
-_OTHER_YEAR = Pattern(r"[ ]?-? ?(?:fy ?\d|bc\b|bce\b)")
-_ENDS_IN_MONTH = Pattern(rf"(?:{MONTH}\.?(?: (?:the )?\d\d?(?:st|nd|rd|th)?)?|[a-z],? (?:\d{{4}}|'\d\d))\Z")
-_STARTS_WITH_MONTH = Pattern(rf"{MONTH}\b")
-_STARTS_WITH_COUNT = Pattern(rf"(?:{_NUMBER}|an?)(?: |-)?{one_of(UNITS)}\b")
-
-_CORRECTED = Pattern(rf" ?[,.!?:;-]{{1,3}} ?{one_of(ENGLISH.words('times.corrections'))}\b[^.!?\n]{{0,20}}")
-_LISTED = Pattern(r" ?(?:,|/|&|\+|,? and|,? or) ?")
-_ITS_DAY_IS = Pattern(
-    r"\b(?:\w{2,12} (?:day|night|club|practice|training|class)(?: off)?|[a-z]{2,12}ing)(?: is|'s) (?:on )?\Z"
-)
-_IS_THE_DAY_OF = Pattern(
-    r"(?: is|'s) (?:the new|(?!my|our|the|his|her)(?:\w+ ){1,2}(?:night|day|club|practice|class|time))\b"
-)
-_NTH_OF = Pattern(rf"(?:the )?{one_of(POSITIONS)} \w+ (?:of|in) ")
-_SUPPOSED = Pattern(
-    rf"\b(?:i|we|you|he|she|they)(?:'d| would) (?!{one_of(ENGLISH.words('times.wished'))}\b)[a-z]+ (?:\w+ ){{0,2}}\Z"
-)
-_FULL_MONTH = Pattern(MONTH)
-_SAYING = Pattern(rf"\b{one_of(ENGLISH.words('times.sayings'))}\b")
-# "He said he'd call on Sunday": of the days of his saying.
-_PROMISED = Pattern(
-    r"\b(?:said|promised|swore|reckoned|thought|told \w+) (?:that )?\w+(?:'d| would)\b(?! (?:like|love)\b)"
-)
-_DAYS_OF_WORK = Pattern(rf"{WEEKDAY} (?:to|through|thru|till|until|-) {WEEKDAY}")
-_LATER_YEAR = Pattern(r"(?: \w+){1,2} (?:1[5-9]|20)\d\d\b")  # "the October half term 2011"
-_TEMPLATE = Pattern(rf"\b{one_of(ENGLISH.words('times.template_words'))}\W{{0,3}}(?:\w+\W{{1,3}})?\Z")
-# "Third Sunday", "the last three Saturdays of June", "the year to March", "every wet Sunday".
-_UNREAD_BEFORE = Pattern(
-    rf"\b(?:{one_of(word for word in (*POSITIONS, *ORDINALS) if word not in ('last', 'second'))}(?: one of)?"
-    rf"|{one_of((*POSITIONS, *ORDINALS))} {one_of(SIMPLE_NUMBERS)} \w{{3,10}}s (?:of|in)"
-    rf"|{one_of((*POSITIONS, *ORDINALS))} (?:one|{WEEKDAY}s?|{one_of(UNITS)}) of"
-    r"|(?:year|quarter|months?) (?:to|ended|ending)(?: the)?|(?:every|each(?! other)|alternate)(?: \w{2,12})?) \Z"
-)
-_UNREAD_AFTER = Pattern(
-    r" (?:of|in) (?:the|each|every|any) (?:month|week|year|term)\b| half term\b| bank holiday\b"
-    r"| (?:nineteen|eighteen|seventeen) \w+"
+_NEAR = 24  # characters before a time that are looked at for "since"
+_ANY_FIGURES = re.compile(
+    rf"(?<!\w){FIGURES}|(?<![\w.:/-])(?P<year>[12]\d{{3}})(?:[-/.]|\. |\ub144 ?)(?P<month>\d\d?)(?:[-/.]|\. |\uc6d4 ?)"
+    "(?P<day>\\d\\d?)(?![\\d/-]|\\.\\d)\uc77c?"
 )
 
 
-def alone(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
-    """Yield the expressions that are read whole, without the days of a list or a habit, and what is taken back."""
-    left_out: set[int] = set()
-    sayings = [match.span() for match in _SAYING.regex.finditer(ctx.folded)] if expressions else []
-    for at, (one, other) in enumerate(pairwise(expressions)):
-        between = ctx.folded[one.end : other.start]
-        if _CORRECTED.regex.fullmatch(between):
-            left_out.add(at)
-        if _is_list(one, other, between, ctx):
-            left_out |= {at, at + 1}
-    dated = [each for each in expressions if not _is_yearless(each)]
-    for at, each in enumerate(expressions):
-        if at in left_out or beside_unread(each, ctx) or _recurs(each, ctx) or _is_unsure(each, dated, ctx):
-            continue
-        if not any(start < each.end and each.start < end for start, end in sayings):
-            yield each
+def _since(each: Expression, interval: TimeInterval, ctx: Context) -> tuple[int, int, TimeInterval]:
+    """Return an expression, from its beginning until now where the text says "since"."""
+    start, end = each.start, each.end
+    if "since_follows" in ctx.words.writing:
+        since = ctx.grammar.since_after(ctx.folded, end)
+        end = since.end() if since else end
+    else:
+        since = ctx.grammar.since.search(ctx.folded, max(0, start - _NEAR), start)
+        start = since.start() if since else start
+    if since and each.meaning.weekday is not None and interval.start > ctx.now and ctx.direction(start, end) != AHEAD:
+        interval = possible(_a_week_before, interval) or interval  # "seit Montag" is the last one, whatever its verb
+    lasting = calendar.span(interval.start, ctx.now) if since else None
+    return (start, end, lasting) if lasting is not None else (each.start, each.end, interval)
 
 
-def _is_yearless(each: Expression) -> bool:
-    return each.meaning.yearly is not None or bool(each.meaning.choices)
+def _a_week_before(day: TimeInterval) -> TimeInterval:
+    return calendar.day(day.start - WEEK)
 
 
-def _is_unsure(each: Expression, dated: list[Expression], ctx: Context) -> bool:
-    """Return whether the sentence does not tell which of the days or years with its name an expression is.
-
-    `dated` are the expressions of the text that are not of every year.
-    """
-    text, start, end = ctx.folded, each.start, each.end
-    if each.meaning.kind == "weekday" and (
-        moved_from(start, ctx) or _PROMISED.regex.search(text, ctx.clause(start, end)[0], start)
-    ):
-        return True
-    if _is_yearless(each) and not _RELATIVE.regex.match(text, start) and not YEAR.search(text, start, end):
-        return ctx.year is None and ctx.direction(start, end) != AHEAD and is_beside_another_year(text, each, dated)
-    return _DAYS_OF_WORK.regex.fullmatch(text, start, end) is not None and ctx.direction(start, end) in (0, PRESENT)
+def _full_dates(ctx: Context) -> Iterator[tuple[int, int, TimeInterval]]:
+    forms = ctx.grammar.form("foreign").pattern.finditer(ctx.folded)
+    found: list[tuple[Match, Callable[[Match, Context], TimeInterval | None]]]
+    found = [(match, foreign) for match in islice(forms, MOST["foreign"])]
+    found += [(match, _in_figures) for match in islice(_ANY_FIGURES.finditer(ctx.folded), _MOST)]
+    for match, read in sorted(found, key=lambda each: each[0].start()):
+        date = possible(read, match, ctx)
+        if date is not None:
+            yield *match.span(), date
 
 
-def _is_list(one: Expression, other: Expression, between: str, ctx: Context) -> bool:
-    """Return whether two bare weekdays that do not follow each other are listed: "Tues and Thurs", "mon/wed/fri"."""
-    if not (_LISTED.regex.fullmatch(between) and _is_bare(one, ctx) and _is_bare(other, ctx)):
-        return False
-    assert one.interval is not None
-    assert other.interval is not None
-    return "/" in between or (other.interval.start - one.interval.start).days % 7 != 1
-
-
-def _is_bare(expression: Expression, ctx: Context) -> bool:
-    return expression.is_a("day") and ctx.folded[expression.start : expression.end] in WEEKDAYS
-
-
-def _recurs(expression: Expression, ctx: Context) -> bool:
-    """Return whether a day of no certain week or month is one of a habit: "bin day is Wednesday, alternate weeks"."""
-    start, end = expression.start, expression.end
-    words = ctx.folded[start:end].removeprefix("the ")
-    named = _ITS_DAY_IS.regex.search(ctx.folded, max(0, start - BESIDE), start) or _IS_THE_DAY_OF.regex.match(
-        ctx.folded, end
-    )
-    if named and words in WEEKDAYS:
-        return True
-    recurring = words in WEEKDAYS or (expression.meaning.choices and expression.meaning.yearly is None)
-    recurring = recurring or _NTH_OF.regex.match(ctx.folded, start, end) is not None
-    return bool(recurring) and ctx.recurs(start, end)
-
-
-def beside_unread(expression: Expression, ctx: Context) -> bool:
-    """Return whether a number or unit directly before or after an expression belongs to it and was not read."""
-    start, end, folded = expression.start, expression.end, ctx.folded
-    first, last = max(0, start - BESIDE), min(len(folded), end + BESIDE)
-    if _belongs_to_more(expression, ctx, first, last):
-        return True
-    if expression.meaning.kind == "clock":
-        return any(unread.regex.search(folded, first, start) for unread in (_BEFORE_CLOCK, _BEFORE_TIME))
-    if _STARTS_WITH_MONTH.regex.match(folded, start, end) and _BEFORE_MONTH.regex.search(folded, first, start):
-        return True
-    if _STARTS_WITH_COUNT.regex.match(folded, start, end) and _BEFORE_COUNT.regex.search(folded, first, start):
-        return True
-    if _OTHER_YEAR.regex.match(folded, end, last):
-        return True
-    ends_in_month = _ENDS_IN_MONTH.regex.search(folded, max(start, end - BESIDE), end)
-    return ends_in_month is not None and _AFTER.regex.match(folded, end, last) is not None
-
-
-def _belongs_to_more(expression: Expression, ctx: Context, first: int, last: int) -> bool:
-    """Return whether words beside an expression make it another time, or none: "the year to March", "(e.g. 31/12)"."""
-    start, end, folded = expression.start, expression.end, ctx.folded
-    if _UNREAD_BEFORE.regex.search(folded, first, start) or _UNREAD_AFTER.regex.match(folded, end, last):
-        return True
-    if _TEMPLATE.regex.search(folded, first, start) and folded[start].isdigit():
-        return True
-    if folded[start:end] in DAYS_FROM_TODAY and _SUPPOSED.regex.search(folded, first, start):
-        return True
-    month = _FULL_MONTH.regex.fullmatch(folded, start, end) is not None
-    return month and (folded.endswith("the ", first, start) or _LATER_YEAR.regex.match(folded, end, last) is not None)
+def _in_figures(match: Match, ctx: Context) -> TimeInterval | None:
+    if match["year"]:
+        return calendar.day(datetime(int(match["year"]), int(match["month"]), int(match["day"])))
+    found = date_in_figures(match[0], ctx.date_order)
+    return None if found is None else calendar.day(found)

@@ -1,14 +1,19 @@
-"""The words of the time grammar and what they stand for, from `lang/en/times.toml`, in text as it is read."""
+"""The words of time of each language (`lang/<code>/dates.toml`) in any spelling, and what they stand for."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any, Generic, TypeVar
 
-from ..lang import ENGLISH
+from ..lang import ENGLISH, Language
+
+T = TypeVar("T")
 
 _PLAIN = {"\u2019": "'", "\u2018": "'", "\u2013": "-", "\u2014": "-", "\u2011": "-", "\t": " ", "\u00a0": " "}
 _FOLD = str.maketrans(_PLAIN)
@@ -26,50 +31,113 @@ def fold(text: str) -> str:
     return lower.translate(_FOLD)
 
 
-FULL_MONTHS = {name: number for number, name in enumerate(ENGLISH.words("times.months"), start=1)}
-FULL_WEEKDAYS = {name: number for number, name in enumerate(ENGLISH.words("times.weekdays"))}
-MONTHS = FULL_MONTHS | {
-    short: FULL_MONTHS[name] for name, shorts in ENGLISH.lists("times.month_abbreviations").items() for short in shorts
+_BLANKS = "(?:[ \u00a0\u3000\n]{1,3})"
+_ARABIC_POINTS = "[\u064b-\u0652]"
+_NUKTA = "\u093c"
+_SPELLINGS = {
+    **dict.fromkeys("\u0627\u0623\u0625\u0622", "[\u0627\u0623\u0625\u0622]"),  # alef with and without hamza
+    **dict.fromkeys("\u064a\u0649", "[\u064a\u0649]"),
+    **dict.fromkeys("\u0629\u0647", "[\u0629\u0647]"),
+    **dict.fromkeys("\u0901\u0902", "[\u0901\u0902]"),
+    "\u00e4": "(?:\u00e4|ae|a)",
+    "\u00f6": "(?:\u00f6|oe|o)",
+    "\u00fc": "(?:\u00fc|ue|u)",
+    " ": _BLANKS,
+    "-": "[- ]?",
 }
-WEEKDAYS = FULL_WEEKDAYS | {
-    short: FULL_WEEKDAYS[name]
-    for name, shorts in ENGLISH.lists("times.weekday_abbreviations").items()
-    for short in shorts
+_SPELLINGS |= {  # letters that are one character with their nukta, or two
+    unicodedata.normalize("NFD", letter)[0]: f"(?:{unicodedata.normalize('NFD', letter)[0]}{_NUKTA}?|{letter})"
+    for letter in map(chr, range(0x958, 0x960))
 }
-SEASONS: dict[str, int] = dict(ENGLISH.table("times.seasons"))
-DECADES: dict[str, int] = dict(ENGLISH.table("times.decades"))
-DAYS_FROM_TODAY: dict[str, int] = dict(ENGLISH.table("times.days_from_today"))
-ENDS: dict[str, str] = dict(ENGLISH.table("times.ends"))
-TONIGHT = ENGLISH.words("times.tonight")
-NAMED_HOURS: dict[str, int] = dict(ENGLISH.table("times.named_hours"))
-PREVIOUS_WORDS = ENGLISH.words("times.previous")
-UPCOMING_WORDS = ENGLISH.words("times.upcoming")
-BEFORE = ENGLISH.lists("times.before")
-BETWEEN = ENGLISH.lists("times.between")
-NOT_BEFORE = ENGLISH.lists("times.not_before")
-UNIT_GROUPS = ENGLISH.lists("times.unit_groups")
+_DROPPED = re.compile(f"[\u0300-\u036f{_NUKTA}\u0653-\u0655 \u00a0\u3000\n-]|{_ARABIC_POINTS}")
+_WRITTEN_OUT = str.maketrans({"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue"})
+_SAME = str.maketrans({"\u0901": "\u0902", "\u0649": "\u064a", "\u0629": "\u0647"})
 
-# Number words without an article; the compounds of TENS and ONES ("twenty-one") are in NUMBERS only.
-SIMPLE_NUMBERS: dict[str, int] = dict(ENGLISH.table("times.numbers"))
-ARTICLE_NUMBERS: dict[str, int] = dict(ENGLISH.table("times.article_numbers"))
-ONES = {word: number for word, number in SIMPLE_NUMBERS.items() if number < 10}
-TENS = {word: number for word, number in SIMPLE_NUMBERS.items() if 20 <= number < 100}
-NUMBERS = SIMPLE_NUMBERS | ARTICLE_NUMBERS
-NUMBERS |= {f"{ten}{dash}{one}": TENS[ten] + ONES[one] for ten in TENS for one in ONES for dash in "- "}
 
-ORDINALS: dict[str, int] = dict(ENGLISH.table("times.ordinals"))
-ORDINALS |= {
-    f"{ten}{dash}{word}": TENS[ten] + number
-    for ten in TENS
-    for word, number in ENGLISH.table("times.ordinals").items()
-    for dash in "- "
-    if number < 10 and TENS[ten] + number <= 31  # days of a month
-}
-DIGIT = "0"  # stands for any digit among the words of a text
-NTH = ("st", "nd", "rd", "th")  # the letters of "15th" among the words of a text
-ORDINAL_WORDS = frozenset(ENGLISH.table("times.ordinals"))
-POSITIONS = {word: number for word, number in ORDINALS.items() if number <= 5}
-POSITIONS |= ENGLISH.table("times.positions")
+def spellings(word: str) -> str:
+    """Return the source of a pattern that matches a lower-case word in its usual spellings.
+
+    A word after an equals sign has only the one as it is given: "=pass\u00e9" is not "passe".
+    """
+    if word.startswith("="):
+        return re.escape(word[1:])
+    return "".join(_spelled(letter) for letter in unicodedata.normalize("NFC", word))
+
+
+def _spelled(letter: str) -> str:
+    if letter == _NUKTA:
+        return ""
+    base = unicodedata.normalize("NFD", letter)[0]
+    if letter in _SPELLINGS:
+        return _SPELLINGS[letter]
+    if base in _SPELLINGS and "\u0958" <= letter <= "\u095f":
+        return _SPELLINGS[base]
+    return f"[{letter}{base}]" if base != letter and base.isascii() else re.escape(letter)
+
+
+def any_of(words: Iterable[str]) -> str:
+    """Return the source of a group that matches any of the words, the longest first; none where there are none."""
+    longest_first = sorted(words, key=lambda word: (-len(word), word))
+    return f"(?:{'|'.join(map(spellings, longest_first))})" if longest_first else "(?!)"
+
+
+def spelling_key(word: str) -> str:
+    """Return what all spellings of a word have in common: no accents, points, blanks and hyphens."""
+    return _DROPPED.sub("", unicodedata.normalize("NFKD", word.lower())).translate(_SAME)
+
+
+class SpelledTable(Generic[T]):
+    """What words stand for, found by any of their spellings. `source` is a pattern of all of them."""
+
+    def __init__(self, table: Mapping[str, T]) -> None:
+        self.words = tuple(table)
+        self.values = {word.removeprefix("="): value for word, value in table.items()}
+        self.source: str = any_of(table)
+        self._spelled = {spelling_key(word): value for word, value in self.values.items()}
+        self._spelled |= {spelling_key(word.translate(_WRITTEN_OUT)): value for word, value in self.values.items()}
+
+    def get(self, word: str) -> T | None:
+        """Return what a word stands for, as it is spelled in a text; None for another word."""
+        return self._spelled.get(spelling_key(word))
+
+    def of(self, word: str) -> T:
+        """Return what a word stands for, as it is spelled in a text; raise ValueError for another word."""
+        found = self.get(word)
+        if found is None:
+            raise ValueError(f"{word!r} is none of these words")
+        return found
+
+
+_DIGITS = {sign: value for value, signs in enumerate(("〇零", *"一二三四五六七八九")) for sign in signs}
+_DIGITS |= {"两": 2, "兩": 2}
+_TEN = "十"
+_OR_BLANK = re.compile("[- \n]+")
+IDEOGRAPHS = f"[{''.join(_DIGITS)}{_TEN}]"
+
+
+def number(text: str, words: SpelledTable[int]) -> int:
+    """Return the number that figures, words or ideographs stand for; raise ValueError where they are no number."""
+    if text.isdecimal():
+        return int(text)
+    if _TEN in text:
+        tens, _, ones = text.partition(_TEN)
+        return 10 * (_digits(tens) if tens else 1) + (_digits(ones) if ones else 0)
+    if all(sign in _DIGITS for sign in text):
+        return _digits(text)
+    found, parts = words.get(text), _OR_BLANK.split(text)
+    if found is None and len(parts) == 2:  # "twenty-one"
+        ten, one = map(words.of, parts)
+        found = ten + one if ten > 10 and ten % 10 == 0 and 0 < one < 10 else None
+    if found is None:
+        raise ValueError(f"{text!r} is no number")
+    return found
+
+
+def _digits(signs: str) -> int:
+    """Return the number that ideographs spell digit by digit: 二〇一八 is 2018."""
+    if not signs or any(sign not in _DIGITS for sign in signs):
+        raise ValueError(f"{signs!r} is no number")
+    return int("".join(str(_DIGITS[sign]) for sign in signs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,40 +147,199 @@ class Quantity:
     low: float
     high: float
 
-
-ROUGH_QUANTITIES = {words: Quantity(*ends) for words, ends in ENGLISH.table("times.rough_quantities").items()}
-_OR = re.compile(r" or | to |-")
-
-
-def quantity(words: str, *, and_a_half: bool = False) -> Quantity:
-    """Return the value of a match of COUNT; "two or three" and "2-3" are ranges."""
-    words = " ".join(words.split())
-    if words in ROUGH_QUANTITIES:
-        return ROUGH_QUANTITIES[words]
-    half = 0.5 if and_a_half else 0
-    ends = [_number(word) + half for word in ([words] if words in NUMBERS else _OR.split(words))]
-    return Quantity(min(ends), max(ends))
+    @property
+    def exact(self) -> bool:
+        return self.low == self.high
 
 
-def _number(word: str) -> float:
-    return NUMBERS[word] if word in NUMBERS else float(word.replace(",", "."))
+FEW = Quantity(2, 5)
+# Which one a word beside a unit, weekday, month or season names: the last (-1), this one (0), the next (1).
+RELATIVES = {
+    "last_but_one": -2, "last": -1, "recent": -1, "the_recent": -1, "gone": -1, "this": 0, "current": 0, "next": 1,
+    "coming": 1, "the_coming": 1, "next_but_one": 2,
+}  # fmt: skip
+_OR = re.compile(r"\s+or\s+|\s+to\s+|-")
 
 
-@dataclass(frozen=True, slots=True)
-class CalendarUnit:
-    """A unit of the calendar, and how many of them a word means ("fortnight" is two weeks)."""
+@dataclass(frozen=True)
+class DateWords:
+    """What the words of a language stand for, in any spelling; a table that the language lacks is empty."""
 
-    name: str
-    count: int = 1
+    language: Language
+
+    @cached_property
+    def writing(self) -> tuple[str, ...]:
+        """How the language writes and counts.
+
+        `spaces` between its words; `since_follows` its time; `last_by_week` and `next_by_week`: "last Friday" is that
+        of the week before; `rolling_week`: "last week" is the seven days before today.
+        """
+        return self.language.words("dates.writing")
+
+    @cached_property
+    def spaced(self) -> bool:
+        return "spaces" in self.writing
+
+    def listed(self, name: str) -> tuple[str, ...]:
+        """Return the words of a slot, of a list, or of a table; none where the language has no such list."""
+        if name in _OF_SLOTS:
+            return tuple(getattr(self, _OF_SLOTS[name]).words)
+        if name == "full_weekday":
+            return tuple(self.named("weekdays", 0)) if self.language.code != "en" else tuple(FULL_WEEKDAYS)
+        if name == "last_or_next":
+            return tuple(word for word in self.relatives.words if self.relatives.of(word.removeprefix("=")) != "this")
+        name = _OTHER_NAMES.get(name, name)
+        try:
+            return self.language.words(name if name.startswith("people.") else f"dates.{name}")
+        except KeyError:
+            return tuple(self.table(name))
+
+    def table(self, name: str) -> Mapping[str, Any]:
+        """Return a table; an empty one where the language has none."""
+        try:
+            return self.language.table(f"dates.{name}")
+        except KeyError:
+            return {}
+
+    def lists(self, name: str) -> Mapping[str, tuple[str, ...]]:
+        """Return a table whose values are lists of words."""
+        return {key: self.listed(f"{name}.{key}") for key in self.table(name)}
+
+    @cached_property
+    def days(self) -> SpelledTable[tuple[int, ...]]:
+        """Days by their distance from today; two distances where the tense decides."""
+        days = self.table("days").items()
+        return SpelledTable({word: tuple(n) if isinstance(n, list) else (n,) for word, n in days})
+
+    @cached_property
+    def weekdays(self) -> SpelledTable[int]:
+        shorts = {name: number for number, name in enumerate(self.listed("short_weekdays"))}
+        return SpelledTable(self.named("weekdays", 0) | shorts)
+
+    @cached_property
+    def months(self) -> SpelledTable[int]:
+        return SpelledTable(self.named("months", 1))
+
+    @cached_property
+    def seasons(self) -> SpelledTable[int]:
+        """Seasons by their first month."""
+        return SpelledTable(self.table("seasons"))
+
+    @cached_property
+    def numbers(self) -> SpelledTable[int]:
+        return SpelledTable({**self.table("numbers"), **self.table("article_numbers")})
+
+    @cached_property
+    def rough(self) -> SpelledTable[Quantity]:
+        """Quantities that are no one number."""
+        rough = {words: Quantity(*ends) for words, ends in self.table("rough_quantities").items()}
+        return SpelledTable(rough | dict.fromkeys(self.listed("a_few"), FEW))
+
+    @cached_property
+    def relatives(self) -> SpelledTable[str]:
+        """Words for last, this and next, by their names in RELATIVES."""
+        return self._spelled("relative")
+
+    @cached_property
+    def parts(self) -> SpelledTable[str]:
+        """Parts of the day by their words."""
+        return self._spelled("parts")
+
+    @cached_property
+    def day_parts(self) -> SpelledTable[tuple[int, str]]:
+        """Phrases for a part of a certain day: its distance from today, and the part."""
+        return SpelledTable({phrase: (day, part) for phrase, (day, part) in self.table("day_parts").items()})
+
+    @cached_property
+    def units(self) -> SpelledTable[str]:
+        """Units of the calendar by their words."""
+        return self._spelled("units")
+
+    @cached_property
+    def phrases(self) -> SpelledTable[tuple[str, int]]:
+        """Phrases for a unit of the calendar, and its distance from the present one."""
+        return self._counted("phrases")
+
+    @cached_property
+    def amounts(self) -> SpelledTable[tuple[str, int]]:
+        """Words for a number of units: an Arabic dual, half a year."""
+        return self._counted("amounts")
+
+    @cached_property
+    def thirds(self) -> SpelledTable[int]:
+        """Words for the beginning (0), middle (1) and end (2) of a longer time."""
+        return SpelledTable(self.table("thirds"))
+
+    @cached_property
+    def ordinals(self) -> SpelledTable[int]:
+        """Which of several a word names; -1 is the last."""
+        return SpelledTable(self.table("ordinals"))
+
+    @cached_property
+    def holidays(self) -> SpelledTable[str]:
+        """Holidays by the rule of their day, which `lang/en/holidays.toml` explains."""
+        if self.language.code != "en":
+            return self._spelled("holidays")
+        return SpelledTable({name: rule for rule, names in ENGLISH.lists("holidays.dates").items() for name in names})
+
+    @cached_property
+    def sides(self) -> SpelledTable[int]:
+        """Words for before (-1) and after (1) another day."""
+        return SpelledTable(self.table("sides"))
+
+    def quantity(self, text: str) -> Quantity:
+        """Return how many a text says, of "two or three" and "2-3" a range. Raise ValueError where it says none."""
+        if (known := self.rough.get(text)) is not None:
+            return known
+        with suppress(ValueError):
+            return Quantity(*2 * (number(text, self.numbers),))
+        ends = [
+            float(end.replace(",", ".")) if end[0].isdigit() else number(end, self.numbers) for end in _OR.split(text)
+        ]
+        return Quantity(min(ends), max(ends))
+
+    def named(self, key: str, first: int) -> dict[str, int]:
+        """Return the names of a list of common.toml, and their other spellings, by their place in it."""
+        names = {name: place for place, name in enumerate(self.language.words(f"common.{key}"), start=first)}
+        also = self.language.lists("common.also")
+        return names | {other: place for name, place in names.items() for other in also.get(name, ())}
+
+    def _counted(self, key: str) -> SpelledTable[tuple[str, int]]:
+        table = self.table(key)
+        return SpelledTable({phrase: (unit, n) for unit, phrases in table.items() for phrase, n in phrases.items()})
+
+    def _spelled(self, key: str) -> SpelledTable[str]:
+        return SpelledTable({word: name for name, words in self.lists(key).items() for word in words})
 
 
-_SINGULAR = {word: CalendarUnit(name) for name, words in ENGLISH.lists("times.units").items() for word in words}
-_SINGULAR |= {
-    word: CalendarUnit(value["unit"], value["count"]) for word, value in ENGLISH.table("times.multiple_units").items()
-}
-CALENDAR_UNITS = frozenset(unit.name for unit in _SINGULAR.values())
-UNITS = _SINGULAR | {f"{word}s": unit for word, unit in _SINGULAR.items()}
+# The tables whose words a slot stands for, and other names of lists.
+_OF_SLOTS = {
+    "weekday": "weekdays", "month": "months", "season": "seasons", "part": "parts", "unit": "units", "side": "sides",
+    "relative": "relatives", "phrase": "phrases", "third": "thirds", "named_day": "days", "day_part": "day_parts",
+    "ordinal": "ordinals", "holiday": "holidays", "amounts": "amounts",
+}  # fmt: skip
+_OTHER_NAMES = {"short_weekday": "short_weekdays", "this": "relative.this", "week_phrase": "phrases.week"}
 
+
+@cache
+def date_words(code: str) -> DateWords:
+    """Return what the words of the language of a code stand for."""
+    return DateWords(Language(code))
+
+
+# ---- English words for other modules, and the patterns of English
+
+EN = date_words("en")
+FULL_MONTHS = {name: number for number, name in enumerate(ENGLISH.words("common.months"), start=1)}
+FULL_WEEKDAYS = {name: number for number, name in enumerate(ENGLISH.words("common.weekdays"))}
+MONTHS, WEEKDAYS, UNITS = EN.months.values, EN.weekdays.values, EN.units.values
+SEASONS: dict[str, int] = dict(ENGLISH.table("dates.seasons"))
+SIMPLE_NUMBERS: dict[str, int] = dict(ENGLISH.table("dates.numbers"))
+NUMBERS, ORDINALS = EN.numbers.values, EN.ordinals.values
+ROUGH_QUANTITIES = EN.rough.values
+ONES = {word: number for word, number in SIMPLE_NUMBERS.items() if number < 10}
+TENS = {word: number for word, number in SIMPLE_NUMBERS.items() if 20 <= number < 100}
+DAYS_FROM_TODAY = frozenset(word for word in EN.days.values if " " not in word)
 
 _SPACE = re.compile(r"\[[^\]]*\]|\(\?<[!=][^)]*\)| ")
 
@@ -142,98 +369,9 @@ def one_of(words: Iterable[str]) -> str:
     return "(?:" + "|".join(sorted(words, key=lambda word: (-len(word), word))) + ")"
 
 
-MONTH = one_of(MONTHS)
-WEEKDAY = one_of(WEEKDAYS)
-SEASON = one_of(SEASONS)
-UNIT = one_of(UNITS)
-PREVIOUS = one_of(PREVIOUS_WORDS)
-UPCOMING = one_of(UPCOMING_WORDS)
-
-_NOT_INSIDE = r"(?<![\w.,:/$-])"
-# Tens and ones as two groups: the 144 compounds as alternatives take 15 ms to compile in each of 15 patterns.
-_NUMBER = rf"(?:{one_of(TENS)}(?:(?: |-){one_of(ONES)})?|{one_of(word for word in SIMPLE_NUMBERS if word not in TENS)})"
-_FIGURE = r"\d{1,4}(?:[.,]5)?"
-COUNT = (
-    rf"{_NOT_INSIDE}(?:{one_of(ROUGH_QUANTITIES)}|{one_of(ARTICLE_NUMBERS)}"
-    rf"|(?:{_FIGURE}|{_NUMBER})(?:(?: or | to |-)(?:{_FIGURE}|{_NUMBER}))?)(?![\w:/])"
-)
-ADJECTIVE = rf"(?:{one_of(ENGLISH.words('times.unit_adjectives'))} )?"
-YEAR = r"(?:1[5-9]\d\d|2[01]\d\d|'\d\d)(?![\d%])"
-DAY_NUMBER = rf"(?:[0-3]?\d(?:st|nd|rd|th)?|{one_of(ORDINALS)})"
-APPROXIMATELY = rf"(?:(?:just |only |a little |a bit |well )?{one_of(ENGLISH.words('times.approximations'))} )?"
-
-# An event whose date follows, after "before" or "after": "my birthday on" 20 May, "moving to Porto in" 2021.
-EVENT = (
-    rf"(?P<event>(?:{one_of(ENGLISH.words('times.owners'))}|[a-z]{{2,12}}ing)"
-    rf"(?: (?!{one_of(ENGLISH.words('times.new_clause'))}\b)[\w'-]{{1,16}}){{1,4}} (?:on|in) )?(?:the )?"
-)
-
-# The end of the text, punctuation, or a word that can follow a complete time expression.
-FOLLOWED = Pattern(
-    r"(?:'s)?(?:\s*$|\s*[^\w\s'$-]|[ ]+-"
-    rf"|[ \n]{{1,3}}(?:{one_of(ENGLISH.words('times.followers'))}(?![\w'])|[^\w\s$]))"
-)
-
-
-def year_number(words: str) -> int:
-    """Return the year that a match of YEAR names; two digits are read within 1950 to 2049."""
-    if words.startswith("'"):
-        short = int(words[1:])
-        return short + (1900 if short >= 50 else 2000)
-    return int(words)
-
-
-def day_number(words: str) -> int:
-    """Return the day of the month that a match of DAY_NUMBER names."""
-    words = " ".join(words.split())
-    return ORDINALS[words] if words in ORDINALS else int(words.rstrip("stndrh"))
-
-
-LONGEST = 48  # characters before a unit in which its number is looked for
-
-# "Two Saturdays", "five summers": the name of the unit is that of the day or season.
-_COUNTED_UNITS = UNITS | {f"{name}s": CalendarUnit(name) for name in (*FULL_WEEKDAYS, *SEASONS)}
-SIZES = {name: size for size, name in enumerate(ENGLISH.words("times.sizes_of_units"), start=1)}
-_UNIT_OF_COUNT = Pattern(
-    rf"(?<![a-z])(?P<unit>{one_of(_COUNTED_UNITS)})\b(?:'s?)?"
-    r"(?:(?P<half> and a half)|(?P<or_two> or two)| or so)?"
-)
-_NUMBER_BEFORE = Pattern(rf"(?P<count>{COUNT})(?P<half> and a half)?(?: |-)?{ADJECTIVE}\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class UnitCount:
-    """The half-open range of characters of a number with its unit, the unit by name, and how many of them."""
-
-    start: int
-    end: int
-    unit: str
-    number: Quantity
-
-    def larger(self, other: UnitCount) -> bool:
-        """Return whether the unit is larger than that of another count."""
-        return SIZES.get(self.unit, 0) > SIZES.get(other.unit, 9)
-
-
-def unit_counts(folded: str) -> Iterator[UnitCount]:
-    """Yield the numbers of units in a folded text in order: 2 weeks of "in two weeks"."""
-    for match in _UNIT_OF_COUNT.regex.finditer(folded):
-        number = _NUMBER_BEFORE.regex.search(folded, max(0, match.start() - LONGEST), match.start())
-        if number is not None:
-            yield _unit_count(number, match)
-
-
-def _unit_count(number: re.Match[str], unit: re.Match[str]) -> UnitCount:
-    meant = _COUNTED_UNITS[" ".join(unit["unit"].split())]
-    many = quantity(number["count"], and_a_half=bool(number["half"] or unit["half"]))
-    if unit["or_two"]:  # "a day or two ago"
-        many = Quantity(many.low, 2)
-    return UnitCount(number.start(), unit.end(), meant.name, Quantity(many.low * meant.count, many.high * meant.count))
-
-
 SHORTEST = 6  # letters of a name whose misspellings are recognized
 _LETTERS = re.compile("[a-z]+")
-_LIKE_NAMES = frozenset(ENGLISH.words("times.words_like_names"))
+_LIKE_NAMES = frozenset(ENGLISH.words("dates.words_like_names"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +398,7 @@ def misspellings() -> Mapping[str, str]:
     for name in (*FULL_MONTHS, *FULL_WEEKDAYS, *DAYS_FROM_TODAY):
         if len(name) >= SHORTEST:
             found |= dict.fromkeys(_variants(name), name)
-    listed = {word: name for name, words in ENGLISH.lists("times.misspellings").items() for word in words}
+    listed = {word: name for name, words in ENGLISH.lists("dates.misspellings").items() for word in words}
     names = frozenset((*FULL_MONTHS, *FULL_WEEKDAYS, *DAYS_FROM_TODAY))
     return {word: name for word, name in (found | listed).items() if word not in _LIKE_NAMES and word not in names}
 

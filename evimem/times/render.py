@@ -5,6 +5,7 @@ The words are the same on every machine: no locale is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,7 +15,8 @@ from . import calendar
 from .calendar import PARTS
 from .date_order import Weekday
 from .find_times import find_times
-from .lexicon import FULL_MONTHS, ORDINALS, SEASONS, Pattern, fold, unit_counts
+from .forms import grammar
+from .lexicon import FULL_MONTHS, ORDINALS, SEASONS, fold
 
 MONTH_NAMES = tuple(name.capitalize() for name in FULL_MONTHS)
 SEASON_NAMES = {first_month: name for name, first_month in SEASONS.items()}
@@ -130,9 +132,8 @@ _UNITS: dict[str, Callable[[datetime, datetime], str]] = {
 }
 
 
-_SINCE = Pattern(r"(?:ever )?since ")
-_NOW = "(?:now|already|and counting)"
-_LASTING = Pattern(rf"(?:for|in) |.* {_NOW}$")
+_SINCE = re.compile(r"(?:ever )?since ")
+_LASTING = re.compile(r"(?:for|in) |.* (?:now|already|and counting)$")
 
 
 def onset(span: TimeSpan, weekday: Weekday = "recent") -> TimeSpan | None:
@@ -151,10 +152,10 @@ def onset(span: TimeSpan, weekday: Weekday = "recent") -> TimeSpan | None:
     if span.granularity != "span" or span.start is None or span.end is None:
         return None
     folded = fold(span.text)
-    if since := _SINCE.regex.match(folded):
+    if since := _SINCE.match(folded):
         words = span.text[since.end() :]
-    elif _LASTING.regex.match(folded) and (counts := list(unit_counts(folded))):
-        words = f"{span.text[counts[-1].start : counts[-1].end]} ago"
+    elif _LASTING.match(folded) and (amounts := list(grammar("en").form("amount").pattern.finditer(folded))):
+        words = f"{span.text[slice(*amounts[-1].span())]} ago"
     else:
         return None
     for begun in find_times(f"it began in {words}", span.end, weekday):

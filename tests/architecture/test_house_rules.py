@@ -45,7 +45,7 @@ CODE_WORDS = {  # literals of many words that are code, not knowledge of a langu
     ("check.py", "turn"): "tables",
     ("erase.py", "edge"): "tables",
     ("evidence.py", "time"): "the forms of an answer",
-    ("date_rules.py", "fr"): "codes of languages",
+    ("readers.py", "fr"): "codes of languages",
     ("page.py", "answer"): "styles of printed text",
     ("reports.py", "added"): "outcomes of a turn",
     ("terms.py", "al"): "suffixes that the Porter algorithm removes",

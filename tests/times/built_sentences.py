@@ -11,12 +11,9 @@ from datetime import datetime, timezone
 from random import Random
 
 from evimem.lang.guess import LANGUAGES, OTHER
-from evimem.times.find_times import locate_times
-from evimem.times.lexicon import MONTHS, NUMBERS, ORDINALS, ROUGH_QUANTITIES, SEASONS, UNITS, WEEKDAYS, fold
-from evimem.times.month_rules import HOLIDAYS
-from evimem.times.other_languages import may_mention_dates
-from evimem.times.other_languages.date_grammar import SYNTAX, DateGrammar, grammar
-from evimem.times.other_languages.locate_dates import locate_dates
+from evimem.times.find_times import locate_dates, locate_times, may_mention_dates
+from evimem.times.forms import SYNTAX, DateGrammar, grammar
+from evimem.times.lexicon import EN, MONTHS, NUMBERS, ORDINALS, ROUGH_QUANTITIES, SEASONS, UNITS, WEEKDAYS, fold
 from evimem.times.render import onset
 
 # Days and years at the edges of the calendar, of months and of what is read as a year.
@@ -33,7 +30,7 @@ MOMENTS = (
     datetime(1, 1, 1),
     datetime(9999, 12, 31, 23, 59),
 )
-ENGLISH = sorted({*MONTHS, *NUMBERS, *ORDINALS, *ROUGH_QUANTITIES, *SEASONS, *UNITS, *WEEKDAYS, *HOLIDAYS})
+ENGLISH = sorted({*MONTHS, *NUMBERS, *ORDINALS, *ROUGH_QUANTITIES, *SEASONS, *UNITS, *WEEKDAYS, *EN.holidays.words})
 GLUE = """
     last next this the a in on at since for from to until between and of before after ago back later early mid late end
     yesterday today tomorrow tonight morning night noon midnight weekend 4 pm 16:30 '09 15th 29th 31st 31st of
@@ -112,7 +109,7 @@ class _Spoken:
         outer: list[list[list[str]]] = []
         branches: list[list[str]] = [[]]
         for found in SYNTAX.finditer(form):
-            slot, syntax, text = found.groups()
+            slot, _, syntax, text = found.groups()
             if slot is not None:
                 branches[-1].append(self._random.choice(self._words[slot]))
             elif text is not None:

@@ -6,11 +6,9 @@ import pytest
 
 from evimem import find_times
 from evimem.lang.guess import LANGUAGES
-from evimem.times.other_languages.date_grammar import check_slots, grammar, told_by
+from evimem.times.forms import check_slots, grammar, told_by
 from tests.sizes import REDUCED
 from tests.times.built_sentences import raised
-
-OTHERS = sorted({*LANGUAGES} - {"en"})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -22,7 +20,7 @@ def test_what_a_reading_raises_is_counted() -> None:
     assert raised("it", 10, reading=lambda language, said, at: said.index("no such word")).total() == 10
 
 
-@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_of_a_language_tells_its_reader_what_it_reads(language: str) -> None:
     assert grammar(language).forms
 

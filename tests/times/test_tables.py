@@ -4,8 +4,8 @@ from datetime import datetime
 import pytest
 
 from evimem.times import find_times, mentions_time
-from evimem.times.context import Context
-from evimem.times.cues import RULES, cues
+from evimem.times.find_times import words_of
+from evimem.times.forms import grammar
 from evimem.times.lexicon import fold
 
 SAID = (datetime(2024, 3, 12, 18, 20), datetime(2023, 10, 8), datetime(2022, 12, 31, 23, 59))
@@ -16,6 +16,7 @@ TABLES = (
     "expressions.txt", "later_expressions.txt", "messages.txt", "more_messages.txt", "third_messages.txt",
     "fourth_messages.txt",
 )  # fmt: skip
+NO_TIMES = ("not_times.txt", "more_not_times.txt")
 MORE = (
     "Three years already!",
     "Two years and counting.",
@@ -32,6 +33,7 @@ MORE = (
     "On 6/9 we met.",
     "At 7 o'clock.",
     "At some point.",
+    "In the near future.",
     "These days.",
     "On Oct-07-2021 and in 2016 May.",
     "Tomorrow 9:30-10:30.",
@@ -92,12 +94,22 @@ def test_every_expression_has_a_cue(table: Callable):
     assert all(mentions_time(row.text) for row in table("expressions.txt") if row.meanings)
 
 
-@pytest.mark.parametrize(
-    "rule", [rule for rule in RULES if rule.cues.words], ids=lambda rule: getattr(rule.read, "__name__", "rule")
-)
-def test_a_rule_matches_only_texts_with_one_of_its_words(table: Callable, rule):
-    rows = (row.text for name in TABLES for row in table(name))
-    contexts = [Context(text, fold(text), SAID[0], "recent") for text in (*rows, *MORE)]
-    matching = [ctx.folded for ctx in contexts if any(rule.candidates(ctx, [(0, len(ctx.text))]))]
-    assert matching
-    assert [folded for folded in matching if not rule.cues.may_match(cues(folded)[1])] == []
+FORMS = grammar("en").forms
+
+
+def test_a_form_matches_only_texts_with_one_word_of_each_list_that_it_needs(table: Callable):
+    texts = [fold(text) for text in (*(row.text for name in TABLES for row in table(name)), *MORE)]
+    refused = [(each.form, text) for each in FORMS for text in texts if _is_refused(each, text)]
+    assert refused == []
+    assert sum(bool(each.needs) for each in FORMS) >= 0.95 * len(FORMS)
+
+
+def _is_refused(form, text: str) -> bool:
+    return not form.may_match(words_of(text)) and form.pattern.search(text) is not None
+
+
+def test_every_form_of_english_is_matched_by_some_text(table: Callable):
+    texts = [fold(text) for text in (*(row.text for name in (*TABLES, *NO_TIMES) for row in table(name)), *MORE)]
+    forms = [each for each in FORMS if each.reader != "none"]  # figures of speech
+    unmatched = [each.form for each in forms if not any(each.pattern.search(text) for text in texts)]
+    assert unmatched == []
