@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
-from ..lang import ENGLISH, Language
+from ..lang import Language
 from ..lang.guess import LANGUAGES, is_english
 from ..llm.shown_words import escape_attribute
 from ..times import Conventions, locate_times, mentions_time, render
@@ -87,7 +87,6 @@ def _adds(span: TimeSpan, said_at: datetime, said: str) -> bool:
 @cache
 def _calendar_names() -> tuple[re.Pattern[str], frozenset[str]]:
     """Return a pattern of the months and the names of weekdays, in every language that dates are read in."""
-    others = [Language(code) for code in LANGUAGES if code != "en"]
-    months = {*ENGLISH.words("times.months"), *(name for one in others for name in one.words("common.months"))}
-    weekdays = {*ENGLISH.words("times.weekdays"), *(name for one in others for name in one.words("common.weekdays"))}
+    months = {name for code in LANGUAGES for name in Language(code).words("common.months")}
+    weekdays = {name for code in LANGUAGES for name in Language(code).words("common.weekdays")}
     return re.compile("|".join(map(re.escape, months)) + r"|\d\s*[月월]", re.IGNORECASE), frozenset(weekdays)
