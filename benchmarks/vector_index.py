@@ -3,7 +3,7 @@
     python -m benchmarks.vector_index                       # 10,000 and 50,000 vectors, about two minutes
     python -m benchmarks.vector_index --sizes 100000 --data words --graph voyager-compact
 
-Vectors are generated from a seed: `words` embeds random sentences with the shipped embedder, `clusters` has about 40
+Vectors are generated from a seed: `speech` embeds pairs of sentences of our chats, `words` sentences of random words, `clusters` has about 40
 vectors per cluster with a decaying spectrum, `noise` has no structure. Queries are generated alike and are not in the
 index. Times are medians of processor times, which depend little on other load. Without a graph, facts are compared
 one by one, and passages by their sketches, of which the nearest are compared.
@@ -30,9 +30,11 @@ from evimem.index.hnswlib_graph import HnswlibGraph
 from evimem.index.sketches import Sketches, StoredVectors
 from evimem.index.voyager_graph import VoyagerGraph
 from evimem.protocols import Graph
+from evimem.text.sentences import sentences
 from evimem.types.vectors import Vectors
 
 from .recording import add_result, record
+from .scoring.labelled_chats import read_chats
 from .scoring.result_file import Cell, ResultTable
 
 DIMENSION = 256
@@ -72,6 +74,16 @@ def words(count: int, rng: np.random.Generator) -> Vectors:
     ranks = (len(known) * rng.random(int(lengths.sum())) ** 3).astype(int)
     sentences = [" ".join(known[rank] for rank in part) for part in np.split(ranks, np.cumsum(lengths)[:-1])]
     return np.vstack([embedder.embed(sentences[start : start + BATCH]) for start in range(0, count, BATCH)])
+
+
+def speech(count: int, rng: np.random.Generator) -> Vectors:
+    """Return embeddings of pairs of sentences of our chats, drawn at random: texts whose words belong together."""
+    chats = (chat for folder in ("chats", "fresh") for chat in read_chats(Path(__file__).parent / folder))
+    turns = [turn.text for chat in chats for turn in chat.turns]
+    said = [text[start:end] for text in turns for start, end in sentences(text)]
+    embedder = StaticEmbedder()
+    pairs = [f"{said[one]} {said[two]}" for one, two in rng.integers(len(said), size=(count, 2))]
+    return np.vstack([embedder.embed(pairs[start : start + BATCH]) for start in range(0, count, BATCH)])
 
 
 def clusters(count: int, rng: np.random.Generator) -> Vectors:
@@ -156,6 +168,9 @@ def _ways(index: HnswIndex, stored: Quantized, size: int) -> dict[str, Callable[
     }
 
 
+DATA = {"speech": speech, "words": words, "clusters": clusters, "noise": noise}
+
+
 def stored_length(index: HnswIndex) -> int:
     """Return how many bytes the graph and its vectors take, in memory as in the file."""
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "graph").open("wb") as file:
@@ -167,12 +182,11 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Recall, time and memory of HNSW against exact search.")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 50_000])
-    parser.add_argument("--data", nargs="+", choices=["words", "clusters", "noise"], default=["words", "clusters"])
+    parser.add_argument("--data", nargs="+", choices=list(DATA), default=["speech", "words"])
     parser.add_argument("--graph", nargs="+", choices=list(GRAPHS), default=list(GRAPHS))
     add_result(parser)
     options = parser.parse_args()
-    makes = {"words": words, "clusters": clusters, "noise": noise}
-    asked = [(makes[data], options.sizes, graph) for data in options.data for graph in options.graph]
+    asked = [(DATA[data], options.sizes, graph) for data in options.data for graph in options.graph]
     rows = tuple(row for one in asked for row in measured(*one))
     table = ResultTable("graphs", "HNSW beside what a memory does without it", COLUMNS, rows)
     record("vector_index", options, [table])
