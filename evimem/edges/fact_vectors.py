@@ -21,6 +21,7 @@ _ROUNDING = 1e-4  # bound on the rounding error of a float32 cosine
 _EXACT_FLOATS = 2**24 // 127**2  # dimensions
 _BLOCK = 256  # facts compared with others in one matrix product
 
+_FEW = 8  # of so many facts one may be copied to be compared; more are compared where they lie
 _AT_ONCE = 512  # vectors that become floats at once: 2,048 leave the cache, and take eight times as long each
 _PAGE = 16_384  # vectors read, or put into cells, at once
 
@@ -83,11 +84,11 @@ class FactMatrix:
         found = np.searchsorted(self.rows, rows)
         return [int(at) for at, row in zip(found, rows, strict=True) if at < len(self.rows) and self.rows[at] == row]
 
-    def nearest(self, vector: Vectors, allowed: NDArray[np.bool_], most: int) -> list[int]:
-        """Return the rows of the facts nearest to a vector of shape (dimension,); `allowed` says it by turn."""
-        among = np.flatnonzero(allowed[self.turns])
+    def nearest(self, vector: Vectors, among: Positions, most: int) -> list[int]:
+        """Return the rows of the facts at some positions that are nearest to a vector of shape (dimension,)."""
         if len(among) > most:
-            products = self._products(vector)[among]
+            few = len(among) < len(self) // _FEW
+            products = self._floats(among) @ vector if few else self._products(vector)[among]
             among = among[np.argpartition(-products, most)[:most]]
         nearest: list[int] = self.rows[among].tolist()
         return nearest

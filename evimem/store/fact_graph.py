@@ -1,4 +1,4 @@
-"""The facts of a memory in an HNSW index, as LaceMem searches its tuples: it grows, and what is gone is left out."""
+"""The facts nearest to a vector: by sketches, the faster way, or by an HNSW index, as LaceMem searches its tuples."""
 
 from __future__ import annotations
 
@@ -9,11 +9,37 @@ from numpy.typing import NDArray
 
 from ..edges.fact_vectors import FactMatrix, vectors_of
 from ..index.hnsw import HnswIndex
+from ..index.sketches import Sketches, StoredVectors
 from ..types.vectors import Vectors
+
+COMPARED = 8_192  # facts up to which all are compared: sketches save nothing
+SKETCHED, SHARE = 2_048, 64  # of more, so many with the nearest sketches, or one of so many, are compared
+
+
+class FactSketches:
+    """Sketches of the vectors of facts (see `index.sketches`), made when many are first searched."""
+
+    def __init__(self) -> None:
+        self._sketches = Sketches()
+        self._known: FactMatrix | None = None
+        self._searching = threading.Lock()
+
+    def nearest(self, known: FactMatrix, vector: Vectors, allowed: NDArray[np.bool_], most: int) -> list[int]:
+        """Return the rows of the facts nearest to a vector of shape (dimension,); `allowed` is by turn."""
+        there = allowed[known.turns]
+        if np.count_nonzero(there) <= COMPARED:
+            return known.nearest(vector, np.flatnonzero(there), most)
+        stored = StoredVectors(known.quantized, known.scales.astype(np.float32))
+        with self._searching:
+            if self._known is None or not _begins_with(known, self._known):
+                self._sketches = Sketches()
+            self._known = known
+            near = self._sketches.nearest(stored, vector, there, max(SKETCHED, most, len(known) // SHARE))
+        return known.nearest(vector, near.astype(np.int64), most)
 
 
 class FactGraph:
-    """An index over rows of facts, in memory; see `HnswIndex`, which compares all of few vectors."""
+    """HNSW over rows of facts, in memory; see `HnswIndex`, which compares all of few vectors."""
 
     def __init__(self) -> None:
         self._index: HnswIndex | None = None
@@ -60,3 +86,10 @@ def _agree(one: FactMatrix, other: FactMatrix) -> bool:
     _, here, there = np.intersect1d(one.rows, other.rows, assume_unique=True, return_indices=True)
     same_width = one.quantized.shape[1] == other.quantized.shape[1]
     return same_width and bool((one.scales[here] == other.scales[there]).all())
+
+
+def _begins_with(known: FactMatrix, before: FactMatrix) -> bool:
+    """Return whether facts were only added since."""
+    end = len(before)
+    same = known.quantized.shape[1] == before.quantized.shape[1] and np.array_equal(known.rows[:end], before.rows)
+    return same and np.array_equal(known.scales[:end], before.scales)

@@ -36,7 +36,8 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
         fitting = {one.turn: one.score for one in sought.best(most)}
         allowed = _allowed(layers, sought)
         if only.about is None:
-            nearest = [] if vector is None else layers.edges.vectors().nearest(vector, allowed, most)
+            known = layers.edges.vectors()
+            nearest = [] if vector is None else handle.fact_sketches.nearest(known, vector, allowed, most)
             rows = {*nearest, *layers.facts.rows_of(fitting)}
         else:
             rows = {*layers.facts.rows_of(_turns_about(handle, only.about, allowed))}

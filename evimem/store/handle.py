@@ -19,7 +19,7 @@ from ..times.date_order import checked_date_order
 from ..types.values import DateOrder
 from .ann import AnnIndexCache
 from .erase import finish_erasure
-from .fact_graph import FactGraph
+from .fact_graph import FactGraph, FactSketches
 from .layers import Layers
 from .spare_room import give_back
 
@@ -28,7 +28,7 @@ class StoreHandle:
     """The state shared by the reads, writes and maintenance of one open file.
 
     Everything cached here can be read again from the file: the corpus (what searches score), the vectors of facts
-    (inside `layers.edges`), the vector index (`ann`) and that of facts (`fact_graph`).
+    (inside `layers.edges`), the vector index (`ann`) and those of facts (`fact_graph`, `fact_sketches`).
     """
 
     times: LocalTimes  # how times are read
@@ -39,6 +39,7 @@ class StoreHandle:
         self.name = layers.db.name
         self.ann = ann
         self.fact_graph: FactGraph = FactGraph()
+        self.fact_sketches: FactSketches = FactSketches()
         self._corpus: Corpus | None = None
         # The counter `epoch` of the file and the aborted blocks of this handle when the corpus was read: an aborted
         # block may leave half an update in memory.
