@@ -8,6 +8,7 @@ import pytest
 
 from evimem.edges.fact_vectors import FactMatrix, vectors_of
 from evimem.index import hnsw
+from evimem.index import sketches as sketches_of_vectors
 from evimem.store import fact_graph
 from evimem.store.fact_graph import FactGraph, FactSketches
 from evimem.types.vectors import pack
@@ -90,10 +91,15 @@ def test_without_facts_nothing_is_near(known):
     assert FactGraph().nearest(part(known, np.arange(0)), np.ones(DIMENSION, np.float32), np.ones(0, np.bool_), 3) == []
 
 
-def test_sketches_find_what_comparing_all_finds_through_growth_and_forgetting(known, monkeypatch):
+def made_small(monkeypatch):
     monkeypatch.setattr(fact_graph, "COMPARED", 100)
     monkeypatch.setattr(fact_graph, "SKETCHED", 600)
-    sketches = FactSketches()
+    monkeypatch.setattr(sketches_of_vectors, "SAMPLE", 500)
+    return FactSketches()
+
+
+def test_sketches_find_what_comparing_all_finds_through_growth_and_forgetting(known, monkeypatch):
+    sketches = made_small(monkeypatch)
     left = np.flatnonzero(np.arange(COUNT) % 3 > 0)
     for some in (part(known, np.arange(2_000)), known, part(known, left), known):
         assert recall(sketches, some) >= 0.95
@@ -101,8 +107,6 @@ def test_sketches_find_what_comparing_all_finds_through_growth_and_forgetting(kn
 
 
 def test_sketches_are_made_anew_for_other_vectors(known, monkeypatch):
-    monkeypatch.setattr(fact_graph, "COMPARED", 100)
-    monkeypatch.setattr(fact_graph, "SKETCHED", 600)
-    sketches = FactSketches()
+    sketches = made_small(monkeypatch)
     assert recall(sketches, known) >= 0.95
     assert recall(sketches, replace(known, quantized=known.quantized[::-1], scales=known.scales[::-1])) >= 0.95
