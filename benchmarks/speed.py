@@ -1,8 +1,5 @@
 """Speed of ingest and search by memory size: `python -m benchmarks.speed 10000 100000 [--result FILE]`.
 
-With `--server postgresql://...` the same calls on a file and on that server, in turn, with the time of this process and
-how often it waited for the server; what the server itself takes is not in it.
-
 Everything runs offline in one process on generated chat (seeded, Zipf vocabulary, 22 words per turn, 25 turns per
 session; `--long` for turns of 220 words). Ingest rates are of `extend`: facts, postings and vectors, durable. Times are
 of the processor, which other work on the machine hardly moves; those of a single `add` and of a bare commit, which wait
@@ -27,7 +24,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only spin, which counts as processor time
 
@@ -156,47 +152,6 @@ def measure(size: int, words: int) -> dict[str, float]:
         }
 
 
-def beside_a_server(address: str, size: int, words: int) -> ResultTable:
-    """Compare the calls of a memory on a server with those of one in a file."""
-    with tempfile.TemporaryDirectory(prefix="evimem-speed-") as name, evimem.MemoryPool(address) as pool:
-        with evimem.open(Path(name) / "m.evimem") as file, pool.open(name) as served:
-            stored, extra = list(chat(size, words)), iter(chat(400, words, first=size))
-            rows = [
-                _compared(f"extend, {size:,} turns", file, served, lambda memory: memory.extend(stored), 1),
-                _compared("enrich", file, served, lambda memory: memory.enrich(), 1),
-            ]
-            for text, call in (
-                ("search", lambda memory: memory.search(QUESTIONS[0])),
-                ("search, k=50", lambda memory: memory.search(QUESTIONS[1], k=50)),
-                ("block", lambda memory: memory.block(QUESTIONS[2])),
-                ("ask", lambda memory: memory.ask(QUESTIONS[3])),
-                ("add", lambda memory: memory.extend([next(extra)])),
-            ):
-                rows.append(_compared(text, file, served, call, 9))
-        pool.erase(name)
-    heads = ("", "file, ms", "server, ms", "ratio", "file, ms by the clock", "server, ms by the clock", "waits")
-    return ResultTable("server", "A memory on a server beside one in a file", heads, tuple(rows), ())
-
-
-def _compared(
-    text: str, file: evimem.Memory, served: evimem.Memory, call: Callable[[evimem.Memory], object], times: int
-) -> tuple[str | float, ...]:
-    """Return the medians of a call on each, made in turn, and how often one waits for the server."""
-    db: Any = served._core.store.db  # type: ignore[attr-defined]
-    if times > 1:
-        call(file), call(served)
-    took: list[list[tuple[float, float]]] = [[], []]
-    waits = db.round_trips
-    for _ in range(times):
-        for memory, times_of in zip((file, served), took, strict=True):
-            began = time.process_time(), time.perf_counter()
-            call(memory)
-            times_of.append((1000 * (time.process_time() - began[0]), 1000 * (time.perf_counter() - began[1])))
-    of_file, of_server = (tuple(map(statistics.median, zip(*pairs, strict=True))) for pairs in took)
-    ratio = of_server[0] / of_file[0] if of_file[0] else math.nan
-    return (text, of_file[0], of_server[0], ratio, of_file[1], of_server[1], (db.round_trips - waits) / times)
-
-
 def import_ms() -> float:
     code = "import time; t = time.perf_counter(); import evimem; print(time.perf_counter() - t)"
     runs = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5)]
@@ -235,11 +190,7 @@ def main() -> None:
     parser.add_argument("sizes", nargs="+", type=int)
     parser.add_argument("--long", action="store_true", help="turns of 220 words instead of 22")
     add_result(parser)
-    parser.add_argument("--server", help="the address of a PostgreSQL server, to be compared with a file at one size")
     options = parser.parse_args()
-    if options.server:
-        record("server", options, [beside_a_server(options.server, options.sizes[0], 220 if options.long else 22)])
-        return
     rows = [measure(size, 220 if options.long else 22) for size in sorted(options.sizes)]
     names = [name for name in rows[0] if name != "turns"]
     table = ResultTable(
