@@ -1,11 +1,11 @@
 """Memories on a PostgreSQL server: `python -m benchmarks.server postgresql://... [--users 10000] [--shards]`.
 
-The same calls on a file, on the server, and on the server behind a proxy that holds every message of either way for half
-a millisecond, in turn, with how often one waits. Times are by the clock, and of this process; what the server takes is
-only in the former. `--users` makes so many users of five turns, then opens some of them in any order, each for a first
-search, and says what memories that are open take and how many connections the server has. `--shards` measures nothing:
-it draws how long a question waits for one memory of 1e8 or 1e9 turns in shards, from the time of one shard of 1e5 turns;
-what is assumed stands beside it in the code.
+The same calls on a file, on the server, and on the server behind a proxy that holds every message of either way for
+half a millisecond, in turn, with how often one waits. Times are by the clock, and of this process; what the server
+takes is only in the former. `--users` makes so many users of five turns, then opens some of them in any order, each for
+a first search, and says what memories that are open take and how many connections the server has. `--shards` measures
+nothing: it draws how long a question waits for one memory of 1e8 or 1e9 turns in shards, from the time of one of 1e5
+turns; what is assumed stands beside it in the code.
 """
 
 from __future__ import annotations

@@ -138,9 +138,9 @@ def facts_to_link(db: Tables) -> list[int]:
     return [row for (row,) in db.rows(sql)]
 
 
-def vectors_reach(db: Tables, count: int) -> bool:
-    """Return whether more than `count` facts have a vector: a row at an offset is found without reading any vector."""
-    return bool(db.rows("SELECT 1 FROM fact_vector LIMIT 1 OFFSET ?", (count,)))
+def vectors_reach(count: int) -> Query:
+    """Return the query of whether more than `count` facts have a vector: a row at an offset, no vector is read."""
+    return "SELECT 1 FROM fact_vector LIMIT 1 OFFSET ?", (count,)
 
 
 def replaced_without_topic(db: Tables) -> int:
@@ -155,4 +155,9 @@ def unmark_without_topic(db: Tables) -> None:
 
 def newest_of(db: Tables, table: str, column: str) -> int:
     """Return the highest number in a column; 0 without any."""
-    return int(db.value(f"SELECT max({column}) FROM {table}") or 0)
+    return int(db.value(*asking_newest(table, column)) or 0)
+
+
+def asking_newest(table: str, column: str) -> Query:
+    """Return the query that `newest_of` asks."""
+    return f"SELECT max({column}) FROM {table}", ()

@@ -260,7 +260,7 @@ class FactVectors:
 
     def more_than(self, count: int) -> bool:
         """Say whether there are more than `count`; finding the row at an offset reads no vectors and stops there."""
-        return self._size > count or vectors_reach(self._db, count)
+        return self._size > count or bool(self._db.rows(*vectors_reach(count)))
 
     def drop(self, rows: Sequence[int]) -> None:
         """Delete the vectors of facts."""

@@ -108,7 +108,11 @@ class FactTable:
 
     def turns_among(self, seqs: Collection[int]) -> set[int]:
         """Return those of these turns that have facts."""
-        return {seq for (seq,) in self._db.select("fact", "DISTINCT seq", seq=seqs)}
+        return {seq for (seq,) in self._db.rows(*self.asking_turns(seqs))}
+
+    def asking_turns(self, seqs: Collection[int]) -> Query:
+        """Return the query that `turns_among` asks."""
+        return self._db.selecting("fact", "DISTINCT seq", seq=seqs)
 
     def turns_of(self, rows: Collection[int]) -> list[int]:
         """Return the turns that these facts were found in."""

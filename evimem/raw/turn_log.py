@@ -164,7 +164,7 @@ class RawLog:
 
         The same moment with another offset is the same content: a memory may have got its timezone later.
         """
-        rows = self._db.rows(*_held(self._db, turns))
+        rows = self._db.rows(*asking_held(self._db, turns))
         kept = {turn_id: (stored, time) for turn_id, stored, time in rows}
         return [_is_kept(turn, *kept[turn.id]) if turn.id in kept else None for turn in turns]
 
@@ -296,10 +296,11 @@ def asked_to_store(raw: RawLog, db: Tables, turns: Sequence[Turn]) -> list[Query
     """Return what `RawLog` asks to store turns of whose ids, sessions and speakers most are not new."""
     named = (raw.sessions.asking(one.session for one in turns), raw.speakers.asking(one.speaker for one in turns))
     newest = [db.numbering(table) for table in ("turn", "session", "speaker")]
-    return [_held(db, turns), *(one for one in named if one), *newest]
+    return [asking_held(db, turns), *(one for one in named if one), *newest]
 
 
-def _held(db: Tables, turns: Sequence[Turn]) -> Query:
+def asking_held(db: Tables, turns: Sequence[Turn]) -> Query:
+    """Return the query by which `RawLog.holds` knows turns."""
     ids = list(dict.fromkeys(turn.id for turn in turns if is_text(turn.id)))
     return db.selecting("turn", "id, digest, time", id=ids)
 

@@ -120,6 +120,7 @@ class StoreHandle:
     def ann_origin(self) -> Origin:
         """Return what a vector index must have been built from: this file, its embedder, its current positions."""
         layers = self.layers
+        self.db.ahead(*(asking_meta(self.db, key) for key in ("store", "dealt", "embedder")))
         store = f"{layers.meta('store')}/{layers.meta('dealt')}"
         return Origin(store, layers.meta("embedder") or "", layers.segments.dimension)
 

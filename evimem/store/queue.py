@@ -51,8 +51,10 @@ class Jobs:
         """
         if reason is not None:
             return job_sql.jobs_held(self._db, kind, limit, reason)
-        again = self.untried(kind, limit)
-        return again or self._db.rows(*job_sql.due_jobs(kind, limit, self._waiting(), untried=False))
+        waiting = self._waiting()
+        new, any_due = (job_sql.due_jobs(kind, limit, waiting, untried=one) for one in (True, False))
+        self._db.ahead(new, any_due)
+        return self._db.rows(*new) or self._db.rows(*any_due)
 
     def untried(self, kind: JobKind, limit: int) -> list[tuple[int, int]]:
         """Return those of `due` that were never tried."""

@@ -19,6 +19,8 @@ from typing import TypeAlias
 import numpy as np
 
 from ..db.dialect import Query
+from ..db.fact_sql import asking_newest, vectors_reach
+from ..db.index_sql import SEALED
 from ..db.meta import asking_meta
 from ..db.place_sql import ANY_FORGOTTEN
 from ..db.tables import Tables
@@ -27,7 +29,7 @@ from ..index.corpus import Interval
 from ..index.document import Document, found_by
 from ..index.fact_table import StatedFacts
 from ..raw import MemoryClock, instant, is_same
-from ..raw.turn_log import asked_to_store
+from ..raw.turn_log import asked_to_store, asking_held
 from ..types.attempt import Attempt
 from ..types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Listing
@@ -269,7 +271,8 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> int:
     layers, read_again = handle.layers, kind == "facts"
     with handle.writing(durably=not read_again):
         held, done, relinked, known = Held(handle.db), 0, False, _Read()
-        step = {"vector": AT_ONCE, "terms": len(entries), "facts": READ_AT_ONCE}.get(kind, AT_LEAST)
+        read_at_once = AT_ONCE if handle.db.far else READ_AT_ONCE  # where each step is waited for
+        step = {"vector": AT_ONCE, "terms": len(entries), "facts": read_at_once}.get(kind, AT_LEAST)
         while done < len(entries) and not (done and held.long_enough()):
             relinked |= _settle_some(layers, kind, entries[done : done + step], known)
             done += step
@@ -283,8 +286,22 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> int:
     return min(done, len(entries))
 
 
+def _expect_to_settle(layers: Layers, kind: JobKind, turns: Sequence[Turn]) -> None:
+    """Ask for what the results of jobs are stored by, before anything is written."""
+
+    def asked(met: list[int]) -> list[Query]:
+        db, given = layers.db, list(dict.fromkeys(met))
+        others = (db.numbering("fact"), vectors_reach(LINK_NOW), asking_newest("fact_vector", "row"))
+        of_turns = (layers.jobs.asking_waits(kind, given), layers.facts.asking_turns(given), layers.facts.asking(given))
+        of_rows = (layers.passages.asking_of(given), asking_meta(db, "embedder"), SEALED)
+        return [asking_held(db, turns), *of_turns, *of_rows, *others]
+
+    layers.raw.seen.expect([turn.id for turn in turns], asked)
+
+
 def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry], read: _Read) -> bool:
     """Store the results of jobs; return whether facts older than the newest linked one got vectors."""
+    _expect_to_settle(layers, kind, [entry.turn for entry in entries])
     offered = _as_offered(layers, [entry.turn for entry in entries])
     known = [(offered[entry.turn.id], entry) for entry in entries if entry.turn.id in offered]
     if kind == "facts":  # what another process has read meanwhile is read

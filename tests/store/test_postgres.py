@@ -291,6 +291,7 @@ def test_how_often_a_call_waits_for_the_server(postgres: str, user: str) -> None
         assert waits(memory, lambda: memory.ask("When did Mira adopt her puppy?")) == 8
         assert waits(memory, lambda: memory.add("Mira", "Hello.", time="2031-03-12T18:20")) == 3
         assert waits(memory, lambda: memory.extend(load_example("friends")[100:], strict=True)) == 3
+        assert waits(memory, memory.enrich) <= 36
     with evimem.open(postgres, user=user) as memory:
         assert memory._core.store.db.round_trips == 2  # type: ignore[attr-defined]
 
