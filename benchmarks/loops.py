@@ -4,7 +4,9 @@ Without a model, of the questions that have an answer: the share of gold turns t
 iterations and among the first ten turns that it read, how many it read, what it cites, and how often it abstains; and
 the share found at the end by kind of question. `--scripted` asks through a model that finds the evidence enough when
 all gold turns are in view, and prints requests and tokens. `--literal` adds a row for each loop that departs from its
-paper, where it does not. Nothing is random: two runs print the same.
+paper, where it does not. With `--mailbox DIR` the model is whoever writes the replies (see `scoring.mailbox`): run it
+again until nothing waits, for what was right and refused, requests, tokens, and how the requests of a question grow.
+Nothing is random: two runs print the same.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,11 +23,12 @@ from evimem.loops import LOOPS, VARIANTS
 from evimem.loops.task import Loop
 from evimem.testing import ScriptedModel
 from evimem.types.answer import Answer
-from evimem.types.trace import Found
+from evimem.types.trace import Called, Found
 
 from .gold_model import Asked, Conversation, GoldJudge, Question, conversations
 from .recording import add_result, data_set, record
 from .scoring.estimates import estimate
+from .scoring.mailbox import Mailbox
 from .scoring.result_file import Cell, ResultTable
 from .scoring.retrieval_metrics import recall
 from .scoring.right_answer import is_right
@@ -32,12 +36,20 @@ from .scoring.right_answer import is_right
 STEPS = 3  # iterations after which recall is printed, before that at the end
 FIRST = 10  # turns, in the order in which a loop found them
 LAST = 99
-DEPARTS = {"iris": "unranked-expansion", "memr3": "literal-router", "mgretrieval": "largest-group-first"}
+DEPARTS = {
+    "iris": "unranked-expansion",
+    "memr3": "memr3-as-published",
+    "mgretrieval": "mgretrieval-as-published",
+    "mragent": "mragent-as-published",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a loop came to for one question: turns found up to each iteration, what the answer is, what was asked."""
+    """What a loop came to for one question: turns found up to each iteration, what the answer is, what was asked.
+
+    `sent` are the tokens of each request of a mailbox, in order, `received` those of all its replies.
+    """
 
     conversation: str
     of: str
@@ -47,6 +59,9 @@ class Outcome:
     kind: str
     right: bool
     asked: tuple[Asked, ...]
+    sent: tuple[int, ...] = ()
+    received: int = 0
+    text: str = ""
 
     def recall_after(self, step: int, most: int | None = None) -> float:
         """Return the share of gold turns found up to an iteration, counted from 1, among the first `most` if given."""
@@ -71,6 +86,17 @@ SCRIPTED = {
     "found at end": lambda one: one.recall_after(LAST),
     "all gold in view": lambda one: any(asked.complete for asked in one.asked),
 }
+MAILED = {
+    "right": lambda one: one.right,
+    "refused": lambda one: one.kind == "abstained",
+    "requests": lambda one: len(one.sent),
+    "tokens sent": lambda one: sum(one.sent),
+    "tokens received": lambda one: one.received,
+    "first request": lambda one: one.sent[0] if one.sent else 0,
+    "largest request": lambda one: max(one.sent, default=0),
+    "turns read": lambda one: len(one.found[-1]) if one.found else 0,
+    "found at end": lambda one: one.recall_after(LAST) if one.gold else 1.0,
+}
 
 
 def _either(text: str) -> Path:
@@ -85,20 +111,31 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
     parser.add_argument("--loops", nargs="+", metavar="NAME", choices=sorted(LOOPS), default=sorted(LOOPS))
     parser.add_argument("--literal", action="store_true", help="also ask the loops to the letter of their papers")
+    parser.add_argument(
+        "--mailbox", type=Path, metavar="DIR", help="be the model: requests and replies are files there"
+    )
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="only these conversations")
     add_result(parser)
     options = parser.parse_args()
+    mailbox = Mailbox(options.mailbox) if options.mailbox else None
     runs = dict(_runs(options.loops, literal=options.literal))
     outcomes: dict[str, list[Outcome]] = {name: [] for name in runs}
     with tempfile.TemporaryDirectory() as scratch:
         for number, one in enumerate(conversations(options.path)):
+            if options.only and one.name not in options.only:
+                continue
             judge = GoldJudge(one.turns)
-            model = ScriptedModel(then=judge) if options.scripted else None
+            model = mailbox or (ScriptedModel(then=judge) if options.scripted else None)
             with evimem.open(Path(scratch) / f"{number}.evimem", llm=model) as memory:
                 memory.extend(one.turns, strict=True)
                 for name, loop in runs.items():
-                    outcomes[name] += _asked(memory, one, loop, judge, options.every)
+                    outcomes[name] += _asked(memory, one, loop, judge, options.every, mailed=mailbox is not None)
     data = [] if options.path.is_dir() else [options.path]
-    record("loops", options, _tables(outcomes, scripted=options.scripted), data)
+    if mailbox and (waiting := mailbox.waiting()):
+        print(f"{waiting} requests wait in {mailbox.requests}: write the replies, and run this again")
+        return
+    tables = [_mailed(outcomes)] if mailbox else _tables(outcomes, scripted=options.scripted)
+    record("loops", options, tables, data)
 
 
 def _runs(loops: Iterable[str], *, literal: bool) -> Iterator[tuple[str, Loop]]:
@@ -135,6 +172,11 @@ def _tables(outcomes: Mapping[str, Sequence[Outcome]], *, scripted: bool) -> lis
     ]
 
 
+def _mailed(outcomes: Mapping[str, Sequence[Outcome]]) -> ResultTable:
+    rows = tuple((name, *_row(found, MAILED.values())) for name, found in outcomes.items())
+    return ResultTable("mailed", "Loops with a model", ("loop", *MAILED), rows)
+
+
 def _at_end(one: Outcome) -> float:
     return one.recall_after(LAST)
 
@@ -144,13 +186,14 @@ def _row(found: Sequence[Outcome], measures: Iterable[object]) -> list[Cell]:
 
 
 def _asked(
-    memory: evimem.Memory, conversation: Conversation, loop: Loop, judge: GoldJudge, every: int
+    memory: evimem.Memory, conversation: Conversation, loop: Loop, judge: GoldJudge, every: int, *, mailed: bool
 ) -> Iterator[Outcome]:
-    answerable = [question for question in conversation.questions if question.answers and question.gold]
+    answerable = [one for one in conversation.questions if mailed or (one.answers and one.gold)]
     for question in answerable[::every]:
         judge.gold, judge.asked = question.gold, []
-        answer = memory.ask(question.text, loop, asked_at=question.asked_at)
-        yield _outcome(conversation.name, question, answer, tuple(judge.asked))
+        with suppress(evimem.ModelUnavailable):  # it waits for its reply
+            answer = memory.ask(question.text, loop, asked_at=question.asked_at)
+            yield _outcome(conversation.name, question, answer, tuple(judge.asked))
 
 
 def _outcome(conversation: str, question: Question, answer: Answer, asked: tuple[Asked, ...]) -> Outcome:
@@ -161,8 +204,11 @@ def _outcome(conversation: str, question: Question, answer: Answer, asked: tuple
         gold=question.gold,
         cites_gold=any(citation.turn_id in question.gold for citation in answer.citations),
         kind=answer.kind,
-        right=answer.kind == "answer" and is_right(answer.text or "", question.answers),
+        right=is_right(answer.text or "", question.answers) if question.answers else answer.abstained,
         asked=asked,
+        sent=tuple(event.input_tokens for event in answer.trace if isinstance(event, Called)),
+        received=answer.usage.output_tokens,
+        text=answer.text or "",
     )
 
 
