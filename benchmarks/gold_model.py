@@ -79,7 +79,8 @@ class GoldJudge:
 
     A gold turn is in view where its words are, or the head of an item that is made of passages of it. Where all are,
     each requirement is supported by them; those of names are waived with `counted`, so that counts of facts decide.
-    Until then it searches on without a query of its own, accepts nothing, and calls the nearest tools. While `trap` is
+    Until then it searches on without a query of its own, accepts nothing, and calls the nearest tools, of whose results
+    it keeps the gold turns, cues and tags. While `trap` is
     set, the gold turns tell of another person what is asked, and it says so once they are in view.
     """
 
@@ -106,7 +107,9 @@ class GoldJudge:
         found_out = self._misattributed(labels) if self.trap else None
         reply = _searching() if not complete else found_out or self._verdict(request, labels)
         calls = [] if complete else next_calls(request)
-        return json.dumps({**reply, "keywords": ["k1", "k2", "k3", "k4"], "calls": calls, "critical": labels})
+        keep = [*labels, *(key for key, _ in _ROW.findall(request.text))]
+        chosen = {"keywords": ["k1", "k2", "k3", "k4"], "calls": calls, "critical": labels, "keep": keep}
+        return json.dumps({**reply, **chosen})
 
     def _misattributed(self, labels: Sequence[str]) -> dict[str, Any]:
         gap = {"kind": "attribution", "about": "", "text": "this is told of another", "evidence": labels}

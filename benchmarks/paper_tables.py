@@ -5,7 +5,8 @@ with the index, with edges), 4 (tiers against the evidence that was shown), 4.4 
 failures (how wrong answers are wrong), 5 (time of a question by stage), 9 (what the search for a gap finds, beside
 asking again without one) and, with a model, 10 and 11 (another --backbone or --embedder, by a --second-judge as well).
 All of them are of EviMem to the letter (`evimem.loops.VARIANTS`), whose units are facts. memr3, mgretrieval and mragent
-are the main tables of those papers, by category: their loop beside one search. `all` asks once and makes each of them.
+are the main tables of those papers, by category: their loop, as it ships and as published, beside one search; the same
+with -ablations are theirs. `all` asks once and makes each of them.
 
 Without --model all is deterministic: the offline judge and reader stand in the place of the models, and no row compares
 with a paper's; every header says so. With --model NAME (and --base-url; the key in OPENAI_API_KEY) it first extracts
@@ -32,6 +33,7 @@ from evimem.llm.request import Ledger, ask_model
 from evimem.loaders.data_sets import LocomoSample, read_locomo
 from evimem.loops import VARIANTS
 from evimem.loops.retrieve import compose, strategy
+from evimem.loops.variants import OF_MEMR3
 from evimem.query.analysis import analyse
 
 from .asked_models import add_models, models_of
@@ -55,9 +57,22 @@ BACKBONE, EMBEDDER = "full, another model", "full, another embedder"
 DEFAULT = "evimem's default"
 ONE_SEARCH = "one search"
 LOOPS = ("memr3", "mgretrieval", "mragent")
+ABLATIONS = {
+    "memr3": tuple(f"no-{part}" for part in OF_MEMR3),
+    "mgretrieval": ("one-round", "read-again", "not-rewritten"),
+    "mragent": ("one-turn", "all-returned", "cue-event", "cue-tag-event"),
+}
+OF_LOOPS = frozenset((*LOOPS, *(f"{name}-ablations" for name in LOOPS)))
 CUTS = (5, 10, 20)
 Measure: TypeAlias = Callable[[QuestionResult], float]
 SCORES: Mapping[str, Measure] = {"F1 of word sets": overlap_of(word_set_f1), **OVERLAP}
+COSTS: Mapping[str, Measure] = {
+    "checks": lambda one: one.checks,
+    "tokens of context": lambda one: one.context,
+    "requests": lambda one: one.requests,
+    "tokens sent": lambda one: one.input_tokens,
+}
+ASKED = frozenset(("requests", "tokens sent"))  # of which there are none without a model
 SUFFICIENT = ("exact", "inferrable")
 Runs: TypeAlias = Mapping[str, Sequence[QuestionResult]]
 Row: TypeAlias = tuple[Cell, ...]
@@ -234,7 +249,7 @@ def table(
     further: Mapping[str, Measure] = {},
 ) -> ResultTable:
     """Return a table of the paper with its header; `notes` are of the whole run, `further` scores of its answers."""
-    of_paper = f"{name}'s main table" if name in LOOPS else f"EviMem's table {name}"
+    of_paper = f"{name.partition('-')[0]}'s {_which(name)}" if name in OF_LOOPS else f"EviMem's table {name}"
     columns = (mode.partition(",")[0], *(one.columns or ("", *by_category([])))[1:])  # what shows in every rendering
     runs = {row: asked[row] for row in one.rows if row in asked}
     scores = {**{what: SCORES[what] for what in one.overlap}, **further}
@@ -245,12 +260,18 @@ def table(
     return ResultTable(f"table-{name}", f"{of_paper}: {one.says} ({mode})", columns, rows, shown, one.intervals)
 
 
+def _which(name: str) -> str:
+    return "ablations" if name.endswith("-ablations") else "main table"
+
+
 def answers(runs: Runs, overlap: Mapping[str, Measure]) -> Iterator[Row]:
     """Yield the scores of the answers of each row by category, and at the end how many questions there are."""
     for name, asked in runs.items():
         told = by_category(told_of(asked))
         yield from rows_of({f"{name}: {what}": score for what, score in overlap.items()}, told, _sample)[:-1]
-        measures = {**answer_measures(asked), "checks": lambda one: one.checks}
+        measures = {**answer_measures(asked), **COSTS}
+        if not any(one.requests for one in asked):
+            measures = {what: measure for what, measure in measures.items() if what not in ASKED}
         named = {f"{name}: {what}": measure for what, measure in measures.items()}
         *scores, counted = rows_of(named, by_category(asked), _sample)
         yield from scores
@@ -344,6 +365,7 @@ _LABELS = (
     "temporal, its temporal 3 open-domain, its open-domain 4 single-hop. It scores adversarial questions against the "
     "answer that they suggest; here an abstention alone is right."
 )
+_CONTEXT = "Tokens of context are those of the turns that an answer is written from, 1.1 a word and .35 a symbol."
 _RANKED = ("", "N", *(f"R@{k}" for k in CUTS), *(f"nDCG@{k}" for k in CUTS))
 _CHECKED = ("", "checks", "agreement", "precision", "recall", "EXACT precision", "EXACT recall")
 TABLES: Mapping[str, PaperTable] = {
@@ -419,7 +441,16 @@ TABLES: Mapping[str, PaperTable] = {
         (_LABELS,),
         two_judges=True,
     ),
-    **{name: PaperTable("answers by category", (ONE_SEARCH, name), overlap=tuple(SCORES)) for name in LOOPS},
+    **{
+        name: PaperTable(
+            "answers by category", (ONE_SEARCH, f"{name}-as-published", name), notes=(_CONTEXT,), overlap=tuple(SCORES)
+        )
+        for name in LOOPS
+    },
+    **{
+        f"{name}-ablations": PaperTable("a part left out in each row", (f"{name}-as-published", *rows))
+        for name, rows in ABLATIONS.items()
+    },
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,7 @@ from .model_facts import FactsRead, read_facts
 from .processes import mapped
 from .stages import Stages
 
+_WORD, _SYMBOL = re.compile(r"\w+"), re.compile(r"[^\w\s]")
 DEPTH = 20  # turns of each ranking that are scored
 
 
@@ -61,7 +63,8 @@ class QuestionResult:
     `tiers` and `confidences` hold what each check says after the clamps, `covered` whether all gold turns were shown to
     it, and `refined` the query of each further iteration, empty where it had none. `search_seconds`, `ask_seconds` and
     the `stages` of the latter (searching, judging, answering) are processor time, of asking with the wait for the
-    model, so that other work on the machine hardly moves them.
+    model, so that other work on the machine hardly moves them. `context` is the length of what the answer is written
+    from, in tokens.
     """
 
     sample: str
@@ -96,6 +99,7 @@ class QuestionResult:
     stages: tuple[float, ...] = ()
     confidences: tuple[float, ...] = ()
     second: bool | None = None
+    context: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +271,18 @@ def _ask(memory: Memory, base: QuestionResult, question: LocomoQuestion, how: Ap
         covered=tuple(whole for event, whole in covered if isinstance(event, Judged)),
         refined=_refined(answer),
         stages=taken,
+        context=_context(answer, memory),
     )
+
+
+def _context(answer: Answer, memory: Memory) -> float:
+    """Return the tokens of the turns that the answer is written from, as MGRetrieval's paper estimates them.
+
+    A word counts 1.1, any other character but a space .35.
+    """
+    shown = [event for event in answer.trace if isinstance(event, Acted) and event.action == "show"]
+    texts = [memory.turn(turn_id).text for turn_id in shown[-1].detail["turns"]] if shown else []
+    return sum(1.1 * len(_WORD.findall(text)) + 0.35 * len(_SYMBOL.findall(text)) for text in texts)
 
 
 def _covered(answer: Answer, question: LocomoQuestion) -> Iterator[tuple[Event, bool]]:

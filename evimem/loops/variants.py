@@ -17,6 +17,10 @@ from .task import Loop
 FULL = Iris(
     delta="paper", abstain="paper", calls="separate", without=frozenset({"tracker"}), unit="tuple", temperature=0.3
 )
+# MemR3, MGRetrieval and MRAgent to the letter of their papers
+MEMR3 = MemR3(router="paper", neighbours=False)
+MGRETRIEVAL = MGRetrieval(unit="exchange", vocabulary="whole", whole_groups=True, accepts="flag", neighbours=False)
+MRAGENT = MRAgent(neighbours=False)
 OF_MEMR3: tuple[Ablation, ...] = ("mask", "delta", "reflection", "tracker")
 _LAST: tuple[Ablation, ...] = ("entities", "anchor", "abstention")
 
@@ -44,20 +48,20 @@ VARIANTS: Mapping[str, Loop] = MappingProxyType(
         "flag-alone": MGRetrieval(accepts="flag"),
         "whole-vocabulary": MGRetrieval(vocabulary="whole"),
         # Each of these to the letter of its paper
-        "memr3-as-published": MemR3(router="paper", neighbours=False),
-        "mgretrieval-as-published": MGRetrieval(
-            unit="exchange", vocabulary="whole", whole_groups=True, accepts="flag", neighbours=False
-        ),
-        "mragent-as-published": MRAgent(neighbours=False),
+        "memr3-as-published": MEMR3,
+        "mgretrieval-as-published": MGRETRIEVAL,
+        "mragent-as-published": MRAGENT,
         # MemR3's ablations
-        **{f"no-{part}": MemR3(without=frozenset({part})) for part in OF_MEMR3},
+        **{f"no-{part}": replace(MEMR3, without=frozenset({part})) for part in OF_MEMR3},
         # MGRetrieval's ablations
-        "one-round": MGRetrieval(iterations=1),
-        "read-again": MGRetrieval(whole_groups=True, without=frozenset({"mask"})),
-        "not-rewritten": MGRetrieval(without=frozenset({"rewriting"})),
-        # MRAgent's, of which the whole is "mragent", and the answer as its last turn gave it
-        "cue-event": MRAgent(graph="cue-event"),
-        "cue-tag-event": MRAgent(graph="cue-tag-event"),
-        "as-explored": MRAgent(without=frozenset({"rewriting"})),
+        "one-round": replace(MGRETRIEVAL, iterations=1),
+        "read-again": replace(MGRETRIEVAL, without=frozenset({"mask"})),
+        "not-rewritten": replace(MGRETRIEVAL, without=frozenset({"rewriting"})),
+        # MRAgent's: without reasoning, without routing, by kinds of edges, and the answer as its last turn gave it
+        "one-turn": replace(MRAGENT, iterations=1),
+        "all-returned": replace(MRAGENT, without=frozenset({"routing"})),
+        "cue-event": replace(MRAGENT, graph="cue-event"),
+        "cue-tag-event": replace(MRAGENT, graph="cue-tag-event"),
+        "as-explored": replace(MRAGENT, without=frozenset({"rewriting"})),
     }
 )
