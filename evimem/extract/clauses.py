@@ -312,6 +312,11 @@ def hedge_in(predicate: str) -> Hedge | None:
     return _hedge(min(found)) if found else None
 
 
+def hedges_in(words: Sequence[str]) -> list[str]:
+    """Return the words that take back certainty."""
+    return [word for word in words if word in _HEDGES]
+
+
 def has_leading_phrase(sentence: Tagged, tags: str, start: int, end: int) -> bool:
     """Return whether tokens [start, end) say where or why, before the subject: "In Porto," but not "By the way,"."""
     found = _LEADING_PHRASE.match(tags[start:end])

@@ -109,6 +109,7 @@ class Attribute:
     gap: str
     one: bool
     of_things: bool
+    now: bool
     search: str
     kinds: frozenset[str]
     states: tuple[re.Pattern[str], ...]
@@ -173,6 +174,7 @@ def _row(name: str, table: Mapping[str, object]) -> Attribute:
         str(table.get("gap", name)),
         bool(table.get("one")),
         bool(table.get("of_things")),
+        bool(table.get("now")),
         str(table.get("search", "")),
         frozenset(listed("kinds")),
         tuple(states),
@@ -209,6 +211,8 @@ def _read(owner: tuple[str, ...], fact: Fact) -> Iterator[StatedSlot]:
     for row in rows().values():
         if (found and not row.of_things) or (fact.kind == "opinion" and "opinion" not in row.kinds):
             continue  # "my shoe size is 43" states no age, but "my car is a red Fiat" a colour
+        if row.now and fact.event is not None and fact.predicate in _IS:
+            continue  # "I'm thirty in August"
         if row.of_things and len(owner) == 1:
             continue  # "Gran Hettie is black", of a cat, and "we're golden"
         for patterns, over in ((row.states, False), (row.former, True)):
