@@ -31,7 +31,6 @@ from .clauses import (
     head,
     hedge_before,
     hedge_in,
-    hedges_in,
     is_hedged,
     kind_of,
     links,

@@ -312,9 +312,9 @@ def hedge_in(predicate: str) -> Hedge | None:
     return _hedge(min(found)) if found else None
 
 
-def hedges_in(words: Sequence[str]) -> list[str]:
-    """Return the words that take back certainty."""
-    return [word for word in words if word in _HEDGES]
+def with_hedges(predicate: str, words: Sequence[str]) -> str:
+    """Return a predicate with the hedges that it dropped of its words: "I'm basically a dentist" is unsure."""
+    return " ".join((predicate, *(word for word in words if word in _HEDGES and word not in predicate)))
 
 
 def has_leading_phrase(sentence: Tagged, tags: str, start: int, end: int) -> bool:
