@@ -36,6 +36,7 @@ from .clauses import (
     links,
     opening,
     tells_fiction,
+    with_hedges,
 )
 from .fact_text import Statement, Voice
 from .tagging import Tag, Tagged, TagSet, lemma, letters, tag_pattern
@@ -177,11 +178,7 @@ class SentenceReader:
             if found is None or (verb == "be" and self._text.is_shared_state(clause, found)):
                 return None
             place, text = found, self._text.phrase(found)
-            if self._is_hedged:  # between the verb and its object: "I'm basically a dentist"
-                dropped = [
-                    word for word in hedges_in(sentence.words[clause.verb : place.start]) if word not in predicate
-                ]
-                predicate = " ".join((predicate, *dropped))
+            predicate = with_hedges(predicate, sentence.words[clause.verb : place.start])
         is_elliptic = clause.role == "dropped"
         if is_elliptic and not _ABOUT_SPEAKER.isdisjoint(sentence.words[place.start : place.end]):
             return None  # "rang me": somebody else did
