@@ -24,7 +24,7 @@ def run_words(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequenc
     _replace_unprintable()
     try:
         options = read(sys.argv[1:] if argv is None else list(argv))
-        return _run(options)
+        return int(options.run(options, Screen(as_json=options.json, coloured=not options.plain)))
     except SystemExit as stop:  # argparse has printed the reason
         return stop.code if isinstance(stop.code, int) else Exit.USAGE
     except EvimemError as error:
@@ -36,10 +36,6 @@ def run_words(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequenc
         return Exit.OK
     except OSError as error:
         return _fail(f"{error.filename or 'a file'!r}: {error.strerror or error}", Exit.INPUT)
-
-
-def _run(options: argparse.Namespace) -> int:
-    return int(options.run(options, Screen(as_json=options.json, coloured=not options.plain)))
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:

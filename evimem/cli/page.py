@@ -43,7 +43,7 @@ class Screen:
         if self._rich:
             self._rich.print_page(page)
         else:
-            sys.stdout.write(text_of(page, _width()))
+            sys.stdout.write(text_of(page, min(shutil.get_terminal_size((100, 24)).columns, 120)))
 
     def stream(self, text: str) -> None:
         """Print a piece of text at once, without a line end."""
@@ -64,10 +64,6 @@ def _rich() -> Any:
         return importlib.import_module("evimem.cli.rich_view")
     except ImportError:
         return None  # rich is an extra: print plain text without it
-
-
-def _width() -> int:
-    return min(shutil.get_terminal_size((100, 24)).columns, 120)
 
 
 class Progress:

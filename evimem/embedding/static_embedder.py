@@ -297,7 +297,7 @@ class StaticEmbedder:
         self.name: str = SHIPPED.stem
         self.dimension: int = _SHIPPED_DIMENSION
         if path is not None:
-            self._table = _read_table(Path(path))
+            self._table = _Table(read_artifact(Path(path)), _read_wordpiece(Path(path)), Path(path))
             self.name = f"{Path(path).stem}-{digest_artifact(Path(path))}"
             self.dimension = self._table.dimension
 
@@ -343,10 +343,6 @@ class _Table:
         norms = np.sqrt(np.add.reduce(sums * sums, axis=1, keepdims=True))
         sums /= np.where(norms > 0, norms, np.float32(1))
         return sums
-
-
-def _read_table(path: Path) -> _Table:
-    return _Table(read_artifact(path), _read_wordpiece(path), path)
 
 
 def _read_wordpiece(path: Path) -> WordPiece:

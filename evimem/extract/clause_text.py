@@ -198,15 +198,12 @@ def predicate_end(sentence: Tagged, tags: str, clause: ClauseSpan, verb: str, en
         if tags[at - 1] == Tag.PARTICLE and verb == "end" and tags[at : at + 1] == Tag.GERUND:  # "ended up staying"
             at += 1
     after = at  # the prepositions
-    while after < end and after - at < _MAX_PREPOSITIONS and _is_preposition(sentence, tags, after):
+    last = min(end, at + _MAX_PREPOSITIONS)
+    while after < last and (tags[after] in _PREPOSITIONS or sentence.words[after] == "as"):
         after += 1
     if after >= end or _is_time(tags, after) or tags[after] in _NOT_AN_OBJECT:
         return at
     return after
-
-
-def _is_preposition(sentence: Tagged, tags: str, at: int) -> bool:
-    return tags[at] in _PREPOSITIONS or sentence.words[at] == "as"
 
 
 def _is_time(tags: str, at: int) -> bool:

@@ -100,7 +100,9 @@ class Voice:
         for index in range(start, end):
             word = words[index]
             new = replaced.get(word) if tags[index] not in _UNREPLACED else None
-            if (word == "us" and index and words[index - 1] == "of") or (word in _PLURAL and _is_all(words, index)):
+            if (word == "us" and index and words[index - 1] == "of") or (
+                word in _PLURAL and words[index + 1 : index + 2] in (["all"], ["both"])
+            ):
                 new = None  # "some of us" and "we all" are more than the speaker
             if new is None and first and tags[index] in TagSet.AUXILIARIES:
                 new = " " * (ranges[index - 1][1] == ranges[index][0]) + _spelled(word, first=True)
@@ -159,10 +161,6 @@ class Voice:
             kept.append(word)
             finite = False
         return clean(" ".join(kept))
-
-
-def _is_all(words: Sequence[str], index: int) -> bool:
-    return words[index + 1 : index + 2] in (["all"], ["both"])
 
 
 def _spelled(word: str, *, first: bool) -> str:

@@ -74,12 +74,8 @@ def _is_past(word: str) -> bool:
     return TAGS.get(word, "") in (Tag.PAST, Tag.PAST_OR_PARTICIPLE, Tag.PARTICIPLE) or word.endswith("ed")
 
 
-def _is_first_person(text: str, start: int, end: int) -> bool:
-    return _FIRST_PERSON.search(text, start, end) is not None
-
-
 def _chosen(text: str, found: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    own = [each for each in found if text[each[1] - 1] != "?" and _is_first_person(text, *each)][:most]
+    own = [each for each in found if text[each[1] - 1] != "?" and _FIRST_PERSON.search(text, *each)][:most]
     if len(own) < most:
         kept = set(own)
         own += [each for each in found if each not in kept][: most - len(own)]

@@ -101,7 +101,10 @@ def _embed_jobs(store: Store, kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]
     EmbedderError: every job waits, and none is given up.
     """
     try:
-        rows = yield from (_turn_vectors(jobs) if kind == "vector" else _fact_vectors(jobs))
+        if kind == "vector":
+            rows = yield from embed_turns([(job.turn, job.rows) for job in jobs])
+        else:
+            rows = yield from embed_groups([[fact.text for fact in job.facts] for job in jobs])
     except EmbedderError as error:
         for job in jobs:
             store.postpone(kind, job.turn.id, type(error).__name__, _wait(job, error.retry_after))
@@ -114,14 +117,6 @@ def _embed_jobs(store: Store, kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]
         for job, own in zip(jobs, rows, strict=True)
     ]
     return _settle_read(store, kind, jobs, entries, [getattr(own, "error", None) for own in rows])
-
-
-def _turn_vectors(jobs: Sequence[Job]) -> Flow[list[Embedded]]:
-    return embed_turns([(job.turn, job.rows) for job in jobs])
-
-
-def _fact_vectors(jobs: Sequence[Job]) -> Flow[list[Embedded]]:
-    return embed_groups([[fact.text for fact in job.facts] for job in jobs])
 
 
 def extract_job(store: Store, job: Job, conventions: Conventions = Conventions()) -> Flow[int]:
