@@ -35,7 +35,6 @@ from .clauses import (
     kind_of,
     links,
     opening,
-    tells_fiction,
     with_hedges,
 )
 from .fact_text import Statement, Voice
@@ -45,7 +44,6 @@ _LEADING_FILLERS = letters("ADVERB INTERJECTION SYMBOL COMMA")
 _SHARING = letters("BASES BE")
 _UNCLEAR = letters("IT THAT THERE SECOND_PERSON FIRST_PERSON THIRD_PERSON")
 _BEFORE_VERB = letters("ADVERB SO TIME")
-_JOINED = frozenset(letters("QUESTION_WORD THAT SUBORDINATOR PREPOSITION_OR_CONJUNCTION AND"))
 _ABOUT_SPEAKER = frozenset(("me", "us"))
 _FACTIVE_FEELINGS = frozenset(ENGLISH.words("predicates.senses.factive_feelings"))
 _QUANTIFYING = frozenset(ENGLISH.words("grammar.before_quantifier"))
@@ -56,9 +54,6 @@ _OPENING = frozenset(ENGLISH.words("predicates.senses.opening"))
 _PROPOSAL = re.compile(
     tag_pattern(".. [BASE BASE_OR_NOUN PAST_OR_PARTICIPLE] (?= .* [NOUNS ADJECTIVE BASE_OR_NOUN TIME])")
 )
-_TRAILING_DOUBTS = frozenset(ENGLISH.words("grammar.trailing_doubts"))
-_MENDED = re.compile(rf"\b{ENGLISH.any_of('grammar.self_corrections')} , i mean\b")
-_TRAILING = 2  # tokens at the end that may take back the sentence
 _FINITE = letters("AUXILIARIES NOT GERUND")
 _BEFORE_OPENING = letters("ADVERB INTERJECTION SYMBOL COMMA AND SO QUOTE")
 
@@ -91,17 +86,13 @@ class SentenceReader:
     def statements(self) -> list[Statement]:
         """Return a statement for each clause that asserts something and is understood for sure."""
         found: list[Statement] = []
-        unsure = False
         condition = None
         for index, link in enumerate(self._links):
             if link in EMBEDDED or link in ("aside", "unsure"):
                 continue
             extent = Range(opening(self._tags, self._clauses, index), self._end(index))
             if link == "condition":
-                condition, unsure = extent, _holds_a_clause(self._tags, self._clauses, self._links, index)
-                continue
-            if unsure:  # "While I'm gone you call Cheryl, she's in Dartmouth"
-                condition, unsure = None, False
+                condition = extent
                 continue
             if self._clauses[index].role != "shared":
                 self._condition, condition = condition, None
@@ -175,7 +166,7 @@ class SentenceReader:
             kind = "report" if verb in SAY else kind
         else:
             found = self._text.object_of(subject.tag, clause, verb, stop, extent.end)
-            if found is None or (verb == "be" and self._text.is_shared_state(clause, found)):
+            if found is None:
                 return None
             place, text = found, self._text.phrase(found)
             predicate = with_hedges(predicate, sentence.words[clause.verb : place.start])
@@ -229,17 +220,6 @@ def _auxiliary(tags: str, clause: ClauseSpan) -> Range | None:
     return Range(clause.verb, last) if shared else None
 
 
-def _holds_a_clause(tags: str, clauses: Sequence[ClauseSpan], links: Sequence[Link], condition: int) -> bool:
-    """Return whether a clause follows that nothing joins to this condition: it may be what the condition is of."""
-    after = condition + 1
-    while after < len(links) and links[after] in EMBEDDED:
-        gap = tags[clauses[after - 1].end : clauses[after].subject]
-        if links[after] == "part" and _JOINED.isdisjoint(gap):
-            return True
-        after += 1
-    return False
-
-
 def _is_certain(sentence: Tagged, tags: str, clause: ClauseSpan, inner: ClauseSpan) -> bool:
     """Return whether what a clause is about is a fact: "I realized that Ana moved", not "I heard that she did"."""
     verb, group = head(sentence, clause), tags[clause.verb : clause.end]
@@ -255,26 +235,17 @@ def _completed(predicate: str, shared: str) -> str:
 
 def read(sentence: Tagged, voice: Voice, limit: int | None = None) -> list[Statement]:
     """Return what the sentence (its first `limit` tokens) states, in order."""
-    if _is_taken_back(sentence):
-        return []
     tags = sentence.tags if limit is None else sentence.tags[:limit]
     if sentence.words[:2] == ["let", "'s"]:
         return _proposed(sentence, tags, voice)
     if tags.lstrip(_BEFORE_OPENING)[:1] == Tag.QUESTION_WORD:  # "where you gonna go"
         return []
     clauses = find_clauses(tags)
-    if not clauses or tells_fiction(sentence, clauses[0].subject):
+    if not clauses:
         return []
     if clauses[0].role == "dropped" and not _is_about_speaker(sentence, clauses[0]):
         return []
     return statements_from(sentence, tags, clauses, links(sentence, tags, clauses), voice)
-
-
-def _is_taken_back(sentence: Tagged) -> bool:
-    """Return whether a sentence ends in doubt or mends itself: "or he left idk", "90 pounds, sorry, I mean euros"."""
-    if not _TRAILING_DOUBTS.isdisjoint(sentence.words[-_TRAILING:]):
-        return True
-    return "mean" in sentence.words and _MENDED.search(" ".join(sentence.words)) is not None
 
 
 def statements_from(

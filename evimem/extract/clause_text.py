@@ -48,7 +48,6 @@ _FEELINGS = frozenset(ENGLISH.words("grammar.feelings_without_verb"))
 _VERBS = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
 _DETERMINERS = TagSet.DETERMINERS + Tag.IT
 _NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
-_LONE_NOUNS = frozenset(letters("NOUN BASE_OR_NOUN ADJECTIVE"))
 _RELATIVES = frozenset(letters("QUESTION_WORD THAT PERSONS"))
 _NEVER_LAST = frozenset(letters("APOSTROPHE PREPOSITION AND ADVERB COMMA TO THAT QUESTION_WORD"))
 _PRONOUNS = frozenset(letters("PERSONS IT THAT THERE"))
@@ -109,7 +108,6 @@ MAX_OBJECT = 28  # tokens
 
 _NEEDS_OBJECT = frozenset(ENGLISH.words("predicates.senses.needs_object"))
 _WITHOUT_OBJECT = frozenset(ENGLISH.words("predicates.senses.without_object"))
-_SHARED_STATES = frozenset(ENGLISH.words("grammar.shared_states"))
 _PERSONS = tuple(TagSet.PERSONS)
 _NOUN_PHRASE = tuple(TagSet.NOUN_PHRASE)
 
@@ -226,17 +224,9 @@ def is_led_in(tags: str, clause: ClauseSpan) -> bool:
 def is_sure_subject(sentence: Tagged, tags: str, start: int, end: int) -> bool:
     """Return whether tokens [start, end) are one whole noun phrase."""
     found, last = tags[start:end], sentence.words[end - 1]
-    if found[-2:-1] == Tag.AND and found[-1] in TagSet.PERSONS and _ends_a_phrase(sentence, tags, start):
-        return False  # "after 22 years and I've quit"
     if end - start == 1:
         return last not in _NO_SUBJECTS and last not in _CLOSED_DETERMINERS and found != Tag.POSSESSIVE
     return _is_sure_phrase(sentence, found, start, end)
-
-
-def _ends_a_phrase(sentence: Tagged, tags: str, start: int) -> bool:
-    """Return whether the first of two joined nouns may belong to what stands before it, or counts something."""
-    is_governed = tags[start - 1 : start] in (Tag.PREPOSITION_OR_CONJUNCTION, Tag.PREPOSITION)
-    return is_governed or sentence.words[start][0].isdigit()
 
 
 def _is_sure_phrase(sentence: Tagged, found: str, start: int, end: int) -> bool:
@@ -271,29 +261,18 @@ def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
         return _is_sure_without_subject(sentence, tags, clause)
     if group.lstrip(TagSet.QUALIFIERS) != group[-1] or clause.role == "shared":
         return True
-    check = _SURE_BY_TAG.get(group[-1])
-    return check is None or check(sentence, tags, clause)
+    if group[-1] == Tag.S_FORM_OR_PLURAL:
+        return _is_sure_s_form(tags, clause)
+    return group[-1] != Tag.PAST_OR_PARTICIPLE or _is_sure_past(sentence, tags, clause)
 
 
-def _is_sure_s_form(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+def _is_sure_s_form(tags: str, clause: ClauseSpan) -> bool:
     """Return whether a word like "shifts" is a verb after its subject: not "night shifts mostly"."""
     before, following = tags[clause.verb - 1], tags[clause.end : clause.end + 1]
     if before in _PRONOUNS:
         return True
     is_noun_phrase = tags[clause.subject] in _DETERMINERS or before == Tag.NAME
     return before not in _NEVER_BEFORE_S and (is_noun_phrase or following in _TRANSITIVE_SIGNS)
-
-
-def _is_sure_singular(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
-    """Return whether a form like "calls" is a verb after its subject: not "notes, phone calls and letters"."""
-    follows_comma = tags[clause.subject - 1 : clause.subject] == Tag.COMMA
-    is_listed = follows_comma and tags[clause.end : clause.end + 1] in _LISTS_GO_ON
-    return not (is_listed and tags[clause.subject : clause.verb] in _LONE_NOUNS)
-
-
-def _is_sure_base(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
-    """Return whether a word like "code" is a verb after its subject: not "500 cards with a qr code"."""
-    return Tag.PREPOSITION not in tags[clause.subject : clause.verb] or tags[clause.end : clause.end + 1] not in _ENDS
 
 
 def _is_sure_past(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
@@ -310,20 +289,6 @@ def _is_sure_past(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     if is_phrase or before in (Tag.NAME, Tag.TIME):
         return True
     return following not in _ENDS and not is_named
-
-
-def _is_sure_like(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
-    """Return whether "like" is a verb after its subject: not "themes like friendship"."""
-    return tags[clause.subject : clause.verb] not in (Tag.PLURAL, Tag.S_FORM_OR_PLURAL, Tag.NOUN)
-
-
-_SURE_BY_TAG = {
-    Tag.LIKE: _is_sure_like,
-    Tag.S_FORM: _is_sure_singular,
-    Tag.S_FORM_OR_PLURAL: _is_sure_s_form,
-    Tag.BASE_OR_NOUN: _is_sure_base,
-    Tag.PAST_OR_PARTICIPLE: _is_sure_past,
-}
 
 
 def _is_fixed(sentence: Tagged, group: str, following: str, clause: ClauseSpan) -> bool:
@@ -459,11 +424,6 @@ class ClauseText:
         if is_bare and (verb in _NEEDS_OBJECT or verb in SAY or self._is_empty(subject, verb, clause)):
             return None
         return sure
-
-    def is_shared_state(self, clause: ClauseSpan, place: Range) -> bool:
-        """Return whether "we" are something together that no one of them is: "we are friends"."""
-        words = self._sentence.words
-        return words[clause.subject] == "we" and not _SHARED_STATES.isdisjoint(words[place.start : place.start + 3])
 
     def with_clause(
         self, outer: ClauseSpan, inner: ClauseSpan, predicate: str, end: int, verb: str

@@ -167,7 +167,6 @@ _HEADS = letters("FULL_VERBS NOUN")  # a noun in a verb group is a verb that the
 _LASTING = letters("BE S_FORM S_FORM_OR_PLURAL BASES HAVE MODAL DO")
 
 _PHRASE_WORDS = frozenset(ENGLISH.words("grammar.phrase_words"))
-_FICTION = frozenset(ENGLISH.words("grammar.fiction"))
 _POSSIBLE = frozenset(ENGLISH.words("grammar.hedges.possible"))
 _HEARSAY = frozenset(ENGLISH.words("grammar.hedges.hearsay"))
 _HEDGES = _POSSIBLE | _HEARSAY
@@ -182,7 +181,7 @@ _LEADING_PHRASE = re.compile(
 )
 
 # main states something itself; content is the object of the clause before it ("I think she moved"); part belongs to a
-# noun or stays in the object before it; condition qualifies the clause after it; aside states nothing ("you know");
+# noun or stays in the object before it; condition qualifies the clause after it; aside states nothing ("not sure if");
 # unsure ends the clause before it and states nothing
 Link = Literal["main", "content", "part", "condition", "aside", "unsure"]
 EMBEDDED = frozenset(("content", "part"))
@@ -216,7 +215,6 @@ _FEELING = re.compile(tag_pattern("[ADVERBS SO]* [ADJECTIVE NOUN PAST_OR_PARTICI
 _ADJECTIVES = re.compile(tag_pattern("[ADJECTIVE NOUN PAST_OR_PARTICIPLE GERUND ADVERBS SO COMMA]* $"))
 _FILLERS = letters("ADVERB TIME INTERJECTION SYMBOL SO NOT")
 _JOINING = frozenset(letters("COMMA BREAK AND QUOTE"))
-_AFTER_ASIDE = frozenset(letters("FIRST_PERSON THAT THIRD_PERSON"))
 _PRESENT_FORMS = letters("BASE BASE_OR_NOUN S_FORM S_FORM_OR_PLURAL LIKE")
 _BASES = frozenset(TagSet.BASES)
 _PASTS = frozenset(TagSet.PASTS)
@@ -323,12 +321,6 @@ def has_leading_phrase(sentence: Tagged, tags: str, start: int, end: int) -> boo
     return found is not None and _PHRASE_WORDS.isdisjoint(sentence.words[start:end])
 
 
-def tells_fiction(sentence: Tagged, end: int) -> bool:
-    """Return whether tokens [0, end) place what follows in a dream or a story: "In the dream I was married"."""
-    words = sentence.words[:end]
-    return "in" in words and not _FICTION.isdisjoint(words[words.index("in") + 1 : words.index("in") + 5])
-
-
 def links(sentence: Tagged, tags: str, clauses: Sequence[ClauseSpan]) -> list[Link]:
     """Return how each clause is connected to what precedes it."""
     found: list[Link] = []
@@ -375,8 +367,8 @@ def _link(sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan | 
     if gap.connector == Tag.SUBORDINATOR:
         return _subordinate(sentence, tags, clause, gap, leads=before is None)
     has_condition = not _CONDITIONS.isdisjoint(sentence.words[start : clause.subject])  # "If not, I accept it"
-    if has_condition or _is_aside(sentence, tags, clause):
-        return "unsure" if has_condition else "aside"
+    if has_condition:
+        return "unsure"
     if gap.connector == Tag.QUESTION_WORD or (last == "part" and not gap.connector):
         return "part"
     if before is None or last == "aside":
@@ -439,15 +431,6 @@ def _after(verb: str, gap: _Gap, *, reduced: bool, present: bool) -> Link:
     if gap.continues:
         return "main"
     return "part" if verb else "unsure"
-
-
-def _is_aside(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
-    """Return whether a clause is the "you know" of "You know I love olives"."""
-    return (
-        tags[clause.subject] == Tag.SECOND_PERSON
-        and tags[clause.end : clause.end + 1] in _AFTER_ASIDE
-        and head(sentence, clause) in ("know", "see")
-    )
 
 
 def _subordinate(sentence: Tagged, tags: str, clause: ClauseSpan, gap: _Gap, *, leads: bool) -> Link:
