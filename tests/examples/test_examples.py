@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 import evimem
 import evimem.loaders.examples
 from evimem.cli.arguments import parser
+from evimem.embedding import count_tokens
 from evimem.loaders.examples import load_example
 from tests.model_server import ModelServer
 
@@ -43,10 +44,37 @@ def run(monkeypatch, capsys):
 
 def test_no_example_is_longer_than_a_page_and_the_list_names_them_all():
     programs = [path for path in EXAMPLES.iterdir() if path.suffix in {".py", ".json"}]
-    assert len(programs) == 8
+    assert len(programs) == 9
     assert [path.name for path in programs if len(path.read_text().splitlines()) > 60] == []
     listed = (EXAMPLES / "README.md").read_text()
     assert [path.name for path in programs if f"]({path.name})" not in listed] == []
+
+
+def test_memr3_searches_an_index_of_another_library_by_chunks_of_whole_turns(tmp_path, run, monkeypatch):
+    ferry, dog = "The ferry was late by {} minutes. " * 9, "Tomas looks after the dog this week."
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        for place in range(40):
+            about = dog if place == 7 else ferry.format(*[place] * 9)
+            memory.add("MN"[place % 2], about, time=f"2024-03-12T18:{place:02}", session="s")
+    told = {"requirements": [], "gaps": [], "reason": "", "query": "", "claims": [], "withdrawn": []}
+    decided = {**told, "tier": "exact", "confidence": 0.9, "action": "answer", "draft": "Tomas"}
+    worded = {"steps": [], "answerable": True, "answer": "Tomas", "citations": [{"id": "e1", "quote": ""}]}
+    with ModelServer(then=lambda asked: json.dumps(worded if "fields steps" in str(asked) else decided)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+        printed = run("chunk_index.py", tmp_path / "m.evimem", "Who looks after the dog?")
+    assert printed.startswith("Tomas")
+    assert "searched for: Who looks after the dog?" in printed
+    assert dog in str(server.received[0].body)
+    made = runpy.run_path(str(EXAMPLES / "chunk_index.py"))
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        turns = list(memory.turns())
+    chunks = list(made["chunks"](turns))
+    assert 1 < len(chunks) < 40
+    assert max(count_tokens(chunk.text) for chunk in chunks) <= made["SIZE"]
+    assert "\n".join(chunk.text for chunk in chunks) == "\n".join(f"{one.speaker}: {one.text}" for one in turns)
+    first, second = (made["Reranked"](chunks).search("dog", 1, exclude=ids) for ids in ((), [chunks[0].id]))
+    assert len(first) == len(second) == 1
 
 
 def test_a_loop_of_ones_own_searches_for_the_question_in_other_words(tmp_path, run, monkeypatch):

@@ -176,15 +176,6 @@ def test_requests_are_what_was_sent_with_those_that_failed_beside_them(one: Path
     assert (fine.requests, fine.failed) == (2, 0)
 
 
-@pytest.mark.parametrize(("accepts", "rounds"), [("tier", 4), ("flag", 1)])
-def test_the_word_of_the_judge_alone_ends_the_reading_as_in_the_paper(
-    short_turns: Path, accepts: str, rounds: int
-) -> None:
-    reply = said("partial", 0.4, **READ)
-    asked = ask(short_turns, "mgretrieval", accepts=accepts, then=lambda one: reply if one.role == "decide" else WORDED)
-    assert len([request for request in asked.requests if request.role == "decide"]) == rounds
-
-
 @BOTH
 @pytest.mark.parametrize("left_out", [(), ("rewriting",)])
 def test_what_was_answered_while_reading_is_the_answer_with_its_turns(
@@ -203,24 +194,3 @@ def test_where_no_answer_was_given_while_reading_none_is_made_up(one: Path, loop
     assert (answer.text, answer.abstained) == (None, True)
     with evimem.open(one) as memory:
         assert memory.ask(QUESTION, **way(loop, without={"rewriting"})).text == memory.ask(QUESTION, loop).text
-
-
-@pytest.mark.parametrize("depth", [1, 2, 6])
-def test_a_pyramid_is_as_deep_as_it_is_to_be(long_turns: Path, depth: int) -> None:
-    question = "Which crate and ledger did the neighbours have beside the ferry, and what number and weather?"
-    with evimem.open(long_turns) as memory:
-        trace = memory.ask(question, **way("mgretrieval", depth=depth, k=60, iterations=9)).trace
-    (chosen,) = [event.detail["chosen"] for event in trace if event.kind == "action" and event.action == "keywords"]
-    assert len(chosen) == depth
-    first = next(event for event in trace if event.kind == "query")
-    assert sorted(first.query.split()) == sorted(chosen)
-
-
-@pytest.mark.parametrize("left_out", [(), ("mask",)])
-def test_what_was_read_is_read_again_with_each_group_where_it_is_not_left_out(
-    one: Path, left_out: tuple[str, ...]
-) -> None:
-    trace = ask(one, "mgretrieval", then=unsatisfied, whole_groups=True, without=left_out).answer.trace
-    rounds = [event.detail["turns"] for event in trace if event.kind == "action" and event.action == "show"]
-    assert (sum("t0" in turns for turns in rounds[:4]) == 4) == bool(left_out)
-    assert len([event for event in trace if event.kind == "query"]) >= 4

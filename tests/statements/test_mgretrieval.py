@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evimem
-from evimem.loops import MGRetrieval, mgretrieval
+from evimem.loops import VARIANTS, MGRetrieval, mgretrieval
 from evimem.loops.pyramid import pyramid_of
 from evimem.testing import ScriptedModel
 from evimem.types.stored import Entry
@@ -205,6 +205,49 @@ def test_g6_the_answer_is_written_from_what_was_critical_in_the_callers_form(cha
     order = [event.kind for event in answer.trace if event.kind in {"query", "call"}]
     assert order[-2:] == ["call", "call"]
     assert {one.turn_id for one in answer.citations} <= set(kept)
+
+
+@pytest.mark.parametrize(("accepts", "ends"), [("flag", "accepted"), ("tier", "rounds used up")])
+def test_g7_as_in_the_paper_the_flag_alone_ends_it(chat: Chat, accepts: str, ends: str) -> None:
+    unsure = considered("e1", accepted=True, tier="partial", answer="8 March")
+    trace = ask(chat, WHEN, *[unsure] * (1 if accepts == "flag" else 4), draft(), accepts=accepts).trace
+    assert [event.reason for event in events(trace, "stop")] == [ends]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 6])
+def test_g8_a_pyramid_is_as_deep_as_it_is_to_be(chat: Chat, depth: int) -> None:
+    def reply(request: Any) -> str:
+        listed = "Keywords that the memory knows" in request.prompt
+        return chosen(*[f"k{n}" for n in range(1, 9)]) if listed else considered("e1", accepted=True, answer="no")
+
+    with evimem.open(chat.path, llm=ScriptedModel(then=reply)) as memory:
+        trace = memory.ask(LONG, MGRetrieval(depth=depth, iterations=1, without={"rewriting"})).trace  # type: ignore[arg-type]
+    (choice,) = [event.detail["chosen"] for event in events(trace, "action") if event.action == "keywords"]
+    assert len(choice) == depth
+    assert {word for event in events(trace, "query") for word in event.query.split()} <= set(choice)
+
+
+@pytest.mark.parametrize("left_out", ["one-round", "read-again", "not-rewritten"])
+def test_g9_its_ablations_leave_out_one_part_each(chat: Chat, left_out: str) -> None:
+    def reply(request: Any) -> str:
+        labels = dict(re.findall(r'(k\d+): "([^"]+)", in', request.prompt))
+        wanted = [label for label, keyword in labels.items() if keyword in {"heron", "mira", "puppi"}]
+        return chosen(*wanted) if labels else considered("e1", answer="x") if request.role == "decide" else draft("y")
+
+    def asked(loop: str) -> tuple[int, bool, int]:
+        model = ScriptedModel(then=reply)
+        with evimem.open(chat.path, llm=model) as memory:
+            trace = memory.ask(WHEN, VARIANTS[loop]).trace
+        read = [one for one in events(trace, "action") if one.action == "consider"]
+        views = shown(trace)[: len(read)]
+        again = any(len(one & two) > 1 for one, two in pairwise(views))
+        return len(read), again, sum(request.role == "answer" for request in model.requests)
+
+    rounds_made, again, answers = asked("mgretrieval-as-published")
+    assert (rounds_made > 1, again, answers) == (True, False, 1)
+    rounds_made, again, answers = asked(left_out)
+    expected = (left_out == "one-round", left_out == "read-again", left_out == "not-rewritten")
+    assert (rounds_made == 1, again, answers == 0) == expected
 
 
 @pytest.mark.parametrize("question", [WHEN, LONG, "What did she do?", "???"])

@@ -186,6 +186,24 @@ def test_r6_times_are_intervals_and_what_happened_is_apart_from_when_it_was_said
     assert "expected YYYY, YYYY-MM or YYYY-MM-DD" in wrong["why"]
 
 
+@pytest.mark.parametrize(
+    ("graph", "gone"),
+    [
+        ("cue-tag-content", ()),
+        ("cue-tag-event", ("person_aspects", "person_facts", "topic_events")),
+        ("cue-event", ("person_aspects", "person_facts", "topic_events", "tags_of", "A tag")),
+    ],
+)
+def test_r8_a_graph_without_tags_or_contents_is_not_spoken_of(ask: Any, graph: str, gone: tuple[str, ...]) -> None:
+    ask(
+        WHEN, *[move(call(tool, "Noah")) for tool in gone[:1]], move(answer="July"), draft("July", "puppy"), graph=graph
+    )
+    first = ask.requests[0]
+    text = f"{first.system}{first.prompt}{json.dumps(first.schema)}{[tool.name for tool in first.tools]}"
+    assert [word for word in gone if re.search(rf"- {word}:|\b{word}[|\"']|{word} says", text)] == []
+    assert all(f"- {tool}:" in first.system for tool in TOOLS if tool not in gone)
+
+
 def test_r_without_a_model_nothing_is_explored_and_the_answer_says_what_was_done(july: Path) -> None:
     with evimem.open(july) as memory:
         explored, looked = memory.ask(BESIDES, "mragent"), memory.ask(BESIDES, "iris")
