@@ -360,8 +360,8 @@ class PostgresConnection(Tables):
     dialect = PostgresDialect()
     far = True
     residue = (
-        "the turns are gone from every answer; their bytes stay in the server's files until it has vacuumed, and in "
-        "its log and backups for as long as it keeps those"
+        "the turns are gone from every answer; their bytes stay in the server's files until it writes over them or "
+        "VACUUM FULL is run, and in its log and backups for as long as it keeps those"
     )
 
     def __init__(self, address: str, tenant: str, *, busy_seconds: float = 5.0) -> None:

@@ -247,6 +247,22 @@ def rows_with(postgres: str, words: str) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
+def test_a_server_that_is_older_than_what_was_seen_is_refused(postgres: str, user: str) -> None:
+    import psycopg  # noqa: PLC0415
+
+    from evimem.store.postgres_store import tenant_of  # noqa: PLC0415
+
+    with evimem.open(postgres, user=user) as memory:
+        memory.add("Mira", "I moved to Porto.", time="2024-03-12T18:20")
+        memory.search("Porto")
+        with psycopg.connect(postgres.replace("evimem@", "postgres@")) as db:  # as a failover to a replica behind does
+            of_user = "WHERE tenant = %s AND key = 'commits'"
+            db.execute(f"UPDATE evimem.meta SET value = '0' {of_user}", (tenant_of(key_of(user)),))
+        for call in (lambda: memory.search("Porto"), lambda: memory.add("Mira", "Hi.", time="2024-03-12T18:21")):
+            with pytest.raises(evimem.StoreRolledBack):
+                call()
+
+
 def test_tables_of_a_later_version_are_left_alone(postgres: str, tmp_path: Path) -> None:
     import psycopg  # noqa: PLC0415
 

@@ -12,9 +12,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -212,3 +213,28 @@ def test_a_writer_that_waits_too_long_for_another_is_told_to_try_again(postgres:
             two.add("Mira", "Hello.", time="2024-03-12T18:20")
         assert caught.value.retryable
         assert two.add("Mira", "Hello.", time="2024-03-12T18:20").added == 1
+
+
+def test_the_files_hold_no_forgotten_word_after_the_vacuum_that_the_report_names(own: Programs) -> None:
+    import psycopg  # noqa: PLC0415
+
+    word = f"zqo{uuid4().hex}"
+    with stopping(own.serve()), evimem.open(postgres_server.address(own.home), user="ana") as memory:
+        memory.add("Mira", f"I moved to {word}.", time="2024-03-12T18:20", id="a")
+        memory.enrich()
+        report = memory.forget(turns=["a"])
+        assert report.status == "pending"
+        assert "VACUUM FULL" in (report.reason or "")
+        files = own.home / "data" / "base"
+        with psycopg.connect(postgres_server.address(own.home, "postgres"), autocommit=True) as db:
+            db.execute("CHECKPOINT")
+            assert any(holds(path, word.encode()) for path in files.rglob("*")), "the report does not say it in vain"
+            db.execute("VACUUM FULL evimem.turn, evimem.fact, evimem.document")
+            db.execute("CHECKPOINT")
+            assert not any(holds(path, word.encode()) for path in files.rglob("*"))
+
+
+def holds(path: Path, word: bytes) -> bool:
+    with suppress(FileNotFoundError):  # a table that was rewritten has another file
+        return path.is_file() and word in path.read_bytes()
+    return False
