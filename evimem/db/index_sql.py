@@ -41,9 +41,9 @@ def sealed_segments(db: Tables) -> int:
     return int(db.value(*SEALED))
 
 
-def documents_within(db: Tables, first: int, last: int) -> list[Any]:
-    """Return the columns of the open documents from a row up to another, in their order."""
-    return db.rows(f"SELECT {DOCUMENT} FROM document WHERE row BETWEEN ? AND ? ORDER BY row", (first, last))
+def documents_within(first: int, last: int) -> Query:
+    """Return the query of the columns of the open documents from a row up to another, in their order."""
+    return f"SELECT {DOCUMENT} FROM document WHERE row BETWEEN ? AND ? ORDER BY row", (first, last)
 
 
 def stored_since(first: int) -> tuple[Query, Query, Query]:

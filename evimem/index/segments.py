@@ -18,10 +18,9 @@ import orjson
 from numpy.typing import NDArray
 
 from ..db.dialect import Query
-from ..db.fact_sql import newest_of
+from ..db.fact_sql import asking_newest, newest_of
 from ..db.index_sql import (
     DOCUMENT,
-    SEALED,
     documents_within,
     drop_all_vectors,
     drop_documents,
@@ -166,7 +165,7 @@ class Segments:
 
     def corpus(self) -> Corpus:
         """Return everything that is stored, as the columns a ranking reads."""
-        rows = self._db.select("segment", "columns, events, vectors, scales", "number")
+        rows = self._db.rows(*self._asking_sealed())
         blocks = [self._block(row) for row in rows]
         sealed = len(blocks)
         first = sealed * self.size
@@ -203,8 +202,14 @@ class Segments:
         return True
 
     def asking(self, corpus: Corpus | None) -> Sequence[Query]:
-        """Return what `follow` asks; without a corpus, what `seal` does."""
-        return (SEALED,) if corpus is None else stored_since(len(corpus) + 1)
+        """Return what `follow` asks of a corpus; without one, what `corpus` asks of a memory that has sealed none."""
+        if corpus is not None:
+            return stored_since(len(corpus) + 1)
+        newest = (self._db.numbering("speaker"), self._db.numbering("session"), asking_newest("fact", "row"))
+        return (self._asking_sealed(), documents_within(*self._range(0)), *newest)
+
+    def _asking_sealed(self) -> Query:
+        return self._db.selecting("segment", "columns, events, vectors, scales", "number")
 
     def _follow_facts(self, corpus: Corpus) -> None:
         happens: dict[tuple[int, int], list[Interval]] = defaultdict(list)
@@ -217,7 +222,7 @@ class Segments:
 
     def documents(self, number: int) -> dict[int, Stored]:
         """Return the open documents of a segment."""
-        return {at: Stored(*row) for at, *row in documents_within(self._db, *self._range(number))}
+        return {at: Stored(*row) for at, *row in self._db.rows(*documents_within(*self._range(number)))}
 
     def sealed_rows(self, number: int) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]] | None:
         """Return the columns, events and postings of a sealed segment, or None for an open one."""

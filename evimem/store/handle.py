@@ -90,8 +90,8 @@ class StoreHandle:
         return self._corpus if self._corpus_state[1] == self.db.aborted else None
 
     def asking(self) -> Sequence[Query]:
-        """Return what `corpus` asks where it has one."""
-        return () if self._corpus is None else (self._asking_counters(), *self.layers.segments.asking(self._corpus))
+        """Return what `corpus` asks."""
+        return (self._asking_counters(), *self.layers.segments.asking(self._corpus))
 
     def corpus(self) -> Corpus:
         """Return what searches score, caught up with the file; call it inside `db.reading()`."""

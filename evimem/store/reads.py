@@ -72,6 +72,7 @@ def _expected(handle: StoreHandle, query: Query, *others: DbQuery) -> tuple[obje
     """
     corpus, raw = handle.resident, handle.layers.raw
     if not handle.db.far or corpus is None or query.where is not None or query.exclude:
+        handle.db.ahead(*others, *handle.asking())
         return None
     resolved = _resolved(query, raw.speakers.seen, raw.sessions.seen, handle.layers.segments.dimension)
     if resolved is None:

@@ -115,7 +115,7 @@ def write(
 
 def _asking(layers: Layers, entries: Sequence[Entry]) -> list[Query]:
     """Return what is asked to store turns, before anything is written."""
-    others = (asking_meta(layers.db, "clock"), ANY_FORGOTTEN, layers.passages.asking(), *layers.segments.asking(None))
+    others = (asking_meta(layers.db, "clock"), ANY_FORGOTTEN, layers.passages.asking(), SEALED)
     return [*asked_to_store(layers.raw, layers.db, [entry.turn for entry in entries]), *others]
 
 

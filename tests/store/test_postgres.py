@@ -310,6 +310,7 @@ def test_how_often_a_call_waits_for_the_server(postgres: str, user: str) -> None
         assert waits(memory, memory.enrich) <= 36
     with evimem.open(postgres, user=user) as memory:
         assert memory._core.store.db.round_trips == 2  # type: ignore[attr-defined]
+        assert waits(memory, lambda: memory.search("Where is Porto?")) == 3
 
 
 def test_what_was_expected_and_is_no_longer_so_is_asked_again(postgres: str, tmp_path: Path) -> None:
