@@ -31,7 +31,7 @@ from .scoring.labelled_chats import read_chats
 from .scoring.result_file import ResultTable
 from .scoring.retrieval_metrics import recall
 
-BUDGETS = (400, 500, 800, 1000, 1500)
+BUDGETS = (400, 800, 1500)
 ADVERSARIAL = 5  # the category of LoCoMo's questions without an answer
 CHATS = Path(__file__).parent / "chats"
 NEARLY = 0.8  # of the best match with the answer: such sentences of a turn tell it

@@ -148,8 +148,8 @@ class Store(Protocol):
         """
         ...
 
-    def recall(self, query: Query) -> tuple[Hit, ...]:
-        """Return the k best distinct turns, best first; ties in order of arrival."""
+    def recall(self, query: Query, *, facts: bool = True) -> tuple[Hit, ...]:
+        """Return the k best distinct turns, best first; ties in order of arrival. Their facts are read with `facts`."""
         ...
 
     def recall_facts(self, query: Query, only: FactFilter = ANY_FACT) -> tuple[FactHit, ...]:

@@ -13,15 +13,15 @@ from dataclasses import replace
 from datetime import date
 from typing import TypeAlias
 
-from ..llm.shown_words import turn_texts, what_is_meant
+from ..llm.shown_words import turn_texts
 from ..query.find_turns import Wish
 from ..text.memory_fence import WORKED_OUT, fenced
 from ..text.terms import plainest, terms
 from ..types.answer import CountTokens, Style
 from ..types.attempt import without
 from ..types.values import Hit, Turn
-from .dates import Dates
 from .find import Recollected, asks
+from .notes import Notes
 from .quoted_lines import Line, line_text
 
 CLOSE = 0.95  # of the score of a hit: others that answer as well, of which the newest is tried first, if they have
@@ -33,6 +33,7 @@ RESTATES = 0.7  # of an assistant's words that a user's turn has too: it comes a
 LEADING, FIRST = 4, 400  # of the best turns so many characters are shown; most answers stand in these
 SHORT = 160  # characters of a turn beyond these that is shown whole
 LINE = 100  # of a longer one: its best sentence, and others while they fit
+READ = 2_000  # of a long one that are looked through for it, around what the search found
 COMPARED = 400  # characters of a turn that are compared with others
 LEAST = 10  # tokens of a line: with fewer left, nothing more is tried
 MOST_MISFITS = 8
@@ -49,10 +50,10 @@ def compose(
     tokens: int,
     style: Style,
     count: CountTokens,
-    dates: Dates,
+    notes: Notes,
 ) -> tuple[Line, ...]:
     """Return the lines of a block as they were chosen; `wanted` are the terms by which passages are shown."""
-    page = _Filling(style, count, frozenset(wanted), tokens, dates)
+    page = _Filling(style, count, frozenset(wanted), tokens, notes)
     page.add_wishes(wishes[:MOST_WISHES], min(MOST_WISH_TOKENS, int(WISH_SHARE * tokens)))
     groups = _newest_first(_told_apart(found.hits))
     repeated = {turn.id for _, hit, alike in groups if alike for turn in (hit.turn, *alike)}  # shown once, in its place
@@ -131,9 +132,9 @@ def _reply(hit: Hit, found: Recollected) -> Turn | None:
 class _Filling:
     """Takes lines while they fit."""
 
-    def __init__(self, style: Style, count: CountTokens, wanted: frozenset[str], tokens: int, dates: Dates) -> None:
+    def __init__(self, style: Style, count: CountTokens, wanted: frozenset[str], tokens: int, notes: Notes) -> None:
         self.lines: list[Line] = []
-        self._style, self._count, self._wanted, self._dates = style, count, wanted, dates
+        self._style, self._count, self._wanted, self._notes = style, count, wanted, notes
         self._left = tokens - count(fenced(()))
         self._misfits = 0
         self._shown: set[str] = set()
@@ -161,10 +162,9 @@ class _Filling:
     def _take_one_of(self, hit: Hit, alike: Sequence[Turn], sizes: Sequence[int]) -> bool:
         """Take a hit in the first of some sizes that fits, with what it means where there is room for that too."""
         last = max(turn.time for turn in (hit.turn, *alike))
-        for said in turn_texts(hit.turn, self._wanted, sizes, hit.span, short=SHORT):
+        for said in turn_texts(hit.turn, self._wanted, sizes, hit.span, short=SHORT, read=READ):
             if self._take(Line(hit.turn, said, (), 1 + len(alike), last)):
-                meant = what_is_meant(hit.facts, hit.turn, said)
-                self._add_notes((*((meant,) if meant else ()), *self._dates.in_words(hit.turn, said)))
+                self._add_notes(self._notes.on(hit.turn, said))
                 return True
         return False
 

@@ -12,7 +12,7 @@ from ..query.analysis import hints
 from ..query.find_turns import Filters, QuestionVectors, query_of
 from ..types.stored import Scope
 from ..types.values import DateOrder, Hints, Hit, Query, Turn
-from .question import Asked, comparable
+from .question import Asked
 
 LEAST, MOST = 24, 120  # turns that a search is asked for
 A_TURN = 16  # tokens of a short line
@@ -50,7 +50,7 @@ def find_for(
     most = max(LEAST, min(MOST, tokens // A_TURN))
     query = query_of(text, most + len(asked.held), hinted, Filters.within(scope, exclude), vector)
     hits = yield from recalled(query)
-    hits = tuple(hit for hit in hits if hit.turn.role != "system" and comparable(hit.turn.text) not in asked.held)
+    hits = tuple(hit for hit in hits if hit.turn.role != "system" and not asked.holds(hit.turn.text))
     hits = hits[:most]
     own = {hit.turn.id for hit in hits}
     asking = [hit for hit in hits if asks(hit.turn)][:REPLIED]

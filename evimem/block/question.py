@@ -40,6 +40,10 @@ class Asked:
     earlier: tuple[str, ...] = ()
     held: frozenset[str] = frozenset()
 
+    def holds(self, text: str) -> bool:
+        """Whether the prompt holds a message of this text."""
+        return bool(self.held) and comparable(text) in self.held
+
     @property
     def searched(self) -> str:
         """The text to search for: the message, and names and nouns of those that it refers to, fewer of each older.

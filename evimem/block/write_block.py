@@ -15,9 +15,9 @@ from ..types.answer import Block, BlockForm
 from ..types.attempt import without
 from ..types.stored import Scope
 from .compose import compose, terms_in
-from .dates import Dates, FactReader
 from .find import Recalled, find_for
 from .gate import fitted, relevance
+from .notes import FactReader, Notes
 from .question import Asked
 from .quoted_lines import Line, block_text
 
@@ -43,8 +43,8 @@ def write_block(  # noqa: PLR0913, PLR0917 - what a block is made from
         return Block("", (), 0, relevant)
     count = form.count or token_bound
     wishes = wishes_on(store, found.query, found.speakers)
-    dates = Dates(facts, found.hits, found.date_order)
-    lines = compose(found, wishes, terms_in(asked.searched), form.tokens, form.style, count, dates)
+    notes = Notes(facts, found.hits, found.date_order)
+    lines = compose(found, wishes, terms_in(asked.searched), form.tokens, form.style, count, notes)
     lines = _in_dialogue_order(store, lines)
     text = block_text(lines, form.style)
     while (taken := count(text) if text else 0) > form.tokens:  # not met so far: the tokens of lines add up

@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache, partial, wraps
 from time import time
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from ..block.dates import FactReader
+from ..block.notes import FactReader
 from ..block.question import Asked
 from ..block.write_block import write_block
 from ..embedding.static_embedder import forget_words
@@ -392,7 +392,7 @@ class Core:
         self, asked: Asked, form: BlockForm, asked_at: Moment, exclude: frozenset[str], scope: Scope
     ) -> Flow[Block]:
         today = asked_at()
-        facts = FactReader(partial(self.store.waiting, "facts"), self._stated)
+        facts = FactReader(self._stored, self._unread)
         block = yield from write_block(self.store, self._found, facts, asked, form, today, exclude, scope)
         if not form.check:
             return block
@@ -503,17 +503,20 @@ class Core:
         return self._stating(self.store.recall(query))
 
     def _found(self, query: Query) -> Flow[tuple[Hit, ...]]:
-        """Return the best turns for a query; only where it asks for a time, those that wait are read first."""
+        """Return the best turns for a query, without facts; only where it asks for a time, those that wait are read."""
         if _by_time(query):
             yield from self._caught_up()
-        return self.store.recall(query)
+        return self.store.recall(query, facts=False)
 
-    def _stated(self, turn: Turn) -> tuple[Fact, ...]:
-        """Return the facts of a turn, those of one that waits to be read from its words; none of one that is gone."""
-        stored: tuple[Fact, ...] = ()
+    def _stored(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the stored facts of turns, grouped by turn; none where one of them is gone."""
         with suppress(UnknownTurn):
-            stored = self.store.facts([turn.id])
-        return self._stating([Hit(turn, stored, 0.0)])[0].facts
+            return self.store.facts(turn_ids)
+        return ()
+
+    def _unread(self, turn: Turn) -> tuple[Fact, ...]:
+        """Return the facts of a turn that waits to be read, from its words."""
+        return self._stating([Hit(turn, (), 0.0)])[0].facts
 
     def _recalled_over(self, over: Over, query: Query) -> Flow[tuple[Hit, ...]]:
         """Return the best turns for a query by their facts, or by these and their words."""

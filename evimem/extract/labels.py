@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from ..text.terms import terms
 from ..types.stored import LABEL, OF_A_MODEL
 from ..types.values import Fact, Turn
-from . import fact_id
 
 _BETWEEN = "; "
 
@@ -33,6 +32,8 @@ class Label:
 
 def label_fact(turn: Turn, label: Label) -> Fact:
     """Return the fact that keeps a label of a turn with a text."""
+    from .fact_text import fact_id  # noqa: PLC0415 - the grammar, which leaving labels out does without
+
     span, keywords = (0, len(turn.text)), _BETWEEN.join(label.keywords)
     identity = fact_id(turn.id, OF_A_MODEL, span, label.topic, label.tag, keywords)
     return Fact(identity, turn.id, label.topic, label.tag, keywords, None, span, LABEL, OF_A_MODEL)

@@ -37,14 +37,15 @@ class Passages:
     Args:
         text: Any text.
         wanted: Stems, as `text.terms` makes them; rare ones weigh more.
-        found: The passage that a search found: around it, or else from its beginning, a text above `WEIGHED` characters
-            is looked through.
+        found: The passage that a search found: around it, or else from its beginning, a longer text is looked through.
+        most: How many characters are looked through.
     """
 
-    def __init__(self, text: str, wanted: Collection[str], found: Range | None = None) -> None:
+    def __init__(self, text: str, wanted: Collection[str], found: Range | None = None, most: int = WEIGHED) -> None:
         self._text = text
         self._wanted = frozenset(wanted)
         self._found = found
+        self._most = most
 
     def within(self, most: int, *, short: int = 0) -> tuple[Range, ...]:
         """Return all of the text where it has at most `most` characters (1 or more), else what matches best.
@@ -68,7 +69,7 @@ class Passages:
 
     @cached_property
     def _ranked(self) -> tuple[list[Range], list[int]]:
-        read = sentences_around(self._text, self._found, WEIGHED)
+        read = sentences_around(self._text, self._found, self._most)
         units = [piece for start, end in read for piece in _pieces(self._text, start, end)]
         return units, list(_by_worth(self._text, units, self._wanted))
 

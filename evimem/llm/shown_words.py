@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
 from ..extract.labels import statements
-from ..judging.shown_passages import Passages, excerpt
+from ..judging.shown_passages import WEIGHED, Passages, excerpt
 from ..text.sentences import Range
 from ..text.terms import Sources
 from ..types.stored import ALSO_KNOWN_AS, BY_RULE
@@ -106,14 +106,20 @@ def turn_text(turn: Turn, wanted: Collection[str], most: int, found: Range | Non
 
 
 def turn_texts(
-    turn: Turn, wanted: Collection[str], sizes: Iterable[int], found: Range | None = None, *, short: int = 0
+    turn: Turn,
+    wanted: Collection[str],
+    sizes: Iterable[int],
+    found: Range | None = None,
+    *,
+    short: int = 0,
+    read: int = WEIGHED,
 ) -> Iterator[str]:
     """Yield the words of a turn that are shown in each of some sizes, in characters of its text and of its caption.
 
-    `found` is the passage of the text that a search found, `short` as in `shown_passages.Passages`.
+    `found` is the passage of the text that a search found, around which so much is read; `short` as in `Passages`.
     """
     said, pictured = turn.text, turn.caption or ""
-    of_said, of_pictured = Passages(said, wanted, found), Passages(pictured, wanted)
+    of_said, of_pictured = Passages(said, wanted, found, read), Passages(pictured, wanted)
     for most in sizes:
         yield excerpt(said, of_said.within(most, short=short)) + caption_line(
             excerpt(pictured, of_pictured.within(most))

@@ -228,7 +228,7 @@ def wishes_on(store: Store, query: Query, speakers: Sequence[str]) -> tuple[Wish
     code = _language(query.text, "en")
     found_by = {term for one in {"en", code} for term in terms(" ".join(cues(one)))}
     near = replace(query, text="", k=NEAREST, speaker=who, names=(), times=(), when=False, any_of=(*sorted(found_by),))
-    hits = store.recall(near)
+    hits = store.recall(near, facts=False)
     return tuple({wish.text: wish for wish in wishes_of(hits, who, code)}.values())
 
 

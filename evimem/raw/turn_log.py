@@ -335,7 +335,7 @@ def _is_kept(turn: Turn, kept: bytes, time: str) -> bool:
 
 def digest(turn: Turn) -> bytes:
     """Return a digest of everything in a turn. It is stored with the turn, because SQLite does not checksum pages."""
-    whole = blake2b(digest_size=16)
+    whole = []
     parts = (
         turn.id,
         turn.session,
@@ -343,13 +343,13 @@ def digest(turn: Turn) -> bytes:
         turn.role or "",
         turn.text,
         turn.time.isoformat(),
-        canonical(turn.metadata),
+        canonical(turn.metadata) if turn.metadata else "{}",
     )
     for part in (*parts, "" if turn.caption is None else f"\x1e{turn.caption}"):
         encoded = part.encode("utf-8", "surrogatepass")
         # The length first: ("ab", "c") and ("a", "bc") are different turns.
-        whole.update(len(encoded).to_bytes(4, "little") + encoded)
-    return whole.digest()
+        whole += [len(encoded).to_bytes(4, "little"), encoded]
+    return blake2b(b"".join(whole), digest_size=16).digest()
 
 
 def _turn(row: Sequence[Any]) -> Turn:
@@ -363,7 +363,7 @@ def _turn(row: Sequence[Any]) -> Turn:
             datetime.fromisoformat(time),
             None if caption is None else unbound(caption),
             role,
-            json.loads(metadata),
+            {} if metadata == "{}" else json.loads(metadata),
         )
         intact = digest(turn) == kept
     except (ValueError, TypeError, AttributeError) as error:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import platform
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timezone
 
@@ -22,6 +21,12 @@ PAGE = 256  # jobs per transaction
 RETRY_SECONDS = 30.0  # before the second attempt; doubles with each further one
 ATTEMPTS = 4  # to derive something from a turn whose text is the reason that it fails; then its job is kept as failed
 _TOKEN = os.urandom(4).hex()  # tells this process from an earlier one with its number, as after a container's restart
+
+
+def _node() -> str:
+    import platform  # noqa: PLC0415 - its import takes milliseconds, and only a lease names the machine
+
+    return platform.node()
 
 
 class Jobs:
@@ -203,13 +208,13 @@ class Jobs:
 
 def holder() -> str:
     """Return the reason for which jobs wait that this process has leased."""
-    return f"leased by {platform.node()} {os.getpid()} {_TOKEN}"
+    return f"leased by {_node()} {os.getpid()} {_TOKEN}"
 
 
 def _is_alive(name: str) -> bool:
     """Return whether the process that holds a lease may still work on it: one of another machine always may."""
     *node, pid, token = name.removeprefix("leased by ").split(" ")
-    if " ".join(node) != platform.node() or not pid.isdigit():
+    if " ".join(node) != _node() or not pid.isdigit():
         return True
     if int(pid) == os.getpid():
         return token == _TOKEN

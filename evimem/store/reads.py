@@ -105,10 +105,10 @@ def known(handle: StoreHandle, turns: Sequence[Turn]) -> tuple[bool, ...]:
     return tuple(held is True for held in handle.layers.raw.holds(turns))
 
 
-def recall(handle: StoreHandle, query: Query) -> tuple[Hit, ...]:
+def recall(handle: StoreHandle, query: Query, *, facts: bool = True) -> tuple[Hit, ...]:
     """See `Store.recall`."""
     with handle.db.reading():
-        return _recalled(handle, query, _expected(handle, query))
+        return _recalled(handle, query, _expected(handle, query), facts=facts)
 
 
 def recall_read(handle: StoreHandle, query: Query, kind: JobKind, limit: int) -> tuple[int, tuple[Hit, ...]]:
@@ -120,7 +120,9 @@ def recall_read(handle: StoreHandle, query: Query, kind: JobKind, limit: int) ->
         return waiting, () if waiting else _recalled(handle, query, expected)
 
 
-def _recalled(handle: StoreHandle, query: Query, expected: tuple[object, list[Ranked]] | None) -> tuple[Hit, ...]:
+def _recalled(
+    handle: StoreHandle, query: Query, expected: tuple[object, list[Ranked]] | None, *, facts: bool = True
+) -> tuple[Hit, ...]:
     layers, corpus = handle.layers, handle.corpus()
     resolved = resolve_query(query, layers.raw, layers.segments.dimension)
     if resolved is None:
@@ -131,11 +133,12 @@ def _recalled(handle: StoreHandle, query: Query, expected: tuple[object, list[Ra
         found = _looked_up(handle, corpus, resolved).best(query.k)
     seqs = [one.turn for one in found]
     layers.expect(seqs, ids_of(handle.db, _beside(found)))
-    turns, facts, ids = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.raw.ids(_beside(found))
+    turns, ids = layers.raw.read(seqs), layers.raw.ids(_beside(found))
+    stated = layers.facts.of_turns(seqs) if facts else {}
     neighbours = [tuple(ids[seq] for seq in one.neighbours) for one in found]
     spans = [corpus.passage(one.position, turn.text) for one, turn in zip(found, turns, strict=True)]
     return tuple(
-        Hit(turn, tuple(facts[one.turn]), one.score, one.parts, "search", near, span)
+        Hit(turn, tuple(stated.get(one.turn, ())), one.score, one.parts, "search", near, span)
         for turn, one, near, span in zip(turns, found, neighbours, spans, strict=True)
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 OPEN = '<memory source="evimem">'
 CLOSE = "</memory>"
@@ -20,13 +21,6 @@ def _cut(*lines: str) -> str:
     """Return a pattern of the beginnings of lines, at which the text ends."""
     begun = {line[:size] for line in lines for size in range(1, len(line))}
     return rf"{_BREAK}(?:{'|'.join(map(re.escape, sorted(begun, reverse=True)))}|\[\d*\]?)\s*\Z"
-
-
-# What we write, whole or cut off: the opening, the note, then nothing but lines of ours. Users write of the tags too.
-_BLOCK = re.compile(
-    rf"{re.escape(OPEN)}(?:{_BREAK}{re.escape(NOTE)}(?:{_LINE})*(?:{_BREAK}{re.escape(CLOSE)}|{_cut(*_BEGUN, CLOSE)})?"
-    rf"|{_cut(NOTE)})"
-)
 
 
 def numbered(number: int) -> str:
@@ -46,6 +40,16 @@ def without_blocks(text: str) -> str:
     opening and the lines after it that are lines of a block are left out. What is not a block in exactly the form that
     `fenced` gives it is somebody's own text about one, and stays.
     """
-    while len(parts := _BLOCK.split(text)) > 1:
+    while OPEN in text and len(parts := _block().split(text)) > 1:
         text = "\n".join(part for part in map(str.strip, parts) if part)
     return text
+
+
+@cache
+def _block() -> re.Pattern[str]:
+    # What we write, whole or cut off: the opening, the note, then lines of ours only. Users write of the tags too.
+    close = rf"{_BREAK}{re.escape(CLOSE)}|{_cut(*_BEGUN, CLOSE)}"
+    return re.compile(
+        rf"{re.escape(OPEN)}(?:{_BREAK}{re.escape(NOTE)}(?:{_LINE})*(?:{close})?"
+        rf"|{_cut(NOTE)})"
+    )

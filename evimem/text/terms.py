@@ -41,14 +41,8 @@ _UNSPACED = _IDEOGRAPHS + _HIRAGANA + _KATAKANA + _SOUTHEAST
 _SIGNS = (  # vowel signs and tones of the last group: parts of the character before them
     "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u17dd]*"
 )
-_CHARACTER = re.compile(rf"(?=[{_SOUTHEAST}])[^\W_]{_SIGNS}|[{_IDEOGRAPHS}{_HIRAGANA}{_KATAKANA}]")
 # Indic vowel signs and viramas are part of a word, but no letters for `re`: all of these blocks but the dandas.
 _LETTER = rf"(?:[^\W_{_UNSPACED}]|[\u0900-\u0963\u0966-\u0dff])"
-_WORD = re.compile(
-    rf"(?P<ideographs>[{_IDEOGRAPHS}]+)"
-    rf"|(?P<run>[{_HIRAGANA}\u30fc]+|[{_KATAKANA}]+|(?:(?=[{_SOUTHEAST}])[^\W_]{_SIGNS})+)"
-    rf"|{_LETTER}+(?:'{_LETTER}+)*"
-)
 _SPACED_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _PLAIN_WORD = re.compile(r"[^\W_]+")
 _NEEDS_CUTTING = re.compile(rf"[\u0900-\u0dff{_UNSPACED}]")
@@ -270,14 +264,28 @@ def _raw_words(text: str) -> list[str]:
     return _words_of_any_script(folded)
 
 
+@cache  # compiled for the first text that needs cutting: they take milliseconds
+def _character() -> re.Pattern[str]:
+    return re.compile(rf"(?=[{_SOUTHEAST}])[^\W_]{_SIGNS}|[{_IDEOGRAPHS}{_HIRAGANA}{_KATAKANA}]")
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<ideographs>[{_IDEOGRAPHS}]+)"
+        rf"|(?P<run>[{_HIRAGANA}\u30fc]+|[{_KATAKANA}]+|(?:(?=[{_SOUTHEAST}])[^\W_]{_SIGNS})+)"
+        rf"|{_LETTER}+(?:'{_LETTER}+)*"
+    )
+
+
 def _words_of_any_script(folded: str) -> list[str]:
     found: list[str] = []
-    for match in _WORD.finditer(folded):
+    for match in _word().finditer(folded):
         if match.lastgroup is None:
             found.append(match.group())
             continue
         alone = match.lastgroup == "ideographs"  # each a character by itself
-        characters = [*match.group()] if alone else _CHARACTER.findall(match.group())
+        characters = [*match.group()] if alone else _character().findall(match.group())
         pairs = list(map(add, characters, islice(characters, 1, None)))
         found += pairs or characters
         if pairs and alone:

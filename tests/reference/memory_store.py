@@ -86,7 +86,7 @@ class MemoryStore:
         written = [one for one, status in zip(entries, statuses, strict=True) if status.outcome in new]
         return AddReport.of(statuses, sum(len(entry.facts) for entry in written), len(left))
 
-    def recall(self, query: Query) -> tuple[Hit, ...]:
+    def recall(self, query: Query, *, facts: bool = True) -> tuple[Hit, ...]:
         """Return the k best turns, by scoring each of them."""
         kept = self._all()
         question = resolved(query, kept)

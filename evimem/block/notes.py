@@ -1,21 +1,22 @@
-"""Dates beside a quoted line, where the reader could not see at once what its words mean."""
+"""What is worked out beside a quoted line: whom its words mean, and dates that a reader could not see at once."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
 from ..lang import Language
 from ..lang.guess import LANGUAGES, is_english
-from ..llm.shown_words import escape_attribute
+from ..llm.shown_words import escape_attribute, what_is_meant
 from ..times import Conventions, locate_times, mentions_time, render
 from ..types.attempt import without
 from ..types.values import DateOrder, Fact, Hit, TimeSpan, Turn
 
 MOST_READ = 600  # characters of a turn in another language than English that are read for dates
+PAGE = 24  # turns whose facts are read at once: some blocks are full before
 AT_ONCE = 2_000  # characters of one that are read whole; of a longer one, what is shown
 _ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE)
 _OF_DAYS = frozenset(("day", "weekend", "week", "month", "season"))
@@ -24,24 +25,39 @@ _COUNTED_ON = re.compile(r"\b(?:weeks?|fortnight|days?|months?)\s+(?:(?:on|from|
 
 @dataclass(frozen=True, slots=True)
 class FactReader:
-    """Which of some turns still wait for their facts to be read; and the facts of any turn, read where it waits."""
+    """The facts of turns that are stored, and those of one that waits for its facts to be read."""
 
-    waiting: Callable[[Sequence[str]], Collection[str]]
-    stated: Callable[[Turn], Sequence[Fact]]
+    stored: Callable[[Sequence[str]], Sequence[Fact]]
+    unread: Callable[[Turn], Sequence[Fact]]
 
 
-class Dates:
-    """Reads the dates in turns by the facts that they state.
+class Notes:
+    """Reads the notes on turns from the facts that they state.
 
-    `order` is how the memory writes dates in figures.
+    `hits` are what may be shown, in the order in which it is tried, `order` how the memory writes dates in figures.
     """
 
     def __init__(self, reader: FactReader, hits: Sequence[Hit], order: DateOrder | None) -> None:
-        waiting = reader.waiting([hit.turn.id for hit in hits])
-        self._known = {hit.turn.id: hit.facts for hit in hits if hit.turn.id not in waiting}
-        self._stated, self._order = reader.stated, order
+        self._reader, self._order = reader, order
+        self._left = [hit.turn.id for hit in hits]
+        self._known: dict[str, list[Fact]] = {}
 
-    def in_words(self, turn: Turn, said: str) -> tuple[str, ...]:
+    def on(self, turn: Turn, said: str) -> tuple[str, ...]:
+        """Return whom shown words of a turn mean, as a model found it, and their dates."""
+        meant = what_is_meant(self._facts(turn), turn, said)
+        return (*((meant,) if meant else ()), *self._dates(turn, said))
+
+    def _facts(self, turn: Turn) -> Sequence[Fact]:
+        """Return the stored facts of a turn; those of the next ones are read with them."""
+        if turn.id not in self._known:
+            page = [turn.id, *(one for one in self._left if one != turn.id)][:PAGE]
+            self._left = [one for one in self._left if one not in page]
+            self._known |= {one: [] for one in page}
+            for fact in self._reader.stored(page):
+                self._known[fact.turn_id].append(fact)
+        return self._known[turn.id]
+
+    def _dates(self, turn: Turn, said: str) -> tuple[str, ...]:
         """Return the dates that shown words of a turn mean where its stamp does not show them at once.
 
         That is a relative phrase that leads into another month or year, or a day of the month without its month. What
@@ -56,14 +72,15 @@ class Dates:
         return tuple(found)
 
     def _times(self, turn: Turn, said: str) -> list[TimeSpan]:
-        facts: Sequence[Fact] | None = self._known.get(turn.id)
-        if facts is None:  # reading them costs more than to look first whether they can have such a date
-            facts = self._stated(turn) if without([], self._located, turn, said) else ()
+        facts = self._facts(turn)
         dated = [fact.event for fact in facts if fact.event]
-        return dated or without([], self._foreign, turn, said)
-
-    def _foreign(self, turn: Turn, said: str) -> list[TimeSpan]:
-        return [] if len(turn.text) > MOST_READ or is_english(turn.text) else self._located(turn, said)
+        is_foreign = len(turn.text) <= MOST_READ and without(None, is_english, turn.text) is False
+        if dated or (facts and not is_foreign):
+            return dated
+        located = without([], self._located, turn, said)
+        if located and not facts:  # to read them costs more than to look first whether they can have such a date
+            dated = [fact.event for fact in self._reader.unread(turn) if fact.event]
+        return dated or (located if is_foreign else [])
 
     def _located(self, turn: Turn, said: str) -> list[TimeSpan]:
         if not mentions_time(said):
