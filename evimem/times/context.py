@@ -185,6 +185,8 @@ class Context(Said):
         """
         if self.before("told_of", start):
             return BACK
+        if self.grammar.moved_to.search(self.folded, max(0, start - GOVERNED), start):
+            return AHEAD
         first, last = self.sentence(start, end)
         cues = self._cues(*self._whole_sentence(start, end))
         direction, nearest = self._nearest(cues, self.clause(start, end), start, end)
@@ -200,6 +202,8 @@ class Context(Said):
 
     def clause_direction(self, start: int, end: int) -> int:
         """Return how the clause around a range looks at it, as `direction` does without the rest of the sentence."""
+        if self.grammar.moved_to.search(self.folded, max(0, start - GOVERNED), start):
+            return AHEAD
         return self._nearest(self._cues(*self._whole_sentence(start, end)), self.clause(start, end), start, end)[0]
 
 

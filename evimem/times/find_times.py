@@ -230,7 +230,8 @@ def locate_dates(
     if language == OTHER:
         yield from _full_dates(ctx)
         return
-    expressions = joined([_in_spoken_year(each, ctx) for each in _longest(ctx, None)], ctx)
+    expressions = [_in_spoken_year(each, ctx) for each in _longest(ctx, None)]
+    expressions = joined(list(_beside_named_month(expressions, ctx)), ctx)
     expressions = list(_in_named_month(expressions, ctx)) if year else expressions
     known = [each for each in expressions if each.interval or each.meaning.side or each.meaning.weekday is not None]
     for each in alone(known, ctx):
@@ -417,10 +418,20 @@ def _in_named_month(expressions: list[Expression], _: Context) -> Iterator[Expre
         yield replace(each, meaning=_numbered(each.meaning, month)) if each.meaning.number else each
 
 
+def _beside_named_month(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
+    """Move a bare day of the month into the month of a date in its sentence: "no era el 4, era el 5 de marzo"."""
+    dated = [each for each in expressions if each.meaning.yearly and each.day and not each.meaning.number]
+    for each in expressions:
+        here = [one for one in dated if ctx.same_sentence(one.start, each.start)]
+        month = min(here, key=lambda one: abs(one.start - each.start)).interval if here and each.meaning.number else None
+        day = possible(month.start.replace, day=each.meaning.number) if month and each.interval else None
+        yield each if day is None else replace(each, meaning=replace(each.meaning, interval=calendar.day(day)))
+
+
 def _in_month(numbered: Meaning, month: TimeInterval | None) -> TimeInterval | None:
     """Return the day of "early June, around the 5th" in the month that was named before it in its sentence."""
-    found = [day for day in numbered.choices if month and day.start.replace(day=1) == month.start.replace(day=1)]
-    return found[0] if found else numbered.interval
+    day = possible(month.start.replace, day=numbered.number) if month else None
+    return calendar.day(day) if day else numbered.interval
 
 
 def _without_unread_days(expressions: list[Expression]) -> Iterator[Expression]:

@@ -229,6 +229,7 @@ class DateForms:
             "year": rf"{year}(?!\d)",
             "short_year": r"(?:' ?)?\d\d(?!\d)",
             "count": rf"(?:\d{{1,3}}|{figures}|{self.words.numbers.source}|{self.words.rough.source})",
+            "spoken_hour": rf"(?:{figures}(?!\d)|{self.words.numbers.source})",
             **dict.fromkeys(("day", "number", "hour"), rf"{figures}(?!\d)"),
         }
 
@@ -284,6 +285,11 @@ class DateGrammar(DateForms):
     @cached_property
     def subject(self) -> re.Pattern[str]:
         return standing_alone(any_of(self.words.listed("subjects")), self.words)
+
+    @cached_property
+    def moved_to(self) -> re.Pattern[str]:
+        """What makes the day after it one to come: "verschoben auf" Freitag."""
+        return self.right_before("moved_to")
 
     @cached_property
     def month(self) -> re.Pattern[str]:

@@ -558,7 +558,7 @@ def _joined_by_glue(expressions: list[Expression], ctx: Context) -> list[Express
 # Words between a number of days and the date of the event that they count from.
 _EVENT = re.compile(r"(?:,?[ \n]*[^\W\d_][\w']*){0,7}[ \n]*")
 _BY_GLUE: tuple[Join, ...] = (
-    in_that_year, amount_from_day, weekday_in_week, weekday_and_date, day_in_month, part_of_a_day, day_and_clock,
+    in_that_year, weekday_in_week, weekday_and_date, day_in_month, part_of_a_day, day_and_clock,
 )  # fmt: skip
 
 
@@ -572,6 +572,10 @@ def _both(first: Expression, second: Expression, ctx: Context) -> Expression | N
             return Expression(first.start, second.end, meaning)
         if gap.removeprefix(",").lstrip() not in ctx.grammar.between:
             return None
+        pairs = ((first, second), (second, first)) if not gap else ((first, second),) if "," not in gap else ()
+        for day, counted in pairs:  # "faz 7 anos no dia 18" is an age
+            if (meaning := amount_from_day(day, counted)) is not None:
+                return Expression(first.start, second.end, meaning)
         for one, other in ((first, second), (second, first)):
             for join in _BY_GLUE:
                 if (meaning := join(one, other)) is not None and meaning.interval is not None:

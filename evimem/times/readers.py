@@ -1003,6 +1003,8 @@ def _one_of_two(name: str, match: Match, ctx: Context) -> Meaning | None:
 # ---- Times of day
 
 _AFTERNOON = ("afternoon", "evening", "night")
+_OFFSETS = {"half": 30, "quarter": 15, "quarter_to": -15, "half_to": -30}  # minutes
+_AWAKE_FROM = 7  # the hour before which one without a part of the day is in the afternoon, when people are awake
 _SURE_FROM = 8  # the hour from which on a clock of twelve hours is read as it stands
 LONGEST_LEAD = 16  # characters
 
@@ -1015,14 +1017,14 @@ def clock(match: Match, ctx: Context) -> Meaning | None:
     """Read "14h30", "um halb acht", which are a time beside a day only."""
     words = told_in(match)
     hour = number(words["hour"], ctx.words.numbers)
-    minutes = int(words["minute"]) if "minute" in words else 30 if "half" in words else 0
+    minutes = int(words.get("minute", 0)) + sum(count for name, count in _OFFSETS.items() if name in words)
     part = ctx.words.parts.of(words["part"]) if "part" in words else ""
     if hour > 24:
         return None
-    if hour < 12 and part in _AFTERNOON:
+    if hour < 12 and (part in _AFTERNOON or (not part and 0 < hour < _AWAKE_FROM and "minute" not in words)):
         hour += 12
     sure = bool(part) or "minute" in words or hour >= _SURE_FROM
-    return Meaning(None, "clock", clock=Clock(60 * hour + minutes, sure=sure))
+    return Meaning(None, "clock", clock=Clock((60 * hour + minutes) % (2 * HALF_DAY), sure=sure))
 
 
 def _lead(match: Match, ctx: Context) -> str | None:
