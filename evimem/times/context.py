@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from operator import attrgetter
-from typing import Protocol
 
 from ..types.values import DateOrder
-from .calendar import DAY, TimeInterval, midnight, waking_day
+from .calendar import TimeInterval, midnight, waking_day
 from .date_order import Weekday
 from .forms import DateGrammar
 from .lexicon import DateWords
@@ -207,53 +206,7 @@ class Context(Said):
         return self._nearest(self._cues(*self._whole_sentence(start, end)), self.clause(start, end), start, end)[0]
 
 
-NAME_REACH = 40  # characters before a word in which a verb of naming stands
-
-
-def follows_naming(start: int, ctx: Context) -> bool:
-    """Return whether the word at an index is a name that was just given: "named him August"."""
-    return ctx.before("named_before", start, NAME_REACH) is not None
-
-
-def is_subject(end: int, ctx: Context) -> bool:
-    """Return whether the first name that ends at an index does something: "June's not answering"."""
-    return ctx.at("does", end) is not None
-
-
 Yearly = Callable[[int], TimeInterval | None]
-
-
-class Timed(Protocol):
-    """Characters of a text, and the time that they mean."""
-
-    @property
-    def start(self) -> int: ...
-
-    @property
-    def end(self) -> int: ...
-
-    @property
-    def interval(self) -> TimeInterval | None: ...
-
-
-NEAR_A_YEAR = 80  # characters between a time and one that names its year, within which both are of one story
-_TELLS_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)|[/.-]\d\d\Z")
-
-
-def is_beside_another_year(folded: str, time: Timed, dated: Iterable[Timed]) -> bool:
-    """Return whether a time that names no year stands near one that is of another: "In 2009 ... by Christmas"."""
-    if time.interval is None:
-        return False
-    year = time.interval.start.year
-    for other in dated:
-        if other.interval is None or max(other.start - time.end, time.start - other.end) > NEAR_A_YEAR:
-            continue
-        whole = other.interval.granularity in ("year", "season")
-        told = whole or _TELLS_YEAR.search(folded, other.start, other.end)
-        far = whole or abs(other.interval.start - time.interval.start) > YEARS
-        if told and far and not other.interval.start.year <= year <= (other.interval.end - DAY).year:
-            return True
-    return False
 
 
 def occurrences(yearly: Yearly, year: int) -> list[TimeInterval]:

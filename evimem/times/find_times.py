@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from itertools import islice, zip_longest
 
 from ..errors import InvalidQuery, shown
@@ -244,13 +244,13 @@ def _longest(ctx: Context, words: frozenset[str] | None) -> list[Expression]:
 
     Of a text whose words are given only the forms are tried that these allow.
     """
-    windows = Windows(ctx.folded)
+    worth_looking = windows(ctx.folded)
     matches: list[tuple[int, int, Match, Form]] = []
     for form in _forms(ctx.grammar.words.language.code):
         if words is None:
             matches += [(*span_of(match), match, form) for match in islice(form.pattern.finditer(ctx.folded), _MOST)]
         elif form.may_match(words):
-            found = (match for ends in windows.of(form) for match in form.pattern.finditer(ctx.folded, *ends))
+            found = (match for ends in worth_looking(form) for match in form.pattern.finditer(ctx.folded, *ends))
             matches += [(*span_of(match), match, form) for match in islice(found, MOST.get(form.reader))]
     taken, kept = bytearray(len(ctx.folded)), []
     for start, end, match, form in sorted(matches, key=lambda found: found[0] - found[1]):
@@ -279,43 +279,26 @@ WINDOW_REACH = 80  # characters before and after the beginning of a needed word 
 _WORD_OR_DIGITS = re.compile(r"[a-z]+|\d+")
 
 
-@dataclass(frozen=True)
-class Windows:
-    """The ranges of a folded text that are worth looking at."""
+def windows(folded: str) -> Callable[[Form], list[tuple[int, int]]]:
+    """Return a function from a form to the ranges of a folded text around the rarest words it needs."""
+    if len(folded) <= SHORT:
+        return lambda _: [(0, len(folded))]
+    places: dict[str, list[int]] = {}
+    for match in _WORD_OR_DIGITS.finditer(folded):
+        places.setdefault(DIGIT if match.group().isdigit() else match.group(), []).append(match.start())
 
-    folded: str
+    @cache
+    def starts(words: frozenset[str]) -> list[int]:
+        return sorted(start for word in places.keys() & words for start in places[word])
 
-    def of(self, form: Form) -> list[tuple[int, int]]:
-        """Return the ranges for a form, in order and disjoint, around the rarest of the words it needs."""
-        if len(self.folded) <= SHORT or not form.needs:
-            return [(0, len(self.folded))]
-        words = min(form.needs, key=lambda some: len(self._starts(some)))
-        if words not in self._ranges:
-            self._ranges[words] = list(_merged(self._starts(words), len(self.folded)))
-        return self._ranges[words]
+    @cache
+    def around(words: frozenset[str]) -> list[tuple[int, int]]:
+        return list(_merged(starts(words), len(folded)))
 
-    @cached_property
-    def _ranges(self) -> dict[frozenset[str], list[tuple[int, int]]]:
-        return {}
+    def of(form: Form) -> list[tuple[int, int]]:
+        return around(min(form.needs, key=lambda some: len(starts(some)))) if form.needs else [(0, len(folded))]
 
-    @cached_property
-    def _found(self) -> dict[frozenset[str], list[int]]:
-        return {}
-
-    @cached_property
-    def _places(self) -> dict[str, list[int]]:
-        """Where the text has each word."""
-        found: dict[str, list[int]] = {}
-        for match in _WORD_OR_DIGITS.finditer(self.folded):
-            found.setdefault(DIGIT if match.group().isdigit() else match.group(), []).append(match.start())
-        return found
-
-    def _starts(self, words: frozenset[str]) -> list[int]:
-        starts = self._found.get(words)
-        if starts is None:
-            starts = sorted(start for word in self._places.keys() & words for start in self._places[word])
-            self._found[words] = starts
-        return starts
+    return of
 
 
 def _merged(starts: Iterable[int], end: int) -> Iterator[tuple[int, int]]:
@@ -423,7 +406,9 @@ def _beside_named_month(expressions: list[Expression], ctx: Context) -> Iterator
     dated = [each for each in expressions if each.meaning.yearly and each.day and not each.meaning.number]
     for each in expressions:
         here = [one for one in dated if ctx.same_sentence(one.start, each.start)]
-        month = min(here, key=lambda one: abs(one.start - each.start)).interval if here and each.meaning.number else None
+        month = (
+            min(here, key=lambda one: abs(one.start - each.start)).interval if here and each.meaning.number else None
+        )
         day = possible(month.start.replace, day=each.meaning.number) if month and each.interval else None
         yield each if day is None else replace(each, meaning=replace(each.meaning, interval=calendar.day(day)))
 

@@ -563,35 +563,37 @@ _BY_GLUE: tuple[Join, ...] = (
 
 
 def _both(first: Expression, second: Expression, ctx: Context) -> Expression | None:
-    gap = ctx.folded[first.end : second.start].strip()
     try:
-        if first.meaning.side:
-            return _counted_from_event(first, second, ctx)
-        days = weekday_of(first) is None and weekday_of(second) is None  # those of a list, or of a habit
-        if days and gap in ctx.grammar.range and (meaning := through(first, second)) is not None:
-            return Expression(first.start, second.end, meaning)
-        if gap.removeprefix(",").lstrip() not in ctx.grammar.between:
-            return None
-        pairs = ((first, second), (second, first)) if not gap else ((first, second),) if "," not in gap else ()
-        for day, counted in pairs:  # "faz 7 anos no dia 18" is an age
-            if (meaning := amount_from_day(day, counted)) is not None:
-                return Expression(first.start, second.end, meaning)
-        for one, other in ((first, second), (second, first)):
-            for join in _BY_GLUE:
-                if (meaning := join(one, other)) is not None and meaning.interval is not None:
-                    return Expression(first.start, second.end, meaning)
+        meaning = _by_glue(first, second, ctx.folded[first.end : second.start].strip(), ctx)
     except (ValueError, OverflowError):  # 29 February of a year that lacks it: no time, and neither is a part of it
-        return Expression(first.start, second.end, Meaning())
-    return None
+        meaning = Meaning()
+    return None if meaning is None else Expression(first.start, second.end, meaning)
 
 
-def _counted_from_event(offset: Expression, day: Expression, ctx: Context) -> Expression | None:
+def _by_glue(first: Expression, second: Expression, gap: str, ctx: Context) -> Meaning | None:
+    """Return what two expressions mean together that a gap separates; None where they do not."""
+    if first.meaning.side:
+        return _counted_from_event(first, second, ctx)
+    named = weekday_of(first) is not None or weekday_of(second) is not None  # those of a list, or of a habit
+    if not named and gap in ctx.grammar.range and (meaning := through(first, second)) is not None:
+        return meaning
+    if gap.removeprefix(",").lstrip() not in ctx.grammar.between:
+        return None
+    both_ways = ((first, second), (second, first))  # but "faz 7 anos no dia 18" is an age
+    joins = [
+        (amount_from_day, pair) for pair in both_ways[: 2 - bool(gap)] if "," not in gap
+    ]  # no age: "7 anos no dia 18"
+    joins += [(join, pair) for pair in both_ways for join in _BY_GLUE]
+    found = (join(*pair) for join, pair in joins)
+    return next((meaning for meaning in found if meaning is not None and meaning.interval is not None), None)
+
+
+def _counted_from_event(offset: Expression, day: Expression, ctx: Context) -> Meaning | None:
     """Join "drei Tage vor" and "20. Mai" in "drei Tage vor meinem Geburtstag am 20. Mai"."""
     between, amount = ctx.folded[offset.end : day.start], offset.meaning.amount
-    if amount is None or not day.is_a("day", "month", "year") or not _EVENT.fullmatch(between):
+    if amount is None or day.interval is None or not day.is_a("day", "month", "year"):
         return None
-    if day.interval is None or ctx.grammar.subject.search(between):
+    if not _EVENT.fullmatch(between) or ctx.grammar.subject.search(between):
         return None
     start = calendar.step(amount.unit, day.interval.start, offset.meaning.side * int(amount.number.low))
-    whole = calendar.day(start) if amount.unit == "week" and day.day else calendar.unit(amount.unit, start)
-    return Expression(offset.start, day.end, Meaning(whole))
+    return Meaning(calendar.day(start) if amount.unit == "week" and day.day else calendar.unit(amount.unit, start))

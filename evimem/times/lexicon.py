@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -161,6 +161,13 @@ RELATIVES = {
 _OR = re.compile(r"\s+or\s+|\s+to\s+|-")
 
 
+class _Table(cached_property["SpelledTable[T]"]):
+    """A table of a language, read when it is first asked for."""
+
+    def __init__(self, read: Callable[[DateWords], SpelledTable[T]]) -> None:
+        super().__init__(read)
+
+
 @dataclass(frozen=True)
 class DateWords:
     """What the words of a language stand for, in any spelling; a table that the language lacks is empty."""
@@ -217,63 +224,15 @@ class DateWords:
         return SpelledTable(self.named("weekdays", 0) | shorts)
 
     @cached_property
-    def months(self) -> SpelledTable[int]:
-        return SpelledTable(self.named("months", 1))
-
-    @cached_property
-    def seasons(self) -> SpelledTable[int]:
-        """Seasons by their first month."""
-        return SpelledTable(self.table("seasons"))
-
-    @cached_property
-    def numbers(self) -> SpelledTable[int]:
-        return SpelledTable({**self.table("numbers"), **self.table("article_numbers")})
-
-    @cached_property
     def rough(self) -> SpelledTable[Quantity]:
         """Quantities that are no one number."""
         rough = {words: Quantity(*ends) for words, ends in self.table("rough_quantities").items()}
         return SpelledTable(rough | dict.fromkeys(self.listed("a_few"), FEW))
 
     @cached_property
-    def relatives(self) -> SpelledTable[str]:
-        """Words for last, this and next, by their names in RELATIVES."""
-        return self._spelled("relative")
-
-    @cached_property
-    def parts(self) -> SpelledTable[str]:
-        """Parts of the day by their words."""
-        return self._spelled("parts")
-
-    @cached_property
     def day_parts(self) -> SpelledTable[tuple[int, str]]:
         """Phrases for a part of a certain day: its distance from today, and the part."""
         return SpelledTable({phrase: (day, part) for phrase, (day, part) in self.table("day_parts").items()})
-
-    @cached_property
-    def units(self) -> SpelledTable[str]:
-        """Units of the calendar by their words."""
-        return self._spelled("units")
-
-    @cached_property
-    def phrases(self) -> SpelledTable[tuple[str, int]]:
-        """Phrases for a unit of the calendar, and its distance from the present one."""
-        return self._counted("phrases")
-
-    @cached_property
-    def amounts(self) -> SpelledTable[tuple[str, int]]:
-        """Words for a number of units: an Arabic dual, half a year."""
-        return self._counted("amounts")
-
-    @cached_property
-    def thirds(self) -> SpelledTable[int]:
-        """Words for the beginning (0), middle (1) and end (2) of a longer time."""
-        return SpelledTable(self.table("thirds"))
-
-    @cached_property
-    def ordinals(self) -> SpelledTable[int]:
-        """Which of several a word names; -1 is the last."""
-        return SpelledTable(self.table("ordinals"))
 
     @cached_property
     def holidays(self) -> SpelledTable[str]:
@@ -282,10 +241,17 @@ class DateWords:
             return self._spelled("holidays")
         return SpelledTable({name: rule for rule, names in ENGLISH.lists("holidays.dates").items() for name in names})
 
-    @cached_property
-    def sides(self) -> SpelledTable[int]:
-        """Words for before (-1) and after (1) another day."""
-        return SpelledTable(self.table("sides"))
+    months = _Table[int](lambda words: SpelledTable(words.named("months", 1)))
+    seasons = _Table[int](lambda words: SpelledTable(words.table("seasons")))  # by their first month
+    numbers = _Table[int](lambda words: SpelledTable({**words.table("numbers"), **words.table("article_numbers")}))
+    thirds = _Table[int](lambda words: SpelledTable(words.table("thirds")))  # beginning (0), middle (1) and end (2)
+    ordinals = _Table[int](lambda words: SpelledTable(words.table("ordinals")))  # which of several; -1 is the last
+    sides = _Table[int](lambda words: SpelledTable(words.table("sides")))  # before (-1) and after (1) another day
+    relatives = _Table[str](lambda words: words._spelled("relative"))  # by their names in RELATIVES
+    parts = _Table[str](lambda words: words._spelled("parts"))
+    units = _Table[str](lambda words: words._spelled("units"))
+    phrases = _Table[tuple[str, int]](lambda words: words._counted("phrases"))  # a unit, and how far it is
+    amounts = _Table[tuple[str, int]](lambda words: words._counted("amounts"))  # a number of units: an Arabic dual
 
     def quantity(self, text: str) -> Quantity:
         """Return how many a text says, of "two or three" and "2-3" a range. Raise ValueError where it says none."""
@@ -335,39 +301,9 @@ FULL_WEEKDAYS = {name: number for number, name in enumerate(ENGLISH.words("commo
 MONTHS, WEEKDAYS, UNITS = EN.months.values, EN.weekdays.values, EN.units.values
 SEASONS: dict[str, int] = dict(ENGLISH.table("dates.seasons"))
 SIMPLE_NUMBERS: dict[str, int] = dict(ENGLISH.table("dates.numbers"))
-NUMBERS, ORDINALS = EN.numbers.values, EN.ordinals.values
-ROUGH_QUANTITIES = EN.rough.values
-ONES = {word: number for word, number in SIMPLE_NUMBERS.items() if number < 10}
+NUMBERS, ORDINALS, ROUGH_QUANTITIES = EN.numbers.values, EN.ordinals.values, EN.rough.values
 TENS = {word: number for word, number in SIMPLE_NUMBERS.items() if 20 <= number < 100}
 DAYS_FROM_TODAY = frozenset(word for word in EN.days.values if " " not in word)
-
-_SPACE = re.compile(r"\[[^\]]*\]|\(\?<[!=][^)]*\)| ")
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """A pattern of the grammar. It is compiled at its first use: most processes need only a few of the patterns.
-
-    A space in `source` matches one to three blanks, except inside a set or a lookbehind, where it stays one space.
-    """
-
-    source: str
-
-    @cached_property
-    def regex(self) -> re.Pattern[str]:
-        blanks = r"(?:[ \n]{1,3})"
-        return re.compile(_SPACE.sub(lambda match: blanks if match.group() == " " else match.group(), self.source))
-
-    @cached_property
-    def expression(self) -> str | int:
-        """The group that marks the expression in a match: `x` where there is one, else the whole."""
-        return "x" if "x" in self.regex.groupindex else 0
-
-
-def one_of(words: Iterable[str]) -> str:
-    """Return a group that matches any of the words, the longest first."""
-    return "(?:" + "|".join(sorted(words, key=lambda word: (-len(word), word))) + ")"
-
 
 SHORTEST = 6  # letters of a name whose misspellings are recognized
 _LETTERS = re.compile("[a-z]+")

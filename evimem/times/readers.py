@@ -21,8 +21,6 @@ from .context import (
     PRESENT,
     Context,
     Yearly,
-    follows_naming,
-    is_subject,
     last,
     nearest,
     nearest_of,
@@ -286,7 +284,7 @@ def bare_weekday(match: Match, ctx: Context) -> Meaning | None:
     """Read "Friday": the most recent where the tense looks back, else the next; weak where it may be part of a name."""
     start, end = match.span("x")
     sure = match["lead"] in ctx.words.listed("before.sure_day")
-    known = None if match["many"] or follows_naming(start, ctx) else _is_weekday(match, ctx, sure=sure)
+    known = None if match["many"] or ctx.before("named_before", start) else _is_weekday(match, ctx, sure=sure)
     if known is None:
         return None
     named = ctx.words.weekdays.of(match["weekday"])
@@ -787,8 +785,6 @@ def foreign(match: Match, ctx: Context) -> TimeInterval | None:
 
 # ---- Months, seasons, years
 
-_AGAINST_TENSE = 3
-
 
 def month_of_year(match: Match, ctx: Context) -> TimeInterval | None:
     return month_or_season(match, ctx)(year_number(match))
@@ -797,6 +793,9 @@ def month_of_year(match: Match, ctx: Context) -> TimeInterval | None:
 def month_in_tense(match: Match, ctx: Context) -> Meaning:
     yearly = month_or_season(match, ctx)
     return Meaning(nearest_month(yearly, ctx.today, direction_of(match, ctx)), yearly=yearly)
+
+
+_AGAINST_TENSE = 3
 
 
 def nearest_month(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
@@ -815,7 +814,7 @@ def bare_month(match: Match, ctx: Context) -> Meaning | None:
     """Read a month by its name; weak when nothing shows that the word is a month."""
     word, lead, (start, end) = match["month"], match["lead"], match.span("x")
     listed = ctx.words.listed
-    if follows_naming(start, ctx) or (word in listed("ambiguous_months.name") and is_subject(end, ctx)):
+    if ctx.before("named_before", start) or (word in listed("ambiguous_months.name") and ctx.at("does", end)):
         return None
     yearly = month_or_season(match, ctx)
     reading = Meaning(nearest(yearly, ctx.today, ctx.direction(start, end)), yearly=yearly)
