@@ -13,7 +13,7 @@ from operator import attrgetter
 from ..types.values import DateOrder
 from .calendar import TimeInterval, midnight, waking_day
 from .date_order import Weekday
-from .forms import DateGrammar
+from .forms import MASK, DateGrammar, Form, windows
 from .lexicon import DateWords
 
 BACK, PERHAPS_BACK, PRESENT, AHEAD = -2, -1, 1, 2  # how a sentence looks at a time; 0 is unknown
@@ -76,6 +76,27 @@ class Said:
     def before(self, name: str, start: int, reach: int = FAR) -> re.Match[str] | None:
         """Return the match of a pattern of the language that ends at an index."""
         return self.grammar.pattern(name).search(self.folded, max(0, start - reach), start)
+
+    # -- numbers of units
+
+    @cached_property
+    def amounts(self) -> dict[int, re.Match[str]]:
+        """The numbers of units in the text by their beginnings: "two weeks"."""
+        form = self.grammar.form("amount")
+        found = (form.matches(self.folded, *ends) for ends in windows(self.folded)(form))
+        return {match.start(): match for matches in found for match in matches}
+
+    def read_by(self, form: Form) -> str:
+        """Return the folded text as a form reads it: some read one in which the numbers of units are masked."""
+        return self._masked if form.is_masked else self.folded
+
+    @cached_property
+    def _masked(self) -> str:
+        parts, at = [], 0
+        for start, match in self.amounts.items():
+            parts += [self.folded[at:start], MASK * len(match[0])]
+            at = match.end()
+        return "".join((*parts, self.folded[at:]))
 
     # -- sentences and clauses
 

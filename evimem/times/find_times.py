@@ -7,7 +7,7 @@ that the work is bounded.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache, partial
@@ -21,7 +21,7 @@ from .beside import YEAR, alone
 from .calendar import WEEK, TimeInterval
 from .context import AHEAD, Context
 from .date_order import FIGURES, Conventions, Weekday, date_in_figures
-from .forms import DIGIT, Form, grammar
+from .forms import DIGIT, Form, grammar, windows
 from .joins import joined
 from .lexicon import EN, LIMIT, Respelled, fold, misspellings, respelled
 from .readers import MOST, NO_TIMES_ALONE, READERS, VAGUE, Expression, Match, Meaning, foreign, possible, span_of
@@ -246,11 +246,12 @@ def _longest(ctx: Context, words: frozenset[str] | None) -> list[Expression]:
     """
     worth_looking = windows(ctx.folded)
     matches: list[tuple[int, int, Match, Form]] = []
-    for form in _forms(ctx.grammar.words.language.code):
+    for form in _forms_for(ctx.grammar.words.language.code, words):
         if words is None:
-            matches += [(*span_of(match), match, form) for match in islice(form.pattern.finditer(ctx.folded), _MOST)]
-        elif form.may_match(words):
-            found = (match for ends in worth_looking(form) for match in form.pattern.finditer(ctx.folded, *ends))
+            matches += [(*span_of(match), match, form) for match in islice(form.matches(ctx.folded), _MOST)]
+        else:
+            text = ctx.read_by(form)
+            found = (match for ends in worth_looking(form) for match in form.matches(text, *ends))
             matches += [(*span_of(match), match, form) for match in islice(found, MOST.get(form.reader))]
     taken, kept = bytearray(len(ctx.folded)), []
     for start, end, match, form in sorted(matches, key=lambda found: found[0] - found[1]):
@@ -267,50 +268,30 @@ def _longest(ctx: Context, words: frozenset[str] | None) -> list[Expression]:
 _MOST = 200  # matches of a form that are read in one text of a language whose forms tell no words that they need
 
 
+def _forms_for(code: str, words: frozenset[str] | None) -> list[Form]:
+    """Return the forms of a language, in their order, that a text with these words can match."""
+    forms, by_word = _forms(code), _forms_by_word(code)
+    if words is None:
+        return list(forms)
+    numbers = {number for word in by_word.keys() & words for number in by_word[word]}
+    return [forms[number] for number in sorted(numbers) if forms[number].may_match(words)]
+
+
+@cache
+def _forms_by_word(code: str) -> dict[str, list[int]]:
+    """Return the places of the forms by the words of the list that each of them needs most."""
+    found: dict[str, list[int]] = {}
+    for number, form in enumerate(_forms(code)):
+        for word in min(form.needs, key=lambda some: (DIGIT in some, len(some)), default=()):
+            found.setdefault(word, []).append(number)
+    return found
+
+
 @cache
 def _forms(code: str) -> tuple[Form, ...]:
     """Return the forms of a language in the order of their readers."""
     order = list(READERS)
     return tuple(sorted(grammar(code).forms, key=lambda form: order.index(form.reader)))
-
-
-SHORT = 400  # characters of a text that is looked through as a whole
-WINDOW_REACH = 80  # characters before and after the beginning of a needed word within which a match with it lies
-_WORD_OR_DIGITS = re.compile(r"[a-z]+|\d+")
-
-
-def windows(folded: str) -> Callable[[Form], list[tuple[int, int]]]:
-    """Return a function from a form to the ranges of a folded text around the rarest words it needs."""
-    if len(folded) <= SHORT:
-        return lambda _: [(0, len(folded))]
-    places: dict[str, list[int]] = {}
-    for match in _WORD_OR_DIGITS.finditer(folded):
-        places.setdefault(DIGIT if match.group().isdigit() else match.group(), []).append(match.start())
-
-    @cache
-    def starts(words: frozenset[str]) -> list[int]:
-        return sorted(start for word in places.keys() & words for start in places[word])
-
-    @cache
-    def around(words: frozenset[str]) -> list[tuple[int, int]]:
-        return list(_merged(starts(words), len(folded)))
-
-    def of(form: Form) -> list[tuple[int, int]]:
-        return around(min(form.needs, key=lambda some: len(starts(some)))) if form.needs else [(0, len(folded))]
-
-    return of
-
-
-def _merged(starts: Iterable[int], end: int) -> Iterator[tuple[int, int]]:
-    first = last = -1
-    for start in starts:
-        if start - WINDOW_REACH > last >= 0:
-            yield first, last
-            first = -1
-        first = max(0, start - WINDOW_REACH) if first < 0 else first
-        last = min(end, start + WINDOW_REACH)
-    if last >= 0:
-        yield first, last
 
 
 # ---- What counts from the expression before it, or is of the year that is spoken of

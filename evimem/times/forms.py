@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from sys import maxsize as MAXSIZE
 
 from .date_order import FIGURES
 from .lexicon import IDEOGRAPHS, DateWords, any_of, date_words, spellings
@@ -23,6 +24,7 @@ AS = {
     "this": "relative",
     "week_phrase": "phrase",
 }
+MASK = "\ue000"  # stands for each character of an amount where a form has one
 DIGIT = "0"  # stands for any digit among the words of a text
 _MONTH, _OCCURRENCE = frozenset(("month", "number")), frozenset(("month", "number", "season"))
 # For each reader sets of slots: every match must fill one slot of each set.
@@ -60,6 +62,11 @@ class Part:
     value: str = ""
     words: str | None = None
     branches: tuple[tuple[Part, ...], ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the part may be no characters of the text."""
+        return self.kind == "optional" or self.value in ("free", "about") or any(not some for some in self.branches)
 
 
 def parsed(form: str) -> tuple[tuple[Part, ...], ...]:
@@ -144,7 +151,32 @@ class Form:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        return standing_alone(self.grammar.source(self.form), self.grammar.words)
+        form = (
+            self.form.replace("{amount}", f"(?<!{MASK})(?P<amount>{MASK}+)(?!{MASK})") if self.is_masked else self.form
+        )
+        source = self.grammar.source(form)
+        return re.compile(f"(?:{source})(?![{LETTER}])") if self.at_word else standing_alone(source, self.grammar.words)
+
+    @cached_property
+    def at_word(self) -> bool:
+        """Whether matches are sought that begin at a word: a pattern with that condition is several times slower."""
+        first = parsed(self.form)[0][0]
+        return (
+            bool(self.grammar.words.table("pieces")) and first.kind in ("text", "slot", "group") and not first.is_empty
+        )
+
+    def matches(self, text: str, start: int = 0, end: int = MAXSIZE) -> Iterator[re.Match[str]]:
+        """Yield the matches in a range of a text."""
+        for match in self.pattern.finditer(text, start, end):
+            if not (
+                self.at_word and match.start() and (text[match.start() - 1].isalnum() or text[match.start() - 1] == "_")
+            ):
+                yield match
+
+    @cached_property
+    def is_masked(self) -> bool:
+        """Whether the pattern is for a text whose amounts are masked: they are found once, as theirs is the longest."""
+        return self.reader != "amount" and "{amount}" in self.form and bool(self.grammar.words.table("pieces"))
 
     @cached_property
     def needs(self) -> Needs:
@@ -260,6 +292,11 @@ class DateGrammar(DateForms):
     def has_patterns(self) -> bool:
         """Whether the language says by patterns what stands between and beside expressions; else it does by lists."""
         return bool(self.words.table("patterns"))
+
+    @cached_property
+    def last_words(self) -> Mapping[str, frozenset[str]]:
+        """The last words, apart from "the", of what stands before an expression and belongs to it, by its pattern."""
+        return {name: frozenset(words) for name, words in self.words.lists("last_words").items()}
 
     @cached_property
     def between(self) -> frozenset[str]:
@@ -417,6 +454,47 @@ class NeededWords:
     @cached_property
     def _needed(self) -> dict[str, list[frozenset[str]]]:
         return {}
+
+
+# ---- Where a long text is worth looking at
+
+SHORT = 400  # characters of a text that is looked through as a whole
+WINDOW_REACH = 80  # characters before and after the beginning of a needed word within which a match with it lies
+_WORD_OR_DIGITS = re.compile(r"[a-z]+|\d+")
+
+
+def windows(folded: str) -> Callable[[Form], list[tuple[int, int]]]:
+    """Return a function from a form to the ranges of a folded text around the rarest words it needs."""
+    if len(folded) <= SHORT:
+        return lambda _: [(0, len(folded))]
+    places: dict[str, list[int]] = {}
+    for match in _WORD_OR_DIGITS.finditer(folded):
+        places.setdefault(DIGIT if match.group().isdigit() else match.group(), []).append(match.start())
+
+    @cache
+    def starts(words: frozenset[str]) -> list[int]:
+        return sorted(start for word in places.keys() & words for start in places[word])
+
+    @cache
+    def around(words: frozenset[str]) -> list[tuple[int, int]]:
+        return list(_merged(starts(words), len(folded)))
+
+    def of(form: Form) -> list[tuple[int, int]]:
+        return around(min(form.needs, key=lambda some: len(starts(some)))) if form.needs else [(0, len(folded))]
+
+    return of
+
+
+def _merged(starts: Iterable[int], end: int) -> Iterator[tuple[int, int]]:
+    first = last = -1
+    for start in starts:
+        if start - WINDOW_REACH > last >= 0:
+            yield first, last
+            first = -1
+        first = max(0, start - WINDOW_REACH) if first < 0 else first
+        last = min(end, start + WINDOW_REACH)
+    if last >= 0:
+        yield first, last
 
 
 def standing_alone(source: str, words: DateWords) -> re.Pattern[str]:

@@ -412,13 +412,15 @@ def _with_suffix(expression: Expression, ctx: Context) -> Expression:
 
 
 def _with_prefix(expression: Expression, ctx: Context, prefixes: dict[str, Extend]) -> Expression:
+    last_words, word = ctx.grammar.last_words, _word_before(expression, ctx)
     for name, extend in prefixes.items():
-        if _word_before(expression, ctx) not in ctx.words.listed(f"last_words.{name}"):
+        if word not in last_words[name]:
             continue
         match = ctx.before(f"before_{name}", expression.start, WINDOW)
         meaning = possible(extend, expression, match, ctx) if match else None
         if match is not None and meaning is not None:
             expression = Expression(match.start(), expression.end, meaning)
+            word = _word_before(expression, ctx)
     return expression
 
 

@@ -343,6 +343,8 @@ _NUMBER_AND_UNIT = re.compile(r"(.+?)[ \n-]*([a-z]+)\Z")
 def amount_in(match: Match, ctx: Context) -> Amount:
     """Return the number of units in a match. Raise ValueError for figures that are no number of them."""
     words = told_in(match)
+    if "amount" in words:
+        words = told_in(ctx.amounts[match.start("amount")])
     if "amount_word" in words:
         unit, count = ctx.words.amounts.of(words["amount_word"])
         return Amount(unit, Quantity(count, count))
@@ -472,7 +474,7 @@ def end(match: Match, ctx: Context) -> Reading:
 
 
 def _one_or_more(match: Match, ctx: Context) -> tuple[str, int]:
-    if told_in(match).get("count"):
+    if {"amount", "count"} & told_in(match).keys():
         found = amount_in(match, ctx)
         return _day_for_night(found.unit), int(found.number.high)
     unit, count = unit_of(match["unit"], ctx)
