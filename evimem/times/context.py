@@ -83,8 +83,13 @@ class Said:
     def amounts(self) -> dict[int, re.Match[str]]:
         """The numbers of units in the text by their beginnings: "two weeks"."""
         form = self.grammar.form("amount")
-        found = (form.matches(self.folded, *ends) for ends in windows(self.folded)(form))
+        found = (form.matches(self.folded, *ends) for ends in self.worth_looking(form))
         return {match.start(): match for matches in found for match in matches}
+
+    @cached_property
+    def worth_looking(self) -> Callable[[Form], list[tuple[int, int]]]:
+        """The ranges of the text that are worth looking at for a form."""
+        return windows(self.folded, self.grammar.all_needed)
 
     def read_by(self, form: Form) -> str:
         """Return the folded text as a form reads it: some read one in which the numbers of units are masked."""

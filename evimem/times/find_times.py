@@ -21,7 +21,7 @@ from .beside import YEAR, alone
 from .calendar import WEEK, TimeInterval
 from .context import AHEAD, Context
 from .date_order import FIGURES, Conventions, Weekday, date_in_figures
-from .forms import DIGIT, Form, grammar, windows
+from .forms import DIGIT, Form, grammar
 from .joins import joined
 from .lexicon import EN, LIMIT, Respelled, fold, misspellings, respelled
 from .readers import MOST, NO_TIMES_ALONE, READERS, VAGUE, Expression, Match, Meaning, foreign, possible, span_of
@@ -202,9 +202,9 @@ def _located_times(text: str, said_at: datetime, conventions: Conventions, year:
     folded = fold(text[:LIMIT])
     language = _language_of_times(text, folded)
     aware = partial(conventions.aware, said_at=said_at)
-    order = conventions.order_in(folded, language)
+    now = said_at.replace(tzinfo=None)
     if language not in ENGLISH_OR_UNKNOWN:
-        found = locate_dates(language, folded, said_at.replace(tzinfo=None), order, year)
+        found = locate_dates(language, folded, now, conventions.order_in(folded, language), year)
         return [_located(Expression(start, end, Meaning(time)), text, aware) for start, end, time in found]
     words = words_of(folded)
     if not misspellings().keys().isdisjoint(words):
@@ -212,7 +212,8 @@ def _located_times(text: str, said_at: datetime, conventions: Conventions, year:
         return [_in_place(each, spelled, text) for each in _located_times(spelled.text, said_at, conventions, year)]
     if not has_cue(folded, words):
         return []
-    ctx = Context(text, folded, said_at.replace(tzinfo=None), grammar("en"), conventions.weekday, order, year)
+    order = conventions.order_in(folded, language)
+    ctx = Context(text, folded, now, grammar("en"), conventions.weekday, order, year)
     expressions = joined(_longest(ctx, words), ctx)
     return [_located(each, text, aware) for each in alone(list(_resolved(expressions, ctx)), ctx)]
 
@@ -244,14 +245,13 @@ def _longest(ctx: Context, words: frozenset[str] | None) -> list[Expression]:
 
     Of a text whose words are given only the forms are tried that these allow.
     """
-    worth_looking = windows(ctx.folded)
     matches: list[tuple[int, int, Match, Form]] = []
     for form in _forms_for(ctx.grammar.words.language.code, words):
         if words is None:
             matches += [(*span_of(match), match, form) for match in islice(form.matches(ctx.folded), _MOST)]
         else:
             text = ctx.read_by(form)
-            found = (match for ends in worth_looking(form) for match in form.matches(text, *ends))
+            found = (match for ends in ctx.worth_looking(form) for match in form.matches(text, *ends))
             matches += [(*span_of(match), match, form) for match in islice(found, MOST.get(form.reader))]
     taken, kept = bytearray(len(ctx.folded)), []
     for start, end, match, form in sorted(matches, key=lambda found: found[0] - found[1]):

@@ -155,7 +155,7 @@ class Form:
             self.form.replace("{amount}", f"(?<!{MASK})(?P<amount>{MASK}+)(?!{MASK})") if self.is_masked else self.form
         )
         source = self.grammar.source(form)
-        return re.compile(f"(?:{source})(?![{LETTER}])") if self.at_word else standing_alone(source, self.grammar.words)
+        return re.compile(rf"(?:{source})(?!\w)") if self.at_word else standing_alone(source, self.grammar.words)
 
     @cached_property
     def at_word(self) -> bool:
@@ -278,6 +278,11 @@ class DateForms:
 
     def listed(self, name: str) -> Iterable[str]:
         return [word for part in name.split("+") for word in self.words.listed(part)]
+
+    @cached_property
+    def all_needed(self) -> frozenset[str]:
+        """The words that some form needs."""
+        return frozenset().union(*(words for form in self.forms for words in form.needs))
 
     @cached_property
     def needed_words(self) -> NeededWords:
@@ -463,13 +468,14 @@ WINDOW_REACH = 80  # characters before and after the beginning of a needed word 
 _WORD_OR_DIGITS = re.compile(r"[a-z]+|\d+")
 
 
-def windows(folded: str) -> Callable[[Form], list[tuple[int, int]]]:
+def windows(folded: str, needed: frozenset[str]) -> Callable[[Form], list[tuple[int, int]]]:
     """Return a function from a form to the ranges of a folded text around the rarest words it needs."""
     if len(folded) <= SHORT:
         return lambda _: [(0, len(folded))]
     places: dict[str, list[int]] = {}
     for match in _WORD_OR_DIGITS.finditer(folded):
-        places.setdefault(DIGIT if match.group().isdigit() else match.group(), []).append(match.start())
+        if (word := match[0]) in needed or word.isdigit():
+            places.setdefault(DIGIT if word.isdigit() else word, []).append(match.start())
 
     @cache
     def starts(words: frozenset[str]) -> list[int]:
@@ -501,12 +507,10 @@ def standing_alone(source: str, words: DateWords) -> re.Pattern[str]:
     """Return the pattern of a whole word; where there are no spaces, of one that is no part of a number."""
     if not words.spaced:
         return re.compile(rf"(?<!\d)(?:{source})")
-    start = (
-        f"(?:(?<![{LETTER}])|(?<=(?<![{LETTER}]){_ARABIC_PREFIX}))"
-        if words.language.code == "ar"
-        else f"(?<![{LETTER}])"
-    )
-    return re.compile(f"{start}(?:{source})(?![{LETTER}])")
+    code = words.language.code
+    letter = f"[{LETTER}]" if code in ("hi", "ar") else r"\w"
+    start = f"(?:(?<!{letter})|(?<=(?<!{letter}){_ARABIC_PREFIX}))" if code == "ar" else f"(?<!{letter})"
+    return re.compile(f"{start}(?:{source})(?!{letter})")
 
 
 @cache

@@ -582,9 +582,8 @@ def _by_glue(first: Expression, second: Expression, gap: str, ctx: Context) -> M
     if gap.removeprefix(",").lstrip() not in ctx.grammar.between:
         return None
     both_ways = ((first, second), (second, first))  # but "faz 7 anos no dia 18" is an age
-    joins = [
-        (amount_from_day, pair) for pair in both_ways[: 2 - bool(gap)] if "," not in gap
-    ]  # no age: "7 anos no dia 18"
+    joins: list[tuple[Join, tuple[Expression, Expression]]]
+    joins = [(amount_from_day, pair) for pair in both_ways[: 2 - bool(gap)] if "," not in gap]
     joins += [(join, pair) for pair in both_ways for join in _BY_GLUE]
     found = (join(*pair) for join, pair in joins)
     return next((meaning for meaning in found if meaning is not None and meaning.interval is not None), None)

@@ -31,7 +31,7 @@ def fold(text: str) -> str:
     return lower.translate(_FOLD)
 
 
-_BLANKS = "(?:[ \u00a0\u3000\n]{1,3})"
+_BLANKS = "[ \n\u3000]{1,3}"  # other blanks are folded
 _ARABIC_POINTS = "[\u064b-\u0652]"
 _NUKTA = "\u093c"
 _SPELLINGS = {
@@ -61,6 +61,8 @@ def spellings(word: str) -> str:
     """
     if word.startswith("="):
         return re.escape(word[1:])
+    if word.isascii():
+        return re.escape(word).replace(r"\ ", _BLANKS).replace(r"\-", "[- ]?")
     return "".join(_spelled(letter) for letter in unicodedata.normalize("NFC", word))
 
 
