@@ -31,7 +31,7 @@ def fold(text: str) -> str:
     return lower.translate(_FOLD)
 
 
-_BLANKS = "[ \n\u3000]{1,3}"  # other blanks are folded
+_BLANKS = "(?:[ \n\u3000]{1,3})"  # other blanks are folded
 _ARABIC_POINTS = "[\u064b-\u0652]"
 _NUKTA = "\u093c"
 _SPELLINGS = {
@@ -49,6 +49,7 @@ _SPELLINGS |= {  # letters that are one character with their nukta, or two
     unicodedata.normalize("NFD", letter)[0]: f"(?:{unicodedata.normalize('NFD', letter)[0]}{_NUKTA}?|{letter})"
     for letter in map(chr, range(0x958, 0x960))
 }
+_NO_BLANKS = str.maketrans(dict.fromkeys(" \n-"))
 _DROPPED = re.compile(f"[\u0300-\u036f{_NUKTA}\u0653-\u0655 \u00a0\u3000\n-]|{_ARABIC_POINTS}")
 _WRITTEN_OUT = str.maketrans({"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue"})
 _SAME = str.maketrans({"\u0901": "\u0902", "\u0649": "\u064a", "\u0629": "\u0647"})
@@ -85,6 +86,8 @@ def any_of(words: Iterable[str]) -> str:
 
 def spelling_key(word: str) -> str:
     """Return what all spellings of a word have in common: no accents, points, blanks and hyphens."""
+    if word.isascii():
+        return word.lower().translate(_NO_BLANKS)
     return _DROPPED.sub("", unicodedata.normalize("NFKD", word.lower())).translate(_SAME)
 
 
