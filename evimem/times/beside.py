@@ -214,6 +214,11 @@ class Beside:
         )
 
     @cached_property
+    def listed_before(self) -> re.Pattern[str]:
+        """A number of a list before that of a time: "14h et 16h"."""
+        return re.compile(rf"\d[.ºª°h]?\s?{any_of(sorted(self.listed))}\s?\Z")
+
+    @cached_property
     def day_before(self) -> re.Pattern[str]:
         """A number that is a day of the month after it."""
         return re.compile(rf"\d[.ºª°]{{0,2}}\s{self._glue}\s?\Z")
@@ -292,7 +297,7 @@ def _is_unread_by_lists(each: Expression, ctx: Context) -> bool:
     start, end, beside = each.start, each.end, beside_of(ctx.grammar)
     near = (ctx.folded, max(0, start - _NEAR), start)
     month = ctx.grammar.month.search(ctx.folded, start, end)
-    if beside.unread_before.search(*near):
+    if beside.unread_before.search(*near) or (ctx.folded[start].isdigit() and beside.listed_before.search(*near)):
         return True
     if month and month.start() == start and beside.day_before.search(*near):
         return True

@@ -508,7 +508,14 @@ def lasting(match: Match, ctx: Context) -> TimeInterval | None:
 def later(match: Match, ctx: Context) -> Meaning:
     """Read "three days later", which counts from the expression before it and is vague without one."""
     amount, sign = amount_in(match, ctx), 1 if match["side"].startswith(("later", "after")) else -1
-    return Meaning(None, "later", later=lambda base: units_from(amount.unit, amount.number, base.start, sign))
+    exact = match["side"].endswith("that") and amount.unit == "week" and amount.number.exact
+
+    def from_base(base: TimeInterval) -> TimeInterval | None:
+        if exact and base.granularity == "day":  # "two weeks before that" is a day
+            return calendar.day(base.start + sign * int(amount.number.low) * WEEK)
+        return units_from(amount.unit, amount.number, base.start, sign)
+
+    return Meaning(None, "later", later=from_base)
 
 
 def following(match: Match, ctx: Context) -> Meaning | None:
