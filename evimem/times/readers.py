@@ -519,16 +519,19 @@ def later(match: Match, ctx: Context) -> Meaning:
 
 
 def following(match: Match, ctx: Context) -> Meaning | None:
-    """Read "the next day", "the week before", after an expression that they count from."""
+    """Read "the next day", "the week before", "the Sunday after", after an expression that they count from."""
     if not ctx.complete(match.end()):
         return None
-    if "weekday" in match.re.groupindex:
-        named = ctx.words.weekdays.of(match["weekday"])
-        return Meaning(
-            None, "later", later=lambda base: calendar.day(calendar.weekday_after(base.end - DAY, named)), weak=True
-        )
-    unit, sign = ctx.words.units.of(match["unit"]), -1 if match["side"] in ("previous", "before") else 1
-    return Meaning(None, "later", later=lambda base: units_from(unit, Quantity(1, 1), base.start, sign), weak=True)
+    words, back = told_in(match), match["side"] in ("previous", "before")
+
+    def from_base(base: TimeInterval) -> TimeInterval | None:
+        if "weekday" not in words:
+            return units_from(ctx.words.units.of(words["unit"]), Quantity(1, 1), base.start, -1 if back else 1)
+        named = ctx.words.weekdays.of(words["weekday"])
+        found = calendar.weekday_before(base.start, named) if back else calendar.weekday_after(base.end - DAY, named)
+        return calendar.day(found)
+
+    return Meaning(None, "later", later=from_base, weak=True)
 
 
 def vague(match: Match, ctx: Context) -> Meaning | None:
@@ -654,7 +657,7 @@ def numeric(match: Match, ctx: Context) -> Reading:
     """
     words = told_in(match)
     if "figures" in words:
-        found = date_in_figures(words["figures"], ctx.date_order)
+        found = date_in_figures(words["figures"], ctx.date_order) or _of_today(words["figures"], ctx)
         return Meaning(None if found is None else calendar.day(found))
     if "year" in words:
         return date(match, ctx)
@@ -670,6 +673,11 @@ def numeric(match: Match, ctx: Context) -> Reading:
     weak = "lead" not in words or (words["lead"] in ("of", "from") and day <= 12)
     read = _yearless(_day_of_year(month, day), match, ctx, *others, weak=weak)
     return read if known else replace(read, interval=None, yearly=None)
+
+
+def _of_today(figures: str, ctx: Context) -> datetime | None:
+    """Return today where figures that may be either of two days are today in one order: "notes 11/06/25"."""
+    return ctx.today if ctx.today in (date_in_figures(figures, "dmy"), date_in_figures(figures, "mdy")) else None
 
 
 def numeric_range(match: Match, ctx: Context) -> Meaning | None:
