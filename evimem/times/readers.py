@@ -276,7 +276,8 @@ def weekday(match: Match, ctx: Context) -> Meaning:
     """Read a weekday: of a certain week only where its clause looks back or ahead."""
     named = ctx.words.weekdays.of(match["weekday"])
     direction = ctx.clause_direction(*span_of(match))
-    interval = calendar.day(nearest_weekday(named, direction, ctx)) if direction else None
+    known = direction or direction_of(match, ctx) > 0  # of the sentence, where it does not look back
+    interval = calendar.day(nearest_weekday(named, direction, ctx)) if known else None
     return Meaning(interval, "weekday", weekday=named)
 
 
