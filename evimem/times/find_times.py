@@ -22,7 +22,7 @@ from .calendar import WEEK, TimeInterval
 from .context import AHEAD, Context
 from .date_order import FIGURES, Conventions, Weekday, date_in_figures
 from .forms import DIGIT, Form, grammar
-from .joins import joined
+from .joins import day_and_clock, joined
 from .lexicon import EN, LIMIT, Respelled, fold, misspellings, respelled
 from .readers import MOST, NO_TIMES_ALONE, READERS, VAGUE, Expression, Match, Meaning, foreign, possible, span_of
 
@@ -235,9 +235,34 @@ def locate_dates(
     expressions = joined(list(_beside_named_month(expressions, ctx)), ctx)
     expressions = list(_in_named_month(expressions, ctx)) if year else expressions
     known = [each for each in expressions if each.interval or each.meaning.side or each.meaning.weekday is not None]
-    for each in alone(known, ctx):
+    found = [each for each in alone(known, ctx) if each.interval is not None]
+    for each in sorted((*found, *_of_days_before(expressions, known, found, ctx)), key=lambda each: each.start):
         if each.interval is not None:
             yield _since(each, each.interval, ctx)
+
+
+def _of_days_before(
+    expressions: list[Expression], known: list[Expression], found: list[Expression], ctx: Context
+) -> Iterator[Expression]:
+    """Yield the times of day that are of the day before them in their sentence: "hoy salgo a las tres".
+
+    Figures without a word before them may be how long something takes, and a day that is denied has no times.
+    """
+    for each in expressions:
+        clock, words = each.meaning.clock, ctx.folded[each.start : each.end]
+        day = next((one for one in reversed(known) if one.end <= each.start), None)
+        if (
+            clock is None
+            or not clock.sure
+            or each.interval
+            or day not in found
+            or (words[0].isdigit() and ":" not in words)
+        ):
+            continue
+        if day is not None and ctx.same_sentence(day.start, each.start):
+            on = day_and_clock(day, each)
+            if on is not None and on.interval is not None:
+                yield Expression(each.start, each.end, on)
 
 
 def _longest(ctx: Context, words: frozenset[str] | None) -> list[Expression]:
