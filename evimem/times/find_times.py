@@ -32,6 +32,7 @@ QUOTED = re.compile(
     '"[^"\n]{1,200}"|\u201c[^\u201d\n]{1,200}\u201d|\u00ab[^\u00bb\n]{1,200}\u00bb|\u201e[^\u201c\n]{1,200}\u201c|\u300c[^\u300d\n]{1,200}\u300d'
 )
 NEXT = 4  # characters between a time of day and its day: "4pm on 7/8"
+_IN_FIGURES = re.compile(r"[12]\d:[0-5]\d")
 _NUMERIC = re.compile(r"(?:0?[1-9]|1[0-2])/(?:1[3-9]|2\d|3[01])")
 
 
@@ -342,7 +343,8 @@ class _Story:
             meaning = VAGUE if self.base is None else Meaning(possible(meaning.later, self.base))
         if meaning.kind == "clock" and meaning.clock and self.day and self.day.end > first:
             day = self.day.interval
-            meaning = Meaning(day and meaning.interval and meaning.clock.on(day.start), "clock")
+            told = meaning.interval or _IN_FIGURES.match(ctx.folded, each.start)  # "tonight, my place from 19:00"
+            meaning = Meaning(meaning.clock.on(day.start) if day and told else None, "clock")
         if meaning.number and month and month.end > first:
             meaning = replace(meaning, interval=_in_month(meaning, month.interval))
         if meaning.weak and self.numeric is not None and _is_numeric(each, ctx):
