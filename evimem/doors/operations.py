@@ -397,7 +397,7 @@ class Core:
         if not form.check:
             return block
         from ..calibration.apply_calibration import calibrated_offline
-        from ..loops.judged import judged
+        from ..loops.iris import judged
         from ..loops.task import Task
 
         yield from self._caught_up()

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from ..lang import ENGLISH
 from ..text.terms import stem
 from ..times.lexicon import FULL_MONTHS, SIMPLE_NUMBERS
-from ..types.stored import BY_RULE, LABEL
+from ..types.stored import BY_RULE
 from ..types.values import Fact
 from .tagging import lemma
 
@@ -313,7 +313,7 @@ def is_of_profile(fact: Fact) -> bool:
     another extractor than the rules found is of a profile: it chose it.
     """
     if fact.extractor != BY_RULE:
-        return fact.kind != LABEL
+        return True
     told = [slot for slot in slots_of(fact) if slot.value in fact.object]  # not "my sister Ruth phoned"
     if told:
         return all(slot.name not in _LIKES or _KIND_OF_THING.fullmatch(slot.value) for slot in told)

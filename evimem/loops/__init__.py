@@ -23,13 +23,13 @@ from .answering import concluded as concluded
 from .answering import drafted as drafted
 from .answering import nothing as nothing
 from .iris import Iris as Iris
+from .iris import SinglePass as SinglePass
 from .memr3 import MemR3 as MemR3
 from .mgretrieval import MGRetrieval as MGRetrieval
 from .mragent import MRAgent as MRAgent
 from .retrieve import Search as Search
 from .session import Check as Check
 from .session import Session as Session
-from .single_pass import SinglePass as SinglePass
 from .task import Loop, Task
 from .variants import VARIANTS as VARIANTS
 

@@ -13,7 +13,7 @@ from ..judging.variant import Variant
 from ..text.names import names
 from ..types.answer import Answer
 from ..types.trace import Complete
-from ..types.values import Gap
+from ..types.values import Gap, Tier
 from .answering import answered
 from .retrieve import Search, compose, fresh, strategy
 from .select_evidence import EDGE_SHARE
@@ -174,3 +174,37 @@ def _stop(session: Session, check: Check) -> str | None:
     if check.view.iteration == session.iterations:
         return "iterations used up"
     return "time used up" if session.late else None
+
+
+@dataclass(frozen=True, slots=True)
+class SinglePass(Variant):
+    """One search, one check, one answer."""
+
+    def __call__(self, task: Task, /) -> Flow[Answer]:
+        """Answer a question from one search."""
+        return answered(Session(task, "single_pass", self), _look_once)
+
+
+def _look_once(session: Session) -> Flow[Check | None]:
+    yield from session.search(Search(session.task.question), session.k, path="anchor", iteration=1)
+    if not session.retrieval.evidence:
+        return None
+    check = yield from session.check(1)
+    session.stop(1, "single pass")
+    return check
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The tier of the evidence, the probability that it answers the question, and what is missing, the worst first."""
+
+    tier: Tier
+    confidence: float
+    missing: tuple[Gap, ...]
+
+
+def judged(task: Task) -> Flow[Judgement]:
+    """Ask as IRIS does, and return what its answer or abstention says of the evidence."""
+    answer = yield from Iris()(task)
+    confidence = 1.0 - answer.confidence if answer.abstained else answer.confidence
+    return Judgement(answer.tier, confidence, answer.gaps)

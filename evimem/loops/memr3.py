@@ -1,4 +1,4 @@
-"""MemR3: search, then decide each time to search on, to think or to answer; a router has the last word (M1 to M8).
+"""MemR3: search, then decide each time to search on, to think or to answer; a router has the last word (M1 to M12).
 
 A model is shown what the last search returned, and what it claimed of everything before, with the turns that say so: a
 request has the same size however many decisions there were. A judge that claims nothing is shown all that was found.
@@ -13,7 +13,7 @@ from typing import Literal
 
 from ..errors import ReplyError
 from ..flow import Flow
-from ..judging.decision import NOT_SEARCHED, Decided, Stage
+from ..judging.decision import NOT_SEARCHED, Action, Decided, Stage
 from ..judging.shown_passages import whole_around
 from ..judging.tracker import Tracker, start
 from ..judging.variant import Variant
@@ -23,9 +23,76 @@ from ..types.trace import Acted
 from ..types.values import Gap
 from .answering import answered
 from .retrieve import Search, compose, fresh
-from .router import MOST_MISSES, Route, Situation, route, route_literally
 from .session import UNJUDGED, Check, Session, in_time
 from .task import Task
+
+MOST_MISSES = 2  # searches in a row that bring nothing, after which nothing is expected of another
+
+Rule = Literal["budget", "nothing left", "nothing found", "enough thought", "gaps are open", "as decided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the router goes by.
+
+    `wanted` is the action that was decided on. `decisions` counts those made, this one included, of at most `most`
+    (n_max); `cap` is how many reflections in a row there may be (n_cap). `exhausted` is whether every item of the
+    backend was returned. `searched` is whether the step before this decision was a search; the last search brought
+    nothing if `misses`, the number of such in a row, is above 0. `reflections` counts those in a row before this
+    decision, `gaps` is whether a requirement is open that a search may close.
+    """
+
+    wanted: Action
+    decisions: int
+    most: int
+    cap: int
+    exhausted: bool
+    misses: int
+    searched: bool
+    reflections: int
+    gaps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What is done next, and the rule that says so."""
+
+    action: Action
+    rule: Rule
+
+
+def route(now: Situation) -> Route:
+    """Return what is done next; of several rules that apply the first holds (M2).
+
+    A reflection is forced only right after a search that brought nothing: thinking finds nothing new, so a rule that
+    held for longer would never end.
+    """
+    if now.decisions >= now.most:
+        return Route("answer", "budget")
+    if now.exhausted or now.misses >= MOST_MISSES:
+        return Route("answer", "nothing left")
+    if now.searched and now.misses:
+        return Route("reflect", "nothing found")
+    if now.gaps and now.reflections >= now.cap:
+        return Route("retrieve", "enough thought")
+    if now.gaps and now.wanted == "answer":
+        return Route("retrieve", "gaps are open")
+    return Route(now.wanted, "as decided")
+
+
+def route_literally(now: Situation) -> Route:
+    """Return what the paper's Algorithm 1 does next, in its order: for ablations only.
+
+    Its second rule holds for as long as the last search has brought nothing, and thinking changes nothing of that: from
+    then on it thinks until the budget ends.
+    """
+    if now.decisions >= now.most:
+        return Route("answer", "budget")
+    if now.misses:
+        return Route("reflect", "nothing found")
+    if now.reflections >= now.cap:
+        return Route("retrieve", "enough thought")
+    return Route(now.wanted, "as decided")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""MRAgent: explore the memory from cue to tag to turn and back, until what was found answers the question (R1 to R6).
+"""MRAgent: explore the memory from cue to tag to turn and back, until what was found answers the question (R1 to R8).
 
 The search of the question gives the first turns; from there each turn of the loop calls tools, whose results are turns
 and further cues, such as the month in which something happened, that the question never named.

@@ -6,6 +6,7 @@ from datetime import datetime
 import evimem
 from evimem.extract.labels import Label, canonical, label_fact, label_in, statements
 from evimem.llm.extract_facts import extract_request, read_extraction
+from evimem.llm.shown_words import what_is_meant
 from evimem.testing import ScriptedModel
 from evimem.types.values import Turn
 
@@ -71,3 +72,8 @@ def test_one_name_stands_for_all_forms_of_its_words_and_for_no_other():
     assert canonical("Family visits", ("visiting friends", "family visit")) == "family visit"
     assert canonical("the", ("of",)) == "the"
     assert label_in([label_fact(TURN, Label("a", "b", ("c", "d")))]) == Label("a", "b", ("c", "d"))
+
+
+def test_a_label_adds_nothing_to_what_is_meant_by_the_words_of_a_turn():
+    filed = label_fact(TURN, Label("Mira's pets", "new pet", ("shelter",)))
+    assert what_is_meant([filed], TURN, TURN.text) == ""

@@ -11,8 +11,8 @@ import pytest
 import evimem
 from evimem.judging.decision import Action
 from evimem.loops import VARIANTS, MemR3, MRAgent
-from evimem.loops.pyramid import pyramid_of
-from evimem.loops.router import Situation, route_literally
+from evimem.loops.memr3 import Situation, route_literally
+from evimem.loops.mgretrieval import pyramid_of
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.trace import Acted, Found
 from evimem.types.values import Tier

@@ -12,7 +12,7 @@ import evimem
 from evimem.errors import ModelTimeout
 from evimem.judging.reading import own_first
 from evimem.loops import MGRetrieval
-from evimem.loops.pyramid import exchanges, pyramid_of
+from evimem.loops.mgretrieval import exchanges, pyramid_of
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import FakeClock, ScriptedModel
 from evimem.types.stored import Keyword

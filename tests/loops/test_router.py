@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.judging.decision import Action
-from evimem.loops.router import Route, Situation, route
+from evimem.loops.memr3 import Route, Situation, route
 
 MOST = 5
 ACTIONS: tuple[Action, ...] = ("retrieve", "reflect", "answer")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import evimem
 from evimem.loops import VARIANTS, MGRetrieval, mgretrieval
-from evimem.loops.pyramid import pyramid_of
+from evimem.loops.mgretrieval import pyramid_of
 from evimem.testing import ScriptedModel
 from evimem.types.stored import Entry
 from evimem.types.trace import Trace
