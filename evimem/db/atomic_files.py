@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Literal
 
 from ..errors import DiskFull, StoreError, StoreReadOnly
 from .safe_context import safe_context
@@ -234,9 +234,9 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def open_private(path: Path, mode: str = "wb") -> BinaryIO:
-    """Open a file for its owner alone, with no Python between the descriptor and its owner."""
-    return cast(BinaryIO, open(path, mode, opener=partial(os.open, mode=PRIVATE)))
+def open_private(path: Path, mode: Literal["wb", "a+b"] = "wb") -> BinaryIO:
+    """Open a file for its owner alone, with no Python between the descriptor and its owner: no cast either."""
+    return open(path, mode, opener=partial(os.open, mode=PRIVATE))
 
 
 def _opened_regular(path: str, flags: int) -> int:

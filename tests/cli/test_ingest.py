@@ -160,3 +160,10 @@ def test_the_order_of_dates_can_be_named(cli, tmp_path, path):
     assert (ran.code, "--date-order" in ran.err) == (Exit.INPUT, True)
     assert cli("ingest", path, tmp_path / "chat.txt", "--date-order", "mdy").code == Exit.OK
     assert [turn.time.month for turn in stored(path)] == [3]
+
+
+def test_strict_stops_at_the_first_bad_line(cli, chat, path):
+    chat.write_text(chat.read_text() + "\n{oops\n")
+    ran = cli("ingest", path, chat, "--strict")
+    assert ran.code == Exit.INPUT
+    assert ran.err.startswith("evimem: chat.jsonl line 184: not JSON")

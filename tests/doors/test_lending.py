@@ -231,14 +231,6 @@ def test_a_place_that_does_not_come_back_is_a_typed_error_and_the_block_goes_on_
         assert pool._leases.in_use == 1
 
 
-def test_a_pool_that_does_not_wait_lends_nothing(tmp_path):
-    model = Thinking()
-    with pool_at(tmp_path, model, wait_seconds=0) as pool, thinking(pool, model) as answer:
-        with pytest.raises(PoolFull):
-            visit(pool, "bo")
-        assert answer().text == "puppy"
-
-
 def test_a_block_that_comes_back_goes_before_those_that_came_after_it(tmp_path):
     served: list[str] = []
 

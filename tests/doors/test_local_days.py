@@ -157,3 +157,13 @@ def test_the_country_of_the_timezone_tells_how_dates_are_written(tmp_path, zone,
     with opened(tmp_path, zone) as memory:
         memory.add("Nigel", "My MOT is due on 03/04/2024.", time="now", id="a")
         assert [start.month for start, _ in days(memory, "a")] == ([month] if month else [])
+
+
+def test_an_import_into_another_zone_is_read_there(tmp_path):
+    with opened(tmp_path, None, "utc") as memory:
+        memory.add("Mira", SAID, time="2024-07-01T22:00Z", id="a")
+        memory.export(tmp_path / "x.jsonl")
+    with opened(tmp_path) as memory:
+        assert memory.import_(tmp_path / "x.jsonl").added == 1
+        assert days(memory, "a") == [(datetime(2024, 7, 1), datetime(2024, 7, 2))]
+        assert memory.check().problems == ()

@@ -80,6 +80,12 @@ def test_an_id_is_never_rewritten(memory):
         (lambda memory: memory.forget(), "expected one of"),
         (lambda memory: memory.forget(session="a", everything=True), "expected one of"),
         (lambda memory: memory.trace(), "no trace"),
+        (lambda memory: memory.facts(), "turns"),
+        (lambda memory: memory.facts(["a"], about="Mira"), "turns"),
+        (lambda memory: memory.search("x", over="words"), "over is 'words'"),
+        (lambda memory: memory.search_facts("x", during="soon"), "expected one time"),
+        (lambda memory: memory.ask("Who?", on_event=7), "on_event is"),
+        (lambda memory: memory.search("x", on_event="print"), "on_event is"),
     ],
 )
 def test_a_call_without_meaning_says_what_was_expected(memory, call, message):
@@ -175,3 +181,16 @@ def test_a_closed_memory_says_so(tmp_path):
     memory.close()
     with pytest.raises(evimem.StoreClosed, match="is closed"):
         memory.search("puppy")
+
+
+def test_export_and_import_lose_nothing(friends, tmp_path):
+    friends.add("Mira", "odd \ud83d \x00 text", time="2025-01-01T00:00", id="odd", metadata={"k": [1, None]})
+    friends.add("Mira", "two halves \ud83d\ude00 of 😀 \u2028", time="2025-01-01T00:00", id="halves")
+    friends.export(tmp_path / "m.jsonl")
+    with evimem.open(tmp_path / "other.evimem") as other:
+        assert other.import_(tmp_path / "m.jsonl").added == friends.stats().turns
+        assert other.import_(tmp_path / "m.jsonl").added == 0
+        assert list(other.turns()) == list(friends.turns())
+        ids = [turn.id for turn in friends.turns()]
+        assert other.facts(ids) == friends.facts(ids)
+        assert other.search("Who plays an instrument?") == friends.search("Who plays an instrument?")

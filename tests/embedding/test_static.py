@@ -106,3 +106,8 @@ def test_a_child_forked_while_a_thread_is_loading_can_still_embed():
             embed.join(timeout=20)
             os._exit(3 if embed.is_alive() else 0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_odd_characters_do_not_hide_the_words_around_them():
+    plain, odd = EMBEDDER.embed(["a puppy sleeps", "A pup\x00py \ud800\udfffsleeps\udcff"])
+    assert np.array_equal(plain, odd)

@@ -162,3 +162,22 @@ def test_a_request_to_remember_states_what_follows_it(request_to_remember: str) 
 )
 def test_a_request_to_remember_is_worth_asking_a_model_where_it_states_something(text: str, expected: str) -> None:
     assert stance(turn(text)) == expected
+
+
+def test_a_list_is_read_item_by_item() -> None:
+    assert facts("My news:\n- I sold the car\n- Ben bought a boat\n") == [
+        ("Mira", "sold", "the car"),
+        ("Ben", "bought", "a boat"),
+    ]
+
+
+def test_an_unresolved_time_keeps_its_text() -> None:
+    (fact,) = RuleExtractor().extract(turn("I met Ben a while ago."))
+    assert fact.event is not None
+    assert fact.event.start is None
+    assert fact.event.text == "a while ago"
+
+
+def test_a_caption_without_text_asserts_and_with_a_question_asks() -> None:
+    assert stance(turn("", caption="a photo of a dog")) == "asserts"
+    assert stance(turn("What is it?", caption="a photo of a dog")) == "asks"

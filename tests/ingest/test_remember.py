@@ -281,3 +281,14 @@ def test_a_pair_reads_as_much_of_a_long_session_as_of_a_short_one(memory, monkey
         outcomes(memory, RUN, 2, f"{size}")
     first, second = (len(part) for part in "".join(map(str, read)).split("0")[1:])
     assert first == second > 0
+
+
+def test_an_older_list_that_comes_late_is_known(memory):
+    outcomes(memory, [*HISTORY, *RUN], 2)
+    assert outcomes(memory, HISTORY, 1) == ["exists"] * 4
+
+
+def test_a_copy_of_a_message_that_has_lost_its_id_is_known(memory):
+    outcomes(memory, [user("Hello there, I am Mira."), assistant("Hello Mira!", id="msg_1")], 1)
+    copied = [user("Hello there, I am Mira."), assistant("Hello Mira!"), user("Bye."), assistant("Bye!", id="msg_2")]
+    assert outcomes(memory, copied, 2) == ["exists", "exists", "added", "added"]

@@ -14,6 +14,17 @@ from tests.statements.conftest import draft, gap, verdict
 QUESTION = "When did Mira adopt her puppy?"
 
 
+WALKED, BAKED = "On walk {0} I saw heron number {0} by the mill.", "My bread of day {} needed more salt again."
+
+
+def said(speaker, text, hour, session="w", name=""):
+    """Thirty turns, one a day."""
+    return [
+        evimem.Turn(name.format(day), session.format(day), speaker, text.format(day), f"2024-03-{day:02}T{hour}")
+        for day in range(1, 31)
+    ]
+
+
 def partial(query, *gaps):
     return verdict("partial", 0.4, next_query=query, gaps=list(gaps))
 
@@ -23,16 +34,7 @@ def talk(tmp_path):
     """A memory of sixty turns about different things, and a function to ask it with scripted replies."""
     path = tmp_path / "m.evimem"
     with evimem.open(path) as memory:
-        for day in range(1, 31):
-            memory.add(
-                "Mira",
-                f"On walk {day} I saw heron number {day} by the mill.",
-                time=f"2024-03-{day:02}T08:00",
-                session="w",
-            )
-            memory.add(
-                "Noah", f"My bread of day {day} needed more salt again.", time=f"2024-03-{day:02}T09:00", session="w"
-            )
+        memory.extend(said("Mira", WALKED, "08:00") + said("Noah", BAKED, "09:00"), strict=True)
         memory.add(
             "Mira",
             "We adopted a puppy last Friday, his name is Biscuit.",
@@ -41,14 +43,11 @@ def talk(tmp_path):
             id="puppy",
         )
 
-        texts = {turn.id: turn.text for turn in memory.turns()}
-
     def ask(replies, question=QUESTION, **options):
         model = ScriptedModel(replies)
         with evimem.open(path, llm=model) as memory:
             return memory.ask(question, **options), model.requests
 
-    ask.texts = texts
     return ask
 
 
@@ -82,9 +81,7 @@ def by_variant(memory, replies, loop, question=QUESTION):
 
 @pytest.fixture
 def walks(memory):
-    for day in range(1, 31):
-        memory.add("Mira", f"On walk {day} I saw heron number {day} by the mill.", time=f"2024-03-{day:02}T08:00")
-        memory.add("Noah", f"My bread of day {day} needed more salt again.", time=f"2024-03-{day:02}T09:00")
+    memory.extend(said("Mira", WALKED, "08:00") + said("Noah", BAKED, "09:00"), strict=True)
     return memory
 
 
@@ -143,11 +140,8 @@ def test_the_answer_to_exact_evidence_is_given_its_witnesses_and_what_stands_aro
 
 
 def test_a_witness_that_stood_beside_the_evidence_stays_in_view_and_may_be_cited(memory):
-    for day in range(1, 29):
-        memory.add("Mira", f"The kiln broke again, attempt {day}.", time=f"2024-02-{day:02}T08:00", session=f"s{day}")
-        memory.add(
-            "Noah", f"Take colour number {day}.", time=f"2024-02-{day:02}T08:01", session=f"s{day}", id=f"n{day}"
-        )
+    kiln = said("Mira", "The kiln broke again, attempt {}.", "08:00", "s{}")
+    memory.extend([*kiln, *said("Noah", "Take colour number {}.", "08:01", "s{}", "n{}")], strict=True)
     beside = []
 
     def judged(request):

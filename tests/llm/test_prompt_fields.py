@@ -55,3 +55,13 @@ def test_what_cannot_be_seen_is_left_out(hidden):
 )  # fmt: skip
 def test_what_a_script_or_an_emoji_needs_stays(said):
     assert visible(said) == said
+
+
+@pytest.mark.parametrize("said", ["none.", "None", "N/A", "**none**", "", " - ", None, "nothing", [], 10**400, True])
+def test_words_that_mean_nothing_state_nothing(said):
+    assert json_reply.stated(said) == ""
+
+
+def test_a_list_may_be_written_as_text():
+    assert json_reply.items("[e1, e2]; 'e3'") == ["e1", "e2", "e3"]
+    assert json_reply.items("none") == json_reply.items(None) == json_reply.items(7) == []

@@ -80,3 +80,12 @@ def test_a_quote_of_what_was_visible_is_found_in_what_was_said():
     text = "Good boy \u2764\ufe0f, he\u200b went\nhome."
     assert find_quote("boy \u2764, he went home", text) == (5, len(text) - 1)
     assert find_quote("boy \u2764, he ran", text) is None
+
+
+def test_citations_may_be_mere_labels_and_are_given_once():
+    assert drafted(citations=["e1", "[e1]", "e2"]).citations == (Citation("t1", None, ""), Citation("t2", None, ""))
+
+
+@pytest.mark.parametrize(("answer", "text"), [("No", "No"), (7, "7"), ("None of them", "None of them")])
+def test_short_answers_are_answers(answer, text):
+    assert drafted(answer=answer).text == text

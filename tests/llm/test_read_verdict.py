@@ -26,6 +26,7 @@ def test_a_verdict_names_turns_and_requirements_not_labels():
     verdict = judged(GOOD, requirements=supports(id="r2", evidence=["e2", "e1"]))
     assert verdict.supported == {"when": ("t2", "t1")}
     assert (verdict.tier, verdict.confidence) == (Tier.EXACT, 0.9)
+    assert judged(GOOD, next_query="Mira\n puppy\tMay 2023 ").query == "Mira puppy May 2023"
 
 
 def test_ids_that_were_never_offered_are_dropped_and_counted():

@@ -1,5 +1,6 @@
 import json
 import zipfile
+from datetime import datetime, timezone
 
 import pytest
 
@@ -51,8 +52,9 @@ def zipped(path, name, data):
     return path
 
 
-def test_only_what_was_shown_on_the_chosen_branch_is_read(written):
-    turns = list(read_chatgpt(written(CONVERSATION)))
+@pytest.mark.parametrize("changed", [{}, {"current_node": None}, {"conversation_id": None}])
+def test_only_what_was_shown_on_the_chosen_branch_is_read(written, changed):
+    turns = list(read_chatgpt(written(CONVERSATION | changed)))
     assert [(turn.role, turn.text) for turn in turns] == [
         ("user", "How do I prune a pear?"),
         ("assistant", "In February."),
@@ -167,3 +169,18 @@ def test_a_part_that_is_missing_is_told_and_what_comes_after_is_read(gone, writt
     given["mapping"] |= gone
     assert [turn.text for turn in read_chatgpt(written(given), refused.append)] == ["Ciao"]
     assert ["'gone'" in item.where for item in refused] == [True]
+
+
+def test_times_are_utc_and_a_message_without_takes_the_one_before(written):
+    turns = list(read_chatgpt(written(CONVERSATION)))
+    assert turns[0].time == datetime(2023, 11, 14, 22, 13, 20, 500_000, tzinfo=timezone.utc)
+    assert turns[1].time == turns[0].time
+
+
+@pytest.mark.parametrize("known", [{"create_time": 1_700_000_000}, {"update_time": 1_700_000_000}])
+def test_messages_without_a_time_have_that_of_their_conversation(known, written):
+    untimed = [json.loads(json.dumps(each)) for each in ROME]
+    for each in untimed:
+        del each["message"]["create_time"]
+    turns = list(read_chatgpt(written(branched("b", *untimed, **known))))
+    assert [turn.time.timestamp() for turn in turns] == [1_700_000_000] * 2

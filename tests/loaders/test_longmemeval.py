@@ -66,3 +66,7 @@ def test_a_broken_question_is_refused_with_its_number(tmp_path, change):
     path.write_text(json.dumps([CASE, CASE | change]))
     with pytest.raises(ImportFailed, match="question 2 is not in the form of LongMemEval"):
         list(read_longmemeval(path))
+
+
+def test_roles_are_kept(case):
+    assert [(turn.speaker, turn.role) for turn in case.turns[-2:]] == [("user", "user"), ("assistant", "assistant")]

@@ -1,5 +1,5 @@
 import json
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -65,3 +65,18 @@ def test_a_line_that_is_too_long_is_refused_without_reading_it_whole(written, mo
     turns = list(read_turns(written(LINE, LINE | {"text": "x" * 1000}, LINE), refused.append))
     assert len(turns) == 2
     assert [str(refusal)[:32] for refusal in refused] == ["turns.jsonl line 2: longer than "]
+
+
+def test_a_time_may_be_seconds_since_1970(written):
+    (turn,) = read_turns(written(LINE | {"time": 86_400}))
+    assert turn.time == datetime(1970, 1, 2, tzinfo=timezone.utc)
+
+
+def test_an_aware_time_keeps_its_zone(written):
+    (turn,) = read_turns(written(LINE | {"time": "2024-03-12T18:20:00+02:00"}))
+    assert turn.time.utcoffset() == timedelta(hours=2)
+
+
+def test_an_escaped_lone_surrogate_is_kept(written):
+    (turn,) = read_turns(written(b'{"speaker": "Mira", "text": "cut \\ud83d", "time": "2024-03-12T18:20"}'))
+    assert turn.text == "cut \ud83d"

@@ -33,6 +33,11 @@ def test_dates_of_every_dialect_are_read(line, read, tmp_path):
     assert detect(tmp_path / "chat (1).txt") == "whatsapp"
 
 
+@pytest.mark.parametrize(("clock", "hour"), [("12:05 AM", 0), ("12:05 PM", 12), ("1:05 a.m.", 1), ("上午12:05", 0)])
+def test_noon_and_midnight_are_told_apart(clock, hour, read):
+    assert read(f"22/3/24, {clock} - Ana: Hi")[0].time.hour == hour
+
+
 @pytest.mark.parametrize(
     ("dates", "month"),
     [
@@ -96,3 +101,7 @@ def test_one_line_that_is_no_date_is_refused_and_the_others_are_read(tmp_path):
     path.write_text("22.03.24, 18:20 - A: one\n30.02.24, 18:20 - A: two\n23.03.24, 18:20 - A: three\n")
     assert [turn.text for turn in read_whatsapp(path, refused.append)] == ["one", "three"]
     assert ["chat.txt line 2" in item.where for item in refused] == [True]
+
+
+def test_the_session_is_the_name_of_the_file_without_the_number_of_a_download(read):
+    assert read(DIALECTS[0])[0].session == "chat"

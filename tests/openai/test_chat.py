@@ -236,3 +236,28 @@ def test_a_fork_uses_neither_the_thread_nor_the_connections_of_its_parent():
             os._exit(0 if model.complete(JUDGE).text == "ok" else 1)
         assert os.waitpid(child, 0)[1] == 0
         assert model.complete(JUDGE).text == "ok"
+
+
+def test_a_closed_model_opens_again():
+    with ModelServer() as server:
+        model = client(server)
+        model.complete(JUDGE)
+        model.close()
+        model.close()
+        assert model.complete(JUDGE).text == "ok"
+
+
+def test_each_role_has_its_model_and_temperature():
+    with ModelServer() as server:
+        model = client(server, answer_model="large", answer_temperature=0.7, temperature=None, extra={"seed": 7})
+        model.complete(JUDGE)
+        model.complete(ANSWER)
+    judged, answered = (received.body for received in server.received)
+    assert (judged["model"], "temperature" in judged, judged["seed"]) == ("small", False, 7)
+    assert (answered["model"], answered["temperature"], "response_format" in answered) == ("large", 0.7, False)
+
+
+def test_a_missing_key_is_said_at_once(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ModelUnavailable, match="pass api_key="):
+        OpenAI("small")

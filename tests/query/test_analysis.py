@@ -105,3 +105,9 @@ def test_the_times_of_a_question_are_read_once(monkeypatch):
     monkeypatch.setattr(analysis, "find_times", counted)
     assert len(ask("What did Mira do last Friday?").times) == 1
     assert read == ["What did Mira do last Friday?"]
+
+
+def test_i_is_the_user_and_you_the_assistant_where_they_are_called_that():
+    assert ask("What is my plant nursery called?", "user", "assistant").asked == ("user",)
+    assert ask("What is the nursery called?", "user", "assistant").asked == ()
+    assert ask("What did we name our nursery?", "user", "assistant").asked == ("user",)

@@ -181,7 +181,7 @@ def test_after_a_signal_at_any_place_of_copying_no_file_stays_open(disk, call, m
 
     The two places are those where a descriptor is a number that nobody has yet, or has no longer.
     """
-    files = (f"{STEM}/db/atomic_files.py", f"{STEM}/store/backup.py")
+    files = (f"{STEM}/db/atomic_files.py", f"{STEM}/store/keeper.py")
     folder = disk / "aside"
     folder.mkdir()
     memory = opened(disk / "m.evimem", folder)

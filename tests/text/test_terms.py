@@ -102,3 +102,23 @@ def test_french_and_italian_words_lose_what_is_elided_before_them():
     assert terms("Il a vendu l'appartement qu'il aimait") == terms("Il a vendu appartement il aimait")
     assert terms("Ho bevuto dell\u2019acqua ieri sera") == terms("Ho bevuto acqua ieri sera")
     assert terms("I met D'Angelo, c'mon!") == ["meet", "d'angelo", "c'mon"]
+
+
+def test_rose_is_not_stemmed_as_a_form_of_rise():
+    assert stem("rose") != stem("rise")
+
+
+def test_straight_and_curly_apostrophes_are_equal():
+    assert terms("Mira\u2019s O\u2019Brien") == terms("Mira's O'Brien")
+
+
+def test_numbers_and_words_with_digits_are_not_stemmed():
+    assert terms("Route 66, B2B on 2024-03-12") == ["rout", "66", "b2b", "2024", "03", "12"]
+
+
+def test_a_long_word_is_cut_to_40_characters():
+    assert len(terms("a" * 1_000_000)[0]) == 40
+
+
+def test_words_keep_stop_words_and_order():
+    assert words("I didn't, did I?") == ["i", "did", "did", "i"]
