@@ -18,6 +18,7 @@ from evimem.raw import TurnValidator
 from evimem.store.sqlite import SqliteStore
 from evimem.types.stored import Entry
 from evimem.types.values import Query
+from tests.copies import copied
 
 EMBEDDER, EXTRACTOR = StaticEmbedder(), RuleExtractor()
 NOON = datetime(2024, 3, 12, 12)
@@ -77,12 +78,21 @@ WRITES: dict[str, Callable[[SqliteStore, int], object]] = {
 }
 
 
-@pytest.fixture
-def store(tmp_path):
-    with closing(SqliteStore(tmp_path / "m.evimem", EMBEDDER.name, EMBEDDER.dimension, segment=512)) as made:
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    path = tmp_path_factory.mktemp("statements") / "m.evimem"
+    with closing(SqliteStore(path, EMBEDDER.name, EMBEDDER.dimension, segment=512)) as made:
         for first in (0, 256):  # a sealed segment
             made.write(entries(first, 256))
+    return path
+
+
+@pytest.fixture
+def store(template, tmp_path):
+    with closing(SqliteStore(copied(template, tmp_path / "m.evimem"), EMBEDDER.name, EMBEDDER.dimension)) as made:
         made.recall(query(1))  # what is resident is read once
+        made.recall_facts(query(1))
+        made.expand(ids(1), 1)
         made.holding(["porto"], 1)
         yield made
 
