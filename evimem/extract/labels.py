@@ -47,11 +47,6 @@ def label_in(facts: Iterable[Fact]) -> Label:
     return Label(kept.subject, kept.predicate, tuple(filter(None, kept.object.split(_BETWEEN))))
 
 
-def statements(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """Return facts without labels."""
-    return tuple(fact for fact in facts if fact.kind != LABEL)
-
-
 def canonical(name: str, known: Iterable[str]) -> str:
     """Return the known name that has the same words, whatever their form; the name itself where none has.
 

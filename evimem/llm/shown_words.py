@@ -6,11 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
-from ..extract.labels import statements
 from ..judging.shown_passages import WEIGHED, Passages, excerpt
 from ..text.sentences import Range
 from ..text.terms import Sources
-from ..types.stored import ALSO_KNOWN_AS, BY_RULE
+from ..types.stored import ALSO_KNOWN_AS, BY_RULE, statements
 from ..types.values import Fact, Turn
 
 MEANT, MOST_MEANT = 4, 120  # facts that are shown beside a turn for what they name, and characters of one

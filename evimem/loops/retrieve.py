@@ -6,14 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from ..extract.labels import statements
 from ..flow import Flow, recall
 from ..judging.evidence import Analysis, Evidence
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
 from ..query.find_turns import Filters, QuestionVectors, query_of
 from ..types.answer import MOST
-from ..types.stored import LABEL, Roster, Scope
+from ..types.stored import LABEL, Roster, Scope, statements
 from ..types.values import Fact, Gap, Hints, Hit, Turn
 from .select_evidence import tokens
 from .task import Task

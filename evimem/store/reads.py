@@ -13,7 +13,6 @@ from ..db.schema import MIGRATIONS
 from ..db.turn_sql import ids_of, turns_around, whole_turns
 from ..edges import ranked
 from ..errors import DimensionMismatch, StoreCorrupt
-from ..extract.labels import statements
 from ..index.corpus import Corpus
 from ..index.keyword_match import match_keywords
 from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, microseconds, prepare
@@ -26,7 +25,20 @@ from ..text.terms import terms
 from ..times.date_order import order_of_zone
 from ..types.answer import MOST
 from ..types.reports import Health, Stats
-from ..types.stored import EVERYTHING, About, Holding, Job, JobKind, Keyword, Listing, Past, PastWanted, Roster, Scope
+from ..types.stored import (
+    EVERYTHING,
+    About,
+    Holding,
+    Job,
+    JobKind,
+    Keyword,
+    Listing,
+    Past,
+    PastWanted,
+    Roster,
+    Scope,
+    statements,
+)
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn
 from .erase import UNFINISHED

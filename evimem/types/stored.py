@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -269,3 +269,8 @@ class Job:
     facts: tuple[Fact, ...]
     attempts: int
     rows: int
+
+
+def statements(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Return facts without labels."""
+    return tuple(fact for fact in facts if fact.kind != LABEL)

@@ -4,10 +4,11 @@ import json
 from datetime import datetime
 
 import evimem
-from evimem.extract.labels import Label, canonical, label_fact, label_in, statements
+from evimem.extract.labels import Label, canonical, label_fact, label_in
 from evimem.llm.extract_facts import extract_request, read_extraction
 from evimem.llm.shown_words import what_is_meant
 from evimem.testing import ScriptedModel
+from evimem.types.stored import statements
 from evimem.types.values import Turn
 
 TURN = Turn("t9", "s", "Mira", "We adopted a puppy, Biscuit, last Friday.", datetime(2024, 3, 12, 18))

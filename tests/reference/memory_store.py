@@ -8,7 +8,6 @@ import numpy as np
 
 from evimem.edges import ranked, threshold
 from evimem.errors import InvalidTurn, TurnConflict, UnknownTurn
-from evimem.extract.labels import statements
 from evimem.index.fact_ranking import is_wanted, parts_of
 from evimem.index.keyword_match import match_keywords
 from evimem.index.passages import passages
@@ -30,6 +29,7 @@ from evimem.types.stored import (
     Listing,
     Roster,
     Scope,
+    statements,
 )
 from evimem.types.values import Fact, FactHit, Hit, Query, Turn, Where
 from tests.reference.exhaustive_ranking import rank_all
