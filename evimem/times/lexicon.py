@@ -306,8 +306,12 @@ FULL_WEEKDAYS = {name: number for number, name in enumerate(ENGLISH.words("commo
 MONTHS, WEEKDAYS, UNITS = EN.months.values, EN.weekdays.values, EN.units.values
 SEASONS: dict[str, int] = dict(ENGLISH.table("dates.seasons"))
 SIMPLE_NUMBERS: dict[str, int] = dict(ENGLISH.table("dates.numbers"))
-NUMBERS, ORDINALS, ROUGH_QUANTITIES = EN.numbers.values, EN.ordinals.values, EN.rough.values
+ORDINALS, ROUGH_QUANTITIES = EN.ordinals.values, EN.rough.values
 TENS = {word: number for word, number in SIMPLE_NUMBERS.items() if 20 <= number < 100}
+_ONES = {word: number for word, number in SIMPLE_NUMBERS.items() if number < 10}
+NUMBERS = EN.numbers.values | {
+    f"{ten}{dash}{one}": TENS[ten] + _ONES[one] for ten in TENS for one in _ONES for dash in "- "
+}
 DAYS_FROM_TODAY = frozenset(word for word in EN.days.values if " " not in word)
 
 SHORTEST = 6  # letters of a name whose misspellings are recognized
