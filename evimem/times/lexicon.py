@@ -15,7 +15,16 @@ from ..lang import ENGLISH, Language
 
 T = TypeVar("T")
 
-_PLAIN = {"\u2019": "'", "\u2018": "'", "\u2013": "-", "\u2014": "-", "\u2011": "-", "\t": " ", "\u00a0": " "}
+_PLAIN = {
+    "\u2019": "'",
+    "\u2018": "'",
+    "\u2013": "-",
+    "\u2014": "-",
+    "\u2011": "-",
+    "\t": " ",
+    "\u00a0": " ",
+    "\u3000": " ",
+}
 _FOLD = str.maketrans(_PLAIN)
 
 LIMIT = 1 << 14  # characters of a text that are read, so that the work is bounded
@@ -31,7 +40,7 @@ def fold(text: str) -> str:
     return lower.translate(_FOLD)
 
 
-_BLANKS = "(?:[ \n\u3000]{1,3})"  # other blanks are folded
+_BLANKS = "(?:[ \n]{1,3})"  # other blanks are folded
 _ARABIC_POINTS = "[\u064b-\u0652]"
 _NUKTA = "\u093c"
 _SPELLINGS = {
