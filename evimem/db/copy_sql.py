@@ -8,9 +8,9 @@ from hashlib import blake2b
 from typing import Any
 
 from ..errors import StoreError
+from .dialect import bindable, unbound
 from .postgres_schema import NUMBERED, TABLES, types_of
 from .tables import Tables
-from .text_columns import bindable, unbound
 
 _COPIED = tuple(TABLES)[1:]  # in an order in which no row refers to one that comes later; counters are set apart
 _PAGE = {"segment": 1, "trace": 100}  # rows read at once, where they are large

@@ -29,11 +29,10 @@ from ..errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
-from .dialect import Query, Value
+from .dialect import LoneSurrogates, Query, Value, unbound
 from .postgres_schema import MIGRATIONS, NUMBERED, PATH, REFERENCES, SCHEMA, proof_of, types_of
 from .safe_context import safe_context
 from .tables import Tables
-from .text_columns import LoneSurrogates, unbound
 
 try:
     import psycopg

@@ -8,9 +8,8 @@ from typing import Any
 
 from ..types.stored import Listing
 from ..types.values import Where, meets
-from .dialect import Query, Value
+from .dialect import Query, Value, bindable
 from .tables import Tables
-from .text_columns import bindable
 
 _COLUMNS = (
     "turn.seq, turn.id, session.name, speaker.name, turn.text, turn.time, turn.caption, turn.role, "

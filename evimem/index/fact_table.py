@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from ..db.dialect import Query
+from ..db.dialect import Query, bindable, unbound
 from ..db.fact_sql import (
     ALL_FACTS,
     TOPICAL,
@@ -19,7 +19,6 @@ from ..db.fact_sql import (
     whole_facts,
 )
 from ..db.tables import Tables
-from ..db.text_columns import bindable, unbound
 from ..errors import UNREADABLE
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.values import Fact, Granularity, TimeSpan

@@ -14,9 +14,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..db.dialect import unbound
 from ..db.fact_sql import facts_near, facts_with_places
 from ..db.tables import Tables
-from ..db.text_columns import unbound
 from ..extract import ENDABLE, ENDING, outranks, replaces
 from ..types.values import Fact
 

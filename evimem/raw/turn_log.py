@@ -10,9 +10,8 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from ..db.dialect import Query, Value
+from ..db.dialect import Query, Value, bindable, is_text, unbound
 from ..db.tables import Tables
-from ..db.text_columns import bindable, is_text, unbound
 from ..db.turn_sql import (
     drop_unused_names,
     first_last_and_count,

@@ -11,7 +11,7 @@ from ..db.meta import count_up, drop_meta, drop_meta_under, meta, set_meta
 from ..db.tables import Tables
 from ..db.turn_sql import whole_turns
 from ..edges import EdgeGraph, threshold
-from ..errors import StoreError
+from ..errors import DimensionMismatch, EmbedderMismatch, StoreError
 from ..index.corpus import ROLES, IndexRow, Interval
 from ..index.document import Document, sets_rule
 from ..index.fact_table import FactTable
@@ -167,3 +167,28 @@ def events(facts: Sequence[Fact]) -> tuple[Interval, ...]:
             if fact.event and fact.event.start and fact.event.end
         )
     )
+
+
+def check_identity(layers: Layers, name: str, dimension: int, owner: str | None) -> None:
+    """Record embedder, dimension, segment size and owner in a new file; compare them with those of an old one.
+
+    Inside a transaction of the caller.
+
+    Raises:
+        EmbedderMismatch: The file was made with an embedder of another name.
+        DimensionMismatch: The embedder has the same name and another dimension.
+        StoreError: The file belongs to another user of a pool.
+    """
+    kept, width, owned = (layers.meta(key) for key in ("embedder", "dimension", "owner"))
+    if owned != owner and kept is not None and owner is not None:
+        raise StoreError(f"{layers.db.name!r} belongs to another user of a pool; put that user's own file back")
+    if kept is None or width is None:
+        layers.set_meta("embedder", name)
+        layers.set_meta("dimension", str(dimension))
+        layers.set_meta("segment", str(layers.segments.size))
+        if owner is not None:
+            layers.set_meta("owner", owner)
+    elif kept != name:
+        raise EmbedderMismatch(name, kept)
+    elif int(width) != dimension:
+        raise DimensionMismatch(dimension, int(width))

@@ -16,8 +16,7 @@ from ..index.segments import SIZE
 from ..types.values import DateOrder
 from .ann import AnnIndexCache
 from .any_store import AnyStore
-from .file_identity import check_identity
-from .layers import Layers
+from .layers import Layers, check_identity
 
 _NOBODY = str(UUID(int=0))
 

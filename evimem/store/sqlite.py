@@ -15,8 +15,7 @@ from ..raw.commit_mark import EVERY
 from ..types.values import DateOrder
 from .ann import MIN_ROWS, AnnIndexCache
 from .any_store import AnyStore
-from .file_identity import check_identity
-from .layers import Layers
+from .layers import Layers, check_identity
 from .open_file import drop_mark, open_checked, real_path, save_mark
 
 
