@@ -15,11 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evimem.types.model import Complete
-
 import evimem
 from evimem import ModelUnavailable
 from evimem.protocols import ChatModel
+from evimem.types.trace import Complete
 
 from .chats import Question
 from .recording import add_result, data_set, record

@@ -21,7 +21,7 @@ COMMANDS = [
     ("links", ("--locomo", LOCOMO), OF_LOCOMO), ("long_replies", (CHATS,), OF_CHATS),
     ("loops", (LOCOMO,), OF_LOCOMO), ("loops", (CHATS,), OF_CHATS), ("metric_libraries", (LOCOMO, CHATS), OF_LOCOMO),
     ("model_calls", (LOCOMO,), OF_LOCOMO), ("model_calls", ("--chats", CHATS), OF_CHATS),
-    ("offline", (LOCOMO,), OF_LOCOMO), ("paper_tables", ("1", LOCOMO), OF_LOCOMO),
+    ("offline", (LOCOMO,), OF_LOCOMO), ("paper_tables", ("1", LOCOMO), OF_LOCOMO), ("reader", (CHATS,), OF_CHATS),
     ("retrieval", (LOCOMO,), OF_LOCOMO), ("retrieval", ("--chats", CHATS), OF_CHATS),
     ("times", (LOCOMO,), OF_LOCOMO),
 ]  # fmt: skip
