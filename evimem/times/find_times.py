@@ -275,7 +275,7 @@ def _longest(ctx: Context, words: frozenset[str] | None) -> list[Expression]:
     for form in _forms_for(ctx.grammar.words.language.code, words):
         if words is None:
             matches += [(*span_of(match), match, form) for match in islice(form.matches(ctx.folded), _MOST)]
-        else:
+        elif not form.is_masked or ctx.amounts:
             text = ctx.read_by(form)
             found = (match for ends in ctx.worth_looking(form) for match in form.matches(text, *ends))
             matches += [(*span_of(match), match, form) for match in islice(found, MOST.get(form.reader))]
