@@ -19,11 +19,10 @@ from typing import TypeAlias
 from evimem import Turn
 from evimem.embedding import StaticEmbedder
 from evimem.extract import RuleExtractor
-from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
 from evimem.index.corpus import Corpus
 from evimem.index.document import embedding_texts, found_by
 from evimem.index.prepared_query import IndexQuery, microseconds
-from evimem.index.ranking import rank
+from evimem.index.ranking import SEARCH_EFFORT, SearchEffort, rank
 from evimem.index.weights import WEIGHTS, Weights
 from evimem.loaders.data_sets import read_locomo
 from evimem.query.analysis import hints

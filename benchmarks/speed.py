@@ -32,8 +32,7 @@ import apsw
 import evimem
 from benchmarks.scoring.svg_plot import COLOURS, Chart, Curve
 from evimem.embedding import StaticEmbedder
-from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
-from evimem.index.ranking import rank
+from evimem.index.ranking import SEARCH_EFFORT, SearchEffort, rank
 from evimem.store.reads import resolve_query
 from evimem.store.sqlite import SqliteStore
 

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from evimem.edges.fact_vectors import FactMatrix
 from evimem.embedding import StaticEmbedder
 from evimem.embedding.static_embedder import SHIPPED, WordPiece
-from evimem.index.candidates import SEARCH_EFFORT
 from evimem.index.hnsw import HnswIndex
 from evimem.index.hnswlib_graph import HnswlibGraph
+from evimem.index.ranking import SEARCH_EFFORT
 from evimem.index.sketches import Sketches, StoredVectors
 from evimem.index.voyager_graph import VoyagerGraph
 from evimem.protocols import Graph

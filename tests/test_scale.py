@@ -4,7 +4,7 @@ import pytest
 
 import evimem
 from benchmarks.speed import against_all, chat
-from evimem.index.candidates import SearchEffort
+from evimem.index.ranking import SearchEffort
 from tests.sizes import REDUCED
 
 TURNS = 1_500 if REDUCED else 5_000

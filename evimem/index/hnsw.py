@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import BinaryIO
 
@@ -13,13 +14,62 @@ from numpy.typing import NDArray
 from ..protocols import Graph
 from ..types.vectors import Neighbours, Vectors
 from .effort import PROBES, K, RecallTest, Rows, SearchWidth, recall_test, slices, widened
-from .lock import ReadWriteLock
 from .nearest import EMPTY, as_positions, best, checked_batch, unit_rows
 
 _M = 24
 _EF_CONSTRUCTION = 128
 _SLICE = 32  # vectors added under one write lock: some 20 ms, so that searches never wait long
 _RERANKED = 4  # candidates for each wanted neighbour where exact vectors rank them
+
+
+class ReadWriteLock:
+    """After a write the readers that were waiting go first, all of them; after them a waiting writer does."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._reading = 0
+        self._writing = False
+        self._readers_waiting = 0
+        self._writers_waiting = 0
+        self._passes = 0  # readers that may still go before the next writer
+
+    @contextmanager
+    def read(self) -> Iterator[None]:
+        """Hold the lock with other readers; writers wait."""
+        with self._changed:
+            self._readers_waiting += 1
+            try:
+                self._changed.wait_for(lambda: not self._writing and (self._passes or not self._writers_waiting))
+                self._reading += 1
+            finally:
+                self._readers_waiting -= 1
+                self._passes = min(max(self._passes - 1, 0), self._readers_waiting)
+                self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._reading -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """Hold the lock alone."""
+        with self._changed:
+            self._writers_waiting += 1
+            try:
+                self._changed.wait_for(lambda: not (self._writing or self._reading or self._passes))
+                self._writing = True
+            finally:
+                self._writers_waiting -= 1
+                self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._writing = False
+                self._passes = self._readers_waiting
+                self._changed.notify_all()
 
 
 class HnswIndex:

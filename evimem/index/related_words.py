@@ -6,6 +6,7 @@ a word, up to WIDTH others and their cosines. It serves every memory alike, whic
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 
 from ..embedding.static_embedder import SHIPPED, VOCABULARY
 from ..lang import ENGLISH
-from ..text.terms import STOP_WORDS, stem, vocabulary_stems
+from ..text.terms import STOP_WORDS, stem, terms, vocabulary_stems
+from ..types.stored import Keyword
 
 TABLE = Path(__file__).with_name("data") / "related.bin"
 WIDTH = 8
@@ -84,3 +86,31 @@ def _kinds() -> dict[str, tuple[str, ...]]:
         for name in map(stem, names.split()):
             kinds[name] = (*kinds.get(name, ()), *members)
     return kinds
+
+
+MOST_NEAR = 3  # keywords that stand for a word which no turn has
+
+
+def match_keywords(words: Sequence[str], turns_with: Callable[[str], int]) -> tuple[Keyword, ...]:
+    """Return the keywords that words match, each once; `turns_with` counts the turns that have a term."""
+    found: dict[str, Keyword] = {}
+    for word in words:
+        for keyword in _matches(word, turns_with):
+            known = found.get(keyword.term)
+            if known is None or known.closeness < keyword.closeness:
+                found[keyword.term] = keyword
+    return tuple(found.values())
+
+
+def _matches(word: str, turns_with: Callable[[str], int]) -> list[Keyword]:
+    own = [Keyword(word, term, count) for term in dict.fromkeys(terms(word)) if (count := turns_with(term))]
+    return own or list(_near(word, turns_with))[:MOST_NEAR]
+
+
+def _near(word: str, turns_with: Callable[[str], int]) -> Iterator[Keyword]:
+    nearest: dict[str, float] = {}
+    for term, closeness in meant_by(word.casefold()):
+        nearest[term] = max(closeness, nearest.get(term, 0.0))
+    for term, closeness in sorted(nearest.items(), key=lambda pair: (-pair[1], pair[0])):
+        if count := turns_with(term):
+            yield Keyword(word, term, count, closeness)

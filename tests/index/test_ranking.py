@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.index.candidates import SearchEffort
 from evimem.index.corpus import ASSISTANT
 from evimem.index.prepared_query import IndexQuery, Ranked
-from evimem.index.ranking import rank
+from evimem.index.ranking import SearchEffort, rank
 from evimem.index.weights import WEIGHTS
 from evimem.types.vectors import Neighbours
 from tests.reference.exhaustive_ranking import rank_all

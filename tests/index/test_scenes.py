@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.retrieval import FLOW, KERNEL, Conversation, scenes, scored
 from benchmarks.scenes import KINDS
-from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
+from evimem.index.ranking import SEARCH_EFFORT, SearchEffort
 from evimem.index.weights import WEIGHTS, Weights
 
 REACHED = {"turns": 0.83, "bursts": 0.80, "assistant": 0.98}  # recall@10; a drop of a few hundredths is a change

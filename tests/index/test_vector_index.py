@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from evimem.errors import DimensionMismatch, EmbedderError
 from evimem.index import hnsw
 from evimem.index.effort import SearchWidth
-from evimem.index.hnsw import HnswIndex
-from evimem.index.lock import ReadWriteLock
+from evimem.index.hnsw import HnswIndex, ReadWriteLock
 from evimem.index.voyager_graph import VoyagerGraph
 from tests.reference.flat_index import FlatIndex
 
