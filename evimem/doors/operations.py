@@ -287,7 +287,7 @@ class Core:
         moment, most = self._moment("asked_at", asked_at), checked_count("k", k, 1)
         if about is not None:
             check_asked("about", about)
-        only = FactFilter(about, None, bool(current))
+        only = FactFilter(about, None, bool(current), named=True)
         return _as_list(self._watch("search", query).over(self._search_facts(query, most, only, during, scope, moment)))
 
     def _search_facts(

@@ -17,6 +17,7 @@ from .layers import Layers
 from .reads import ABOUT, Sought, look_up, seqs_naming
 
 LEAST, EACH = 40, 4  # turns and vectors that are looked at, and for each fact that is wanted
+LABELLED = 4  # as many rows as facts are wanted: a turn that a model filed has a label too, which is no fact
 WITHIN = 8  # times as many where facts are wanted of an interval, which turns and vectors know nothing of
 
 
@@ -64,9 +65,9 @@ def nearest_facts(handle: StoreHandle, query: Query) -> tuple[FactHit, ...]:
         if sought is None or query.vector is None:
             return ()
         known = layers.edges.vectors()
-        rows = handle.fact_graph.nearest(known, query.vector, _allowed(layers, sought), query.k)
+        rows = handle.fact_graph.nearest(known, query.vector, _allowed(layers, sought), LABELLED * query.k)
         cosines = known.cosines(query.vector, rows)
-        return _with_turns(layers, {row: {"meaning": cosines[row]} for row in rows})
+        return _with_turns(layers, {row: {"meaning": cosines[row]} for row in rows})[: query.k]
 
 
 def linked_facts(handle: StoreHandle, fact_ids: Sequence[str], scope: Scope = EVERYTHING) -> tuple[FactHit, ...]:

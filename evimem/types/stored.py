@@ -130,12 +130,14 @@ class FactFilter:
     """Which facts a search of facts may return.
 
     `about` is a name that the subject or the object has, `during` an interval that the event meets or, of a fact
-    without one, in which it was said, and `current` leaves out what later facts replaced.
+    without one, in which it was said, and `current` leaves out what later facts replaced. `named` leaves out what was
+    found by rule and has a pronoun in the place of a name: it is understood with its turn only.
     """
 
     about: str | None = None
     during: TimeSpan | None = None
     current: bool = False
+    named: bool = False
 
 
 ANY_FACT = FactFilter()
