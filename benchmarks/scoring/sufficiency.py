@@ -88,7 +88,7 @@ def pr_auc(checks: Sequence[Check]) -> float | None:
         hits = float(whole[at_least].sum())
         area += (hits - found) / whole.sum() * hits / at_least.sum()
         found = hits
-    return area
+    return float(area)
 
 
 def _ranks(values: Sequence[float]) -> np.ndarray:

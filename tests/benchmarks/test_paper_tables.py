@@ -73,6 +73,7 @@ def test_confidence_is_held_against_what_was_shown_by_rank_precision_and_area():
     assert area == pytest.approx(5 / 6)  # precision 1 at the first, 2/3 at the second of two
     assert spearman([("a", 0.5, True), ("a", 0.5, False)]) is None
     assert pr_auc([("a", 0.5, True), ("a", 0.5, False)]) == 0.5
+    assert type(pr_auc([("a", 0.5, True)])) is float, "a result file holds no other"
     assert pr_auc([("a", 0.5, False)]) is None
 
 
