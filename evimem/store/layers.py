@@ -62,9 +62,10 @@ class Layers:
         """From which cosine on two facts are linked, by the embedder of the memory."""
         return threshold(self.meta("embedder") or "")
 
-    def expect(self, seqs: Sequence[int], *others: Query) -> None:
+    def expect(self, seqs: Sequence[int], *others: Query, facts: bool = True) -> None:
         """Ask for turns and their facts, which are likely to be read in this transaction, before it waits for these."""
-        self.db.ahead(*others, *((whole_turns(self.db, seqs), self.facts.asking(seqs)) if seqs else ()))
+        of_turns = (whole_turns(self.db, seqs), self.facts.asking(seqs)) if facts else (whole_turns(self.db, seqs),)
+        self.db.ahead(*others, *(of_turns if seqs else ()))
 
     def derive(self, write: Callable[[Sequence[T]], object], given: Sequence[T]) -> list[str | None]:
         """Write what is derived of several turns, as parts of a transaction; return, for each, the type of its error.

