@@ -366,3 +366,41 @@ def test_the_server_answers_to_the_names_it_is_known_by_and_to_no_others(
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
     accept = {"Accept": "application/json, text/event-stream", "Host": host, "Authorization": f"Bearer {token}"}
     assert httpx2.post(url, json=body, headers=accept).status_code == status
+
+
+def test_recall_gives_lines_with_the_ids_of_their_turns_or_none(tmp_path: Path) -> None:
+    async def session(client: Client) -> None:
+        added = await call(client, "add", **ADDED)
+        recalled = await call(client, "recall", message="What is Mira's puppy called?")
+        assert "[1] Mira" in recalled["text"]
+        assert recalled["ids"] == [added["id"]]
+        assert (await call(client, "recall", message="thanks!"))["text"] == ""
+
+    in_process(tmp_path / "m.evimem", session)
+
+
+def test_a_long_turn_is_found_by_its_passage_and_explained_in_full(tmp_path: Path) -> None:
+    long = " ".join(f"On day {day} nothing at all happened in the garden." for day in range(200))
+
+    async def session(client: Client) -> None:
+        await call(client, "add", **{**ADDED, "text": f"{long} Then the heron ate the koi. {long}"})
+        (best,) = (await call(client, "search", query="heron koi"))["turns"]
+        assert "heron" in best["text"]
+        assert len(best["text"]) < len(long)
+        assert len((await call(client, "explain", id=best["id"]))["turn"]["text"]) > 2 * len(long)
+
+    in_process(tmp_path / "m.evimem", session)
+
+
+def test_two_servers_of_one_file_see_what_the_other_stored(tmp_path: Path) -> None:
+    async def first(one: Client) -> None:
+        async def second(other: Client) -> None:
+            await call(other, "add", **ADDED)
+            assert (await call(one, "search", query="puppy", k=1))["turns"][0]["text"] == ADDED["text"]
+            await call(one, "add", speaker="Tomas", text="No! A lurcher?", time="2024-03-12T18:21")
+            assert (await call(other, "stats"))["turns"] == 2
+
+        async with served(tmp_path / "m.evimem") as server, Client(server) as other:
+            await second(other)
+
+    in_process(tmp_path / "m.evimem", first)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evimem import InvalidQuery, InvalidTurn, UnknownTurn
+from evimem import InvalidQuery, InvalidTurn, MemoryPool, UnknownTurn
 from evimem.adapters.mem0 import Memory
 
 CHAT = [
@@ -131,3 +131,26 @@ def test_fifty_messages_are_fifty_entries_and_blocks_of_memory_are_none(memory: 
         "results": []
     }
     assert len(memory.get_all(user_id="mira", top_k=1000)["results"]) == 50
+
+
+def test_single_statements_that_hold_are_found_in_place_of_turns(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, facts=True)
+    for text in ("I live in Leeds. My cat is called Momo.", "I live in Bristol now."):
+        memory.add(text, user_id="mira")
+    best = memory.search("Where do I live?", filters={"user_id": "mira"}, top_k=5)["results"]
+    assert "Leeds" not in " ".join(texts({"results": best}))
+    assert best[0]["memory"].endswith("in Bristol")
+    memory.delete(best[0]["id"])
+    assert "Bristol" not in " ".join(texts(memory.search("Where do I live?", user_id="mira")))
+    memory.close()
+
+
+def test_looking_for_somebody_makes_no_file(tmp_path: Path) -> None:
+    with MemoryPool(tmp_path) as pool:
+        memory = Memory(pool)
+        memory.search("x", filters={"user_id": "nobody"})
+        memory.get_all(user_id="nobody")
+        memory.get("user_id=nobody/t1")
+        memory.delete_all(user_id="nobody", run_id="r")
+        memory.close()
+        assert pool.count() == 0

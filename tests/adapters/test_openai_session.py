@@ -114,3 +114,25 @@ def test_an_item_whose_turn_has_only_its_words_comes_back_as_it_was_given(tmp_pa
         assert await EvimemSession("s", memory).get_items() == [item]
 
     hold(tmp_path / "m.evimem", session)
+
+
+def test_the_order_holds_when_the_clock_is_set_back(tmp_path):
+    seconds = iter([2e9, 1e9, 1.5e9])
+
+    async def session(memory: evimem.AsyncMemory) -> None:
+        log = EvimemSession("s", memory)
+        for number in range(3):
+            await log.add_items([{"role": "user", "content": f"{number}"}])
+        assert [item["content"] for item in await log.get_items()] == ["0", "1", "2"]
+
+    hold(tmp_path / "m.evimem", session, clock=lambda: next(seconds, 3e9))
+
+
+def test_turns_that_came_another_way_are_messages_and_never_those_of_a_system(tmp_path):
+    async def session(memory: evimem.AsyncMemory) -> None:
+        now = (await memory.now()).astimezone(timezone.utc)
+        for role in ("system", "assistant", "tool"):
+            await memory.add("x", f"from the {role}", time=now, session="s", role=role)
+        assert [item["role"] for item in await EvimemSession("s", memory).get_items()] == ["user", "assistant", "user"]
+
+    hold(tmp_path / "m.evimem", session)

@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from evimem.adapters.user_tokens import TokenFile, TokenHolder, new_token
+from evimem.adapters.user_tokens import SCOPES, Scope, TokenFile, TokenHolder, new_token
 from evimem.errors import InvalidQuery
 
 
@@ -44,3 +44,10 @@ def test_a_user_id_that_would_make_another_line_is_refused(tmp_path, user):
     with pytest.raises(InvalidQuery, match="user id"):
         new_token(tmp_path / "tokens", user, "read")
     assert not (tmp_path / "tokens").exists()
+
+
+def test_a_scope_holds_those_below_it():
+    def may(scope: Scope) -> list[bool]:
+        return [TokenHolder("mira", scope).may(needed) for needed in SCOPES]
+
+    assert [may("read"), may("write"), may("admin")] == [[True, False, False], [True, True, False], [True, True, True]]

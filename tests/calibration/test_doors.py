@@ -144,3 +144,19 @@ def test_a_models_confidence_is_calibrated_for_that_model_alone(path):
         assert memory.calibration() is None
         assert "judge 'ScriptedModel'" in memory.health().problems[0]
         assert not memory.ask(TRAPS[0], budget=budget).abstained
+
+
+def test_a_calibration_without_vectors_is_refused(memory, monkeypatch):
+    def fails(texts: object) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(memory._core.embedder, "embed", fails)
+    with pytest.raises(evimem.EmbedderError, match="nothing is stored"):
+        memory.calibrate(QUESTIONS)
+    assert memory.calibration() is None
+
+
+def test_calibrating_again_starts_from_the_judge_and_not_from_the_last_time(calibrated, done):
+    second = calibrated.calibrate(QUESTIONS)
+    assert second.knots == done[1].knots
+    assert second.ece_before != done[1].ece_before  # the first one is in force by then

@@ -220,3 +220,18 @@ def test_reading_never_makes_a_memory(cli, tmp_path, words):
     assert ran.code == Exit.INPUT
     assert ran.err == f"evimem: there is no memory at {str(path)!r}; `evimem ingest {path} FILE` creates one\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_search_filters_are_passed_on(cli, friends):
+    only = cli("search", friends, "boat", "--speaker", "Mira", "--session", "s11", "--json").data
+    assert {(hit["turn"]["speaker"], hit["turn"]["session"]) for hit in only} == {("Mira", "s11")}
+    others = cli("search", friends, "puppy", "--exclude", "s1:4", "--json").data
+    assert "s1:4" not in [hit["turn"]["id"] for hit in others]
+
+
+def test_stats_and_doctor_describe_a_memory(cli, friends):
+    assert "183 in 13 sessions, 12 March 2024 to 3 February 2025" in cli("stats", friends).out
+    assert cli("stats", friends, "--json").data["turns"] == 183
+    doctor = cli("doctor", friends)
+    assert (doctor.code, "  ok" in doctor.out) == (Exit.OK, True)
+    assert cli("doctor", friends, "--json").data["status"] == "ok"

@@ -167,3 +167,17 @@ def test_strict_stops_at_the_first_bad_line(cli, chat, path):
     ran = cli("ingest", path, chat, "--strict")
     assert ran.code == Exit.INPUT
     assert ran.err.startswith("evimem: chat.jsonl line 184: not JSON")
+
+
+def test_a_bad_start_is_refused(cli, tmp_path, path):
+    chat = tmp_path / "chat.json"
+    chat.write_text('[{"role": "user", "content": "Hello there."}]')
+    ran = cli("ingest", path, chat, "--start", "noon")
+    assert ran.code == Exit.INPUT
+    assert ran.err == "evimem: --start is 'noon'; expected ISO 8601, such as 2024-03-12T18:20\n"
+
+
+def test_several_conversations_do_not_go_into_one_file(cli, several, path):
+    path.write_bytes(b"")
+    ran = cli("ingest", path, several)
+    assert (ran.code, "give a folder, or --only q1" in ran.err) == (Exit.INPUT, True)

@@ -177,3 +177,20 @@ def test_an_interrupt_ends_reading_at_once_and_loses_nothing(unread):
     with evimem.open(unread) as memory:
         assert memory.health().pending["extract"] > 0
         assert memory.health().failed == {}
+
+
+def test_the_trace_of_a_failure_is_shown_and_kept(cli, friends):
+    with ModelServer(then=Fault("401")) as server:
+        ran = cli("ask", friends, QUESTION, "--llm", "--model", "m", "--base-url", server.url, "--trace")
+    assert ran.code == Exit.MODEL
+    assert "ModelUnavailable" in ran.out
+    assert "ModelUnavailable" in cli("trace", friends).out
+
+
+def test_deadline_concurrency_and_the_extracting_model_are_options(cli, unread):
+    with ModelServer(then=Fault("hang")) as server:
+        options = ("--llm", "--model", "m", "--extract-model", "reader", "--base-url", server.url)
+        ran = cli("enrich", unread, *options, "--deadline", 0.3, "--concurrency", 1)
+    assert ran.code == Exit.MODEL
+    assert {one.body["model"] for one in server.received} == {"reader"}
+    assert server.peak == 1

@@ -53,3 +53,10 @@ def test_what_is_gone_is_reported_while_another_process_writes(tmp_path, monkeyp
         assert memory.forget(session="s").turns == (call in ("update", "replace"))
         memory.add("Mira", "I moved to Leeds.", time=NOON)
         assert not any(b"puppy" in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_forgetting_can_be_repeated(tmp_path):
+    with open_memory(tmp_path / "m.evimem") as memory:
+        memory.add("Mira", "I adopted a puppy.", time=NOON, id="a")
+        assert memory.forget(turns=["a"]).turns == 1
+        assert memory.forget(turns=["a"]).turns == 0

@@ -98,3 +98,19 @@ def test_what_lies_outside_a_filter_is_not_looked_up_and_does_not_count_as_known
             within, only = memory.ask(question, session="trip"), alone.ask(question)
             assert seen(within) == {"town"}
             assert (within.kind, within.text, within.tier, within.gaps) == (only.kind, only.text, only.tier, only.gaps)
+
+
+def test_a_filter_that_no_turn_passes_leads_to_an_abstention(memory):
+    for wanted in ({"session": "none"}, {"where": {"project": "none"}}, {"role": "tool"}):
+        assert memory.search("Mira", **wanted) == []
+        assert memory.ask("Where does Mira live?", **wanted).abstained
+        assert memory.block("Where does Mira live?", **wanted).turns == ()
+
+
+def test_a_limit_counts_the_turns_that_pass(memory):
+    def pages(size: int) -> tuple[list[str], list[str]]:
+        wanted: dict[str, Any] = {"where": {"day": {"$gte": 2}}, "limit": size}
+        return [turn.id for turn in memory.turns(**wanted)], [turn.id for turn in memory.turns(newest=True, **wanted)]
+
+    assert pages(2) == (["t1", "t2"], ["t2", "t3"])
+    assert pages(0) == ([], [])

@@ -372,3 +372,33 @@ def test_what_returns_an_iterator_is_known():
     hints = {name: inspect.signature(value).return_annotation for name, value in vars(AnyStore).items()
              if inspect.isfunction(value)}  # fmt: skip
     assert {name for name, hint in hints.items() if str(hint).startswith("Iterator")} == ITERATED
+
+
+def test_another_block_of_the_same_user_keeps_the_place(tmp_path):
+    model = Thinking()
+    with pool_at(tmp_path, model, wait_seconds=0.05) as pool, pool.open("ana"), thinking(pool, model) as answer:
+        with pytest.raises(PoolFull):
+            visit(pool, "bo")
+        assert answer().text == "puppy"
+
+
+def test_a_pool_that_does_not_wait_lends_nothing(tmp_path):
+    model = Thinking()
+    with pool_at(tmp_path, model, wait_seconds=0) as pool, thinking(pool, model) as answer:
+        with pytest.raises(PoolFull):
+            visit(pool, "bo")
+        assert answer().text == "puppy"
+
+
+def test_the_last_reply_of_a_question_needs_no_place(tmp_path):
+    def reply(request: Complete) -> str:
+        if "<requirements>" not in request.prompt:
+            other.__enter__()
+        return answered(request.prompt)
+
+    with pool_at(tmp_path, ScriptedModel(then=reply), wait_seconds=0.1) as pool:
+        other = pool.open("bo")
+        with pool.open("ana") as memory:
+            memory.extend([said(0)])
+            assert memory.ask(QUESTION).text == "puppy"
+        other.__exit__(None, None, None)

@@ -194,3 +194,40 @@ def test_export_and_import_lose_nothing(friends, tmp_path):
         ids = [turn.id for turn in friends.turns()]
         assert other.facts(ids) == friends.facts(ids)
         assert other.search("Who plays an instrument?") == friends.search("Who plays an instrument?")
+
+
+def test_an_empty_memory_finds_nothing_and_abstains(memory):
+    assert memory.search("puppy") == []
+    assert memory.ask("When did Mira adopt her puppy?").abstained
+
+
+def test_without_arguments_turns_come_in_order_of_arrival(memory):
+    for id, minute in (("later", 5), ("earlier", 1)):
+        memory.add("Mira", "Hello.", time=f"2024-03-12T18:0{minute}", session="s", id=id)
+    assert [turn.id for turn in memory.turns()] == ["later", "earlier"]
+    assert [turn.id for turn in memory.turns(session="s")] == ["earlier", "later"]
+
+
+def test_defaults_are_filled_in_once(memory):
+    memory.add("assistant", "Hello.", time="2024-03-12T18:20Z")
+    (turn,) = memory.turns()
+    assert (turn.session, turn.role, turn.time.utcoffset()) == (
+        "2024-03-12",
+        "assistant",
+        datetime.now().astimezone().utcoffset() * 0,
+    )
+
+
+def test_the_last_turns_of_a_session_come_in_the_order_of_the_dialogue(friends):
+    whole = list(friends.turns())
+    session = whole[-1].session
+    of_session = [turn for turn in whole if turn.session == session]
+    assert list(friends.turns(session=session, limit=3, newest=True)) == of_session[-3:]
+    assert list(friends.turns(session=session, limit=3)) == of_session[:3]
+    assert list(friends.turns(session="nowhere")) == []
+
+
+def test_a_bound_of_another_kind_than_the_times_of_the_turns_is_refused(memory):
+    memory.add("Mira", "We adopted a puppy.", **PUPPY)
+    with pytest.raises(InvalidQuery, match="holds naive times"):
+        memory.turns(before="2024-03-12T18:20Z")

@@ -307,3 +307,43 @@ def test_a_pool_counts_memories_and_bytes_whether_they_are_open_or_not(tmp_path)
         (tmp_path / "users" / "notes.txt").write_text("of somebody else")
         pool.erase("bo")
         assert pool.count() == 2
+
+
+def test_an_event_loop_goes_on_while_a_user_is_erased(tmp_path):
+    async def erase(pool: MemoryPool) -> int:
+        async with pool.open_async("ana") as ana:
+            await ana.extend([said(0)])
+            erasing = asyncio.ensure_future(pool.erase_async("ana"))
+            await asyncio.sleep(0.05)
+            await ana.extend([said(1)])
+            assert not erasing.done()
+        return (await erasing).turns
+
+    with pool_at(tmp_path, wait_seconds=PATIENCE) as pool:
+        assert asyncio.run(erase(pool)) == 2
+        assert "ana" not in pool
+        assert asyncio.run(pool.erase_async("ana")).reason == "there is no memory of 'ana'"
+
+
+def test_blocks_on_event_loops_use_one_thread_after_another_and_closing_the_pool_ends_it(tmp_path):
+    async def thread(pool: MemoryPool, user: str) -> threading.Thread:
+        async with pool.open_async(user) as memory:
+            return await memory._in_worker(threading.current_thread)
+
+    with pool_at(tmp_path) as pool:
+        used = [asyncio.run(thread(pool, user)) for user in ("ana", "bo", "cy", "ana")]
+        assert len(set(used)) == 1
+    used[0].join(PATIENCE)
+    assert not used[0].is_alive()
+
+
+def test_no_more_threads_are_kept_than_a_pool_has_use_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(evimem.doors.pool, "_MOST_IDLE_WORKERS", 1)
+
+    async def run(pool: MemoryPool) -> None:
+        async with pool.open_async("ana") as first, pool.open_async("ana") as second:
+            await asyncio.gather(first.stats(), second.stats())
+
+    with pool_at(tmp_path) as pool:
+        asyncio.run(run(pool))
+        assert len(pool._idle_workers) == 1

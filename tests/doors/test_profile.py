@@ -57,3 +57,10 @@ LASTING = (
 def test_a_profile_has_what_lasts_and_not_what_was_done(memory, said, lasts):
     memory.add("Mira", said, time="2024-03-12")
     assert (memory.facts(about="Mira") != ()) == lasts
+
+
+def test_the_facts_of_turns_can_be_the_current_ones_alone(path):
+    with evimem.open(path) as memory:
+        assert [fact.turn_id for fact in memory.facts(["t0", "t3"])] == ["t0", "t3"]
+        assert [fact.turn_id for fact in memory.facts(["t0", "t3"], current=True)] == ["t3"]
+        assert memory.facts([]) == ()

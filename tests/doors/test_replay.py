@@ -10,6 +10,7 @@ import evimem
 from evimem import Answer, Budget, ModelTimeout, ModelUnavailable, Trace, TraceMismatch
 from evimem.loops import LOOPS, VARIANTS, Iris
 from evimem.testing import ScriptedModel
+from evimem.types.trace import Acted
 from tests.replies import SUPPORTED
 
 QUESTION = "When did Mira adopt her puppy?"
@@ -160,3 +161,20 @@ def test_a_trace_without_its_beginning_or_its_replies_is_refused(path):
         without = tuple(event for event in trace if event.kind != "call")
         with pytest.raises(TraceMismatch, match="more model requests"):
             evimem.replay(Trace(trace.question, trace.loop, without), offline)
+
+
+def test_the_part_of_a_trace_without_the_model_is_checked_like_the_rest(path):
+    with evimem.open(path, llm=ScriptedModel([ModelTimeout("late")]), on_model_error="offline") as memory:
+        trace = memory.ask(QUESTION).trace
+    (place,) = [at for at, event in enumerate(trace.events) if isinstance(event, Acted) and event.action == "fall back"]
+    begun = trace.events[place + 1]
+    assert isinstance(begun, Acted)
+    wrong = replace(begun, detail={**begun.detail, "budget": {**begun.detail["budget"], "k": "many"}})
+    with evimem.open(path) as offline:
+        with pytest.raises(TraceMismatch, match="analysis"):
+            evimem.replay(replace(trace, events=trace.events[: place + 1]), offline)
+        with pytest.raises(TraceMismatch, match="events, the replay"):
+            evimem.replay(replace(trace, events=trace.events[:-1]), offline)
+        spoilt = replace(trace, events=(*trace.events[: place + 1], wrong, *trace.events[place + 2 :]))
+        with pytest.raises(evimem.InvalidQuery, match=r"budget\.k"):
+            evimem.replay(spoilt, offline)

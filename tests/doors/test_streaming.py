@@ -79,3 +79,9 @@ def test_what_is_no_model_is_a_typed_error(tmp_path, wrong):
     with pytest.raises(evimem.InvalidQuery):
         evimem.MemoryPool(tmp_path / "pool", llm=wrong)
     assert not (tmp_path / "m.evimem").exists()
+
+
+def test_a_model_may_be_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with evimem.open(tmp_path / "m.evimem", llm="gpt-4o-mini") as memory:
+        assert memory._model.model == "gpt-4o-mini"

@@ -78,3 +78,24 @@ def test_what_is_derived_from_a_zone_of_the_caller_is_derived_again_alike(memory
     zone = ZoneInfo(MADRID)
     memory.add("Mira", "We moved to Porto six months ago.", time=datetime(2024, 7, 1, 12, tzinfo=zone))
     assert memory.check().problems == ()
+
+
+def test_the_bounds_of_a_search_and_of_forgetting_are_read_in_the_timezone(tmp_path):
+    with evimem.open(tmp_path / "m.evimem", timezone=MADRID) as memory:
+        memory.extend([said("a", "2024-07-01T10:00Z", "Hello."), said("b", "2024-07-01T13:00", "Hello.")], strict=True)
+        assert [hit.turn.id for hit in memory.search("hello", after="2024-07-01T12:30")] == ["b"]
+        assert memory.forget(before="2024-07-01T12:01").turns == 1
+        assert [turn.id for turn in memory.turns()] == ["b"]
+
+
+def test_an_export_of_the_other_kind_of_times_is_imported_with_its_facts(tmp_path):
+    for number, offset in enumerate(("", "+00:00")):
+        with evimem.open(tmp_path / f"{number}.evimem") as memory:
+            memory.extend([said("a", f"2024-07-01T10:00{offset}")])
+            memory.export(tmp_path / f"{number}.jsonl")
+    for number, offset in enumerate(("", "+00:00")):
+        with evimem.open(tmp_path / f"other-{number}.evimem", timezone=MADRID) as memory:
+            memory.extend([said("z", f"2024-07-01T10:00{offset}")])
+            assert memory.import_(tmp_path / f"{1 - number}.jsonl").added == 1
+            assert memory.facts(["a"])
+            assert memory.check().problems == ()

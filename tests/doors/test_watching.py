@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem import EmbedderError, ModelTimeout, UnknownTurn
+from evimem import EmbedderError, InvalidTurn, ModelTimeout, UnknownTurn
 from evimem.doors.pool import key_of
 from evimem.doors.watching import Operation, store_name
 from evimem.flow import Embed
@@ -203,3 +203,24 @@ def test_what_was_done_otherwise_than_asked_for_is_a_warning(tmp_path, caplog):
         "the model failed, and the offline judge answered in its place",
         "the embedder failed; vectors wait for enrich()",
     ]
+
+
+def test_a_call_that_fails_ends_with_its_exception(memory, listener):
+    with pytest.raises(InvalidTurn):
+        memory.add("", SAID, time="2024-03-12T18:20")
+    with pytest.raises(UnknownTurn):
+        memory.forget(["nobody's"])
+    with pytest.raises(UnknownTurn):
+        memory.update("nobody's", SAID)
+    assert [type(call.outcome[0]) for call in listener.take()] == [InvalidTurn, UnknownTurn, UnknownTurn]
+
+
+def test_requests_to_a_model_are_heard_of_with_their_replies(tmp_path, listener):
+    late = ModelTimeout("it took too long")
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=late), observer=listener) as memory:
+        memory.extend([TURN])
+        with pytest.raises(ModelTimeout):
+            memory.ask(ASKED)
+        asked = listener.take()[-1].asked
+    assert asked[-1] == ("Complete", late)
+    assert all(kind == "Embed" for kind, _ in asked[:-1])

@@ -13,6 +13,7 @@ import evimem
 from evimem.errors import EmbedderError
 from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
 from evimem.types.trace import Complete
+from tests.model_server import ModelServer
 
 
 def facts_of(request: Complete) -> str:
@@ -204,3 +205,15 @@ def test_what_a_model_found_is_kept_where_the_embedder_fails_then(tmp_path):
         embedder.down = None
         memory.enrich()
         assert (memory.health().pending, memory.check().problems) == ({}, ())
+
+
+def test_turns_are_read_concurrently_and_reported_one_by_one(tmp_path):
+    told: list[int] = []
+    with ModelServer(then='{"facts": []}', delay=0.05) as server:
+        llm = evimem.OpenAI("small", base_url=server.url, deadline=10.0)
+        with evimem.open(tmp_path / "m.evimem", llm=llm) as memory:
+            memory.extend(many(24))
+            memory.stats()
+            assert memory.enrich(progress=told.append).done == 24
+        assert server.peak >= 4
+    assert told[-24:] == [1] * 24

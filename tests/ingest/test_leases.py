@@ -127,3 +127,15 @@ def test_no_more_requests_are_made_at_once_than_the_model_takes(path):
     with evimem.open(path, llm=model) as memory:
         memory.enrich()
     assert model.peak <= 2
+
+
+def test_turns_that_were_given_up_are_tried_again_when_asked(path):
+    clock = FakeClock()
+    with evimem.open(path, llm=ScriptedModel(["?"] * 6, then=NOTHING), clock=clock) as memory:
+        memory._core.store.forget([f"t{number}" for number in range(1, TURNS)])
+        for _ in range(3):
+            memory.enrich()
+            clock.advance(1_000)
+        assert memory.health().failed == {"extract": 1}
+        assert memory.enrich(retry_now=True).done == 1
+        assert memory.health().failed == {}

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from evimem.errors import ModelUnavailable, ReplyError
 from evimem.llm.extract_facts import (
+    extract_request,
     plan_retry,
     read_extraction,
 )
@@ -123,3 +124,11 @@ def test_a_server_that_is_down_makes_the_queue_rest_and_costs_no_turn():
 def test_a_reason_holds_nothing_that_was_said():
     error = ReplyError("extract", "it is empty", "Mira's card is 4111")
     assert plan_retry(error, 1).reason == "ReplyError: it is empty"
+
+
+def test_the_request_has_the_turns_before_as_context_and_nothing_said_in_the_system_part():
+    request = extract_request(TURN, EARLIER)
+    assert '"Noah":\n> Did you go to the shelter in Porto?' in request.prompt
+    assert "Tue 12 March 2024 18:00" in request.prompt
+    assert "puppy, Biscuit" in request.prompt
+    assert "Biscuit" not in request.system

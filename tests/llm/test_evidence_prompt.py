@@ -97,3 +97,23 @@ def test_items_of_one_minute_say_which_came_before():
     view = view_of([said[2], other, said[0], said[3], said[1]], order=[one.id for one in said])
     heads = [line.partition(":20")[2] for line in show_evidence(view).text.splitlines() if line.startswith("<item")]
     assert heads == [">", ">", ", before e1>", ", after e1>", ", after e3>"]
+
+
+def test_the_answer_sees_the_items_in_order_of_time():
+    late, early = turn(20, "later"), turn(3, "earlier")
+    assert [t.id for t in show_evidence(view_of([late, early])).turns] == [late.id, early.id]
+    assert [t.id for t in show_evidence(view_of([late, early]), by_time=True).turns] == [early.id, late.id]
+
+
+def test_an_assistants_reply_has_less_room_than_a_persons_words():
+    text = "The weather stayed grey over the harbour. " * 400
+    own, reply = turn(1, text), replace(turn(2, text), role="assistant")
+    assert len(show_evidence(view_of([reply])).text) < 0.6 * len(show_evidence(view_of([own])).text)
+
+
+def test_what_is_new_in_this_check_is_marked():
+    old, new = evidence(turn(1, "a")), evidence(turn(2, "b"), iteration=2)
+    first = view_of([old])
+    before = show_evidence(first).text
+    after = show_evidence(replace(view_of([new, old], iteration=2), memo=first.memo)).text
+    assert after == f'{before}\nNew in check 2:\n<item e2, "Mira", Sun 3 March 2024 18:20>\n> b'

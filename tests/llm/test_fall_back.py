@@ -202,3 +202,29 @@ def test_a_bad_reply_is_not_quoted_in_the_reason(path):
     assert "ReplyError" in str(answer.reason)
     assert "secret" not in str(answer.reason)
     assert ReplyError.__name__ in [call.outcome for call in events(answer.trace, "call")]
+
+
+def test_by_default_a_failure_is_raised(path):
+    for options in ({}, {"on_model_error": "raise"}):
+        with evimem.open(path, llm=ScriptedModel([TIMEOUT]), **options) as memory, pytest.raises(ModelTimeout):
+            memory.ask(QUESTION)
+
+
+def test_reading_turns_still_raises(tmp_path):
+    refused = ModelUnavailable("401 from host", retryable=False, status=401)
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=refused), on_model_error="offline") as memory:
+        memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20")
+        with pytest.raises(ModelUnavailable):
+            memory.enrich()
+
+
+def test_an_empty_memory_asks_no_model_and_falls_back_to_nothing(tmp_path):
+    answer = asked(tmp_path / "m.evimem", [])
+    assert (answer.abstained, answer.fell_back) == (True, False)
+
+
+def test_the_offline_judge_has_what_is_left_of_a_budget(path):
+    answer = asked(path, [TIMEOUT], seconds=3600, k=7)
+    first, second = (event.detail["budget"] for event in events(answer.trace, "action") if event.action == "analyse")
+    assert 3000 < second["seconds"] < first["seconds"] == 3600
+    assert (first["k"], second["k"]) == (7, 7)

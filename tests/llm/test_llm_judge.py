@@ -193,3 +193,24 @@ def test_the_papers_pattern_writes_no_query_that_is_never_searched(walks, kind, 
 def separately_asked(memory, replies, question):
     with evimem.open(memory.stats().path, llm=ScriptedModel(replies)) as asked:
         return asked.ask(question)
+
+
+def test_evidence_that_is_not_exact_is_shown_whole_to_the_answerer(talk):
+    replies = [verdict("inferrable", 0.9, requirements=supporting("e1")), draft()]
+    _, (checked, worded) = talk(replies, question="What did Mira see by the mill?")
+    assert items(worded).keys() == items(checked).keys()
+
+
+def test_a_confidence_below_the_threshold_abstains_and_names_it(talk):
+    low = verdict("partial", 0.05, gaps=[gap("attribute", "which")], next_query="x")
+    answer, _ = talk([low, verdict("partial", 0.05, next_query="y"), verdict("partial", 0.05)])
+    assert answer.abstained
+    sure, _ = talk(
+        [
+            verdict("partial", 0.45, next_query="x"),
+            verdict("partial", 0.45, next_query="y"),
+            verdict("partial", 0.45),
+            draft(),
+        ]
+    )
+    assert not sure.abstained

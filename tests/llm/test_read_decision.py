@@ -44,3 +44,15 @@ def test_a_model_adds_only_so_many_requirements():
     view = view_of([SAID], requirements=[f"need {number}" for number in range(7)])
     made = read_decision(json.dumps({**FIELDS, "gaps": gaps}), view, page(SAID))
     assert len(made.verdict.extended) == MOST_REQUIREMENTS - 7
+
+
+@pytest.mark.parametrize("kind", ["attribution", "contradicted", "granularity"])
+def test_what_no_search_closes_becomes_no_requirement(kind):
+    made = decided(gaps=[{"kind": kind, "about": "Mira", "text": "only the year"}])
+    assert (made.verdict.extended, [gap.kind for gap in made.verdict.gaps]) == ((), [kind])
+
+
+def test_a_gap_that_a_requirement_already_leaves_is_not_required_twice():
+    assert (
+        decided(gaps=[{"kind": "attribute", "about": "adoption", "text": "the adoption of it"}]).verdict.extended == ()
+    )

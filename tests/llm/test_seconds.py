@@ -7,7 +7,7 @@ from evimem.flow import run
 from evimem.llm.llm_judge import LLMJudge
 from evimem.loops import answer_question
 from evimem.testing import FakeClock, ScriptedModel
-from tests.statements.conftest import draft, partial
+from tests.statements.conftest import draft, partial, verdict
 
 QUESTION = "When did Mira adopt her puppy?"
 
@@ -45,3 +45,13 @@ def test_a_check_that_takes_too_long_leaves_the_answer_to_the_one_before(talk):
     answer, _ = asked(talk, [partial("heron"), evimem.ModelTimeout("late"), draft()], 20.0, 9.0)
     assert answer.text == "8 March 2024"
     assert [event.reason for event in answer.trace if event.kind == "stop"] == ["time used up"]
+
+
+def test_a_first_check_that_takes_too_long_is_an_error(talk):
+    with pytest.raises(evimem.ModelTimeout):
+        asked(talk, [evimem.ModelTimeout("late")], 20.0, 30.0)
+
+
+def test_without_seconds_a_request_has_no_limit_of_its_own(talk):
+    _, given = asked(talk, [verdict(), draft()], None, 100.0)
+    assert given == [None, None]

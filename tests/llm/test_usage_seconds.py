@@ -72,3 +72,9 @@ def test_the_seconds_take_no_part_in_equality_and_a_replay_has_none(path, clock)
         again = evimem.replay(answer.trace, memory)
     assert again == answer
     assert (answer.usage.seconds, again.usage.seconds) == (4.0, 0.0)
+
+
+@pytest.mark.parametrize("loop", ["iris", "single_pass"])
+def test_an_offline_answer_has_its_seconds_too(path, loop):
+    with evimem.open(path) as memory:
+        assert memory.ask(QUESTION, loop).usage.seconds > 0

@@ -220,3 +220,33 @@ def test_two_speakers_of_one_name_leave_a_report_open(see: See) -> None:
     lines = [("Mira Patel", "I live in Leeds."), ("Mira Jones", "Hello."), ("Tomas", "Mira lives in Paris.")]
     assert given(see("Where does Mira Patel live?", lines)).conflict is None
     assert given(see("Where does Mira Patel live?", [lines[0], lines[2]])).conflict is not None
+
+
+def test_of_one_reporter_the_last_word_counts(see: See) -> None:
+    lines = [("Mira", "I live in Leeds."), ("Tomas", "Mira lives in Paris."), ("Tomas", "Mira lives in Leeds.")]
+    assert given(see(WHERE, lines)).conflict is None
+
+
+def test_every_reporter_is_told(see: See) -> None:
+    lines = [("Mira", "I'm 34."), ("Tomas", "Mira is 41."), ("Ana", "Mira is 29.")]
+    conflict = given(see("How old is Mira?", lines)).conflict
+    assert conflict is not None
+    assert [one.quote for one in conflict.citations] == ["41", "29"]
+
+
+def test_a_report_of_another_thing_of_theirs_is_no_conflict(see: See) -> None:
+    lines = [("Mira", "My cat is called Biscuit."), ("Tomas", "Mira's dog is called Pepper. My cat is called Rex.")]
+    found = given(see("What is Mira's cat called?", lines))
+    assert (found.text, found.conflict) == ("Biscuit", None)
+
+
+def test_who_has_aged_since_is_not_contradicted(ask: Callable[..., evimem.Answer]) -> None:
+    own = ("Mira", "I'm 34.", "2022-03-12")
+    asked = [ask(own, ("Tomas", f"Mira is {age}.", "2024-04-12"), question="How old is Mira?") for age in (36, 41)]
+    assert [len(answer.gaps) for answer in asked] == [0, 1]
+
+
+@pytest.mark.parametrize("said", ["I used to live in Leeds.", "I lived in Leeds in 2019."])
+def test_what_was_so_once_is_no_word_on_what_is_now(see: See, said: str) -> None:
+    assert read(see(WHERE, [("Mira", said)])) is None
+    assert read(see(WHERE, [("Mira", said), ("Tomas", "Mira lives in Paris now.")])) is None, "both are quoted"

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from evimem.errors import ReplyError
 from evimem.openai import OpenAI
 from evimem.openai.wire_format import StreamedCompletion
 from evimem.types.trace import Complete, Message, ToolSpec, ToolUse
@@ -83,3 +84,19 @@ def test_calls_arrive_in_pieces_in_a_stream():
     assert [(use.id, use.name, json.loads(use.arguments)) for use in uses] == [
         ("a", "look", {"of": "y"}), ("b", "look", {"of": "z"}),
     ]  # fmt: skip
+
+
+def test_a_reply_of_calls_that_was_cut_is_refused():
+    with ModelServer({**called(*USES), "finish_reason": "length"}) as server, pytest.raises(ReplyError) as raised:
+        client(server).complete(ASKED)
+    assert raised.value.cut
+
+
+def test_a_role_of_a_loops_own_is_served_by_the_model_for_every_role():
+    with ModelServer() as server:
+        model = OpenAI("small", judge_model="large", base_url=server.url)
+        model.complete(Complete("sum up, please", "", "x", {"type": "object"}))
+        model.complete(Complete("batch", "", "x"))
+    first, second = [received.body for received in server.received]
+    assert (first["model"], second["model"]) == ("small", "small")
+    assert first["response_format"]["json_schema"]["name"] == "sum_up__please"

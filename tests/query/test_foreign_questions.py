@@ -58,3 +58,8 @@ def test_no_word_that_opens_a_question_in_whatever_language_is_a_name(question):
 )
 def test_pronouns_of_a_language_name_user_and_assistant(question, speaker):
     assert speaker in hints(question, ["user", "assistant"], None).names
+
+
+def test_a_name_is_not_found_inside_of_a_longer_word():
+    assert hints("सुनीताजी कब आएँगी?", ["सुनीता"], None).names == ()
+    assert hints("美咲さんはいつ来ますか", ["美咲"], None).names == ("美咲",)

@@ -67,3 +67,8 @@ def test_a_question_for_the_things_of_a_kind_asks_for_several(question):
 )  # fmt: skip
 def test_a_question_for_one_thing_or_a_count_asks_for_one(question):
     assert not asks_for_several(question)
+
+
+def test_a_name_that_is_also_a_word_counts_only_as_a_name():
+    assert named("Will she come in may?", "Will", "May") == ()
+    assert named("What does Will do, and May?", "Will", "May") == ("Will", "May")

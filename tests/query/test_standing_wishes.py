@@ -142,3 +142,9 @@ def test_a_wish_is_one_in_every_language_that_questions_are_read_in(code):
 
 def test_the_languages_of_wishes_are_those_of_questions():
     assert sorted({*ELSEWHERE, "en"}) == sorted(LANGUAGES)
+
+
+def test_a_wish_outside_of_what_is_asked_stays_there(tmp_path):
+    turns = [("user", "Always give me metric units."), ("user", "I ran five miles."), ("assistant", "Well done.")]
+    assert "<wishes>" in asked(tmp_path, turns)
+    assert "<wishes>" not in asked(tmp_path, turns, session="2024-03-02")
