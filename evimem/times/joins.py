@@ -532,10 +532,15 @@ def _part_of(expression: Expression, counted: Expression, amount: Amount, ctx: C
     return Expression(nth.start(), expression.end, meaning)
 
 
+MOST_WEEKS_AHEAD = 3  # that are said so: "three weeks on Friday"
+
+
 def _from_today(expression: Expression, counted: Expression, amount: Amount, ctx: Context) -> Expression | None:
     """Read "a week today", "a fortnight tomorrow", "a week Friday": so many weeks after that day."""
     if amount.unit != "week" or not expression.is_a("day") or ctx.folded[counted.end : expression.start] != " ":
         return None
+    if amount.number.low > MOST_WEEKS_AHEAD:
+        return None  # "she's 38 weeks next Thursday"
     back = ctx.folded.startswith(("last ", "yesterday"), expression.start)
     if not back and (
         ctx.direction(counted.start, expression.end) < 0 or ctx.before("lasting_for", counted.start, BEFORE)
