@@ -8,7 +8,7 @@ what was replied.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import TypeAlias
@@ -22,7 +22,7 @@ from ..types.attempt import without
 from ..types.values import Hit, Turn
 from .find import Recollected, asks
 from .notes import Notes
-from .quoted_lines import Line, line_text
+from .quoted_lines import Line, Part, line_text
 
 CLOSE = 0.95  # of the score of a hit: others that answer as well, of which the newest is tried first, if they have
 SAME = 0.5  # of its words
@@ -38,14 +38,14 @@ COMPARED = 400  # characters of a turn that are compared with others
 LEAST = 10  # tokens of a line: with fewer left, nothing more is tried
 MOST_MISFITS = 8
 NUMBERED = 10  # what a line is counted with: no number of a usual block is longer
-MOST_WISHES, WISH_SHARE, MOST_WISH_TOKENS = 8, 0.16, 300  # standing wishes, and their room
+MOST_FIRST, FIRST_SHARE, MOST_FIRST_TOKENS = 8, 0.16, 300  # standing wishes, and their room; the same of a profile
 
 _Group: TypeAlias = tuple[frozenset[str], Hit, list[Turn]]  # the words of a turn, its hit, and turns alike
 
 
 def compose(
     found: Recollected,
-    wishes: Sequence[Wish],
+    first: Mapping[Part, Sequence[Wish]],
     wanted: Collection[str],
     tokens: int,
     style: Style,
@@ -54,7 +54,8 @@ def compose(
 ) -> tuple[Line, ...]:
     """Return the lines of a block as they were chosen; `wanted` are the terms by which passages are shown."""
     page = _Filling(style, count, frozenset(wanted), tokens, notes)
-    page.add_wishes(wishes[:MOST_WISHES], min(MOST_WISH_TOKENS, int(WISH_SHARE * tokens)))
+    for part, said in first.items():
+        page.add_first(part, said[:MOST_FIRST], min(MOST_FIRST_TOKENS, int(FIRST_SHARE * tokens)))
     groups = _newest_first(_told_apart(found.hits))
     repeated = {turn.id for _, hit, alike in groups if alike for turn in (hit.turn, *alike)}  # shown once, in its place
     for _, hit, alike in _own_word_first(groups):
@@ -138,17 +139,17 @@ class _Filling:
         self._left = tokens - count(fenced(()))
         self._misfits = 0
         self._shown: set[str] = set()
-        self._of: dict[tuple[bool, date, int], Line] = {}  # a line of each day and of each hour
+        self._of: dict[tuple[str, date, int], Line] = {}  # a line of each day and of each hour
 
     @property
     def is_full(self) -> bool:
         return self._left < LEAST or self._misfits >= MOST_MISFITS
 
-    def add_wishes(self, wishes: Sequence[Wish], room: int) -> None:
-        """Take the wishes that fit into a room of their own."""
+    def add_first(self, part: Part, said: Iterable[Wish], room: int) -> None:
+        """Take what stands before the hits, as far as it fits into a room of its own."""
         least = self._left - room
-        for wish in wishes:
-            self._take(Line(wish.turn, wish.text, is_wish=True), least)
+        for one in said:
+            self._take(Line(one.turn, one.text, part=part), least)
 
     def add(self, hit: Hit, alike: Sequence[Turn], reply: Turn | None) -> None:
         """Take a hit for all turns that are alike, shorter where it does not fit otherwise, and the reply to it."""

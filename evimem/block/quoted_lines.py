@@ -13,14 +13,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from html import escape as escape_xml
+from typing import Literal
 
 from ..llm.shown_words import escape, escape_attribute
-from ..text.memory_fence import QUOTED, WISHES, WORKED_OUT, fenced, numbered
+from ..text.memory_fence import PROFILE, QUOTED, WISHES, WORKED_OUT, fenced, numbered
 from ..types.answer import Style
 from ..types.values import Turn
 
 _IN_A_HEAD = re.compile(r"[\[\]:,]+")
 _BREAKS = re.compile(r"[^\S\n]*\n\s*")
+
+
+Part = Literal["wish", "profile", ""]
+PARTS: tuple[Part, ...] = ("wish", "profile", "")  # of a block, in their order
+HEADINGS = {"wish": WISHES, "profile": PROFILE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +38,21 @@ class Line:
     worked_out: tuple[str, ...] = ()
     times: int = 1
     last: datetime | None = None
-    is_wish: bool = False
+    part: Part = ""
 
     @property
-    def day(self) -> tuple[bool, date, int]:
+    def day(self) -> tuple[str, date, int]:
         """Its day, in its part of the block."""
-        return self.is_wish, self.turn.time.date(), -1
+        return self.part, self.turn.time.date(), -1
 
     @property
-    def hour(self) -> tuple[bool, date, int]:
+    def hour(self) -> tuple[str, date, int]:
         """Its hour, in its part of the block."""
-        return self.is_wish, self.turn.time.date(), self.turn.time.hour
+        return self.part, self.turn.time.date(), self.turn.time.hour
 
 
 def block_text(lines: Sequence[Line], style: Style) -> str:
-    """Return lines as a block: standing wishes first, each part in the order given; empty for no line."""
+    """Return lines as a block: standing wishes, a profile, the rest, each in the order given; empty for no line."""
     return fenced(written(lines, style)) if lines else ""
 
 
@@ -58,7 +64,8 @@ def written(lines: Sequence[Line], style: Style) -> Iterator[str]:
 
 def line_text(number: int, line: Line, above: Line | None, style: Style) -> str:
     """Return a line below another, under a heading where it is the first standing wish."""
-    heading = f"{WISHES}\n" if line.is_wish and style == "plain" and (above is None or not above.is_wish) else ""
+    begins = line.part and style == "plain" and (above is None or above.part != line.part)
+    heading = f"{HEADINGS[line.part]}\n" if begins else ""
     return heading + _WRITERS[style](number, line, above)
 
 
@@ -78,7 +85,7 @@ def _since(line: Line, above: Line | None) -> str:
 
 def _xml(number: int, line: Line, above: Line | None) -> str:
     added = "".join(f"<note>{escape_xml(note)}</note>" for note in notes(line))
-    kind = ' kind="wish"' if line.is_wish else ""
+    kind = f' kind="{line.part}"' if line.part else ""
     said = escape_xml(escape(line.said))
     head = (
         f'<turn n="{number}" speaker="{escape_xml(speaker(line.turn))}" time="{line.turn.time:%Y-%m-%dT%H:%M}"{kind}>'
@@ -90,7 +97,7 @@ def _json(number: int, line: Line, above: Line | None) -> str:
     row: dict[str, object] = {"n": number, "speaker": speaker(line.turn), "time": f"{line.turn.time:%Y-%m-%dT%H:%M}"}
     row |= {"text": "\n".join(_lines_of(escape(line.said)))}
     row |= {"notes": list(notes(line))} if (line.worked_out or line.times > 1) else {}
-    row |= {"kind": "wish"} if line.is_wish else {}
+    row |= {"kind": line.part} if line.part else {}
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from ..embedding.token_bound import token_bound
 from ..flow import Flow
 from ..protocols import Store
-from ..query.find_turns import wishes_on
+from ..query.find_turns import Wish, wishes_on
 from ..types.answer import Block, BlockForm
 from ..types.attempt import without
 from ..types.stored import Scope
@@ -19,7 +19,9 @@ from .find import Recalled, find_for
 from .gate import fitted, relevance
 from .notes import FactReader, Notes
 from .question import Asked
-from .quoted_lines import Line, block_text
+from .quoted_lines import PARTS, Line, Part, block_text
+
+Profile = Callable[[Collection[str]], Sequence[Wish]]  # what was said of people, the newest first
 
 
 def write_block(  # noqa: PLR0913, PLR0917 - what a block is made from
@@ -31,6 +33,7 @@ def write_block(  # noqa: PLR0913, PLR0917 - what a block is made from
     asked_at: datetime | None,
     exclude: Collection[str],
     scope: Scope,
+    profile: Profile | None = None,
 ) -> Flow[Block]:
     """Search once for a message, and write what helps to reply to it within the tokens of a form."""
     found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope)
@@ -42,9 +45,10 @@ def write_block(  # noqa: PLR0913, PLR0917 - what a block is made from
     if form.gate and relevant < fitted().least:
         return Block("", (), 0, relevant)
     count = form.count or token_bound
-    wishes = wishes_on(store, found.query, found.speakers)
+    first: dict[Part, Sequence[Wish]] = {"wish": wishes_on(store, found.query, found.speakers)}
+    first |= {"profile": profile(found.hinted.names)} if profile else {}
     notes = Notes(facts, found.hits, found.date_order)
-    lines = compose(found, wishes, terms_in(asked.searched), form.tokens, form.style, count, notes)
+    lines = compose(found, first, terms_in(asked.searched), form.tokens, form.style, count, notes)
     lines = _in_dialogue_order(store, lines)
     text = block_text(lines, form.style)
     while (taken := count(text) if text else 0) > form.tokens:  # not met so far: the tokens of lines add up
@@ -58,4 +62,4 @@ def _in_dialogue_order(store: Store, lines: Sequence[Line]) -> tuple[Line, ...]:
     minutes = Counter(line.turn.time.replace(second=0, microsecond=0) for line in lines)
     alike = [line.turn.id for line in lines if minutes[line.turn.time.replace(second=0, microsecond=0)] > 1]
     places = {turn_id: place for place, turn_id in enumerate(store.order(alike) if alike else ())}
-    return tuple(sorted(lines, key=lambda line: (not line.is_wish, line.turn.time, places.get(line.turn.id, 0))))
+    return tuple(sorted(lines, key=lambda line: (PARTS.index(line.part), line.turn.time, places.get(line.turn.id, 0))))

@@ -112,12 +112,14 @@ def checked_question(value: str | Iterable[Mapping[str, Any]]) -> Asked:
     return read_messages(messages, asked) if messages else Asked(asked)
 
 
-def checked_form(tokens: int, style: Style, count: CountTokens | None, *, gate: bool, check: bool) -> BlockForm:
+def checked_form(
+    tokens: int, style: Style, count: CountTokens | None, *, gate: bool, check: bool, profile: bool
+) -> BlockForm:
     """Return the form of a block. Raise InvalidQuery for an argument that is not as `Memory.block` describes it."""
     most, written = checked_count("tokens", tokens), checked_choice("style", style, get_args(Style))
     if count is not None and not callable(count):
         raise InvalidQuery(f"count is {shown(count)}; expected a function that returns the tokens of a text, or None")
-    return BlockForm(most, written, bool(gate), bool(check), None if count is None else _counting(count))
+    return BlockForm(most, written, bool(gate), bool(check), None if count is None else _counting(count), bool(profile))
 
 
 def _counting(count: CountTokens) -> CountTokens:

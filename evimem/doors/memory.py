@@ -398,6 +398,7 @@ class Memory:
         count: CountTokens | None = None,
         gate: bool = True,
         check: bool = False,
+        profile: bool = False,
         session: str | None = None,
         speaker: str | None = None,
         role: str | None = None,
@@ -432,6 +433,8 @@ class Memory:
                 in common use.
             gate: Whether the block may be empty because nothing is worth recalling; `Block.relevance` is its number.
             check: Whether to judge the evidence: sets `tier`, `confidence` and `missing`.
+            profile: Whether what the people in question said of themselves comes first, in their words: the statements
+                of what `facts(about=..., current=True)` holds. The first call reads the facts of turns that wait.
             session: Quote turns of this session only; this and the next three are hard filters.
             speaker: Turns of this speaker only, spelled as stored.
             role: Turns of this role only.
@@ -445,7 +448,7 @@ class Memory:
                 described for `search`, or `exclude` is a string.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
-        form = checked_form(tokens, style, count, gate=gate, check=check)
+        form = checked_form(tokens, style, count, gate=gate, check=check, profile=profile)
         within = scope_of(session, speaker, role, where)
         return self._run(self._core.block(question_or_messages, form, asked_at, exclude, within))
 

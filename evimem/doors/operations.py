@@ -26,7 +26,18 @@ from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, St
 from ..flow import Flow, Pause
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
-from ..query.find_turns import EACH, OVERS, Filters, Over, asked_for, check_clock, interval, joined, turns_stating
+from ..query.find_turns import (
+    EACH,
+    OVERS,
+    Filters,
+    Over,
+    Wish,
+    asked_for,
+    check_clock,
+    interval,
+    joined,
+    turns_stating,
+)
 from ..raw import AS_GIVEN, LocalTimes
 from ..store.keeper import Keeper
 from ..store.queue import PAGE
@@ -393,7 +404,10 @@ class Core:
     ) -> Flow[Block]:
         today = asked_at()
         facts = FactReader(self._stored, self._unread)
-        block = yield from write_block(self.store, self._found, facts, asked, form, today, exclude, scope)
+        if form.profile:
+            yield from self._caught_up()
+        known = partial(self._profile, exclude, scope) if form.profile else None
+        block = yield from write_block(self.store, self._found, facts, asked, form, today, exclude, scope, known)
         if not form.check:
             return block
         from ..calibration.apply_calibration import calibrated_offline
@@ -404,6 +418,20 @@ class Core:
         judge = calibrated_offline(self.store, self.offline, self.embedder.name)
         found = yield from judged(Task(asked.text, judge, self.store, today, exclude=exclude, scope=scope))
         return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
+
+    def _profile(self, exclude: frozenset[str], scope: Scope, names: Collection[str]) -> tuple[Wish, ...]:
+        """Return the words that state the current facts of a profile of people, the newest first."""
+        facts = [fact for name in names for fact in self._facts(None, name, current=True) if fact.kind != "image"]
+        turns = {turn.id: turn for turn in self.store.find([fact.turn_id for fact in facts]) if turn}
+        said = [(turns[fact.turn_id], fact.span) for fact in facts if fact.turn_id in turns]
+        said = [
+            (turn, span) for turn, span in said if not any(turn == one and _within(span, whole) for one, whole in said)
+        ]
+        return tuple(
+            Wish(turn, turn.text[slice(*span)])
+            for turn, span in dict.fromkeys(said)
+            if turn.id not in exclude and scope.admits(turn)
+        )
 
     def calibration_target(self) -> CalibrationTarget:
         """Return the judge of this memory with the names of its model and embedder."""
@@ -844,3 +872,8 @@ def needed(model: Any) -> Any:
 def workers_for(model: Any) -> int:
     """Return how many requests to make at once: as many as the model takes, so that none waits within its deadline."""
     return max(1, min(WORKERS, getattr(model, "concurrency", WORKERS)))
+
+
+def _within(span: tuple[int, int], whole: tuple[int, int]) -> bool:
+    """Return whether a range is a part of another."""
+    return span != whole and whole[0] <= span[0] and span[1] <= whole[1]

@@ -56,6 +56,7 @@ class BlockForm:
     gate: bool = True
     check: bool = False
     count: CountTokens | None = None
+    profile: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)

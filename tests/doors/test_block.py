@@ -13,7 +13,7 @@ import evimem
 from evimem import InvalidQuery, Tier, Turn
 from evimem.embedding.token_bound import token_bound
 from evimem.testing import ScriptedModel
-from evimem.text.memory_fence import CLOSE, NOTE, OPEN, WISHES, without_blocks
+from evimem.text.memory_fence import CLOSE, NOTE, OPEN, PROFILE, WISHES, without_blocks
 from tests.sizes import REDUCED
 
 NOON = datetime(2024, 3, 12, 12)
@@ -188,6 +188,30 @@ def test_a_standing_wish_stands_first_under_its_heading(memory):
     memory.add("user", "I ran five miles from Leeds.", time=NOON + timedelta(days=2))
     lines = memory.block("How far did I run?").text.splitlines()
     assert lines[2:4] == [WISHES, "[1] user, Tue 12 Mar 2024 12:00: Always give me distances in kilometres."]
+
+
+TOLD = ("I live in Leeds.", "I moved to Porto.", "My sister Ruth plays viola. What a week!", "The bus was late.")
+
+
+def test_a_profile_comes_first_in_the_words_of_those_in_question(memory):
+    for day, said in enumerate(TOLD):
+        memory.add("user", said, time=NOON + timedelta(days=day), id=f"t{day}")
+    asked = "Where should I have dinner tonight?"
+    block = memory.block(asked, gate=False, profile=True)
+    lines = block.text.splitlines()
+    assert lines[2:5] == [
+        PROFILE,
+        "[1] user, Wed 13 Mar 2024 12:00: I moved to Porto",
+        "[2] user, Thu 14 Mar 2024 12:00: My sister Ruth plays viola",
+    ]
+    assert (
+        json.loads(memory.block(asked, gate=False, profile=True, style="json").text.splitlines()[2])["kind"]
+        == "profile"
+    )
+    assert without_blocks(block.text) == ""
+    assert PROFILE not in memory.block(asked, gate=False).text
+    assert "Porto" not in memory.block(asked, gate=False, profile=True, exclude=["t1"]).text
+    assert memory.block("Thanks!", profile=True).text == ""
 
 
 def test_a_system_prompt_is_never_quoted(memory):
