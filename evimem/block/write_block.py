@@ -46,7 +46,9 @@ def write_block(  # noqa: PLR0913, PLR0917 - what a block is made from
         return Block("", (), 0, relevant)
     count = form.count or token_bound
     first: dict[Part, Sequence[Wish]] = {"wish": wishes_on(store, found.query, found.speakers)}
-    first |= {"profile": profile(found.hinted.names)} if profile else {}
+    if profile:
+        known = profile(found.hinted.names)
+        first["profile"] = [one for one in known if not asked.holds(one.turn.text)]
     notes = Notes(facts, found.hits, found.date_order)
     lines = compose(found, first, terms_in(asked.searched), form.tokens, form.style, count, notes)
     lines = _in_dialogue_order(store, lines)

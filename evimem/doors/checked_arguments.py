@@ -22,7 +22,8 @@ from ..types.trace import Event, Found, Trace
 from ..types.values import Where
 
 T = TypeVar("T")
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")  # of whatever service
+# of whatever service; as a path it has lost a slash
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|postgres(?:ql)?:(?:/|$)")
 MOST_DIMENSIONS = 2**17  # of a vector: sums of products of its quantized values stay below 2**31
 Progress = Callable[[int], None]
 OnEvent = Callable[[Event], None]
@@ -33,8 +34,7 @@ def checked_path(name: str, value: str | PathLike[str]) -> Path:
     try:
         path = Path(value)
         os.fsencode(path)
-        lost_a_slash = path.parts[:1] in {("postgresql:",), ("postgres:",)}
-        is_address = lost_a_slash or (isinstance(value, str) and _ADDRESS.match(value))
+        is_address = _ADDRESS.match(os.fspath(value))
     except (TypeError, UnicodeEncodeError) as error:
         raise InvalidQuery(f"{name} is {shown(value)}; expected a path, as a string or a Path") from error
     if is_address:  # not shown: it may hold a password

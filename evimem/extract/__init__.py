@@ -1,7 +1,8 @@
 """Facts from turns by rule or by a spaCy parse; classes of predicates, and which facts replace others."""
 
 import typing as _typing
-from importlib import import_module as _import_module
+
+from ..types.lazy_names import lazily as _lazily
 
 if _typing.TYPE_CHECKING:
     from .fact_text import fact_id as fact_id
@@ -35,12 +36,7 @@ _LAZY = {  # imported at first use: a search needs own sentences only, and none 
 }
 
 
-def __getattr__(name: str) -> _typing.Any:
-    module = _LAZY.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(_import_module(f".{module}", __name__), name)
-    return value
+__getattr__ = _lazily(__name__, _LAZY)
 
 
 def __dir__() -> list[str]:

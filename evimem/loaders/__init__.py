@@ -1,7 +1,8 @@
 """Read conversations from files. A loader takes a path and yields turns; for a bad item it names place and reason."""
 
 import typing as _typing
-from importlib import import_module as _import_module
+
+from ..types.lazy_names import lazily as _lazily
 
 if _typing.TYPE_CHECKING:
     from .chat_exports import read_chatgpt as read_chatgpt
@@ -49,12 +50,7 @@ _LAZY = {  # imported at first use: a chat reads messages only, and no exports o
 }
 
 
-def __getattr__(name: str) -> _typing.Any:
-    module = _LAZY.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(_import_module(f".{module}", __name__), name)
-    return value
+__getattr__ = _lazily(__name__, _LAZY)
 
 
 def __dir__() -> list[str]:

@@ -380,13 +380,19 @@ def rest_of(expression: Expression, _: Match, ctx: Context) -> Meaning | None:
 
 
 def open_since(expression: Expression, _: Match, ctx: Context) -> Meaning | None:
-    """Read "since 2016": from then until now; a year or weekday that is ambiguous is the past one."""
+    """Read "since 2016": from then until now; of a year, weekday or day of the month that is ambiguous the last one."""
     base = expression.interval
     if base is not None and base.start >= ctx.now:
         if expression.meaning.yearly is not None:
             base = expression.meaning.yearly(base.start.year - 1)
         elif expression.meaning.kind == "weekday":
             base = calendar.day(base.start - WEEK)
+        else:
+            base = max(
+                (day for day in expression.meaning.choices if day.start < ctx.now),
+                key=lambda day: day.start,
+                default=base,
+            )
     since = calendar.span(base.start, ctx.now) if base else None
     return Meaning(since) if since else None
 

@@ -753,7 +753,6 @@ def bare_number(match: Match, ctx: Context) -> Meaning | None:
     weak = not led or not ctx.complete(end)
     # "My exam's the 27th and I've read nothing": what is said of a day in the present is true of it.
     direction = PRESENT if lead in ("is", "'s") else ctx.direction(start, end) or PRESENT
-    direction = BACK if lead == "since" else direction
     coming = next((day for day in choices if day.start >= ctx.today - JUST_OVER), None)
     reading = coming if direction == PRESENT else nearest_of(choices, ctx.today, direction)
     return Meaning(reading, weak=weak, choices=tuple(choices), number=_day_number(word, ctx))

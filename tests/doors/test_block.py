@@ -212,6 +212,8 @@ def test_a_profile_comes_first_in_the_words_of_those_in_question(memory):
     assert PROFILE not in memory.block(asked, gate=False).text
     assert "Porto" not in memory.block(asked, gate=False, profile=True, exclude=["t1"]).text
     assert memory.block("Thanks!", profile=True).text == ""
+    held = [{"role": "user", "content": TOLD[1]}, {"role": "user", "content": asked}]
+    assert "Porto" not in memory.block(held, gate=False, profile=True).text
 
 
 def test_a_system_prompt_is_never_quoted(memory):
