@@ -61,7 +61,9 @@ def _compiled(*patterns: str) -> re.Pattern[str]:
 
 _NEWEST = _compiled(*ENGLISH.words("quotations.newest"))
 _OF_ASSISTANT = _compiled(*ENGLISH.words("quotations.of_assistant"))
-_NEWS, _ENDS = (frozenset(map(stem, ENGLISH.words(name))) for name in ("quotations.news", "quotations.ends"))
+_NEWS, _DENIALS, _ENDS = (
+    frozenset(map(stem, ENGLISH.words(name))) for name in ("quotations.news", "quotations.denials", "quotations.ends")
+)
 _ASKED = {form: _compiled(*patterns) for form, patterns in ENGLISH.lists("quotations.asked").items()}
 _VALUE = {form: _compiled(*patterns) for form, patterns in ENGLISH.lists("quotations.value").items()}
 _LIKE = {
@@ -243,10 +245,10 @@ def unsettled(view: View, short: ShortAnswer) -> tuple[Extract, ...]:
         if is_assistant(turn) or (turn.speaker != ordered[first].speaker and value.isdisjoint(said)):
             return False
         if row is not None and row.changes is not None and row.changes.search(turn.text):
-            return not value <= said
+            return not (value <= said and _DENIALS.isdisjoint(said))
         if about.isdisjoint(said) and scores.get(turn.id, 0.0) < _NEAR * scores.get(ordered[first].id, 1.0):
             return False
-        return not _ENDS.isdisjoint(said) or not (value <= said or _NEWS.isdisjoint(said))
+        return not said.isdisjoint(_ENDS | _DENIALS) or not (value <= said or _NEWS.isdisjoint(said))
 
     later = list(islice(filter(may_change, reversed(ordered[first + 1 :])), _LATER))
     since = {turn.id for turn in later}

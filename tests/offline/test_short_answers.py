@@ -180,6 +180,7 @@ def test_an_own_detail_outranks_a_report(see: See, own: str, report: str, questi
         ("I live in Leeds.", "We've finally moved, York is home now.", WHERE_I),
         ("My phone number is 07700 900123.", "New phone! Use 07700 900456.", "What is my phone number?"),
         ("My locker code is 4417.", "They changed the locker code, ask at the desk.", "What is my locker code?"),
+        ("I'm allergic to nuts.", "I am not allergic to nuts anymore!", "What am I allergic to?"),
         ("My therapist is called Joan.", "I stopped seeing Joan.", "Who is my therapist?"),
         ("My exam is on 5 May 2025.", "The exam got cancelled!", "When is my exam?"),
     ],
