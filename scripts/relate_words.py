@@ -6,7 +6,7 @@ import numpy as np
 
 from evimem.db.atomic_files import replace_with
 from evimem.embedding.static_embedder import SHIPPED, WordPiece, read_artifact
-from evimem.index.related_words import TABLE, relate
+from evimem.index.prepared_query import TABLE, relate
 
 
 def main() -> None:

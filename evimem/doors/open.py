@@ -28,8 +28,8 @@ from .places import Users
 from .watching import Observer
 
 if TYPE_CHECKING:
+    from ..judging.evidence import Ablation
     from ..judging.judge import Judge
-    from ..judging.variant import Ablation
     from ..llm.llm_judge import LLMJudge
     from ..loops.task import Loop
     from .async_memory import AsyncMemory

@@ -11,11 +11,8 @@ from .. import errors
 from ..calibration.apply_calibration import calibrated_offline
 from ..errors import ModelError, TraceMismatch, shown
 from ..flow import Effect, Flow, run
-from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
-from ..judging.exploring import Explored, Move
-from ..judging.judge import Judge
-from ..judging.reading import Chosen, Considered, Round
+from ..judging.judge import Chosen, Considered, Decided, Explored, Judge, Move, Round, Stage
 from ..llm.llm_judge import LLMJudge
 from ..loops import LOOPS, answer_question, fall_back
 from ..loops.task import Loop

@@ -15,12 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DimensionMismatch
-from .columns import Column, DerivedColumn, StoredColumn, new_columns, stored_table
-from .dialogue_order import NONE, Dialogue
-from .dialogue_smoothing import Smoothing
-from .document import Document
-from .passages import Span, passage
-from .postings import NO_POSTING, Posting, Postings, RecentPostings, TailPostings, joined
+from .columns import (
+    NO_POSTING,
+    Column,
+    DerivedColumn,
+    Posting,
+    Postings,
+    RecentPostings,
+    StoredColumn,
+    TailPostings,
+    joined,
+    new_columns,
+    stored_table,
+)
+from .dialogue import NONE, Dialogue, Smoothing
+from .document import Document, Span, passage
 from .sketches import Sketches, StoredVectors
 
 NEVER = np.iinfo(np.int64).min  # the event time of a turn whose facts have none

@@ -1,20 +1,294 @@
-"""The best turns for a query, each by its best passage: candidates first, then the full score on them only."""
+"""The best turns for a query, each by its best passage: candidates first, then the full score on them only.
+
+A score is the sum of named parts:
+words, related   BM25 over what a passage and its neighbours say (Robertson and Zaragoza 2009)
+meaning          the cosine of the query with the passage's vector, smoothed over its neighbours
+asks, brief, speaker, date, when, passages, user, rule   priors that need no neighbours
+
+Everything is elementwise or an exact sum of whole numbers, so that a row's score does not depend on which others are
+scored with it, and a rebuilt memory ranks to the bit as the one it was built from.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..protocols import VectorIndex
-from .corpus import NEVER, SYSTEM, Corpus, Interval
-from .dialogue_order import NONE
-from .dialogue_smoothing import around, decay, distinct
-from .prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, prepare
-from .scoring import Scored, best_of_each, first_of_each, largest, score
+from .corpus import NEVER, ROLES, SYSTEM, Corpus, Interval
+from .dialogue import NONE, Neighbourhood, around, decay, distinct
+from .document import MOST
+from .prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, prepare
 from .weights import WEIGHTS, Weights
+
+DAY = 86_400_000_000  # microseconds
+USER = ROLES.index("user")
+_ASKED_BITS = 32  # counts are summed as stated + asked << _ASKED_BITS
+_STATED = (1 << _ASKED_BITS) - 1
+_SLICE = 512  # rows whose smoothed vectors are made at once: what a core's cache holds
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Rows with their parts; `total` is the parts summed in their order."""
+
+    positions: NDArray[np.int32]
+    parts: dict[str, Scores]
+    neighbours: Neighbourhood
+
+    @property
+    def total(self) -> Scores:
+        total: Scores = np.zeros(len(self.positions))
+        for part in self.parts.values():
+            total = np.add(total, part)
+        return total
+
+
+def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | None = None, k: int = 0) -> Scored:
+    """Return the parts of the scores of rows: of all of them, or of the `most` promising ones.
+
+    A cheap estimate says which are promising. They are rows of at least `k` turns, if there are so many.
+    """
+    corpus, weights = prepared.corpus, prepared.weights
+    corpus.smoothing.follow(corpus.dialogue, len(corpus), weights, most_asking(corpus, weights))
+    near = corpus.smoothing.neighbourhood(corpus, positions, weights)
+    asking = still_asking(corpus, near.places, weights)
+    words, others = lexical(prepared, near, asking), priors(prepared, positions, asking[near.rows[0]])
+    if most is not None and len(positions) > most:
+        estimates = np.sum(
+            [*words.values(), *others.values(), weights.meaning * nearest_cosines(prepared, near)], axis=0
+        )
+        chosen = largest(estimates, most)
+        if len(first_of_each(corpus.turn[np.sort(positions[chosen])])) < k:  # few turns, with many passages each
+            best = best_of_each(corpus.turn[positions], estimates)
+            chosen = np.append(chosen, best[largest(estimates[best], k)])
+        chosen = np.unique(chosen)
+        positions, near = positions[chosen], near.take(chosen)
+        words, others = ({name: part[chosen] for name, part in parts.items()} for parts in (words, others))
+        asking = still_asking(corpus, near.places, weights)
+    meaning = weights.meaning * cosines(prepared, near, asking)
+    return Scored(positions, {**words, "meaning": meaning, **others}, near)
+
+
+def largest(values: NDArray[np.floating[Any]], most: int) -> NDArray[np.intp]:
+    """Return where the largest values are, in no order; of equal ones at the edge, the first."""
+    if len(values) <= most:
+        return np.arange(len(values))
+    least = np.partition(values, len(values) - most)[len(values) - most]  # far faster than argpartition
+    above, edge = np.flatnonzero(values > least), np.flatnonzero(values == least)
+    return np.concatenate([above, edge[: most - len(above)]])
+
+
+def first_of_each(turns: NDArray[np.int32]) -> NDArray[np.intp]:
+    """Return where the rows of each turn begin; the numbers of turns are ascending."""
+    return np.flatnonzero(np.diff(turns, prepend=-1))
+
+
+def best_of_each(turns: NDArray[np.int32], values: Scores) -> NDArray[np.intp]:
+    """Return where the best row of each turn is, its first one where several are; a turn's rows lie together."""
+    starts = first_of_each(turns)
+    if len(starts) == len(turns):
+        return starts
+    best = np.maximum.reduceat(values, starts)
+    reaching = np.flatnonzero(values == np.repeat(best, np.diff(starts, append=len(turns))))
+    return reaching[first_of_each(turns[reaching])]
+
+
+def priors(prepared: PreparedQuery, positions: NDArray[np.int32], asking: Scores) -> dict[str, Scores]:
+    """Return the parts that need no neighbours; `asking` is `still_asking` of the rows."""
+    query, corpus, weights = prepared.query, prepared.corpus, prepared.weights
+    asks = corpus.asks[positions].astype(np.float64) * asking
+    told = corpus.length[positions] * (1 - asks)
+    parts: dict[str, Scores] = {
+        "asks": -weights.asks * asks,
+        "brief": -weights.brief * (1 - np.minimum(1.0, told / weights.full)),
+    }
+    if weights.tickets:
+        # The best of many passages is better by chance alone: a correction for multiple comparisons.
+        parts["passages"] = -weights.tickets * logarithms()[corpus.parts[positions]]
+    if corpus.has_assistant:
+        if len(query.names) != 1:
+            parts["user"] = weights.user * (corpus.role[positions] == USER)
+        if not query.recalls:
+            parts["rule"] = weights.rule * corpus.rules[positions].astype(np.float64)
+    if len(query.names) == 1:
+        (name,) = query.names
+        parts["speaker"] = speaker_weight(query, corpus, weights) * (corpus.speaker[positions] == name)
+    if query.times:
+        parts["date"] = weights.date * _closeness(prepared, positions)
+    if query.when:
+        parts["when"] = weights.when * corpus.temporal[positions].astype(np.float64)
+    return parts
+
+
+def still_asking(corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Scores:
+    """Return what share of the stems in questions counts as asking: few of a long question do, the rest tells."""
+    asking = np.rint(corpus.asks[positions].astype(np.float64) * corpus.length[positions])
+    share: Scores = np.minimum(1.0, most_asking(corpus, weights) / np.maximum(asking, 1.0))
+    return share
+
+
+def most_asking(corpus: Corpus, weights: Weights) -> float:
+    """Return how many stems of a row count as asking at most."""
+    return weights.questions_to_assistant if corpus.has_assistant else weights.questions
+
+
+@lru_cache(maxsize=1)
+def logarithms() -> Scores:
+    """Return the logarithms of 0 to MOST + 1 passages (0 for none): numpy's may differ with the length of an array."""
+    return np.array([0.0, *(math.log(count) for count in range(1, MOST + 2))])
+
+
+def speaker_weight(query: IndexQuery, corpus: Corpus, weights: Weights) -> float:
+    """Return the weight of a row by the one speaker that a query names.
+
+    It is more for the one who says less in an unequal pair: an assistant's long replies repeat what a user said, and
+    would outrank the user's few words. It is more where several things are asked for: people tell what they read, play
+    or visit in many turns of their own, and the other person asks about it in as many.
+    """
+    (speaker,) = query.names
+    wordiness = min(weights.laconic, max(1.0, math.sqrt(1 / corpus.verbosity(speaker))))
+    return weights.speaker * wordiness * (weights.several if query.several else 1.0)
+
+
+def _closeness(prepared: PreparedQuery, positions: NDArray[np.int32]) -> Scores:
+    """Return 1 for a turn said in a time asked about, or whose facts happen in it, and less the further away."""
+    corpus, times, days = prepared.corpus, prepared.query.times, prepared.weights.days
+    said = corpus.time[positions]
+    has_event = corpus.event_start[positions] != NEVER
+    start, end = corpus.event_start[positions], corpus.event_end[positions]
+    best = np.zeros(len(positions))
+    for first, last in times:
+        away = _days(said, said + 1, first, last)
+        away = np.where(has_event, np.minimum(away, _days(start, end, first, last)), away)
+        best = np.maximum(best, 1 / (1 + np.square(away / days)))
+    return best
+
+
+def _days(start: NDArray[np.int64], end: NDArray[np.int64], first: int, last: int) -> Scores:
+    """Return how far two half-open intervals are apart; 0 where they meet."""
+    gap: Scores = np.maximum(np.maximum(first - end, start - last), 0) / DAY
+    return gap
+
+
+def lexical(prepared: PreparedQuery, near: Neighbourhood, still_asking: Scores) -> dict[str, Scores]:
+    """Return the parts `words` and `related`: related words count as fewer of the term they stand for."""
+    weights = prepared.weights
+    asked = weights.asking * near.shares + weights.answering * near.answers
+    counting = _Counting(near, still_asking, asked)
+    room = _length_norm(prepared, near, still_asking, asked)
+    sums = {"words": np.zeros(len(room)), "related": np.zeros(len(room))}
+    for term in prepared.terms:
+        own = counting.frequency([RelatedTerm(term.posting, UNIT)])
+        words = _saturated(own, room)
+        sums["words"] = sums["words"] + term.weight * words
+        if term.related:
+            whole = own + counting.frequency(term.related)
+            sums["related"] = sums["related"] + term.weight * (_saturated(whole, room) - words)
+    scale = weights.words / prepared.total if prepared.total else 0.0
+    return {name: scale * part for name, part in sums.items()}
+
+
+class _Counting:
+    """Counts terms in turns with their neighbours' shares."""
+
+    def __init__(self, near: Neighbourhood, still_asking: Scores, asked: Scores) -> None:
+        self._near = near
+        self._still_asking = still_asking
+        self._asked = asked
+
+    def frequency(self, members: Sequence[RelatedTerm]) -> Scores:
+        """Return how often the rows have a term that these members stand for."""
+        counts = np.zeros(len(self._near.places) + 1, np.int64)
+        for member in members:
+            slots = self._near.slots[member.posting.positions]
+            here = np.flatnonzero(slots)  # few: the other rows are not scored
+            found = member.posting.counts[here].astype(np.int64)
+            counts[slots[here]] += member.share * ((found & 0xFF) + ((found >> 8) << _ASKED_BITS))
+        asked = (counts[1:] >> _ASKED_BITS).astype(np.float64)
+        asking = asked * self._still_asking
+        telling = (counts[1:] & _STATED) + (asked - asking)
+        rows = self._near.rows
+        return added(self._near.shares * telling[rows] + self._asked * asking[rows]) / UNIT
+
+
+def _length_norm(prepared: PreparedQuery, near: Neighbourhood, still_asking: Scores, asked: Scores) -> Scores:
+    """Return BM25's length norm: k1 for a passage of average length with average neighbours.
+
+    `asked` is how much of the stems in questions counts, by neighbour.
+    """
+    corpus, weights = prepared.corpus, prepared.weights
+    lengths = corpus.length[near.places]
+    stated = lengths * (1 - corpus.asks[near.places].astype(np.float64) * still_asking)
+    asking = lengths - stated
+    length, whole = added(near.shares * stated[near.rows] + asked * asking[near.rows]), added(near.shares)
+    average = corpus.words / corpus.rows if corpus.words else 1.0
+    room: Scores = weights.k1 * (1 - weights.b + weights.b * length / (average * whole))
+    return room
+
+
+def added(lines: Scores) -> Scores:
+    """Return the lines added from the first on; numpy's own sum takes an order that depends on how they lie."""
+    total: Scores = lines[0].copy()
+    for line in lines[1:]:
+        total += line
+    return total
+
+
+def _saturated(frequency: Scores, room: Scores) -> Scores:
+    """Return BM25's share of a term: 1 where a passage has nothing else."""
+    share: Scores = frequency / (frequency + room)
+    return share
+
+
+def cosines(prepared: PreparedQuery, near: Neighbourhood, asking: Scores) -> Scores:
+    """Return the cosine of the question with each row's smoothed vector; 0 where either has none."""
+    corpus, weights = prepared.corpus, prepared.weights
+    if prepared.direction is None or prepared.projections is None or not near.positions.size:
+        return np.zeros(near.positions.shape[1])
+    dots = prepared.projections.at(near.places)
+    echoes = weights.echo * (corpus.asks[near.places].astype(np.float64) * asking)
+    shares = near.shares + near.answers * echoes[near.rows]
+    along = added(shares * dots[near.rows])
+    norm = _norms(corpus, near, shares) * np.sqrt(float(np.square(prepared.direction).sum()))
+    cosine: Scores = np.divide(along, norm, out=np.zeros(len(along)), where=norm > 0)
+    return cosine
+
+
+def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
+    """Return the largest cosine of the query with a row or a neighbour: a cheap estimate of the smoothed one."""
+    if prepared.direction is None or prepared.projections is None:
+        return np.zeros(near.positions.shape[1])
+    dots = prepared.projections.at(near.places)
+    best = np.where(near.shares > 0, dots[near.rows], 0.0).max(axis=0)
+    cosines: Scores = best / np.sqrt(float(np.square(prepared.direction).sum()))
+    return cosines
+
+
+def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
+    """Return the lengths of smoothed vectors; those computed for an earlier query are kept."""
+
+    def smoothed(chosen: NDArray[np.intp]) -> Scores:
+        found = np.empty(len(chosen))
+        for start in range(0, len(chosen), _SLICE):
+            part = chosen[start : start + _SLICE]
+            smooth = np.zeros((len(part), corpus.dimension), np.float32)
+            for share, places in zip(shares[:, part], near.positions[:, part], strict=True):
+                amount = (share * corpus.scale[places].astype(np.float64)).astype(np.float32)
+                some = np.flatnonzero(amount)
+                smooth[some] += amount[some, None] * corpus.vectors[places[some]].astype(np.float32)
+            found[start : start + _SLICE] = np.sqrt(np.square(smooth).sum(axis=1, dtype=np.float64))
+        return found
+
+    return corpus.smoothing.norms(near.positions[0], smoothed)
+
 
 Positions = NDArray[np.int32]
 Mask = NDArray[np.bool_]

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 
 from ..types.trace import Acted, Event, GapsChanged
 from ..types.values import Gap, Tier
-from .evidence import EntityCount, Manner, Verdict, View
+from .evidence import EntityCount, Manner, Variant, Verdict, View
 from .tracker import (
     Claim,
     Extend,
@@ -24,7 +24,6 @@ from .tracker import (
     apply,
     grounded,
 )  # fmt: skip
-from .variant import Variant
 
 EXACT_FLOOR = 0.85  # E8: confidence of a temporal EXACT at least
 INFERRABLE_CAP = 0.75  # E8: of a temporal INFERRABLE at most

@@ -1,16 +1,273 @@
-"""The judge of a loop: it judges evidence, decides what to do next and words the answer, with a model or without."""
+"""A judge, and what each loop asks of one: verdicts, decisions, keywords and rounds of reading, moves of exploring."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, get_args
 
 from ..flow import Flow
 from ..types.stored import Keyword
-from .decision import Decided, Stage
+from ..types.trace import Called
+from ..types.values import Tier
+from .apply_verdict import clamp, sufficient
 from .evidence import Draft, Manner, Verdict, View
-from .exploring import Explored, Move
-from .reading import Chosen, Considered, Round
+from .tracker import Requirement
+
+Action = Literal["retrieve", "reflect", "answer"]
+NOT_SEARCHED = frozenset(("attribution", "contradicted", "granularity"))  # kinds of gap that no further search closes
+ENOUGH = "the evidence suffices without it"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where a loop stands when it asks for a decision.
+
+    `number` counts the decisions, from 1 on, of which there are at most `most`. With `last` the loop answers next,
+    whatever is decided, so that a draft is wanted. `empty` is whether the last search brought nothing new. `tried` is
+    what was searched for besides the question, and `thoughts` what earlier reflections came to, both in order.
+    """
+
+    number: int
+    most: int
+    last: bool
+    empty: bool
+    tried: tuple[str, ...] = ()
+    thoughts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A verdict on the evidence, and what to do next.
+
+    The verdict's `query` is what to search for besides the question. `draft` is an answer from the evidence so far,
+    which only the last decision is asked for.
+    """
+
+    action: Action
+    verdict: Verdict
+    draft: str = ""
+
+
+def decide_by(verdict: Verdict, view: View, stage: Stage) -> Decided:
+    """Decide by a verdict alone: answer where it is firm, giving up what is open, else search for what is missing.
+
+    A waived requirement is recorded with its reason (M5).
+    """
+    if not firm(verdict, view, stage.number):
+        return Decided("retrieve", verdict)
+    return Decided("answer", waiving(verdict, view.tracker.open))
+
+
+def firm(verdict: Verdict, view: View, number: int) -> bool:
+    """Whether a verdict ends a search of IRIS (E9), after the clamps for questions about time (E8).
+
+    What must be inferred from the few turns of step 1 is searched for once more.
+    """
+    final = clamp(verdict, temporal=view.analysis.temporal, entities={})
+    early = final.tier is not Tier.EXACT and number == 1
+    return not early and sufficient(final.tier, final.confidence, temporal=view.analysis.temporal)
+
+
+def waiving(verdict: Verdict, needs: tuple[Requirement, ...]) -> Verdict:
+    """Return a verdict that gives up what it does not support: a fitted probability says that nothing is missing."""
+    given_up = {need.id: ENOUGH for need in needs if need.id not in verdict.supported}
+    return replace(verdict, waived={**given_up, **verdict.waived})
+
+
+MOST_LISTED = 500  # keywords to choose among at once
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The keywords to read by, and the model requests that it took to choose them."""
+
+    keywords: tuple[Keyword, ...]
+    calls: tuple[Called, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Where a loop stands in a round of reading (G4).
+
+    `number` counts the rounds, from 1 on, of which there are at most `most`. `answer` is that of the round before,
+    `critical` are the ids of the turns that it rests on, `new` those of the turns that no earlier round has read.
+    """
+
+    number: int
+    most: int
+    answer: str
+    critical: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """What a round came to: a verdict, an answer so far, the ids it rests on, and whether it is accepted as final.
+
+    `read` are the ids of the turns that were read for it, at last: a page may turn out to be too long for a model.
+    """
+
+    verdict: Verdict
+    answer: str
+    critical: tuple[str, ...]
+    accepted: bool
+    read: frozenset[str]
+
+
+def own_first(candidates: Sequence[Keyword], most: int) -> tuple[Keyword, ...]:
+    """Return the first keywords, the question's own words before words that only mean nearly the same."""
+    return tuple(sorted(candidates, key=lambda one: -one.closeness)[:most])
+
+
+def consider_by(verdict: Verdict, view: View, reading: Round, best: Iterable[str]) -> Considered:
+    """Accept by a verdict alone, without an answer; its witnesses and the turns that match best are critical.
+
+    Accepted is what is firm, by the rule of `firm`.
+    """
+    witnesses = (turn_id for ids in verdict.supported.values() for turn_id in ids)
+    kept = tuple(dict.fromkeys((*reading.critical, *best, *witnesses)))
+    return Considered(verdict, "", kept, firm(verdict, view, reading.number), view.readable)
+
+
+Tool = Literal[
+    "tags_of",
+    "events",
+    "event_time",
+    "event_cues",
+    "event_context",
+    "person_aspects",
+    "person_facts",
+    "topic_events",
+    "events_between",
+]
+Graph = Literal["cue-tag-content", "cue-tag-event", "cue-event"]
+TOOLS: tuple[Tool, ...] = get_args(Tool)
+OF_CONTENTS: frozenset[Tool] = frozenset(("person_aspects", "person_facts", "topic_events"))
+PARTED: frozenset[Tool] = frozenset(("events", "person_facts", "events_between"))  # called on a part of something
+MOST_CALLS = 5  # in a turn (R4)
+TAGS = 2  # of a cue, whose events are looked at
+TIME = "time"  # what a row of event_cues says of a cue that is one
+FOLLOWED = 2  # best turns whose cues are followed
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool: of what, and of which of its parts; of results in pages, which page, from 1 on."""
+
+    tool: Tool
+    of: str
+    part: str = ""
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a result: the key that a later call may name, what it is, and how many turns stand behind it."""
+
+    key: str
+    text: str = ""
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call returned: its rows, of `total` in all, or the reason why it was refused.
+
+    `number` is the turn of the loop in which it was performed, `pruned` the number of rows that a judge did not keep.
+    """
+
+    call: ToolCall
+    rows: tuple[Row, ...] = ()
+    total: int = 0
+    refused: str = ""
+    number: int = 0
+    pruned: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """Where a loop stands in a turn of at most `most`: the cues of the question, and all results in order.
+
+    With `last` no call is performed any more. `tools` are those that there are.
+    """
+
+    number: int
+    most: int
+    last: bool
+    cues: tuple[str, ...]
+    results: tuple[Result, ...] = ()
+    tools: tuple[Tool, ...] = TOOLS
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What a judge makes of a turn: a verdict, the tools to call next, and an answer with the ids that support it.
+
+    Without a call the exploring ends. `kept` is what it keeps of what the last calls returned: ids of turns, cues and
+    tags; None where it did not say, so that all of it stays.
+    """
+
+    verdict: Verdict
+    calls: tuple[ToolCall, ...] = ()
+    answer: str = ""
+    supports: tuple[str, ...] = ()
+    kept: tuple[str, ...] | None = None
+
+
+def route(results: Iterable[Result], number: int, kept: Collection[str] | None) -> tuple[Result, ...]:
+    """Return results without the rows of a turn's calls that were not kept; all of them where nobody said (f_route)."""
+    return tuple(result if kept is None or result.number != number else _pruned(result, kept) for result in results)
+
+
+def _pruned(result: Result, kept: Collection[str]) -> Result:
+    rows = tuple(row for row in result.rows if row.key in kept)
+    return replace(result, rows=rows, pruned=len(result.rows) - len(rows))
+
+
+def tools_of(graph: Graph) -> tuple[Tool, ...]:
+    """Return the tools by which a graph is walked: without contents no facts and topics, without tags no tags too."""
+    left_out = {"cue-tag-content": (), "cue-tag-event": OF_CONTENTS, "cue-event": {*OF_CONTENTS, "tags_of"}}[graph]
+    return tuple(tool for tool in TOOLS if tool not in left_out)
+
+
+def next_calls(explored: Explored, best: Sequence[str], terms: Collection[str]) -> tuple[ToolCall, ...]:
+    """Return the first step that has a call left: the tags of the cues, their events, the cues of those, and so on.
+
+    In a graph without tags a cue has its events at once.
+    """
+    made = _made(explored)
+    of_cue: Tool = "tags_of" if "tags_of" in explored.tools else "events"
+    steps = (
+        (ToolCall(of_cue, cue) for cue in explored.cues),
+        _events(explored.results, terms),
+        (ToolCall("event_cues", turn_id) for turn_id in best[:FOLLOWED]),
+        _surfaced(explored.results, of_cue),
+    )
+    for step in steps:
+        calls = tuple(dict.fromkeys(call for call in step if call not in made))
+        if calls:
+            return calls[:MOST_CALLS]
+    return ()
+
+
+def _made(explored: Explored) -> frozenset[ToolCall]:
+    return frozenset(result.call for result in explored.results)
+
+
+def _events(results: Iterable[Result], terms: Collection[str]) -> Iterator[ToolCall]:
+    """Yield the events of the tags that the question names, else of the commonest, of each cue whose tags are known."""
+    for result in results:
+        if result.call.tool == "tags_of":
+            rows = sorted(result.rows, key=lambda row: (row.key not in terms, -row.count))
+            yield from (ToolCall("events", result.call.of, row.key) for row in rows[:TAGS])
+
+
+def _surfaced(results: Iterable[Result], of_cue: Tool) -> Iterator[ToolCall]:
+    """Yield calls on the cues that events brought up: times first, then names and words."""
+    rows = [row for result in results if result.call.tool == "event_cues" for row in result.rows]
+    yield from (ToolCall("events_between", row.key, row.key) for row in rows if row.text.startswith(TIME))
+    yield from (ToolCall(of_cue, row.key) for row in rows if not row.text.startswith(TIME))
 
 
 class Judge(Protocol):

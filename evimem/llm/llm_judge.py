@@ -10,10 +10,8 @@ from typing import TypeVar
 from ..errors import PromptTooLong
 from ..flow import Flow
 from ..judging.apply_verdict import all_gaps, enough, follow, settle
-from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
-from ..judging.exploring import Explored, Move
-from ..judging.reading import Chosen, Considered, Round
+from ..judging.judge import Chosen, Considered, Decided, Explored, Move, Round, Stage
 from ..query.find_turns import Wish, standing_wishes
 from ..types.stored import Keyword
 from ..types.trace import Complete, Reply

@@ -20,8 +20,7 @@ from string import Template
 from types import MappingProxyType
 from typing import Any, get_args
 
-from ..judging.decision import Action
-from ..judging.exploring import TOOLS, Tool
+from ..judging.judge import TOOLS, Action, Tool
 from ..text.memory_fence import QUOTED
 from ..types.trace import Complete, ModelRole
 from .shown_words import escape, escape_attribute, visible

@@ -16,10 +16,22 @@ from itertools import groupby
 from typing import Any
 
 from ..errors import ReplyError
-from ..judging.decision import NOT_SEARCHED, Decided
 from ..judging.evidence import Draft, Verdict, View
-from ..judging.exploring import MOST_CALLS, PARTED, TOOLS, Explored, Move, Result, Tool, ToolCall
-from ..judging.reading import MOST_LISTED, Considered, Round
+from ..judging.judge import (
+    MOST_CALLS,
+    MOST_LISTED,
+    NOT_SEARCHED,
+    PARTED,
+    TOOLS,
+    Considered,
+    Decided,
+    Explored,
+    Move,
+    Result,
+    Round,
+    Tool,
+    ToolCall,
+)
 from ..judging.tracker import Claim, Requirement, Tracker
 from ..lang import ENGLISH
 from ..types.answer import Citation

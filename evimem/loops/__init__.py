@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 from ..errors import InvalidQuery, ModelError, shown
 from ..flow import Flow
+from ..judging.evidence import Ablation
+from ..judging.evidence import Variant as Variant
 from ..judging.judge import Judge
-from ..judging.variant import Ablation
-from ..judging.variant import Variant as Variant
 from ..protocols import Store
 from ..query.analysis import check_asked
 from ..types.answer import MOST, Answer, Budget

@@ -8,18 +8,16 @@ from typing import Any, Literal
 
 from ..flow import Effect, Flow, intercepted
 from ..judging.apply_verdict import enough, is_short
-from ..judging.evidence import Verdict
-from ..judging.variant import Variant
+from ..judging.evidence import Variant, Verdict
 from ..text.names import names
 from ..types.answer import Answer
 from ..types.trace import Complete
 from ..types.values import Gap, Tier
 from .answering import answered
-from .retrieve import Search, compose, fresh, strategy
-from .select_evidence import EDGE_SHARE
+from .evidence_view import EDGE_SHARE
+from .retrieve import Search, TupleRetrieval, compose, fresh, strategy
 from .session import Check, Session, in_time, record_query
 from .task import Task
-from .tuple_retrieval import TupleRetrieval
 
 HOP_PART = 5  # of an iteration's k, one in so many turns comes over an edge beside it
 

@@ -13,10 +13,10 @@ from typing import Literal
 
 from ..errors import ReplyError
 from ..flow import Flow
-from ..judging.decision import NOT_SEARCHED, Action, Decided, Stage
+from ..judging.evidence import Variant
+from ..judging.judge import NOT_SEARCHED, Action, Decided, Stage
 from ..judging.shown_passages import whole_around
 from ..judging.tracker import Tracker, start
-from ..judging.variant import Variant
 from ..types.answer import Answer
 from ..types.stored import COUNTED
 from ..types.trace import Acted

@@ -16,9 +16,9 @@ from typing import Any, Literal, TypeAlias
 from ..errors import ReplyError
 from ..extract.labels import label_in
 from ..flow import Flow
-from ..judging.reading import MOST_LISTED, Chosen, Considered, Round, own_first
+from ..judging.evidence import Variant
+from ..judging.judge import MOST_LISTED, Chosen, Considered, Round, own_first
 from ..judging.tracker import grounded
-from ..judging.variant import Variant
 from ..text.terms import terms
 from ..types.answer import Answer
 from ..types.stored import Keyword, Listing

@@ -1,27 +1,365 @@
-"""MRAgent: explore the memory from cue to tag to turn and back, until what was found answers the question (R1 to R8).
+"""MRAgent: explore the memory from cue to tag to turn and back, until what was found answers the question (R1-R8).
 
 The search of the question gives the first turns; from there each turn of the loop calls tools, whose results are turns
-and further cues, such as the month in which something happened, that the question never named.
+and further cues, such as the month in which something happened, that the question never named. A cue is a name, a word
+or a time; contents are turns; a tag and a topic are what a model files a turn under, where one has (`Memory.enrich`),
+else the class of what a fact says, and the session. Nothing else of it is stored: the terms of the index and the facts
+of turns are the graph.
 """
 
 from __future__ import annotations
 
+import difflib
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
+from types import MappingProxyType
+from typing import TypeVar
 
 from ..errors import ReplyError
+from ..extract import predicate_class
+from ..extract.labels import label_in
 from ..flow import Flow
-from ..judging.exploring import Explored, Graph, Move, Result, Tool, ToolCall, next_calls, route, tools_of
+from ..judging.evidence import Variant
+from ..judging.judge import (
+    MOST_CALLS,
+    TIME,
+    TOOLS,
+    Explored,
+    Graph,
+    Move,
+    Result,
+    Row,
+    Tool,
+    ToolCall,
+    next_calls,
+    route,
+    tools_of,
+)
 from ..judging.tracker import grounded
-from ..judging.variant import Variant
+from ..text.names import names
+from ..text.terms import STOP_WORDS, terms, words
 from ..types.answer import Answer
+from ..types.stored import LABEL
 from ..types.trace import Acted
+from ..types.values import Fact, Hit
 from .answering import answered, stated
 from .iris import Iris, look
-from .memory_views import MemoryViews
-from .retrieve import Search
+from .retrieve import Search, loaded
 from .session import UNREAD, Check, Session, in_time
 from .task import Task
+
+T = TypeVar("T")
+PAGE = 5  # turns that a call returns
+MOST = 100  # turns of a cue, those that fit the question best, of which tags are counted and pages made
+FACTS = 200  # newest facts about a person
+CUES = 12  # that a turn brings up
+MENTIONED = "mentioned"  # the tag of a turn that no fact classes
+_TIME = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
+
+
+class Refused(Exception):
+    """A call that cannot be performed; its text says why, and what can be called."""
+
+
+class MemoryViews:
+    """The views of one question: what was listed and returned so far decides what may be called (R2, R4)."""
+
+    def __init__(self, session: Session, tools: Collection[Tool] = TOOLS) -> None:
+        self._session = session
+        self._tools = tools
+        self._store = session.task.store
+        self._tags: dict[str, tuple[str, ...]] = {}
+        self._facts: dict[str, tuple[Fact, ...]] = {}
+        self._made: set[ToolCall] = set()
+        self._topics: Mapping[str, Sequence[str]] | None = None
+
+    def perform(self, calls: Sequence[ToolCall], number: int) -> Flow[tuple[Result, ...]]:
+        """Perform the calls of a turn, at most `MOST_CALLS`; what cannot be is refused with its reason."""
+        results = []
+        for place, call in enumerate(calls):
+            try:
+                self._check(call, place)
+                results.append((yield from _TOOLS[call.tool](self, call, number)))
+                self._made.add(call)
+            except Refused as refusal:
+                results.append(Result(call, refused=str(refusal)))
+        return tuple(replace(result, number=number) for result in results)
+
+    def _check(self, call: ToolCall, place: int) -> None:
+        if place >= MOST_CALLS:
+            raise Refused(f"at most {MOST_CALLS} calls are made in a turn; call it in the next")
+        if call.tool not in self._tools:
+            raise Refused(f"there is no tool {call.tool}; there are {', '.join(self._tools)}")
+        if call in self._made:
+            raise Refused("it was called before; see its result, or ask for another page")
+
+    def tags_of(self, call: ToolCall, number: int) -> Flow[Result]:
+        """C -> g: the tags of a cue with their counts; no content."""
+        hits = yield from _with_cue(self._session, call.of)
+        if not hits:
+            raise Refused(f"no turn has the cue {call.of!r}{_nearest(call.of, self._session.analysis.keywords)}")
+        counts = Counter(tag for hit in hits for tag in tags(hit, call.of))
+        self._tags[call.of] = tuple(counts)
+        return Result(call, _counted("tag", counts), len(hits))
+
+    def events(self, call: ToolCall, number: int) -> Flow[Result]:
+        """(c, g) -> v: the turns of a cue and one of its tags, a page at a time; all of a cue where no tags are."""
+        tagged = "tags_of" in self._tools
+        if tagged:
+            _check_listed(call, "tag", self._tags.get(call.of, ()), "tags_of")
+        hits = yield from _with_cue(self._session, call.of)
+        return self._page(call, [hit for hit in hits if not tagged or call.part in tags(hit, call.of)], number)
+
+    def event_time(self, call: ToolCall, number: int) -> Flow[Result]:
+        """V -> time: when it happened, as intervals as precise as they were told, and, apart, when it was said (R6)."""
+        yield from ()
+        hit = self._returned(call.of)
+        told = [fact.event for fact in hit.facts if fact.event and fact.event.start and fact.event.end]
+        happened = dict.fromkeys(
+            f"{event.start:%Y-%m-%dT%H:%M}/{event.end:%Y-%m-%dT%H:%M} ({event.granularity})"
+            for event in told
+            if event.start and event.end
+        )
+        rows = (*(Row(text, "happened") for text in happened), Row(f"{hit.turn.time:%Y-%m-%dT%H:%M}", "said"))
+        return Result(call, rows, len(rows))
+
+    def event_cues(self, call: ToolCall, number: int) -> Flow[Result]:
+        """V -> (c, g): the times, names and words that a turn brings up and other turns share, rare words first (R3).
+
+        Each with the tags that the turn has for it, where cues have tags: these are listed by it.
+        """
+        yield from ()
+        hit = self._returned(call.of)
+        times = [Row(cue, TIME) for cue in time_cues(hit.facts)]
+        filed = label_in(hit.facts).keywords
+        said = [word for word in dict.fromkeys(words(hit.turn.text)) if word not in STOP_WORDS]
+        found = self._store.keywords((hit.turn.speaker, *said), self._session.task.scope)
+        shared = sorted((one for one in found if one.turns > 1 and one.closeness == 1), key=lambda one: one.turns)
+        named = (Row(one.word, "word", one.turns) for one in shared if one.word not in filed)
+        rows = (*times, *(Row(one, "keyword") for one in filed), *named)
+        return Result(call, tuple(self._with_tags(row, hit) for row in rows[:CUES]), len(rows))
+
+    def _with_tags(self, row: Row, hit: Hit) -> Row:
+        """Return the row of a cue with the tags of a turn for it; they are listed from then on."""
+        if "tags_of" not in self._tools:
+            return row
+        of_it = tags(hit, row.key)
+        self._tags[row.key] = tuple(dict.fromkeys((*self._tags.get(row.key, ()), *of_it)))
+        return replace(row, text=f"{row.text}; tags {', '.join(of_it)}")
+
+    def event_context(self, call: ToolCall, number: int) -> Flow[Result]:
+        """V -> v: the turns around one."""
+        yield from ()
+        hit = self._returned(call.of)
+        around = self._session.retrieval.around([hit.turn.id])
+        found = [Hit(turn, (), 0.0) for turn in around[hit.turn.id] if turn.id != hit.turn.id]
+        return self._page(call, found, number, path="around")
+
+    def person_aspects(self, call: ToolCall, number: int) -> Flow[Result]:
+        """Person -> aspects: the classes of the facts about somebody, with their counts."""
+        yield from ()
+        facts = _facts_about(self._session.task, call.of)
+        if not facts:
+            raise Refused(f"no fact is about {call.of!r}{_nearest(call.of, self._session.roster.speakers)}")
+        self._facts[call.of] = facts
+        return Result(call, _counted("aspect", Counter(map(tag_of, facts))), len(facts))
+
+    def person_facts(self, call: ToolCall, number: int) -> Flow[Result]:
+        """Person, aspect -> facts, with the turns that state them."""
+        yield from ()
+        facts = self._facts.get(call.of, ())
+        _check_listed(call, "aspect", tuple(map(tag_of, facts)), "person_aspects")
+        ids = tuple(dict.fromkeys(fact.turn_id for fact in facts if tag_of(fact) == call.part))
+        hits = loaded(self._store, _paged(ids, call.page))
+        return self._page(call, hits, number, path="about", total=len(ids))
+
+    def topic_events(self, call: ToolCall, number: int) -> Flow[Result]:
+        """Topic -> turns of all sessions, or of the one that is named; which topics there are, is asked for once."""
+        if self._topics is None:
+            self._topics = _by_topic(self._session.task)
+        if of_it := self._topics.get(call.of):
+            return self._page(call, loaded(self._store, _paged(of_it, call.page)), number, total=len(of_it))
+        hits = yield from _ranked(self._session, Search(self._session.task.question, session=call.of))
+        if not hits:
+            raise Refused(f"there is no topic or session {call.of!r}; events are listed with theirs")
+        return self._page(call, hits, number)
+
+    def events_between(self, call: ToolCall, number: int) -> Flow[Result]:
+        """Time -> turns: what happened between two times, both included, or was said then where nothing is dated."""
+        start, end = interval(call.of), interval(call.part or call.of)
+        if start is None or end is None:
+            raise Refused(f"{call.of!r} to {call.part!r} is no time; expected YYYY, YYYY-MM or YYYY-MM-DD")
+        return self._page(call, (yield from _during(self._session, start[0], end[1])), number)
+
+    def _returned(self, turn_id: str) -> Hit:
+        """Return a turn that a tool or the search of the question has returned."""
+        found = {item.turn.id: item for item in self._session.retrieval.evidence}
+        if turn_id not in found:
+            raise Refused(f"no tool has returned {turn_id!r} yet; load events first")
+        item = found[turn_id]
+        return Hit(item.turn, (*item.facts, *self._session.retrieval.filed[turn_id]), item.score)
+
+    def _page(
+        self, call: ToolCall, hits: Sequence[Hit], number: int, *, path: str = "keyword", total: int | None = None
+    ) -> Result:
+        """Take a page of turns as evidence; return it, with the number of all."""
+        page = hits if total is not None else _paged(hits, call.page)
+        self._session.arrive(self._session.retrieval.keep(page, path, number), number)
+        rows = tuple(Row(hit.turn.id, _place(hit)) for hit in page)
+        return Result(call, rows, len(hits) if total is None else total)
+
+
+def _with_cue(session: Session, cue: str) -> Flow[Sequence[Hit]]:
+    """Return the turns of a cue, those that fit the question best first."""
+    when = interval(cue)
+    if when is not None:
+        return (yield from _during(session, *when))
+    held = tuple(dict.fromkeys(terms(cue)))
+    if not held:
+        return ()
+    hits = yield from _ranked(session, Search(session.task.question, holding=held))
+    return (*hits, *_told_of(session.task, cue, {hit.turn.id for hit in hits}))
+
+
+def _during(session: Session, start: datetime, end: datetime) -> Flow[Sequence[Hit]]:
+    last = session.roster.last
+    zone = last.tzinfo if last else None
+    between = (start.replace(tzinfo=zone), end.replace(tzinfo=zone))
+    return (yield from _ranked(session, Search(session.task.question, between=between)))
+
+
+def _ranked(session: Session, wanted: Search) -> Flow[Sequence[Hit]]:
+    return (yield from session.retrieval.ranked(wanted, MOST))
+
+
+def _place(hit: Hit) -> str:
+    """Return who said a turn, in which session, and of which topic it is."""
+    topic = label_in(hit.facts).topic
+    return f"{hit.turn.speaker}, session {hit.turn.session}{f', topic {topic}' if topic else ''}"
+
+
+def _by_topic(task: Task) -> dict[str, list[str]]:
+    """Return the ids of the turns of each topic, by time; it takes reading the facts of the whole memory."""
+    ids = [turn.id for turn in task.store.turns(task.scope.listing) if turn.id not in task.exclude]
+    found: dict[str, list[str]] = {}
+    for fact in task.store.facts(ids):
+        if fact.kind == LABEL and fact.subject:
+            found.setdefault(fact.subject, []).append(fact.turn_id)
+    return found
+
+
+def _told_of(task: Task, cue: str, found: Collection[str]) -> Iterator[Hit]:
+    """Yield the turns that do not say a cue, of whose facts one is about it all the same: "he" was somebody."""
+    ids = dict.fromkeys(fact.turn_id for fact in _facts_about(task, cue) if fact.turn_id not in found)
+    for hit in loaded(task.store, tuple(ids)):
+        if not names(f"{hit.turn.speaker}: {hit.turn.text} {hit.turn.caption or ''}", cue):
+            yield hit
+
+
+def _facts_about(task: Task, name: str) -> tuple[Fact, ...]:
+    """Return the newest facts about a person or thing."""
+    known = task.store.about(name, FACTS, task.scope).facts
+    return tuple(fact for fact in known if fact.turn_id not in task.exclude)
+
+
+_TOOLS: Mapping[Tool, Callable[[MemoryViews, ToolCall, int], Flow[Result]]] = MappingProxyType(
+    {
+        "tags_of": MemoryViews.tags_of,
+        "events": MemoryViews.events,
+        "event_time": MemoryViews.event_time,
+        "event_cues": MemoryViews.event_cues,
+        "event_context": MemoryViews.event_context,
+        "person_aspects": MemoryViews.person_aspects,
+        "person_facts": MemoryViews.person_facts,
+        "topic_events": MemoryViews.topic_events,
+        "events_between": MemoryViews.events_between,
+    }
+)
+
+
+def _check_listed(call: ToolCall, what: str, listed: Sequence[str], first: str) -> None:
+    """Refuse a call whose part was not listed by the tool that comes first, or is none of those listed."""
+    if not listed:
+        raise Refused(f"the {what}s of {call.of!r} are not listed yet; call {first} first")
+    if call.part not in listed:
+        raise Refused(f"{call.of!r} has no {what} {call.part!r}{_nearest(call.part, listed)}")
+
+
+def _counted(what: str, counts: Counter[str]) -> tuple[Row, ...]:
+    """Return a row for each key, the most counted first."""
+    return tuple(Row(key, what, count) for key, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+
+def tags(hit: Hit, cue: str) -> tuple[str, ...]:
+    """Return the tags of a turn for a cue: the one that a model files it under, or those of its facts about the cue.
+
+    For a time or the speaker, those of all its facts.
+    """
+    if filed := label_in(hit.facts).tag:
+        return (filed,)
+    wanted = set(terms(cue))
+    every = interval(cue) is not None or wanted <= set(terms(hit.turn.speaker))
+    facts = (fact for fact in hit.facts if every or wanted <= set(terms(fact.text)))
+    return tuple(dict.fromkeys(map(tag_of, facts))) or (MENTIONED,)
+
+
+def tag_of(fact: Fact) -> str:
+    """Return the class of what a fact says: that of its predicate, so that one tag stands for all its forms.
+
+    Classes are not merged by their embeddings, as the paper's tags are: of 201 on fourteen of our chats, eight pairs
+    have a cosine of .6 or more, and half of these are opposites (stay, leave; learn, teach; question, answer).
+    """
+    return predicate_class(fact.predicate, fact.object, fact.subject) or fact.kind
+
+
+def time_cues(facts: Iterable[Fact]) -> tuple[str, ...]:
+    """Return the months in which facts happened, or the years of those that are no more precise."""
+    return tuple(dict.fromkeys(cue for fact in facts for cue in _times(fact)))
+
+
+def _times(fact: Fact) -> Iterator[str]:
+    event = fact.event
+    if event is None or event.start is None or event.end is None:
+        return
+    form = "%Y" if event.granularity in {"year", "decade"} else "%Y-%m"
+    yield event.start.strftime(form)
+    yield (event.end - timedelta(microseconds=1)).strftime(form)
+
+
+def interval(text: str) -> tuple[datetime, datetime] | None:
+    """Return the half-open interval of a year, month or day, never its middle (R6); None for anything else.
+
+    >>> interval("2024-02")
+    (datetime.datetime(2024, 2, 1, 0, 0), datetime.datetime(2024, 3, 1, 0, 0))
+    """
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
+        return None
+    year, month, day = int(match[1]), match[2], match[3]
+    try:
+        start = datetime(year, int(month or 1), int(day or 1))
+        if day:
+            return start, start + timedelta(days=1)
+        return start, datetime(year + (not month or month == "12"), int(month) % 12 + 1 if month else 1, 1)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _paged(items: Sequence[T], page: int) -> Sequence[T]:
+    first = PAGE * (max(1, page) - 1)
+    return items[first : first + PAGE]
+
+
+def _nearest(given: str, known: Iterable[str]) -> str:
+    """Return which known keys are spelled like one that is not."""
+    names = list(dict.fromkeys(known))
+    near = difflib.get_close_matches(given, names, n=3, cutoff=0.5) or names[:5]
+    return f"; there is {', '.join(map(repr, near))}" if near else ""
+
 
 BY_RULE = "exploring takes a model, so the memory was searched as iris does"
 

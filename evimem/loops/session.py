@@ -12,20 +12,17 @@ from typing import Any, TypeVar
 from ..errors import ModelError, ModelTimeout
 from ..flow import Flow, within
 from ..judging.apply_verdict import all_gaps, follow, settle
-from ..judging.evidence import Analysis, Draft, Verdict, View
+from ..judging.evidence import Ablation, Analysis, Draft, Variant, Verdict, View
 from ..judging.judge import Judge
 from ..judging.tracker import Show, Tracker, apply, grounded, start
-from ..judging.variant import Ablation, Variant
 from ..query.analysis import analyse
 from ..types.answer import Budget
 from ..types.stored import EVERYTHING, Roster, Scope
 from ..types.trace import VERSION, Acted, Complete, Event, Found, Judged, Queried, Stopped
 from ..types.values import Tier, Turn
-from .count_entities import EntityCounter
-from .retrieve import Arrived, Retrieval, Search, strategy
-from .select_evidence import select
+from .evidence_view import EntityCounter, select
+from .retrieve import Arrived, Retrieval, Search, TupleRetrieval, strategy
 from .task import Task
-from .tuple_retrieval import TupleRetrieval
 
 T = TypeVar("T")
 ANSWER_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Protocol
 
 from ..flow import Flow
+from ..judging.evidence import Ablation
 from ..judging.judge import Judge
-from ..judging.variant import Ablation
 from ..protocols import Store
 from ..types.answer import Answer, Budget
 from ..types.stored import EVERYTHING, Scope

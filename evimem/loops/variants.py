@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from ..judging.variant import Ablation
+from ..judging.evidence import Ablation
 from .iris import Iris
 from .memr3 import MemR3
 from .mgretrieval import MGRetrieval

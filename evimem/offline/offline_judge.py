@@ -12,10 +12,20 @@ from dataclasses import dataclass, field, replace
 from ..extract import RuleExtractor, conventions_of
 from ..flow import Flow
 from ..judging.apply_verdict import PARTIAL_CAP
-from ..judging.decision import Decided, Stage, decide_by, waiving
 from ..judging.evidence import Draft, Manner, Verdict, View
-from ..judging.exploring import Explored, Move
-from ..judging.reading import Chosen, Considered, Round, consider_by, own_first
+from ..judging.judge import (
+    Chosen,
+    Considered,
+    Decided,
+    Explored,
+    Move,
+    Round,
+    Stage,
+    consider_by,
+    decide_by,
+    own_first,
+    waiving,
+)
 from ..judging.tracker import Requirement
 from ..lang.guess import is_english
 from ..protocols import Extractor

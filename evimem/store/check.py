@@ -13,7 +13,7 @@ from dataclasses import replace
 from ..db.care_sql import TURNS, facts_never_linked
 from ..db.index_sql import turns_without_rows
 from ..errors import UNREADABLE, StoreCorrupt
-from ..index.passages import passages
+from ..index.document import passages
 from ..index.segments import Stored, sealed
 from ..protocols import Extractor
 from ..raw import wrong_instants

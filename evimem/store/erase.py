@@ -12,7 +12,7 @@ from ..db.meta import drop_meta
 from ..db.turn_sql import turns_around
 from ..errors import UNREADABLE
 from ..index.document import Document, found_by
-from ..index.passage_table import RowRange
+from ..index.segments import RowRange
 from ..text.terms import terms
 from ..types.attempt import attempt
 from ..types.reports import EraseReport

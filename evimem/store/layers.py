@@ -15,9 +15,8 @@ from ..errors import DimensionMismatch, EmbedderMismatch, StoreError
 from ..index.corpus import ROLES, IndexRow, Interval
 from ..index.document import Document, sets_rule
 from ..index.fact_table import FactTable
-from ..index.passage_table import PassageTable
 from ..index.prepared_query import microseconds
-from ..index.segments import Segments
+from ..index.segments import PassageTable, Segments
 from ..raw import RawLog, TurnRows, instant
 from ..types.attempt import Attempt
 from ..types.values import Fact, Turn

@@ -14,9 +14,8 @@ from ..db.turn_sql import ids_of, turns_around, whole_turns
 from ..edges import ranked
 from ..errors import DimensionMismatch, StoreCorrupt
 from ..index.corpus import Corpus
-from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, microseconds, prepare
+from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, match_keywords, microseconds, prepare
 from ..index.ranking import eligible, rank_prepared
-from ..index.related_words import match_keywords
 from ..index.weights import BM25, WEIGHTS
 from ..protocols import VectorIndex
 from ..raw import BEGINNING, ROLES, RawLog

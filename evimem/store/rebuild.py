@@ -12,11 +12,9 @@ from ..db.care_sql import drop_facts_of_others, drop_postings_without_segment, d
 from ..db.meta import drop_meta
 from ..errors import UNREADABLE
 from ..index.corpus import Interval
-from ..index.document import found_by
+from ..index.document import found_by, passages
 from ..index.fact_table import StatedFacts
-from ..index.passage_table import RowRange
-from ..index.passages import passages
-from ..index.segments import Stored, stored
+from ..index.segments import RowRange, Stored, stored
 from ..protocols import Extractor
 from ..raw import LocalTimes, TurnRows, instant, set_instants, settle_timezone, wrong_instants
 from ..raw.turn_log import set_times

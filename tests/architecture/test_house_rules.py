@@ -39,7 +39,7 @@ FRAMEWORKS = {
 FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are data of a language
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
     ("arguments.py", "demo"): "names of commands",
-    ("variant.py", "sufficiency"): "the parts of a loop that can be switched off",
+    ("evidence.py", "sufficiency"): "the parts of a loop that can be switched off",
     ("chat_messages.py", "arguments"): "keys of messages",
     ("chat_messages.py", "role"): "keys of messages",
     ("check.py", "turn"): "tables",

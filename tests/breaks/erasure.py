@@ -11,8 +11,7 @@ from evimem.db.connection import Connection
 from evimem.edges import EdgeGraph
 from evimem.edges.alike_cells import AlikeCells
 from evimem.edges.fact_vectors import FactMatrix
-from evimem.index.passage_table import PassageTable
-from evimem.index.segments import Segments
+from evimem.index.segments import PassageTable, Segments
 from evimem.index.supersede import Supersession
 from evimem.store import erase, forgotten_ids, trace_table
 from evimem.store.ann import AnnIndexCache

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from hypothesis import strategies as st
 
+from evimem.index.columns import packed
 from evimem.index.corpus import Corpus, IndexRow
 from evimem.index.document import Document
-from evimem.index.postings import packed
 from evimem.index.prepared_query import IndexQuery
 
 DIMENSION = 8

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evimem.index.columns import NO_POSTING, Posting, RecentPostings
 from evimem.index.corpus import COLUMNS, Corpus, RowBlock
-from evimem.index.dialogue_order import NONE
-from evimem.index.postings import NO_POSTING, Posting, RecentPostings
+from evimem.index.dialogue import NONE
 from evimem.index.ranking import rank
 
 from .corpora import DIMENSION, Said, corpora, corpus_of, passages, questions, row

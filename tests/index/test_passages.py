@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evimem.index.passages import LONGEST, MOST, WHOLE, WORDS, parts_of, passage, passages, trimmed
+from evimem.index.document import LONGEST, MOST, WHOLE, WORDS, parts_of, passage, passages, trimmed
 
 PIECES = ["boat ", "The end. ", "so? ", "...\n", "\u4eca\u5929", "x" * 200]
 LONG = "The boat is old and the river is wide. " * 40

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evimem.embedding import StaticEmbedder
-from evimem.index.related_words import TABLE, WIDTH, _numbers, instances, is_word, relate, related
+from evimem.index.prepared_query import TABLE, WIDTH, _numbers, instances, is_word, relate, related
 from evimem.text.terms import stem
 
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from evimem.judging.apply_verdict import abstention, approximate, clamp, is_short, manner, needed, sufficient
-from evimem.judging.evidence import EntityCount, Verdict
-from evimem.judging.variant import Variant
+from evimem.judging.evidence import EntityCount, Variant, Verdict
 from evimem.types.values import Gap, Tier
 
 ENOUGH = {"Mira": EntityCount(found=2, needed=2, total=9)}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.judging.exploring import TOOLS, Explored, Move, Result, Row, ToolCall
+from evimem.judging.judge import TOOLS, Explored, Move, Result, Row, ToolCall
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.prompts import load
 from evimem.llm.read_verdict import CALLED, explore_request, read_move, tool_specs

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from evimem.extract.labels import Label
-from evimem.judging.decision import Stage
 from evimem.judging.evidence import Verdict
+from evimem.judging.judge import Stage
 from evimem.llm import prompts
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.extract_facts import extract_request

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.judging.reading import MOST_LISTED, Considered, Round
+from evimem.judging.judge import MOST_LISTED, Considered, Round
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.read_verdict import choose_request, consider_request, read_choice, read_considered
 from evimem.types.stored import Keyword

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 
 import evimem
-from evimem.judging.decision import Action
+from evimem.judging.judge import Action
 from evimem.loops import VARIANTS, MemR3, MRAgent
 from evimem.loops.memr3 import Situation, route_literally
 from evimem.loops.mgretrieval import pyramid_of

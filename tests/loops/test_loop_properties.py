@@ -16,10 +16,20 @@ from evimem.embedding import StaticEmbedder
 from evimem.extract import RuleExtractor
 from evimem.flow import Flow, run
 from evimem.index.document import embedding_texts
-from evimem.judging.decision import Action, Decided, Stage
 from evimem.judging.evidence import Draft, Manner, Verdict, View
-from evimem.judging.exploring import MOST_CALLS, TOOLS, Explored, Move, ToolCall
-from evimem.judging.reading import Chosen, Considered, Round
+from evimem.judging.judge import (
+    MOST_CALLS,
+    TOOLS,
+    Action,
+    Chosen,
+    Considered,
+    Decided,
+    Explored,
+    Move,
+    Round,
+    Stage,
+    ToolCall,
+)
 from evimem.loops import LOOPS
 from evimem.loops.task import Task
 from evimem.types.answer import Answer, Budget, Citation

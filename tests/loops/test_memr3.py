@@ -12,8 +12,8 @@ import pytest
 import evimem
 from evimem.errors import ModelTimeout, ReplyError
 from evimem.flow import Flow, run
-from evimem.judging.decision import ENOUGH, Action, Decided, Stage, decide_by
 from evimem.judging.evidence import Draft, Manner, Verdict, View
+from evimem.judging.judge import ENOUGH, Action, Decided, Stage, decide_by
 from evimem.judging.tracker import Requirement, Show, Support, apply, start
 from evimem.loops import LOOPS, OVER_SEARCHERS
 from evimem.loops.memr3 import open_gaps

@@ -10,7 +10,7 @@ import pytest
 
 import evimem
 from evimem.errors import ModelTimeout
-from evimem.judging.reading import own_first
+from evimem.judging.judge import own_first
 from evimem.loops import MGRetrieval
 from evimem.loops.mgretrieval import exchanges, pyramid_of
 from evimem.offline.offline_judge import OfflineJudge

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.judging.exploring import TOOLS
+from evimem.judging.judge import TOOLS
 from evimem.loops import MRAgent
-from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
+from evimem.loops.mragent import MENTIONED, interval, tags, time_cues
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
 from evimem.types.values import Fact, Hit, TimeSpan, Turn

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.judging.decision import Action
+from evimem.judging.judge import Action
 from evimem.loops.memr3 import Route, Situation, route
 
 MOST = 5

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evimem.extract import RuleExtractor
 from evimem.judging.evidence import Evidence
-from evimem.loops.select_evidence import select, tokens
+from evimem.loops.evidence_view import select, tokens
 from evimem.types.values import Turn
 
 WORDS = "I painted a seascape with Elio and then we walked the long way home along the reservoir in the rain"

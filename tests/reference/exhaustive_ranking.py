@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evimem.index.corpus import ROLES, SYSTEM, Corpus
-from evimem.index.dialogue_order import NONE
-from evimem.index.dialogue_smoothing import decay, distance
+from evimem.index.dialogue import NONE, decay, distance
 from evimem.index.prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, prepare
-from evimem.index.ranking import overlaps
-from evimem.index.scoring import DAY, speaker_weight
+from evimem.index.ranking import DAY, overlaps, speaker_weight
 from evimem.index.weights import WEIGHTS, Weights
 
 

@@ -10,8 +10,7 @@ from evimem.edges import Link, threshold
 from evimem.edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
 from evimem.extract import ENDING, outranks, replaces, topic_of
 from evimem.index.corpus import Corpus
-from evimem.index.document import found_by
-from evimem.index.passages import passages, trimmed
+from evimem.index.document import found_by, passages, trimmed
 from evimem.index.prepared_query import IndexQuery, Ranked, microseconds
 from evimem.index.weights import BM25, WEIGHTS
 from evimem.raw import ROLES, TurnRows, instant

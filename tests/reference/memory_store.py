@@ -8,10 +8,9 @@ import numpy as np
 
 from evimem.edges import ranked, threshold
 from evimem.errors import InvalidTurn, TurnConflict, UnknownTurn
+from evimem.index.document import passages
 from evimem.index.fact_ranking import is_wanted, parts_of
-from evimem.index.passages import passages
-from evimem.index.prepared_query import prepare
-from evimem.index.related_words import match_keywords
+from evimem.index.prepared_query import match_keywords, prepare
 from evimem.raw import digest, instant
 from evimem.text.names import is_about
 from evimem.types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus

@@ -14,7 +14,7 @@ import pytest
 
 import evimem
 from evimem import EvimemError, Turn, find_times
-from evimem.index.passages import passages
+from evimem.index.document import passages
 from evimem.query.analysis import analyse, hints
 from evimem.text.names import names
 from evimem.text.sentences import sentences

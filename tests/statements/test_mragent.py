@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evimem
-from evimem.judging.exploring import MOST_CALLS, TOOLS, Explored, Result, Row, ToolCall, next_calls
+from evimem.judging.judge import MOST_CALLS, TOOLS, Explored, Result, Row, ToolCall, next_calls
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Trace
 from tests.sizes import few

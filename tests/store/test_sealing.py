@@ -13,8 +13,7 @@ from evimem import Memory, Turn
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
 from evimem.extract import RuleExtractor
-from evimem.index.document import documents
-from evimem.index.passages import passages
+from evimem.index.document import documents, passages
 from evimem.loaders.examples import load_example
 from evimem.store import erase
 from evimem.store.sqlite import SqliteStore

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evimem.index.corpus import Corpus
-from evimem.index.dialogue_smoothing import Neighbourhood
+from evimem.index.dialogue import Neighbourhood
 from evimem.index.weights import WEIGHTS
 
 from .corpora import Said, corpus_of
