@@ -79,6 +79,10 @@ _AMOUNT_BEFORE = re.compile(
     rf"(?:[{CURRENCY}]\s?|(?:^|\s)[\-\u2212\u2013]|\b{ENGLISH.any_of('questions.bounds')}\s+)$", re.IGNORECASE
 )
 _AMOUNT_AFTER = re.compile(rf"\s?[\d%{CURRENCY}\u00a2]")
+# What narrows a value, or goes on with its name: "Springfield, Illinois", "vegetarian but I eat fish". And the next of
+# a list, where no word like "the" or "so" shows another clause.
+_GOES_ON = re.compile(r",? (?:but|or|except|unless|apart from|other than)\b|, (?!I\b)[A-Z]")
+_NEXT = re.compile(r"(?:,|,? (?:and|&|plus|as well as)) (?P<word>[\w'-]+)")
 _LOOK_BACK = 30  # characters before a value that may belong to it
 Owners = Set[tuple[str, ...]]
 _WEEKDAY_NAMES = [name.capitalize() for name in FULL_WEEKDAYS]
@@ -190,7 +194,7 @@ def own_detail(view: View) -> ShortAnswer | NotStated | None:
         return _unstated(view, asked, owners, stated, query)
     several = row is not None and not row.one
     told, before = _values(view, asked, owners, mine, several=several)
-    if not told or not all(map(_is_value, told)):
+    if not told or not all(_is_value(one, several=several) for one in told):
         return UNCLEAR
     cited = tuple(one.citation for one in (*told, *before))
     against = None if several else _conflict(view, asked, told[0], mine)
@@ -270,14 +274,17 @@ def _excludes(asked: AskedSlot, own: Detail, other: Detail) -> bool:
     return is_named(own.text) == is_named(other.text) and not may_be_same(own.text, other.text)
 
 
-def _is_value(detail: Detail) -> bool:
-    """Return whether a value names something and is whole: no interjection, markup, part of a phrase or amount."""
+def _is_value(detail: Detail, *, several: bool) -> bool:
+    """Return whether a value names something and is whole: no interjection, markup, part of a list or an amount."""
     text, (start, end) = detail.turn.text, detail.span
     last = detail.text.split()[-1:]
     if (last and last[0] in STOP_WORDS) or set(words(detail.text)) <= _EMPTY or _MARKUP.search(detail.text):
         return False
     cut = text[start].isdigit() and _AMOUNT_BEFORE.search(text, max(0, start - _LOOK_BACK), start)
-    return not cut and _AMOUNT_AFTER.match(text, end) is None
+    if cut or _AMOUNT_AFTER.match(text, end) or _GOES_ON.match(text, end):
+        return False
+    listed = _NEXT.match(text, end) if several else None
+    return listed is None or listed["word"].lower() in STOP_WORDS
 
 
 def _stated(view: View) -> Iterator[tuple[StatedSlot, Detail]]:

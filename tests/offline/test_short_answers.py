@@ -195,6 +195,22 @@ def test_a_later_turn_that_may_have_changed_it_is_quoted_first(
 
 
 @pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("I live in Leeds, Alabama.", WHERE_I),
+        ("I live in Leeds or in York, it depends.", WHERE_I),
+        ("I'm vegan except at Christmas.", "What is my diet?"),
+        ("I'm allergic to nuts, eggs and, oddly, kiwi.", "What am I allergic to?"),
+    ],
+)
+def test_a_part_of_a_value_is_not_told_for_the_whole(
+    ask: Callable[..., evimem.Answer], said: str, question: str
+) -> None:
+    answer = ask(("user", said, "2024-03-12"), question=question)
+    assert (answer.kind, said in answer.text) == ("quote", True)
+
+
+@pytest.mark.parametrize(
     ("told", "since", "question"),
     [
         ("I live in Leeds.", "The rain never stops.", WHERE_I),
