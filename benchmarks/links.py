@@ -73,7 +73,7 @@ def column(turns: Iterable[evimem.Turn]) -> dict[str, Cell]:
         memory.extend(replace(turn, id=f"{number}") for number, turn in enumerate(turns))
         memory.enrich()
         layers = memory._core.store.layers
-        least = threshold(layers.meta("embedder") or "")
+        least = threshold(layers.db.meta("embedder") or "")
         found = layers.db.rows(ROWS)
         numbers, seqs = np.array([row[:2] for row in found]).T
         scales = np.array([row[3] for row in found], np.float32)

@@ -27,7 +27,6 @@ from ..errors import (
 )
 from ..types.values import meets
 from .atomic_files import changing, check_name, create_private
-from .dialect import SqliteDialect
 from .page_slack import MOST_PAGES, left_behind
 from .safe_context import safe_context
 from .tables import Tables
@@ -68,8 +67,6 @@ class Connection(Tables):
     `aborted` counts the write blocks that were rolled back and the read blocks that failed unexpectedly. What a
     caller derived in memory during such a block may be half done.
     """
-
-    dialect = SqliteDialect()
 
     def __init__(
         self, path: Path, *, vfs: str | None = None, busy_seconds: float = 5.0, readonly: bool = False

@@ -161,3 +161,19 @@ def newest_of(db: Tables, table: str, column: str) -> int:
 def asking_newest(table: str, column: str) -> Query:
     """Return the query that `newest_of` asks."""
     return f"SELECT max({column}) FROM {table}", ()
+
+
+def facts_never_linked(db: Tables) -> int:
+    """Return how many facts are neither embedded nor queued for it: nothing would ever link them."""
+    return int(
+        db.value(
+            "SELECT count(*) FROM fact "
+            "WHERE NOT EXISTS (SELECT 1 FROM fact_vector WHERE fact_vector.row = fact.row) "
+            "AND NOT EXISTS (SELECT 1 FROM job WHERE job.kind = 'link' AND job.seq = fact.seq)"
+        )
+    )
+
+
+def drop_facts_of_others(db: Tables, extractor: str) -> None:
+    """Delete the facts that another extractor found."""
+    db.execute("DELETE FROM fact WHERE extractor <> ?", (extractor,))

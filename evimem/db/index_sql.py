@@ -93,3 +93,13 @@ def events_since(db: Tables, row: int) -> list[Any]:
 def turns_without_rows(db: Tables) -> int:
     """Return how many turns have no rows."""
     return int(db.value("SELECT count(*) FROM turn WHERE seq NOT IN (SELECT seq FROM passage)"))
+
+
+def drop_postings_without_segment(db: Tables) -> None:
+    """Delete postings of segments that do not exist."""
+    db.execute("DELETE FROM posting WHERE number NOT IN (SELECT number FROM segment)")
+
+
+def drop_rows_without_turn(db: Tables, table: str) -> None:
+    """Delete the rows of a table whose turn is missing."""
+    db.execute(f"DELETE FROM {table} WHERE seq NOT IN (SELECT seq FROM turn)")

@@ -25,32 +25,6 @@ def free_turns_by_session(db: Tables) -> list[Any]:
     return db.rows(sql)
 
 
-def places_near(db: Tables, spans: Collection[tuple[str, int, int]]) -> list[Any]:
-    """Return (session, seq, count, taken) of the places in spans, and of the next before and after each.
-
-    A span is the digest of a session, as hex digits, with two numbers.
-    """
-    asked = db.dialect.table("asked", "session text", "low bigint", "high bigint")
-    near = "FROM place AS near WHERE near.session = unhex(asked.session) AND near.seq"
-    sql = (
-        f"SELECT place.session, place.seq, place.count, place.taken FROM {asked} JOIN place "
-        f"ON place.session = unhex(asked.session) AND place.seq "
-        f"BETWEEN coalesce((SELECT max(seq) {near} < low), low) AND coalesce((SELECT min(seq) {near} > high), high)"
-    )
-    return db.rows(sql, [db.dialect.table_of(spans)])
-
-
-def spans_with_turns(db: Tables, spans: Collection[tuple[int | None, int, int]]) -> set[tuple[int | None, int, int]]:
-    """Return those of these (number of a session, or None for all; number, number) that have a turn in between."""
-    asked = db.dialect.table("asked", "session bigint", "low bigint", "high bigint")
-    sql = (
-        f"SELECT session, low, high FROM {asked} WHERE CASE WHEN session IS NULL "
-        "THEN EXISTS (SELECT 1 FROM turn WHERE turn.seq > low AND turn.seq < high) "
-        "ELSE EXISTS (SELECT 1 FROM turn WHERE turn.session = asked.session AND turn.seq > low AND turn.seq < high) END"
-    )
-    return set(map(tuple, db.rows(sql, [db.dialect.table_of(spans)]))) if spans else set()
-
-
 def drop_places(db: Tables, places: Collection[tuple[bytes, int]]) -> None:
     """Delete places by session and number."""
     db.executemany("DELETE FROM place WHERE session = ? AND seq = ?", places)

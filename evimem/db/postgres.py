@@ -29,7 +29,7 @@ from ..errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
-from .dialect import LoneSurrogates, Query, Value, unbound
+from .dialect import Dialect, LoneSurrogates, Query, Value, unbound
 from .postgres_schema import MIGRATIONS, NUMBERED, PATH, REFERENCES, SCHEMA, proof_of, types_of
 from .safe_context import safe_context
 from .tables import Tables
@@ -64,7 +64,7 @@ _BEGIN += "set_config('synchronous_commit', CASE current_setting('synchronous_co
 _BEGIN += "ELSE current_setting('synchronous_commit') END, true)"
 
 
-class PostgresDialect:
+class PostgresDialect(Dialect):
     """Sets are arrays, rows are JSON with the types of their columns."""
 
     calls_python = False
@@ -407,12 +407,6 @@ class PostgresConnection(Tables):
             named = {_name(query): query for query in queries}
             self._ahead |= {name: self._numbered(query) for name, query in named.items() if name not in self._ahead}
 
-    def later(self, query: Query) -> Callable[[], list[Any]]:
-        """Send a query, and return what returns its rows once the block has ended."""
-        with self._lock, self._typed:
-            cursor = self._numbered(query)[1]
-            return lambda: _all_rows(cursor)
-
     def _numbered(self, query: Query) -> tuple[int, psycopg.Cursor[Any]]:
         cursor = self._sent(*query)
         return self._count, cursor
@@ -507,27 +501,6 @@ class PostgresConnection(Tables):
                 self.execute("ROLLBACK TO SAVEPOINT part")
                 raise
 
-    def is_awaited(self) -> bool:
-        """Return False: who waits for a row stands in a queue, and comes next without being asked about."""
-        return False
-
-    def give_way(self) -> None:
-        """Do nothing: see `is_awaited`."""
-
-    def purge(self, settle: Callable[[], None], *, wait: bool) -> bool:
-        """Return False: the server purges when it vacuums, see `residue`."""
-        del settle, wait
-        return False
-
-    def page_faults(self, table: str | None = None) -> list[str]:
-        """Return nothing: the server's own checks are for who runs it (pg_amcheck, checksums of pages)."""
-        del table
-        return []
-
-    def trees(self) -> list[Any]:
-        """Return nothing: see `page_faults`."""
-        return []
-
     def broken_references(self) -> list[tuple[str, str]]:
         """Return (table, table that it refers to) for each row that refers to a missing one."""
         return [
@@ -535,9 +508,6 @@ class PostgresConnection(Tables):
             for table, column, parent, key in REFERENCES
             for _ in self.rows(f"SELECT FROM {table} WHERE {column} NOT IN (SELECT {key} FROM {parent})")
         ]
-
-    def make_indexes_again(self) -> None:
-        """Do nothing: an index is the server's, of all tenants; REINDEX is for who runs it."""
 
     def size(self) -> int:
         """Return how many bytes the rows of the memory have, without indexes."""

@@ -17,7 +17,7 @@ from .dialect import Dialect, Query, Value
 class Tables(ABC):
     """A connection to the tables of a memory. An engine gives the statements, transactions and a dialect."""
 
-    dialect: Dialect
+    dialect: Dialect = Dialect()
     name: str  # what the memory is called in messages
     aborted: int  # write blocks that were rolled back, and read blocks that failed unexpectedly
     far = False  # whether each wait for rows is one for a network
@@ -60,35 +60,8 @@ class Tables(ABC):
         """Undo this part of a block of `writing` where it raises; the rest of the block stands."""
 
     @abstractmethod
-    def is_awaited(self) -> bool:
-        """Return whether somebody else waits to write."""
-
-    @abstractmethod
-    def give_way(self) -> None:
-        """Let those who wait for the write lock have it now: call it between two transactions of one long work."""
-
-    @abstractmethod
-    def purge(self, settle: Callable[[], None], *, wait: bool) -> bool:
-        """Overwrite what erased rows have left, then call `settle` in a transaction; return False where that must wait.
-
-        With `wait`, wait for other readers up to the timeout.
-        """
-
-    @abstractmethod
-    def page_faults(self, table: str | None = None) -> list[str]:
-        """Return what the engine finds wrong with the pages of a table, or of all."""
-
-    @abstractmethod
-    def trees(self) -> list[Any]:
-        """Return (root page, name, name of the table) of every table and index that `page_faults` may name."""
-
-    @abstractmethod
     def broken_references(self) -> list[tuple[str, str]]:
         """Return (table, table that it refers to) for each row that refers to a missing one."""
-
-    @abstractmethod
-    def make_indexes_again(self) -> None:
-        """Make every index again from the rows, where they could be damaged apart from these."""
 
     @abstractmethod
     def size(self) -> int:
@@ -97,6 +70,35 @@ class Tables(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close it; a second call does nothing."""
+
+    # What files need, and a server does by itself, or for who runs it.
+
+    def is_awaited(self) -> bool:
+        """Return whether somebody else waits to write: who waits for a row of a server comes next without that."""
+        return False
+
+    def give_way(self) -> None:  # noqa: B027 - see `is_awaited`
+        """Let those who wait for the write lock have it now: call it between two transactions of one long work."""
+
+    def purge(self, settle: Callable[[], None], *, wait: bool) -> bool:
+        """Overwrite what erased rows have left, then call `settle` in a transaction; return False where that must wait.
+
+        With `wait`, wait for other readers up to the timeout.
+        """
+        del settle, wait
+        return False
+
+    def page_faults(self, table: str | None = None) -> list[str]:
+        """Return what the engine finds wrong with the pages of a table, or of all."""
+        del table
+        return []
+
+    def trees(self) -> list[Any]:
+        """Return (root page, name, name of the table) of every table and index that `page_faults` may name."""
+        return []
+
+    def make_indexes_again(self) -> None:  # noqa: B027 - an index of a server is that of all users
+        """Make every index again from the rows, where they could be damaged apart from these."""
 
     @contextmanager
     def decoding(self) -> Iterator[None]:
@@ -134,11 +136,6 @@ class Tables(ABC):
     def ahead(self, *queries: Query) -> None:  # noqa: B027 - near ones are asked when it is needed
         """Say what this block is likely to ask: an engine that is far away is asked while it is waited for."""
 
-    def later(self, query: Query) -> Callable[[], list[Any]]:
-        """Ask a query in a block, and return what returns its rows once the block has ended."""
-        rows = self.rows(*query)
-        return lambda: rows
-
     def value(self, sql: str, args: Sequence[Value] = ()) -> Any:
         """Return the first column of the first row, or None."""
         found = self.rows(sql, args)
@@ -152,6 +149,31 @@ class Tables(ABC):
         """Return the query that `select` asks."""
         sql = f"SELECT {columns} FROM {table}{self._where(among)}" + (order and f" ORDER BY {order}")
         return sql, self._given(among)
+
+    def meta(self, key: str) -> str | None:
+        """Return what the memory keeps about itself under a key."""
+        return self.read_meta(key).get(key)
+
+    def read_meta(self, *keys: str) -> dict[str, str]:
+        """Return what is kept under some keys, by key."""
+        return dict(self.rows(*self.asking_meta(*keys)))
+
+    def asking_meta(self, *keys: str) -> Query:
+        """Return the query that `read_meta` asks."""
+        return self.selecting("meta", "key, value", key=keys)
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Keep a text under a key."""
+        self.insert("meta", "key, value", [(key, value)], key="key", new="value")
+
+    def drop_meta(self, *keys: str) -> None:
+        """Delete what is kept under keys."""
+        self.delete("meta", key=keys)
+
+    def count_up(self, *keys: str) -> None:
+        """Add one to the numbers that are kept under keys."""
+        sql = "UPDATE meta SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE "
+        self.execute(sql + self.dialect.among("key"), [self.dialect.values(keys)])
 
     def count(self, table: str) -> int:
         """Return how many rows there are."""

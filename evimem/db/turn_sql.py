@@ -16,6 +16,7 @@ _COLUMNS = (
     "turn.metadata, turn.digest FROM turn JOIN session ON session.ord = turn.session "
     "JOIN speaker ON speaker.ord = turn.speaker"
 )
+TURNS = "SELECT seq, id, instant FROM turn WHERE seq > ? ORDER BY seq LIMIT ?"
 _ORDERS = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
 

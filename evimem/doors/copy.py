@@ -8,7 +8,6 @@ from contextlib import closing, contextmanager
 from ..db.atomic_files import kind_of, new_database
 from ..db.connection import Connection
 from ..db.copy_sql import copy_rows, differing
-from ..db.meta import read_meta, set_meta
 from ..db.schema import migrate
 from ..db.tables import Tables
 from ..errors import InvalidQuery, StoreCorrupt, StoreError
@@ -52,14 +51,14 @@ def copy(
         raise InvalidQuery("user is given but both paths are those of files; leave it out")
     owner = key_of(user) if served else None
     with _source(source, owner) as old, _target(target, owner) as new, old.reading(), new.writing():
-        kept = read_meta(old, "owner").get("owner", owner)
+        kept = old.read_meta("owner").get("owner", owner)
         if owner is not None and kept != owner:
             raise StoreError(f"{old.name!r} belongs to another user of a pool; give that user's id")
         copied = copy_rows(old, new, said)
         if verify and (wrong := differing(new, copied)):
             raise StoreCorrupt(f"{new.name!r} did not keep what was written to {', '.join(wrong)}; nothing was copied")
         if kept is not None:
-            set_meta(new, "owner", kept)
+            new.set_meta("owner", kept)
     rows = {table: one.rows for table, one in copied.items()}
     return CopyReport(rows["turn"], rows["fact"], sum(rows.values()), verify)
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 from ..block.notes import FactReader
 from ..block.question import Asked
 from ..block.write_block import write_block
+from ..db.jobs import PAGE
 from ..embedding.static_embedder import forget_words
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, UnknownTurn, shown
 from ..flow import Flow, Pause
@@ -40,7 +41,6 @@ from ..query.find_turns import (
 )
 from ..raw import AS_GIVEN, LocalTimes
 from ..store.keeper import Keeper
-from ..store.queue import PAGE
 from ..store.user_code import as_callback, unwrap_callback_errors
 from ..text.names import is_named_in
 from ..times import Conventions

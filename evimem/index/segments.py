@@ -35,7 +35,6 @@ from ..db.index_sql import (
     used_rows,
     vectors_within,
 )
-from ..db.meta import drop_meta, set_meta
 from ..db.tables import Tables
 from ..types.vectors import Packed
 from .columns import NO_POSTING, Posting
@@ -107,7 +106,7 @@ class PassageTable:
 
     def erase(self, seqs: Collection[int]) -> None:
         """Forget the rows of turns that are being erased; their numbers stay used."""
-        set_meta(self._db, _HIGH, str(self.high_water))
+        self._db.set_meta(_HIGH, str(self.high_water))
         self._db.delete("passage", seq=seqs)
 
     def sparse(self, spare: int) -> bool:
@@ -123,13 +122,13 @@ class PassageTable:
             moved.append((len(numbers) + 1, seq))
             numbers |= zip(range(first, first + count), range(len(numbers) + 1, len(numbers) + count + 1), strict=True)
         self._db.update("passage", "first", "seq", moved)  # ascending: a number is free by then
-        drop_meta(self._db, _HIGH)
+        self._db.drop_meta(_HIGH)
         return numbers
 
     def clear(self) -> None:
         """Drop all rows, to number them anew from 1."""
         self._db.delete("passage")
-        drop_meta(self._db, _HIGH)
+        self._db.drop_meta(_HIGH)
 
 
 T = TypeVar("T")

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 
+from ..db.jobs import ATTEMPTS, PAGE, RETRY_SECONDS, holder
 from ..errors import DimensionMismatch, EmbedderError, ModelError, ModelUnavailable, UnknownTurn
 from ..extract.labels import Label, label_in
 from ..flow import Flow, collect_batch, start_batch
@@ -23,7 +24,6 @@ from ..llm.extract_facts import (
     read_extraction,
 )
 from ..protocols import Extractor, Store
-from ..store.queue import ATTEMPTS, PAGE, RETRY_SECONDS, holder
 from ..times import Conventions
 from ..types.reports import BatchReport
 from ..types.stored import EARLIER, MOST_SECONDS, OF_A_MODEL, READINGS, Entry, Job, JobKind

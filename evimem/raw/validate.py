@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import orjson
 
-from ..db.meta import drop_meta, meta, read_meta, set_meta
 from ..db.tables import Tables
 from ..db.turn_sql import first_last_and_count
 from ..errors import InvalidQuery, InvalidTurn, shown
@@ -236,7 +235,7 @@ def settle_timezone(db: Tables, name: str | None) -> LocalTimes:
         InvalidQuery: The name is that of no zone, or the memory holds turns read in another one.
     """
     zone = None if name is None else zone_of(name)
-    kept = read_meta(db, "timezone", "clock")
+    kept = db.read_meta("timezone", "clock")
     if name is not None and kept.get("timezone") != name:
         first = db.value(*first_last_and_count(1)[0])
         if "timezone" in kept and first is not None:
@@ -246,7 +245,7 @@ def settle_timezone(db: Tables, name: str | None) -> LocalTimes:
         kind = "aware" if first is None else _kind(datetime.fromisoformat(first))
         kept = {"clock": kind} | kept | {"timezone": name}
         for key, value in kept.items():
-            set_meta(db, key, value)
+            db.set_meta(key, value)
     if zone is None and "timezone" in kept:
         zone = zone_of(kept["timezone"])
     return AS_GIVEN if zone is None else LocalTimes(zone, aware=kept.get("clock") == "aware")
@@ -261,7 +260,7 @@ class MemoryClock:
 
     def __init__(self, db: Tables) -> None:
         self._db = db
-        self._kept = self._kind = meta(db, "clock")
+        self._kept = self._kind = db.meta("clock")
 
     def admits(self, turn: Turn) -> bool:
         """Whether the time of a turn is of the kind that the memory holds."""
@@ -282,7 +281,7 @@ class MemoryClock:
     def keep(self) -> None:
         """Record what the turns that were not refused have decided."""
         if self._kind is not None and self._kind != self._kept:
-            set_meta(self._db, "clock", self._kind)
+            self._db.set_meta("clock", self._kind)
             self._kept = self._kind
 
 
@@ -292,8 +291,8 @@ def _kind(time: datetime) -> str:
 
 def forget_clock(db: Tables) -> None:
     """Let the next turn decide again, in a memory without turns; one with a timezone keeps its kind of times."""
-    if meta(db, "timezone") is None:
-        drop_meta(db, "clock")
+    if db.meta("timezone") is None:
+        db.drop_meta("clock")
 
 
 def wrong_instants(db: Tables) -> list[tuple[int, int]]:

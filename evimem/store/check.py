@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..db.care_sql import TURNS, facts_never_linked
+from ..db.fact_sql import facts_never_linked
 from ..db.index_sql import turns_without_rows
+from ..db.turn_sql import TURNS
 from ..errors import UNREADABLE, StoreCorrupt
 from ..index.document import passages
 from ..index.segments import Stored, sealed
@@ -42,7 +43,7 @@ _NAMES = 5  # turns named in one line
 
 
 def check(handle: StoreHandle, extractor: Extractor, progress: Progress = lambda turns: None) -> tuple[str, ...]:
-    """See `Keeper.check`."""
+    """Return a line for each kind of damage; `progress` hears of the turns that were looked at."""
     layers = handle.layers
     found: list[str] = []
     try:

@@ -7,9 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..db.care_sql import TURNS
-from ..db.meta import drop_meta
-from ..db.turn_sql import turns_around
+from ..db.turn_sql import TURNS, turns_around
 from ..errors import UNREADABLE
 from ..index.document import Document, found_by
 from ..index.segments import RowRange
@@ -18,15 +16,11 @@ from ..types.attempt import attempt
 from ..types.reports import EraseReport
 from ..types.stored import EARLIER, Listing
 from ..types.values import Fact
-from .forgotten_ids import forgotten_in_copy, remember_forgotten
-from .layers import Layers
+from .layers import UNFINISHED, Layers
 from .rebuild import derive_segment, kept_vectors
-from .sequence import Places, leave, leave_all, places_of, replace_places
+from .sequence import Places, forgotten_in_copy, leave_all, places_of, remember_forgotten, replace_places
 from .trace_table import drop_traces_of
 
-# `secure_delete` zeroes deleted rows in the file, but the log keeps their old pages until it is emptied. This setting
-# is there from an erasure until then, across crashes.
-UNFINISHED = "unfinished erasure"
 _DERIVED = (  # rows that refer to others first, for the foreign keys
     "edge",
     "fact_vector",
@@ -66,7 +60,7 @@ class Erasure:
     def turns(self, seqs: Sequence[int]) -> bool:
         """Erase these turns; return whether there were any."""
         self.replaced(seqs)
-        leave(self._layers, self._left)
+        self.taken({})
         if self._turns and not self._layers.raw.count():
             self._layers.drop_settings()
         return self._turns > 0
@@ -118,13 +112,13 @@ class Erasure:
     def report(self) -> EraseReport:
         """Purge the log, waiting for others; return what was erased, as "pending" where they held it on."""
         residue = self._layers.db.residue
-        if residue is None and finish_erasure(self._layers, wait=True):
+        if residue is None and self._layers.finish_erasure(wait=True):
             return EraseReport("erased", self._turns, self._facts)
         return EraseReport("pending", self._turns, self._facts, residue or HELD)
 
     def _note_commit(self) -> None:
         if self._layers.db.residue is None:
-            self._layers.set_meta(UNFINISHED, "1")
+            self._layers.db.set_meta(UNFINISHED, "1")
         self._layers.invalidate_ann()
         self._layers.count_commit(rewrote=True)
 
@@ -189,16 +183,6 @@ class Erasure:
                 read = found_by(turn, rows[seq].count)
                 found |= {seq: read.value} if read.error is None else {}
         return found
-
-
-def finish_erasure(layers: Layers, *, wait: bool) -> bool:
-    """Purge the bytes of erased turns from the log and from unused parts of pages, if an erasure left any.
-
-    See `Tables.purge`.
-    """
-    if layers.meta(UNFINISHED) is None:
-        return True
-    return layers.db.purge(lambda: drop_meta(layers.db, UNFINISHED), wait=wait)
 
 
 def _pages(seqs: list[int]) -> Iterator[list[int]]:

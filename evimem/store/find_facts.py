@@ -75,7 +75,7 @@ def linked_facts(handle: StoreHandle, fact_ids: Sequence[str], scope: Scope = EV
     layers = handle.layers
     with layers.db.reading():
         seeds = layers.facts.rows(fact_ids)
-        beside = alike(layers.edges.vectors(), seeds, threshold(layers.meta("embedder") or ""))
+        beside = alike(layers.edges.vectors(), seeds, threshold(layers.db.meta("embedder") or ""))
         beside |= dict.fromkeys(layers.facts.rows_of(layers.facts.turns_of(seeds)), 1.0)
         linked = {row: {"edge": beside[row]} for row in sorted(beside.keys() - set(seeds))}
         return tuple(hit for hit in _with_turns(layers, linked) if scope.admits(hit.turn))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import ctypes
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from ..db.dialect import Query
-from ..db.meta import asking_meta
 from ..db.safe_context import safe_context
 from ..db.tables import Tables
 from ..errors import StoreRolledBack
@@ -18,10 +21,8 @@ from ..times import Conventions
 from ..times.date_order import checked_date_order
 from ..types.values import DateOrder
 from .ann import AnnIndexCache
-from .erase import finish_erasure
 from .fact_graph import FactGraph, FactSketches
 from .layers import Layers
-from .spare_room import give_back
 
 
 class StoreHandle:
@@ -54,9 +55,9 @@ class StoreHandle:
     def settle_times(self, timezone: str | None, date_order: DateOrder | None) -> None:
         """Record how times and dates are read, or take what is recorded; in a transaction of the caller."""
         self.times = settle_timezone(self.db, timezone)
-        if (given := checked_date_order(date_order)) and given != self.layers.meta("date_order"):
-            self.layers.set_meta("date_order", given)
-        order: Any = self.layers.meta("date_order")
+        if (given := checked_date_order(date_order)) and given != self.layers.db.meta("date_order"):
+            self.layers.db.set_meta("date_order", given)
+        order: Any = self.layers.db.meta("date_order")
         self.conventions = Conventions("recent", order, self.times.zone)
 
     @property
@@ -115,18 +116,20 @@ class StoreHandle:
         return kept
 
     def _asking_counters(self) -> Query:
-        return asking_meta(self.db, "store", "epoch", "links", "commits")
+        return self.db.asking_meta("store", "epoch", "links", "commits")
 
     def ann_origin(self) -> Origin:
         """Return what a vector index must have been built from: this file, its embedder, its current positions."""
         layers = self.layers
-        self.db.ahead(*(asking_meta(self.db, key) for key in ("store", "dealt", "embedder")))
-        store = f"{layers.meta('store')}/{layers.meta('dealt')}"
-        return Origin(store, layers.meta("embedder") or "", layers.segments.dimension)
+        self.db.ahead(*(self.db.asking_meta(key) for key in ("store", "dealt", "embedder")))
+        store = f"{layers.db.meta('store')}/{layers.db.meta('dealt')}"
+        return Origin(store, layers.db.meta("embedder") or "", layers.segments.dimension)
 
-    def drop_corpus(self) -> None:
-        """Drop the cached corpus after rows it holds were rewritten."""
-        self._corpus = None
+    def index_vectors(self) -> Iterator[int]:
+        """Index the vectors of a large memory for the search of the nearest; yield how many at a time."""
+        with self.db.reading():
+            corpus, origin = self.corpus(), self.ann_origin()
+        yield from self.ann.build(corpus, origin, lambda: self.ann_origin() == origin)
 
     def drop_caches(self) -> None:
         """Drop the cached corpus and the cached vectors of facts."""
@@ -143,7 +146,7 @@ class StoreHandle:
 
     def finish_erasure(self) -> None:
         """Purge erased bytes that an earlier reader kept in the log, without waiting for a reader that is there now."""
-        self._erasure_finished = finish_erasure(self.layers, wait=False)
+        self._erasure_finished = self.layers.finish_erasure(wait=False)
 
     def note_erasure(self, *, finished: bool) -> None:
         """Remember whether the last erasure still has bytes in the log, to be retried by `after_commit`."""
@@ -162,3 +165,42 @@ class StoreHandle:
             self._corpus = None
             self.db.close()
         give_back()
+
+
+HELD_SECONDS = 0.02  # after so long, a transaction begins no more results of jobs if another waits to write
+MOST_HELD = 0.08  # or if none does: what follows from them takes as long again, and nobody can cut in
+
+
+class Held:
+    """How long a transaction holds the write lock: until somebody waits for it, looked at now and then, or too long."""
+
+    def __init__(self, db: Tables) -> None:
+        self._db = db
+        self._look_at = time.monotonic() + HELD_SECONDS
+        self._until = time.monotonic() + MOST_HELD
+
+    def long_enough(self) -> bool:
+        """Return whether to begin no more."""
+        now = time.monotonic()
+        if now < self._look_at:
+            return False
+        self._look_at = now + HELD_SECONDS
+        return now > self._until or self._db.is_awaited()
+
+
+def give_back() -> None:
+    """Have the C library give the system its free pages, where it has a call for that: a millisecond in glibc.
+
+    A process that opens and closes memories all day, as a pool does, else grows by megabytes an hour that nobody uses.
+    """
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    if os.name != "posix":
+        return None
+    trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    return trim

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ..db.dialect import Query
-from ..db.meta import count_up, drop_meta, drop_meta_under, meta, set_meta
+from ..db.jobs import Jobs
 from ..db.tables import Tables
 from ..db.turn_sql import whole_turns
 from ..edges import EdgeGraph, threshold
@@ -21,13 +21,15 @@ from ..raw import RawLog, TurnRows, instant
 from ..types.attempt import Attempt
 from ..types.values import Fact, Turn
 from ..types.vectors import Packed
-from .queue import Jobs
 
 T = TypeVar("T")
 # Of `meta`, in a memory of an earlier version until it is rebuilt: its long turns are indexed whole, and it does not
 # know which turns set standing instructions.
 WHOLE_TURNS = "whole turns"
-_PREFIX = "setting."  # of settings kept for code above the store, apart from the store's own
+# `secure_delete` zeroes deleted rows in the file, but the log keeps their old pages until it is emptied. This setting
+# is there from an erasure until then, across crashes.
+UNFINISHED = "unfinished erasure"
+SETTING = "setting."  # of settings kept for code above the store, apart from the store's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +49,19 @@ class Layers:
     def over(cls, db: Tables, dimension: int, size: int, clock: Callable[[], float]) -> Layers:
         """Return the layers of an open memory; `size` is the number of turns in a segment."""
         index = (FactTable(db), PassageTable(db), Segments(db, dimension, size))
-        return cls(db, RawLog(db), *index, EdgeGraph(db), Jobs(db, clock), meta(db, "store") or "")
+        return cls(db, RawLog(db), *index, EdgeGraph(db), Jobs(db, clock), db.meta("store") or "")
 
     def rows(self, turns: Sequence[TurnToIndex]) -> list[Attempt[list[IndexRow]]]:
         """Return what the index keeps of turns; see `index_rows`."""
         read = [index_rows(one) for one in turns]
-        if any(one.value[0].rules for one in read) and self.meta(WHOLE_TURNS):
+        if any(one.value[0].rules for one in read) and self.db.meta(WHOLE_TURNS):
             return [replace(one, value=[replace(row, rules=False) for row in one.value]) for one in read]
         return read
 
     @property
     def min_cosine(self) -> float:
         """From which cosine on two facts are linked, by the embedder of the memory."""
-        return threshold(self.meta("embedder") or "")
+        return threshold(self.db.meta("embedder") or "")
 
     def expect(self, seqs: Sequence[int], *others: Query, facts: bool = True) -> None:
         """Ask for turns and their facts, which are likely to be read in this transaction, before it waits for these."""
@@ -84,32 +86,21 @@ class Layers:
             return [why for one in given for why in self.derive(write, [one])]
         return [None] * len(given)
 
-    def meta(self, key: str) -> str | None:
-        """Return one of the store's own settings."""
-        return meta(self.db, key)
-
-    def set_meta(self, key: str, value: str) -> None:
-        """Write one of the store's own settings."""
-        set_meta(self.db, key, value)
-
-    def setting(self, name: str) -> str | None:
-        """Return the text kept under a name for code above the store."""
-        return self.meta(_PREFIX + name)
-
-    def keep_setting(self, name: str, value: str | None) -> None:
-        """Keep a text under a name for code above the store; None deletes it."""
-        if value is None:
-            drop_meta(self.db, _PREFIX + name)
-        else:
-            set_meta(self.db, _PREFIX + name, value)
-
     def drop_settings(self) -> None:
         """Delete every setting kept for code above the store."""
-        drop_meta_under(self.db, _PREFIX)
+        kept = (key for (key,) in self.db.select("meta", "key"))
+        self.db.drop_meta(*(key for key in kept if key.startswith(SETTING)))
+
+    def finish_erasure(self, *, wait: bool) -> bool:
+        """Purge the bytes of erased turns from the log and from unused parts of pages, if an erasure left any.
+
+        See `Tables.purge`.
+        """
+        return self.db.meta(UNFINISHED) is None or self.db.purge(lambda: self.db.drop_meta(UNFINISHED), wait=wait)
 
     def invalidate_ann(self) -> None:
         """Mark vector indexes built so far as stale: vectors at positions they hold were erased or changed."""
-        self.set_meta("dealt", str(int(self.meta("dealt") or 0) + 1))
+        self.db.set_meta("dealt", str(int(self.db.meta("dealt") or 0) + 1))
 
     def count_commit(self, *, rewrote: bool = False, relinked: bool = False, durable: bool = True) -> None:
         """Count this transaction.
@@ -119,7 +110,7 @@ class Layers:
         than the newest linked one got vectors) to read the vectors of facts again.
         """
         counted = {"commits": durable, "epoch": rewrote, "links": relinked}
-        count_up(self.db, *(name for name, counts in counted.items() if counts))
+        self.db.count_up(*(name for name, counts in counted.items() if counts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,15 +170,15 @@ def check_identity(layers: Layers, name: str, dimension: int, owner: str | None)
         DimensionMismatch: The embedder has the same name and another dimension.
         StoreError: The file belongs to another user of a pool.
     """
-    kept, width, owned = (layers.meta(key) for key in ("embedder", "dimension", "owner"))
+    kept, width, owned = (layers.db.meta(key) for key in ("embedder", "dimension", "owner"))
     if owned != owner and kept is not None and owner is not None:
         raise StoreError(f"{layers.db.name!r} belongs to another user of a pool; put that user's own file back")
     if kept is None or width is None:
-        layers.set_meta("embedder", name)
-        layers.set_meta("dimension", str(dimension))
-        layers.set_meta("segment", str(layers.segments.size))
+        layers.db.set_meta("embedder", name)
+        layers.db.set_meta("dimension", str(dimension))
+        layers.db.set_meta("segment", str(layers.segments.size))
         if owner is not None:
-            layers.set_meta("owner", owner)
+            layers.db.set_meta("owner", owner)
     elif kept != name:
         raise EmbedderMismatch(name, kept)
     elif int(width) != dimension:

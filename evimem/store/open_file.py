@@ -7,7 +7,6 @@ from pathlib import Path
 from ..db.atomic_files import changing, check_own_name, kind_of, sweep
 from ..db.connection import Connection, read_header
 from ..db.file_header import is_memory
-from ..db.meta import read_meta
 from ..db.schema import MIGRATIONS, migrate, version
 from ..errors import InvalidQuery, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack
 from ..raw.commit_mark import Mark, mark_path, read_mark, write_mark
@@ -159,7 +158,7 @@ def _check_is_memory(path: Path, vfs: str | None) -> None:
 
 
 def _now(db: Connection) -> Mark:
-    values = read_meta(db, "store", "commits")
+    values = db.read_meta("store", "commits")
     return Mark(values["store"], int(values["commits"]))
 
 

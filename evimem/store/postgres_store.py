@@ -9,13 +9,12 @@ from contextlib import closing
 from pathlib import Path
 from uuid import UUID
 
-from ..db.meta import asking_meta, read_meta
 from ..db.postgres import PostgresConnection, count_tenants, drop_tenant, is_tenant, size_of_tables
 from ..errors import StoreError
 from ..index.segments import SIZE
 from ..types.values import DateOrder
 from .ann import AnnIndexCache
-from .any_store import AnyStore
+from .keeper import Keeper
 from .layers import Layers, check_identity
 
 _NOBODY = str(UUID(int=0))
@@ -49,7 +48,7 @@ def tenant_of(user: str) -> str:
     return str(UUID(hex=user[:32]))
 
 
-class PostgresStore(AnyStore):
+class PostgresStore(Keeper):
     """The `Store` on a server: each verb is that of a file, over the same rows with a tenant before each key."""
 
     def __init__(  # noqa: PLR0913 - what a memory is opened with
@@ -88,8 +87,8 @@ class PostgresStore(AnyStore):
         try:
             with db.writing():
                 alone = ("store", "embedder", "dimension", "owner", "date_order")
-                db.ahead(*(asking_meta(db, key) for key in alone), asking_meta(db, "timezone", "clock"))
-                kept = read_meta(db, "store", "segment")
+                db.ahead(*(db.asking_meta(key) for key in alone), db.asking_meta("timezone", "clock"))
+                kept = db.read_meta("store", "segment")
                 if "store" not in kept:
                     new = {"store": secrets.token_hex(16), "commits": "0", "epoch": "0", "links": "0"}
                     db.insert("meta", "key, value", list(new.items()))

@@ -40,9 +40,8 @@ from ..types.stored import (
 )
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn
-from .erase import UNFINISHED
 from .handle import StoreHandle
-from .layers import WHOLE_TURNS, Layers
+from .layers import SETTING, UNFINISHED, WHOLE_TURNS, Layers
 from .sequence import past_of
 from .trace_table import read_trace
 
@@ -125,7 +124,7 @@ def recall(handle: StoreHandle, query: Query, *, facts: bool = True) -> tuple[Hi
 
 
 def recall_read(handle: StoreHandle, query: Query, kind: JobKind, limit: int) -> tuple[int, tuple[Hit, ...]]:
-    """See `Keeper.recall_read`."""
+    """Return how many jobs `untried` would return and, where there are none, what `recall` finds in that state."""
     with handle.db.reading():
         untried = handle.layers.jobs.asking_untried(kind, limit)
         expected = _expected(handle, query, untried)
@@ -291,14 +290,14 @@ def due(handle: StoreHandle, kind: JobKind, limit: int, reason: str | None = Non
 
 
 def untried(handle: StoreHandle, kind: JobKind, limit: int) -> tuple[Job, ...]:
-    """See `Keeper.untried`."""
+    """Return those of `due` that were never tried."""
     layers = handle.layers
     with layers.db.reading():
-        return jobs_of(layers, layers.jobs.untried(kind, limit))
+        return jobs_of(layers, layers.db.rows(*layers.jobs.asking_untried(kind, limit)))
 
 
 def waiting(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> frozenset[str]:
-    """See `Keeper.waiting`."""
+    """Return of which of these turns a job of a kind is pending."""
     layers = handle.layers
     with layers.db.reading():
         layers.raw.seen.expect(turn_ids, lambda met: [layers.jobs.asking_waits(kind, met)])
@@ -322,11 +321,11 @@ def jobs_of(layers: Layers, queued: Sequence[tuple[int, int]]) -> tuple[Job, ...
 def setting(handle: StoreHandle, name: str) -> str | None:
     """See `Store.setting`."""
     with handle.db.reading():
-        return handle.layers.setting(name)
+        return handle.db.meta(SETTING + name)
 
 
 def put_off(handle: StoreHandle) -> list[tuple[str, int, float]]:
-    """See `Keeper.put_off`."""
+    """Return (reason, number of jobs, earliest next try in seconds since 1970) of pending jobs that wait."""
     return handle.layers.jobs.put_off()
 
 
@@ -358,7 +357,7 @@ def _listed(layers: Layers, listing: Listing) -> Iterator[Turn]:
 
 
 def pairs(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
-    """See `Keeper.pairs`; no transaction is held between pages."""
+    """Yield every turn with its facts, in order of arrival; no transaction is held between pages."""
     layers = handle.layers
     with layers.db.decoding():
         for page in layers.raw.pages():
@@ -367,13 +366,13 @@ def pairs(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
 
 
 def past(handle: StoreHandle, asked: PastWanted) -> Past:
-    """See `Keeper.past`."""
+    """Return what a list of messages is laid beside."""
     with handle.db.reading():
         return past_of(handle.layers, asked)
 
 
 def unread(handle: StoreHandle, before: int) -> Iterator[tuple[Turn, tuple[Turn, ...]]]:
-    """See `Keeper.unread`."""
+    """Yield the turns that no model has read, each with up to so many turns before it."""
     layers = handle.layers
     with layers.db.decoding():
         for page in layers.raw.pages():
@@ -384,13 +383,13 @@ def unread(handle: StoreHandle, before: int) -> Iterator[tuple[Turn, tuple[Turn,
 
 
 def trace(handle: StoreHandle, number: int | None) -> Trace:
-    """See `Keeper.trace`."""
+    """Return a kept trace, the newest without a number."""
     with handle.db.reading():
         return read_trace(handle.layers, number)
 
 
 def health(handle: StoreHandle, problems: Sequence[str] = ()) -> Health:
-    """See `Keeper.health`."""
+    """Return what waits and what failed, with these problems."""
     with handle.db.reading():
         return _health(handle.layers, problems)
 
@@ -402,16 +401,16 @@ def _health(layers: Layers, problems: Sequence[str]) -> Health:
         f"{count} turn(s) wait for {kind!r} after a failure ({why}): enrich() tries again"
         for kind, count, why in layers.jobs.retries()
     ]
-    if layers.meta(WHOLE_TURNS):
+    if layers.db.meta(WHOLE_TURNS):
         notes.append("long turns are indexed whole, as by an earlier version: rebuild() finds passages of them")
-    if layers.meta(UNFINISHED):
+    if layers.db.meta(UNFINISHED):
         notes.append("forgotten bytes are still in the log, which another reader holds: a later write removes them")
     oldest, found = layers.jobs.oldest(), (*problems, *notes)
     return Health("degraded" if found else "ok", layers.raw.count(), pending, failed, oldest, found)
 
 
 def stats(handle: StoreHandle) -> Stats:
-    """See `Keeper.stats`."""
+    """Return how much is stored."""
     with handle.db.reading():
         return _stats(handle.layers)
 
@@ -427,7 +426,7 @@ def _stats(layers: Layers) -> Stats:
         layers.edges.count(),
         roster.first,
         roster.last,
-        layers.meta("embedder") or "",
+        layers.db.meta("embedder") or "",
         layers.segments.dimension,
         layers.db.size(),
         len(MIGRATIONS),

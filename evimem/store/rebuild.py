@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
-from ..db.care_sql import drop_facts_of_others, drop_postings_without_segment, drop_rows_without_turn
-from ..db.meta import drop_meta
+from ..db.fact_sql import drop_facts_of_others
+from ..db.index_sql import drop_postings_without_segment, drop_rows_without_turn
 from ..errors import UNREADABLE
 from ..index.corpus import Interval
 from ..index.document import found_by, passages
@@ -21,12 +21,41 @@ from ..raw.turn_log import set_times
 from ..types.attempt import Attempt, attempt
 from ..types.values import Fact, Turn
 from ..types.vectors import Packed, is_packed
+from .handle import Held, StoreHandle
 from .layers import WHOLE_TURNS, Layers, TurnToIndex, events
 from .trace_table import drop_unreadable_traces
 
 Progress = Callable[[int], None]
 _PAGE = 1_000  # turns read at once
 _READ_AT_ONCE = 16  # turns whose facts are read between two looks at who waits to write
+
+
+def rebuild(handle: StoreHandle, extractor: Extractor, *, reread: bool = False) -> Iterator[int]:
+    """Derive everything again from the turns; with `reread`, queue every turn for a model again.
+
+    Yield how many turns were read after each of many transactions, between which others can write.
+    """
+    slices, going = rebuild_slices(handle.layers, extractor, reread=reread), True
+    while going:
+        with handle.writing():
+            held, read, rewrote, going = Held(handle.db), 0, False, False
+            for turns, changed in slices:
+                read, rewrote = read + turns, rewrote or changed
+                if going := held.long_enough():
+                    break
+            handle.layers.count_commit(rewrote=rewrote)
+        handle.after_commit()
+        handle.db.give_way()
+        yield read
+
+
+def change_embedder(handle: StoreHandle, name: str, dimension: int) -> None:
+    """Drop every vector, and queue those of another embedder."""
+    with handle.writing():
+        drop_vectors(handle.layers, name, dimension)
+        handle.ann.drop()
+    handle.drop_caches()
+    handle.after_commit()
 
 
 def rebuild_slices(layers: Layers, extractor: Extractor, *, reread: bool) -> Iterator[tuple[int, bool]]:
@@ -41,7 +70,7 @@ def rebuild_slices(layers: Layers, extractor: Extractor, *, reread: bool) -> Ite
     Raises:
         StoreCorrupt: A turn is not what was stored; nothing is changed but indexes.
     """
-    db, split, last = layers.db, not layers.meta(WHOLE_TURNS), layers.raw.high_water()
+    db, split, last = layers.db, not layers.db.meta(WHOLE_TURNS), layers.raw.high_water()
     db.make_indexes_again()  # first: every statement below finds rows by them
     yield 0, False
     # Without what comes meanwhile, which may come faster than it is read.
@@ -149,7 +178,7 @@ def _split_anew(layers: Layers) -> None:
     layers.passages.clear()
     for table in ("document", "posting", "segment"):
         layers.db.delete(table)
-    drop_meta(layers.db, WHOLE_TURNS)
+    layers.db.drop_meta(WHOLE_TURNS)
     kept: dict[int, Packed] = {}
     for page in layers.raw.pages():
         given = layers.passages.assign([(seq, len(passages(turn.text))) for seq, turn in page])
@@ -241,8 +270,8 @@ def drop_vectors(layers: Layers, name: str, dimension: int) -> None:
     layers.jobs.enqueue("vector", [seq for (seq,) in layers.db.select("turn", "seq", "seq")])
     layers.jobs.enqueue("link", [seq for (seq,) in layers.db.select("fact", "DISTINCT seq", "seq")])
     layers.invalidate_ann()
-    layers.set_meta("embedder", name)
-    layers.set_meta("dimension", str(dimension))
+    layers.db.set_meta("embedder", name)
+    layers.db.set_meta("dimension", str(dimension))
     layers.count_commit(rewrote=True)
 
 

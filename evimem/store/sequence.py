@@ -1,15 +1,25 @@
-"""The sequence of a session: its turns in order of arrival, with the places of those that were forgotten."""
+"""The sequence of a session: its turns in order of arrival, with what is known of those that were forgotten.
+
+Their places are kept, and their ids as keyed digests: an id is recognized when it comes back, but cannot be read. An id
+that was a digest of what the turn said would tell that to whoever guesses it. Of such a turn only its number and time
+are recorded, by which a copy of the memory knows it. When it was said is recorded of every turn: a message that has a
+time of its own and no id is known by that.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from hashlib import blake2b
 from itertools import pairwise
+from pathlib import Path
 from typing import TypeAlias
 
 from ..db.place_sql import (
+    ANY_FORGOTTEN,
     calls_kept,
     drop_places,
     end_of_places,
@@ -17,19 +27,21 @@ from ..db.place_sql import (
     end_of_unnamed_turns,
     free_turns_by_session,
     last_turn,
+    marks_among,
     open_runs_from,
-    places_near,
     sessions_of_turns,
-    spans_with_turns,
     turns_at,
 )
+from ..db.turn_sql import TURNS
+from ..errors import InvalidQuery
 from ..raw import instant
 from ..types.stored import Calls, Past, PastWanted, Place
 from ..types.values import Turn
-from .forgotten_ids import forgotten_among, keyed_digest, moment
 from .layers import Layers
+from .open_file import open_copy
 
-_GONE = -1  # number of a session that has no turn left
+# The ids that evimem gives by content (`raw/validate.py`): 15 bytes, and the occurrence of the content in its call.
+_BY_CONTENT = re.compile(r"[0-9a-f]{30}(-\d+)?")
 _SCANNED = 64  # newest turns looked at for each one wanted of sessions that nobody named
 
 Run: TypeAlias = tuple[int, int, int | None]  # its last place, how many there are, and the turn that stands in it
@@ -42,7 +54,7 @@ def past_of(layers: Layers, asked: PastWanted) -> Past:
     beginning = end[: asked.beginning]
     if not complete and asked.beginning:
         beginning, _ = _places(layers, asked.session, asked.beginning, newest=False)
-    clock = layers.meta("clock")
+    clock = layers.db.meta("clock")
     held = tuple(_held(layers, asked))
     # A time at which a turn of the role still stands tells no turn from another: that of a whole day, as some have it.
     moments = {said: moment(asked.session, said[1], instant(said[0])) for said in asked.moments}
@@ -63,7 +75,7 @@ def past_of(layers: Layers, asked: PastWanted) -> Past:
 def state(layers: Layers, session: str) -> tuple[str, int]:
     """Return what differs as soon as anything was stored in a session, or forgotten."""
     last = last_turn(layers.db, _number(layers, session)) if session else layers.raw.high_water()
-    return layers.meta("dealt") or "", last
+    return layers.db.meta("dealt") or "", last
 
 
 def calls(layers: Layers, session: str) -> Calls:
@@ -88,37 +100,8 @@ def places_of(layers: Layers, seqs: Sequence[int]) -> Places:
     return found
 
 
-def leave(layers: Layers, places: Places) -> None:
-    """Keep the places of turns that were erased; those with no turn in between become one row."""
-    if not places:
-        return
-    keys = {session: keyed_digest(layers, session) for session in places}
-    numbers = layers.raw.sessions.numbers(places)
-    seqs = {session: [place for place, _ in left] for session, left in places.items()}
-    near = places_near(layers.db, [(keys[session].hex(), min(some), max(some)) for session, some in seqs.items()])
-    drop_places(layers.db, [(key, seq) for key, seq, _, _ in near])
-    around: dict[bytes, dict[int, Run]] = defaultdict(dict)
-    for key, seq, count, taken in near:
-        around[key][seq] = (seq, count, taken)
-    for session, some in seqs.items():
-        around[keys[session]] |= {seq: (seq, 1, None) for seq in some}
-    of = {key: numbers.get(session, _GONE) if session else None for session, key in keys.items()}
-    runs = {key: [runs[seq] for seq in sorted(runs)] for key, runs in around.items()}
-    asked = {(of[key], one[0], two[0]) for key, some in runs.items() for one, two in pairwise(some)}
-    parted = spans_with_turns(layers.db, asked)
-    joined: dict[bytes, list[Run]] = defaultdict(list)
-    for key, ordered in runs.items():
-        for seq, count, taken in ordered:
-            last = joined[key][-1] if joined[key] else None
-            if last and last[2] is None and taken is None and (of[key], last[0], seq) not in parted:
-                joined[key][-1] = (seq, last[1] + count, None)
-            else:
-                joined[key].append((seq, count, taken))
-    _insert(layers, joined)
-
-
 def replace_places(layers: Layers, places: Places, taken: Mapping[int, int]) -> None:
-    """Keep the places of turns that others replaced: `taken` has the number of the new turn by that of the old."""
+    """Keep the places of turns that were erased; `taken` has the number of the turn that replaced one, by its own."""
     runs = {session: [(place, 1, taken.get(seq)) for place, seq in left] for session, left in places.items()}
     _insert(layers, {keyed_digest(layers, session): some for session, some in runs.items()})
 
@@ -211,3 +194,60 @@ def _held(layers: Layers, asked: PastWanted) -> Iterator[Turn]:
     for turn in layers.raw.read(list(dict.fromkeys(named))):
         if not asked.session or turn.session == asked.session or turn.role == "system":
             yield turn
+
+
+def remember_forgotten(layers: Layers, seqs: Sequence[int]) -> None:
+    """Record that these turns, which are still stored, are being erased."""
+    marks = [_mark(*row) for row in layers.db.select("turn", "seq, id, instant", seq=seqs)]
+    marks += [moment("" if unnamed else name, *said) for _, name, unnamed, *said in sessions_of_turns(layers.db, seqs)]
+    layers.db.insert("forgotten", "mark", [(keyed_digest(layers, mark),) for mark in marks], key="mark")
+
+
+def moment(session: str, role: str, instant: int) -> str:
+    """Return what a turn of a session, "" where nobody named that, is marked by beside its id: when it was said."""
+    return f"{instant} {role} {session}"
+
+
+def _mark(seq: int, turn_id: str, instant: int) -> str:
+    return f"{seq} {instant}" if _BY_CONTENT.fullmatch(turn_id) else turn_id
+
+
+def forgotten_among(layers: Layers, names: Sequence[str]) -> set[str]:
+    """Return for which of these ids, or moments, a turn was ever erased here."""
+    if not names or not layers.db.rows(*ANY_FORGOTTEN):
+        return set()  # before digests are computed: this is asked for every turn that is added
+    digests = {name: keyed_digest(layers, name) for name in names}
+    known = marks_among(layers.db, list(digests.values()))
+    return {name for name, mark in digests.items() if mark in known}
+
+
+def forgotten_in_copy(layers: Layers, path: Path) -> Iterator[str]:
+    """Yield the ids of turns that another copy of this memory has forgotten and does not hold again.
+
+    Raise InvalidQuery where there is no copy of this memory at the path, NotAMemory or another StoreError where it
+    cannot be read.
+    """
+    digests, held = read_copy(layers, path)
+    for page in layers.db.pages(TURNS, (0,), 2000):
+        for row in page:
+            marks = (_mark(*row), row[1])  # earlier versions marked every id
+            if row[1] not in held and any(keyed_digest(layers, mark) in digests for mark in marks):
+                yield row[1]
+
+
+def read_copy(layers: Layers, path: Path) -> tuple[set[bytes], set[str]]:
+    """Return the digests of the ids that another copy has forgotten, and the ids that it holds."""
+    other = open_copy(path)
+    try:
+        with other.decoding(), other.reading():
+            if other.meta("store") != layers.store:
+                raise InvalidQuery(f"{str(path)!r} is no copy of this memory; what it has forgotten says nothing here")
+            digests = {mark for (mark,) in other.select("forgotten", "mark")}
+            return digests, {turn_id for (turn_id,) in other.select("turn", "id")}
+    finally:
+        other.close()
+
+
+def keyed_digest(layers: Layers, name: str) -> bytes:
+    """Return a digest of a name, keyed by the random id of the store: no two memories have the same for it."""
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16, key=layers.store.encode()).digest()

@@ -8,18 +8,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..db.atomic_files import new_database
-from ..db.meta import meta
 from ..errors import StoreBusy, StoreError
 from ..index.segments import SIZE
 from ..raw.commit_mark import EVERY
 from ..types.values import DateOrder
 from .ann import MIN_ROWS, AnnIndexCache
-from .any_store import AnyStore
+from .keeper import Keeper
 from .layers import Layers, check_identity
 from .open_file import drop_mark, open_checked, real_path, save_mark
 
 
-class SqliteStore(AnyStore):
+class SqliteStore(Keeper):
     """The `Store` that evimem ships: a file, and each verb where it is done."""
 
     def __init__(  # noqa: PLR0913 - what a file is opened with
@@ -63,7 +62,7 @@ class SqliteStore(AnyStore):
         self.file = db = open_checked(path, vfs, busy_seconds)
         try:
             with db.decoding():
-                kept = meta(db, "segment")
+                kept = db.meta("segment")
                 layers = Layers.over(db, dimension, int(kept or segment), clock)
                 super().__init__(layers, AnnIndexCache(path, index_from))
                 with self.writing():
@@ -86,7 +85,7 @@ class SqliteStore(AnyStore):
             self._commits_since_mark = 0
 
     def remove(self) -> bool:
-        """See `Keeper.remove`."""
+        """Delete an empty memory; return False where somebody else has it open."""
         try:
             with self.writing():
                 if self.layers.raw.count():

@@ -6,7 +6,6 @@ on with the rest, in a transaction of its own.
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,6 @@ import numpy as np
 from ..db.dialect import Query
 from ..db.fact_sql import asking_newest, vectors_reach
 from ..db.index_sql import SEALED
-from ..db.meta import asking_meta
 from ..db.place_sql import ANY_FORGOTTEN
 from ..db.tables import Tables
 from ..errors import TurnConflict
@@ -38,9 +36,8 @@ from ..types.values import Turn, Where
 from ..types.vectors import pack
 from . import sequence
 from .erase import Erasure
-from .forgotten_ids import forgotten_among
-from .handle import StoreHandle
-from .layers import Layers, TurnToIndex, events
+from .handle import Held, StoreHandle
+from .layers import SETTING, Layers, TurnToIndex, events
 from .reads import jobs_of
 from .rebuild import derive_segment, kept_vectors, set_events
 from .trace_table import insert_trace
@@ -48,7 +45,6 @@ from .trace_table import insert_trace
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
 # others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
 LINK_NOW = 4_096
-Pending: TypeAlias = "Callable[[], dict[int, tuple[str, ...]]]"  # kinds of jobs by turn, once it is committed
 Found: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # what turns are found by, by the identity of their entry
 AT_ONCE = 256  # turns that a transaction stores, in some hundredths of a second; one call stores no more
 CHARACTERS_AT_ONCE = 1 << 18  # of their texts together
@@ -56,25 +52,6 @@ AWAITED_AT_ONCE = 32  # turns, where somebody else waits to write
 AT_LEAST = 4  # turns that it does in any case: a message with its reply is one commit on a slow disk too
 READ_AT_ONCE = 16  # turns whose facts are linked together; each set of "terms" derives its segments once: all of it
 REPLACED_AT_ONCE = 32  # turns in a transaction that may replace some: each has the log purged, in as much time as ten
-HELD_SECONDS = 0.02  # after so long, a transaction begins no more results of jobs if another waits to write
-MOST_HELD = 0.08  # or if none does: what follows from them takes as long again, and nobody can cut in
-
-
-class Held:
-    """How long a transaction holds the write lock: until somebody waits for it, looked at now and then, or too long."""
-
-    def __init__(self, db: Tables) -> None:
-        self._db = db
-        self._look_at = time.monotonic() + HELD_SECONDS
-        self._until = time.monotonic() + MOST_HELD
-
-    def long_enough(self) -> bool:
-        """Return whether to begin no more."""
-        now = time.monotonic()
-        if now < self._look_at:
-            return False
-        self._look_at = now + HELD_SECONDS
-        return now > self._until or self._db.is_awaited()
 
 
 def write(
@@ -100,14 +77,14 @@ def write(
         if erased := [*stale.values(), *left]:
             handle.note_erasure(finished=False)  # as in `_erase`
             erasure.replaced(erased)
-        statuses, written = _write_all(layers, entries, found, frozenset(stale), strict=strict)
+        statuses, stored = _write_all(layers, entries, found, frozenset(stale), strict=strict)
         if erased:
-            erasure.taken({stale[entry.turn.id]: seq for seq, entry in written if entry.turn.id in stale})
+            erasure.taken({stale[entry.turn.id]: seq for seq, entry in stored.turns if entry.turn.id in stale})
             handle.ann.drop()  # as in `_erase`
-        pending = _derive(layers, written)
+        _derive(layers, stored)
     if erased:
         statuses = _purged(handle, erasure, statuses)
-    report = _report(handle, statuses, written, pending, len(left))
+    report = _report(handle, statuses, stored, len(left))
     if len(statuses) < given:
         handle.db.give_way()
     return report
@@ -115,7 +92,7 @@ def write(
 
 def _asking(layers: Layers, entries: Sequence[Entry]) -> list[Query]:
     """Return what is asked to store turns, before anything is written."""
-    others = (asking_meta(layers.db, "clock"), ANY_FORGOTTEN, layers.passages.asking(), SEALED)
+    others = (layers.db.asking_meta("clock"), ANY_FORGOTTEN, layers.passages.asking(), SEALED)
     return [*asked_to_store(layers.raw, layers.db, [entry.turn for entry in entries]), *others]
 
 
@@ -135,43 +112,48 @@ def _at_once(db: Tables, entries: Sequence[Entry], most: int) -> int:
 
 
 def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
-    """See `Keeper.continue_session`."""
+    """Store what continues a session in one transaction; None, and nothing stored, where it changed meanwhile.
+
+    Return the report, and the state of the session from then on.
+    """
     layers, found = handle.layers, _found_by(more.entries)
     with handle.writing(*_asking(layers, more.entries)):
         if sequence.state(layers, more.session) != more.state:
             return None
-        statuses, written = _write_all(layers, more.entries, found, frozenset(), strict=more.strict)
-        again = {more.again[entry.turn.id]: seq for seq, entry in written if entry.turn.id in more.again}
+        statuses, stored = _write_all(layers, more.entries, found, frozenset(), strict=more.strict)
+        again = {more.again[entry.turn.id]: seq for seq, entry in stored.turns if entry.turn.id in more.again}
         sequence.fill(layers, more.session, again)
         sequence.keep_calls(layers, more.session, more.calls)
-        pending = _derive(layers, written)
-        if not written:
+        _derive(layers, stored)
+        if not stored.turns:
             layers.count_commit()
         state = sequence.state(layers, more.session)
-    return _report(handle, statuses, written, pending), state
+    return _report(handle, statuses, stored), state
 
 
-def _derive(layers: Layers, written: Sequence[tuple[int, Entry]]) -> Pending:
-    """Link what a transaction has stored; return what returns, after it, the kinds of jobs that are left of turns."""
-    if not written:
-        return dict
-    layers.jobs.fail("link", _link(layers, written).failed)
-    layers.count_commit()
-    return layers.jobs.open_kinds([seq for seq, _ in written])
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """New turns with their numbers, and the kinds of jobs that each waits for."""
+
+    turns: list[tuple[int, Entry]]
+    waits: dict[int, set[JobKind]]
 
 
-def _report(
-    handle: StoreHandle,
-    statuses: Sequence[TurnStatus],
-    written: Sequence[tuple[int, Entry]],
-    kinds: Pending,
-    erased: int = 0,
-) -> AddReport:
-    if written:
+def _derive(layers: Layers, stored: _Stored) -> None:
+    """Link what a transaction has stored."""
+    if stored.turns:
+        linked = _link(layers, stored.turns)
+        layers.jobs.fail("link", linked.failed)
+        for seq in (*linked.queued, *linked.failed):
+            stored.waits[seq].add("link")
+        layers.count_commit()
+
+
+def _report(handle: StoreHandle, statuses: Sequence[TurnStatus], stored: _Stored, erased: int = 0) -> AddReport:
+    if stored.turns:
         handle.after_commit()
-    opened = kinds()
-    pending = {entry.turn.id: opened[seq] for seq, entry in written if seq in opened}
-    facts = sum(len(entry.facts) for _, entry in written)
+    pending = {entry.turn.id: tuple(sorted(stored.waits[seq])) for seq, entry in stored.turns}
+    facts = sum(len(entry.facts) for _, entry in stored.turns)
     return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, erased)
 
 
@@ -182,14 +164,14 @@ def _write_all(
     stale: frozenset[str],
     *,
     strict: bool,
-) -> tuple[list[TurnStatus], list[tuple[int, Entry]]]:
-    """Store turns; return what became of each, and which are new, with their numbers.
+) -> tuple[list[TurnStatus], _Stored]:
+    """Store turns; return what became of each, and which are new.
 
     One of a stale id is a replacement. With `strict`, raise for one that would be refused, before the first is stored.
     """
     statuses: list[TurnStatus] = []
     clock, new = MemoryClock(layers.db), dict[str, int]()
-    again = forgotten_among(layers, [entry.turn.id for entry in entries])
+    again = sequence.forgotten_among(layers, [entry.turn.id for entry in entries])
     for at, (entry, kept) in enumerate(zip(entries, layers.raw.holds([one.turn for one in entries]), strict=True)):
         turn, held = entry.turn, kept
         if held is None and turn.id in new:
@@ -209,8 +191,8 @@ def _write_all(
     return statuses, _store(layers, [(entry, found.get(id(entry)) or found_by(entry.turn)) for entry in fresh])
 
 
-def _store(layers: Layers, new: Sequence[tuple[Entry, Attempt[tuple[Document, ...]]]]) -> list[tuple[int, Entry]]:
-    """Store new turns with all that is known of them; return their numbers, and what was stored."""
+def _store(layers: Layers, new: Sequence[tuple[Entry, Attempt[tuple[Document, ...]]]]) -> _Stored:
+    """Store new turns with all that is known of them."""
     places = layers.raw.append([entry.turn for entry, _ in new])
     stated = [
         StatedFacts(place.seq, instant(entry.turn.time), entry.facts)
@@ -236,11 +218,15 @@ def _store(layers: Layers, new: Sequence[tuple[Entry, Attempt[tuple[Document, ..
     layers.segments.insert(dict(chain.from_iterable(numbered)))
     if given:
         layers.segments.seal(given[-1].last)
+    stored = _Stored(written, {seq: set() for seq, _ in written})
     for kind, seqs in queued.items():
         layers.jobs.enqueue(kind, seqs)
     for kind, whys in failed.items():
         layers.jobs.fail(kind, whys)
-    return written
+    for kind, some in (*queued.items(), *failed.items()):
+        for seq in some:
+            stored.waits[seq].add(kind)
+    return stored
 
 
 def _stale(layers: Layers, entries: Sequence[Entry]) -> dict[str, int]:
@@ -293,7 +279,7 @@ def _expect_to_settle(layers: Layers, kind: JobKind, turns: Sequence[Turn]) -> N
         db, given = layers.db, list(dict.fromkeys(met))
         others = (db.numbering("fact"), vectors_reach(LINK_NOW), asking_newest("fact_vector", "row"))
         of_turns = (layers.jobs.asking_waits(kind, given), layers.facts.asking_turns(given), layers.facts.asking(given))
-        of_rows = (layers.passages.asking_of(given), asking_meta(db, "embedder"), SEALED)
+        of_rows = (layers.passages.asking_of(given), db.asking_meta("embedder"), SEALED)
         return [asking_held(db, turns), *of_turns, *of_rows, *others]
 
     layers.raw.seen.expect([turn.id for turn in turns], asked)
@@ -356,7 +342,7 @@ def _derive_terms(layers: Layers, seqs: Sequence[int]) -> None:
 
 
 def enqueue_missing(handle: StoreHandle, kind: JobKind) -> None:
-    """See `Keeper.enqueue_missing`."""
+    """Queue a job for each turn that never had one of this kind."""
     if handle.layers.jobs.missing(kind):
         with handle.writing():
             handle.layers.jobs.enqueue(kind, handle.layers.jobs.missing(kind))
@@ -372,7 +358,7 @@ def hold(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str], reason: st
 
 
 def lease(handle: StoreHandle, kind: JobKind, limit: int, seconds: float) -> tuple[Job, ...]:
-    """See `Keeper.lease`."""
+    """Return jobs as `due` does, and offer them to nobody else for so many seconds."""
     layers = handle.layers
     with handle.writing():
         jobs = jobs_of(layers, layers.jobs.lease(kind, limit, seconds))
@@ -381,7 +367,7 @@ def lease(handle: StoreHandle, kind: JobKind, limit: int, seconds: float) -> tup
 
 
 def release(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> None:
-    """See `Keeper.release`."""
+    """Offer the jobs of these turns again that this process leased and neither finished nor put off."""
     layers = handle.layers
     with handle.writing():
         layers.jobs.release(kind, layers.raw.known(turn_ids).values())
@@ -389,7 +375,7 @@ def release(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> None
 
 
 def retry_now(handle: StoreHandle) -> None:
-    """See `Keeper.retry_now`."""
+    """Make every job that was put off after a failure, or given up, due now."""
     with handle.writing():
         handle.layers.jobs.retry_now()
         handle.layers.count_commit()
@@ -399,21 +385,27 @@ def postpone(handle: StoreHandle, kind: JobKind, turn_id: str, error: str, secon
     """See `Store.postpone`."""
     layers = handle.layers
     with handle.writing():
-        for seq in layers.raw.known([turn_id]).values():
-            layers.jobs.postpone(kind, seq, error, seconds)
-            layers.count_commit()
+        known = layers.raw.known([turn_id])
+        layers.jobs.postpone(kind, dict.fromkeys(known.values(), (error, seconds)))
+        layers.count_commit()
 
 
 def keep_setting(handle: StoreHandle, name: str, value: str | None) -> None:
     """See `Store.keep_setting`."""
     with handle.writing():
-        handle.layers.keep_setting(name, value)
+        if value is None:
+            handle.db.drop_meta(SETTING + name)
+        else:
+            handle.db.set_meta(SETTING + name, value)
         handle.layers.count_commit()
     handle.after_commit()
 
 
 def keep_trace(handle: StoreHandle, trace: Trace) -> int:
-    """See `Keeper.keep_trace`."""
+    """Keep a trace, and drop the oldest of many; return its number.
+
+    Raise UnknownTurn or TraceMismatch where a turn that it quotes is not there, or says something else.
+    """
     with handle.writing():
         handle.layers.count_commit()
         return insert_trace(handle.layers, trace)
@@ -426,7 +418,7 @@ def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
     def act(erasure: Erasure) -> bool:
         # What is forgotten already is no error: a call whose reply was lost may be repeated.
         known = layers.raw.known(turn_ids)
-        gone = forgotten_among(layers, [one for one in turn_ids if one not in known])
+        gone = sequence.forgotten_among(layers, [one for one in turn_ids if one not in known])
         return erasure.turns(layers.raw.seqs([one for one in turn_ids if one not in gone]))
 
     return _erase(handle, act)
@@ -463,10 +455,11 @@ def _set_vectors(layers: Layers, known: Sequence[tuple[int, Entry]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Linked:
-    """`late` is what `EdgeGraph.link` returns; `failed` says of which turns linking raised what."""
+    """`late` is what `EdgeGraph.link` returns; of some turns linking `failed`, and others are `queued` for it."""
 
     late: bool = False
     failed: Mapping[int, str] = field(default_factory=dict)
+    queued: Sequence[int] = ()
 
 
 def _link(layers: Layers, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> _Linked:
@@ -474,15 +467,10 @@ def _link(layers: Layers, written: Sequence[tuple[int, Entry]], *, now: bool = F
     linkable = {seq: entry for seq, entry in written if entry.facts}
     wait = not now and bool(linkable) and layers.edges.more_than(LINK_NOW)
     ready = {seq: entry for seq, entry in linkable.items() if entry.fact_vectors is not None and not wait}
-    layers.jobs.enqueue("link", [seq for seq in linkable if seq not in ready])
-    return _linked(layers, ready) if ready else _Linked()
-
-
-def _linked(layers: Layers, ready: Mapping[int, Entry]) -> _Linked:
-    """Link all of these turns at once or, where that raises, each by itself."""
-    late: list[bool] = []
+    queued, late = [seq for seq in linkable if seq not in ready], list[bool]()
+    layers.jobs.enqueue("link", queued)
     errors = layers.derive(lambda entries: late.append(_link_all(layers, entries)), list(ready.values()))
-    return _Linked(any(late), {seq: why for seq, why in zip(ready, errors, strict=True) if why})
+    return _Linked(any(late), {seq: why for seq, why in zip(ready, errors, strict=True) if why}, queued)
 
 
 def _link_all(layers: Layers, entries: Sequence[Entry]) -> bool:

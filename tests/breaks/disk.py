@@ -45,7 +45,7 @@ def owners_are_not_compared() -> None:
     honest = sqlite.check_identity
 
     def check(layers: Layers, name: str, dimension: int, owner: str | None) -> None:
-        honest(layers, name, dimension, None if layers.meta("owner") else owner)
+        honest(layers, name, dimension, None if layers.db.meta("owner") else owner)
 
     put(sqlite, "check_identity", check)
 

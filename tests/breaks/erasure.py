@@ -13,7 +13,7 @@ from evimem.edges.alike_cells import AlikeCells
 from evimem.edges.fact_vectors import FactMatrix
 from evimem.index.segments import PassageTable, Segments
 from evimem.index.supersede import Supersession
-from evimem.store import erase, forgotten_ids, trace_table
+from evimem.store import erase, sequence, trace_table
 from evimem.store.ann import AnnIndexCache
 from evimem.store.handle import StoreHandle
 from evimem.store.sqlite import SqliteStore
@@ -62,7 +62,7 @@ def sealed_vectors_of_forgotten_turns_stay() -> None:
 
 @breaks(gate="tests/reliability/test_erasure.py::test_a_backup_can_repeat_later_erasures", says="the backup remembers")
 def erasures_of_a_copy_are_not_repeated() -> None:
-    put(forgotten_ids, "read_copy", lambda layers, path: (set(), set()))
+    put(sequence, "read_copy", lambda layers, path: (set(), set()))
 
 
 @breaks(

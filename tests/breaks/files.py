@@ -9,7 +9,7 @@ from evimem.db.connection import Connection
 from evimem.doors import places
 from evimem.ingest import import_file
 from evimem.loaders import formats
-from evimem.store import forgotten_ids, open_file, sqlite
+from evimem.store import open_file, sequence, sqlite
 from tests.breaks.gates import BESIDE, IMPORT, MODES
 from tests.breaks.patch import put
 from tests.breaks.registry import breaks
@@ -81,7 +81,7 @@ def content_of_temporary_files_is_not_checked() -> None:
     says="what was refused was changed|StoreError|StoreCorrupt",
 )
 def the_kind_of_a_copy_is_not_checked() -> None:
-    put(forgotten_ids, "open_copy", Connection)
+    put(sequence, "open_copy", Connection)
 
 
 @breaks(gate=f"{BESIDE}::test_a_memory_with_two_hard_links_is_refused_and_left_unchanged", says="DID NOT RAISE")

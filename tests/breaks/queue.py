@@ -3,12 +3,11 @@
 import time
 from typing import Any
 
-from evimem.db import job_sql
+from evimem.db.jobs import Jobs
 from evimem.index.segments import Segments
 from evimem.ingest import deferred
 from evimem.llm.extract_facts import RetryPlan
 from evimem.store.handle import StoreHandle
-from evimem.store.queue import Jobs
 from tests.breaks.gates import KILLS, MACHINE, POWER, QUEUE, SCHEDULES
 from tests.breaks.patch import put
 from tests.breaks.registry import breaks
@@ -60,13 +59,12 @@ def the_head_of_the_queue_is_retried_forever() -> None:
 
 @breaks(gate=f"{QUEUE}::test_one_poisoned_turn_of_each_user_holds_up_no_other_and_is_given_up", says="held up others")
 def failed_jobs_come_first() -> None:
+    honest = Jobs.due
     put(
         Jobs,
         "due",
         lambda self, kind, limit, reason=None: (
-            job_sql.due_jobs(self._db, kind, limit, self._waiting(), untried=False)
-            if reason is None
-            else job_sql.jobs_held(self._db, kind, limit, reason)
+            self._db.rows(*self.asking_due(kind, limit)) if reason is None else honest(self, kind, limit, reason)
         ),
     )
 

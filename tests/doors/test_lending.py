@@ -17,7 +17,7 @@ import evimem.doors.pool
 from evimem import Answer, MemoryPool, OpenAI, PoolFull, StoreBusy, StoreClosed
 from evimem.doors.leases import ITERATED
 from evimem.doors.pool import key_of
-from evimem.store.any_store import AnyStore
+from evimem.store.keeper import Keeper
 from evimem.testing import ScriptedModel, WordEmbedder
 from evimem.types.trace import Complete
 from tests.model_server import ModelServer
@@ -369,7 +369,7 @@ def test_a_child_of_a_fork_is_refused_what_a_block_of_its_parent_had_lent(tmp_pa
 
 
 def test_what_returns_an_iterator_is_known():
-    hints = {name: inspect.signature(value).return_annotation for name, value in vars(AnyStore).items()
+    hints = {name: inspect.signature(value).return_annotation for name, value in vars(Keeper).items()
              if inspect.isfunction(value)}  # fmt: skip
     assert {name for name, hint in hints.items() if str(hint).startswith("Iterator")} == ITERATED
 

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 import pytest
 
 import evimem
-from evimem.store.queue import holder
+from evimem.db.jobs import holder
 from evimem.testing import FakeClock, ScriptedModel
 
 NOTHING = json.dumps({"facts": []})

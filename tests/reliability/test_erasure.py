@@ -14,7 +14,7 @@ from evimem.doors.operations import Core
 from evimem.doors.pool import key_of
 from evimem.embedding import StaticEmbedder
 from evimem.index.document import embedding_texts
-from evimem.store.forgotten_ids import keyed_digest
+from evimem.store.sequence import keyed_digest
 from evimem.store.sqlite import SqliteStore
 from evimem.types.trace import Found, Trace
 from tests.sizes import REDUCED, sizes

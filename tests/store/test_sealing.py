@@ -16,8 +16,8 @@ from evimem.extract import RuleExtractor
 from evimem.index.document import documents, passages
 from evimem.loaders.examples import load_example
 from evimem.store import erase
+from evimem.store.handle import Held
 from evimem.store.sqlite import SqliteStore
-from evimem.store.writes import Held
 from evimem.types.stored import Entry
 from tests.copies import copied
 from tests.sizes import REDUCED, few

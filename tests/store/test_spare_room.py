@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evimem
-from evimem.store import spare_room
+from evimem.store import handle
 from tests.reliability.support.children import in_child
 
 STATM = Path("/proc/self/statm")
@@ -19,7 +19,7 @@ def resident() -> float:
     return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-@pytest.mark.skipif(not STATM.exists() or spare_room._trim() is None, reason="needs /proc and glibc")
+@pytest.mark.skipif(not STATM.exists() or handle._trim() is None, reason="needs /proc and glibc")
 def test_closing_a_memory_gives_back_freed_room_between_used_one(tmp_path):
     def work() -> float:
         with evimem.open(tmp_path / "m.evimem") as memory:

@@ -12,21 +12,15 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timezone
 
-from ..db import job_sql
-from ..db.dialect import Query
-from ..db.tables import Tables
 from ..types.stored import MOST_SECONDS, READINGS, JobKind
+from .dialect import Query, Value
+from .tables import Tables
 
 PAGE = 256  # jobs per transaction
 RETRY_SECONDS = 30.0  # before the second attempt; doubles with each further one
 ATTEMPTS = 4  # to derive something from a turn whose text is the reason that it fails; then its job is kept as failed
 _TOKEN = os.urandom(4).hex()  # tells this process from an earlier one with its number, as after a container's restart
-
-
-def _node() -> str:
-    import platform  # noqa: PLC0415 - its import takes milliseconds, and only a lease names the machine
-
-    return platform.node()
+_LEASED, _IN_BATCH = "leased by %", "in batch %"  # of a job that is taken: why it waits
 
 
 class Jobs:
@@ -41,12 +35,20 @@ class Jobs:
 
         Failed extraction is the exception: only `requeue_all` sends a turn to a model again that gave it up.
         """
+        number, now = "CAST(? AS DOUBLE PRECISION)", self._clock()
         if seqs:
-            job_sql.queue_jobs(self._db, kind, seqs, self._clock())
+            self._db.execute(
+                f"INSERT INTO job (kind, due, since, seq, state, attempts) SELECT DISTINCT CAST(? AS TEXT), {number}, "
+                f"{number}, asked.seq, 'pending', 0 FROM {self._db.dialect.table('asked', 'seq bigint')} WHERE TRUE "
+                "ON CONFLICT (kind, seq) DO UPDATE SET state = 'pending', attempts = 0, due = excluded.due, "
+                "error = NULL WHERE job.state = 'failed' AND job.kind <> 'extract'",
+                (kind, now, now, self._db.dialect.table_of([[seq] for seq in seqs])),
+            )
 
     def missing(self, kind: JobKind) -> list[int]:
         """Return the turns that never had a job of a kind."""
-        return job_sql.never_queued(self._db, kind)
+        sql = "SELECT seq FROM turn WHERE seq NOT IN (SELECT seq FROM job WHERE kind = ?) ORDER BY seq"
+        return [seq for (seq,) in self._db.rows(sql, (kind,))]
 
     def due(self, kind: JobKind, limit: int, reason: str | None = None) -> list[tuple[int, int]]:
         """Return (sequence number, attempts) of jobs that may be tried now or, with a reason, that wait for it.
@@ -55,43 +57,44 @@ class Jobs:
         must not keep others from being tried.
         """
         if reason is not None:
-            return job_sql.jobs_held(self._db, kind, limit, reason)
-        waiting = self._waiting()
-        new, any_due = (job_sql.due_jobs(kind, limit, waiting, untried=one) for one in (True, False))
+            return self._db.rows(*self._asking(kind, limit, "error = ?", reason))
+        new, any_due = self.asking_untried(kind, limit), self.asking_due(kind, limit)
         self._db.ahead(new, any_due)
         return self._db.rows(*new) or self._db.rows(*any_due)
 
-    def untried(self, kind: JobKind, limit: int) -> list[tuple[int, int]]:
-        """Return those of `due` that were never tried."""
-        return self._db.rows(*self.asking_untried(kind, limit))
+    def asking_due(self, kind: JobKind, limit: int) -> Query:
+        """Return the query of (turn, attempts) of the jobs that may be tried now."""
+        return self._asking(kind, limit, "due NOT BETWEEN ? AND ?", *self._waiting())
 
     def asking_untried(self, kind: JobKind, limit: int) -> Query:
-        """Return the query that `untried` asks now."""
-        return job_sql.due_jobs(kind, limit, self._waiting(), untried=True)
+        """Return the query of those of them that were never tried."""
+        return self._asking(kind, limit, "attempts = 0 AND due NOT BETWEEN ? AND ?", *self._waiting())
 
     def lease(self, kind: JobKind, limit: int, seconds: float) -> list[tuple[int, int]]:
         """Return jobs that may be tried now, as `due` does, and offer them to nobody else for so many seconds.
 
         Jobs leased by a process of this machine that has ended are offered again. Call it in a transaction.
         """
-        ended = [name for name in job_sql.holders(self._db, kind) if not _is_alive(name)]
-        if ended:
-            job_sql.release_jobs(self._db, kind, ended, self._clock(), None)
+        sql = "SELECT DISTINCT error FROM job WHERE kind = ? AND state = 'pending' AND error LIKE ?"
+        self._release(kind, [name for (name,) in self._db.rows(sql, (kind, _LEASED)) if not _is_alive(name)])
         jobs = self.due(kind, limit)
         self.hold(kind, [seq for seq, _ in jobs], holder(), seconds)
         return jobs
 
     def release(self, kind: JobKind, seqs: Collection[int]) -> None:
         """Offer the jobs of these turns again that this process leased and neither finished nor put off."""
-        job_sql.release_jobs(self._db, kind, [holder()], self._clock(), seqs)
+        self._release(kind, [holder()], seqs)
 
     def hold(self, kind: JobKind, seqs: Collection[int], reason: str, seconds: float) -> None:
         """Offer no jobs of these turns for so many seconds; `due` with the reason still returns them."""
-        job_sql.put_off_jobs(self._db, kind, seqs, self._clock() + seconds, reason)
+        sql = f"UPDATE job SET due = ?, error = ? WHERE kind = ? AND state = 'pending' AND {self._among('seq')}"
+        self._db.execute(sql, (self._clock() + seconds, reason, kind, self._db.dialect.values(seqs)))
 
     def unfinished(self, kind: JobKind, seqs: Sequence[int]) -> list[int]:
         """Return which of these turns have a job that may be tried now, or have never had one of this kind."""
-        others = job_sql.not_to_try(self._db, kind, min(seqs), max(seqs), self._waiting()) if seqs else ()
+        not_now = f"kind = ? AND (state <> 'pending' OR due BETWEEN ? AND ?) AND {self._among('seq')}"
+        args = (kind, *self._waiting(), self._db.dialect.values(seqs))
+        others = {seq for (seq,) in self._db.rows(f"SELECT seq FROM job WHERE {not_now}", args)}
         return [seq for seq in seqs if seq not in others]
 
     def waits(self, kind: JobKind, seqs: Collection[int]) -> list[int]:
@@ -105,13 +108,15 @@ class Jobs:
     def complete(self, kind: JobKind, seqs: Collection[int]) -> None:
         """Take finished jobs off the queue; those of kind "extract" stay as done."""
         if kind == "extract":
-            job_sql.finish_jobs(self._db, kind, seqs)
+            sql = f"UPDATE job SET state = 'done', error = NULL WHERE kind = ? AND {self._among('seq')}"
+            self._db.execute(sql, (kind, self._db.dialect.values(seqs)))
         else:
             self._db.delete("job", kind=[kind], seq=seqs)
 
     def requeue_all(self, kind: JobKind) -> None:
         """Make every job of a kind pending again, done and failed ones included."""
-        job_sql.requeue_jobs(self._db, kind, self._clock())
+        sql = "UPDATE job SET state = 'pending', attempts = 0, due = ?, error = NULL WHERE kind = ?"
+        self._db.execute(sql, (self._clock(), kind))
 
     def read_again(self, seqs: Collection[int]) -> None:
         """Queue the facts of turns by rule, and let a model read these as if none had."""
@@ -120,14 +125,27 @@ class Jobs:
 
     def retry_now(self) -> None:
         """Make every job that was put off after a failure, or given up, due now; leases and batches stay."""
-        job_sql.retry_jobs(self._db, self._clock())
+        self._db.execute(
+            "UPDATE job SET state = 'pending', attempts = 0, due = ?, error = NULL "
+            "WHERE (state = 'failed' OR (state = 'pending' AND attempts > 0)) "
+            "AND NOT coalesce(error LIKE ?, FALSE) AND NOT coalesce(error LIKE ?, FALSE)",
+            (self._clock(), _LEASED, _IN_BATCH),
+        )
 
-    def postpone(self, kind: JobKind, seq: int, error: str, seconds: float | None) -> None:
-        """Count a failure; try again after so many seconds, or keep the job as failed (None).
+    def postpone(self, kind: JobKind, errors: Mapping[int, tuple[str, float | None]]) -> None:
+        """Count a failure of each of these turns; try again after so many seconds, or keep the job as failed (None).
 
         Only a pending job is changed: another worker may have finished it meanwhile.
         """
-        job_sql.record_failures(self._db, [self._failure(kind, seq, error, seconds)])
+        now = self._clock()
+        self._db.executemany(
+            "UPDATE job SET state = ?, attempts = attempts + 1, due = ?, error = ? "
+            "WHERE kind = ? AND seq = ? AND state = 'pending'",
+            [
+                ("failed" if wait is None else "pending", now + (wait or 0.0), error, kind, seq)
+                for seq, (error, wait) in errors.items()
+            ],
+        )
 
     def fail(self, kind: JobKind, errors: Mapping[int, str]) -> None:
         """Count failures of jobs, queued here where they are not; keep those as failed that failed `ATTEMPTS` times.
@@ -139,62 +157,64 @@ class Jobs:
         self.enqueue(kind, errors)
         before = dict(self._db.select("job", "seq, attempts", kind=[kind], seq=errors))
         waits = {seq: 0.0 if kind in READINGS or not n else RETRY_SECONDS * 2.0**n for seq, n in before.items()}
-        failed = (
-            self._failure(kind, seq, error, None if before[seq] + 1 >= ATTEMPTS else waits[seq])
-            for seq, error in errors.items()
-        )
-        job_sql.record_failures(self._db, failed)
-
-    def _failure(self, kind: str, seq: int, error: str, seconds: float | None) -> tuple[str, float, str, str, int]:
-        state, wait = ("failed", 0.0) if seconds is None else ("pending", seconds)
-        return state, self._clock() + wait, error, kind, seq
-
-    def open_kinds(self, seqs: Collection[int]) -> Callable[[], dict[int, tuple[str, ...]]]:
-        """Return what, after the transaction, returns the kinds of turns' jobs that are pending or failed in it.
-
-        A turn without any is missing.
-        """
-        rows = self._db.later(job_sql.open_jobs(self._db, seqs))
-
-        def kinds() -> dict[int, tuple[str, ...]]:
-            found: dict[int, tuple[str, ...]] = {}
-            for seq, kind in rows():
-                found[seq] = (*found.get(seq, ()), kind)
-            return found
-
-        return kinds
+        given_up = {seq for seq, n in before.items() if n + 1 >= ATTEMPTS}
+        self.postpone(kind, {seq: (why, None if seq in given_up else waits[seq]) for seq, why in errors.items()})
 
     def open_turns(self, kind: JobKind) -> set[int]:
         """Return the turns whose job of a kind is pending or failed."""
-        return job_sql.turns_with_open_job(self._db, kind)
+        return {seq for (seq,) in self._db.rows("SELECT seq FROM job WHERE kind = ? AND state <> 'done'", (kind,))}
 
     def erase(self, seqs: Collection[int]) -> None:
         """Delete every job of these turns."""
         self._db.delete("job", seq=seqs)
 
-    def any_open(self) -> bool:
-        """Say whether any job is pending or failed."""
-        return job_sql.is_any_job_open(self._db)
-
     def counts(self, state: str) -> dict[str, int]:
         """Return how many jobs of a state there are, by kind."""
-        return job_sql.count_jobs(self._db, state)
+        return dict(self._db.rows("SELECT kind, count(*) FROM job WHERE state = ? GROUP BY kind", (state,)))
 
     def retries(self) -> list[tuple[str, int, str]]:
         """Return (kind, number of turns, one of their errors) of the jobs that wait for another try after a failure.
 
         One that is leased is being tried, and one that was released since waits for nothing.
         """
-        return [(kind, count, why.partition(":")[0]) for kind, count, why in job_sql.failed_before(self._db)]
+        sql = (
+            "SELECT kind, count(*), max(error) FROM job WHERE state = 'pending' AND attempts > 0 "
+            "AND error IS NOT NULL AND NOT error LIKE ? AND NOT error LIKE ? GROUP BY kind"
+        )
+        return [(kind, count, why.partition(":")[0]) for kind, count, why in self._db.rows(sql, (_LEASED, _IN_BATCH))]
 
     def put_off(self) -> list[tuple[str, int, float]]:
         """Return (reason, number of jobs, earliest next try in seconds since 1970) of pending jobs that wait."""
-        return job_sql.jobs_put_off(self._db, self._waiting())
+        sql = (
+            "SELECT error, count(*), min(due) FROM job WHERE state = 'pending' AND error IS NOT NULL "
+            "AND due BETWEEN ? AND ? GROUP BY error ORDER BY min(due)"
+        )
+        return self._db.rows(sql, self._waiting())
 
     def oldest(self) -> datetime | None:
         """Return when the oldest pending job was queued, in UTC."""
-        since = job_sql.oldest_job(self._db)
+        since = self._db.value("SELECT min(since) FROM job WHERE state = 'pending'")
         return None if since is None else datetime.fromtimestamp(since, tz=timezone.utc)
+
+    def _asking(self, kind: str, limit: int, which: str, *args: Value) -> Query:
+        """Return the query of (turn, attempts) of some pending jobs, oldest turn first.
+
+        That is the order of the primary key (kind, seq), so that the limit ends the scan early.
+        """
+        sql = f"SELECT seq, attempts FROM job WHERE kind = ? AND state = 'pending' AND {which} ORDER BY seq LIMIT ?"
+        return sql, (kind, *args, limit)
+
+    def _release(self, kind: JobKind, held_by: Collection[str], seqs: Collection[int] | None = None) -> None:
+        """Make the jobs that some have leased due now: of these turns, or of all."""
+        sql = f"UPDATE job SET due = ?, error = NULL WHERE kind = ? AND state = 'pending' AND {self._among('error')}"
+        args: list[Value] = [self._clock(), kind, self._db.dialect.values(held_by)]
+        if seqs is not None:
+            sql, args = f"{sql} AND {self._among('seq')}", [*args, self._db.dialect.values(seqs)]
+        if held_by:
+            self._db.execute(sql, args)
+
+    def _among(self, column: str) -> str:
+        return self._db.dialect.among(column)
 
     def _waiting(self) -> tuple[float, float]:
         """Return the range of `due` in which a job is not tried now.
@@ -209,6 +229,12 @@ class Jobs:
 def holder() -> str:
     """Return the reason for which jobs wait that this process has leased."""
     return f"leased by {_node()} {os.getpid()} {_TOKEN}"
+
+
+def _node() -> str:
+    import platform  # noqa: PLC0415 - its import takes milliseconds, and only a lease names the machine
+
+    return platform.node()
 
 
 def _is_alive(name: str) -> bool:
