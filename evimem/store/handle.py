@@ -125,12 +125,6 @@ class StoreHandle:
         store = f"{layers.db.meta('store')}/{layers.db.meta('dealt')}"
         return Origin(store, layers.db.meta("embedder") or "", layers.segments.dimension)
 
-    def index_vectors(self) -> Iterator[int]:
-        """Index the vectors of a large memory for the search of the nearest; yield how many at a time."""
-        with self.db.reading():
-            corpus, origin = self.corpus(), self.ann_origin()
-        yield from self.ann.build(corpus, origin, lambda: self.ann_origin() == origin)
-
     def drop_caches(self) -> None:
         """Drop the cached corpus and the cached vectors of facts."""
         self._corpus = None

@@ -65,4 +65,5 @@ class Keeper(StoreHandle, ABC):
 
     check = check.check
     change_embedder = rebuild.change_embedder
+    index_vectors = rebuild.index_vectors
     rebuild = rebuild.rebuild

@@ -58,6 +58,13 @@ def change_embedder(handle: StoreHandle, name: str, dimension: int) -> None:
     handle.after_commit()
 
 
+def index_vectors(handle: StoreHandle) -> Iterator[int]:
+    """Index the vectors of a large memory for the search of the nearest; yield how many at a time."""
+    with handle.db.reading():
+        corpus, origin = handle.corpus(), handle.ann_origin()
+    yield from handle.ann.build(corpus, origin, lambda: handle.ann_origin() == origin)
+
+
 def rebuild_slices(layers: Layers, extractor: Extractor, *, reread: bool) -> Iterator[tuple[int, bool]]:
     """Derive everything from the turns, inside transactions of the caller: one may end wherever this yields.
 
