@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..db.fact_sql import VECTORS, newest_of, vectors_reach
 from ..db.tables import Tables
-from ..types.vectors import Vectors, pack
+from ..types.vectors import Vectors, all_products, pack, products
 from .alike_cells import AlikeCells
 from .link_rules import IN_A_CELL, PER_FACT, WINDOW
 
@@ -88,16 +88,16 @@ class FactMatrix:
         """Return the rows of the facts at some positions that are nearest to a vector of shape (dimension,)."""
         if len(among) > most:
             few = len(among) < len(self) // _FEW
-            products = self._floats(among) @ vector if few else self._products(vector)[among]
-            among = among[np.argpartition(-products, most)[:most]]
+            near = products(self._floats(among), vector) if few else self._products(vector)[among]
+            among = among[np.argpartition(-near, most)[:most]]
         nearest: list[int] = self.rows[among].tolist()
         return nearest
 
     def _products(self, vector: Vectors) -> Vectors:
         """Return the products of all facts with a vector."""
         parts = (slice(at, at + _AT_ONCE) for at in range(0, len(self), _AT_ONCE))
-        products = np.concatenate([self.quantized[part].astype(np.float32) @ vector for part in parts])
-        scaled: Vectors = products * self.scales.astype(np.float32)
+        found = np.concatenate([products(self.quantized[part].astype(np.float32), vector) for part in parts])
+        scaled: Vectors = found * self.scales.astype(np.float32)
         return scaled
 
     def cosines(self, vector: Vectors, rows: Sequence[int]) -> dict[int, float]:
@@ -105,7 +105,7 @@ class FactMatrix:
         positions = np.array(self.positions(rows), np.int64)
         if not len(positions):
             return {}
-        return dict(zip(self.rows[positions].tolist(), (self._floats(positions) @ vector).tolist(), strict=True))
+        return dict(zip(self.rows[positions].tolist(), products(self._floats(positions), vector).tolist(), strict=True))
 
     def similar(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
         """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older row.
@@ -136,7 +136,7 @@ class FactMatrix:
         """Yield each position of a block with those from its first to before its second bound that may be similar."""
         begin, end = int(bounds[0, 0]), int(bounds[-1, 1])
         with np.errstate(all="ignore"):  # a damaged scale may overflow; `exact_cosines` decides
-            cosines = self._floats(block) @ self._floats(slice(begin, end)).T
+            cosines = all_products(self._floats(block), self._floats(slice(begin, end)))
         for position, (first, stop), row in zip(block.tolist(), bounds.tolist(), cosines, strict=True):
             inside = row[first - begin : stop - begin]
             enough = np.flatnonzero(inside >= min_cosine - _ROUNDING)
@@ -149,7 +149,7 @@ class FactMatrix:
         others = self.cells.near(position, IN_A_CELL)
         others = others[np.abs(others - position) > WINDOW]
         with np.errstate(all="ignore"):  # as in `_close`
-            cosines = self._floats(others) @ self._floats(slice(position, position + 1))[0]
+            cosines = products(self._floats(others), self._floats(slice(position, position + 1))[0])
         enough = cosines >= min_cosine - _ROUNDING
         return _Close(others[enough], np.minimum(cosines[enough], 1.0))
 
@@ -195,7 +195,7 @@ class FactMatrix:
         # float32 holds each sum exactly below 2 ** 24, so to 1,040 dimensions, and is multiplied three times as fast;
         # int32 does to 133,000.
         kind = np.float32 if self.quantized.shape[1] <= _EXACT_FLOATS else np.int32
-        dots = self.quantized[positions].astype(kind) @ self.quantized[position].astype(kind)
+        dots = np.einsum("ij,j->i", self.quantized[positions].astype(kind), self.quantized[position].astype(kind))
         exact: NDArray[np.float64] = dots * (self.scales[positions] * self.scales[position])
         return exact
 

@@ -22,7 +22,7 @@ from ..lang import ENGLISH
 from ..text.sentences import sentences_around
 from ..text.terms import STOP_WORDS, stem, vocabulary_stems, words
 from ..types.values import Turn
-from ..types.vectors import Vectors
+from ..types.vectors import Vectors, all_products, products
 
 Place = tuple[int, int]  # half-open, characters
 # Bounds on what is read of one turn: a message of a megabyte must not take longer than a long letter.
@@ -397,7 +397,7 @@ def _alike(keywords: Sequence[str], vocabulary: Sequence[str]) -> Array:
     """Return float32 (keywords, words): how far each word counts as each keyword."""
     rows = np.array([word_vector(word) for word in vocabulary], np.float32)
     asked = np.array([word_vector(word) for word in keywords], np.float32)
-    alike: Array = asked @ rows.T
+    alike: Array = all_products(asked, rows)
     alike[alike < RELATED] = 0
     alike = np.minimum(alike, MOST_RELATED)
     places: dict[str, list[int]] = {}
@@ -497,5 +497,4 @@ def _cosines(view: View, analysis: Analysis, found: Sequence[SentenceUnit]) -> V
     known: dict[str, Array] = view.memo.setdefault("vectors", {})
     new = [text for text in dict.fromkeys([asked, *(unit.text for unit in found)]) if text not in known]
     known.update(zip(new, _EMBEDDER.embed(new), strict=True))
-    cosines: Vectors = np.stack([known[unit.text] for unit in found]) @ known[asked]
-    return cosines
+    return products(np.stack([known[unit.text] for unit in found]), known[asked])

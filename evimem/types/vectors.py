@@ -13,6 +13,9 @@ Vectors: TypeAlias = NDArray[np.float32]
 Packed: TypeAlias = tuple[NDArray[np.int8], float]
 """A unit vector as stored: int8 with one scale, a quarter of float32; cosines agree to four digits."""
 
+_ONE_THREAD = 2**18  # multiplications of two matrices for which BLAS uses one thread
+_LARGE = 2**25  # of so many, several threads spare more time than they take
+
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
@@ -24,6 +27,23 @@ class Neighbours:
 
     positions: NDArray[np.int64]
     scores: NDArray[np.float32]
+
+
+def products(rows: Vectors, vector: Vectors) -> Vectors:
+    """Return the product of each row with a vector, without BLAS: its threads spin for longer than so little takes."""
+    found: Vectors = np.einsum("ij,j->i", rows, vector)
+    return found
+
+
+def all_products(rows: Vectors, others: Vectors) -> Vectors:
+    """Return the products of rows with others, shape (rows, others); a small matrix in parts that wake no threads."""
+    if len(rows) == 1:
+        return products(others, rows[0])[None]
+    if rows.size * len(others) > _LARGE:
+        return rows @ others.T
+    step = max(2, _ONE_THREAD // max(rows.size, 1))
+    parts = [rows @ others[at : at + step].T for at in range(0, len(others), step)]
+    return np.concatenate([np.zeros((len(rows), 0), np.float32), *parts], axis=1)
 
 
 def pack(vector: Vectors) -> Packed:
