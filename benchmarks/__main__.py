@@ -18,13 +18,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.data_sets import check_present
 from evimem.cli.arguments import MODEL_OPTIONS, Exit, Parser, add_model, misused, output_options, unpriced
 from evimem.cli.main import run_words
 from evimem.cli.page import Screen, line
 from evimem.db.atomic_files import replace_with
 from evimem.db.file_header import check_replaceable
 from evimem.errors import InvalidQuery
-from evimem.loaders.data_sets import check_present
 from evimem.loops import LOOPS, VARIANTS
 
 from .scoring.answer_judge import STRICT

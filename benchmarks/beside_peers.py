@@ -35,7 +35,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 import evimem
-from evimem.loaders.data_sets import read_locomo
+from benchmarks.data_sets import read_locomo
 from evimem.types.values import Turn
 
 from .peers import PEERS

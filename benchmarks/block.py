@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import evimem
+from benchmarks.data_sets import read_locomo
 from evimem.embedding import count_tokens
-from evimem.loaders.data_sets import read_locomo
 from evimem.text.sentences import sentences
 from evimem.text.terms import terms
 

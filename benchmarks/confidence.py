@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import evimem
+from benchmarks.data_sets import read_locomo
 from benchmarks.scoring.svg_plot import Chart
 from evimem.calibration.calibration_report import Bin, auroc, ece, reliability
-from evimem.loaders.data_sets import read_locomo
 from evimem.loops import Iris
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.offline.signals import SHIPPED, Constants, Linear, fit_monotone, log_odds

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.data_sets import read_locomo
 from evimem.embedding import count_tokens
 from evimem.llm.prompts import escape, format_time, named
-from evimem.loaders.data_sets import read_locomo
 from evimem.types.trace import Complete
 from evimem.types.values import Turn
 

@@ -16,9 +16,9 @@ from datetime import datetime
 from pathlib import Path
 
 import evimem
+from benchmarks.data_sets import read_locomo
 from evimem.flow import Flow
 from evimem.judging.evidence import Verdict, View
-from evimem.loaders.data_sets import read_locomo
 from evimem.offline.matching import match
 from evimem.offline.offline_judge import OfflineJudge, is_in_english
 from evimem.offline.quotation import turn_signals

@@ -26,8 +26,8 @@ from nltk.translate.bleu_score import sentence_bleu
 from nltk.translate.meteor_score import single_meteor_score
 from rouge_score.rouge_scorer import RougeScorer
 
+from benchmarks.data_sets import LocomoQuestion, read_locomo
 from evimem import Turn
-from evimem.loaders.data_sets import LocomoQuestion, read_locomo
 
 from .recording import add_result, data_set, record
 from .scoring.answer_f1 import f1

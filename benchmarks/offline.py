@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.data_sets import read_locomo
 from evimem.doors.memory import Memory
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
 from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
-from evimem.loaders.data_sets import read_locomo
 from evimem.loaders.examples import EXAMPLES, load_example, load_questions
 from evimem.offline.matching import match, strength
 from evimem.offline.signals import Linear, fit_monotone

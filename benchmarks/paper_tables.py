@@ -25,12 +25,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from benchmarks.data_sets import LocomoSample, read_locomo
 from evimem import Memory, OpenAI, OpenAIEmbedder
 from evimem.errors import ModelError
 from evimem.flow import run
 from evimem.llm import json_reply, prompts
 from evimem.llm.request import Ledger, ask_model
-from evimem.loaders.data_sets import LocomoSample, read_locomo
 from evimem.loops import VARIANTS
 from evimem.loops.retrieve import compose, strategy
 from evimem.loops.variants import OF_MEMR3

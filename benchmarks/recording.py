@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.data_sets import check_present
 from benchmarks.scoring.svg_plot import Chart
 from evimem.errors import ImportFailed
-from evimem.loaders.data_sets import check_present
 
 from .scoring.provenance import provenance
 from .scoring.readme_report import markdown

@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
+from benchmarks.data_sets import read_locomo
 from evimem import Turn
 from evimem.embedding import StaticEmbedder
 from evimem.extract import RuleExtractor
@@ -24,7 +25,6 @@ from evimem.index.document import embedding_texts, found_by
 from evimem.index.prepared_query import IndexQuery, microseconds
 from evimem.index.ranking import SEARCH_EFFORT, SearchEffort, rank
 from evimem.index.weights import WEIGHTS, Weights
-from evimem.loaders.data_sets import read_locomo
 from evimem.query.analysis import hints
 from evimem.raw import TurnRows
 from evimem.store.layers import TurnToIndex, index_rows

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.data_sets import check_present
 from evimem.errors import ImportFailed
-from evimem.loaders.data_sets import check_present
 from evimem.loaders.formats import read_turns
 from evimem.loaders.json_values import mismatch_error, parse
 from evimem.types.values import Turn

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.data_sets import LocomoQuestion, LocomoSample
 from evimem.errors import ImportFailed
-from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 
 REPEATED = "repeated"  # in place of a file
 

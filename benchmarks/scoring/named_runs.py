@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks.data_sets import known_file, read_locomo, read_longmemeval
 from benchmarks.scoring.svg_plot import Chart
 from evimem import __version__
 from evimem.cli.arguments import model
 from evimem.cli.page import BLANK, Block, Screen
 from evimem.errors import InvalidQuery
-from evimem.loaders.data_sets import known_file, read_locomo, read_longmemeval
 from evimem.loops import VARIANTS
 
 from .answer_overlap import bert_score_by

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import evimem
+from benchmarks.data_sets import LocomoQuestion, LocomoSample
 from evimem.doors.memory import Memory
 from evimem.errors import ModelError
-from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 from evimem.types.answer import Answer
 from evimem.types.trace import Acted, Event, Judged, Queried
 

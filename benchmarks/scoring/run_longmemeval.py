@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import evimem
+from benchmarks.data_sets import LongMemEvalCase
 from evimem.errors import ModelError
-from evimem.loaders.data_sets import LongMemEvalCase
 from evimem.types.values import Turn
 
 from .answer_judge import UNMARKED, AnswerMark, added, longmemeval_rubric, mark_answer

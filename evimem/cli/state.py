@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import evimem
 
 from ..calibration import read_labelled
-from ..db.atomic_files import make_folder
 from ..errors import InvalidQuery, StoreCorrupt, StoreError
-from ..loaders import Conversation, RefusedItem, detect, load, raise_refused
-from ..loaders.data_sets import known_file
+from ..loaders import RefusedItem, detect, load, raise_refused
 from ..store.open_file import notes
 from ..types.public_value import AnyPath
 from ..types.reports import AddReport, BatchReport, Estimate, Health
@@ -28,7 +24,6 @@ from .page import Block, Screen, field, line
 from .views import counted
 
 _SHOWN = 10  # refusals
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 
 
 def ingest(  # noqa: PLR0913 - the options
@@ -40,17 +35,15 @@ def ingest(  # noqa: PLR0913 - the options
     start: str | None = None,
     replace: bool = False,
     session: str | None = None,
-    only: str | None = None,
     strict: bool = False,
     **opening: Any,
 ) -> Exit:
-    """Add conversations to a memory: exports of ChatGPT, Claude, WhatsApp, Telegram, Slack and Discord, and others.
+    """Add a conversation to a memory: exports of ChatGPT, Claude, WhatsApp, Telegram, Slack and Discord, and others.
 
-    Read are lines of turns, chat messages, LoCoMo, LongMemEval, the zip, folder or file of a ChatGPT, Claude or Slack
+    Read are lines of turns, chat messages, the zip, folder or file of a ChatGPT, Claude or Slack
     export, WhatsApp's .txt or zip, Telegram's result.json, and the JSON of DiscordChatExporter. The format is detected
     from what the file holds. A line of turns is a JSON object with speaker, text and time, and optionally id, session,
-    caption, role and metadata. A message that cannot be read is left out and counted. For a file of several
-    conversations, PATH becomes a folder with one memory each.
+    caption, role and metadata. A message that cannot be read is left out and counted.
     Turns that are stored already are skipped: after Ctrl-C, the same command continues where it stopped, and a newer
     export adds what is new. Turns that ChatGPT's export now holds on an abandoned branch are erased. Exits with code 4
     if any turn was refused; the others are stored.
@@ -58,35 +51,25 @@ def ingest(  # noqa: PLR0913 - the options
     Args:
         path: The file of the memory, or a server's address.
         file: The file to read, or the folder of an export.
-        format: Of FILE: turns, messages, locomo, longmemeval, chatgpt, claude, whatsapp, telegram, slack or discord; by
+        format: Of FILE: turns, messages, chatgpt, claude, whatsapp, telegram, slack or discord; by
             default detected.
         start: For messages without times: when the first was sent, such as 2024-03-12T18:20.
         replace: Where an id is stored with other content, erase that and store this turn.
         session: For messages: the session; by default the file's name.
-        only: Of several conversations, add only the one of this name, to the file PATH.
         strict: Stop at the first turn that is refused, instead of reporting it.
     """
     name = format or detect(file)
-    if name == "locomo" and known_file(file) is None:
-        screen.note(f"evimem: {file} is none of the LoCoMo files known by digest; figures may not be comparable")
     refusals: list[RefusedItem] = []
     refuse = raise_refused if strict else refusals.append
-    found = load(file, name, start=_start(start), session=session, date_order=opening.get("date_order"), refuse=refuse)
-    results: list[dict[str, Any]] = []
-    code = Exit.OK
-    for conversation in _chosen(found, only, file):
-        place = _memory_of(conversation, path, file, only)
-        with screen.progress(shown_path(place), "turns", _total(conversation, file, name)) as progress:
-            turns = conversation.turns
-            report = _keep(place, turns, screen, opening, strict=strict, replace=replace, progress=progress)
-        refused = [str(refusal) for refusal in refusals]
-        screen.page(views.added_page(shown_path(place), report, refused, progress.seconds))
-        results.append({"path": shown_path(place), **_added_data(report)})
-        results[-1]["refused"] += [{"id": one.where, "reason": one.why} for one in refusals]
-        refusals.clear()
-        code = max(code, _code_of_refused(report, refused, screen))
-    screen.show([], {"memories": results})
-    return code
+    order = opening.get("date_order")
+    (found,) = load(file, name, start=_start(start), session=session, date_order=order, refuse=refuse)
+    with screen.progress(shown_path(path), "turns", _total(file, name)) as progress:
+        report = _keep(path, found.turns, screen, opening, strict=strict, replace=replace, progress=progress)
+    refused = [str(refusal) for refusal in refusals]
+    data = {"path": shown_path(path), **_added_data(report)}
+    data["refused"] += [{"id": one.where, "reason": one.why} for one in refusals]
+    screen.show(views.added_page(shown_path(path), report, refused, progress.seconds), {"memories": [data]})
+    return _code_of_refused(report, refused, screen)
 
 
 def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
@@ -186,31 +169,6 @@ def _keep(path: AnyPath, turns: Iterable[Turn], screen: Screen, opening: Mapping
                     memory._core.store.remove()
 
 
-def _chosen(conversations: Iterator[Conversation], only: str | None, file: Path) -> Iterator[Conversation]:
-    if only is None:
-        yield from conversations
-        return
-    names = []
-    for conversation in conversations:
-        if conversation.name == only:
-            yield conversation
-            return
-        names.append(conversation.name)
-    raise InvalidQuery(f"{str(file)!r} has no conversation {only!r}; expected one of {', '.join(names) or 'none'}")
-
-
-def _memory_of(conversation: Conversation, path: AnyPath, file: Path, only: str | None) -> AnyPath:
-    if not conversation.name or only:
-        return path
-    if not isinstance(path, Path) or path.is_file():
-        raise InvalidQuery(
-            f"{str(file)!r} holds several conversations but {shown_path(path)!r} is one memory; give a folder, or "
-            f"--only {conversation.name} to add one of them"
-        )
-    make_folder(path)
-    return path / f"{_file_name(conversation.name)}.evimem"
-
-
 def _added_data(report: AddReport) -> dict[str, Any]:
     """Return the counts of a report, and the turns that were refused: of the others there may be very many."""
     data = report.to_dict()
@@ -229,11 +187,6 @@ def _code_of_refused(report: AddReport, refused: Sequence[str], screen: Screen) 
     return Exit.INPUT
 
 
-def _file_name(name: str) -> str:
-    # The name comes from an untrusted file: it must not become a path.
-    return name if _PLAIN_NAME.fullmatch(name) else blake2b(name.encode(), digest_size=12).hexdigest()
-
-
 def _start(text: str | None) -> datetime | None:
     if text is None:
         return None
@@ -243,9 +196,7 @@ def _start(text: str | None) -> datetime | None:
         raise InvalidQuery(f"--start is {text!r}; expected ISO 8601, such as 2024-03-12T18:20") from error
 
 
-def _total(conversation: Conversation, file: Path, name: str) -> int | None:
-    if isinstance(conversation.turns, tuple):
-        return len(conversation.turns)
+def _total(file: Path, name: str) -> int | None:
     if name != "turns":
         return None
     with file.open("rb") as lines:

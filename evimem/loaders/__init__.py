@@ -11,11 +11,6 @@ if _typing.TYPE_CHECKING:
     from .conversation import ImportedTurn as ImportedTurn
     from .conversation import RefusedItem as RefusedItem
     from .conversation import raise_refused as raise_refused
-    from .data_sets import LocomoQuestion as LocomoQuestion
-    from .data_sets import LocomoSample as LocomoSample
-    from .data_sets import LongMemEvalCase as LongMemEvalCase
-    from .data_sets import read_locomo as read_locomo
-    from .data_sets import read_longmemeval as read_longmemeval
     from .formats import FORMATS as FORMATS
     from .formats import detect as detect
     from .formats import load as load
@@ -30,9 +25,6 @@ _LAZY = {  # imported at first use: a chat reads messages only, and no exports o
     "Conversation": "conversation",
     "FORMATS": "formats",
     "ImportedTurn": "conversation",
-    "LocomoQuestion": "data_sets",
-    "LocomoSample": "data_sets",
-    "LongMemEvalCase": "data_sets",
     "RefusedItem": "conversation",
     "detect": "formats",
     "load": "formats",
@@ -40,8 +32,6 @@ _LAZY = {  # imported at first use: a chat reads messages only, and no exports o
     "read_chatgpt": "chat_exports",
     "read_claude": "chat_exports",
     "read_discord": "messengers",
-    "read_locomo": "data_sets",
-    "read_longmemeval": "data_sets",
     "read_messages": "formats",
     "read_slack": "messengers",
     "read_telegram": "messengers",

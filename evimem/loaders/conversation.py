@@ -6,6 +6,7 @@ An export is one file, the members of a zip or the files of a folder. Nothing of
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 import zlib
@@ -14,11 +15,11 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, BinaryIO, TypeAlias, TypeVar
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 from ..errors import ImportFailed
 from ..types.values import Turn
-from .json_values import parse
+from .json_values import DECODER, parse
 
 Read = TypeVar("Read", bound=Turn)
 
@@ -28,11 +29,10 @@ RATIO_COUNTS_FROM = 8 << 20  # bytes: a small file may be repetitive
 
 MAX_ELEMENT = 64 << 20  # bytes of one element (one conversation): bounds the memory used for a hostile file
 _CONVERSATIONS = re.compile(r"conversations(?:-\d+)?")
-_CHUNK = 1 << 20
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_NO_SPACE = re.compile(rb"\S")
-_QUOTE_OR_BRACKET = re.compile(rb'["\[\]{},]')
-_QUOTE_OR_ESCAPE = re.compile(rb'["\\]')
+_CHUNK = 1 << 20  # characters
+_LONGEST_TOKEN = 12  # characters of what JSON refuses as a whole where only its beginning was read, but for strings
+_SPACE = re.compile(r"\s*")
+_COMMA = re.compile(r"\s*,?")
 
 _READ = (".json", ".txt")  # what messages stand in; the pictures of an export are left where they are
 MAX_WHOLE = 256 << 20  # bytes of a file that is parsed as a whole: bounds the memory used for a hostile one
@@ -40,9 +40,8 @@ MAX_WHOLE = 256 << 20  # bytes of a file that is parsed as a whole: bounds the m
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The turns of one memory. `name` identifies it among those of its file; empty if it is the only one."""
+    """The turns of a file, which are read as they are asked for."""
 
-    name: str
     turns: Iterable[Turn]
 
 
@@ -92,57 +91,48 @@ def raise_refused(item: RefusedItem) -> None:
     raise ImportFailed(str(item))
 
 
-@contextmanager
-def unpacked(archive: zipfile.ZipFile, member: str) -> Iterator[BinaryIO]:
-    """Open a member for reading. Raise ImportFailed for one that is damaged, encrypted or too large."""
-    packed = archive.getinfo(member).compress_size
-    try:
-        with _open(archive, member) as file:
-            yield io.BufferedReader(_Counted(file, member, packed))
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise ImportFailed(f"{member!r} is damaged ({error}); download the export again") from error
-
-
-def _open(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
-    try:
-        return archive.open(member)
-    except (RuntimeError, NotImplementedError) as error:  # encrypted, or a compression method that Python lacks
-        raise ImportFailed(f"{member!r} cannot be unpacked ({error}); unpack it and give the .json") from error
-
-
-class _Counted(io.RawIOBase):
-    """A stream that raises ImportFailed once more bytes have come out than are allowed."""
-
-    def __init__(self, file: IO[bytes], name: str, packed: int) -> None:
-        self._file = file
-        self._name = name
-        self._packed = max(packed, 1)
-        self._count = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        self._count += len(data)
-        bomb = self._count > RATIO_COUNTS_FROM and self._count > MAX_RATIO * self._packed
-        if bomb or self._count > MAX_BYTES:
-            raise ImportFailed(
-                f"{self._name!r} unpacks to over {self._count >> 20} MiB from {self._packed >> 10} KiB; allowed are "
-                f"a ratio of {MAX_RATIO} and {MAX_BYTES >> 30} GiB: if you trust it, unpack it and give the .json"
-            )
-        return len(data)
-
-
 def elements(file: BinaryIO, name: str) -> Iterator[Any]:
     """Yield the elements of the JSON list in a file. Raise ImportFailed if it is no list, damaged or truncated."""
-    for number, data in enumerate(_split(file, name), start=1):
+    text = io.TextIOWrapper(file, "utf-8-sig")
+    try:
+        yield from _elements(text, name)
+    except ValueError as error:
+        raise ImportFailed(f"{name!r} holds what is not JSON ({error})") from error
+    finally:
+        text.detach()  # whoever opened the file closes it
+
+
+def _elements(file: io.TextIOWrapper, name: str) -> Iterator[Any]:
+    """Yield each element once all of it has been read, with as much more each time as there is of it."""
+    buffer = file.read(_CHUNK).lstrip()
+    if not buffer.startswith("["):
+        raise ImportFailed(f"{name!r} begins with {buffer[:20]!r}; expected a JSON list")
+    at, number = 1, 1
+    while not buffer.startswith("]", at := _end(_SPACE, buffer, at)):
         try:
-            element = parse(data)
-        except ValueError as error:
-            raise ImportFailed(f"{name!r}: element {number} of its list is {error}") from error
-        yield element
+            element, end = DECODER.raw_decode(buffer, at)
+        except RecursionError as error:
+            raise ImportFailed(f"{name!r}: element {number} of its list is nested too deeply") from error
+        except json.JSONDecodeError as error:
+            if error.pos < len(buffer) - _LONGEST_TOKEN and not error.msg.startswith("Unterminated"):
+                raise ImportFailed(f"{name!r}: element {number} of its list is not JSON ({error})") from error
+            end = len(buffer)
+        if end < len(buffer):  # else it may go on
+            yield element
+            at, number = _end(_COMMA, buffer, end), number + 1
+        elif end - at > MAX_ELEMENT:
+            raise ImportFailed(
+                f"{name!r} has an element of over {MAX_ELEMENT >> 20} MiB; split the file by conversation"
+            )
+        elif more := file.read(max(_CHUNK, end - at)):
+            buffer, at = buffer[at:] + more, 0
+        else:
+            raise ImportFailed(f"{name!r} is truncated: its list is never closed; export or download it again")
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
 
 
 def conversations(path: Path, mark: str) -> Iterator[Any]:
@@ -168,88 +158,6 @@ def _of_part(part: Part, mark: str) -> Iterator[Any]:
     if not isinstance(found, list):
         raise ImportFailed(f"{part.name!r} has no list of conversations; expected one, or a conversation with {mark!r}")
     yield from found
-
-
-def _split(file: BinaryIO, name: str) -> Iterator[bytes]:
-    """Yield the bytes of each element, found by scanning for brackets and commas outside of strings."""
-    cursor = _Cursor(file, name)
-    if cursor.skip_space() != b"[":
-        raise ImportFailed(f"{name!r} begins with {cursor.peek()!r}; expected a JSON list")
-    cursor.skip(1)
-    while cursor.skip_space() not in (b"]", b""):
-        yield cursor.element()
-        if cursor.skip_space() == b",":
-            cursor.skip(1)
-    if cursor.skip_space() != b"]":
-        raise ImportFailed(f"{name!r} is truncated: its list is never closed; export or download it again")
-
-
-class _Cursor:
-    """A position in a file, with the bytes read from there on."""
-
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        self._file = file
-        self._name = name
-        self._buffer = bytearray(file.read(_CHUNK).removeprefix(_BYTE_ORDER_MARK))
-        self._at = 0
-
-    def peek(self) -> bytes:
-        return bytes(self._buffer[self._at : self._at + 20])
-
-    def skip(self, count: int) -> None:
-        self._at += count
-
-    def skip_space(self) -> bytes:
-        """Skip white space; return the byte that follows, or no byte at the end of the file."""
-        if self._at >= _CHUNK:
-            del self._buffer[: self._at]
-            self._at = 0
-        found = self._find(_NO_SPACE, self._at)
-        self._at = found.start() if found else len(self._buffer)
-        return found.group() if found else b""
-
-    def element(self) -> bytes:
-        """Return the bytes up to the comma or bracket that ends an element of the outer list."""
-        at, depth = self._at, 0
-        while found := self._find(_QUOTE_OR_BRACKET, at):
-            mark, at = found.group(), found.end()
-            if mark == b'"':
-                at = self._end_of_string(at)
-            elif mark in b"[{":
-                depth += 1
-            elif depth == 0:
-                return self._take(at - 1)
-            elif mark in b"]}":
-                depth -= 1
-        return self._take(len(self._buffer))
-
-    def _take(self, end: int) -> bytes:
-        taken = bytes(self._buffer[self._at : end])
-        self._at = end
-        return taken
-
-    def _end_of_string(self, at: int) -> int:
-        while found := self._find(_QUOTE_OR_ESCAPE, at):
-            if found.group() == b'"':
-                return found.end()
-            at = found.end() + 1
-        return len(self._buffer)
-
-    def _find(self, pattern: re.Pattern[bytes], at: int) -> re.Match[bytes] | None:
-        while not (found := pattern.search(self._buffer, at)):
-            at = max(at, len(self._buffer))
-            if not self._more():
-                return None
-        return found
-
-    def _more(self) -> bool:
-        if len(self._buffer) - self._at > MAX_ELEMENT:
-            raise ImportFailed(
-                f"{self._name!r} has an element of over {MAX_ELEMENT >> 20} MiB; split the file by conversation"
-            )
-        chunk = self._file.read(_CHUNK)
-        self._buffer += chunk
-        return bool(chunk)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,12 +204,38 @@ def parts_of(path: Path) -> Iterator[list[Part]]:
         yield [Part(path.name, partial(_opened, path))]
     else:
         with _archive(path) as archive:
-            names = sorted(name for name in archive.namelist() if name.endswith(_READ) and "__MACOSX/" not in name)
-            yield [Part(f"{path.name}/{name}", partial(unpacked, archive, name)) for name in names]
+            members = {one.filename: one for one in archive.infolist()}
+            names = sorted(name for name in members if name.endswith(_READ) and "__MACOSX/" not in name)
+            yield [Part(f"{path.name}/{name}", partial(_unpacked, archive, members[name])) for name in names]
 
 
 def _opened(path: Path) -> BinaryIO:
     return path.open("rb")
+
+
+@contextmanager
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[BinaryIO]:
+    """Open a member for reading. Raise ImportFailed for one that is damaged, encrypted or too large.
+
+    No more comes out than its header says, whatever is in it.
+    """
+    name, size, packed = member.filename, member.file_size, max(member.compress_size, 1)
+    if size > MAX_BYTES or size > max(RATIO_COUNTS_FROM, MAX_RATIO * packed):
+        raise ImportFailed(
+            f"{name!r} unpacks to {size >> 20} MiB from {packed >> 10} KiB; allowed are a ratio of {MAX_RATIO} and "
+            f"{MAX_BYTES >> 30} GiB: if you trust it, unpack it and give the .json"
+        )
+    try:
+        file = archive.open(member)
+    except (RuntimeError, NotImplementedError) as error:  # encrypted, or a compression method that Python lacks
+        raise ImportFailed(f"{name!r} cannot be unpacked ({error}); unpack it and give the .json") from error
+    except zipfile.BadZipFile as error:
+        raise ImportFailed(f"{name!r} is damaged ({error}); download the export again") from error
+    try:
+        with file:
+            yield file  # type: ignore[misc]  # it has no name to write by
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise ImportFailed(f"{name!r} is damaged ({error}); download the export again") from error
 
 
 def is_zip(path: Path) -> bool:

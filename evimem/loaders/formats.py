@@ -6,7 +6,7 @@ Files of chat messages, and of turns in evimem's own format (a JSON object a lin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,6 @@ from ..types.values import Turn
 from .chat_exports import read_chatgpt, read_claude
 from .chat_messages import TIMES, WHO, read_message
 from .conversation import Conversation, Part, Refuse, RefusedItem, is_zip, parts_of, raise_refused
-from .data_sets import read_locomo, read_longmemeval
 from .json_values import mismatch_error, parse, text_of, time_of
 from .messengers import looks_like_whatsapp, read_discord, read_slack, read_telegram, read_whatsapp
 
@@ -157,33 +156,38 @@ def _check_names(row: dict[str, Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a file of a format is known: by all of the keys of one of `marks`, or by how its lines begin."""
+    """How a file of a format is read, and known: by all of the keys of one of `marks`, or by how its lines begin.
 
+    A key is named by its place: "[].role" is that of an element of a list.
+    """
+
+    read: Callable[..., Iterator[Turn]]
     looks: str
-    marks: tuple[frozenset[str], ...] = ()
+    marks: tuple[str, ...] = ()
 
 
-def _format(looks: str, *marks: str) -> Format:
-    return Format(looks, tuple(frozenset(mark.split()) for mark in marks))
-
-
-# A key is named by its place: "[].role" is that of an element of a list. The first row that fits counts.
-_TABLE = {
-    "turns": _format("lines of turns with speaker, text and time", "speaker"),
-    "messages": _format("chat messages with role and content", "[].role", "messages[].role", "role content"),
-    "locomo": _format("LoCoMo", "[].conversation", "[].qa [].sample_id"),
-    "longmemeval": _format("LongMemEval", "[].haystack_sessions", "[].question_id"),
-    "chatgpt": _format("a ChatGPT export (mapping)", "[].mapping", "mapping", "conversations[].mapping"),
-    "claude": _format(
-        "a Claude export (chat_messages)", "[].chat_messages", "chat_messages", "conversations[].chat_messages"
+_TABLE = {  # the first that fits counts
+    "turns": Format(read_turns, "lines of turns with speaker, text and time", ("speaker",)),
+    "messages": Format(
+        read_messages, "chat messages with role and content", ("[].role", "messages[].role", "role content")
     ),
-    "whatsapp": Format("a WhatsApp chat (a date, a time, a name and a colon)"),
-    "telegram": _format(
-        "Telegram's result.json", "messages[].id messages[].type messages[].date", "chats.list", "left_chats.list"
+    "chatgpt": Format(read_chatgpt, "a ChatGPT export (mapping)", ("[].mapping", "mapping", "conversations[].mapping")),
+    "claude": Format(
+        read_claude,
+        "a Claude export (chat_messages)",
+        ("[].chat_messages", "chat_messages", "conversations[].chat_messages"),
     ),
-    "slack": _format("a Slack export (type and ts)", "[].type [].ts"),
-    "discord": _format(
-        "DiscordChatExporter's JSON (channel, messages)", "messages[].author messages[].timestamp", "guild channel"
+    "whatsapp": Format(read_whatsapp, "a WhatsApp chat (a date, a time, a name and a colon)"),
+    "telegram": Format(
+        read_telegram,
+        "Telegram's result.json",
+        ("messages[].id messages[].type messages[].date", "chats.list", "left_chats.list"),
+    ),
+    "slack": Format(read_slack, "a Slack export (type and ts)", ("[].type [].ts",)),
+    "discord": Format(
+        read_discord,
+        "DiscordChatExporter's JSON (channel, messages)",
+        ("messages[].author messages[].timestamp", "guild channel"),
     ),
 }
 FORMATS = tuple(_TABLE)
@@ -217,7 +221,7 @@ def load(
     date_order: str | None = None,
     refuse: Refuse = raise_refused,
 ) -> Iterator[Conversation]:
-    """Yield the conversations of a file, one per memory.
+    """Yield the conversation of a file.
 
     `format` is one of `FORMATS`, detected by default; `start` and `session` are for messages (see `read_messages`),
     `date_order` for WhatsApp (see `read_whatsapp`); `refuse` is called for each refused item. Raise ImportFailed for a
@@ -226,28 +230,13 @@ def load(
     path = Path(path)
     _check_file(path)
     name = format or detect(path)
-    if name == "messages":
-        yield Conversation("", read_messages(path, start=start, session=session, refuse=refuse))
-    elif name == "whatsapp":
-        yield Conversation("", read_whatsapp(path, refuse, date_order))
-    elif name == "locomo":
-        yield from (Conversation(sample.id, sample.turns) for sample in read_locomo(path))
-    elif name == "longmemeval":
-        yield from (Conversation(case.id, case.turns) for case in read_longmemeval(path))
-    elif name in _READERS:
-        yield Conversation("", _READERS[name](path, refuse))
-    else:
+    if name not in _TABLE:
         raise ImportFailed(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
-
-
-_READERS: dict[str, Callable[[Path, Refuse], Iterable[Turn]]] = {
-    "turns": read_turns,
-    "chatgpt": read_chatgpt,
-    "claude": read_claude,
-    "telegram": read_telegram,
-    "slack": read_slack,
-    "discord": read_discord,
-}
+    options: dict[str, dict[str, Any]] = {
+        "messages": {"start": start, "session": session},
+        "whatsapp": {"order": date_order},
+    }
+    yield Conversation(_TABLE[name].read(path, refuse=refuse, **options.get(name, {})))
 
 
 def _check_file(path: Path) -> None:
@@ -275,7 +264,9 @@ def _of_part(part: Part) -> str | None:
 
 
 def _of_keys(keys: set[str]) -> str | None:
-    return next((name for name, row in _TABLE.items() if any(mark <= keys for mark in row.marks)), None)
+    return next(
+        (name for name, row in _TABLE.items() if any(keys.issuperset(mark.split()) for mark in row.marks)), None
+    )
 
 
 def _keys(start: bytes) -> Iterator[str]:

@@ -87,13 +87,16 @@ def _parse_surrogates(data: bytes, first: orjson.JSONDecodeError) -> Any:
     if b"\\ud" not in data.lower():
         raise ValueError(f"not JSON ({first})") from first
     try:
-        return json.loads(data, parse_constant=_no_constant)
+        return DECODER.decode(data.decode("utf-8", "surrogatepass"))
     except RecursionError as error:
         raise ValueError("not JSON that can be read: it is nested too deeply") from error
 
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def kept(value: object, key: str = "", around: Mapping[Any, Any] | None = None) -> Json:

@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.data_sets import LocomoQuestion, LocomoSample
 from benchmarks.scoring.asking import Asker
 from benchmarks.scoring.locomo_tables import locomo_tables
 from benchmarks.scoring.run_locomo import QuestionResult, Run, question_count, run_locomo
 from benchmarks.scoring.selective import answering, sufficiency
 from evimem.calibration.calibration_report import Point
-from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 from evimem.loaders.examples import load_example, load_questions
 
 ONE = QuestionResult(

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.data_sets import read_longmemeval
 from benchmarks.scoring.asking import Approach
 from benchmarks.scoring.longmemeval_tables import longmemeval_tables
 from benchmarks.scoring.run_longmemeval import _UNASKED, UserTurns, run_longmemeval
-from evimem.loaders import read_longmemeval
 from evimem.testing import ScriptedModel
 
 

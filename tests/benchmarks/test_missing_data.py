@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.data_sets import read_locomo, read_longmemeval
 from benchmarks.scoring.labelled_chats import read_chats
 from evimem.errors import ImportFailed
-from evimem.loaders import read_locomo, read_longmemeval
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 LOCOMO, CHATS = "nowhere/locomo10.json", "nowhere/chats"

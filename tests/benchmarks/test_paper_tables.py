@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 import evimem
+from benchmarks.data_sets import LocomoQuestion, LocomoSample
 from benchmarks.paper_tables import (
     TABLES,
     Requeried,
@@ -23,7 +24,6 @@ from benchmarks.scoring.robustness import by_judge, robustness
 from benchmarks.scoring.run_locomo import QuestionResult
 from benchmarks.scoring.sufficiency import failures, pr_auc, reliability, spearman
 from evimem import ModelTimeout
-from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 from evimem.loaders.examples import load_example
 from evimem.loops import VARIANTS
 from evimem.testing import ScriptedModel

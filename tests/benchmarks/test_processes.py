@@ -2,9 +2,9 @@
 
 from dataclasses import fields, replace
 
+from benchmarks.data_sets import LocomoQuestion, LocomoSample
 from benchmarks.scoring.asking import Asker
 from benchmarks.scoring.run_locomo import QuestionResult, run_locomo
-from evimem.loaders.data_sets import LocomoQuestion, LocomoSample
 from evimem.loaders.examples import load_example
 
 TIMES = dict.fromkeys(("search_seconds", "ask_seconds"), 0.0) | {"stages": ()}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.data_sets import LocomoQuestion, LocomoSample, LongMemEvalCase
 from benchmarks.scoring.charts import locomo_charts
 from benchmarks.scoring.chat_tables import chat_tables
 from benchmarks.scoring.labelled_chats import LabelledChat
@@ -18,7 +19,6 @@ from benchmarks.scoring.run_chats import run_chats
 from benchmarks.scoring.run_locomo import run_locomo
 from benchmarks.scoring.run_longmemeval import run_longmemeval
 from benchmarks.scoring.synthetic import _tables, synthetic_chat
-from evimem.loaders.data_sets import LocomoQuestion, LocomoSample, LongMemEvalCase
 
 VALUES = [value for form in _tables()["attributes"].values() for value in form["values"]]
 

@@ -43,7 +43,7 @@ def test_after_an_interrupt_the_same_command_goes_on(cli, chat, path, monkeypatc
 
     def interrupted(*args, **options):
         turns = load_example("friends")
-        yield Conversation("", iter_then_interrupt(turns[:100]))
+        yield Conversation(iter_then_interrupt(turns[:100]))
 
     monkeypatch.setattr("evimem.cli.state.load", interrupted)
     ran = cli("ingest", path, chat)
@@ -91,37 +91,6 @@ def test_messages_without_times_need_a_start(cli, tmp_path, path):
     assert cli("ingest", path, chat, "--start", "2024-03-12T18:20", "--session", "s1").code == Exit.OK
     (turn,) = stored(path)
     assert (turn.session, turn.time.isoformat()) == ("s1", "2024-03-12T18:20:00")
-
-
-def haystack(name):
-    turn = {"role": "user", "content": f"I planted a pear, said {name}."}
-    case = {"question_id": name, "question_type": "t", "question": "q", "answer": "a"}
-    return case | {
-        "question_date": "2023/05/30 (Tue) 23:40",
-        "haystack_dates": ["2023/05/20 (Sat) 02:21"],
-        "haystack_sessions": [[turn]],
-    }
-
-
-@pytest.fixture
-def several(tmp_path):
-    path = tmp_path / "several.json"
-    path.write_text(json.dumps([haystack("q1"), haystack("../q2")]))
-    return path
-
-
-def test_several_conversations_become_a_folder_of_memories(cli, several, tmp_path):
-    folder = tmp_path / "made" / "here"
-    data = cli("ingest", folder, several, "--json").data
-    names = sorted(path.name for path in folder.glob("*.evimem"))
-    assert len(names) == len(data["memories"]) == 2
-    assert "q1.evimem" in names
-    assert not any("q2" in path.name for path in tmp_path.rglob("*"))  # a name is never a path
-
-
-def test_one_of_several_conversations_can_be_chosen(cli, several, path):
-    assert cli("ingest", path, several, "--only", "../q2").code == Exit.OK
-    assert ["q2" in turn.text for turn in stored(path)] == [True]
 
 
 def test_turns_of_a_known_id_are_replaced_on_request(cli, tmp_path):
@@ -175,9 +144,3 @@ def test_a_bad_start_is_refused(cli, tmp_path, path):
     ran = cli("ingest", path, chat, "--start", "noon")
     assert ran.code == Exit.INPUT
     assert ran.err == "evimem: --start is 'noon'; expected ISO 8601, such as 2024-03-12T18:20\n"
-
-
-def test_several_conversations_do_not_go_into_one_file(cli, several, path):
-    path.write_bytes(b"")
-    ran = cli("ingest", path, several)
-    assert (ran.code, "give a folder, or --only q1" in ran.err) == (Exit.INPUT, True)

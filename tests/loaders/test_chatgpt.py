@@ -85,7 +85,7 @@ def test_a_broken_conversation_is_refused_by_name_and_the_next_is_read(written):
 def test_a_zip_bomb_is_stopped_by_what_comes_out_of_it(tmp_path, monkeypatch):
     monkeypatch.setattr(conversation, "RATIO_COUNTS_FROM", 1 << 20)
     bomb = zipped(tmp_path / "bomb.zip", "conversations.json", b"[" + b" " * (4 << 20) + b"]")
-    with pytest.raises(ImportFailed, match="unpacks to over 2 MiB"):
+    with pytest.raises(ImportFailed, match="unpacks to 4 MiB"):
         list(read_chatgpt(bomb))
 
 

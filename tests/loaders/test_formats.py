@@ -11,8 +11,6 @@ BEGINNINGS = {
     '{"messages": [{"role": "user", "content": "Hi"}]}': "messages",
     '{\n  "messages": [\n': "messages",
     '{"role": "user", "content": "Hi"}\n': "messages",
-    '\ufeff [{"qa": [], "conversation": {}, "sample_id": "a"}]': "locomo",
-    '[{"question_id": "q", "haystack_sessions": []}]': "longmemeval",
     '[{"title": "x", "mapping": {}}]': "chatgpt",
 }
 

@@ -3,8 +3,8 @@ from datetime import datetime
 
 import pytest
 
+from benchmarks.data_sets import read_longmemeval
 from evimem.errors import ImportFailed
-from evimem.loaders import read_longmemeval
 
 
 def user(text, **marks):

@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ..errors import ImportFailed
-from ..types.public_value import AnyPath
-from ..types.values import Turn
-from .conversation import elements
-from .json_values import mismatch_error
+from evimem.errors import ImportFailed
+from evimem.loaders.conversation import elements
+from evimem.loaders.json_values import mismatch_error
+from evimem.types.public_value import AnyPath
+from evimem.types.values import Turn
 
 SOURCES = {
     "locomo": "LoCoMo (CC BY-NC 4.0, not shipped): take data/locomo10.json of https://github.com/snap-research/LoCoMo, "
@@ -48,6 +48,27 @@ def check_present(name: str, path: Path) -> None:
     """Raise ImportFailed, with where to get it, if there is no data set of this name at a path."""
     if not path.exists():
         raise ImportFailed(f"there is nothing at {str(path)!r}; {SOURCES[name]}")
+
+
+Row = TypeVar("Row")
+_FORMS = {
+    "locomo": "conversation {} is not in the form of LoCoMo ({!r}); expected sample_id, conversation with session_<n> "
+    "and session_<n>_date_time, and qa",
+    "longmemeval": "question {} is not in the form of LongMemEval ({!r}); expected question_id, question_date, "
+    "haystack_dates and haystack_sessions",
+}
+
+
+def _rows(path: Path, name: str, read: Callable[[Any], Row]) -> Iterator[Row]:
+    """Yield what `read` makes of each element of a data set's list."""
+    check_present(name, path)
+    with path.open("rb") as file:
+        for number, row in enumerate(elements(file, path.name), start=1):
+            try:
+                made = read(row)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise ImportFailed(f"{str(path)!r} {_FORMS[name].format(number, error)}") from error
+            yield made
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +98,7 @@ class LocomoSample:
 
 def read_locomo(path: AnyPath) -> Iterator[LocomoSample]:
     """Yield the conversations of a LoCoMo file. Raise ImportFailed for one of another form, and where there is none."""
-    path = Path(path)
-    check_present("locomo", path)
-    with path.open("rb") as file:
-        for number, sample in enumerate(elements(file, path.name), start=1):
-            try:
-                read = _sample(sample)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise ImportFailed(
-                    f"{str(path)!r} conversation {number} is not in the form of LoCoMo ({error!r}); expected "
-                    "sample_id, conversation with session_<n> and session_<n>_date_time, and qa"
-                ) from error
-            yield read
+    yield from _rows(Path(path), "locomo", _sample)
 
 
 def known_file(path: Path) -> str | None:
@@ -165,18 +175,7 @@ def read_longmemeval(path: AnyPath) -> Iterator[LongMemEvalCase]:
 
     Raise ImportFailed for a file of another form, and where there is none.
     """
-    path = Path(path)
-    check_present("longmemeval", path)
-    with path.open("rb") as file:
-        for number, row in enumerate(elements(file, path.name), start=1):
-            try:
-                case = _case(row)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise ImportFailed(
-                    f"{str(path)!r} question {number} is not in the form of LongMemEval ({error!r}); expected "
-                    "question_id, question_date, haystack_dates and haystack_sessions"
-                ) from error
-            yield case
+    yield from _rows(Path(path), "longmemeval", _case)
 
 
 def _case(row: Mapping[str, Any]) -> LongMemEvalCase:

@@ -3,8 +3,7 @@ from datetime import datetime
 
 import pytest
 
-from evimem.loaders import read_locomo
-from evimem.loaders.data_sets import evidence_ids
+from benchmarks.data_sets import evidence_ids, read_locomo
 
 SAMPLE = {
     "qa": [
