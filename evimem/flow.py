@@ -57,7 +57,14 @@ class Pause:
     """Let others have the thread that uses the file, between two transactions of a long call."""
 
 
-Effect: TypeAlias = Complete | StartBatch | CollectBatch | Embed | Awaited | Pause
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Drive flows, as many at the same time as a model takes; the result is a list of what each returns."""
+
+    flows: Iterable[Generator[Any, Any, Any]]
+
+
+Effect: TypeAlias = Complete | StartBatch | CollectBatch | Embed | Awaited | Pause | SideBySide
 Flow: TypeAlias = Generator[Effect, Any, T]
 
 
@@ -191,82 +198,53 @@ def within(flow: Flow[T], seconds: Callable[[Complete], float]) -> Flow[T]:
 def run_side_by_side(
     flows: Iterable[Flow[T]],
     perform: Callable[[Effect], Any],
-    start: Callable[[Effect], Future[Any] | None],
-    ended: Callable[[T], object],
+    waits: Callable[[Effect], bool],
+    start: Callable[[Effect], Future[Any]],
     most: int,
-) -> None:
-    """Drive flows as `run` does, at most so many at once, in the thread of the caller; tell `ended` what each returns.
+) -> list[T]:
+    """Drive flows as `run` does, at most so many at once, in the thread of the caller; return what each returns.
 
-    Only what waits for others is done elsewhere: `start` returns the future of such an effect, and None for one to be
-    performed here. So one thread reads and writes the file, and its memory is not scattered over the heaps that the C
-    library keeps for each thread.
+    Only what `waits` for others is done elsewhere: `start` returns its future. So one thread reads and writes the file,
+    and its memory is not scattered over the heaps that the C library keeps for each thread.
 
-    After an `Exception`, of a flow or of `ended`, no further flow is begun. It is raised when those under way have
-    ended, as what they wait for may be paid for. Anything else leaves at once, and closes the flows.
+    After an `Exception` of a flow no further flow is begun. It is raised when those under way have ended, as what they
+    wait for may be paid for. Anything else leaves at once, and closes the flows.
     """
-    under_way = _UnderWay(perform, start, ended)
-    left, failure = iter(flows), None
+    from concurrent.futures import FIRST_COMPLETED, wait  # noqa: PLC0415 - only what waits for others needs it
+
+    under_way: dict[Future[Any], Flow[T]] = {}
+    results: list[T] = []
+    failure: Exception | None = None
+
+    def go_on(flow: Flow[T], step: Step) -> None:
+        reached = advance(flow, step, perform, waits)
+        if isinstance(reached, Ended):
+            results.append(reached.value)
+        else:
+            under_way[start(reached)] = flow
+
+    left = iter(flows)
     try:
         while True:
             try:
-                flow = next(left, None) if failure is None and len(under_way.waiting) < most else None
+                flow = next(left, None) if failure is None and len(under_way) < most else None
                 if flow is not None:
-                    under_way.begin(flow)
-                elif under_way.waiting:
-                    under_way.go_on()
+                    go_on(flow, partial(next, flow))
+                elif under_way:
+                    done = next(iter(wait(under_way, return_when=FIRST_COMPLETED).done))
+                    step = answered(under_way[done], done.result)
+                    go_on(under_way.pop(done), step)
                 else:
                     break
             except Exception as error:  # noqa: BLE001 - raised below
                 failure = failure or error
     finally:
-        under_way.leave()
-    if failure is not None:
-        raise failure
-
-
-class _UnderWay(Generic[T]):
-    """Flows that wait for futures."""
-
-    def __init__(
-        self,
-        perform: Callable[[Effect], Any],
-        start: Callable[[Effect], Future[Any] | None],
-        ended: Callable[[T], object],
-    ) -> None:
-        self.waiting: dict[Future[Any], Flow[T]] = {}
-        self._perform, self._start, self._ended = perform, start, ended
-
-    def begin(self, flow: Flow[T]) -> None:
-        """Drive a flow until it waits or ends."""
-        self._advance(flow, partial(next, flow))
-
-    def go_on(self) -> None:
-        """Wait for a future, and drive the flow that waited for it."""
-        from concurrent.futures import FIRST_COMPLETED, wait  # noqa: PLC0415 - only what waits for others needs it
-
-        future = next(iter(wait(self.waiting, return_when=FIRST_COMPLETED).done))
-        flow, error = self.waiting.pop(future), future.exception()
-        self._advance(flow, partial(flow.send, future.result()) if error is None else partial(flow.throw, error))
-
-    def leave(self) -> None:
-        """Close the flows that still wait."""
-        for future, flow in self.waiting.items():
+        for future, flow in under_way.items():
             future.cancel()
             flow.close()
-
-    def _advance(self, flow: Flow[T], step: Step) -> None:
-        future: Future[Any] | None = None
-
-        def waits(effect: Effect) -> bool:
-            nonlocal future
-            future = self._start(effect)
-            return future is not None
-
-        reached = advance(flow, step, self._perform, waits)
-        if isinstance(reached, Ended):
-            self._ended(reached.value)
-        elif future is not None:
-            self.waiting[future] = flow
+    if failure is not None:
+        raise failure
+    return results
 
 
 def always(effect: Effect) -> bool:

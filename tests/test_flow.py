@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -38,9 +39,9 @@ def said_by(effect: Effect) -> str:
     return effect.texts[0]
 
 
-def is_here(effect: Effect) -> bool:
-    """Whether an effect waits for nobody else."""
-    return "elsewhere" not in said_by(effect)
+def waits(effect: Effect) -> bool:
+    """Whether an effect waits for others."""
+    return "elsewhere" in said_by(effect)
 
 
 def perform(effect: Effect) -> object:
@@ -52,13 +53,9 @@ def perform(effect: Effect) -> object:
 
 @contextmanager
 def workers(count: int = 4) -> Iterator[Any]:
-    """Yield a `start` that hands effects that wait for others to threads."""
+    """Yield a `start` that hands effects to threads."""
     with ThreadPoolExecutor(count) as pool:
-
-        def start(effect: Effect) -> Future[object] | None:
-            return None if is_here(effect) else pool.submit(perform, effect)
-
-        yield start
+        yield partial(pool.submit, perform)
 
 
 @given(st.lists(STEPS, max_size=6), st.integers(1, 4))
@@ -70,16 +67,13 @@ def test_each_flow_gives_what_it_gives_alone(all_steps, most):
             alone.append(run(steps_of(steps, number), perform))
         except EffectError:
             failed = True
-    told: list[Any] = []
     flows = [steps_of(steps, number) for number, steps in enumerate(all_steps)]
     with workers() as start:
         if failed:
             with pytest.raises(EffectError):
-                run_side_by_side(flows, perform, start, told.append, most)
-            assert set(told) <= set(alone)
+                run_side_by_side(flows, perform, waits, start, most)
         else:
-            run_side_by_side(flows, perform, start, told.append, most)
-            assert sorted(told) == sorted(alone)
+            assert sorted(run_side_by_side(flows, perform, waits, start, most)) == sorted(alone)
 
 
 def test_one_thread_performs_what_waits_for_nobody_and_no_more_wait_than_may():
@@ -100,15 +94,9 @@ def test_one_thread_performs_what_waits_for_nobody_and_no_more_wait_than_may():
             busy -= 1
 
     met = threading.Barrier(3)
-    told: list[object] = []
+    flows = [steps_of(["here", "elsewhere", "here"], number) for number in range(9)]
     with ThreadPoolExecutor(16) as pool:
-        run_side_by_side(
-            [steps_of(["here", "elsewhere", "here"], number) for number in range(9)],
-            local,
-            lambda effect: None if is_here(effect) else pool.submit(slow),
-            told.append,
-            3,
-        )
+        told = run_side_by_side(flows, local, waits, lambda _: pool.submit(slow), 3)
     assert threads == {threading.current_thread()}
     assert (len(told), peak) == (9, 3)
 
@@ -124,31 +112,14 @@ def test_after_a_failure_none_is_begun_and_those_under_way_end():
             go.set()
             raise EffectError
         yield ELSEWHERE
+        told.append(number)
         return number
 
     told: list[int] = []
     with ThreadPoolExecutor(4) as pool, pytest.raises(EffectError):
-        run_side_by_side(
-            map(flow, range(9)),
-            perform,
-            lambda effect: None if is_here(effect) else pool.submit(go.wait, 5),
-            told.append,
-            4,
-        )
+        run_side_by_side(map(flow, range(9)), perform, waits, lambda _: pool.submit(go.wait, 5), 4)
     assert begun == [0, 1]
     assert told == [0], "what another flow waited for was thrown away"
-
-
-def test_a_failure_of_who_is_told_loses_no_reply():
-    told: list[object] = []
-
-    def ended(value: object) -> None:
-        told.append(value)
-        raise EffectError
-
-    with workers() as start, pytest.raises(EffectError):
-        run_side_by_side([steps_of(["elsewhere"], number) for number in range(3)], perform, start, ended, 3)
-    assert len(told) == 3
 
 
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
@@ -167,6 +138,6 @@ def test_an_interrupt_leaves_at_once_and_closes_every_flow(interrupt):
     never: Future[object] = Future()
     flows = [flow("waits", ELSEWHERE), flow("here", HERE), flow("later", HERE)]  # kept: not closed by being collected
     with pytest.raises(interrupt):
-        run_side_by_side(flows, interrupted, lambda effect: None if effect is HERE else never, lambda value: None, 3)
+        run_side_by_side(flows, interrupted, waits, lambda _: never, 3)
     assert sorted(closed) == ["here", "waits"]
     assert never.cancelled()

@@ -122,7 +122,7 @@ def _finish(span: Span, outcome: Any) -> None:
 def _found(outcome: Any) -> list[Turn]:
     if isinstance(outcome, Block):
         return list(outcome.turns)
-    return [hit.turn for hit in outcome] if isinstance(outcome, tuple) else []
+    return [hit.turn for hit in outcome] if isinstance(outcome, list) else []
 
 
 def _result(outcome: Any) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _result(outcome: Any) -> dict[str, Any]:
             return {count: outcome.added + outcome.replaced}
         case EraseReport():
             return {count: outcome.turns}
-        case tuple():
+        case list():
             return {count: len(outcome)}
     return {}
 

@@ -15,16 +15,13 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast, overload
 
 from ..embedding import checked, checked_rows, failure
 from ..errors import EvimemError
-from ..flow import Awaited, Effect, Embed, Ended, Flow, Pause, Step, advance, answered_later
+from ..flow import Awaited, Effect, Embed, Ended, Flow, Pause, SideBySide, Step, advance, answered_later
 from ..loops.task import Loop
-from ..protocols import Embedder
 from ..types.answer import Answer, Budget
-from ..types.reports import EnrichReport
-from ..types.stored import Job
 from ..types.trace import Complete, Event
-from .checked_arguments import OnEvent, Progress, checked_on_event
+from .checked_arguments import OnEvent, TimeInput, checked_on_event, checked_scope
+from .core import Core, Lending, needed, workers_for
 from .memory import Memory, perform_batch
-from .operations import Core, Lending, TimeInput, needed, scope_of, workers_for
 from .streaming import EffectResult, Streamed, astream, astream_answer, both, is_streamed
 
 T = TypeVar("T")
@@ -103,10 +100,13 @@ class AsyncMemory:
     search_facts = _awaited(Memory.search_facts)
     block = _awaited(Memory.block)
     forget = _awaited(Memory.forget)
+    enrich = _awaited(Memory.enrich)
     enrich_batch = _awaited(Memory.enrich_batch)
     estimate = _awaited(Memory.estimate)
     calibrate = _awaited(Memory.calibrate)
     calibration = _awaited(Memory.calibration)
+    rebuild = _awaited(Memory.rebuild)
+    reembed = _awaited(Memory.reembed)
     turn = _awaited(Memory.turn)
     context = _awaited(Memory.context)
     neighbours = _awaited(Memory.neighbours)
@@ -167,64 +167,14 @@ class AsyncMemory:
         on_event: OnEvent | None = None,
         stream: bool = False,
     ) -> Awaitable[Answer] | AsyncIterator[Streamed]:
-        """Answer a question from memory, or abstain with a reason; see `Memory.ask`.
-
-        Returns:
-            An awaitable of the `Answer`; with `stream` an async iterator, to be used without awaiting it first.
-
-        Raises:
-            InvalidQuery: The question, loop, `asked_at` or budget is not as described there.
-            NoModel: A loop of your own asks a model, and the memory was opened without.
-            ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far. Not raised
-                with `on_model_error="offline"`.
-            DimensionMismatch: The embedder returned a vector of another width than it declares.
-        """
-        within = scope_of(session, speaker, role, where)
+        """Answer a question as `Memory.ask` does: return an awaitable of the answer, or with `stream` an iterator."""
+        within = checked_scope(session, speaker, role, where)
         hears = self._told(checked_on_event(on_event))
         if not stream:
             return self._run(self._core.ask(question, loop, asked_at, budget, within, hears))
         events: deque[Event] = deque()
         asking = self._core.ask(question, loop, asked_at, budget, within, both(events.append, hears))
         return astream(asking, events, self._advance, self._perform_streamed, self._leave)
-
-    async def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> EnrichReport:
-        """Process queued jobs: facts, embeddings, edges, facts extracted by a model; see `Memory.enrich`.
-
-        Raises:
-            ModelError: The model cannot be reached or refuses every request. Unfinished jobs stay queued.
-            EmbedderError: The embedder cannot be reached. Unfinished jobs stay queued.
-            DimensionMismatch: The embedder returned vectors of another width than it declares.
-        """
-        done = await self._run(self._core.process_queue(self._told(progress), retry_now=retry_now))
-        pages = self._core.extraction_jobs()
-        try:
-            while jobs := await self._in_worker(partial(next, pages, None)):
-                done += await self._extract_all(jobs, progress)
-        finally:
-            await self._in_worker(pages.close)
-        return await self._in_worker(partial(self._core.enriched, done))
-
-    async def rebuild(self, *, reread: bool = False, progress: Progress | None = None) -> None:
-        """Derive facts, postings, columns and edges again from the turns, then `enrich`; see `Memory.rebuild`.
-
-        Raises:
-            StoreCorrupt: A turn is not what was stored; nothing is changed.
-            ModelError: As `enrich`.
-            EmbedderError: As `enrich`.
-        """
-        await self._run(self._core.rebuild(reread=reread, progress=self._told(progress)))
-        await self.enrich()
-
-    async def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:
-        """Switch to another embedder and embed every turn and fact with it; see `Memory.reembed`.
-
-        Raises:
-            EmbedderError: The embedder cannot be reached; `enrich` continues from there.
-            DimensionMismatch: The embedder returned vectors of another width than it declares.
-            ModelError: As `enrich`, if the memory has a model.
-        """
-        await self._in_worker(partial(self._core.change_embedder, embedder))
-        await self.enrich(progress=progress)
 
     async def close(self) -> None:
         """Close the file and end the worker thread. Other methods must not be called afterwards."""
@@ -289,24 +239,22 @@ class AsyncMemory:
                 raise RuntimeError("the event loop ended while a function of the caller was to be called on it")
         done.result()
 
-    async def _extract_all(self, jobs: Sequence[Job], progress: Progress | None) -> int:
-        done, places = 0, asyncio.Semaphore(workers_for(getattr(self._model, "model", self._model)))
+    async def _side_by_side(self, effect: SideBySide) -> list[Any]:
+        places, results = asyncio.Semaphore(workers_for(getattr(self._model, "model", self._model))), list[Any]()
 
-        async def extract(job: Job) -> int:
+        async def end(flow: Flow[Any]) -> None:
             async with places:
-                return await self._run(self._core.extract(job))
+                results.append(await self._run(flow))
 
-        tasks = [asyncio.ensure_future(extract(job)) for job in jobs]
+        tasks = [asyncio.ensure_future(end(flow)) for flow in effect.flows]
         try:
             for task in asyncio.as_completed(tasks):
-                done += await task
-                if progress:
-                    progress(1)
+                await task
         finally:
             for left in tasks:
                 left.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return done
+        return results
 
     async def _perform_streamed(self, effect: Effect) -> AsyncGenerator[str | EffectResult, None]:
         if isinstance(effect, Complete) and is_streamed(effect):
@@ -328,6 +276,8 @@ class AsyncMemory:
         return checked(self._core.embedder, effect.texts)
 
     async def _perform(self, effect: Effect) -> object:
+        if isinstance(effect, SideBySide):
+            return await self._side_by_side(effect)
         if isinstance(effect, Pause):
             return None
         if isinstance(effect, Embed) and not self._core.remote:

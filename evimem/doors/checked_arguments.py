@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
 from inspect import iscoroutinefunction
 from os import PathLike
 from pathlib import Path
@@ -15,9 +16,10 @@ from ..block.question import Asked, read_messages
 from ..errors import InvalidQuery, InvalidTurn, shown
 from ..loaders.chat_messages import ChatMessage, question_in, read_message
 from ..query.analysis import check_asked
-from ..raw import ROLES
+from ..raw import AS_GIVEN, ROLES, LocalTimes
 from ..text.memory_fence import without_blocks
 from ..types.answer import MOST, BlockForm, CountTokens, Style
+from ..types.stored import Scope
 from ..types.trace import Event, Found, Trace
 from ..types.values import Where
 
@@ -27,6 +29,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|postgres(?:ql)?:(?:/|$)")
 MOST_DIMENSIONS = 2**17  # of a vector: sums of products of its quantized values stay below 2**31
 Progress = Callable[[int], None]
 OnEvent = Callable[[Event], None]
+TimeInput = datetime | str
 
 
 def checked_path(name: str, value: str | PathLike[str]) -> Path:
@@ -132,9 +135,28 @@ def _counting(count: CountTokens) -> CountTokens:
     return counted
 
 
-def checked_role(value: str | None) -> str | None:
-    """Return the role of a turn or None. Raise InvalidQuery for anything else."""
-    return None if value is None else checked_choice("role", value, ROLES)
+def checked_time(name: str, value: TimeInput | None, times: LocalTimes = AS_GIVEN) -> datetime | None:
+    """Return an argument as a time of a kind. Raise InvalidQuery for anything that is none."""
+    if value is None:
+        return None
+    try:
+        given = value if isinstance(value, datetime) else datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
+    except (ValueError, AttributeError, TypeError) as error:
+        raise InvalidQuery(
+            f"{name} is {shown(value, 200)}; expected a datetime, an ISO 8601 string such as "
+            "'2024-03-12T18:20', or 'now'"
+        ) from error
+    try:
+        return times.read(given)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InvalidQuery(f"{name} is {shown(value)}, which cannot be read in the timezone: {error}") from error
+
+
+def checked_scope(session: str | None, speaker: str | None, role: str | None, where: Mapping[str, Any] | None) -> Scope:
+    """Return what a question is put to. Raise InvalidQuery for what is no name, role or condition."""
+    named = checked_text("session", session), checked_text("speaker", speaker)
+    of_role = None if role is None else checked_choice("role", role, ROLES)
+    return Scope(*named, of_role, checked_where(where))
 
 
 def checked_where(value: Mapping[str, Any] | None) -> Where | None:

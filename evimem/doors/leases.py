@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ..store.keeper import Keeper
-from .operations import Core
+from .core import Core
 
 Held: TypeAlias = Callable[[], AbstractContextManager[None]]
 ITERATED = frozenset({"turns", "pairs", "unread", "index_vectors", "rebuild"})  # what iterates over the open file

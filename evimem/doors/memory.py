@@ -4,38 +4,54 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
+from dataclasses import replace as replaced
 from datetime import datetime
+from functools import partial
 from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from ..embedding import checked
-from ..errors import InvalidQuery
-from ..flow import Awaited, CollectBatch, Effect, Embed, Flow, Pause, StartBatch, run, run_side_by_side
+from ..errors import InvalidQuery, NoModel, shown
+from ..flow import Awaited, CollectBatch, Effect, Embed, Flow, Pause, SideBySide, StartBatch, run, run_side_by_side
 from ..protocols import Embedder
-from ..query.find_turns import Over
+from ..query.analysis import check_asked
+from ..query.find_turns import OVERS, Filters, Over
 from ..types.answer import FALSE_ABSTENTION, Answer, Block, Budget, CountTokens, Style
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
-from ..types.stored import Job
+from ..types.stored import EARLIER, FactFilter, Listing
 from ..types.trace import Complete, Event, Trace
 from ..types.values import Fact, FactHit, Hit, TimeSpan, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
+    TimeInput,
+    checked_choice,
     checked_count,
+    checked_exclude,
     checked_form,
+    checked_ids,
+    checked_items,
+    checked_kind,
+    checked_messages,
     checked_on_event,
+    checked_part,
     checked_path,
+    checked_price,
+    checked_progress,
+    checked_question,
+    checked_scope,
+    checked_share,
+    checked_text,
     checked_trace,
+    checked_where,
 )
-from .operations import Core, Lending, TimeInput, filters, needed, scope_of, workers_for
+from .core import Core, Lending, needed, workers_for
 from .streaming import EffectResult, Streamed, both, is_streamed, stream_answer
 from .streaming import stream as streamed
 
 if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it
-    from concurrent.futures import Future, ThreadPoolExecutor
-
     from ..calibration import Calibration, Labelled
     from ..loops.task import Loop
 
@@ -137,7 +153,8 @@ class Memory:
             TurnConflict: With `strict`, an id is stored already with other content; not with `replace`.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return self._run(self._core.extend(turns, progress, strict=strict, replace=replace))
+        ingestion = self._core.ingestion(strict=strict, replace=replace)
+        return self._run(self._core.stored("replace" if replace else "add", ingestion.batches(turns), progress))
 
     def update(self, id: str, text: str) -> AddReport:
         """Give a turn another text. It keeps its id, session, speaker, time, role, caption and metadata.
@@ -157,7 +174,7 @@ class Memory:
             InvalidTurn: The text is not as `add` describes; the old one stays.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return self._run(self._core.update(id, text))
+        return self._run(self._core.watch("update").over(self._core.update(id, text)))
 
     def remember(
         self,
@@ -210,7 +227,12 @@ class Memory:
             InvalidQuery: `messages` is no collection, `session` no string, or `time` no time.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return self._run(self._core.remember(messages, session, time, strict=strict, again=again))
+        from ..ingest.remember import Remembering
+
+        core, given, of = self._core, checked_messages(messages), checked_text("session", session) or ""
+        moment, ingestion = core.time("time", time), core.ingestion(strict=strict)
+        remembering = Remembering(core.store, given, of, moment, ingestion, again=again)
+        return self._run(core.stored("add", remembering.batches()))
 
     def search(  # noqa: PLR0913 - the filters
         self,
@@ -261,8 +283,12 @@ class Memory:
                 in awareness from the memory's, `role` is no role, `where` no condition, or `exclude` is a string.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
-        wanted = filters(before, after, scope_of(session, speaker, role, where), exclude)
-        return self._run(self._core.search(query, k, wanted, asked_at, over, on_event))
+        core, most, hears = self._core, checked_count("k", k, 1), checked_on_event(on_event)
+        scope, which = checked_scope(session, speaker, role, where), checked_choice("over", over, OVERS)
+        from_, until = core.time("after", after), core.time("before", before)
+        within = replaced(Filters.within(scope, checked_exclude(exclude)), before=until, after=from_)
+        found = core.search(query, most, within, core.time("asked_at", asked_at), which, hears)
+        return self._run(core.watch("search", query).over(found))
 
     def search_facts(  # noqa: PLR0913 - the filters
         self,
@@ -300,8 +326,12 @@ class Memory:
             InvalidQuery: An argument is not as described.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
-        scope = scope_of(session, speaker, role, where)
-        return self._run(self._core.search_facts(query, k, about, during, scope, asked_at, current=current))
+        core, scope, most = self._core, checked_scope(session, speaker, role, where), checked_count("k", k, 1)
+        if about is not None:
+            check_asked("about", about)
+        only = FactFilter(about, None, bool(current), named=True)
+        found = core.search_facts(query, most, only, during, scope, core.time("asked_at", asked_at))
+        return self._run(core.watch("search", query).over(found))
 
     @overload
     def ask(
@@ -370,7 +400,7 @@ class Memory:
             on_event: Called with each event of the trace as it is recorded; what it raises ends the question and
                 propagates unchanged.
             stream: Return an iterator instead: trace events and pieces of the answer's text as they come and, last, the
-                `Answer`. The exceptions below, except for a bad `asked_at` or filter, are raised while iterating.
+                `Answer`. The exceptions below, except for a bad filter, are raised while iterating.
 
         Raises:
             InvalidQuery: The question is empty or too long, the loop unknown, `asked_at` no time, a filter not as
@@ -381,7 +411,7 @@ class Memory:
                 `on_model_error="offline"`: the answer then comes from the offline judge, and says so.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
-        within = scope_of(session, speaker, role, where)
+        within = checked_scope(session, speaker, role, where)
         if not stream:
             return self._run(self._core.ask(question, loop, asked_at, budget, within, on_event))
         events: deque[Event] = deque()
@@ -449,8 +479,10 @@ class Memory:
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         form = checked_form(tokens, style, count, gate=gate, check=check, profile=profile)
-        within = scope_of(session, speaker, role, where)
-        return self._run(self._core.block(question_or_messages, form, asked_at, exclude, within))
+        core, within = self._core, checked_scope(session, speaker, role, where)
+        asked, today = checked_question(question_or_messages), core.time("asked_at", asked_at)
+        block = core.block(asked, form, today, checked_exclude(exclude), within)
+        return self._run(core.watch("block", asked.text).over(block))
 
     def forget(
         self,
@@ -484,7 +516,27 @@ class Memory:
                 differs in awareness from the memory's, `where` is no condition, or `as_in` is no copy of this memory.
             UnknownTurn: An id of `turns` is not stored, and was not forgotten before; nothing is erased.
         """
-        return self._core.forget(turns, session, before, speaker, where, as_in, everything=everything)
+        kinds = {
+            "turns": turns,
+            "session": session,
+            "before": before,
+            "speaker": speaker,
+            "where": where,
+            "as_in": as_in,
+            "everything": everything or None,
+        }
+        given = [name for name, value in kinds.items() if value is not None]
+        if len(given) != 1 or isinstance(turns, str):
+            raise InvalidQuery(
+                f"forget was given {' and '.join(given) or 'nothing'}; expected one of turns=[ids], session=, before=, "
+                "speaker=, where=, as_in= or everything=True"
+            )
+        core, forget = self._core, self._core.store.forget_where
+        if turns is not None:
+            return core.erased("forget", partial(core.store.forget, checked_ids("turns", turns)))
+        bound, copy = core.bound("before", before), None if as_in is None else checked_path("as_in", as_in)
+        of = {name: checked_text(name, value) for name, value in (("session", session), ("speaker", speaker))}
+        return core.erased("forget", partial(forget, before=bound, where=checked_where(where), as_in=copy, **of))
 
     def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> EnrichReport:
         """Process queued jobs: facts, embeddings, edges, facts extracted by a model. Safe to interrupt and to repeat.
@@ -510,16 +562,7 @@ class Memory:
             EmbedderError: The embedder cannot be reached. Finished jobs are kept, the rest stay queued.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        from concurrent.futures import ThreadPoolExecutor
-
-        done = self._run(self._core.process_queue(progress, retry_now=retry_now))
-        with (
-            closing(self._core.extraction_jobs()) as pages,
-            ThreadPoolExecutor(workers_for(self._model), thread_name_prefix="evimem-enrich") as workers,
-        ):
-            for jobs in pages:
-                done += self._extract_all(workers, jobs, progress)
-        return self._core.enriched(done)
+        return self._run(self._core.enrich(progress, retry_now=retry_now))
 
     def enrich_batch(self) -> BatchReport:
         """Extract facts through the provider's Batch API, at a lower price: collect finished batches, submit new ones.
@@ -530,7 +573,13 @@ class Memory:
             InvalidQuery: The memory was opened without `llm`, or that model has no batch service.
             ModelError: The provider cannot be reached or refuses the batch.
         """
-        return self._run(self._core.batch())
+        from ..ingest.deferred import process_batches
+
+        core = self._core
+        if core.judge is None:
+            raise NoModel("enrich_batch()")
+        core.store.enqueue_missing("extract")
+        return self._run(core.after_reading(process_batches(core.store, core.conventions)))
 
     def estimate(self, price: tuple[float, float] | None = None) -> Estimate:
         """Estimate what `enrich` with a model would request and cost. Sends and writes nothing.
@@ -538,7 +587,10 @@ class Memory:
         Args:
             price: Dollars per million input and output tokens; by default the price that the model's settings hold.
         """
-        return self._core.estimate(price_of(self._model) if price is None else price)
+        from ..llm.extract_facts import estimate
+
+        given = price_of(self._model) if price is None else price
+        return estimate(self._core.store.unread(EARLIER), checked_price(given))
 
     def calibrate(
         self,
@@ -568,14 +620,28 @@ class Memory:
             ModelError: The model failed on a question; nothing is stored.
             EmbedderError: The embedder failed on a question; nothing is stored.
         """
+        from ..calibration import Labelled
+        from ..calibration.apply_calibration import LabelledQuestion, calibrate
         from ..calibration.calibration_report import Wanted
 
-        wanted = Wanted(false_abstention, precision)
-        return self._run(self._core.calibrate(questions, wanted, keep=keep, progress=progress))
+        core, labelled = self._core, list[LabelledQuestion]()
+        for one in checked_items("questions", questions, "evimem.Labelled"):
+            checked_kind("a labelled question", one, Labelled)
+            check_asked("question", one.question)
+            if not isinstance(one.answerable, bool):
+                raise InvalidQuery(f"answerable is {shown(one.answerable)}; expected True or False")
+            labelled.append(LabelledQuestion(one.question, one.answerable, core.time("asked_at", one.asked_at)))
+        checked_share("false_abstention", false_abstention)
+        wanted = Wanted(false_abstention, checked_share("precision", precision))
+        tell = checked_progress(progress)
+        fitted = calibrate(core.store, labelled, core.target, wanted, keep=keep, progress=tell)
+        return self._run(core.after_reading(fitted))
 
     def calibration(self) -> Calibration | None:
         """Return the calibration that `ask` uses; None if there is none for this judge and embedder."""
-        return self._core.calibration()
+        from ..calibration.apply_calibration import active_calibration
+
+        return active_calibration(self._core.store, self._core.target)
 
     def rebuild(self, *, reread: bool = False, progress: Progress | None = None) -> None:
         """Derive rule facts, postings, columns and edges again from the turns. Vectors are kept.
@@ -593,8 +659,7 @@ class Memory:
             ModelError: As `enrich`.
             EmbedderError: As `enrich`.
         """
-        self._run(self._core.rebuild(reread=reread, progress=progress))
-        self.enrich()
+        return self._run(self._core.rebuild(progress, reread=reread))
 
     def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:
         """Switch to another embedder and embed every turn and fact with it.
@@ -611,8 +676,10 @@ class Memory:
             DimensionMismatch: The embedder returned vectors of another width than it declares.
             ModelError: As `enrich`, if the memory has a model.
         """
-        self._core.change_embedder(embedder)
-        self.enrich(progress=progress)
+        checked_part("embedder", embedder, ("embed",), {"name": str, "dimension": int})
+        self._core.store.change_embedder(embedder.name, embedder.dimension)
+        self._core.embedder = embedder
+        self._run(self._core.enrich(progress))
 
     def turn(self, id: str) -> Turn:
         """Return the stored turn of this `id`.
@@ -649,7 +716,8 @@ class Memory:
         Raises:
             UnknownTurn: There is no such turn.
         """
-        return self._run(self._core.neighbours(id, limit))
+        most = checked_count("limit", limit)
+        return self._run(self._core.with_facts(lambda: list(self._core.store.expand([id], most))))
 
     def facts(
         self, turns: Sequence[str] | None = None, *, about: str | None = None, current: bool = False
@@ -669,6 +737,8 @@ class Memory:
             UnknownTurn: One of the ids is not stored.
             InvalidQuery: Both or neither of `turns` and `about` were given, or they are no collection and no name.
         """
+        if (turns is None) == (about is None):
+            raise InvalidQuery("facts was given turns and about, or neither; expected turns=[ids] or about='a name'")
         return self._run(self._core.facts(turns, about, current=current))
 
     def turns(  # noqa: PLR0913 - the filters
@@ -704,8 +774,14 @@ class Memory:
             InvalidQuery: `role` is no role, `where` no condition, `limit` no whole number from 0, or a time is no time
                 or differs in awareness from the memory's.
         """
-        within = scope_of(session, speaker, role, where)
-        return self._core.turns(within, before, after, limit, newest=newest)
+        listing = replaced(
+            checked_scope(session, speaker, role, where).listing,
+            before=self._core.bound("before", before),
+            after=self._core.bound("after", after),
+            limit=None if limit is None else checked_count("limit", limit),
+            newest=bool(newest),
+        )
+        return self._core.store.turns(None if listing == Listing() else listing)
 
     def now(self) -> datetime:
         """Return the wall clock as a time that this memory takes, for turns that are stored as they are said.
@@ -751,11 +827,11 @@ class Memory:
         Raises:
             StoreCorrupt: With `repair`, a turn is not what was stored; nothing is changed.
         """
-        return self._run(self._core.check(repair=repair, progress=progress))
+        return self._run(self._core.check(progress, repair=repair))
 
     def stats(self) -> Stats:
         """Return counts, dates and the identity of the embedder; facts that wait to be read are read first."""
-        return self._run(self._core.stats())
+        return self._run(self._core.with_facts(self._core.store.stats))
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Copy the memory, as it is at one moment, into a new file at `path`. Others may write meanwhile.
@@ -777,7 +853,10 @@ class Memory:
             StoreError: The path is that of a database, a folder or a pipe.
             DiskFull, StoreReadOnly: The system refuses to write; the old file is kept.
         """
-        return self._run(self._core.export(path, progress))
+        from ..ingest.import_file import write_export
+
+        to, tell = checked_path("path", path), checked_progress(progress) or (lambda _: None)
+        return self._run(self._core.with_facts(lambda: write_export(to, self._core.store.pairs(), tell)))
 
     def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
         """Add the turns and facts of an export, once every line of it was validated.
@@ -794,7 +873,12 @@ class Memory:
             ImportFailed: The file is no whole and well-formed export; the message names the line, nothing is stored.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return self._run(self._core.import_(path, progress))
+        from ..ingest.import_file import import_batches
+
+        core = self._core
+        file, times = checked_path("path", path), core.store.times
+        batches = import_batches(core.store, file, core.extractor, deferred=core.remote, jobs=core.jobs, times=times)
+        return self._run(core.stored("add", batches, progress))
 
     def close(self) -> None:
         """Close the file; a second call does nothing. Other methods raise StoreClosed from then on."""
@@ -814,30 +898,20 @@ class Memory:
     def _run(self, flow: Flow[T]) -> T:
         return run(flow, self._perform)
 
-    def _extract_all(self, workers: ThreadPoolExecutor, jobs: Sequence[Job], progress: Progress | None) -> int:
-        """Extract facts from turns, as many at a time as there are workers; return how many jobs were done."""
-        done = 0
-
-        def ended(count: int) -> None:
-            nonlocal done
-            done += count
-            if progress:
-                progress(1)
-
-        def start(effect: Effect) -> Future[object] | None:
-            return None if self._is_local(effect) else workers.submit(self._perform, effect)
-
-        try:
-            run_side_by_side(map(self._core.extract, jobs), self._perform, start, ended, workers_for(self._model))
-        except KeyboardInterrupt:
-            if hasattr(self._model, "close"):
-                self._model.close()  # else the requests under way would hold the interrupt up until their deadline
-            raise
-        return done
-
-    def _is_local(self, effect: Effect) -> bool:
-        """Return whether an effect waits for nobody else."""
-        return isinstance(effect, Embed) and not self._core.remote
+    def _perform(self, effect: Effect) -> Any:
+        if isinstance(effect, SideBySide):
+            return self._side_by_side(effect)
+        if isinstance(effect, Pause):
+            return None
+        if isinstance(effect, Embed) and not self._core.remote:
+            return checked(self._core.embedder, effect.texts)
+        assert not isinstance(effect, Awaited)  # a memory is no backend of the caller's
+        with self._lending():
+            if isinstance(effect, Complete):
+                return needed(self._model).complete(effect)
+            if isinstance(effect, Embed):
+                return checked(self._core.embedder, effect.texts)
+            return perform_batch(self._model, effect)
 
     def _perform_streamed(self, effect: Effect) -> Iterator[str | EffectResult]:
         if isinstance(effect, Complete) and is_streamed(effect):
@@ -846,21 +920,23 @@ class Memory:
         else:
             yield EffectResult(self._perform(effect))
 
-    def _perform(self, effect: Effect) -> object:
-        if isinstance(effect, Embed) and not self._core.remote:
-            return checked(self._core.embedder, effect.texts)
-        if isinstance(effect, Pause):
-            return None
-        assert not isinstance(effect, Awaited)  # a memory is no backend of the caller's
-        with self._lending():
-            return self._request(effect)
+    def _side_by_side(self, effect: SideBySide) -> list[Any]:
+        from concurrent.futures import ThreadPoolExecutor
 
-    def _request(self, effect: Complete | StartBatch | CollectBatch | Embed) -> object:
-        if isinstance(effect, Complete):
-            return needed(self._model).complete(effect)
-        if isinstance(effect, Embed):
-            return checked(self._core.embedder, effect.texts)
-        return perform_batch(self._model, effect)
+        most = workers_for(self._model)
+        with ThreadPoolExecutor(most, thread_name_prefix="evimem-enrich") as workers:
+            try:
+                return run_side_by_side(
+                    effect.flows, self._perform, self._waits, lambda one: workers.submit(self._perform, one), most
+                )
+            except KeyboardInterrupt:
+                if hasattr(self._model, "close"):
+                    self._model.close()  # else the requests under way would hold the interrupt up until their deadline
+                raise
+
+    def _waits(self, effect: Effect) -> bool:
+        """Return whether an effect waits for others."""
+        return self._core.remote or not isinstance(effect, Embed)
 
 
 def price_of(model: Any) -> tuple[float, float] | None:

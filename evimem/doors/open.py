@@ -21,9 +21,17 @@ from ..types.public_value import AnyPath, is_server
 from ..types.stored import COUNTED, Roster
 from ..types.trace import Complete
 from ..types.values import DateOrder, Hit, Query, Turn
-from .checked_arguments import checked_choice, checked_clock, checked_items, checked_kind, checked_part, checked_path
+from .checked_arguments import (
+    checked_choice,
+    checked_clock,
+    checked_items,
+    checked_kind,
+    checked_part,
+    checked_path,
+    checked_time,
+)
+from .core import Core, OnModelError, needed
 from .memory import Memory
-from .operations import Core, OnModelError, needed, read_time
 from .places import Users
 from .watching import Observer
 
@@ -378,7 +386,7 @@ def _asking(
         raise InvalidQuery(
             f"the loop {shown(loop)} reads more of a memory than a searcher has; expected one of {usable}"
         )
-    today = read_time("asked_at", asked_at)
+    today = checked_time("asked_at", asked_at)
     store = SearchedStore(searcher, named, today)
     offline = OfflineJudge(extractor=Core.default_extractor())
     judge: Judge = offline if model is None else _llm_judge()

@@ -20,10 +20,10 @@ from ..types.public_value import is_server
 from ..types.reports import EraseReport
 from .async_memory import AsyncMemory
 from .checked_arguments import checked_count, checked_path
+from .core import Lending, OnModelError
 from .leases import Lease, Leases, OpenMemory, PooledStore, Slot
 from .memory import Memory
 from .open import chat_model, checked_on_model_error, key_of, make_core
-from .operations import Lending, OnModelError
 from .places import Folder, Users
 
 # Handles that a fork brought into a child. They are never closed there: the files belong to the parent's handles, and

@@ -211,7 +211,7 @@ def _summary(outcome: Any) -> str:
             line = f"{counts}, {outcome.refused} refused, {outcome.dropped} dropped, {outcome.facts} facts"
         case EraseReport():
             line = f"{outcome.turns} turns and {outcome.facts} facts erased"
-        case tuple():
+        case list():
             line = f"{len(outcome)} turns"
         case _:
             line = f"{outcome} done"

@@ -18,8 +18,8 @@ LAYERS = ("raw", "index", "edges")
 MOST_LINES = 150
 LARGER = {  # a class over 150 lines, and why it may be
     "Memory": "one short method for each public verb, with its whole documentation",
-    "AsyncMemory": "the same verbs for an event loop",
-    "Core": "one short method for each verb, shared by both kinds of memory",
+    "AsyncMemory": "one line for each verb, and what an event loop needs",
+    "Core": "what all verbs share: the parts of a memory, and its facts, which are read when they are first needed",
     "MemoryPool": "two ways to open, one to erase, and what a fork and an interrupt need, documented",
     "Leases": "all that decides who has a place: granting, lending, evicting and ending depend on each other",
     "Corpus": "the columns, and what keeps their links, postings and counts in step",

@@ -13,7 +13,7 @@ from evimem import Memory
 from evimem.cli import page
 from evimem.cli.arguments import Exit
 from evimem.cli.page import Progress
-from evimem.doors.operations import Core
+from evimem.doors.core import Core
 from evimem.embedding import StaticEmbedder
 from evimem.loaders.examples import load_example
 from evimem.store.sqlite import SqliteStore

@@ -83,7 +83,7 @@ def test_every_call_is_heard_of_with_what_it_comes_to(memory, listener):
     assert [call.operation.name for call in calls] == names
     assert [call.operation.query for call in calls] == ["", "", "", "", ASKED, ASKED, ASKED, ""]
     assert [len(call.outcome) for call in calls] == [1] * len(names)
-    assert [call.outcome[0] for call in calls[4:]] == [tuple(hits), answer, block, report]
+    assert [call.outcome[0] for call in calls[4:]] == [hits, answer, block, report]
     assert calls[5].events == list(answer.trace.events)
     assert {kind for kind, _ in calls[5].asked} == {"Embed"}
     assert {call.operation.store for call in calls} == {store_name(Path(memory.stats().path))}

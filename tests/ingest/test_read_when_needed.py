@@ -12,7 +12,7 @@ import pytest
 
 import evimem
 from evimem import Memory, Turn
-from evimem.doors.operations import PAGE, Core
+from evimem.doors.core import PAGE, Core
 from evimem.store.sqlite import SqliteStore
 from evimem.testing import WordEmbedder
 

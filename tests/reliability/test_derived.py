@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from evimem import Memory, Turn
-from evimem.doors.operations import Core
+from evimem.doors.core import Core
 from evimem.extract import RuleExtractor
 from evimem.store.sqlite import SqliteStore
 from evimem.testing import WordEmbedder

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from evimem import EraseReport, InvalidQuery, Memory, MemoryPool, Turn
-from evimem.doors.operations import Core
+from evimem.doors.core import Core
 from evimem.doors.pool import key_of
 from evimem.embedding import StaticEmbedder
 from evimem.index.document import embedding_texts

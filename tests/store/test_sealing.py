@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem import Memory, Turn
-from evimem.doors.operations import Core
+from evimem.doors.core import Core
 from evimem.embedding import StaticEmbedder
 from evimem.extract import RuleExtractor
 from evimem.index.document import documents, passages

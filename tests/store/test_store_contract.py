@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from evimem import InvalidTurn, StoreCorrupt, TurnConflict, UnknownTurn
+from evimem.doors.core import Core
 from evimem.doors.open import key_of
-from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder, checked
 from evimem.flow import Effect, Embed, Flow, run
 from evimem.index.weights import BM25

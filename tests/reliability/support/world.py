@@ -14,7 +14,7 @@ import evimem.store.erase
 import evimem.store.handle
 import evimem.store.writes
 from evimem import Fact, Memory, Turn
-from evimem.doors.operations import Core
+from evimem.doors.core import Core
 from evimem.extract import fact_id
 from evimem.store.sqlite import SqliteStore
 from evimem.testing import WordEmbedder

@@ -1,0 +1,565 @@
+"""What `Memory` and `AsyncMemory` do to a store: flows and calls on arguments that were checked.
+
+A flow is a generator that yields what it asks a model or an embedder (see `evimem.flow`); each kind of memory performs
+that in its own way. What opening a file, a search and a block do without (loops, judges, extraction, ingestion) is
+imported by the first call that needs it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
+from datetime import datetime, timezone
+from functools import cached_property, lru_cache, partial
+from time import time
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from ..block.notes import FactReader
+from ..block.question import Asked
+from ..block.write_block import write_block
+from ..db.jobs import PAGE
+from ..embedding.static_embedder import forget_words
+from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, UnknownTurn, shown
+from ..flow import Flow, Pause, SideBySide
+from ..protocols import AsyncEmbedder, Embedder, Extractor
+from ..query.analysis import check_asked
+from ..query.find_turns import EACH, Filters, Over, Wish, asked_for, check_clock, interval, joined, turns_stating
+from ..store.keeper import Keeper
+from ..store.user_code import as_callback, unwrap_callback_errors
+from ..text.names import is_named_in
+from ..times import Conventions
+from ..types.answer import MOST, Answer, Block, BlockForm, Budget
+from ..types.reports import AddReport, EnrichReport, EraseReport, Health
+from ..types.stored import FactFilter, Job, JobKind, Scope
+from ..types.trace import Found, Queried
+from ..types.values import Fact, FactHit, Hit, Query, TimeSpan, Turn
+from .checked_arguments import (
+    OnEvent,
+    Progress,
+    TimeInput,
+    checked_ids,
+    checked_kind,
+    checked_on_event,
+    checked_progress,
+    checked_time,
+)
+from .streaming import both
+from .watching import Observer, Operation, OperationName, Watch, store_name, tell_of_backlog, warn_of_unread
+
+if TYPE_CHECKING:
+    from ..calibration.apply_calibration import CalibrationTarget
+    from ..ingest.add import Ingestion
+    from ..judging.judge import Judge
+    from ..loops.task import Loop
+    from ..offline.offline_judge import OfflineJudge
+
+PACKAGE = __name__.partition(".")[0]
+CACHED = type(lru_cache(len))  # the type of every function with a cache
+T = TypeVar("T")
+NOW = "now"  # as a time: what the clock of the memory shows
+OnModelError = Literal["raise", "offline"]
+Lending = Callable[[], AbstractContextManager[None]]  # lets others have a place of a pool meanwhile
+WORKERS = 16  # model requests of one enrich() at the same time
+LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
+_FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
+JOBS_PER_PAGE = 4 * WORKERS  # jobs read from the queue at a time; small, so that a slow reply delays few others
+
+
+def clear_word_caches() -> None:
+    """Empty every cache of words, and that of patterns: some are made from names."""
+    for cache in word_caches():
+        cache.cache_clear()
+    forget_words()
+    re.purge()
+
+
+def word_caches() -> Iterator[Any]:
+    """Yield every bounded `lru_cache` of the package that is loaded: none is left out because nobody listed it.
+
+    A cache of one entry or without a bound (`functools.cache`) holds tables of the package, never words of turns.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == PACKAGE:
+            for value in list(vars(module).values()):
+                if isinstance(value, CACHED) and (value.cache_parameters()["maxsize"] or 0) > 1:
+                    yield value
+
+
+class Core:
+    """A store with its embedder, extractor and judge. Knows nothing of threads and event loops."""
+
+    def __init__(  # noqa: PLR0913 - the parts
+        self,
+        store: Keeper,
+        embedder: Embedder | AsyncEmbedder,
+        judge: Judge | None = None,
+        extractor: Extractor | None = None,
+        model: str = "",
+        on_model_error: OnModelError = "raise",
+        clock: Callable[[], float] = time,
+        *,
+        observer: Observer | None = None,
+    ) -> None:
+        """Combine the parts; `judge` is None without a model, `model` is the name of the model that judges.
+
+        `on_model_error` is what `ask` does where the model fails; `clock` returns seconds since 1970; `observer` hears
+        of every call.
+        """
+        self.store = store
+        self.embedder: Any = embedder
+        self.judge = judge
+        self.model = model
+        self.on_model_error = on_model_error
+        self.clock = clock
+        self.observer = observer
+        self.name: str = store_name(store.name)
+        self._given = extractor
+
+    @cached_property
+    def extractor(self) -> Extractor:
+        """What finds facts in a turn: the caller's, within bounds, or the rules."""
+        from ..extract.rule_extractor import BoundedExtractor
+
+        kept = self.store.conventions
+        return BoundedExtractor(self._given, kept) if self._given else self.default_extractor(kept)
+
+    @cached_property
+    def offline(self) -> OfflineJudge:
+        """What judges where there is no model, or it failed."""
+        from ..offline.offline_judge import OfflineJudge
+
+        return OfflineJudge(extractor=self.extractor)
+
+    @staticmethod
+    def default_extractor(conventions: Conventions = Conventions()) -> Extractor:
+        """Return the extractor that finds facts by rules, without a model."""
+        from ..extract.rule_extractor import RuleExtractor
+
+        return RuleExtractor(conventions.weekday, conventions.date_order, conventions.zone)
+
+    @property
+    def remote(self) -> bool:
+        """Whether the embedder is asked over a network."""
+        return bool(getattr(self.embedder, "remote", False))
+
+    @property
+    def jobs(self) -> tuple[JobKind, ...]:
+        """What is queued for each new turn: with a model, that it extracts facts."""
+        return () if self.judge is None else ("extract",)
+
+    @property
+    def target(self) -> CalibrationTarget:
+        """The judge of this memory with the names of its model and embedder."""
+        from ..calibration.apply_calibration import CalibrationTarget
+
+        return CalibrationTarget(self.judge or self.offline, self.model, self.embedder.name)
+
+    def now(self) -> datetime:
+        """Return the wall clock as a time of the memory's kind. Raise InvalidQuery for a clock beyond the calendar."""
+        last = self.store.roster().last
+        seconds = self.clock()
+        try:
+            return self.store.times.now(seconds, naive=last is not None and last.tzinfo is None)
+        except (ValueError, OverflowError, OSError) as error:
+            raise InvalidQuery(
+                f"clock returned {shown(seconds)}, which is beyond the calendar ({error}); expected seconds since 1970"
+            ) from error
+
+    def time(self, name: str, value: TimeInput | None) -> datetime | None:
+        """Return an argument as a time of the memory's kind, "now" as the wall clock. Raise InvalidQuery for none."""
+        return self.now() if value == NOW else checked_time(name, value, self.store.times)
+
+    def bound(self, name: str, value: TimeInput | None) -> datetime | None:
+        """Return a bound on the time of turns. Raise InvalidQuery for one that they cannot be compared with."""
+        bound = self.time(name, value)
+        if bound is not None:
+            check_clock(name, bound, self.store.roster().last)
+        return bound
+
+    def watch(self, name: OperationName, query: str = "") -> Watch:
+        """Return the watch over a call that is about to begin."""
+        operation = Operation(name, self.name, self.model if self.judge else "", self.embedder.name, self.remote, query)
+        return Watch(operation, self.observer)
+
+    def ingestion(self, *, strict: bool = False, replace: bool = False) -> Ingestion:
+        """Return what stores turns.
+
+        Facts are read when they are first needed: see `caught_up`. A remote embedder would hold up add(): its vectors
+        are queued. With a model, each turn waits to be extracted.
+        """
+        from ..ingest.add import Ingestion
+
+        given: dict[str, Any] = {"deferred": self.remote, "jobs": self.jobs, "times": self.store.times, "now": self.now}
+        return Ingestion(self.store, None, strict=strict, replace=bool(replace), **given)
+
+    def stored(
+        self, name: OperationName, batches: Iterable[Flow[AddReport]], progress: Progress | None = None
+    ) -> Flow[AddReport]:
+        """Run flows that store a batch each, in one transaction, and report all of it."""
+        watched = (self.watch(name).over(_forgetful(batch)) for batch in batches)
+        return AddReport.of_all((yield from _each(watched, progress, lambda report: len(report.statuses))))
+
+    def update(self, id: str, text: str) -> Flow[AddReport]:
+        """Put another text in the place of a turn's. Raise UnknownTurn, InvalidTurn."""
+        (old,) = self.store.read([id])
+        metadata = {name: value for name, value in old.metadata.items() if name != "message"}
+        new = old if text == old.text else replace(old, text=text, metadata=metadata)
+        return (yield from _forgetful(self.ingestion(strict=True, replace=True).store([new])))
+
+    def erased(self, name: OperationName, erase: Callable[[], EraseReport]) -> EraseReport:
+        """Erase turns, watched, and empty the caches of words, which may hold erased ones."""
+        try:
+            return self.watch(name).around(erase)
+        finally:
+            clear_word_caches()
+
+    def erase(self) -> EraseReport:
+        """Erase every turn, then remove the file; where another process has it open, it stays, empty."""
+
+        def all_of_it() -> EraseReport:
+            report = self.store.forget_where()
+            return report if self.store.remove() else replace(report, reason=report.reason or _FILE_STAYS)
+
+        return self.erased("erase", all_of_it)
+
+    def search(
+        self,
+        query: str,
+        k: int,
+        filters: Filters,
+        today: datetime | None,
+        over: Over = "turns",
+        on_event: OnEvent | None = None,
+    ) -> Flow[list[Hit]]:
+        """Search; call `on_event` with what is looked for, and with what was found."""
+        if on_event is not None:
+            check_asked("query", query)
+            on_event(Queried(0, "search", query, k))
+        asked = yield from asked_for(self.store, query, k, filters, today)
+        hits = yield from (self._recalled(asked) if over == "turns" else self._recalled_over(over, asked))
+        if on_event is not None:
+            facts = tuple(fact.id for hit in hits for fact in hit.facts)
+            on_event(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
+        return list(hits)
+
+    def search_facts(
+        self,
+        query: str,
+        k: int,
+        only: FactFilter,
+        during: str | TimeSpan | None,
+        scope: Scope,
+        today: datetime | None,
+    ) -> Flow[list[FactHit]]:
+        """Search for facts."""
+        yield from self.caught_up()
+        asked = yield from asked_for(self.store, query, k, Filters.within(scope, ()), today)
+        within = None if during is None else interval(during, today or self.store.roster().last)
+        return list(self.store.recall_facts(asked, replace(only, during=within)))
+
+    def ask(
+        self,
+        question: str,
+        loop: str | Loop,
+        asked_at: TimeInput | None,
+        budget: Budget,
+        scope: Scope,
+        on_event: OnEvent | None,
+    ) -> Flow[Answer]:
+        """Answer a question; call `on_event` with each trace event as it is recorded."""
+        checked_kind("budget", budget, Budget)
+        watch, hears = self.watch("ask", question), checked_on_event(on_event)
+        # Wrapped, so that no error of the caller's is taken for one of the model or the embedder.
+        tell = as_callback(both(watch.heard, hears))
+        given = {"store": self.store, "loop": loop, "asked_at": self.time("asked_at", asked_at), "scope": scope}
+        return (yield from watch.over(self._answered(question, budget, {**given, "on_event": tell})))
+
+    def _answered(self, question: str, budget: Budget, given: Mapping[str, Any]) -> Flow[Answer]:
+        from ..calibration.apply_calibration import calibrated_judge, calibrated_offline
+        from ..loops import answer_question, fall_back, remaining
+
+        yield from self.caught_up()
+        judge = calibrated_judge(self.store, self.target)
+        with unwrap_callback_errors():
+            try:
+                return (yield from answer_question(question, judge=judge, budget=budget, **given))
+            except ModelError as error:
+                if self.on_model_error == "raise" or error.partial is None:
+                    raise
+                judge = calibrated_offline(self.store, self.offline, self.embedder.name)
+                left = remaining(budget, error.partial)
+                return (yield from fall_back(error, judge=judge, budget=left, **given))
+
+    def block(
+        self, asked: Asked, form: BlockForm, today: datetime | None, exclude: frozenset[str], scope: Scope
+    ) -> Flow[Block]:
+        """Write a block for a prompt; it asks no chat model."""
+        facts = FactReader(self._stored, self._unread)
+        if form.profile:
+            yield from self.caught_up()
+        known = partial(self._profile, exclude, scope) if form.profile else None
+        block = yield from write_block(self.store, self._found, facts, asked, form, today, exclude, scope, known)
+        if not form.check:
+            return block
+        from ..calibration.apply_calibration import calibrated_offline
+        from ..loops.iris import judged
+        from ..loops.task import Task
+
+        yield from self.caught_up()
+        judge = calibrated_offline(self.store, self.offline, self.embedder.name)
+        found = yield from judged(Task(asked.text, judge, self.store, today, exclude=exclude, scope=scope))
+        return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
+
+    def _profile(self, exclude: frozenset[str], scope: Scope, names: Collection[str]) -> tuple[Wish, ...]:
+        """Return the words that state the current facts of a profile of people, the newest first."""
+        facts = [fact for name in names for fact in self._facts(None, name, current=True) if fact.kind != "image"]
+        turns = {turn.id: turn for turn in self.store.find([fact.turn_id for fact in facts]) if turn}
+        said = [(turns[fact.turn_id], fact.span) for fact in facts if fact.turn_id in turns]
+        said = [
+            (turn, span) for turn, span in said if not any(turn == one and _within(span, whole) for one, whole in said)
+        ]
+        return tuple(
+            Wish(turn, turn.text[slice(*span)])
+            for turn, span in dict.fromkeys(said)
+            if turn.id not in exclude and scope.admits(turn)
+        )
+
+    def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> Flow[tuple[Fact, ...]]:
+        """Return the facts of turns, or those about a person or thing; see `Memory.facts`."""
+        yield from self.caught_up()
+        return self._facts(turns, about, current=current)
+
+    def _facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
+        from ..extract.slots import is_of_profile
+
+        if turns is not None:
+            found = self.store.facts(checked_ids("turns", turns))
+        else:
+            name = about or ""
+            check_asked("about", name)
+            known = self.store.about(name, MOST).facts  # what they said of other things too
+            found = tuple(fact for fact in known if is_named_in(fact, name) and is_of_profile(fact))
+        return tuple(fact for fact in found if not (current and fact.replaced_by))
+
+    def enrich(self, progress: Progress | None, *, retry_now: bool = False) -> Flow[EnrichReport]:
+        """Process queued jobs until none is due, and the vector index; see `Memory.enrich`."""
+        tell = checked_progress(progress) or _no_progress
+        if retry_now:
+            self.store.retry_now()
+        done = sum((yield from _each(self._queued(), tell, int)))
+        for indexed in self.store.index_vectors():
+            done += indexed
+            tell(indexed)
+            yield Pause()
+        done += yield from self._extracted(tell)
+        waiting = self.store.put_off()
+        reasons: Counter[str] = Counter()
+        for reason, count, _ in waiting:
+            reasons[reason] += count
+        until = min((due for *_, due in waiting), default=None)
+        first = None if until is None else datetime.fromtimestamp(until, tz=timezone.utc)
+        return EnrichReport(done, sum(reasons.values()), first, dict(reasons), dict(self.store.health().failed))
+
+    def _queued(self) -> Iterator[Flow[int]]:
+        from ..ingest.deferred import embed_pending, index_again, link_facts
+
+        yield from map(self._read, self._each_once("facts"))
+        yield from map(partial(index_again, self.store), self._each_once("terms"))
+        while self.store.due("vector", 1):
+            yield embed_pending(self.store)
+        while self.store.due("link", 1):
+            yield link_facts(self.store)
+
+    def _each_once(self, kind: JobKind) -> Iterator[list[Job]]:
+        """Yield pages of the due jobs of a kind: one that fails again and is due at once is left to the next call."""
+        tried: set[str] = set()
+        while page := [job for job in self.store.due(kind, PAGE) if job.turn.id not in tried]:
+            tried.update(job.turn.id for job in page)
+            yield page
+
+    def _extracted(self, tell: Progress) -> Flow[int]:
+        """Have a model extract facts from turns that it has not read, and are not postponed; return how many.
+
+        A page is leased: no other caller is given its turns, so that none is paid for twice.
+        """
+        from ..ingest.deferred import extract_job
+
+        if self.judge is None:
+            return 0
+
+        def extracted(job: Job) -> Flow[int]:
+            count = yield from self.watch("extract").over(extract_job(self.store, job, self.conventions))
+            tell(1)
+            return count
+
+        self.store.enqueue_missing("extract")
+        done = 0
+        while page := self.store.lease("extract", JOBS_PER_PAGE, LEASE_SECONDS):
+            try:
+                counts: list[int] = yield SideBySide(map(extracted, page))
+                done += sum(counts)
+            finally:
+                with suppress(StoreError):  # the lease ends by itself, and what made the caller stop matters more
+                    self.store.release("extract", [job.turn.id for job in page])
+        return done
+
+    def check(self, progress: Progress | None, *, repair: bool) -> Flow[Health]:
+        """Verify the file against its turns; with `repair`, rebuild if any row differs."""
+        problems = self.store.check(self.extractor, checked_progress(progress) or _no_progress)
+        if problems and repair:
+            yield from self._derived_again(None)
+            problems = self.store.check(self.extractor)
+        return self.health(problems)
+
+    def health(self, problems: Sequence[str] = ()) -> Health:
+        """Return queued and failed jobs with all problems, those of an unusable calibration included."""
+        from ..calibration.apply_calibration import calibration_problems
+
+        return self.store.health((*problems, *calibration_problems(self.store, self.target)))
+
+    def rebuild(self, progress: Progress | None, *, reread: bool) -> Flow[None]:
+        """Derive rows again from the turns, then enrich; see `Memory.rebuild`."""
+        yield from self._derived_again(progress, reread=reread)
+        yield from self.enrich(None)
+
+    def _derived_again(self, progress: Progress | None, *, reread: bool = False) -> Flow[None]:
+        tell = checked_progress(progress) or _no_progress
+        for read in self.store.rebuild(self.extractor, reread=reread):
+            tell(read)
+            yield Pause()
+        warn_of_unread("rebuild", self.name, self.store.health().pending)
+
+    @property
+    def conventions(self) -> Conventions:
+        """How the extractor reads dates."""
+        from ..extract.rule_extractor import conventions_of
+
+        return conventions_of(self.extractor)
+
+    def caught_up(self) -> Flow[None]:
+        """Read the facts of the turns that came since: whatever shows facts, or ranks by them, begins with it.
+
+        Where nothing can be written, go on with the facts that are there; `health` says how many turns wait.
+        """
+        with suppress(StoreReadOnly, DiskFull):
+            while jobs := self.store.untried("facts", PAGE):
+                if len(jobs) == PAGE:
+                    tell_of_backlog(self.name)
+                yield from self._read(jobs)
+                if len(jobs) < PAGE:
+                    return
+
+    def with_facts(self, then: Callable[[], T]) -> Flow[T]:
+        """Return what a call comes to once the facts of all turns are read."""
+        yield from self.caught_up()
+        return then()
+
+    def after_reading(self, flow: Flow[T]) -> Flow[T]:
+        """Run a flow once the facts of all turns are read."""
+        yield from self.caught_up()
+        return (yield from flow)
+
+    def _read(self, jobs: Sequence[Job]) -> Flow[int]:
+        """Read the facts of turns; return how many jobs were done or failed."""
+        from ..ingest.deferred import read_turns
+
+        yield from read_turns(self.store, self.extractor, jobs, deferred=self.remote)
+        if not any(job.attempts for job in jobs):
+            failed = self.store.waiting("facts", [job.turn.id for job in jobs])
+            warn_of_unread("read", self.name, {"facts": len(failed)})
+        return len(jobs)
+
+    def _recalled(self, query: Query) -> Flow[tuple[Hit, ...]]:
+        """Return the best turns for a query; where it asks for a time, or at most a page waits, read those first.
+
+        Else, so that a search does not wait for all of a large import, the facts of its hits are read from their turns,
+        and what replaced them is not known yet.
+        """
+        waiting, hits = self.store.recall_read(query, "facts", PAGE + 1)
+        if not waiting:
+            return hits
+        if waiting <= PAGE or _by_time(query):
+            yield from self.caught_up()
+        return self._stating(self.store.recall(query))
+
+    def _recalled_over(self, over: Over, query: Query) -> Flow[tuple[Hit, ...]]:
+        """Return the best turns for a query by their facts, or by these and their words."""
+        yield from self.caught_up()
+        stating = turns_stating(self.store.recall_facts(replace(query, k=EACH * query.k)))
+        return (stating if over == "facts" else joined(self.store.recall(query), stating))[: query.k]
+
+    def _found(self, query: Query) -> Flow[tuple[Hit, ...]]:
+        """Return the best turns for a query, without facts; only where it asks for a time, those that wait are read."""
+        if _by_time(query):
+            yield from self.caught_up()
+        return self.store.recall(query, facts=False)
+
+    def _stored(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the stored facts of turns, grouped by turn; none where one of them is gone."""
+        with suppress(UnknownTurn):
+            return self.store.facts(turn_ids)
+        return ()
+
+    def _unread(self, turn: Turn) -> tuple[Fact, ...]:
+        """Return the facts of a turn that waits to be read, from its words."""
+        return self._stating([Hit(turn, (), 0.0)])[0].facts
+
+    def _stating(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        """Return hits with the facts of those that wait to be read, from their turns."""
+        waiting = self.store.waiting("facts", [hit.turn.id for hit in hits])
+        return tuple(self._read_hit(hit) if hit.turn.id in waiting else hit for hit in hits)
+
+    def _read_hit(self, hit: Hit) -> Hit:
+        from ..ingest.add import read_facts
+
+        stated = {fact.id: fact for fact in (*read_facts(self.extractor, hit.turn).value, *hit.facts)}
+        return replace(hit, facts=tuple(sorted(stated.values(), key=lambda fact: fact.span[0])))
+
+
+def _by_time(query: Query) -> bool:
+    """Return whether a query compares the times of facts."""
+    return bool(query.times or query.before or query.after)
+
+
+def _each(flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> Flow[list[T]]:
+    """Run flows one after another, and tell of each how much it did."""
+    tell, results = checked_progress(progress) or _no_progress, list[T]()
+    for flow in flows:
+        if results:
+            yield Pause()
+        results.append((yield from flow))
+        tell(size(results[-1]))
+    return results
+
+
+def _forgetful(flow: Flow[AddReport]) -> Flow[AddReport]:
+    """Run a flow that may erase turns, and empty the caches of words that may hold the erased ones."""
+    report = yield from flow
+    if report.replaced or report.erased:
+        clear_word_caches()
+    return report
+
+
+def _no_progress(turns: int) -> None:
+    """Ignore progress."""
+
+
+def needed(model: Any) -> Any:
+    """Return a model. Raise NoModel where there is none."""
+    if model is None:
+        raise NoModel("this loop")
+    return model
+
+
+def workers_for(model: Any) -> int:
+    """Return how many requests to make at once: as many as the model takes, so that none waits within its deadline."""
+    return max(1, min(WORKERS, getattr(model, "concurrency", WORKERS)))
+
+
+def _within(span: tuple[int, int], whole: tuple[int, int]) -> bool:
+    """Return whether a range is a part of another."""
+    return span != whole and whole[0] <= span[0] and span[1] <= whole[1]
