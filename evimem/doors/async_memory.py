@@ -167,7 +167,7 @@ class AsyncMemory:
         on_event: OnEvent | None = None,
         stream: bool = False,
     ) -> Awaitable[Answer] | AsyncIterator[Streamed]:
-        """Answer a question as `Memory.ask` does: return an awaitable of the answer, or with `stream` an iterator."""
+        """Return an awaitable of what `Memory.ask` returns, with `stream` an async iterator; see `Memory.ask`."""
         within = checked_scope(session, speaker, role, where)
         hears = self._told(checked_on_event(on_event))
         if not stream:

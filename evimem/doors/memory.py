@@ -528,7 +528,7 @@ class Memory:
         given = [name for name, value in kinds.items() if value is not None]
         if len(given) != 1 or isinstance(turns, str):
             raise InvalidQuery(
-                f"forget was given {' and '.join(given) or 'nothing'}; expected one of turns=[ids], session=, before=, "
+                f"forget was given {', '.join(given) or 'nothing'}; expected one of turns=[ids], session=, before=, "
                 "speaker=, where=, as_in= or everything=True"
             )
         core, forget = self._core, self._core.store.forget_where
@@ -570,7 +570,8 @@ class Memory:
         A batch takes up to 24 hours. Call this again later, from any process, until `waiting` of the report is 0.
 
         Raises:
-            InvalidQuery: The memory was opened without `llm`, or that model has no batch service.
+            NoModel: The memory was opened without `llm`.
+            InvalidQuery: Its model has no batch service.
             ModelError: The provider cannot be reached or refuses the batch.
         """
         from ..ingest.deferred import process_batches
