@@ -22,9 +22,8 @@ from urllib.parse import urlsplit
 from .. import __version__
 from ..errors import EvimemError, MissingExtra, UnknownTurn
 from ..types.answer import Answer
-from ..types.trace import Event, Trace, version_of
+from ..types.trace import Event, Trace, told, version_of
 from . import mcp_values as values
-from .mcp_values import step_of, steps_of
 from .user_tokens import SCOPES, TokenFile
 
 if TYPE_CHECKING:
@@ -196,7 +195,8 @@ class MemoryTools:
         if not await _as_read(trace, memory):
             del self.last[user]
             raise ToolError("a turn that the last answer rested on was forgotten or replaced since; ask again")
-        return values.Explanation(question=trace.question, steps=steps_of(trace))
+        steps = [f"{event.iteration}. {told(event)}" for event in trace]
+        return values.Explanation(question=trace.question, steps=steps)
 
 
 @dataclass
@@ -414,7 +414,7 @@ async def _told(memory: AsyncMemory, question: str, asked_at: str | None, ctx: C
                 return piece
             if isinstance(piece, get_args(Event)):
                 steps += 1
-                await ctx.report_progress(steps, message=step_of(piece))
+                await ctx.report_progress(steps, message=told(piece))
     raise RuntimeError("a stream of an answer ended without it")
 
 
@@ -436,7 +436,7 @@ def _told_errors(function: Callable[..., Awaitable[T]]) -> Callable[..., Awaitab
     """Wrap a function so that an error of evimem reaches the model as a sentence with the error's name."""
 
     @wraps(function)
-    async def told(*args: Any, **kwargs: Any) -> T:
+    async def checked(*args: Any, **kwargs: Any) -> T:
         try:
             return await function(*args, **kwargs)
         except EvimemError as error:
@@ -446,7 +446,7 @@ def _told_errors(function: Callable[..., Awaitable[T]]) -> Callable[..., Awaitab
         except Exception as error:  # noqa: BLE001 - told to the model, and logged
             raise ToolError(_unforeseen(function, error)) from None
 
-    return told
+    return checked
 
 
 def _prompt(function: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:

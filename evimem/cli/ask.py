@@ -122,7 +122,7 @@ def ask(
         raise
     turns = _cited(memory, [answer])
     _keep(memory, answer, screen, save_trace, keep=keep)
-    page = views.streamed_page(answer, turns) if stream else views.answer_page(question, answer, turns)
+    page = views.answer_page(question, answer, turns, streamed=stream)
     data = answer_data(answer, turns) | ({"trace": answer.trace.to_dict()} if trace else {})
     screen.show([*page, *(trace_page(answer.trace) if trace else [])], data)
     return exit_of(answer)

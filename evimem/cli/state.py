@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -16,14 +17,13 @@ from ..errors import InvalidQuery, StoreCorrupt, StoreError
 from ..loaders import RefusedItem, detect, load, raise_refused
 from ..store.open_file import notes
 from ..types.public_value import AnyPath
-from ..types.reports import AddReport, BatchReport, Estimate, Health
+from ..types.reports import AddReport, Health
 from ..types.values import DateOrder, Turn
 from . import views
 from .arguments import Exit, Misused, Settings, existing, shown_path
-from .page import Block, Screen, field, line
+from .page import Screen, line
 from .views import counted
 
-_SHOWN = 10  # refusals
 
 
 def ingest(  # noqa: PLR0913 - the options
@@ -65,11 +65,9 @@ def ingest(  # noqa: PLR0913 - the options
     (found,) = load(file, name, start=_start(start), session=session, date_order=order, refuse=refuse)
     with screen.progress(shown_path(path), "turns", _total(file, name)) as progress:
         report = _keep(path, found.turns, screen, opening, strict=strict, replace=replace, progress=progress)
-    refused = [str(refusal) for refusal in refusals]
-    data = {"path": shown_path(path), **_added_data(report)}
-    data["refused"] += [{"id": one.where, "reason": one.why} for one in refusals]
-    screen.show(views.added_page(shown_path(path), report, refused, progress.seconds), {"memories": [data]})
-    return _code_of_refused(report, refused, screen)
+    data = {"path": shown_path(path), **_added(report, refusals)}
+    screen.show([], {"memories": [data]})
+    return _told(data, shown_path(path), progress.seconds, screen)
 
 
 def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
@@ -83,8 +81,9 @@ def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
     """
     with evimem.open(path, **opening) as memory, screen.progress("importing", "turns") as progress:
         report = memory.import_(file, progress=progress)
-    screen.show(views.added_page(shown_path(path), report, (), progress.seconds), _added_data(report))
-    return _code_of_refused(report, (), screen)
+    data = _added(report)
+    screen.show([], data)
+    return _told(data, shown_path(path), progress.seconds, screen)
 
 
 def copy(screen: Screen, source: AnyPath, target: AnyPath, *, user: str | None = None, verify: bool = False) -> Exit:
@@ -101,9 +100,7 @@ def copy(screen: Screen, source: AnyPath, target: AnyPath, *, user: str | None =
     """
     with screen.progress("copying", "turns") as progress:
         report = evimem.copy(source, target, user=user, verify=verify, progress=progress)
-    done = f"{views.counted(report.turns, 'turn')} and {views.counted(report.facts, 'fact')} copied"
-    compared = f", {views.counted(report.rows, 'row')} compared" if verify else ""
-    screen.show([line(f"{done} to {shown_path(target)}{compared}")], report.to_dict())
+    screen.show(views.fields_page(f"copied to {shown_path(target)}", report.to_dict()), report.to_dict())
     return Exit.OK
 
 
@@ -138,15 +135,7 @@ def build(  # noqa: PLR0913 - the options
     given: dict[str, Any] = {"workers": workers, "manifest": manifest, "timezone": timezone, "date_order": date_order}
     with screen.progress("building", "turns") as progress:
         report = evimem.build(dataset, target, by=by, progress=progress, **given)
-    rate = f", {report.turns / report.seconds:,.0f}/s" if report.seconds > 1 else ""
-    done = f", {report.done:,} were done already" if report.done else ""
-    page: list[Block] = [
-        line(f"{views.counted(report.users, 'user')} built{done}"),
-        line(f"{views.counted(report.added, 'turn')} added, {report.existing:,} there already", rate, indent=2),
-    ]
-    page += [field("set aside", f"{user}: {why}", style="warn") for user, why in report.set_aside.items()]
-    page += [field("refused", why, style="warn") for why in report.refusals[:_SHOWN]]
-    screen.show(page, report.to_dict())
+    screen.show(views.fields_page(f"{views.counted(report.users, 'user')} built", report.to_dict()), report.to_dict())
     return Exit.INPUT if report.refused or report.set_aside else Exit.OK
 
 
@@ -169,21 +158,25 @@ def _keep(path: AnyPath, turns: Iterable[Turn], screen: Screen, opening: Mapping
                     memory._core.store.remove()
 
 
-def _added_data(report: AddReport) -> dict[str, Any]:
-    """Return the counts of a report, and the turns that were refused: of the others there may be very many."""
+def _added(report: AddReport, refused: Sequence[RefusedItem] = ()) -> dict[str, Any]:
+    """Return the counts of a report, what is queued, and what was refused: of the others there may be very many."""
     data = report.to_dict()
-    statuses = data.pop("statuses")
-    refused = [{"id": one["id"], "reason": one["reason"]} for one in statuses if one["outcome"] == "refused"]
-    return data | {"refused": refused}
+    del data["statuses"]
+    left_out: list[dict[str, Any]] = [{"id": one.where, "reason": one.why} for one in refused]
+    left_out += [{"id": one.id, "reason": one.reason} for one in report.statuses if one.outcome == "refused"]
+    queued = Counter(kind for one in report.statuses for kind in one.pending if kind != "facts")  # read when needed
+    return data | {"pending": dict(queued), "refused": left_out}
 
 
-def _code_of_refused(report: AddReport, refused: Sequence[str], screen: Screen) -> Exit:
-    """Return the exit code of a command that added turns; where some were refused, note how many and the first why."""
-    reasons = [*refused, *views.refused_turns(report)]
-    if not reasons:
+def _told(data: Mapping[str, Any], path: str, seconds: float, screen: Screen) -> Exit:
+    """Print what was added, and on stderr what was refused; return the exit code."""
+    added, refused = counted(data["added"], "turn"), data["refused"]
+    screen.page(views.fields_page(f"{path}  {added} added in {seconds:.1f} s", data, "path"))
+    if not refused:
         return Exit.OK
-    done = f"{views.counted(report.added, 'turn')} added, {report.existing:,} there already"
-    screen.note(f"evimem: {len(reasons):,} refused ({done}); the first: {reasons[0]}")
+    done = f"{added} added, {data['existing']:,} there already"
+    first = f"{refused[0]['id']}: {refused[0]['reason']}"
+    screen.note(f"evimem: {len(refused):,} refused ({done}); the first: {first}")
     return Exit.INPUT
 
 
@@ -206,7 +199,7 @@ def _total(file: Path, name: str) -> int | None:
 def stats(memory: evimem.Memory, screen: Screen) -> Exit:
     """Show the counts of a memory: turns, sessions, speakers, facts, edges."""
     found = memory.stats()
-    screen.show(views.stats_page(found), found.to_dict())
+    screen.show(views.fields_page(found.path, found.to_dict(), "path"), found.to_dict())
     return Exit.OK
 
 
@@ -229,24 +222,19 @@ def doctor(screen: Screen, path: AnyPath, *, user: str | None = None, repair: bo
     except StoreCorrupt as error:
         why = error.__cause__ or error
         raise StoreCorrupt(f"{name!r} is too damaged to be checked ({why}); restore a backup") from error
-    screen.show(views.health_page(name, health), health.to_dict())
+    screen.show(views.fields_page(f"{name}  {health.status}", health.to_dict(), "status"), health.to_dict())
     return Exit.STORE if health.problems or health.failed else Exit.OK
 
 
 def _checked(memory: evimem.Memory, screen: Screen, *, repair: bool) -> Health:
-    total = 2 * memory.health().turns  # each turn is read twice
-    with screen.progress("checking", "turns read", total) as progress:
+    with screen.progress("checking", "turns read") as progress:
         health = memory.check(progress=progress)
-    if not (repair and health.problems):
-        return health
-    try:
-        with screen.progress("repairing", "turns read", total // 2) as progress:
-            memory.rebuild(progress=progress)
-    except StoreCorrupt as error:
-        screen.note(f"nothing was repaired: {error}")
-        return health
-    with screen.progress("checking again", "turns read", total) as progress:
-        return memory.check(progress=progress)
+        if repair and health.problems:
+            try:
+                health = memory.check(repair=True, progress=progress)
+            except StoreCorrupt as error:
+                screen.note(f"nothing was repaired: {error}")
+    return health
 
 
 def enrich(
@@ -273,48 +261,24 @@ def enrich(
         raise Misused("--batch needs --llm and --model NAME")
     if dry_run:
         estimate = memory.estimate()
-        screen.show(_estimate_page(estimate), estimate.to_dict())
+        data = estimate.to_dict()
+        unknown = {} if estimate.cost is not None else {"cost": "unknown; give --llm, --model NAME and --price IN OUT"}
+        title = f"{counted(estimate.turns, 'turn')} not yet read by a model"
+        screen.show(views.fields_page(title, data | unknown, "turns"), data)
     elif batch:
         report = memory.enrich_batch()
-        screen.show(_batch_page(report), report.to_dict())
+        again = "; repeat this command to collect them, a batch takes up to a day" if report.waiting else ""
+        title = f"{counted(report.waiting, 'turn')} waiting{again}"
+        screen.show(views.fields_page(title, report.to_dict(), "waiting"), report.to_dict())
     else:
-        _enrich(memory, screen, given)
+        pending = memory.health().pending
+        # Where turns wait for a model that was not counted, how many is unknown.
+        total = sum(pending.values()) if "extract" in pending or not pending else None
+        with screen.progress("enriching", "jobs", total or None) as progress:
+            data = memory.enrich(progress=progress, **given).to_dict()
+        data["pending"] = dict(memory.health().pending)
+        screen.show(views.fields_page(f"{counted(data['done'], 'job')} done", data, "done"), data)
     return Exit.OK
-
-
-def _enrich(memory: evimem.Memory, screen: Screen, given: Mapping[str, Any]) -> None:
-    pending = memory.health().pending
-    # Where turns wait for a model that was not counted, how many is unknown.
-    total = sum(pending.values()) if "extract" in pending or not pending else None
-    with screen.progress("enriching", "jobs", total or None) as progress:
-        report = memory.enrich(progress=progress, **given)
-    left = memory.health().pending
-    page: list[Block] = [line(f"{counted(report.done, 'job')} done, {sum(left.values()):,} left")]
-    if report.until:
-        until = f"first until {report.until:%Y-%m-%d %H:%M} UTC"
-        page.append(field("put off", f"{counted(report.put_off, 'job')}, {until}"))
-    page += [field("because", f"{reason}: {counted(count, 'job')}") for reason, count in report.reasons.items()]
-    page += [field("failed", f"{counted(count, 'turn')}: {kind}") for kind, count in report.failed.items()]
-    screen.show(page, report.to_dict() | {"pending": dict(left)})
-
-
-def _estimate_page(estimate: Estimate) -> list[Block]:
-    unknown = "unknown; give --llm, --model NAME and --price IN OUT"
-    return [
-        line(f"{counted(estimate.turns, 'turn')} not yet read by a model"),
-        field("requests", f"{estimate.requests:,}"),
-        field("tokens", f"about {estimate.input_tokens:,} in, {estimate.output_tokens:,} out"),
-        field("cost", unknown if estimate.cost is None else f"about ${estimate.cost:,.2f}"),
-    ]
-
-
-def _batch_page(report: BatchReport) -> list[Block]:
-    page: list[Block] = [
-        line(f"{counted(report.collected, 'turn')} collected, {report.failed:,} failed"),
-        line(f"{counted(report.handed_in, 'turn')} submitted, {report.waiting:,} waiting"),
-    ]
-    again = "repeat this command to collect the waiting turns; a batch takes up to a day"
-    return [*page, line(again)] if report.waiting else page
 
 
 def forget(
@@ -334,8 +298,7 @@ def forget(
     if "everything" in given and not yes:
         raise Misused("--everything erases the whole memory; add --yes to do it")
     report = memory.forget(**given)
-    text = f"{counted(report.turns, 'turn')} and {counted(report.facts, 'fact')} {report.status}"
-    screen.show([line(f"{text}; {report.reason}" if report.reason else text)], report.to_dict())
+    screen.show(views.fields_page(report.status, report.to_dict(), "status"), report.to_dict())
     return Exit.OK
 
 
@@ -378,5 +341,6 @@ def calibrate(
     questions = list(read_labelled(labelled))
     with screen.progress("asking", "questions", len(questions)) as progress:
         found = memory.calibrate(questions, keep=not dry_run, progress=progress, **given)
-    screen.show(views.calibration_page(found, kept=not dry_run), found.to_dict())
+    title = "not stored: this was a dry run" if dry_run else "stored: ask uses it as long as judge and embedder stay"
+    screen.show(views.fields_page(title, found.to_dict(), "knots", "curve"), found.to_dict())
     return Exit.OK

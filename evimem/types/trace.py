@@ -260,6 +260,31 @@ _EVENTS: dict[str, type[Any]] = {
 }
 
 
+def told(event: Event) -> str:
+    """Return one line about an event."""
+    match event:
+        case Queried():
+            line = f"searching ({event.path}): {event.query}"
+        case Found():
+            line = f"found {len(event.turns)} new turns ({event.path})"
+        case Judged():
+            line = f"judged {event.final_tier.value}, probability {event.own_probability:.2f}{_missing(event.gaps)}"
+        case GapsChanged():
+            line = f"supported: {', '.join(event.supported) or 'nothing new'}{_missing(event.open)}"
+        case Called():
+            line = f"asked the model ({event.role}): {event.outcome}"
+        case Acted():
+            line = f"{event.action}: {event.why}" if event.why else event.action
+        case Stopped():
+            line = f"stopped: {event.reason}"
+    return line
+
+
+def _missing(gaps: Iterable[Gap]) -> str:
+    texts = [gap.text for gap in gaps]
+    return f"; missing: {', '.join(texts)}" if texts else ""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Trace(PublicValue):
     """Every step of a loop for one question; iterate over it for the events.
@@ -281,7 +306,7 @@ class Trace(PublicValue):
 
     def _repr_html_(self) -> str:
         """Return a notebook's view of it: an item for each event; every text is escaped."""
-        events = "".join(f"<li><code>{escape(repr(event))}</code></li>" for event in self.events)
+        events = "".join(f"<li>{escape(told(event))}</li>" for event in self.events)
         return f"<div><p><b>{escape(self.question)}</b> {escape(self.loop)}</p><ul>{events}</ul></div>"
 
     def to_json(self) -> str:

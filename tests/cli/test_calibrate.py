@@ -23,15 +23,8 @@ def labelled(tmp_path):
 def test_a_dry_run_reports_and_keeps_nothing(cli, path, labelled):
     ran = cli("calibrate", path, labelled, "--dry-run")
     assert ran.code == Exit.OK
-    for part in (
-        "50 questions: 30 with an answer, 20 without",
-        "Reliability",
-        "ECE 0.",
-        "AURC 0.",
-        "A precision of 95%",
-        "not stored",
-    ):
-        assert part in ran.out
+    for part in ("not stored", "questions 50", "answerable 30", "predicted 0.", "ece 0.", "aurc 0.", "precision 0.950"):
+        assert part in " ".join(ran.out.split())
     with evimem.open(path) as memory:
         assert memory.calibration() is None
 

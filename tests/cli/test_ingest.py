@@ -68,7 +68,7 @@ def test_bad_lines_are_refused_and_counted_and_the_others_kept(cli, chat, path):
     assert ran.code == Exit.INPUT
     assert "evimem: 2 refused (181 turns added, 0 there already); the first: chat.jsonl line 4: not JSON" in ran.err
     assert "181 turns added" in ran.out
-    assert "  refused   chat.jsonl line 4: not JSON" in ran.out
+    assert "chat.jsonl line 4, reason not JSON" in " ".join(ran.out.split())
     assert "neither text nor caption" in ran.out
 
 
@@ -104,7 +104,7 @@ def test_turns_of_a_known_id_are_replaced_on_request(cli, tmp_path):
         lines.write_text(json.dumps({**turn, "text": text}) + "\n", encoding="utf-8")
         ran = cli("ingest", path, lines, *options)
         assert ran.code == code
-    assert "1 replaced" in ran.out
+    assert "replaced 1" in " ".join(ran.out.split())
     assert cli("show", path, "a", "--json").data["turn"]["text"] == "Water."
 
 

@@ -8,10 +8,10 @@ from rich.console import Console
 
 from evimem.cli import rich_view
 from evimem.cli.page import BLANK, Heading, Piece, Progress, Screen, field, line, table, text_of
-from evimem.cli.views import answer_page, trace_page
+from evimem.cli.views import answer_page, fields_page, trace_page
 from evimem.types.answer import Answer, Citation, Usage
 from evimem.types.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
-from evimem.types.values import Fact, Gap, Tier, Turn
+from evimem.types.values import Gap, Tier, Turn
 
 PAGE = [
     Heading("A title"),
@@ -85,44 +85,37 @@ def test_a_quotation_claims_nothing_and_shows_what_was_said():
     assert "\u00abWe adopted a puppy last Friday.\u00bb" in shown
 
 
-def fact(start, end):
-    return Fact("f", "s1:4", "Mira", "adopted", "a puppy", None, (start, end), "statement", "rules")
-
-
 def test_every_kind_of_event_of_a_trace_is_shown():
+    gap = Gap("time", "", "no date")
     events = (
         Acted(0, "analyse", "", {"entities": ["Mira"], "wants": "time", "budget": {"k": 10, "without": ["tiers"]}}),
         Queried(1, "anchor", "When?", 10, "dates"),
         Found(1, "anchor", tuple(f"t{number}" for number in range(9)), ("f1",)),
-        GapsChanged(
-            1,
-            {"time": ("t1",)},
-            {"reason": "too vague"},
-            {"place": "no witness"},
-            ("more",),
-            (Gap("time", "", "no date"),),
-        ),
-        Judged(1, "llm", Tier.EXACT, 0.9, Tier.PARTIAL, 0.6, 0.71, {"Mira": 3}, (Gap("time", "", "no date"),), "vague"),
+        GapsChanged(1, {"time": ("t1",)}, {"reason": "too vague"}, {"place": "no witness"}, ("more",), (gap,)),
+        Judged(1, "llm", Tier.EXACT, 0.9, Tier.PARTIAL, 0.6, 0.71, {"Mira": 3}, (gap,), "vague"),
         Called(1, "judge", "ok", 1200, 30, 1.5, repairs=1, retries=2, cost=0.0021),
-        Called(1, "judge", "ReplyError"),
-        Acted(1, "look up", "too little is known about Mira", {"entity": "Mira"}),
-        Acted(1, "show", "", {"turns": ["t0", "t1"], "left_out": 4}),
-        Acted(1, "measure", "", {f"s{n}": n / 10 for n in range(12)}),
+        Acted(1, "measure", "", {f"s{n}": n / 10 for n in range(1, 13)}),
         Stopped(1, "exact evidence"),
-        Acted(1, "answer", "", {"text": "8 March", "manner": "direct", "steps": ["one"], "dropped": 2}),
-        Acted(1, "abstain", "it is about Tomas"),
         Acted(1, "fail", "ModelTimeout: late"),
-        Acted(1, "decide", "a date is missing", {"wanted": "answer", "action": "retrieve", "rule": "gaps are open"}),
-        Acted(2, "decide", "", {"wanted": "answer", "action": "answer", "rule": "budget", "draft": "in March"}),
-        Acted(2, "search nothing", "every query was tried"),
-        Acted(1, "wonder", "why", {"much": 1}),
     )
-    shown = text_of(trace_page(Trace("When?", "iris", events)), 200)
+    shown = text_of(trace_page(Trace("When?", "iris", events)), 250)
     said = (
-        "asks for a time|k=10|anchor, k=10|by anchor|met|waived|reopened|open|known|judged|because|missing|called|"
-        "look up|shown|signals|stopped|step|answer|abstain|failed|decides|search|wonder|1 request, 1 repair|$0.0021"
+        "analyse  entities=(Mira)  wants=time  budget=(k 10, without tiers)|searching (anchor): When?  k=10  "
+        "strategy=dates|turns=(t0, t1, t2, t3, t4, t5 and 3 more)|supported: time; missing: no date|"
+        "waived=(reason too vague)|judged partial, probability 0.71; missing: no date|reason=vague|"
+        "asked the model (judge): ok  input_tokens=1200|s8=0.80  and 4 more|stopped: exact evidence|"
+        "fail: ModelTimeout: late|1 request, 1,200 + 30 tokens, $0.0021"
     )
     assert [part for part in said.split("|") if part not in shown] == []
+
+
+def test_any_result_is_shown_as_its_fields():
+    data = {"turns": 1200, "path": "m", "speakers": ["Mira", "Tomas"], "edges": {"next": 3}, "reason": None, "ece": 0.1}
+    problems = [f"turn {number} is not what was stored: restore a backup" for number in range(12)]
+    assert text_of(fields_page("m  ok", {**data, "problems": problems}, "path")).splitlines()[:5] == [
+        "m  ok", "  turns     1,200", "  speakers  Mira, Tomas", "  edges     next 3", "  ece       0.100",
+    ]  # fmt: skip
+    assert text_of(fields_page("m", {"problems": problems})).splitlines()[-1] == "  and 2 more problems"
 
 
 def test_json_output_refuses_a_number_that_is_not_json():
