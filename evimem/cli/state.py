@@ -171,7 +171,7 @@ def _added(report: AddReport, refused: Sequence[RefusedItem] = ()) -> dict[str, 
 def _told(data: Mapping[str, Any], path: str, seconds: float, screen: Screen) -> Exit:
     """Print what was added, and on stderr what was refused; return the exit code."""
     added, refused = counted(data["added"], "turn"), data["refused"]
-    screen.page(views.fields_page(f"{path}  {added} added in {seconds:.1f} s", data, "path"))
+    screen.page(views.fields_page(f"{path}  {added} added in {seconds:.1f} s", data, "path", "added"))
     if not refused:
         return Exit.OK
     done = f"{added} added, {data['existing']:,} there already"
