@@ -25,7 +25,6 @@ from .page import Screen, line
 from .views import counted
 
 
-
 def ingest(  # noqa: PLR0913 - the options
     screen: Screen,
     path: AnyPath,
