@@ -165,7 +165,7 @@ class _Filling:
         last = max(turn.time for turn in (hit.turn, *alike))
         for said in turn_texts(hit.turn, self._wanted, sizes, hit.span, short=SHORT, read=READ):
             if self._take(Line(hit.turn, said, (), 1 + len(alike), last)):
-                self._add_notes(self._notes.on(hit.turn, said))
+                self._add_notes(self._notes.on(hit.turn, said, leading=len(self.lines) <= LEADING))
                 return True
         return False
 

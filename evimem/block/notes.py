@@ -42,9 +42,9 @@ class Notes:
         self._left = [hit.turn.id for hit in hits]
         self._known: dict[str, list[Fact]] = {}
 
-    def on(self, turn: Turn, said: str) -> tuple[str, ...]:
-        """Return whom shown words of a turn mean, as a model found it, and their dates."""
-        meant = what_is_meant(self._facts(turn), turn, said)
+    def on(self, turn: Turn, said: str, *, leading: bool) -> tuple[str, ...]:
+        """Return the dates that shown words mean, and of a leading turn, as a model found it, whom they mean."""
+        meant = what_is_meant(self._facts(turn), turn, said) if leading else ""
         return (*((meant,) if meant else ()), *self._dates(turn, said))
 
     def _facts(self, turn: Turn) -> Sequence[Fact]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from itertools import islice
 
 from ..judging.shown_passages import WEIGHED, Passages, excerpt
 from ..text.sentences import Range
@@ -12,7 +11,7 @@ from ..text.terms import Sources
 from ..types.stored import ALSO_KNOWN_AS, BY_RULE, statements
 from ..types.values import Fact, Turn
 
-MEANT, MOST_MEANT = 4, 120  # facts that are shown beside a turn for what they name, and characters of one
+MEANT, MOST_MEANT = 2, 120  # facts that are shown beside a turn for what they name, and characters of one
 
 # Controls, what Unicode lets a renderer ignore (zero-width, bidirectional, variation and tag characters, fillers),
 # and lone surrogates: they can hide text.
@@ -79,24 +78,30 @@ def caption_line(caption: str | None) -> str:
 def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
     """Return the facts in force that name what the shown words of their turn do not, on one line; empty for none.
 
-    That is a pronoun resolved, or the question that a short answer leaves out. What only repeats the words is left out,
-    and so are facts by rule, which know no more than these.
+    That is a pronoun resolved, or the question that a short answer leaves out: those first that name most, and none
+    that only repeats the words or another. Left out are facts by rule, which know no more than the words, and what an
+    assistant says of others.
     """
     text = {True: turn.caption or "", False: turn.text}
     told = [
         fact
         for fact in statements(facts)
         if fact.extractor != BY_RULE
+        and fact.kind != "report"
         and fact.replaced_by is None
         and fact.predicate != ALSO_KNOWN_AS
         and text[fact.kind == "image"][slice(*fact.span)] in shown
     ]
-    if not told:
-        return ""
-    said = Sources((shown, turn.speaker))
-    more = (fact.text for fact in told if not said.anchor(f"{fact.subject} {fact.object}", share=1.0))
-    meant = "; ".join(f'"{escape_attribute(one, MOST_MEANT)}"' for one in islice(dict.fromkeys(more), MEANT))
-    return f"that is: {meant}" if meant else ""
+    said, adding = [shown, turn.speaker, turn.role or ""], list[str]()
+
+    def lacking(fact: Fact) -> int:
+        return Sources(said).lacking(f"{fact.subject} {fact.object}")
+
+    for fact in sorted(told, key=lacking, reverse=True):
+        if len(adding) < MEANT and lacking(fact):
+            adding.append(f'"{escape_attribute(fact.text, MOST_MEANT)}"')
+            said.append(fact.text)
+    return f"that is: {'; '.join(adding)}" if adding else ""
 
 
 def turn_text(turn: Turn, wanted: Collection[str], most: int, found: Range | None = None) -> str:

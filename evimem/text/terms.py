@@ -316,6 +316,10 @@ class Sources:
 
     def anchor(self, phrase: str, share: float = ANCHORED) -> bool:
         """Return whether at least a share of a phrase's terms, and each of its numbers, stand in the texts."""
-        own = terms(phrase)
         invented = [word for word in words(phrase) if any(c.isdigit() for c in word) and word not in self._numbers]
-        return not invented and sum(term in self._stems for term in own) >= share * len(own)
+        size = len(terms(phrase))
+        return not invented and size - self.lacking(phrase) >= share * size
+
+    def lacking(self, phrase: str) -> int:
+        """Return how many terms of a phrase do not stand in the texts."""
+        return sum(term not in self._stems for term in terms(phrase))

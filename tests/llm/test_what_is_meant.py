@@ -5,7 +5,9 @@ import json
 import pytest
 
 import evimem
+from evimem.llm.shown_words import what_is_meant
 from evimem.testing import ScriptedModel
+from evimem.types.values import Fact
 from tests.replies import SUPPORTED
 
 MEANT = '> She got a place at the clinic.\n= that is: "Wilhelmina got a place at the clinic"'
@@ -63,3 +65,16 @@ def test_facts_that_repeat_the_words_of_their_turn_are_not_shown(tmp_path, said,
             f"{fact.get('subject', 'Wilhelmina')} got a place at the clinic"
         ]
         assert ("that is:" in memory.block("Who got a place at the clinic?").text) is meant
+
+
+def test_few_facts_are_shown_those_that_name_most_and_no_report():
+    turn = evimem.Turn("b", "s", "Noah", "She got it there!", "2024-03-12T18:21", role="user")
+    told = [
+        ("Ana", "saw", "it"),
+        ("Ana", "got", "a place at the clinic"),
+        ("Ana", "likes", "the clinic"),
+        ("Eli", "is", "x"),
+    ]
+    facts = [Fact(f"f{n}", "b", *parts, None, (0, 17), "state", "llm") for n, parts in enumerate(told)]
+    reported = Fact("r", "b", "Noah", "said", "Bea got a dog, two cats and a horse", None, (0, 17), "report", "llm")
+    assert what_is_meant([*facts, reported], turn, turn.text) == 'that is: "Ana got a place at the clinic"; "Eli is x"'
