@@ -66,7 +66,7 @@ def test_messages_before_a_question_that_cannot_be_read_are_left_out(memory, mon
 
 
 def test_a_calibration_that_cannot_be_applied_is_left_out_and_health_says_so(memory, monkeypatch):
-    target = memory._core.calibration_target()
+    target = memory._core.target
     kept = evimem.Calibration.__new__(evimem.Calibration)
     for name, value in (("judge", target.judge_name), ("embedder", target.embedder)):
         object.__setattr__(kept, name, value)
