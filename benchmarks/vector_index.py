@@ -24,12 +24,10 @@ from numpy.typing import NDArray
 from evimem.edges.fact_vectors import FactMatrix
 from evimem.embedding import StaticEmbedder
 from evimem.embedding.static_embedder import SHIPPED, WordPiece
+from evimem.index.graphs import Graph, HnswlibGraph, VoyagerGraph
 from evimem.index.hnsw import HnswIndex
-from evimem.index.hnswlib_graph import HnswlibGraph
 from evimem.index.ranking import SEARCH_EFFORT
 from evimem.index.sketches import Sketches, StoredVectors
-from evimem.index.voyager_graph import VoyagerGraph
-from evimem.protocols import Graph
 from evimem.text.sentences import sentences
 from evimem.types.vectors import Vectors
 
@@ -42,9 +40,8 @@ QUERIES = 300
 BATCH = 5000
 MILLI = 1e3
 GRAPHS: dict[str, Callable[[], Graph]] = {
-    "hnswlib": lambda: HnswlibGraph(DIMENSION, 24, 128),
-    "voyager": lambda: VoyagerGraph(DIMENSION, 24, 128),
-    "voyager-compact": lambda: VoyagerGraph(DIMENSION, 24, 128, compact=True),
+    "hnswlib": lambda: HnswlibGraph(DIMENSION),
+    "voyager": lambda: VoyagerGraph(DIMENSION),
 }
 COLUMNS = (
     "vectors", "n", "graph", "build, CPU s", "ef", "recall@10", "graph, CPU ms", "all compared, CPU ms",

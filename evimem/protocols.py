@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from typing import BinaryIO, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Protocol
 
 from .types.reports import AddReport, EraseReport
 from .types.stored import (
@@ -75,44 +72,10 @@ class Extractor(Protocol):
 
 
 class VectorIndex(Protocol):
-    """Nearest neighbours by cosine, safe to use from any thread. Positions are the caller's, and each is added once."""
+    """Nearest neighbours by cosine, safe to use from any thread."""
 
-    def add(self, positions: Sequence[int] | NDArray[np.int64], vectors: Vectors) -> None: ...
-
-    def search(self, vector: Vectors, k: int, exclude: Collection[int] = ()) -> Neighbours:
-        """Return the k nearest that are not excluded, or all of them when there are fewer."""
-        ...
-
-    def __len__(self) -> int: ...
-
-
-class Graph(Protocol):
-    """What `HnswIndex` needs from a library. The caller ensures one writer at a time and no reader meanwhile.
-
-    `kind` names the library, its version and how it stores vectors: a saved graph is read by its own kind only.
-    """
-
-    @property
-    def kind(self) -> str: ...
-
-    def reserve(self, size: int) -> None: ...
-
-    def add(self, positions: NDArray[np.int64], vectors: Vectors) -> None: ...
-
-    def search(self, vector: Vectors, k: int, ef: int) -> Neighbours | None:
-        """Return k neighbours, or None where the graph does not reach so many."""
-        ...
-
-    def positions(self) -> NDArray[np.int64]: ...
-
-    def rows(self, positions: NDArray[np.int64]) -> Vectors:
-        """Return the vectors at these positions, as they are stored."""
-        ...
-
-    def save(self, file: BinaryIO) -> None: ...
-
-    def load(self, file: BinaryIO) -> None:
-        """Replace this graph by what `save` wrote, from where the file stands to its end."""
+    def search(self, vector: Vectors, k: int) -> Neighbours:
+        """Return the k nearest, or all of them when there are fewer."""
         ...
 
 

@@ -6,6 +6,7 @@ magic | length of the header | header (JSON) | length of the graph | blake2b of 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import struct
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ import orjson
 
 from ..db.atomic_files import open_regular, replace_with
 from ..errors import StoreError
-from .effort import Rows, SearchWidth
-from .hnsw import HnswIndex
+from .hnsw import HnswIndex, Rows, SearchWidth
 
+_LOG = logging.getLogger("evimem")
 _MAGIC = b"evimANN\x01"
 _START = struct.Struct("<8sI")
 _CHECKSUM = struct.Struct("<Q32s")
@@ -36,12 +37,10 @@ class Origin:
     dimension: int
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """An index read from a file, or None with the reason; it must then be built from the store."""
-
-    index: HnswIndex | None
-    reason: str = ""
+def _description(origin: Origin, kind: str) -> dict[str, Any]:
+    """Return what the header of an index says of where it is from."""
+    named = {"store": origin.store, "embedder": origin.embedder, "dimension": origin.dimension}
+    return {"version": _VERSION, **named, "kind": kind}
 
 
 def save(path: Path, index: HnswIndex, origin: Origin) -> None:
@@ -49,19 +48,9 @@ def save(path: Path, index: HnswIndex, origin: Origin) -> None:
 
     Raise StoreError, and keep the old one, where a graph takes more room than its vectors and links can.
     """
+    sizes = {"count": len(index), "ef": index.effort.ef, "measured_at": index.effort.size}
+    header = orjson.dumps({**_description(origin, index.kind), **sizes})
     with replace_with(path, like=path.with_suffix("")) as file:  # the permissions of the memory
-        header = orjson.dumps(
-            {
-                "version": _VERSION,
-                "store": origin.store,
-                "embedder": origin.embedder,
-                "dimension": origin.dimension,
-                "kind": index.kind,
-                "count": len(index),
-                "ef": index.effort.ef,
-                "measured_at": index.effort.size,
-            }
-        )
         file.write(_START.pack(_MAGIC, len(header)) + header)
         checksum_at = file.tell()
         file.write(bytes(_CHECKSUM.size))
@@ -72,18 +61,20 @@ def save(path: Path, index: HnswIndex, origin: Origin) -> None:
         file.write(_CHECKSUM.pack(graph.length, graph.digest.digest()))
 
 
-def load(path: Path, origin: Origin, positions: int, exact: Rows | None = None) -> Loaded:
+def load(path: Path, origin: Origin, positions: int, exact: Rows) -> HnswIndex | None:
     """Load the ANN file of a memory with so many positions if its origin matches; the newest may be missing from it.
 
-    Anything wrong with the file is a reason to build the index again, never an error.
+    Return None where there is none, or anything is wrong with it, which is logged: it is then built from the store.
     """
     try:
         with open_regular(path) as file:
-            return Loaded(_read(file, origin, positions, exact))
+            return _read(file, origin, positions, exact)
     except FileNotFoundError:
-        return Loaded(None, f"there is no {path.name!r}")
+        return None
     except (_Unusable, OSError) as error:
-        return Loaded(None, f"{path.name!r}: {error}")
+        why = (error.strerror or type(error).__name__) if isinstance(error, OSError) else error
+        _LOG.warning("the vector index was not used, and enrich() builds it again: %s", why)
+        return None
 
 
 def most_bytes(vectors: int, dimension: int) -> int:
@@ -95,19 +86,12 @@ class _Unusable(Exception):
     """The file is not an index for this memory."""
 
 
-def _read(file: BinaryIO, origin: Origin, positions: int, exact: Rows | None) -> HnswIndex:
+def _read(file: BinaryIO, origin: Origin, positions: int, exact: Rows) -> HnswIndex:
     header = _read_header(file)
     index = HnswIndex(origin.dimension, exact)
-    expected = {
-        "version": _VERSION,
-        "store": origin.store,
-        "embedder": origin.embedder,
-        "dimension": origin.dimension,
-        "kind": index.kind,
-    }
-    for name, value in expected.items():
+    for name, value in _description(origin, index.kind).items():
         if header.get(name) != value:
-            raise _Unusable(f"its {name} is {header.get(name)!r}, expected {value!r}")
+            raise _Unusable(f"its {name} is another")
     try:
         index.load(cast("BinaryIO", _GraphReader(file)), SearchWidth(header["ef"], header["measured_at"]))
     except Exception as error:  # whatever a library raises, the index is built again

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,7 @@ from ..errors import StoreClosed
 from ..index import ann_file
 from ..index.ann_file import Origin
 from ..index.corpus import Corpus
-from ..index.hnsw import HnswIndex
-from ..index.nearest import best, unit_rows
+from ..index.hnsw import HnswIndex, best, unit_rows
 from ..types.vectors import Neighbours, Vectors
 
 MIN_ROWS = 500_000  # below, sketches (see `index.sketches`) are about as fast and need no building
@@ -37,18 +36,9 @@ class CompleteIndex:
         unindexed[index.positions()] = False
         self._unindexed = np.flatnonzero(unindexed)
 
-    def __len__(self) -> int:
-        return len(self.index) + len(self._unindexed)
-
-    def add(self, positions: Sequence[int] | NDArray[np.int64], vectors: Vectors) -> None:
-        """Index some of the vectors that are not indexed yet: float32 of shape (len(positions), dimension)."""
-        self.index.add(positions, vectors)
-        self._unindexed = np.setdiff1d(self._unindexed, positions)
-
-    def search(self, vector: Vectors, k: int, exclude: Collection[int] = ()) -> Neighbours:
-        """Return the k nearest by cosine to a float32 vector of shape (dimension,), none of them excluded."""
-        found = self.index.search(vector, k, exclude)
-        others = np.setdiff1d(self._unindexed, np.fromiter(exclude, np.int64, len(exclude)))
+    def search(self, vector: Vectors, k: int) -> Neighbours:
+        """Return the k nearest by cosine to a float32 vector of shape (dimension,)."""
+        found, others = self.index.search(vector, k), self._unindexed
         if not len(others):
             return found
         positions = np.concatenate([found.positions, others])
@@ -82,7 +72,7 @@ class AnnIndexCache:
             self._index, self._origin = None, None
         if self._index is None and self._tried != origin:
             self._tried = origin
-            self._index = ann_file.load(self._file, origin, len(corpus), self._rows).index
+            self._index = ann_file.load(self._file, origin, len(corpus), self._rows)
             self._origin = origin if self._index is not None else None
         return self._index
 

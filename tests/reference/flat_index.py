@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evimem.index.columns import Column
-from evimem.index.nearest import EMPTY, as_positions, best, checked_batch, unit_rows
+from evimem.index.hnsw import EMPTY, best, unit_rows
 from evimem.types.vectors import Neighbours, Vectors
 
 
@@ -25,12 +25,13 @@ class FlatIndex:
 
     def add(self, positions: Sequence[int] | NDArray[np.int64], vectors: Vectors) -> None:
         """Add one vector a position."""
-        batch = checked_batch(positions, vectors, self.dimension)
+        rows, places = unit_rows(vectors, self.dimension), np.asarray(positions, np.int64).reshape(-1)
         with self._lock:
-            if np.isin(batch.positions, self._positions.values).any():
-                raise ValueError("a vector is added once; got a position that is held already")
-            self._positions.extend(batch.positions)
-            self._vectors.extend(batch.vectors)
+            repeated = np.isin(places, self._positions.values).any() or len(np.unique(places)) < len(rows)
+            if repeated or len(places) != len(rows) or places.min(initial=0) < 0:
+                raise ValueError("each vector has a position of its own, from 0 on")
+            self._positions.extend(places)
+            self._vectors.extend(rows)
 
     def search(self, vector: Vectors, k: int, exclude: Collection[int] = ()) -> Neighbours:
         """Return the k nearest that are not excluded."""
@@ -41,6 +42,6 @@ class FlatIndex:
             positions, vectors = self._positions.values, self._vectors.values
         scores = vectors @ query
         if len(exclude):
-            kept = np.isin(positions, as_positions(exclude), invert=True)
+            kept = np.isin(positions, np.array(list(exclude)), invert=True)
             positions, scores = positions[kept], scores[kept]
         return best(positions, scores, k)

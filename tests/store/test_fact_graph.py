@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evimem.edges.fact_vectors import FactMatrix, vectors_of
-from evimem.index import hnsw
+from evimem.index import graphs, hnsw
 from evimem.index import sketches as sketches_of_vectors
 from evimem.store import fact_graph
 from evimem.store.fact_graph import FactGraph, FactSketches
@@ -23,7 +23,7 @@ def library(request, monkeypatch):
     if request.param == "hnswlib":
         pytest.importorskip("hnswlib", reason="an extra without wheels")
     known = importlib.util.find_spec if request.param == "hnswlib" else lambda name: None
-    monkeypatch.setattr(hnsw, "find_spec", known)
+    monkeypatch.setattr(graphs, "find_spec", known)
     return request.param
 
 
