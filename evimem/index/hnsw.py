@@ -11,14 +11,16 @@ import math
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DimensionMismatch, EmbedderError
 from ..types.vectors import Neighbours, Vectors
-from .graphs import Graph, default_graph
+
+if TYPE_CHECKING:
+    from .graphs import Graph
 
 Positions: TypeAlias = NDArray[np.int64]
 Rows: TypeAlias = Callable[[Positions], Vectors]
@@ -72,7 +74,11 @@ class HnswIndex:
         self.dimension = dimension
         self.effort: SearchWidth = SearchWidth()
         self._exact = exact
-        self._graph = graph or default_graph(dimension)
+        if graph is None:
+            from .graphs import default_graph  # noqa: PLC0415 - most memories are too small to need a library
+
+            graph = default_graph(dimension)
+        self._graph = graph
         self._held = np.zeros(0, np.bool_)  # by position
         self._size = 0
         self._adding = threading.Lock()
