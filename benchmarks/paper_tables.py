@@ -29,8 +29,9 @@ from benchmarks.data_sets import LocomoSample, read_locomo
 from evimem import Memory, OpenAI, OpenAIEmbedder
 from evimem.errors import ModelError
 from evimem.flow import run
-from evimem.llm import json_reply, prompts
+from evimem.llm.prompts import REFINE
 from evimem.llm.request import Ledger, ask_model
+from evimem.llm.shown_words import bullets, marked, named
 from evimem.loops import VARIANTS
 from evimem.loops.retrieve import compose, strategy
 from evimem.loops.variants import OF_MEMR3
@@ -215,26 +216,19 @@ def _by_memory(rows: Mapping[str, Approach]) -> list[dict[str, Approach]]:
 
 def _without_gap(llm: Any, queries: Sequence[str], number: int) -> str:
     """Return a model's next query for the first of these, of which it is told no gap; empty where it fails."""
-    question = prompts.marked(queries[0])
-    request = prompts.prompt_request(
-        "judge",
-        "refine",
-        prompts.REFINE,
+    question = marked(queries[0])
+    request = REFINE.request(
         question=question,
         asked_at="unknown",
         iteration=number,
         iterations=VARIANTS["full"].iterations,  # type: ignore[attr-defined]
         strategy=strategy(temporal=False, iteration=number - 1),
-        query=prompts.named(queries[-1]),
-        queries=prompts.bullets(queries[:-1]),
-        missing=prompts.bullets(()),
+        query=named(queries[-1]),
+        queries=bullets(queries[:-1]),
+        missing=bullets(()),
     )
-
-    def parse(text: str) -> str:
-        return json_reply.stated(json_reply.read(text, "judge", ("query",))["query"], 400)
-
     try:
-        return run(ask_model(request, parse, Ledger(number)), llm.complete)
+        return str(run(ask_model(request, REFINE.read, Ledger(number)), llm.complete)["query"])
     except ModelError:
         return ""
 

@@ -13,8 +13,8 @@ from importlib.resources import files
 from typing import Any
 
 from evimem.errors import ReplyError
-from evimem.llm.json_reply import read
-from evimem.llm.prompts import marked
+from evimem.llm.json_reply import read_object
+from evimem.llm.shown_words import marked
 from evimem.protocols import ChatModel
 from evimem.types.trace import Complete
 
@@ -59,7 +59,7 @@ UNMARKED = AnswerMark(None)
 def mark_answer(model: ChatModel, rubric: str, question: str, expected: str, answer: str) -> AnswerMark:
     """Return how a model marks an answer. Raise ModelError where it fails, ReplyError where it gives no mark."""
     reply = model.complete(mark_request(rubric, question, expected, answer))
-    found = read(reply.text, "judge", ("correct",)).get("correct")
+    found = read_object(reply.text, "judge", ("correct",)).get("correct")
     if not isinstance(found, bool):
         raise ReplyError("judge", "correct is neither true nor false", reply.text, reply)
     return AnswerMark(found, reply.cost)

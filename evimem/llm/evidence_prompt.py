@@ -12,24 +12,23 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from ..extract import contradicts, topic_of
 from ..judging.evidence import Evidence, View
 from ..judging.shown_passages import AROUND, most_shown
 from ..text.terms import terms
 from ..times import render
-from ..types.trace import Complete, ModelRole
+from ..types.trace import Complete
 from ..types.values import Fact, Turn
-from . import json_reply
-from .prompts import format_time, marked, named, prompt_request
-from .shown_words import escape_attribute, turn_text, what_is_meant
+from .prompts import ReplyForm
+from .shown_words import caption_line, escape_attribute, format_time, marked, named, turn_text, what_is_meant
 
 EVIDENCE_CHARACTERS = 17_500  # about 5,000 tokens; characters, as counting tokens at each check is slow
 AROUND_CHARACTERS = 1_800  # of the turns that a check adds around the found ones
 
+MOST_FACT = 300  # of one, where facts stand for turns
 HEAD = 40  # of the line above a turn, about
-MAX_LABEL = 120
 MOST_SPEAKERS = 20  # that a request names
 _LABEL = re.compile(r"[\s\[\](){}\"'#]*e?0*([1-9]\d{0,5})[\s\[\](){}\"']*", re.IGNORECASE)
 
@@ -89,9 +88,9 @@ class ShownEvidence:
         """The turns, in the order of the text."""
         return tuple(self.items.values())
 
-    def ids(self, labels: Any) -> tuple[str, ...]:
-        """Return the ids of the turns that a reply's list of labels names, each once; others are left out."""
-        named_turns = (self.turn(json_reply.text(label, MAX_LABEL)) for label in json_reply.items(labels))
+    def ids(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """Return the ids of the turns that labels name, each once; others are left out."""
+        named_turns = map(self.turn, labels)
         return tuple(dict.fromkeys(turn.id for turn in named_turns if turn is not None))
 
     def turn(self, label: str) -> Turn | None:
@@ -134,14 +133,9 @@ class ItemLog:
         return any(item.turn.id == turn.id and (item.whole or not whole) for item in self.items)
 
 
-def evidence_request(
-    role: ModelRole, prompt: str, schema: Mapping[str, Any], view: View, shown: ShownEvidence, **values: object
-) -> Complete:
-    """Return the request of a prompt file about the question of a view and a page of evidence."""
-    return prompt_request(
-        role,
-        prompt,
-        schema,
+def evidence_request(form: ReplyForm, view: View, shown: ShownEvidence, **values: object) -> Complete:
+    """Return the request for a reply of a form, about the question of a view and a page of evidence."""
+    return form.request(
         question=marked(view.analysis.question),
         asked_at=format_time(view.asked_at),
         speakers=", ".join(named(speaker) for speaker in view.speakers[:MOST_SPEAKERS]) or "none",
@@ -207,6 +201,38 @@ def fact_lines(
             later = known.get(fact.replaced_by)
             since = f', since then: "{escape_attribute(later.text, 200)}"' if later else ""
             yield f'= no longer so: "{escape_attribute(fact.text, 200)}"{since}'
+
+
+def show_facts(view: View, *, with_turns: bool, room: int) -> ShownEvidence:
+    """Return the facts of what is shown, within about `room` characters, under labels that stay; at least one."""
+    numbers = {item.turn.id: place for place, item in enumerate(view.evidence, 1)}
+    lines: list[str] = []
+    shown: list[Evidence] = []
+    for item in view.shown:
+        new = [*_item_lines(item, f"e{numbers[item.turn.id]}", with_turns=with_turns)]
+        size = sum(map(len, new))
+        if shown and size > room:
+            break
+        room -= size
+        lines += new
+        shown.append(item)
+    items = {f"e{numbers[item.turn.id]}": item.turn for item in shown}
+    return ShownEvidence("\n".join(lines) or "(nothing was found)", items)
+
+
+def _item_lines(item: Evidence, label: str, *, with_turns: bool) -> Iterator[str]:
+    turn = item.turn
+    when = f", {named(turn.speaker)}, {format_time(turn.time)}" if with_turns else ""
+    yield f"<item {label}{when}>"
+    if with_turns:
+        yield marked(turn.text) + caption_line(turn.caption or "")
+    yield from (f'= "{escape_attribute(fact.text, MOST_FACT)}"{_dated(fact)}' for fact in item.facts)
+
+
+def _dated(fact: Fact) -> str:
+    if fact.event is None:
+        return ""
+    return f" (time: {render(fact.event) if fact.event.start else escape_attribute(fact.event.text, MOST_FACT)})"
 
 
 class _Page:

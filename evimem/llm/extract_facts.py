@@ -21,18 +21,14 @@ from ..types.reports import Estimate
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.trace import Called, Complete
 from ..types.values import Fact, TimeSpan, Turn
-from . import json_reply, prompts
-from .json_reply import read
-from .prompts import MAX_QUOTE, find_quote, format_time, marked, named, prompt_request, reply_form
+from .prompts import EXTRACT
 from .request import Ledger, ask_model
-from .shown_words import caption_line
+from .shown_words import caption_line, find_quote, format_time, marked, named
 
 MAX_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays searchable as raw text
-EARLIER_TOKENS = 600  # of the turns before it that the model is shown, the nearest whole
 MAX_FACTS = 32
-MAX_PART = 300  # characters of a subject, predicate or object
+EARLIER_TOKENS = 600  # of the turns before it that the model is shown, the nearest whole
 MAX_KEYWORDS = 8  # of a turn
-MAX_NAME = 60  # characters of a keyword, a tag or a topic
 MAX_IN_USE = 24  # names of a kind that the model is shown
 POISON_AFTER = 3  # attempts after which a turn whose replies are unusable is given up
 FIRST_WAIT = 30.0  # seconds
@@ -102,10 +98,7 @@ def extract_request(
 ) -> Complete:
     """Return the request for a turn. The attempt is part of it, so that no cache returns the reply that failed."""
     earlier = [f"{named(t.speaker)}:\n{marked(t.text + caption_line(t.caption))}" for t in _context(previous)]
-    return prompt_request(
-        "extract",
-        "extract",
-        prompts.EXTRACT,
+    return EXTRACT.request(
         earlier="\n".join(earlier) or "(nothing)",
         speaker=named(turn.speaker),
         said=format_time(turn.time),
@@ -145,15 +138,12 @@ def read_extraction(
     known: Sequence[Label] = (),
 ) -> Extraction:
     """Return the grounded facts of a reply, with its label. Raise ReplyError when the reply has no list of facts."""
-    reply = read(text, "extract", ("facts",), bare="facts", form=reply_form("extract"))
-    entries = reply["facts"]
-    if not isinstance(entries, list):
-        raise ReplyError("extract", f"its facts are a {type(entries).__name__}, not a list", text)
+    reply = EXTRACT.read(text)
     reader = _FactReader(turn, previous, conventions)
-    for entry in entries[:MAX_FACTS]:
-        reader.add(entry if isinstance(entry, dict) else {})
-    if len(entries) > MAX_FACTS:
-        reader.dropped["too many"] += len(entries) - MAX_FACTS
+    for entry in reply["facts"][:MAX_FACTS]:
+        reader.add(entry)
+    if more := reply["facts"][MAX_FACTS:]:
+        reader.dropped["too many"] += len(more)
     label = reader.label(reply, known) if reader.facts and turn.text else Label()
     filed = (label_fact(turn, label),) if label != Label() else ()
     return Extraction((*reader.facts.values(), *filed), dict(reader.dropped))
@@ -213,10 +203,9 @@ class _FactReader:
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Keep one fact, or count the reason for dropping it."""
-        subject, predicate, obj = (json_reply.text(entry.get(n), MAX_PART) for n in ("subject", "predicate", "object"))
-        kind = json_reply.choice(entry.get("kind"), prompts.KINDS) or "state"
-        quote = json_reply.text(entry.get("quote"), MAX_QUOTE)
-        span = find_quote(quote, (self._turn.caption or "") if kind == "image" else self._text)
+        subject, predicate, obj = (entry[name] for name in ("subject", "predicate", "object"))
+        kind = entry["kind"] or "state"
+        span = find_quote(entry["quote"], (self._turn.caption or "") if kind == "image" else self._text)
         if subject.lower().removeprefix("the ") in _SPEAKERS_OWN:
             subject = self._turn.speaker
         if not (subject and predicate):
@@ -228,16 +217,15 @@ class _FactReader:
         elif not (self._sources.anchor(subject, share=1.0) and self._sources.anchor(obj)):
             self.dropped["words from nowhere"] += 1
         else:
-            self._keep(subject, predicate, obj, kind, span, json_reply.stated(entry.get("when"), 120))
+            self._keep(subject, predicate, obj, kind, span, entry["when"])
 
     def label(self, reply: Mapping[str, Any], known: Sequence[Label]) -> Label:
         """Return what a reply files the turn under; a keyword is left out whose words nobody said."""
-        given = [json_reply.stated(one, MAX_NAME) for one in json_reply.items(reply.get("keywords"))]
-        said = (one.replace(";", " ") for one in given if one and self._sources.anchor(one, share=1.0))
+        said = (one.replace(";", " ") for one in reply["keywords"] if self._sources.anchor(one, share=1.0))
         keywords = (canonical(one, (other for label in known for other in label.keywords)) for one in said)
         return Label(
-            canonical(json_reply.stated(reply.get("topic"), MAX_NAME), (one.topic for one in known)),
-            canonical(json_reply.stated(reply.get("tag"), MAX_NAME), (one.tag for one in known)),
+            canonical(reply["topic"], (one.topic for one in known)),
+            canonical(reply["tag"], (one.tag for one in known)),
             tuple(dict.fromkeys(keywords))[:MAX_KEYWORDS],
         )
 

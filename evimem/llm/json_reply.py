@@ -1,27 +1,18 @@
-"""Parse a model's reply: the JSON object in it that has a wanted field, else its labelled lines.
+"""The JSON object in a model's reply that has a wanted field, and the answer in one that is still arriving.
 
-Models wrap JSON in fences, prose and thoughts, leave trailing commas, quote with apostrophes, or answer in lines
-("**EXACT**: yes"). All of that is parsed; what cannot be, or could be read in two ways, raises `ReplyError`, and
-nothing else is ever raised.
+Models wrap JSON in fences, prose and thoughts, leave trailing commas, or quote with apostrophes. All of that is read;
+what cannot be, or could be read in two ways, raises `ReplyError`, and nothing else is ever raised.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ReplyError
-from .shown_words import visible
 
-MAX_TEXT = 4_000  # characters
-MAX_ITEMS = 200
-
-_NUMBER = re.compile(r"-?\d{1,12}(?:\.\d{1,12})?\s*%?")
-_NOTHING = {"", "none", "n/a", "na", "nothing", "no", "null", "nil", "no gap", "no gaps", "nothing missing"}
 _STEM = (
     r"(?:think|thought|reason|reflect|analy[sz]|scratch|draft|deliberat|monologue|rationale|details"
     r"|\u601d\u8003|\u63a8\u7406)"
@@ -51,12 +42,8 @@ _PREFACE = re.compile(
 )
 
 MAX_REPLY = 500_000  # characters
-MAX_STARTS = 400  # opening brackets that are tried
-MAX_STRICT = 4 * MAX_REPLY  # characters of strict parsing that came to nothing: bounds the work on hostile replies
 MAX_DEPTH = 64
-MAX_TOKENS = 12_000  # of lenient parsing, over all starts
-MAX_LINES = 300
-MAX_LINE = 4_000  # characters
+MAX_TOKENS = 12_000  # of JSON, over all brackets that are tried
 
 _SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TOKEN = re.compile(
@@ -65,79 +52,15 @@ _TOKEN = re.compile(
       | (?P<word>[^\s{}\[\]:,"'/]+)""",
     re.VERBOSE | re.DOTALL,
 )
-_LABEL = re.compile(r"[\s>*_#`-]*([A-Za-z][A-Za-z _-]{0,24}?)[\s*_`]*[:=](.*)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"} | {mark: mark for mark in "\"'/\\"}
 _WORDS = {"true": True, "false": False, "null": None, "none": None, "nan": None, "infinity": None, "-infinity": None}
-_JSON_NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d{0,18})?(?:[eE][-+]?\d{1,2})?")
+_WHOLE = re.compile(r"-?\d{1,18}")
+_JSON_NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
+_BLANK = "\ufeff \t\r\n"
 
 MOST_WATCHED = 100_000  # characters: a reply that is longer, thoughts included, is shown when it is there
-
-
-def text(value: Any, limit: int = MAX_TEXT) -> str:
-    """Return a string or a number as clean text of at most `limit` characters, anything else as an empty string."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return ""
-    if isinstance(value, int) and abs(value) >= 10**18:
-        return ""
-    return visible(str(value)[: 2 * limit]).strip()[:limit]
-
-
-def stated(value: Any, limit: int = MAX_TEXT) -> str:
-    """Return a text as `text` does, but an empty one for a word such as "none." or "N/A"."""
-    clean = text(value, limit)
-    return "" if clean.strip(" .!-*_\"'").lower() in _NOTHING else clean
-
-
-def confidence(value: Any) -> float | None:
-    """Return a number in 0..1, read from 0.95, "0.95 (high)", 95 or "95%"; None for anything else."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, str):
-        match = _NUMBER.search(value[:80])
-        if match is None:
-            return None
-        number = float(match[0].rstrip("% ")) / (100 if "%" in match[0] else 1)
-    elif isinstance(value, float) or (isinstance(value, int) and abs(value) <= 100):
-        number = float(value)
-    else:
-        return None
-    if 1 < number <= 100:
-        number /= 100
-    return number if math.isfinite(number) and 0 <= number <= 1 else None
-
-
-def flag(value: Any) -> bool | None:
-    """Return a yes or no as a boolean, None for neither."""
-    if isinstance(value, bool):
-        return value
-    word = re.match(r"\W*(\w+)", text(value, 40).lower())
-    if word is None:
-        return None
-    return {"yes": True, "true": True, "y": True, "no": False, "false": False, "n": False}.get(word[1])
-
-
-def choice(value: Any, allowed: Collection[str]) -> str | None:
-    """Return the allowed word that a field holds, ignoring case and punctuation; None for another."""
-    word = re.sub(r"[\s-]+", "_", text(value, 80).strip(" .!*_`\"'").lower())
-    return word if word in allowed else None
-
-
-def items(value: Any) -> list[Any]:
-    """Return at most MAX_ITEMS items: of a list, or of a string split at commas, semicolons and line breaks."""
-    if isinstance(value, list):
-        return value[:MAX_ITEMS]
-    if not isinstance(value, str):
-        return []
-    parts = re.split(r"[,;\n]", stated(value).strip("[](){} "))
-    return [part.strip(" \"'*-[]()") for part in parts if part.strip(" \"'*-[]()")][:MAX_ITEMS]
-
-
-def sentences(value: Any, limit: int) -> tuple[str, ...]:
-    """Return the non-empty texts among the first `limit` items of a list, or lines of a string."""
-    parts = value.split("\n") if isinstance(value, str) else items(value)
-    return tuple(clean for sentence in parts[:limit] if (clean := stated(sentence)))
 
 
 _LEFT, _RIGHT, _PIPE = r"[<\uff1c\u25c1\u27e8\u3008]\s*[|\uff5c]?\s*", r"[>\uff1e\u25b7\u27e9\u3009]", r"[|\uff5c]?"
@@ -196,10 +119,10 @@ def begun(text: str) -> str:
     return ""
 
 
-def read(
+def read_object(
     text: str, role: str, wanted: Collection[str], *, bare: str | None = None, form: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the reply's last object that has one of the wanted fields, or its labelled lines, after all thoughts.
+    """Return the reply's last object that has one of the wanted fields, after all thoughts.
 
     With `bare`, a reply that is only a list of objects is taken as the value of that field. An object equal to `form`,
     the prompt's example, is passed over. Raise ReplyError when there is nothing of this, when there are two that
@@ -208,26 +131,17 @@ def read(
     if len(text) > MAX_REPLY:
         raise ReplyError(role, f"it has {len(text)} characters, at most {MAX_REPLY} are read", text)
     scan = _Scan(text, MARK if bare else MARK_OR_OBJECT)
-    try:
-        scan.run()
-    except _Unreadable as error:
-        raise ReplyError(role, str(error), text) from None
     if not scan.spoken:
         raise ReplyError(role, "it is empty" if not text.strip() else "it is all thought", text)
     fitting = [one for one in scan.values if _fits(one.value, wanted, bare) and one.value != form]
+    if not fitting:
+        raise ReplyError(role, f"it has no JSON object with any of {sorted(wanted)!r}", text)
     if any(one.repeats for one in fitting):
         raise ReplyError(role, "it gives a field twice", text)
-    if any(one.value != fitting[-1].value for one in fitting):
+    value = fitting[-1].value
+    if any(one.value != value for one in fitting):
         raise ReplyError(role, "it holds two replies that differ", text)
-    if fitting:
-        value = fitting[-1].value
-        return value if isinstance(value, dict) else {str(bare): value}
-    lines = _lines(scan.spoken)
-    if not any(name in lines for name in wanted):
-        raise ReplyError(role, f"it has neither a JSON object nor labelled lines with any of {sorted(wanted)!r}", text)
-    if any(len(set(lines[name])) > 1 for name in wanted if name in lines):
-        raise ReplyError(role, "it holds two replies that differ", text)
-    return {name: values[-1] for name, values in lines.items()}
+    return value if isinstance(value, dict) else {str(bare): value}
 
 
 def partial_field(text: str, name: str) -> str:
@@ -254,99 +168,74 @@ class _Value:
 
 
 class _Scan:
-    """One pass over a reply: the values that stand outside thoughts, and the text that does."""
+    """One pass over a reply: the values that stand outside thoughts, and whether anything does."""
 
     def __init__(self, text: str, marks: re.Pattern[str]) -> None:
         self.values: list[_Value] = []
-        self.spoken = ""
-        self._text = text
-        self._marks = marks
-        self._left = [MAX_TOKENS]
-        self._starts, self._strict = MAX_STARTS, MAX_STRICT
-
-    def run(self) -> None:
-        """Read it to its end. Raise _Unreadable where that takes more work than a reply is worth."""
-        at, spoken, final = 0, [""], False
-        while (mark := self._marks.search(self._text, at)) is not None:
-            spoken.append(self._text[at : mark.start()])
+        self.spoken = False
+        left, at, final = [MAX_TOKENS], 0, False
+        while (mark := marks.search(text, at)) is not None:
+            self.spoken |= bool(text[at : mark.start()].strip(_BLANK))
+            at = mark.end()
             if mark.lastgroup == "bracket":
-                end = self._value(mark.start())
-                spoken.append(self._text[mark.start() : end])
+                self.spoken = True
+                reader = _Reader(text, mark.start(), left)
+                try:
+                    self.values.append(_Value(reader.value(), reader.repeats))
+                    at = reader.at  # what is nested in an object that is read was read with it
+                except _Unreadable:
+                    continue
             elif mark.lastgroup in {"closed", "final"}:
                 if mark.lastgroup == "closed" or not final:  # what it closes began in the prompt
-                    self.values, spoken = [], [""]
-                final, end = final or mark.lastgroup == "final", mark.end()
+                    self.values, self.spoken = [], False
+                final = final or mark.lastgroup == "final"
             else:
-                end = end_of(mark)
-            at = end
-        self.spoken = "".join((*spoken, self._text[at:])).strip("\ufeff \t\r\n")
-
-    def _value(self, start: int) -> int:
-        """Read the value that starts here, strictly, else leniently; return its end."""
-        self._starts -= 1
-        repeats: list[str] = []
-        decoder = json.JSONDecoder(
-            strict=False, parse_constant=lambda name: None, object_pairs_hook=lambda pairs: _members(pairs, repeats)
-        )
-        try:
-            value, end = decoder.raw_decode(self._text, start)
-        except RecursionError:
-            return len(self._text)  # nested too deep to be a reply
-        except ValueError as error:  # not strict JSON, or an integer of thousands of digits
-            self._strict -= getattr(error, "pos", len(self._text)) - start
-            if self._starts < 0 or self._strict < 0:
-                raise _Unreadable("it has too many brackets that are no JSON") from None
-            lenient = _Lenient(self._text, start, self._left, repeats)
-            try:
-                value, end = lenient.value(), lenient.at
-            except _Unreadable:
-                return start + 1  # what is nested in an object that is read was read with it
-        self.values.append(_Value(value, bool(repeats)))
-        return end
-
-
-def _members(pairs: Sequence[tuple[str, Any]], repeats: list[str]) -> dict[str, Any]:
-    """Return the members of an object, and note that one is given twice."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        repeats.append("")
-    return members
+                at = end_of(mark)
+        self.spoken |= bool(text[at:].strip(_BLANK))
 
 
 class _Unreadable(Exception):
     """The text is not even lenient JSON, or costs too much to read."""
 
 
-class _Lenient:
-    """JSON with apostrophes, bare words, comments, trailing and missing commas; bounded in depth and work."""
+class _Reader:
+    """JSON, or nearly: apostrophes, bare words, comments, trailing and missing commas; bounded in depth and work.
 
-    def __init__(self, text: str, start: int, left: list[int], repeats: list[str]) -> None:
+    `repeats` is whether an object gave a field twice, `left` the tokens that may be read, over all values of a reply.
+    """
+
+    def __init__(self, text: str, start: int, left: list[int]) -> None:
         self._text = text
         self.at = start
         self._left = left
-        self._repeats = repeats
+        self.repeats = False
 
     def value(self, depth: int = 0) -> Any:
+        """Return the value that stands next."""
         kind, token = self._next()
         if kind == "string":
             return _unescaped(token[1:-1])
         if kind == "word":
             return _word(token)
+        if depth >= MAX_DEPTH:
+            self._left[0] = 0  # no reply is nested so deep
         if depth >= MAX_DEPTH or token not in "{[":
             raise _Unreadable
         return self._members(depth) if token == "{" else self._items(depth)
 
     def _members(self, depth: int) -> dict[str, Any]:
-        pairs: list[tuple[str, Any]] = []
+        members: dict[str, Any] = {}
         while True:
             kind, token = self._next()
             if token == "}" and kind == "mark":
-                return _members(pairs, self._repeats)
+                return members
             if token == "," and kind == "mark":
                 continue
             if kind == "mark" or self._next() != ("mark", ":"):
                 raise _Unreadable
-            pairs.append((_unescaped(token[1:-1]) if kind == "string" else token, self.value(depth + 1)))
+            name = _unescaped(token[1:-1]) if kind == "string" else token
+            self.repeats |= name in members
+            members[name] = self.value(depth + 1)
 
     def _items(self, depth: int) -> list[Any]:
         items: list[Any] = []
@@ -373,6 +262,8 @@ class _Lenient:
 def _word(token: str) -> Any:
     if token.lower() in _WORDS:
         return _WORDS[token.lower()]
+    if _WHOLE.fullmatch(token):
+        return int(token)
     return float(token) if _JSON_NUMBER.fullmatch(token) else token
 
 
@@ -383,20 +274,6 @@ def _unescaped(body: str) -> str:
 
     plain = _ESCAPE.sub(character, body) if "\\" in body else body
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins surrogate pairs
-
-
-def _lines(text: str) -> dict[str, list[str]]:
-    """Return what labelled lines say by their labels; a line without a label continues the one before it."""
-    fields: dict[str, list[str]] = {}
-    name = ""
-    for line in text.split("\n", MAX_LINES)[:MAX_LINES]:
-        label = _LABEL.match(line[:MAX_LINE])
-        if label:
-            name = re.sub(r"[ -]+", "_", label[1].strip().lower())
-            fields.setdefault(name, []).append(label[2].strip(" \t\r*_`"))
-        elif name and line.strip():
-            fields[name][-1] = f"{fields[name][-1]}\n{line[:MAX_LINE].strip()}".strip()
-    return fields
 
 
 class AnswerStream:

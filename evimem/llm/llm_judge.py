@@ -16,7 +16,6 @@ from ..query.find_turns import Wish, standing_wishes
 from ..types.stored import Keyword
 from ..types.trace import Complete, Reply
 from ..types.values import Tier
-from . import json_reply, prompts
 from .evidence_prompt import (
     EVIDENCE_CHARACTERS,
     ShownEvidence,
@@ -25,13 +24,11 @@ from .evidence_prompt import (
     legible,
     ordered,
     show_evidence,
+    show_facts,
     shown_so_far,
 )
-from .fact_evidence import show_facts
-from .json_reply import read
-from .prompts import bullets, format_time, marked, named, prompt_request
+from .prompts import ANSWER, CHAIN, DECIDE, ENTITIES, JUDGE, REFINE, for_needs
 from .read_verdict import (
-    MAX_STEPS,
     choose_request,
     consider_request,
     explore_request,
@@ -44,7 +41,7 @@ from .read_verdict import (
     read_verdict,
 )
 from .request import Ledger, ask, ask_model
-from .shown_words import escape_attribute
+from .shown_words import bullets, escape_attribute, format_time, marked, named
 
 T = TypeVar("T")
 Made = TypeVar("Made", Decided, Considered, Move)
@@ -181,9 +178,7 @@ def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -
     counts = [f"{named(name)} {count.found} of {count.needed}" for name, count in view.entities.items()]
     counts += [f"{named(name)} (named in the question)" for name in names if name not in view.entities]
     return evidence_request(
-        "judge",
-        "judge",
-        prompts.with_entries(prompts.JUDGE, len(view.tracker.requirements)),
+        for_needs(JUDGE, len(view.tracker.requirements)),
         view,
         shown,
         iteration=view.iteration,
@@ -198,9 +193,7 @@ def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -
 def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
     """Return the request for a decision."""
     return evidence_request(
-        "decide",
-        "decide",
-        prompts.with_entries(prompts.DECIDE, len(view.tracker.requirements)),
+        for_needs(DECIDE, len(view.tracker.requirements)),
         view,
         shown,
         number=stage.number,
@@ -226,9 +219,7 @@ def answer_request(
     written = f'\nWrite it in this form: "{escape_attribute(view.form, MOST_FORM)}"' if view.form else ""
     reasoning = f"\nA chain of reasoning to check and use:\n{bullets(chain)}" if chain else ""
     return evidence_request(
-        "answer",
-        "answer",
-        prompts.ANSWER,
+        ANSWER,
         view,
         shown,
         manner=MANNERS[manner] + written + reasoning,
@@ -299,13 +290,9 @@ def _ask_names(view: View, ledger: Ledger) -> Flow[tuple[str, ...]]:
     """Ask for the names in the question, at the first check, where the analysis found none."""
     if view.iteration > 1 or view.analysis.entities:
         return ()
-    request = prompt_request("judge", "entities", prompts.ENTITIES, question=marked(view.analysis.question))
-
-    def parse(text: str) -> tuple[str, ...]:
-        found = json_reply.items(read(text, "judge", ("names",))["names"])
-        return tuple(name for item in found[:10] if (name := json_reply.stated(item, 80)))
-
-    return (yield from ask_model(request, parse, ledger))
+    request = ENTITIES.request(question=marked(view.analysis.question))
+    names: tuple[str, ...] = (yield from ask_model(request, ENTITIES.read, ledger))["names"]
+    return names[:10]
 
 
 def _refined(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
@@ -325,10 +312,7 @@ def _ask_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
     missing = [gap.text for gap in verdict.gaps] or [verdict.reason]
     if not any(missing):
         return ""
-    request = prompt_request(
-        "judge",
-        "refine",
-        prompts.REFINE,
+    request = REFINE.request(
         question=marked(view.analysis.question),
         asked_at=format_time(view.asked_at),
         iteration=view.iteration + 1,
@@ -338,11 +322,8 @@ def _ask_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
         queries=bullets(view.queries[:-1]),
         missing=bullets(missing),
     )
-
-    def parse(text: str) -> str:
-        return " ".join(json_reply.stated(read(text, "judge", ("query",))["query"], 400).split())
-
-    return (yield from ask_model(request, parse, ledger))
+    query: str = (yield from ask_model(request, REFINE.read, ledger))["query"]
+    return query
 
 
 def _ask_chain(view: View, shown: ShownEvidence, ledger: Ledger) -> Flow[tuple[str, ...]]:
@@ -351,12 +332,12 @@ def _ask_chain(view: View, shown: ShownEvidence, ledger: Ledger) -> Flow[tuple[s
     if there < CHAIN_FROM:
         return ()
     question, asked_at = marked(view.analysis.question), format_time(view.asked_at)
-    request = prompt_request("judge", "chain", prompts.CHAIN, question=question, asked_at=asked_at, evidence=shown.text)
+    request = CHAIN.request(question=question, asked_at=asked_at, evidence=shown.text)
     return (yield from ask_model(request, read_chain, ledger))
 
 
 def read_chain(text: str) -> tuple[str, ...]:
     """Return the steps of a multi-hop chain, none of a direct one, by the field `type` only (F7)."""
-    reply = read(text, "judge", ("type",))
-    several = json_reply.choice(reply["type"], ("multi_hop", "direct")) == "multi_hop"
-    return json_reply.sentences(reply.get("steps"), MAX_STEPS) if several else ()
+    reply = CHAIN.read(text)
+    steps: tuple[str, ...] = reply["steps"] if reply["type"] == "multi_hop" else ()
+    return steps

@@ -1,85 +1,186 @@
 """Prompts are files, one per model call: prompts/<name>.md, instructions above a line `---`, $field templates below.
 
-Untrusted text in them is marked on every line, or stands between quotes that it cannot close. A reply has a schema in
-the strict form of structured outputs: every field required, no other allowed. Its lists and texts are bounded, so that
-a model that does not end by itself is ended by the schema; a server that knows no `maxItems` or `maxLength` is asked
-again without them (see `evimem.openai`).
+Beside each stands the form of its reply: a table of fields, each of a kind that says how it is asked for, in the strict
+form of structured outputs (every field required, no other allowed), and how what came is read. Lists and texts are
+bounded, so that a model that does not end by itself is ended by the schema; a server that knows no `maxItems` or
+`maxLength` is asked again without them (see `evimem.openai`).
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
 from typing import Any, get_args
 
+from ..errors import ReplyError
 from ..judging.judge import TOOLS, Action, Tool
-from ..text.memory_fence import QUOTED
 from ..types.trace import Complete, ModelRole
-from .shown_words import escape, escape_attribute, visible
+from ..types.values import GapKind
+from .json_reply import read_object
+from .shown_words import visible
 
 SEPARATOR = "\n---\n"
-# Of a reply with a model's thoughts. Replies have about 150 tokens; what is cut is asked for once more with more room.
-MOST_TOKENS = {
-    "judge": 2_000,
-    "decide": 2_000,
-    "keywords": 1_000,
-    "consider": 2_000,
-    "explore": 2_000,
-    "answer": 2_000,
-    "extract": 4_000,
-    "entities": 500,
-    "refine": 500,
-    "chain": 1_500,
-}
-MAX_QUOTE = 1_000  # characters
-_MARKS = " \t\r\n\"'.,;:!?\u2026\u201c\u201d\u2018\u2019"
-
-MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins with it
-
 Schema = dict[str, Any]
+Read = Callable[[Any], Any]
 TIERS = ("exact", "inferrable", "partial", "none")
 STATUSES = ("supported", "open", "waived")
-GAPS = ("entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted")
+GAPS: tuple[GapKind, ...] = (
+    "entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted",
+)  # fmt: skip
 ACTIONS: tuple[Action, ...] = get_args(Action)
 KINDS = ("event", "state", "opinion", "plan", "image")
 LABEL = 40  # characters
 SENTENCE = 400  # characters
 LONG = 4_000  # characters of an answer, which may be a list or a summary
+MAX_FILED = 60  # characters of a keyword, a tag or a topic
+KEY = 300  # characters of a name that a reply repeats, whatever it names
+MAX_NAMES = 200  # of a list that are read, whatever it was to have
+MAX_SENTENCES = 12
 
-NUMBER: Schema = {"type": "number"}
-YES_NO: Schema = {"type": "boolean"}
+_NUMBER = re.compile(r"-?\d{1,12}(?:\.\d{1,12})?\s*%?")
+_NOTHING = {"", "none", "n/a", "na", "nothing", "no", "null", "nil", "no gap", "no gaps", "nothing missing"}
+_FLAGS = {"yes": True, "true": True, "y": True, "no": False, "false": False, "n": False}
+
+
+def text(value: Any, limit: int = LONG) -> str:
+    """Return a string or a number as clean text of at most `limit` characters, anything else as an empty string."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return ""
+    if isinstance(value, int) and abs(value) >= 10**18:
+        return ""
+    return visible(str(value)[: 2 * limit]).strip()[:limit]
+
+
+def stated(value: Any, limit: int = LONG) -> str:
+    """Return a text as `text` does, but an empty one for a word such as "none." or "N/A"."""
+    clean = text(value, limit)
+    return "" if clean.strip(" .!-*_\"'").lower() in _NOTHING else clean
+
+
+def confidence(value: Any) -> float | None:
+    """Return a number in 0..1, read from 0.95, "0.95 (high)", 95 or "95%"; None for anything else."""
+    if isinstance(value, str) and (match := _NUMBER.search(value[:80])):
+        value = float(match[0].rstrip("% ")) / (100 if "%" in match[0] else 1)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or abs(value) > 100:
+        return None
+    number = value / 100 if value > 1 else float(value)
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def flag(value: Any) -> bool | None:
+    """Return a yes or no as a boolean, None for neither."""
+    word = re.match(r"\W*(\w+)", str(value).lower() if isinstance(value, bool) else text(value, 40).lower())
+    return _FLAGS.get(word[1]) if word else None
+
+
+def names(value: Any, limit: int = KEY) -> tuple[str, ...]:
+    """Return the names in a list, or in a string, split at commas, semicolons and line breaks."""
+    if isinstance(value, str):
+        value = [one.strip(" \"'*-[]()") for one in re.split(r"[,;\n]", stated(value).strip("[](){} "))]
+    entries = value[:MAX_NAMES] if isinstance(value, list) else []
+    return tuple(name for one in entries if (name := stated(one, limit)))
+
+
+def sentences(value: Any) -> tuple[str, ...]:
+    """Return the sentences in a list, or in the lines of a string."""
+    lines = value.split("\n") if isinstance(value, str) else value if isinstance(value, list) else []
+    return tuple(clean for one in lines[:MAX_SENTENCES] if (clean := stated(one)))
 
 
 @dataclass(frozen=True, slots=True)
-class PromptParts:
-    """A prompt file's instructions for the system role, and its template for the user role."""
+class Kind:
+    """What a field of a reply holds: the schema that asks for it, and how it is read.
 
-    system: str
-    user: Template
-
-
-def prompt_request(role: ModelRole, prompt: str, schema: Mapping[str, Any], **values: object) -> Complete:
-    """Return the request that a prompt file makes with these values. Raise KeyError for a missing one.
-
-    Values are filled into the user part only: retrieved text must never reach the instructions.
+    `needed` says what a value is that reads as None, where the reply is then none.
     """
-    parts = _parts(prompt)
-    return Complete(role, parts.system, parts.user.substitute(values), schema, MOST_TOKENS[prompt])
+
+    schema: Schema
+    read: Read
+    needed: str = ""
 
 
-@cache
-def reply_form(prompt: str) -> Mapping[str, Any]:
-    """Return the example of a reply that a prompt ends with; a model that repeats it has not replied."""
-    form: dict[str, Any] = json.loads(load(prompt).template.strip().rpartition("\n")[2])
-    return MappingProxyType(form)
+def _words(most: int, read: Callable[[Any, int], str] = stated, at_most: int = 0) -> Kind:
+    """A text that is to have `most` characters, and is read to `at_most` where that is more."""
+    return Kind({"type": "string", "maxLength": most}, lambda value: read(value, max(most, at_most)))
+
+
+def _list(of: Schema, most: int, read: Read) -> Kind:
+    return Kind({"type": "array", "items": of, "maxItems": most}, read)
+
+
+def _one_of(allowed: Sequence[str], needed: str = "") -> Kind:
+    """A word, which is read whatever its case and punctuation."""
+
+    def read(value: Any) -> str | None:
+        word = re.sub(r"[\s-]+", "_", text(value, 80).strip(" .!*_`\"'").lower())
+        return word if word in allowed else None
+
+    return Kind({"type": "string", "enum": list(allowed)}, read, needed)
+
+
+def _schema(fields: Mapping[str, Kind]) -> Schema:
+    properties = {name: kind.schema for name, kind in fields.items()}
+    return {"type": "object", "properties": properties, "required": list(fields), "additionalProperties": False}
+
+
+def _records(most: int, bare: str, **fields: Kind) -> Kind:
+    """A list of objects, of which twice as many are read as are asked for: what is too many is told as such.
+
+    What is no object stands for its field `bare`, and what is no list for the only one in it.
+    """
+
+    def read(value: Any) -> tuple[dict[str, Any], ...]:
+        entries = value[: 2 * most] if isinstance(value, list) else [] if value is None else [value]
+        whole = (entry if isinstance(entry, dict) else {bare: entry} for entry in entries)
+        return tuple({name: kind.read(entry.get(name)) for name, kind in fields.items()} for entry in whole)
+
+    return _list(_schema(fields), most, read)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyForm:
+    """The form of the reply to a prompt: its fields by name, of which an object has one `by`, or it is no reply.
+
+    `most_tokens` are those of a reply with a model's thoughts. Replies have about 150; what is cut is asked for once
+    more with more room. A reply that is only a list of objects is the value of the field `bare`.
+    """
+
+    prompt: str
+    role: ModelRole
+    by: tuple[str, ...]
+    fields: Mapping[str, Kind]
+    most_tokens: int
+    bare: str | None = None
+
+    @property
+    def schema(self) -> Schema:
+        """The JSON schema of the whole reply."""
+        return _schema(self.fields)
+
+    def request(self, **values: object) -> Complete:
+        """Return the request that the prompt file makes with these values. Raise KeyError for a missing one.
+
+        Values are filled into the user part only: retrieved text must never reach the instructions.
+        """
+        system, user = _parts(self.prompt)
+        return Complete(self.role, system.template, user.substitute(values), self.schema, self.most_tokens)
+
+    def read(self, reply: str) -> dict[str, Any]:
+        """Return what a reply says in each field. Raise ReplyError where it holds no such object, or one too few."""
+        found = read_object(reply, self.role, self.by, bare=self.bare, form=_example(self.prompt))
+        said = {name: kind.read(found.get(name)) for name, kind in self.fields.items()}
+        for name, kind in self.fields.items():
+            if kind.needed and said[name] is None:
+                raise ReplyError(self.role, f"its {name} is {kind.needed}", reply)
+        return said
 
 
 @cache
@@ -91,160 +192,95 @@ def load(name: str) -> Template:
 
 
 @cache
-def _parts(prompt: str) -> PromptParts:
+def _parts(prompt: str) -> tuple[Template, Template]:
+    """Return a prompt file's instructions for the system role, and its template for the user role."""
     system, line, user = load(prompt).template.partition(SEPARATOR)
     if not line:
         raise ValueError(f"prompt {prompt!r} has no line '---' between its instructions and its data")
-    return PromptParts(system.strip(), Template(user.strip()))
+    return Template(system.strip()), Template(user.strip())
 
 
-def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Return the character range of a quote in a text, ignoring white space, case, punctuation and what is invisible.
-
-    Of the text: a model reads, and so quotes, only what is visible of it.
-    """
-    if len(quote) > MAX_QUOTE:
-        return None
-    shown = visible(text)
-    found = _find(quote, shown)
-    if found is None or shown == text:
-        return found
-    places = _places(shown, text)
-    return places[found[0]], places[found[1] - 1] + 1
+@cache
+def _example(prompt: str) -> Mapping[str, Any]:
+    """Return the example of a reply that a prompt ends with; a model that repeats it has not replied."""
+    form: dict[str, Any] = json.loads(load(prompt).template.strip().rpartition("\n")[2])
+    return MappingProxyType(form)
 
 
-def _places(shown: str, text: str) -> list[int]:
-    """Return where each character stands in the text that some were left out of."""
-    places: list[int] = []
-    for place, character in enumerate(text):
-        if len(places) < len(shown) and shown[len(places)] == character:
-            places.append(place)
-    return places
+def for_needs(form: ReplyForm, count: int) -> ReplyForm:
+    """Return a form with no more entries than there are requirements: a weak model fills a list to its end."""
+    needs = form.fields["requirements"]
+    bounded = replace(needs, schema={**needs.schema, "maxItems": max(1, count)})
+    return replace(form, fields={**form.fields, "requirements": bounded})
 
 
-def _find(quote: str, text: str) -> tuple[int, int] | None:
-    for candidate in (quote.split(), quote.strip(_MARKS).split()):
-        if candidate:
-            pattern = r"\s+".join(re.escape(word) for word in candidate)
-            match = re.search(pattern, text) or re.search(pattern, text, re.IGNORECASE)
-            if match:
-                return match.span()
-    return None
+def with_tools(tools: tuple[Tool, ...]) -> ReplyForm:
+    """Return the form of a reply that calls none but these tools."""
+    return replace(EXPLORE, fields={**EXPLORE.fields, "calls": _calls(tools)})
 
 
-def marked(text: str) -> str:
-    """Return untrusted text with the mark before each of its lines, whatever ends them."""
-    return "\n".join(f"{MARK}{line}" for line in escape(text).splitlines() or [""])
+def _form(
+    prompt: str, role: ModelRole, by: str, most_tokens: int = 2_000, bare: str | None = None, /, **fields: Kind
+) -> ReplyForm:
+    return ReplyForm(prompt, role, tuple(by.split()), fields, most_tokens, bare)
 
 
-def named(name: str) -> str:
-    """Return a name between quotes."""
-    return f'"{escape_attribute(name)}"'
+def _calls(tools: tuple[Tool, ...]) -> Kind:
+    return _records(5, "tool", tool=_one_of(tools), of=_KEY, part=_KEY, page=Kind({"type": "number"}, _page))
 
 
-def bullets(texts: Iterable[str]) -> str:
-    """Return untrusted texts as a bulleted list, each between quotes."""
-    return "\n".join(f'- "{escape_attribute(text, 300)}"' for text in texts) or "- none"
+def _page(value: Any) -> int:
+    given = text(value, 6)
+    return max(1, int(given)) if given.isdecimal() else 1
 
 
-def format_time(time: datetime | None) -> str:
-    """Return a time with its weekday, which the model needs to resolve relative dates."""
-    return f"{time:%a} {time.day} {time:%B} {time.year} {time:%H:%M}" if time else "unknown"
+_LABEL, _KEY, _LINE, _PROSE = _words(LABEL, text, KEY), _words(KEY, text), _words(SENTENCE), _words(LONG)
+_QUERY = replace(_LINE, read=lambda value: " ".join(stated(value, SENTENCE).split()))
+_LABELS, _LINES = partial(_list, _LABEL.schema, read=names), partial(_list, _LINE.schema, read=sentences)
+_QUOTE = _words(1_000, text)
+_ANSWER = replace(_PROSE, read=lambda value: text(value) if type(value) in {str, int, float} else None)
+_YES_NO = Kind({"type": "boolean"}, flag)
+_TIER = _one_of(TIERS, f"none of {TIERS!r}")
+_CONFIDENCE = Kind({"type": "number"}, confidence, "no number between 0 and 1")
+_REQUIREMENTS = _records(12, "id", id=_LABEL, status=_one_of(STATUSES), evidence=_LABELS(12), why=_LINE)
+_GAPS = _records(8, "text", kind=_one_of(GAPS), about=_words(80), text=_LINE, evidence=_LABELS(4))
 
-
-def _object(**fields: Schema) -> Schema:
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-
-
-def _list(of: Schema, most: int) -> Schema:
-    return {"type": "array", "items": of, "maxItems": most}
-
-
-def _text(most: int) -> Schema:
-    return {"type": "string", "maxLength": most}
-
-
-def _one_of(names: tuple[str, ...]) -> Schema:
-    return {"type": "string", "enum": list(names)}
-
-
-def with_entries(schema: Schema, requirements: int) -> Schema:
-    """Return a schema with no more entries than there are requirements: a weak model fills a list to its end."""
-    needs = {**schema["properties"]["requirements"], "maxItems": max(1, requirements)}
-    return {**schema, "properties": {**schema["properties"], "requirements": needs}}
-
-
-def explore_with(tools: tuple[Tool, ...]) -> Schema:
-    """Return the schema of a reply that calls none but these tools."""
-    if tools == TOOLS:
-        return EXPLORE
-    calls = EXPLORE["properties"]["calls"]
-    call = {**calls["items"], "properties": {**calls["items"]["properties"], "tool": _one_of(tools)}}
-    return {**EXPLORE, "properties": {**EXPLORE["properties"], "calls": {**calls, "items": call}}}
-
-
-NAME, LINE = _text(LABEL), _text(SENTENCE)
-
-_NEEDS = _list(_object(id=NAME, status=_one_of(STATUSES), evidence=_list(NAME, 12), why=LINE), 12)
-_MISSING = _list(_object(kind=_one_of(GAPS), about=_text(80), text=LINE, evidence=_list(NAME, 4)), 8)
-JUDGE = _object(
-    requirements=_NEEDS,
-    gaps=_MISSING,
-    reason=LINE,
-    tier=_one_of(TIERS),
-    confidence=NUMBER,
-    next_query=LINE,
-)
-DECIDE = _object(
-    requirements=_NEEDS,
-    claims=_list(_object(text=LINE, evidence=_list(NAME, 12)), 12),
-    withdrawn=_list(_object(id=NAME, why=LINE), 12),
-    gaps=_MISSING,
-    reason=LINE,
-    tier=_one_of(TIERS),
-    confidence=NUMBER,
-    action=_one_of(ACTIONS),
-    query=LINE,
-    draft=_text(LONG),
-)
-KEYWORDS = _object(keywords=_list(NAME, 8))
-CONSIDER = _object(
-    critical=_list(NAME, 20),
-    gaps=_MISSING,
-    reason=LINE,
-    tier=_one_of(TIERS),
-    confidence=NUMBER,
-    answer=_text(LONG),
-    accepted=YES_NO,
-)
-EXPLORE = _object(
-    keep=_list(_text(300), 40),
-    reason=LINE,
-    calls=_list(_object(tool=_one_of(TOOLS), of=_text(300), part=_text(300), page=NUMBER), 5),
-    gaps=_MISSING,
-    tier=_one_of(TIERS),
-    confidence=NUMBER,
-    answer=_text(LONG),
-    supports=_list(NAME, 20),
-)
-ANSWER = _object(
-    steps=_list(LINE, 5),
-    answerable=YES_NO,
-    answer=_text(LONG),
-    citations=_list(_object(id=NAME, quote=_text(1_000)), 20),
-)
-EXTRACT = _object(
-    facts=_list(
-        _object(
-            subject=_text(300), predicate=_text(300), object=_text(300), when=_text(120), quote=_text(1_000),
-            kind=_one_of(KINDS),
-        ),
-        32,
-    ),
-    keywords=_list(NAME, 8),
-    tag=NAME,
-    topic=NAME,
+JUDGE = _form(
+    "judge", "judge", "tier",
+    requirements=_REQUIREMENTS, gaps=_GAPS, reason=_LINE, tier=_TIER, confidence=_CONFIDENCE, next_query=_QUERY,
 )  # fmt: skip
-ENTITIES = _object(names=_list(_text(80), 10))
-REFINE = _object(query=LINE)
-CHAIN = _object(type=_one_of(("multi_hop", "direct")), steps=_list(LINE, 12), used=_list(NAME, 20))
+DECIDE = _form(
+    "decide", "decide", "action tier",
+    requirements=_REQUIREMENTS, claims=_records(12, "text", text=_LINE, evidence=_LABELS(12)),
+    withdrawn=_records(12, "id", id=_LABEL, why=_LINE), gaps=_GAPS, reason=_LINE, tier=_TIER, confidence=_CONFIDENCE,
+    action=_one_of(ACTIONS, f"none of {ACTIONS!r}"), query=_QUERY, draft=_PROSE,
+)  # fmt: skip
+KEYWORDS = _form("keywords", "decide", "keywords", 1_000, keywords=_LABELS(8))
+CONSIDER = _form(
+    "consider", "decide", "critical accepted tier",
+    critical=_LABELS(20), gaps=_GAPS, reason=_LINE, tier=_TIER, confidence=_CONFIDENCE, answer=_PROSE,
+    accepted=replace(_YES_NO, needed="neither true nor false"),
+)  # fmt: skip
+EXPLORE = _form(
+    "explore", "decide", "calls tier",
+    keep=_list(_KEY.schema, 40, lambda value: None if value is None else names(value)), reason=_LINE,
+    calls=_calls(TOOLS), gaps=_GAPS, tier=_TIER, confidence=_CONFIDENCE, answer=_PROSE, supports=_LABELS(20),
+)  # fmt: skip
+ANSWER = _form(
+    "answer", "answer", "answer",
+    steps=_LINES(5), answerable=_YES_NO, answer=_ANSWER, citations=_records(20, "id", id=_LABEL, quote=_QUOTE),
+)  # fmt: skip
+_FACTS = _records(
+    32, "subject", subject=_KEY, predicate=_KEY, object=_KEY, when=_words(120), quote=_QUOTE, kind=_one_of(KINDS)
+)
+_LISTED = replace(_FACTS, read=lambda value: _FACTS.read(value) if isinstance(value, list) else None, needed="no list")
+_FILED = _words(LABEL, stated, MAX_FILED)
+EXTRACT = _form(
+    "extract", "extract", "facts", 4_000, "facts",
+    facts=_LISTED, keywords=_list(_LABEL.schema, 8, partial(names, limit=MAX_FILED)), tag=_FILED, topic=_FILED,
+)  # fmt: skip
+ENTITIES = _form("entities", "judge", "names", 500, names=_list(_words(80).schema, 10, names))
+REFINE = _form("refine", "judge", "query", 500, query=_QUERY)
+CHAIN = _form(
+    "chain", "judge", "type", 1_500, type=_one_of(("multi_hop", "direct")), steps=_LINES(12), used=_LABELS(20)
+)  # fmt: skip

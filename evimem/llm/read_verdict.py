@@ -18,7 +18,6 @@ from typing import Any
 from ..errors import ReplyError
 from ..judging.evidence import Draft, Verdict, View
 from ..judging.judge import (
-    MOST_CALLS,
     MOST_LISTED,
     NOT_SEARCHED,
     PARTED,
@@ -36,53 +35,32 @@ from ..judging.tracker import Claim, Requirement, Tracker
 from ..lang import ENGLISH
 from ..types.answer import Citation
 from ..types.stored import Keyword
-from ..types.trace import Complete, Message, ModelRole, Reply, ToolSpec, ToolUse
-from ..types.values import Gap, GapKind, Tier, Turn
-from . import json_reply, prompts
-from .evidence_prompt import MAX_LABEL, ShownEvidence, evidence_request
-from .json_reply import read
+from ..types.trace import Complete, Message, Reply, ToolSpec, ToolUse
+from ..types.values import Gap, Tier
+from .evidence_prompt import ShownEvidence, evidence_request
+from .json_reply import read_object
 from .prompts import (
-    ACTIONS,
-    GAPS,
-    MAX_QUOTE,
-    STATUSES,
-    TIERS,
-    bullets,
-    find_quote,
+    ANSWER,
+    CONSIDER,
+    DECIDE,
+    EXPLORE,
+    JUDGE,
+    KEY,
+    KEYWORDS,
     load,
-    marked,
-    named,
-    prompt_request,
-    reply_form,
+    names,
+    with_tools,
 )
-from .shown_words import escape_attribute
-
-MAX_STEPS = 12
-MAX_CITATIONS = 20
-
+from .shown_words import bullets, escape_attribute, find_quote, marked, named
 
 NO_ANSWER = "the evidence does not hold the answer"
 UNSUPPORTED = "the answer cites nothing that was shown"
 _REFUSALS = frozenset(ENGLISH.words("replies.no_answer"))
-MOST_DRAFT = 1_000  # characters
-
-MAX_GAPS = 8
-MAX_CLAIMS = 12
 MOST_REQUIREMENTS = 12  # of a question, those that the model added included
-MAX_SENTENCE = 400
-_FLAGS = {"exact": Tier.EXACT, "exact_match": Tier.EXACT, "inferrable": Tier.INFERRABLE, "partial": Tier.PARTIAL}
-_WANTED = ("tier", *_FLAGS)
-
-_KINDS: tuple[GapKind, ...] = ("entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted")
-
-MOST_ANSWER = 1_000  # characters
-
 MOST_RESULTS = 24  # of the newest calls that a request lists
 MOST_ROWS = 12  # of each
-MOST_KEY = 300  # characters
 CALLED = Verdict(Tier.PARTIAL, 0.5, reason="tools were called before anything was said of the evidence", mapped=False)
 _TURNS = frozenset(("event_time", "event_cues", "event_context"))  # tools that are called on an item
-_FIELDS = ("calls", "tier")  # one of which a reply has
 
 
 def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Draft:
@@ -91,17 +69,15 @@ def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Dr
     Raise ReplyError without an answer field, and where every citation names what was not shown: unless the reply is
     `repaired`, which is then marked as unsupported.
     """
-    reply = read(text, "answer", ("answer",), form=reply_form("answer"))
-    answer, steps = reply["answer"], json_reply.sentences(reply.get("steps"), MAX_STEPS)
-    if json_reply.flag(reply.get("answerable")) is False:
-        said = json_reply.text(answer)
-        return Draft(None, (), steps, reason=NO_ANSWER if not said or _refuses(said) else said)
-    if not isinstance(answer, (str, int, float)) or isinstance(answer, bool):
-        raise ReplyError("answer", f"its answer is a {type(answer).__name__}, not a text", text)
-    answer = json_reply.text(answer)
+    reply = ANSWER.read(text)
+    answer, steps = reply["answer"], reply["steps"]
+    if reply["answerable"] is False:
+        return Draft(None, (), steps, reason=NO_ANSWER if not answer or _refuses(answer) else answer)
+    if answer is None:
+        raise ReplyError("answer", "its answer is no text", text)
     if not answer or _refuses(answer):
         return Draft(None, (), steps, reason=NO_ANSWER)
-    cited = citations(reply, shown)
+    cited = tuple(dict.fromkeys(_citation(one["id"], one["quote"], shown) for one in reply["citations"]))
     ids = {turn.id for turn in shown.turns}
     invented = bool(cited) and all(citation.turn_id not in ids for citation in cited)
     if invented and not repaired:
@@ -114,22 +90,11 @@ def _refuses(answer: str) -> bool:
     return answer.strip(" .!\"'").lower().replace("\u2019", "'") in _REFUSALS
 
 
-def citations(reply: Mapping[str, Any], shown: ShownEvidence) -> tuple[Citation, ...]:
-    """Return the reply's citations. One of a turn that was not shown keeps its label: the loop drops and counts it."""
-    entries = json_reply.items(reply.get("citations"))[:MAX_CITATIONS]
-    return tuple(dict.fromkeys(_citation(entry, shown) for entry in entries))
-
-
-def _citation(entry: Any, shown: ShownEvidence) -> Citation:
-    fields = entry if isinstance(entry, dict) else {"id": entry}
-    label = json_reply.text(fields.get("id"), MAX_LABEL)
+def _citation(label: str, quote: str, shown: ShownEvidence) -> Citation:
+    """Return a citation. One of a turn that was not shown keeps its label: the loop drops and counts it."""
     turn = shown.turn(label)
     if turn is None:
         return Citation(label, None, "")
-    return _cited(turn, json_reply.text(fields.get("quote"), MAX_QUOTE))
-
-
-def _cited(turn: Turn, quote: str) -> Citation:
     for text in (turn.text, turn.caption or ""):
         span = find_quote(quote, text)
         if span is not None:
@@ -139,33 +104,13 @@ def _cited(turn: Turn, quote: str) -> Citation:
 
 def read_decision(text: str, view: View, shown: ShownEvidence) -> Decided:
     """Return the decision in a reply. Raise ReplyError when it has no action, tier or confidence."""
-    reply = read(text, "decide", ("action", "decision", "tier"), form=reply_form("decide"))
-    named = json_reply.choice(reply.get("action", reply.get("decision")), ACTIONS)
-    action = next((known for known in ACTIONS if known == named), None)
-    if action is None:
-        raise ReplyError("decide", f"its action is none of {ACTIONS!r}", text)
-    verdict = verdict_in(reply, "decide", text, view, shown)
-    verdict = replace(verdict, claims=_claims(reply, shown), withdrawn=_withdrawn(reply))
-    draft = json_reply.stated(reply.get("draft"), MOST_DRAFT)
-    return Decided(action, verdict, draft)
-
-
-def _claims(reply: Mapping[str, Any], shown: ShownEvidence) -> tuple[Claim, ...]:
-    entries = [entry for entry in json_reply.items(reply.get("claims"))[:MAX_CLAIMS] if isinstance(entry, dict)]
-    made = (Claim(json_reply.stated(e.get("text"), MAX_SENTENCE), shown.ids(e.get("evidence"))) for e in entries)
-    return tuple(claim for claim in made if claim.text and claim.sources)
-
-
-def _withdrawn(reply: Mapping[str, Any]) -> dict[int, str]:
-    """Return the places of the claims c1, c2, ... that a reply withdraws, with its reasons."""
-    found = {}
-    for entry in json_reply.items(reply.get("withdrawn")):
-        fields = entry if isinstance(entry, dict) else {}
-        label = json_reply.text(fields.get("id"), MAX_LABEL).strip("[]() cC")
-        why = json_reply.stated(fields.get("why"), MAX_SENTENCE)
-        if label.isdecimal() and int(label[:6]) and why:
-            found[int(label[:6]) - 1] = why
-    return found
+    reply = DECIDE.read(text)
+    made = ((claim["text"], shown.ids(claim["evidence"])) for claim in reply["claims"])
+    claims = tuple(Claim(said, sources) for said, sources in made if said and sources)
+    labelled = ((one["id"].strip("[]() cC")[:6], one["why"]) for one in reply["withdrawn"])  # c1, c2, ...
+    withdrawn = {int(label) - 1: why for label, why in labelled if label.isdecimal() and int(label) and why}
+    verdict = replace(_verdict(reply, view, shown, query=reply["query"]), claims=claims, withdrawn=withdrawn)
+    return Decided(reply["action"], verdict, reply["draft"])
 
 
 @dataclass(slots=True)
@@ -177,96 +122,63 @@ class _Support:
     retracted: dict[str, str] = field(default_factory=dict)
     dropped: int = 0
 
+    def add(self, entry: Mapping[str, Any], view: View, shown: ShownEvidence) -> None:
+        """Add what a reply says of one requirement."""
+        known = labels(view.tracker.requirements)
+        names = {requirement.id: requirement for requirement in known.values()}
+        requirement = known.get(entry["id"].lower().strip("[]() ")) or names.get(entry["id"])
+        if requirement is None:
+            self.dropped += 1
+            return
+        cited, why = [shown.turn(label) for label in entry["evidence"]], entry["why"]
+        self.dropped += cited.count(None)
+        witnesses = tuple(dict.fromkeys(turn.id for turn in cited if turn is not None))
+        if entry["status"] == "supported" and witnesses:
+            self.supported[requirement.id] = witnesses
+        elif entry["status"] == "waived" and why:
+            self.waived[requirement.id] = why
+        elif entry["status"] == "open" and why and requirement.id in view.tracker.supported:
+            self.retracted[requirement.id] = why
+
 
 def read_verdict(text: str, view: View, shown: ShownEvidence) -> Verdict:
     """Return the verdict in a judge's reply. Raise ReplyError when it has no tier or no confidence."""
-    return verdict_in(read(text, "judge", _WANTED, form=reply_form("judge")), "judge", text, view, shown)
+    reply = JUDGE.read(text)
+    return _verdict(reply, view, shown, query=reply["next_query"])
 
 
-def verdict_in(reply: Mapping[str, Any], role: ModelRole, text: str, view: View, shown: ShownEvidence) -> Verdict:
-    """Return the verdict among the fields of a role's reply. Raise ReplyError when it has no tier or no confidence."""
-    tier, confidence = _tier(reply), json_reply.confidence(reply.get("confidence"))
-    if tier is None:
-        raise ReplyError(role, f"its tier is none of {TIERS!r}", text)
-    if confidence is None:
-        raise ReplyError(role, "its confidence is no number between 0 and 1", text)
-    support = _support(json_reply.items(reply.get("requirements")), view, shown)
-    gaps = _gaps(reply)
+def _verdict(reply: Mapping[str, Any], view: View, shown: ShownEvidence, query: str = "") -> Verdict:
+    """Return the verdict among the fields of a reply."""
+    tier, support = Tier(reply["tier"]), _Support()
+    for entry in reply.get("requirements", ()):
+        support.add(entry, view, shown)
+    named_gaps = [one for one in reply["gaps"] if one["text"] or one["about"]]
+    gaps = tuple(dict.fromkeys(map(_gap, named_gaps)))
+    pinned = dict.fromkeys(turn_id for one in named_gaps for turn_id in shown.ids(one["evidence"]))
+    confidence = reply["confidence"]
     return Verdict(
         tier=tier,
         confidence=confidence,
         supported=support.supported,
         gaps=gaps,
-        query=" ".join(json_reply.stated(reply.get("next_query", reply.get("query")), MAX_SENTENCE).split()),
-        reason=json_reply.stated(reply.get("reason"), MAX_SENTENCE),
+        query=query,
+        reason=reply["reason"],
         waived=support.waived,
         retracted=support.retracted,
         extended=() if tier is Tier.EXACT else _extensions(gaps, view.tracker),
-        pinned=_pinned(reply, shown),
+        pinned=tuple(pinned),  # what shows a gap: the two sides of a conflict, what corrects a premise
         signals={"score": confidence, "confidence": confidence, "dropped": float(support.dropped)},
     )
+
+
+def _gap(entry: Mapping[str, Any]) -> Gap:
+    about = entry["about"]
+    return Gap(entry["kind"] or "attribute", about, entry["text"] or f"too little about {about}")
 
 
 def labels(requirements: Sequence[Requirement]) -> Mapping[str, Requirement]:
     """Return the requirements by their labels r1, r2, ... in the prompt."""
     return {f"r{number}": requirement for number, requirement in enumerate(requirements, 1)}
-
-
-def _tier(reply: Mapping[str, Any]) -> Tier | None:
-    named = json_reply.choice(reply.get("tier"), TIERS)
-    if named is not None:
-        return Tier(named)
-    flags = {tier: json_reply.flag(reply[name]) for name, tier in _FLAGS.items() if name in reply}
-    for tier in (Tier.EXACT, Tier.INFERRABLE, Tier.PARTIAL):
-        if flags.get(tier):
-            return tier
-    return Tier.NONE if flags.get(Tier.PARTIAL) is False else None
-
-
-def _support(entries: Sequence[Any], view: View, shown: ShownEvidence) -> _Support:
-    known = labels(view.tracker.requirements)
-    names = {requirement.id: requirement for requirement in known.values()}
-    found = _Support()
-    for entry in entries:
-        fields = entry if isinstance(entry, dict) else {}
-        label = json_reply.text(fields.get("id"), MAX_LABEL)
-        requirement = known.get(label.lower().strip("[]() ")) or names.get(label)
-        if requirement is None:
-            found.dropped += 1
-            continue
-        _add(found, requirement.id, fields, view, shown)
-    return found
-
-
-def _add(found: _Support, requirement: str, fields: Mapping[str, Any], view: View, shown: ShownEvidence) -> None:
-    status = json_reply.choice(fields.get("status"), STATUSES)
-    why = json_reply.stated(fields.get("why"), MAX_SENTENCE)
-    cited = [shown.turn(json_reply.text(item, MAX_LABEL)) for item in json_reply.items(fields.get("evidence"))]
-    found.dropped += cited.count(None)
-    witnesses = tuple(dict.fromkeys(turn.id for turn in cited if turn is not None))
-    if status == "supported" and witnesses:
-        found.supported[requirement] = witnesses
-    elif status == "waived" and why:
-        found.waived[requirement] = why
-    elif status == "open" and why and requirement in view.tracker.supported:
-        found.retracted[requirement] = why
-
-
-def _stated(reply: Mapping[str, Any]) -> list[Any]:
-    stated = reply.get("gaps", reply.get("missing"))
-    entries = stated if isinstance(stated, list) else [stated]
-    return entries[:MAX_GAPS]
-
-
-def _gaps(reply: Mapping[str, Any]) -> tuple[Gap, ...]:
-    gaps = (_gap(entry) for entry in _stated(reply))
-    return tuple(dict.fromkeys(gap for gap in gaps if gap is not None))
-
-
-def _pinned(reply: Mapping[str, Any], shown: ShownEvidence) -> tuple[str, ...]:
-    """Return the turns that show what is missing: the two sides of a conflict, what corrects a premise."""
-    labelled = (entry.get("evidence") for entry in _stated(reply) if isinstance(entry, dict))
-    return tuple(dict.fromkeys(turn_id for labels_of in labelled for turn_id in shown.ids(labels_of)))
 
 
 def _extensions(gaps: Iterable[Gap], tracker: Tracker) -> tuple[Requirement, ...]:
@@ -282,23 +194,10 @@ def _requirement(gap: Gap) -> Requirement:
     return Requirement(f"gap:{gap.kind}:{' '.join(gap.text.casefold().split())}", gap.kind, gap.about, gap.text)
 
 
-def _gap(entry: Any) -> Gap | None:
-    fields = entry if isinstance(entry, dict) else {"text": entry}
-    text = json_reply.stated(fields.get("text"), MAX_SENTENCE)
-    about = json_reply.stated(fields.get("about"), 80)
-    if not text and not about:
-        return None
-    named = json_reply.choice(fields.get("kind"), GAPS)
-    kind: GapKind = next((known for known in _KINDS if known == named), "attribute")
-    return Gap(kind, about, text or f"too little about {about}")
-
-
 def choose_request(question: str, candidates: Sequence[Keyword], most: int) -> Complete:
     """Return the request to choose among the keywords that a question matches, or that a memory has."""
     rows = [f"{label}: {_keyword(one)}, in {one.turns}" for label, one in _labels(candidates).items()]
-    return prompt_request(
-        "decide", "keywords", prompts.KEYWORDS, question=marked(question), candidates="\n".join(rows), most=most
-    )
+    return KEYWORDS.request(question=marked(question), candidates="\n".join(rows), most=most)
 
 
 def _keyword(one: Keyword) -> str:
@@ -307,11 +206,10 @@ def _keyword(one: Keyword) -> str:
 
 def read_choice(text: str, candidates: Sequence[Keyword], most: int) -> tuple[Keyword, ...]:
     """Return the keywords in a reply, none for an empty list. Raise ReplyError where it names only others."""
-    reply = read(text, "decide", ("keywords",), form=reply_form("keywords"))
     known = _labels(candidates)
-    named_ids = [json_reply.text(item, 40).lower().strip("[]() ") for item in json_reply.items(reply["keywords"])]
-    chosen = dict.fromkeys(known[label] for label in named_ids if label in known)
-    if named_ids and not chosen:
+    given = [label.lower().strip("[]() ") for label in KEYWORDS.read(text)["keywords"]]
+    chosen = dict.fromkeys(known[label] for label in given if label in known)
+    if given and not chosen:
         raise ReplyError("decide", "its keywords are none of those listed", text)
     return tuple(chosen)[:most]
 
@@ -320,9 +218,7 @@ def consider_request(view: View, reading: Round, shown: ShownEvidence) -> Comple
     """Return the request for a round."""
     kept = [label for label, turn in shown.items.items() if turn.id in reading.critical]
     return evidence_request(
-        "decide",
-        "consider",
-        prompts.CONSIDER,
+        CONSIDER,
         view,
         shown,
         number=reading.number,
@@ -334,14 +230,11 @@ def consider_request(view: View, reading: Round, shown: ShownEvidence) -> Comple
 
 def read_considered(text: str, view: View, shown: ShownEvidence) -> Considered:
     """Return what a round came to. Raise ReplyError when the reply has no tier, confidence or word on acceptance."""
-    reply = read(text, "decide", ("critical", "accepted", "tier"), form=reply_form("consider"))
-    verdict = replace(verdict_in(reply, "decide", text, view, shown), mapped=False)
-    accepted = json_reply.flag(reply.get("accepted"))
-    if accepted is None:
-        raise ReplyError("decide", "its accepted is neither true nor false", text)
-    answer = json_reply.stated(reply.get("answer"), MOST_ANSWER)
+    reply = CONSIDER.read(text)
+    answer = reply["answer"]
+    verdict = replace(_verdict(reply, view, shown), mapped=False)
     read_turns = frozenset(turn.id for turn in shown.turns)
-    return Considered(verdict, answer, shown.ids(reply.get("critical")), accepted and bool(answer), read_turns)
+    return Considered(verdict, answer, shown.ids(reply["critical"]), reply["accepted"] and bool(answer), read_turns)
 
 
 def _labels(candidates: Sequence[Keyword]) -> dict[str, Keyword]:
@@ -352,9 +245,7 @@ def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Com
     """Return the request for a turn; the last one offers no tools."""
     directive = "No tool can be called any more: give the answer." if explored.last else "Call tools, or answer."
     request = evidence_request(
-        "decide",
-        "explore",
-        prompts.explore_with(explored.tools),
+        with_tools(explored.tools),
         view,
         shown,
         cues=bullets(explored.cues),
@@ -373,27 +264,22 @@ def read_move(reply: Reply, view: View, shown: ShownEvidence) -> Move:
 
     A reply that only calls tools says nothing of the evidence: it is not enough.
     """
-    called = tuple(
-        _call({**_arguments(use), "tool": use.name}, use.name, shown) for use in reply.uses[: 2 * MOST_CALLS]
-    )
+    uses = [{**read_object(use.arguments, "decide", ("of",)), "tool": use.name} for use in reply.uses]
+    called = [_call(entry, reply.text, shown) for entry in EXPLORE.fields["calls"].read(uses)]
     if called and not _states(reply.text):
-        told = [_arguments(use)["keep"] for use in reply.uses if "keep" in _arguments(use)]
+        told = [names(use["keep"]) for use in uses if "keep" in use]
         kept = tuple(one for keep in told for one in _kept(keep, shown)) if told else None
         return Move(CALLED, tuple(dict.fromkeys(called)), kept=kept)
-    fields = read(reply.text, "decide", _FIELDS, form=reply_form("explore"))
-    verdict = replace(verdict_in(fields, "decide", reply.text, view, shown), mapped=False)
-    listed = fields.get("calls")
-    entries = listed if isinstance(listed, list) else []
-    calls = (*called, *(_call(entry, reply.text, shown) for entry in entries[: 2 * MOST_CALLS]))
-    answer = json_reply.stated(fields.get("answer"), MOST_ANSWER)
-    kept = _kept(fields["keep"], shown) if "keep" in fields else None
-    return Move(verdict, tuple(dict.fromkeys(calls)), answer, shown.ids(fields.get("supports")), kept)
+    fields = EXPLORE.read(reply.text)
+    verdict = replace(_verdict(fields, view, shown), mapped=False)
+    calls = (*called, *(_call(entry, reply.text, shown) for entry in fields["calls"]))
+    kept = None if fields["keep"] is None else _kept(fields["keep"], shown)
+    return Move(verdict, tuple(dict.fromkeys(calls)), fields["answer"], shown.ids(fields["supports"]), kept)
 
 
-def _kept(value: Any, shown: ShownEvidence) -> tuple[str, ...]:
-    """Return the ids of the turns that a list names by their labels, and whatever else it names, cues and tags."""
-    named_keys = (json_reply.text(one, MOST_KEY) for one in json_reply.items(value))
-    turns = ((shown.turn(key), key) for key in named_keys)
+def _kept(keys: Iterable[str], shown: ShownEvidence) -> tuple[str, ...]:
+    """Return the ids of the turns that are named by their labels, and whatever else is named, cues and tags."""
+    turns = ((shown.turn(key), key) for key in keys)
     return tuple(dict.fromkeys(key if turn is None else turn.id for turn, key in turns))
 
 
@@ -426,26 +312,17 @@ def _schema(*, parted: bool) -> Mapping[str, Any]:
 def _states(text: str) -> bool:
     """Whether a text beside calls is a reply too, and not just what the model thinks."""
     try:
-        return "tier" in read(text, "decide", _FIELDS, form=reply_form("explore"))
+        return "tier" in read_object(text, "decide", EXPLORE.by)
     except ReplyError:
         return False
 
 
-def _arguments(use: ToolUse) -> dict[str, Any]:
-    """Return the arguments of a call. Raise ReplyError where they are no object."""
-    return read(use.arguments, "decide", ("of",))
-
-
-def _call(entry: Any, text: str, shown: ShownEvidence) -> ToolCall:
-    fields = entry if isinstance(entry, dict) else {}
-    wanted = json_reply.choice(fields.get("tool"), TOOLS)
-    tool = next((known for known in TOOLS if known == wanted), None)
-    if tool is None:
+def _call(entry: Mapping[str, Any], text: str, shown: ShownEvidence) -> ToolCall:
+    if entry["tool"] is None:
         raise ReplyError("decide", f"a call names none of the tools {TOOLS!r}", text)
-    of, part = (json_reply.text(fields.get(name), MOST_KEY) for name in ("of", "part"))
-    page = json_reply.text(fields.get("page"), 6)
-    turn = shown.turn(of) if tool in _TURNS else None
-    return ToolCall(tool, of if turn is None else turn.id, part, max(1, int(page)) if page.isdecimal() else 1)
+    of = entry["of"]
+    turn = shown.turn(of) if entry["tool"] in _TURNS else None
+    return ToolCall(entry["tool"], of if turn is None else turn.id, entry["part"], entry["page"])
 
 
 def _exchange(view: View, results: Iterable[Result], shown: ShownEvidence) -> Iterator[Message]:
@@ -473,7 +350,7 @@ def _returned(result: Result, labels: Mapping[str, str]) -> str:
     given = ", ".join(named(labels.get(one, one)) for one in (call.of, call.part) if one)
     head = f"{call.tool}({given}), page {call.page}"
     if result.refused:
-        return f'{head}: refused, "{escape_attribute(result.refused, MOST_KEY)}"'
+        return f'{head}: refused, "{escape_attribute(result.refused, KEY)}"'
     rows = (f"{named(labels.get(row.key, row.key))} {_rest(row.text, row.count)}" for row in result.rows[:MOST_ROWS])
     left = f", {result.pruned} not kept" if result.pruned else ""
     return f"{head}: {len(result.rows)} of {result.total}{left}: {'; '.join(rows)}"

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
 
 from ..judging.shown_passages import WEIGHED, Passages, excerpt
+from ..text.memory_fence import QUOTED
 from ..text.sentences import Range
 from ..text.terms import Sources
 from ..types.stored import ALSO_KNOWN_AS, BY_RULE, statements
 from ..types.values import Fact, Turn
 
+MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins with it
+MAX_QUOTE = 1_000  # characters
+_AROUND_QUOTE = " \t\r\n\"'.,;:!?\u2026\u201c\u201d\u2018\u2019"
 MEANT, MOST_MEANT = 2, 120  # facts that are shown beside a turn for what they name, and characters of one
 
 # Controls, what Unicode lets a renderer ignore (zero-width, bidirectional, variation and tag characters, fillers),
@@ -68,6 +73,60 @@ def escape(text: str) -> str:
 def escape_attribute(text: str, limit: int = 80) -> str:
     """Return untrusted text for use between quotes: one line, no quotes or brackets, at most `limit` characters."""
     return _QUOTES.sub(" ", escape(text)).strip()[:limit]
+
+
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """Return the character range of a quote in a text, ignoring white space, case, punctuation and what is invisible.
+
+    Of the text: a model reads, and so quotes, only what is visible of it.
+    """
+    if len(quote) > MAX_QUOTE:
+        return None
+    shown = visible(text)
+    found = _find(quote, shown)
+    if found is None or shown == text:
+        return found
+    places = _places(shown, text)
+    return places[found[0]], places[found[1] - 1] + 1
+
+
+def _places(shown: str, text: str) -> list[int]:
+    """Return where each character stands in the text that some were left out of."""
+    places: list[int] = []
+    for place, character in enumerate(text):
+        if len(places) < len(shown) and shown[len(places)] == character:
+            places.append(place)
+    return places
+
+
+def _find(quote: str, text: str) -> tuple[int, int] | None:
+    for candidate in (quote.split(), quote.strip(_AROUND_QUOTE).split()):
+        if candidate:
+            pattern = r"\s+".join(re.escape(word) for word in candidate)
+            match = re.search(pattern, text) or re.search(pattern, text, re.IGNORECASE)
+            if match:
+                return match.span()
+    return None
+
+
+def marked(text: str) -> str:
+    """Return untrusted text with the mark before each of its lines, whatever ends them."""
+    return "\n".join(f"{MARK}{line}" for line in escape(text).splitlines() or [""])
+
+
+def named(name: str) -> str:
+    """Return a name between quotes."""
+    return f'"{escape_attribute(name)}"'
+
+
+def bullets(texts: Iterable[str]) -> str:
+    """Return untrusted texts as a bulleted list, each between quotes."""
+    return "\n".join(f'- "{escape_attribute(text, 300)}"' for text in texts) or "- none"
+
+
+def format_time(time: datetime | None) -> str:
+    """Return a time with its weekday, which the model needs to resolve relative dates."""
+    return f"{time:%a} {time.day} {time:%B} {time.year} {time:%H:%M}" if time else "unknown"
 
 
 def caption_line(caption: str | None) -> str:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from evimem.errors import ReplyError
 from evimem.llm.extract_facts import read_extraction
 from evimem.llm.llm_judge import read_chain
-from evimem.llm.read_verdict import MOST_DRAFT, MOST_REQUIREMENTS, read_decision, read_draft, read_verdict
+from evimem.llm.prompts import LONG
+from evimem.llm.read_verdict import MOST_REQUIREMENTS, read_decision, read_draft, read_verdict
 from evimem.llm.shown_words import visible
 from evimem.types.values import Tier, Turn
 from tests.llm.mutants import mutants
@@ -77,7 +78,7 @@ def judged(text):
 def decided(text):
     decision = read_decision(text, VIEW, PAGE)
     assert decision.action in {"retrieve", "reflect", "answer"}
-    assert len(decision.draft) <= MOST_DRAFT
+    assert len(decision.draft) <= LONG
     assert len(decision.verdict.extended) <= MOST_REQUIREMENTS
     assert len({need.id for need in decision.verdict.extended}) == len(decision.verdict.extended)
 

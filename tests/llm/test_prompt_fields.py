@@ -1,7 +1,7 @@
 import pytest
 
-from evimem.llm import json_reply
-from evimem.llm.json_reply import visible
+from evimem.llm import prompts
+from evimem.llm.shown_words import visible
 
 
 @pytest.mark.parametrize(
@@ -9,19 +9,19 @@ from evimem.llm.json_reply import visible
     [(0.95, 0.95), ("0.95 (high)", 0.95), ("95%", 0.95), (95, 0.95), (1, 1.0), (0, 0.0), ("about 0.5", 0.5)],
 )
 def test_a_confidence_is_read_in_the_forms_that_models_use(said, number):
-    assert json_reply.confidence(said) == pytest.approx(number)
+    assert prompts.confidence(said) == pytest.approx(number)
 
 
 @pytest.mark.parametrize(
     ("said", "value"), [(True, True), ("Yes, it does", True), ("**no**", False), ("maybe", None), (1, None)]
 )
 def test_a_flag_is_yes_no_or_neither(said, value):
-    assert json_reply.flag(said) is value
+    assert prompts.flag(said) is value
 
 
 def test_a_choice_ignores_case_and_decoration_and_nothing_else():
-    assert json_reply.choice("**MULTI-HOP**.", {"multi_hop"}) == "multi_hop"
-    assert json_reply.choice("not exact", {"exact"}) is None
+    assert prompts.CHAIN.read('{"type": "**MULTI-HOP**."}')["type"] == "multi_hop"
+    assert prompts.CHAIN.read('{"type": "not direct"}')["type"] is None
 
 
 HIDDEN = {
@@ -59,9 +59,9 @@ def test_what_a_script_or_an_emoji_needs_stays(said):
 
 @pytest.mark.parametrize("said", ["none.", "None", "N/A", "**none**", "", " - ", None, "nothing", [], 10**400, True])
 def test_words_that_mean_nothing_state_nothing(said):
-    assert json_reply.stated(said) == ""
+    assert prompts.stated(said) == ""
 
 
 def test_a_list_may_be_written_as_text():
-    assert json_reply.items("[e1, e2]; 'e3'") == ["e1", "e2", "e3"]
-    assert json_reply.items("none") == json_reply.items(None) == json_reply.items(7) == []
+    assert prompts.names("[e1, e2]; 'e3'") == ("e1", "e2", "e3")
+    assert prompts.names("none") == prompts.names(None) == prompts.names(7) == ()

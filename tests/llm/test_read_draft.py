@@ -3,8 +3,9 @@ import json
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.llm.prompts import find_quote, reply_form
+from evimem.llm.prompts import load
 from evimem.llm.read_verdict import read_draft
+from evimem.llm.shown_words import find_quote
 from evimem.types.answer import Citation
 from tests.llm.views import page, turn
 
@@ -64,7 +65,7 @@ def test_what_is_not_answerable_is_no_answer_and_what_was_said_is_the_reason():
 
 
 def test_the_form_of_the_prompt_is_no_reply():
-    form = json.dumps(dict(reply_form("answer")))
+    form = load("answer").template.splitlines()[-1]
     with pytest.raises(ReplyError):
         read_draft(form, PAGE)
     assert read_draft(f'{form}\n{{"answer": "in March", "citations": ["e1"]}}', PAGE).text == "in March"
@@ -72,7 +73,7 @@ def test_the_form_of_the_prompt_is_no_reply():
 
 @pytest.mark.parametrize("answer", [None, True, [], {}])
 def test_an_answer_that_is_no_text_is_a_typed_error(answer):
-    with pytest.raises(ReplyError, match="its answer is a"):
+    with pytest.raises(ReplyError, match="its answer is no text"):
         drafted(answer=answer)
 
 

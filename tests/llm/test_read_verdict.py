@@ -76,7 +76,7 @@ def test_what_means_nothing_is_no_gap(gaps):
     [
         {**GOOD, "tier": "certainly"}, {**GOOD, "tier": None}, {**GOOD, "confidence": None},
         {**GOOD, "confidence": -1}, {**GOOD, "confidence": "high"}, {"tier": "exact"},
-        "EXACT: perhaps\nCONFIDENCE: 0.5",
+        "EXACT: yes\nCONFIDENCE: 0.5",
     ],
 )  # fmt: skip
 def test_a_verdict_without_a_tier_or_a_confidence_is_not_guessed(reply):

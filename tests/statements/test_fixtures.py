@@ -55,21 +55,21 @@ def test_f3_a_failure_at_the_last_check_is_an_error_with_a_partial_result(chat: 
     assert [event.outcome for event in events(rest.trace, "call")] == ["ok", "ok", "ModelTimeout"]
 
 
-def test_f4_a_decorated_reply_is_read(chat: Chat) -> None:
+def test_f4_a_reply_in_labelled_lines_is_repaired_once(chat: Chat) -> None:
     said = "**EXACT**: yes\n**INFERRABLE**: no\n**CONFIDENCE**: 0.95\n**MISSING**: none"
-    answer = chat.ask(WHEN, said, draft(), without={"tracker"})
-    assert (answer.text, answer.tier, answer.usage.repairs) == ("8 March 2024", Tier.EXACT, 0)
+    answer = chat.ask(WHEN, said, verdict("exact", 0.95), draft(), without={"tracker"})
+    assert (answer.text, answer.tier, answer.usage.repairs) == ("8 March 2024", Tier.EXACT, 1)
     assert events(answer.trace, "judgement")[0].confidence == 0.95
 
 
 def test_f5_remarks_behind_a_value_are_no_part_of_it(chat: Chat) -> None:
-    said = "EXACT_MATCH: yes\nCONFIDENCE: 0.95 (high)\nMISSING: none."
+    said = json.dumps({"tier": "**EXACT**.", "confidence": "0.95 (high)", "gaps": "none."})
     answer = chat.ask(WHEN, said, draft(), without={"tracker"})
     assert (events(answer.trace, "judgement")[0].confidence, answer.gaps) == (0.95, ())
 
 
 def test_f6_what_is_missing_keeps_its_case(chat: Chat) -> None:
-    said = "EXACT: no\nINFERRABLE: no\nPARTIAL: yes\nCONFIDENCE: 0.4\nMISSING: When Mira met Bob Lee"
+    said = json.dumps({"tier": "partial", "confidence": 0.4, "gaps": "When Mira met Bob Lee"})
     answer = chat.ask(WHEN, said, draft(), iterations=1)
     assert [one.text for one in answer.gaps] == ["When Mira met Bob Lee"]
     assert "When Mira met Bob Lee" in chat.requests[-1].prompt
