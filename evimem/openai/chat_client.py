@@ -18,7 +18,7 @@ import orjson
 from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..types.trace import Complete, ModelRole, Reply
 from . import wire_format
-from .endpoint import HEADERS, MAX_BODY, MOST_JSON, Server, body_of, lines_of
+from .endpoint import HEADERS, MAX_BODY, MOST_JSON, Connection, Server, body_of, lines_of
 from .wire_format import LENGTHS, ErrorResponse, check_settings, error_from, parse_json, rejected_option
 
 BatchOutcomes: TypeAlias = "dict[str, Reply | ModelError]"
@@ -246,27 +246,28 @@ class OpenAI:
 
     def call(self, request: Callable[[Any], Awaitable[T]]) -> T:
         """Return the result of a request made with the openai client, without retries. Raise ModelError."""
-        future = self._server.submit(lambda client: self._server.typed(request(client)), retry=False)
+        future = self._server.submit(lambda connection: self._server.call(connection, request, retries=0))
         try:
-            return future.result()
+            return future.result()[0]
         finally:
             future.cancel()
 
     def _submit(self, request: Complete, on_piece: OnPiece | None) -> Future[Reply]:
         pieces = _Pieces(on_piece) if on_piece else None
+        return self._server.submit(lambda connection: self._replied(connection, request, pieces))
+
+    async def _replied(self, connection: Connection, request: Complete, pieces: _Pieces | None) -> Reply:
         started = monotonic()
-
-        def finish(reply: Reply, retries: int) -> Reply:
-            return replace(reply, retries=reply.retries + retries, seconds=monotonic() - started)
-
-        def failed(error: ModelError) -> None:
+        try:
+            reply, retries = await self._server.call(
+                connection, lambda client: self._attempt(client, request, pieces), seconds=request.seconds
+            )
+        except ModelError as error:
             found = error.received or Reply("")
             cost = error.received and wire_format.cost(found, self.prices, self.model_for(request.role))
             error.received = replace(found, seconds=monotonic() - started, cost=cost)
-
-        return self._server.submit(
-            lambda client: self._attempt(client, request, pieces), finish, failed, seconds=request.seconds
-        )
+            raise
+        return replace(reply, retries=reply.retries + retries, seconds=monotonic() - started)
 
     async def _attempt(self, client: Any, request: Complete, pieces: _Pieces | None) -> Reply:
         """Send a request, again without each option that the server rejects; remember which ones it rejects."""
@@ -374,7 +375,7 @@ class _Pieces:
 
 
 async def _streamed(response: Any, request: Complete, pieces: _Pieces) -> Reply:
-    completion = wire_format.StreamedCompletion()
+    completion = wire_format.Completion()
     try:
         async for line in lines_of(response):
             if piece := completion.add_line(line):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import EmbedderError, ModelError, ModelUnavailable
 from ..types.vectors import Vectors
-from .endpoint import HEADERS, Server, body_of
+from .endpoint import HEADERS, Connection, Server, body_of
 from .wire_format import check_settings, host, parse_json
 
 _TEXT_STATUSES = {400, 413, 422}  # statuses that concern the texts, not the key, the server or the rate
@@ -88,16 +89,11 @@ class OpenAIEmbedder:
         Blank texts are not sent. Raise EmbedderError, with `retryable`, `retry_after` (seconds) and `of_texts`
         (whether the texts themselves were rejected), when a request fails or exceeds the deadline.
         """
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for rows, batch in self._batches(texts):
-            future = self._submit(batch)
-            try:
-                vectors[rows] = future.result()
-            except ModelError as error:
-                raise _embedder_error(error) from None
-            finally:
-                future.cancel()
-        return vectors
+        future = self._submit(texts)
+        try:
+            return future.result()
+        finally:
+            future.cancel()  # an interrupt must not leave a request running
 
     def as_async(self) -> AsyncOpenAIEmbedder:
         """Return the same embedder for event loops; it shares this one's connections and limits."""
@@ -107,14 +103,20 @@ class OpenAIEmbedder:
         """Close the connections and end their thread; calls in progress fail, a later call opens new ones."""
         self._server.close()
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
+    def _submit(self, texts: Sequence[str]) -> Future[Vectors]:
+        return self._server.submit(lambda connection: self._embedded(connection, texts))
+
+    async def _embedded(self, connection: Connection, texts: Sequence[str]) -> Vectors:
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         filled = [row for row, text in enumerate(texts) if text.strip()]  # servers reject blank texts
         for start in range(0, len(filled), self.batch):
             rows = filled[start : start + self.batch]
-            yield rows, [_encodable(texts[row][: self.max_characters]) for row in rows]
-
-    def _submit(self, batch: list[str]) -> Future[Vectors]:
-        return self._server.submit(lambda client: self._server.typed(self._request(client, batch)))
+            batch = [_encodable(texts[row][: self.max_characters]) for row in rows]
+            try:
+                vectors[rows], _ = await self._server.call(connection, partial(self._request, batch=batch))
+            except ModelError as error:
+                raise _embedder_error(error) from None
+        return vectors
 
     async def _request(self, client: Any, batch: list[str]) -> Vectors:
         call = client.embeddings.with_streaming_response.create(
@@ -147,14 +149,7 @@ class AsyncOpenAIEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Return the texts' unit vectors, as `OpenAIEmbedder.embed` does. Raise EmbedderError."""
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for rows, batch in self._embedder._batches(texts):
-            try:
-                unit: Vectors = await asyncio.wrap_future(self._embedder._submit(batch))
-                vectors[rows] = unit
-            except ModelError as error:
-                raise _embedder_error(error) from None
-        return vectors
+        return await asyncio.wrap_future(self._embedder._submit(texts))
 
     def close(self) -> None:
         """Close the connections, which are shared with the `OpenAIEmbedder`."""

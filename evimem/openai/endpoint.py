@@ -62,26 +62,12 @@ class Server:
         self._connections = {os.getpid(): self._connect()}  # by process: see submit
         weakref.finalize(self, _abandon, self._connections).atexit = False
 
-    def submit(
-        self,
-        call: Callable[[Any], Awaitable[T]],
-        finish: Callable[[T, int], T] = lambda result, _: result,
-        failed: Callable[[ModelError], None] = lambda _: None,
-        *,
-        retry: bool = True,
-        seconds: float | None = None,
-    ) -> Future[T]:
-        """Start a call with the client; the future's result is `finish(result, number of retries)`.
-
-        What it fails with instead is told to `failed` before it is raised. It ends at the deadline, or after so many
-        `seconds` where those are fewer.
-        """
+    def submit(self, work: Callable[[Connection], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Start work on the loop of a connection."""
         connection = self._connections.get(os.getpid())
         if connection is None:  # after a fork: neither the parent's thread nor its sockets may be used
             connection = self._connections.setdefault(os.getpid(), self._connect())
-        deadline = self._deadline if seconds is None else max(0.0, min(self._deadline, seconds))
-        attempts = self._max_retries if retry else 0
-        return connection.submit(_told(self._with_deadline(connection, call, finish, attempts, deadline), failed))
+        return connection.submit(work(connection))
 
     def close(self) -> None:
         """Close the connections and end the thread; a later call opens new ones."""
@@ -89,8 +75,55 @@ class Server:
         if connection is not None:
             connection.close()
 
-    def _connect(self) -> _Connection:
-        return _Connection(_client(self._feature, self._base_url, self._api_key, self._deadline), self._concurrency)
+    def _connect(self) -> Connection:
+        return Connection(_client(self._feature, self._base_url, self._api_key, self._deadline), self._concurrency)
+
+    async def call(
+        self,
+        connection: Connection,
+        request: Callable[[Any], Awaitable[T]],
+        *,
+        retries: int | None = None,
+        seconds: float | None = None,
+    ) -> tuple[T, int]:
+        """Return the result of a request made with the client, and how often it was tried again.
+
+        It ends with ModelTimeout at the deadline, or after so many `seconds` where those are fewer, in whatever phase.
+        """
+        deadline = self._deadline if seconds is None else max(0.0, min(self._deadline, seconds))
+        attempts = self._max_retries if retries is None else retries
+        end = asyncio.get_running_loop().time() + deadline
+        task = asyncio.ensure_future(self._with_retries(connection, request, end, attempts))
+        task.add_done_callback(_mark_retrieved)
+        try:
+            await asyncio.wait({task}, timeout=deadline)
+            if not task.done():
+                raise ModelTimeout(
+                    f"{host(self._base_url)} did not answer within the deadline of {deadline:.3g} s; "
+                    "raise deadline=, or concurrency= when many calls wait for each other"
+                )
+            return task.result()
+        except asyncio.CancelledError:
+            raise ModelUnavailable("the call was cancelled, or its model was closed", retryable=True) from None
+        finally:
+            task.cancel()
+
+    async def _with_retries(
+        self, connection: Connection, request: Callable[[Any], Awaitable[T]], end: float, retries: int
+    ) -> tuple[T, int]:
+        """Try again for retryable errors, while the wait fits the deadline."""
+        async with connection.places:
+            attempt = 0
+            while True:
+                attempt += 1
+                try:
+                    return await self.typed(request(connection.client)), attempt - 1
+                except ModelError as error:
+                    wait = max(backoff(attempt, random.random()), getattr(error, "retry_after", None) or 0.0)
+                    left = end - asyncio.get_running_loop().time()
+                    if not error.retryable or attempt > retries or wait >= left:
+                        raise
+                await self._pause(wait)
 
     async def typed(self, call: Awaitable[T]) -> T:
         """Return a call's result. Raise ModelError in place of anything that the client or the connection raises."""
@@ -102,48 +135,6 @@ class Server:
             failure = self._translated(error)
         # Outside of `except`, so without a cause: the client's errors quote headers and bodies, and chains get logged.
         raise failure
-
-    async def _with_deadline(
-        self,
-        connection: _Connection,
-        call: Callable[[Any], Awaitable[T]],
-        finish: Callable[[T, int], T],
-        retries: int,
-        deadline: float,
-    ) -> T:
-        """Return a call's result. Raise ModelTimeout at the deadline, in whatever phase the call is."""
-        end = asyncio.get_running_loop().time() + deadline
-        task = asyncio.ensure_future(self._with_retries(connection, call, end, retries))
-        task.add_done_callback(_mark_retrieved)
-        try:
-            await asyncio.wait({task}, timeout=deadline)
-            if not task.done():
-                raise ModelTimeout(
-                    f"{host(self._base_url)} did not answer within the deadline of {deadline:.3g} s; "
-                    "raise deadline=, or concurrency= when many calls wait for each other"
-                )
-            return finish(*task.result())
-        except asyncio.CancelledError:
-            raise ModelUnavailable("the call was cancelled, or its model was closed", retryable=True) from None
-        finally:
-            task.cancel()
-
-    async def _with_retries(
-        self, connection: _Connection, call: Callable[[Any], Awaitable[T]], end: float, retries: int
-    ) -> tuple[T, int]:
-        """Return a call's result and the number of retries: for retryable errors, while the wait fits the deadline."""
-        async with connection.places:
-            attempt = 0
-            while True:
-                attempt += 1
-                try:
-                    return await call(connection.client), attempt - 1
-                except ModelError as error:
-                    wait = max(backoff(attempt, random.random()), getattr(error, "retry_after", None) or 0.0)
-                    left = end - asyncio.get_running_loop().time()
-                    if not error.retryable or attempt > retries or wait >= left:
-                        raise
-                await self._pause(wait)
 
     def _translated(self, error: BaseException) -> ModelError:
         chain = list(_chain(error))
@@ -158,7 +149,7 @@ class Server:
         )
 
 
-class _Connection:
+class Connection:
     """A thread with an event loop, the client that uses it, and a semaphore for concurrent calls."""
 
     def __init__(self, client: Any, concurrency: int) -> None:
@@ -169,6 +160,7 @@ class _Connection:
         self._thread: threading.Thread | None = None
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start work on the loop, which starts with the first."""
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -209,7 +201,7 @@ class _DropOurCalls(logging.Filter):
 
 
 _DROP_OURS = _DropOurCalls()
-_OPEN: weakref.WeakSet[_Connection] = weakref.WeakSet()  # those with a thread, to be closed at exit
+_OPEN: weakref.WeakSet[Connection] = weakref.WeakSet()  # those with a thread, to be closed at exit
 
 
 async def body_of(response: Any, limit: int = MAX_BODY) -> bytes:
@@ -303,7 +295,7 @@ def _client(feature: str, base_url: str | None, api_key: str | None, deadline: f
     raise ModelUnavailable("no API key: pass api_key=, or set OPENAI_API_KEY in the environment", retryable=False)
 
 
-def _abandon(connections: dict[int, _Connection]) -> None:
+def _abandon(connections: dict[int, Connection]) -> None:
     """End the thread of a garbage-collected server, without waiting."""
     connection = connections.pop(os.getpid(), None)  # a forked child must not touch its parent's
     if connection is not None:
@@ -341,15 +333,6 @@ def _silence_http_logs() -> None:
     for name in list(logging.root.manager.loggerDict):
         if name.split(".")[0] in {"openai", "httpx", "httpx2", "httpcore", "httpcore2"}:
             logging.getLogger(name).addFilter(_DROP_OURS)
-
-
-async def _told(work: Coroutine[Any, Any, T], failed: Callable[[ModelError], None]) -> T:
-    """Await work; tell of its failure before it is raised."""
-    try:
-        return await work
-    except ModelError as error:
-        failed(error)
-        raise
 
 
 async def _retrieved(work: Coroutine[Any, Any, T]) -> T:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import ipaddress
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
+from functools import partial
 from math import exp
 from typing import Any
 from urllib.parse import urlsplit
@@ -62,14 +63,11 @@ _SECRETS = re.compile(
     rf"|\b(?:api[-_ ]?key|token|secret|password|authorization)[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic)\s+)?{_VALUE}"
     r"|\b(?=\w*\d)(?=\w*[a-z])\w{24,}\b)"
 )
-_TEXTS = ("model", "judge_model", "answer_model", "extract_model", "api_key")
-_COUNTS = {"dimension": 0, "max_retries": 0, "concurrency": 1, "batch": 1, "max_characters": 1}
-_MOST = 2**31 - 1
-_TEMPERATURES = ("temperature", "judge_temperature", "answer_temperature", "extract_temperature")
 _LONGEST = 86_400.0  # seconds of a deadline
 
 ANY_JSON = {"type": "json_object"}
 _SAID = {None, "text", "output_text"}  # types of parts that are the reply; others think, summarize, refer
+_CUT = {"content_filter": "the provider's content filter cut it", "length": "it was cut at the model's length limit"}
 MOST_NAME = 100  # characters of a model's or a tool's name, or of an id
 
 
@@ -180,30 +178,9 @@ def _codes(error: Any) -> list[str]:
 def check_settings(settings: Any, names: tuple[str, ...]) -> None:
     """Raise InvalidQuery for the first of these fields that has another type or range than its class documents."""
     for name in names:
-        value = getattr(settings, name)
-        if (wanted := _expected(name, value)) is not None:
+        value, (is_fine, wanted) = getattr(settings, name), _SETTINGS[name]
+        if not is_fine(value):
             raise InvalidQuery(f"{name} is of type {type(value).__name__} or out of range; expected {wanted}")
-
-
-def _expected(name: str, value: Any) -> str | None:
-    """Return what was expected in place of a value, or None for a good one."""
-    if name in _TEXTS:
-        fine, wanted = (isinstance(value, str) and value != "") or (value is None and name != "model"), "a text"
-    elif name == "base_url":
-        fine, wanted = value is None or _is_url(value), "a URL such as 'http://localhost:11434/v1', or None"
-    elif name in _COUNTS:
-        fine = isinstance(value, int) and _COUNTS[name] <= value <= _MOST
-        wanted = f"a whole number from {_COUNTS[name]} on"
-    elif name == "deadline":
-        fine, wanted = _is_number(value) and 0 < value <= _LONGEST, f"seconds above 0, at most {_LONGEST:g}"
-    elif name in _TEMPERATURES:
-        fine, wanted = value is None or (_is_number(value) and value >= 0), "a number from 0 on, or None"
-    elif name == "prices":
-        fine = isinstance(value, Mapping) and all(_is_price(price) for price in value.values())
-        wanted = "two numbers by model name: dollars per million input and output tokens"
-    else:
-        fine, wanted = isinstance(value, Mapping), "a mapping of names to JSON values"
-    return None if fine else wanted
 
 
 def _is_number(value: object) -> bool:
@@ -222,6 +199,39 @@ def _is_url(value: object) -> bool:
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and least <= value < 2**31
+
+
+def _are_prices(value: object) -> bool:
+    return isinstance(value, Mapping) and all(_is_price(price) for price in value.values())
+
+
+_ROLES = ("judge", "answer", "extract")
+_SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "model": (_is_text, "a text"),
+    **dict.fromkeys(
+        (*(f"{role}_model" for role in _ROLES), "api_key"), (lambda value: value is None or _is_text(value), "a text")
+    ),
+    **dict.fromkeys(
+        ("temperature", *(f"{role}_temperature" for role in _ROLES)),
+        (lambda value: value is None or (_is_number(value) and value >= 0), "a number from 0 on, or None"),
+    ),
+    "base_url": (lambda value: value is None or _is_url(value), "a URL such as 'http://localhost:11434/v1', or None"),
+    "deadline": (lambda value: _is_number(value) and 0 < value <= _LONGEST, f"seconds above 0, at most {_LONGEST:g}"),
+    **dict.fromkeys(("dimension", "max_retries"), (partial(_is_whole, least=0), "a whole number from 0 on")),
+    **dict.fromkeys(
+        ("concurrency", "batch", "max_characters"), (partial(_is_whole, least=1), "a whole number from 1 on")
+    ),
+    "prices": (_are_prices, "two numbers by model name: dollars per million input and output tokens"),
+    "extra": (lambda value: isinstance(value, Mapping), "a mapping of names to JSON values"),
+}
 
 
 def messages(request: Complete, *, tools: bool = False) -> list[dict[str, Any]]:
@@ -301,18 +311,11 @@ def read_reply(body: bytes, request: Complete) -> Reply:
         raise ModelUnavailable(
             f"the server answered 200 with {_kind(body)} instead of a completion; check base_url", retryable=True
         )
-    if payload.get("error"):
-        raise error_from(ErrorResponse(status_in(payload["error"]), {}, body))
-    choice = _first(payload.get("choices"))
-    if choice is None:
+    completion = Completion(ended=True)
+    completion.add(payload, body)
+    if _first(payload.get("choices")) is None:
         raise ModelUnavailable("the completion has no choices", retryable=True, detail=redact(body))
-    message = choice.get("message")
-    message = message if isinstance(message, dict) else {}
-    called = _Called()
-    called.add(message.get("tool_calls"))
-    reply = called.reply(_content(message.get("content")), _name(payload), payload.get("usage"), request)
-    reply = replace(reply, likely=_likely(choice.get("logprobs")))
-    return complete_reply(reply, request, finish=choice.get("finish_reason"), refusal=message.get("refusal"))
+    return completion.reply(request)
 
 
 def _likely(found: Any) -> dict[str, float]:
@@ -327,69 +330,21 @@ def _is_likely(token: Any, logprob: Any) -> bool:
     return isinstance(token, str) and isinstance(logprob, (int, float)) and logprob <= 0
 
 
-def complete_reply(reply: Reply, request: Complete, *, finish: Any, refusal: Any) -> Reply:
-    """Return a reply that is complete. Raise ReplyError for a refused, filtered, truncated or empty one.
-
-    `finish` is the choice's finish_reason, `refusal` the message's refusal text, where the server sends them.
-    """
-    why = None
-    if refusal:
-        why = "the model refused"
-    elif finish == "content_filter":
-        why = "the provider's content filter cut it"
-    elif finish == "length":
-        why = "it was cut at the model's length limit"
-    elif not reply.text.strip() and not reply.uses:
-        why = "it is empty"
-    if why:
-        cut = finish == "length" and not refusal
-        raise ReplyError(request.role, why, reply.text or _content(refusal), reply, cut=cut)
-    return reply
-
-
 @dataclass(slots=True)
-class _Called:
-    """The tools that a message calls, whole or in pieces as they arrive, by their places."""
-
-    uses: dict[int, ToolUse] = field(default_factory=dict)
-
-    def add(self, calls: Any) -> None:
-        """Add the calls of a message or of a piece of one; what is none is passed over."""
-        for place, call in enumerate(calls if isinstance(calls, list) else []):
-            function = call.get("function") if isinstance(call, dict) else None
-            if isinstance(function, dict):
-                at = call.get("index")
-                self._add(at if isinstance(at, int) else place, call, function)
-
-    def _add(self, at: int, call: Mapping[str, Any], function: Mapping[str, Any]) -> None:
-        known = self.uses.get(at, ToolUse("", "", ""))
-        given = function.get("arguments")
-        arguments = orjson.dumps(given).decode() if isinstance(given, dict) else _content(given)
-        name, of = _content(function.get("name"))[:MOST_NAME], _content(call.get("id"))[:MOST_NAME]
-        self.uses[at] = ToolUse(known.id or of, known.name or name, known.arguments + arguments)
-
-    def reply(self, text: str, model: str, usage: Any, request: Complete) -> Reply:
-        """Return the reply. Some servers give a structured reply as the arguments of a tool that nobody offered."""
-        uses = tuple(self.uses.values())
-        if request.tools:
-            return Reply(text, model, *tokens(usage), uses=uses)
-        return Reply(text or "\n".join(use.arguments for use in uses), model, *tokens(usage))
-
-
-@dataclass(slots=True)
-class StreamedCompletion:
-    """A completion assembled from server-sent events as they arrive."""
+class Completion:
+    """A completion, whole or assembled from server-sent events as they arrive."""
 
     text: str = ""
-    called: _Called = field(default_factory=_Called)
+    uses: dict[int, ToolUse] = field(default_factory=dict)  # tools that it calls, by their places
     model: str = ""
     refusal: str = ""
     finish: Any = None
     usage: Any = None
+    likely: Mapping[str, float] = field(default_factory=dict)
     ended: bool = False
 
     def add_line(self, line: str) -> str:
-        """Add one line of the stream; return the text in it, often none."""
+        """Add one line of a stream; return the text in it, often none."""
         if not line.startswith("data:"):
             return ""  # comments, event names and blank lines carry no text
         data = line[5:].strip()
@@ -399,33 +354,59 @@ class StreamedCompletion:
         chunk = parse_json(data.encode())
         if not isinstance(chunk, dict):
             raise ModelUnavailable("the stream holds something that is no completion chunk", retryable=True)
-        if chunk.get("error"):
-            raise error_from(ErrorResponse(status_in(chunk["error"]), {}, data.encode()))
-        return self._chunk(chunk)
+        return self.add(chunk, data.encode())
 
-    def _chunk(self, chunk: dict[str, Any]) -> str:
-        self.model = self.model or _name(chunk)
-        self.usage = chunk.get("usage") or self.usage
-        choice = _first(chunk.get("choices")) or {}
-        delta = choice.get("delta")
-        delta = delta if isinstance(delta, dict) else {}
+    def add(self, payload: Mapping[str, Any], body: bytes) -> str:
+        """Add a whole completion or a chunk of one, which `body` was; return the text in it."""
+        if payload.get("error"):
+            raise error_from(ErrorResponse(status_in(payload["error"]), {}, body))
+        name = payload.get("model")
+        self.model = self.model or (name[:MOST_NAME] if isinstance(name, str) else "")
+        self.usage = payload.get("usage") or self.usage
+        choice = _first(payload.get("choices")) or {}
+        message: Mapping[str, Any] = next(
+            (choice[part] for part in ("message", "delta") if isinstance(choice.get(part), dict)), {}
+        )
+        self.likely = _likely(choice.get("logprobs")) or self.likely
         self.finish = choice.get("finish_reason") or self.finish
-        self.refusal += _content(delta.get("refusal"))
-        piece = _content(delta.get("content"))
+        self.refusal += _content(message.get("refusal"))
+        piece = _content(message.get("content"))
         self.text += piece
-        self.called.add(delta.get("tool_calls"))
+        calls = message.get("tool_calls")
+        for place, call in enumerate(calls if isinstance(calls, list) else []):
+            function = call.get("function") if isinstance(call, dict) else None
+            if isinstance(function, dict):  # what is none is passed over
+                at = call.get("index")
+                self._add_call(at if isinstance(at, int) else place, call, function)
         return piece
 
+    def _add_call(self, at: int, call: Mapping[str, Any], function: Mapping[str, Any]) -> None:
+        known = self.uses.get(at, ToolUse("", "", ""))
+        given = function.get("arguments")
+        arguments = orjson.dumps(given).decode() if isinstance(given, dict) else _content(given)
+        name, of = _content(function.get("name"))[:MOST_NAME], _content(call.get("id"))[:MOST_NAME]
+        self.uses[at] = ToolUse(known.id or of, known.name or name, known.arguments + arguments)
+
     def reply(self, request: Complete) -> Reply:
-        """Return the assembled reply. Raise ModelError where the stream stopped before its end."""
+        """Return the reply. Raise ModelUnavailable for half of a stream, ReplyError for what was refused, cut or empty.
+
+        Some servers give a structured reply as the arguments of a tool that nobody offered.
+        """
         if not self.ended and self.finish is None:
             raise ModelUnavailable("the stream stopped before its end", retryable=True)
-        return complete_reply(
-            self.called.reply(self.text, self.model, self.usage, request),
-            request,
-            finish=self.finish,
-            refusal=self.refusal,
-        )
+        uses = tuple(self.uses.values())
+        text = self.text if request.tools else self.text or "\n".join(use.arguments for use in uses)
+        called = uses if request.tools else ()
+        reply = Reply(text, self.model, *tokens(self.usage), uses=called, likely=self.likely)
+        why = _CUT.get(self.finish) if isinstance(self.finish, str) else None
+        if self.refusal:
+            why = "the model refused"
+        elif why is None and not text.strip() and not called:
+            why = "it is empty"
+        if why:
+            cut = self.finish == "length" and not self.refusal
+            raise ReplyError(request.role, why, text or self.refusal, reply, cut=cut)
+        return reply
 
 
 def cost(reply: Reply, prices: Mapping[str, tuple[float, float]], model: str) -> float | None:
@@ -462,11 +443,6 @@ def _content(value: Any) -> str:
 
 def _is_said(part: Mapping[str, Any]) -> bool:
     return part.get("type") in _SAID and not part.get("thought")
-
-
-def _name(payload: Mapping[str, Any]) -> str:
-    name = payload.get("model")
-    return name[:MOST_NAME] if isinstance(name, str) else ""
 
 
 def _count(value: Any) -> int:

@@ -6,7 +6,7 @@ import pytest
 
 from evimem.errors import ReplyError
 from evimem.openai import OpenAI
-from evimem.openai.wire_format import StreamedCompletion
+from evimem.openai.wire_format import Completion
 from evimem.types.trace import Complete, Message, ToolSpec, ToolUse
 from tests.model_server import Fault, ModelServer
 
@@ -76,7 +76,7 @@ def test_calls_arrive_in_pieces_in_a_stream():
         {"index": 1, "id": "b", "function": {"name": "look", "arguments": {"of": "z"}}},
         {"index": 0, "function": {"arguments": '"y"}'}},
     )
-    streamed = StreamedCompletion()
+    streamed = Completion()
     for piece in (*pieces, "odd", {"function": 7}):
         streamed.add_line("data: " + json.dumps({"choices": [{"delta": {"tool_calls": [piece]}}]}))
     streamed.add_line("data: [DONE]")

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from evimem.errors import ModelUnavailable
-from evimem.openai.wire_format import StreamedCompletion, host, is_loopback, read_reply
+from evimem.openai.wire_format import Completion, host, is_loopback, read_reply
 from evimem.types.trace import Complete
 
 ASKED = Complete("judge", "", "")
@@ -41,11 +41,11 @@ def test_only_this_machine_is_this_machine(url, here):
 @pytest.mark.parametrize("line", ["data: {", "data: [1]", "data: <html>", 'data: {"error": {"code": 500}}'])
 def test_a_line_that_is_no_chunk_is_a_typed_error(line):
     with pytest.raises(ModelUnavailable):
-        StreamedCompletion().add_line(line)
+        Completion().add_line(line)
 
 
 def test_a_stream_is_whole_when_it_says_that_it_ended_and_not_before():
-    streamed = StreamedCompletion()
+    streamed = Completion()
     streamed.add_line('data: {"choices": [{"delta": {"content": "hi"}}]}')
     with pytest.raises(ModelUnavailable, match="before its end"):
         streamed.reply(ASKED)
@@ -70,6 +70,6 @@ THOUGHT = "Lisbon"
 def test_parts_that_are_thoughts_are_no_reply(part):
     message = {"content": [part, SAID], "reasoning_content": THOUGHT, "reasoning": THOUGHT}
     assert read_reply(json.dumps({"choices": [{"message": message}]}).encode(), ASKED).text == "Porto"
-    streamed = StreamedCompletion()
+    streamed = Completion()
     delta = json.dumps({"choices": [{"delta": message, "finish_reason": "stop"}]})
     assert streamed.add_line(f"data: {delta}") == streamed.reply(ASKED).text == "Porto"
