@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import select
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
 
 import orjson
@@ -42,6 +44,7 @@ try:
 except ImportError as _error:
     raise MissingExtra("a memory on PostgreSQL", "postgres") from _error
 
+T = TypeVar("T")
 _OLDEST = 150_000  # the version of the server
 _KEY = "evimem_key"  # parameter of an address: the key by which tenants are signed, for a role that cannot read it
 _MOST_CONNECTIONS = 8  # of this process to one database: each is held for a transaction only, never for a model
@@ -54,6 +57,7 @@ _PATIENCE = {
     "tcp_user_timeout": 30_000,
 }
 _INSTALLING = 0x65766D6D  # advisory lock: one process at a time creates or migrates the tables
+_LONGEST_PAUSE = 0.05  # seconds before a transaction that was undone is tried again
 _ESCAPE = "\x1a"
 _ESCAPED = re.compile(r"[\x00\x1a\ud800-\udfff]")
 _SEQUENCE = re.compile(f"{_ESCAPE}(.{{4}})", re.DOTALL)
@@ -152,7 +156,7 @@ class PostgresServer:
         """Have a connection of one's own, and wait for it so long."""
         if not self._places.acquire(timeout=seconds):
             raise StoreBusy(
-                f"all {_MOST_CONNECTIONS} connections to {self.name!r} stayed in use for {seconds:g} s; nothing was "
+                f"all {_MOST_CONNECTIONS} connections to {self.name!r} stayed in use for {seconds:.2g} s; nothing was "
                 "written: repeat the call"
             )
         db: psycopg.Connection[Any] | None = None
@@ -368,7 +372,8 @@ class PostgresConnection(Tables):
         self.name = f"{self._server.name}#{tenant[:18]}"
         self._tenant = tenant
         self._busy_seconds = busy_seconds
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()  # held by the thread whose block is open
+        self._owner: int | None = None  # that thread
         self._typed = _Typed(self.name)
         self._db: psycopg.Connection[Any] | None = None  # that of the block that is open
         self._pipeline: psycopg.Pipeline | None = None
@@ -394,7 +399,7 @@ class PostgresConnection(Tables):
 
     def rows_of(self, *queries: Query) -> list[list[Any]]:
         """Return the rows of several queries, sent together; outside of a block, with its begin."""
-        with self._lock, self.decoding(), self._typed, self.reading() if self._db is None else nullcontext():
+        with self.decoding(), self._typed, nullcontext() if self._in_block else self.reading():
             sent = [self._ahead.get(_name(query)) or self._numbered(query) for query in queries]
             if any(number > self._answered for number, _ in sent):
                 self.round_trips += 1
@@ -403,7 +408,7 @@ class PostgresConnection(Tables):
 
     def ahead(self, *queries: Query) -> None:
         """Send queries that are likely to be asked later in the block with what it sends first."""
-        with self._lock, self._typed:
+        with self._typed:
             named = {_name(query): query for query in queries}
             self._ahead |= {name: self._numbered(query) for name, query in named.items() if name not in self._ahead}
 
@@ -413,7 +418,7 @@ class PostgresConnection(Tables):
 
     def execute(self, sql: str, args: Sequence[Value] = ()) -> None:
         """Run one statement."""
-        with self._lock, self.writing() if self._db is None else self._typed:
+        with self._typed if self._in_block else self.writing():
             # What was asked ahead of a table that now changes is asked again.
             changed = re.match(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)", sql)
             if changed or not sql.startswith(("SAVEPOINT", "ROLLBACK TO")):
@@ -423,7 +428,7 @@ class PostgresConnection(Tables):
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run one statement for each row of values."""
-        with self._lock, self.writing() if self._db is None else self._typed:
+        with self._typed if self._in_block else self.writing():
             for row in rows:
                 self.execute(sql, row)
 
@@ -490,16 +495,29 @@ class PostgresConnection(Tables):
     @contextmanager
     def part(self) -> Iterator[None]:
         """Undo this part of a block of `writing` where it raises; the rest of the block stands."""
-        with self._lock:
-            self.execute("SAVEPOINT part")
-            try:
-                yield
+        self.execute("SAVEPOINT part")
+        try:
+            yield
+            self._sync()
+        except BaseException:
+            with suppress(psycopg.Error, StoreError):  # it is the block's own error that counts
                 self._sync()
-            except BaseException:
-                with suppress(psycopg.Error, StoreError):  # it is the block's own error that counts
-                    self._sync()
-                self.execute("ROLLBACK TO SAVEPOINT part")
-                raise
+            self.execute("ROLLBACK TO SAVEPOINT part")
+            raise
+
+    def repeating(self, act: Callable[[], T]) -> T:
+        """Run what is one transaction; where the server has undone it for the sake of another's, try again for a time.
+
+        Servers that PostgreSQL speaks like do so as a matter of course; PostgreSQL itself hardly ever.
+        """
+        give_up_at = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                return act()
+            except _Undone:
+                if self._in_block or time.monotonic() > give_up_at:
+                    raise
+            time.sleep(random.uniform(0.0, _LONGEST_PAUSE))  # so that two that undo one another part
 
     def broken_references(self) -> list[tuple[str, str]]:
         """Return (table, table that it refers to) for each row that refers to a missing one."""
@@ -532,19 +550,25 @@ class PostgresConnection(Tables):
     def _transaction(self, begin: str, *, writes: bool) -> Iterator[None]:
         if not self._server.in_its_process:
             raise StoreClosed(f"{self.name!r} was opened before a fork; open it again in the child process")
-        with self._lock:
-            if self._db is not None:  # one state throughout: an inner block joins the outer one
-                yield
-                return
+        if self._in_block:  # one state throughout: an inner block joins the outer one
+            yield
+            return
+        give_up_at = time.monotonic() + self._busy_seconds  # whatever is waited for: threads, a connection, writers
+        if not self._lock.acquire(timeout=self._busy_seconds):
+            raise StoreBusy(
+                f"{self.name!r} stayed in use by other threads for {self._busy_seconds:g} s; nothing was written: "
+                "repeat the call"
+            )
+        try:
             if self._closed:
                 raise StoreClosed(f"{self.name!r} is closed; open it again")
             with ExitStack() as held:
-                db = held.enter_context(self._server.taken(self._busy_seconds))
-                self._db, self._count, self._answered = db, 0, 0
+                db = held.enter_context(self._server.taken(max(0.0, give_up_at - time.monotonic())))
+                self._db, self._count, self._answered, self._owner = db, 0, 0, threading.get_ident()
                 try:
                     with self._typed, ExitStack() as piped:
                         self._pipeline = piped.enter_context(db.pipeline())
-                        self._begin(begin, writes=writes)
+                        self._begin(begin, max(0.001, give_up_at - time.monotonic()), writes=writes)
                         yield
                         if writes:
                             self._commit()
@@ -560,12 +584,19 @@ class PostgresConnection(Tables):
                     self._rollback(db)
                     raise
                 finally:
-                    self._db = self._pipeline = None
+                    self._db = self._pipeline = self._owner = None
                     self._ahead = {}
+        finally:
+            self._lock.release()
 
-    def _begin(self, begin: str, *, writes: bool) -> None:
+    @property
+    def _in_block(self) -> bool:
+        """Whether this thread has a block open: of no other thread's it sees anything."""
+        return self._owner == threading.get_ident()
+
+    def _begin(self, begin: str, seconds: float, *, writes: bool) -> None:
         self._sent(begin)
-        settings = (PATH, self._tenant, self._proof, f"{int(self._busy_seconds * 1000)}ms")
+        settings = (PATH, self._tenant, self._proof, f"{int(seconds * 1000)}ms")
         self._sent(_BEGIN, settings)
         if writes:
             self._sent("SELECT hold_tenant()")  # whatever is sent after it sees what it has waited for
@@ -688,6 +719,10 @@ class _Typed:
             raise _typed(error, self._name) from error
 
 
+class _Undone(StoreBusy):
+    """A transaction that the server has undone for the sake of another's: a serialization failure, or a deadlock."""
+
+
 def _is_lost(error: psycopg.Error) -> bool:
     """Return whether an error means that the connection is no more."""
     state = error.sqlstate or ""
@@ -697,8 +732,9 @@ def _is_lost(error: psycopg.Error) -> bool:
 def _typed(error: psycopg.Error, name: str) -> StoreError:
     state = error.sqlstate or ""
     what = f"{type(error).__name__}{state and f', SQLSTATE {state}'}"  # the server's text may quote what is stored
-    if state in {"55P03", "40001", "40P01", "53300", "57014"}:
-        return StoreBusy(f"{name!r} stayed busy ({what}); nothing was written: repeat the call")
+    if state in {"40001", "40P01", "55P03", "53300", "57014"}:
+        kind = _Undone if state[:2] == "40" else StoreBusy
+        return kind(f"{name!r} stayed busy ({what}); nothing was written: repeat the call")
     if _is_lost(error):
         return StoreUnavailable(f"the connection to {name!r} was lost ({what}); nothing was written: repeat the call")
     if state in {"53100", "53200"}:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import UNREADABLE, StoreCorrupt
 from .dialect import Dialect, Query, Value
+
+T = TypeVar("T")
 
 
 class Tables(ABC):
@@ -70,6 +72,10 @@ class Tables(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close it; a second call does nothing."""
+
+    def repeating(self, act: Callable[[], T]) -> T:
+        """Run what is one transaction: again where a server has undone it for the sake of another's."""
+        return act()
 
     # What files need, and a server does by itself, or for who runs it.
 

@@ -6,8 +6,8 @@ import ctypes
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from typing import Any
+from functools import cache, partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..db.dialect import Query
 from ..db.safe_context import safe_context
@@ -23,6 +23,21 @@ from ..types.values import DateOrder
 from .ann import AnnIndexCache
 from .fact_graph import FactGraph, FactSketches
 from .layers import Layers
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def one_transaction(
+    verb: Callable[Concatenate[StoreHandle, P], T],
+) -> Callable[Concatenate[StoreHandle, P], T]:
+    """Have a verb that is one transaction repeated where a server has undone it; see `Tables.repeating`."""
+
+    @wraps(verb)
+    def repeated(handle: StoreHandle, /, *args: P.args, **options: P.kwargs) -> T:
+        return handle.db.repeating(partial(verb, handle, *args, **options))
+
+    return repeated
 
 
 class StoreHandle:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 
 from . import check, find_facts, reads, rebuild, writes
-from .handle import StoreHandle
+from .handle import StoreHandle, one_transaction
 
 
 class Keeper(StoreHandle, ABC):
@@ -49,21 +49,21 @@ class Keeper(StoreHandle, ABC):
     health = reads.health
     stats = reads.stats
 
-    write = writes.write
-    continue_session = writes.continue_session
-    settle = writes.settle
-    enqueue_missing = writes.enqueue_missing
-    lease = writes.lease
-    release = writes.release
-    hold = writes.hold
-    postpone = writes.postpone
-    retry_now = writes.retry_now
-    keep_setting = writes.keep_setting
-    keep_trace = writes.keep_trace
-    forget = writes.forget
-    forget_where = writes.forget_where
+    write = one_transaction(writes.write)
+    continue_session = one_transaction(writes.continue_session)
+    settle = one_transaction(writes.settle)
+    enqueue_missing = one_transaction(writes.enqueue_missing)
+    lease = one_transaction(writes.lease)
+    release = one_transaction(writes.release)
+    hold = one_transaction(writes.hold)
+    postpone = one_transaction(writes.postpone)
+    retry_now = one_transaction(writes.retry_now)
+    keep_setting = one_transaction(writes.keep_setting)
+    keep_trace = one_transaction(writes.keep_trace)
+    forget = one_transaction(writes.forget)
+    forget_where = one_transaction(writes.forget_where)
 
     check = check.check
-    change_embedder = rebuild.change_embedder
+    change_embedder = one_transaction(rebuild.change_embedder)
     index_vectors = rebuild.index_vectors
     rebuild = rebuild.rebuild

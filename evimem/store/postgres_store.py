@@ -84,7 +84,8 @@ class PostgresStore(Keeper):
             StoreError: The memory cannot be opened; see its subclasses.
         """
         db = PostgresConnection(address, tenant_of(user), busy_seconds=busy_seconds)
-        try:
+
+        def begin() -> None:
             with db.writing():
                 alone = ("store", "embedder", "dimension", "owner", "date_order")
                 db.ahead(*(db.asking_meta(key) for key in alone), db.asking_meta("timezone", "clock"))
@@ -93,9 +94,12 @@ class PostgresStore(Keeper):
                     new = {"store": secrets.token_hex(16), "commits": "0", "epoch": "0", "links": "0"}
                     db.insert("meta", "key, value", list(new.items()))
                 layers = Layers.over(db, dimension, int(kept.get("segment", segment)), clock)
-                super().__init__(layers, AnnIndexCache(None))
+                super(PostgresStore, self).__init__(layers, AnnIndexCache(None))
                 check_identity(layers, embedder, dimension, user)
                 self.settle_times(timezone, date_order)
+
+        try:
+            db.repeating(begin)
         except BaseException:
             db.close()
             raise

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -213,6 +214,71 @@ def test_a_writer_that_waits_too_long_for_another_is_told_to_try_again(postgres:
             two.add("Mira", "Hello.", time="2024-03-12T18:20")
         assert caught.value.retryable
         assert two.add("Mira", "Hello.", time="2024-03-12T18:20").added == 1
+
+
+@contextmanager
+def undoing_every_third(postgres: str, tenant: str) -> Iterator[None]:
+    """Have the server undo every third transaction that writes of a tenant, at its commit, as one that serializes."""
+    import psycopg  # noqa: PLC0415
+
+    with psycopg.connect(postgres.replace("evimem@", "postgres@"), autocommit=True) as db:
+        db.execute("CREATE SEQUENCE IF NOT EXISTS public.commits")
+        db.execute(
+            "CREATE OR REPLACE FUNCTION public.undo() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN "
+            "IF NEW.tenant::text = TG_ARGV[0] AND NEW.key = 'commits' AND nextval('public.commits') % 3 = 0 THEN "
+            "RAISE serialization_failure; END IF; RETURN NULL; END $$"
+        )
+        db.execute(
+            "CREATE CONSTRAINT TRIGGER undoing AFTER UPDATE ON evimem.meta DEFERRABLE INITIALLY DEFERRED "
+            f"FOR EACH ROW EXECUTE FUNCTION public.undo('{tenant}')"
+        )
+        try:
+            yield
+        finally:
+            db.execute("DROP TRIGGER undoing ON evimem.meta")
+
+
+def test_what_a_server_undoes_for_the_sake_of_others_is_done_again(postgres: str, tmp_path: Path) -> None:
+    strict = f"{postgres}&options=-c%20default_transaction_isolation%3Dserializable"
+    with evimem.open(strict, user=str(tmp_path)) as memory, evimem.open(tmp_path / "m.evimem") as file:
+        db: Any = memory._core.store.db  # type: ignore[attr-defined]
+        with undoing_every_third(postgres, db._tenant):
+            for each in (memory, file):
+                for n in range(6):
+                    each.add("Mira", f"I moved to house {n}.", time="2024-03-12T18:20", id=f"t{n}")
+                each.forget(turns=["t3"])
+                said = [{"role": "user", "content": "I like Porto."}]
+                assert [each.remember(said, session="s", time="2024-03-13T08:00").added for _ in range(3)] == [1, 0, 0]
+                each.enrich()
+        assert [turn.text for turn in memory.turns()] == [turn.text for turn in file.turns()]
+        assert memory.ask("Where did Mira move?").text == file.ask("Where did Mira move?").text
+        assert memory.check().problems == ()
+        undone = psycopg_value(postgres, "SELECT last_value FROM public.commits") // 3
+        assert undone > 2
+
+
+def psycopg_value(postgres: str, sql: str) -> int:
+    import psycopg  # noqa: PLC0415
+
+    with psycopg.connect(postgres.replace("evimem@", "postgres@")) as db:
+        return int(db.execute(sql).fetchone()[0])  # type: ignore[index]
+
+
+def test_nothing_is_waited_for_longer_than_another_writer_is(postgres: str, tmp_path: Path) -> None:
+    with evimem.open(postgres, user=str(tmp_path)) as memory, ThreadPoolExecutor(12) as threads:
+        db: Any = memory._core.store.db  # type: ignore[attr-defined]
+        db._busy_seconds = 0.3
+
+        def write(number: int) -> float:
+            began = time.monotonic()
+            with suppress(evimem.StoreBusy), db.writing():
+                time.sleep(0.2)
+                return 0.0
+            return time.monotonic() - began
+
+        waited = list(threads.map(write, range(12)))
+    assert 0 < waited.count(0.0) < 12
+    assert all(0.25 < each < 3.0 for each in waited if each), "one deadline for threads, connections and writers"
 
 
 def test_the_files_hold_no_forgotten_word_after_the_vacuum_that_the_report_names(own: Programs) -> None:
