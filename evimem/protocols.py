@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from .types.stored import (
     Listing,
     Roster,
     Scope,
+    Settled,
 )
 from .types.trace import Complete, Reply
 from .types.values import Fact, FactHit, Hit, Query, Turn, Where
@@ -189,11 +190,10 @@ class Store(Protocol):
         """
         ...
 
-    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> int:
-        """Store the results of jobs.
+    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> Settled:
+        """Store the results of jobs, of at least one: of the first of them, as in `write`.
 
         They are vectors ("vector"), linked facts ("link"), all facts by rule ("facts") or further ones ("extract").
-        Return of how many, at least one: the first of them, as in `write`.
         """
         ...
 
@@ -201,8 +201,8 @@ class Store(Protocol):
         """Offer no job on these turns for so many seconds, for a reason; it is no failure."""
         ...
 
-    def postpone(self, kind: JobKind, turn_id: str, error: str, seconds: float | None) -> None:
-        """Record a failed job; try again after so many seconds, or keep it as failed (None)."""
+    def postpone(self, kind: JobKind, failures: Mapping[str, tuple[str, float | None]]) -> None:
+        """Record failed jobs, by turn: why, and after how many seconds to try again; None keeps one as failed."""
         ...
 
     def setting(self, name: str) -> str | None:

@@ -55,8 +55,8 @@ def facts_near(db: Tables, asked: Collection[tuple[int, str, str | None]], side:
     return db.rows(sql, [db.dialect.table_of(asked)])
 
 
-def turns_with_facts_after(db: Tables, seqs: Collection[int], count: int, extractor: str) -> set[int]:
-    """Return the turns, of so many that follow each of these in its session, in which an extractor found facts."""
+def turns_with_facts_after(db: Tables, seqs: Collection[int], count: int, extractor: str) -> Query:
+    """Return the query of turns, of so many after each of these in its session, in which an extractor found facts."""
     following = (
         "SELECT later.seq FROM turn AS later "
         "WHERE later.session = turn.session AND later.seq > turn.seq ORDER BY later.seq LIMIT ?"
@@ -65,7 +65,7 @@ def turns_with_facts_after(db: Tables, seqs: Collection[int], count: int, extrac
         f"SELECT DISTINCT fact.seq FROM turn {db.dialect.joined('fact', 'seq', following)} "
         f"WHERE {db.dialect.among('turn.seq')} AND fact.extractor = ?"
     )
-    return {seq for (seq,) in db.rows(sql, (count, db.dialect.values(seqs), extractor))}
+    return sql, (count, db.dialect.values(seqs), extractor)
 
 
 def similar_turns(db: Tables, seqs: Collection[int]) -> Query:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from .dialect import Query, Value
+from .dialect import Query
 from .tables import Tables
 
 # A turn is in a session that nobody named where that is the calendar day of its time.
 UNNAMED = "session.name = substr(turn.time, 1, 10)"
 _JOINED = "turn JOIN session ON session.ord = turn.session"
+_OF_SESSION = "turn.session = (SELECT ord FROM session WHERE name = ?)"
 _FREE = "turn.seq NOT IN (SELECT taken FROM place WHERE taken IS NOT NULL)"
 
 
@@ -37,44 +38,42 @@ def open_runs_from(db: Tables, session: bytes, first: int) -> list[Any]:
     )
 
 
-def end_of_places(db: Tables, session: bytes, limit: int, order: str) -> list[Any]:
-    """Return (seq, count, taken) of the first (ASC) or last (DESC) places of a session."""
-    sql = f"SELECT seq, count, taken FROM place WHERE session = ? ORDER BY seq {order} LIMIT ?"
-    return db.rows(sql, (session, limit))
+def end_of_places(session: bytes, limit: int, order: str) -> Query:
+    """Return the query of (seq, count, taken) of the first (ASC) or last (DESC) places of a session."""
+    return f"SELECT seq, count, taken FROM place WHERE session = ? ORDER BY seq {order} LIMIT ?", (session, limit)
 
 
-def end_of_turns(db: Tables, session: int | None, limit: int, order: str) -> list[int]:
-    """Return the first or last turns of a session that stand in no other's place."""
-    sql = f"SELECT turn.seq FROM turn WHERE turn.session = ? AND {_FREE} ORDER BY turn.seq {order} LIMIT ?"
-    return [seq for (seq,) in db.rows(sql, (session, limit))]
+def end_of_turns(session: str, limit: int, order: str) -> Query:
+    """Return the query of the first or last turns of a session that stand in no other's place."""
+    sql = f"SELECT turn.seq FROM turn WHERE {_OF_SESSION} AND {_FREE} ORDER BY turn.seq {order} LIMIT ?"
+    return sql, (session, limit)
 
 
-def end_of_unnamed_turns(db: Tables, limit: int, scanned: int, order: str) -> list[int]:
-    """Return the first or last turns of sessions that nobody named, looking at so many turns."""
+def end_of_unnamed_turns(limit: int, scanned: int, order: str) -> Query:
+    """Return the query of the first or last turns of sessions that nobody named, looking at so many turns."""
     newest = f"SELECT seq, session, time FROM turn ORDER BY seq {order} LIMIT ?"
     sql = (
         f"SELECT turn.seq FROM ({newest}) AS turn JOIN session ON session.ord = turn.session "
         f"WHERE {UNNAMED} AND {_FREE} ORDER BY turn.seq {order} LIMIT ?"
     )
-    return [seq for (seq,) in db.rows(sql, (scanned, limit))]
+    return sql, (scanned, limit)
 
 
-def turns_at(db: Tables, session: int | None, instants: Collection[int], *, unnamed: bool) -> list[int]:
-    """Return the turns that were said at some instants: in a session, or in all that nobody named."""
-    where, args = (UNNAMED, list[Value]()) if unnamed else ("turn.session = ?", [session])
+def turns_at(db: Tables, session: str, instants: Collection[int]) -> Query:
+    """Return the query of the turns that were said at some instants: in a session, or in all that nobody named."""
+    where, args = (_OF_SESSION, [session]) if session else (UNNAMED, [])
     sql = f"SELECT turn.seq FROM {_JOINED} WHERE {where} AND {db.dialect.among('turn.instant')} ORDER BY turn.seq"
-    return [seq for (seq,) in db.rows(sql, [*args, db.dialect.values(instants)])]
+    return sql, [*args, db.dialect.values(instants)]
 
 
-def last_turn(db: Tables, session: int | None) -> int:
-    """Return the newest turn of a session; 0 without any."""
-    return int(db.value("SELECT max(seq) FROM turn WHERE session = ?", (session,)) or 0)
+def last_turn(session: str) -> Query:
+    """Return the query of the newest turn of a session."""
+    return f"SELECT max(seq) FROM turn WHERE {_OF_SESSION}", (session,)
 
 
-def calls_kept(db: Tables, session: bytes) -> str | None:
-    """Return what is kept of the lists of messages of a session."""
-    kept: str | None = db.value("SELECT kept FROM calls WHERE session = ?", (session,))
-    return kept
+def calls_kept(session: bytes) -> Query:
+    """Return the query of what is kept of the lists of messages of a session."""
+    return "SELECT kept FROM calls WHERE session = ?", (session,)
 
 
 ANY_FORGOTTEN: Query = "SELECT 1 FROM forgotten LIMIT 1", ()  # whether any turn was ever erased

@@ -497,8 +497,7 @@ class PostgresConnection(Tables):
         """Undo this part of a block of `writing` where it raises; the rest of the block stands."""
         self.execute("SAVEPOINT part")
         try:
-            yield
-            self._sync()
+            yield  # what the server refuses in it ends the whole block, and is seen with what follows
         except BaseException:
             with suppress(psycopg.Error, StoreError):  # it is the block's own error that counts
                 self._sync()

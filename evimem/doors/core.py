@@ -467,10 +467,9 @@ class Core:
         """Read the facts of turns; return how many jobs were done or failed."""
         from ..ingest.deferred import read_turns
 
-        yield from read_turns(self.store, self.extractor, jobs, deferred=self.remote)
-        if not any(job.attempts for job in jobs):
-            failed = self.store.waiting("facts", [job.turn.id for job in jobs])
-            warn_of_unread("read", self.name, {"facts": len(failed)})
+        failed = yield from read_turns(self.store, self.extractor, jobs, deferred=self.remote)
+        if failed and not any(job.attempts for job in jobs):
+            warn_of_unread("read", self.name, {"facts": failed})
         return len(jobs)
 
     def _recalled(self, query: Query) -> Flow[tuple[Hit, ...]]:

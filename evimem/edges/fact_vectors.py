@@ -247,7 +247,8 @@ class FactVectors:
         newest = self.newest()
         packed = {row: (data.tobytes(), scale) for row, (data, scale) in zip(rows, map(pack, vectors), strict=True)}
         old = [row for row in rows if row <= newest]
-        kept = {row: tuple(one) for row, *one in self._db.select("fact_vector", "row, vector, scale", row=old)}
+        there = self._db.select("fact_vector", "row, vector, scale", row=old) if old else ()
+        kept = {row: tuple(one) for row, *one in there}
         fresh = [row for row in rows if kept.get(row) != packed[row]]
         if not fresh:
             return False

@@ -55,12 +55,13 @@ class FactTable:
 
         return Supersession(self._db, read_fact)
 
-    def insert(self, stated: Sequence[StatedFacts]) -> None:
-        """Store facts; one that is already stored keeps its row."""
+    def insert(self, stated: Sequence[StatedFacts], held: Collection[int] = ()) -> None:
+        """Store facts; one that is already stored, which only turns have that are `held`, keeps its row."""
         new = {fact.id: (one, fact) for one in reversed(stated) for fact in reversed(one.facts)}
         if not new:
             return
-        known = {fact_id for (fact_id,) in self._db.select("fact", "id", id=new)}
+        there = [fact_id for fact_id, (one, _) in new.items() if one.seq in held]
+        known = {fact_id for (fact_id,) in self._db.select("fact", "id", id=there)} if there else ()
         fresh = [pair for fact_id, pair in reversed(new.items()) if fact_id not in known]
         rows = [_stored(row, *pair) for row, pair in enumerate(fresh, self._db.newest("fact") + 1)]
         self._db.insert("fact", _COLUMNS, rows)
@@ -79,13 +80,21 @@ class FactTable:
 
     def read_by_a_model(self, seqs: Collection[int]) -> set[int]:
         """Return those of these turns in which a model found facts: they have no others."""
-        return {seq for (seq,) in self._db.select("fact", "DISTINCT seq", seq=seqs, extractor=[OF_A_MODEL])}
+        return {seq for (seq,) in self._db.rows(*self.asking_of_a_model(seqs))}
+
+    def asking_of_a_model(self, seqs: Collection[int]) -> Query:
+        """Return the query that `read_by_a_model` asks."""
+        return self._db.selecting("fact", "DISTINCT seq", seq=seqs, extractor=[OF_A_MODEL])
 
     def of_a_model_after(self, seqs: Collection[int]) -> set[int]:
         """Return those turns, of the `EARLIER` that follow each of these in its session, in which a model found facts.
 
         It read these with them, so that whom they name may be the "he" of what follows.
         """
+        return {seq for (seq,) in self._db.rows(*self.asking_of_a_model_after(seqs))}
+
+    def asking_of_a_model_after(self, seqs: Collection[int]) -> Query:
+        """Return the query that `of_a_model_after` asks."""
         return turns_with_facts_after(self._db, seqs, EARLIER, OF_A_MODEL)
 
     def rows(self, fact_ids: Sequence[str]) -> list[int]:
@@ -143,11 +152,11 @@ class FactTable:
                 outdated += [fact.id for fact in leaving if found.get(fact.id) != replace(fact, replaced_by=None)]
         return outdated
 
-    def exchange(self, outdated: Sequence[str], stated: Sequence[StatedFacts]) -> None:
-        """Delete facts and store others."""
+    def exchange(self, outdated: Sequence[str], stated: Sequence[StatedFacts], held: Collection[int]) -> None:
+        """Delete facts and store others; some of the turns may have `held` facts."""
         if outdated:
             self._delete(self.rows(outdated))
-        self.insert(stated)
+        self.insert(stated, held)
 
     def drop(self, fact_ids: Sequence[str]) -> None:
         """Delete facts, before `settle` marks anew what replaced what."""

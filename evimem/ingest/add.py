@@ -27,6 +27,7 @@ Embedded: TypeAlias = "Vectors | Unembedded"
 
 _RECALLED = "its text is a block that evimem wrote for a prompt, and nothing else"
 _UNREAD: Attempt[tuple[Fact, ...]] = Attempt(())
+_FEW = 8  # turns
 BATCH = 256  # turns per transaction: near the best rate, and little to repeat after a crash
 
 
@@ -116,7 +117,8 @@ class Ingestion:
         stored_as, gone = _imported(self.into, turns)
         outcomes = [self.admitted(stored_as.get(place, turn)) for place, turn in enumerate(turns)]
         admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
-        stored = self.into.known(admitted)
+        # What is there would be embedded for nothing; of a few turns, which seldom are, that costs less than to ask.
+        stored = self.into.known(admitted) if len(admitted) > _FEW else [False] * len(admitted)
         fresh = [turn for turn, is_known in zip(admitted, stored, strict=True) if not is_known]
         entries = iter((yield from self.entries(fresh)))
         whole = [Entry(turn) if is_known else next(entries) for turn, is_known in zip(admitted, stored, strict=True)]

@@ -51,8 +51,8 @@ def link_facts(store: Store) -> Flow[int]:
     return (yield from _embed_jobs(store, "link", jobs)) if jobs else 0
 
 
-def read_turns(store: Store, extractor: Extractor, jobs: Sequence[Job], *, deferred: bool) -> Flow[None]:
-    """Read and link the facts of turns, or count a failure where that raises.
+def read_turns(store: Store, extractor: Extractor, jobs: Sequence[Job], *, deferred: bool) -> Flow[int]:
+    """Read and link the facts of turns, or count a failure where that raises; return how many could not be read.
 
     Where the embedder fails, or its vectors are left to the queue (`deferred`), the edges are queued.
     """
@@ -71,7 +71,7 @@ def read_turns(store: Store, extractor: Extractor, jobs: Sequence[Job], *, defer
         )
         for job, one, own in zip(jobs, read, rows, strict=True)
     ]
-    settle(store, "facts", found)
+    return settle(store, "facts", found)
 
 
 def index_again(store: Store, jobs: Sequence[Job]) -> Flow[int]:
@@ -88,9 +88,13 @@ def _settle_read(
     done = [entry for entry, error in zip(entries, errors, strict=True) if error is None]
     if done:
         settle(store, kind, done)
+    failures: dict[str, tuple[str, float | None]] = {}
     for job, error in zip(jobs, errors, strict=True):
-        if error is not None:
-            _postpone(store, kind, job, error)
+        if error is not None:  # the reason is the turn: after some tries its job is kept as failed
+            wait = 0.0 if kind in READINGS else _wait(job)
+            failures[job.turn.id] = (error, None if job.attempts + 1 >= ATTEMPTS else wait)
+    if failures:
+        store.postpone(kind, failures)
     return len(jobs)
 
 
@@ -106,8 +110,8 @@ def _embed_jobs(store: Store, kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]
         else:
             rows = yield from embed_groups([[fact.text for fact in job.facts] for job in jobs])
     except EmbedderError as error:
-        for job in jobs:
-            store.postpone(kind, job.turn.id, type(error).__name__, _wait(job, error.retry_after))
+        why = type(error).__name__
+        store.postpone(kind, {job.turn.id: (why, _wait(job, error.retry_after)) for job in jobs})
         for other in ("vector", "link"):
             _hold_queue(store, other, error)
         raise
@@ -137,7 +141,7 @@ def extract_job(store: Store, job: Job, conventions: Conventions = Conventions()
         extraction = yield from extract_facts(job.turn, earlier, job.attempts + 1, conventions, known)
     except ModelError as error:
         plan = plan_retry(error, job.attempts + 1)
-        store.postpone("extract", job.turn.id, plan.reason, plan.seconds)
+        store.postpone("extract", {job.turn.id: (plan.reason, plan.seconds)})
         if plan.halt:
             _hold_queue(store, "extract", error)
             raise
@@ -171,17 +175,13 @@ def store_facts(store: Store, extracted: Sequence[tuple[Job, tuple[Fact, ...]]])
     settle(store, "extract", entries)
 
 
-def settle(store: Store, kind: JobKind, entries: Sequence[Entry]) -> None:
-    """Store the results of queued jobs, in as many transactions as the store makes of them."""
-    left = entries
+def settle(store: Store, kind: JobKind, entries: Sequence[Entry]) -> int:
+    """Store the results of queued jobs, in as many transactions as the store makes of them; return how many failed."""
+    left, failed = entries, 0
     while left:
-        left = left[store.settle(kind, left) :]
-
-
-def _postpone(store: Store, kind: JobKind, job: Job, error: str) -> None:
-    """Count a failure whose reason is the turn: after some it is kept as failed."""
-    wait = 0.0 if kind in READINGS else _wait(job)
-    store.postpone(kind, job.turn.id, error, None if job.attempts + 1 >= ATTEMPTS else wait)
+        settled = store.settle(kind, left)
+        left, failed = left[settled.done :], failed + settled.failed
+    return failed
 
 
 def _wait(job: Job, asked_for: float | None = None) -> float:
@@ -252,7 +252,7 @@ def _store_page(
             extracted.append((job, read_extraction(text, job.turn, earlier[job.turn.id], conventions).facts))
         except ModelError as error:
             plan = plan_retry(error, job.attempts + 1)
-            store.postpone("extract", job.turn.id, plan.reason, plan.seconds)
+            store.postpone("extract", {job.turn.id: (plan.reason, plan.seconds)})
     if extracted:
         yield from store_facts(store, extracted)
     return len(extracted)

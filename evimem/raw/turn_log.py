@@ -129,9 +129,14 @@ class SeenNumbers:
 
     def expect(self, turn_ids: Sequence[str], asked: Callable[[list[int]], Iterable[Query]]) -> None:
         """Ask for the numbers of ids and, where each was seen, for what is `asked` with those that they had."""
+        self._db.ahead(*self.asking(turn_ids, asked))
+
+    def asking(self, turn_ids: Sequence[str], asked: Callable[[list[int]], Iterable[Query]]) -> list[Query]:
+        """Return the queries that `expect` asks."""
         found = [self._numbers.get(one, 0) if isinstance(one, str) else 0 for one in turn_ids]
-        if self._db.far and found and all(found):
-            self._db.ahead(numbers_of_ids(self._db, list(dict.fromkeys(turn_ids))), *asked(found))
+        if not (self._db.far and found and all(found)):
+            return []
+        return [numbers_of_ids(self._db, list(dict.fromkeys(turn_ids))), *asked(found)]
 
 
 class RawLog:
@@ -152,6 +157,7 @@ class RawLog:
         speakers = self.speakers.numbers_or_add(turn.speaker for turn in turns)
         places = [TurnRows(seq, sessions[one.session], speakers[one.speaker]) for seq, one in enumerate(turns, first)]
         self._db.insert("turn", _COLUMNS, map(_stored, places, turns))
+        self.seen.keep({turn.id: place.seq for place, turn in zip(places, turns, strict=True)})
         return places
 
     def places(self, seqs: Collection[int]) -> dict[int, TurnRows]:

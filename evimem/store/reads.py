@@ -225,6 +225,8 @@ def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHIN
     with layers.db.reading():
         within = _within(layers, scope)
         naming = seqs_naming(handle, entity)
+        if within is None:  # else fewer
+            layers.expect(naming[-ABOUT:], layers.facts.asking_of_a_model_after(naming[-ABOUT:]))
         after = layers.facts.of_a_model_after(naming[-ABOUT:])
         own, told = ([seq for seq in some if within is None or seq in within] for some in (naming, after))
         seqs = sorted({*own[-ABOUT:], *told})

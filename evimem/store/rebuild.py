@@ -125,7 +125,7 @@ def _read_again(layers: Layers, turns: Mapping[int, Turn], extractor: Extractor)
     _drop(layers, [fact.id for seq, one in layers.facts.of_turns(list(turns)).items() for fact in one
         if not is_grounded(fact, turns[seq])])  # fmt: skip
     after = layers.facts.of_turns(list(turns))
-    set_events(layers, {seq: events(facts) for seq, facts in after.items() if facts != before[seq]})
+    set_events(layers, {seq: events(facts) for seq, facts in after.items() if facts != before[seq]}, list(after))
     layers.jobs.enqueue("link", [seq for seq, facts in after.items() if facts])
     return any(not set(facts) <= set(after[seq]) for seq, facts in before.items())
 
@@ -162,7 +162,7 @@ def _read_facts(layers: Layers, turns: Mapping[int, Turn], extractor: Extractor)
 
 def _exchange(layers: Layers, stated: Sequence[StatedFacts]) -> None:
     _drop(layers, layers.facts.outdated(stated))
-    layers.facts.exchange((), stated)
+    layers.facts.exchange((), stated, [one.seq for one in stated])
 
 
 def _drop(layers: Layers, fact_ids: Sequence[str]) -> None:
@@ -172,9 +172,9 @@ def _drop(layers: Layers, fact_ids: Sequence[str]) -> None:
     layers.facts.drop(fact_ids)
 
 
-def set_events(layers: Layers, happens: Mapping[int, Sequence[Interval]]) -> None:
-    """Store the times of the facts of turns where searches read them."""
-    rows = layers.passages.of(list(happens))
+def set_events(layers: Layers, happens: Mapping[int, Sequence[Interval]], among: Sequence[int]) -> None:
+    """Store the times of the facts of some turns `among` others where searches read them."""
+    rows = layers.passages.of(among) if happens else {}
     layers.segments.set_events({row: happens[seq] for seq in happens for row in rows.get(seq, ())})
 
 

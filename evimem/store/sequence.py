@@ -18,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
+from ..db.dialect import Query
 from ..db.place_sql import (
     ANY_FORGOTTEN,
     calls_kept,
@@ -50,6 +51,15 @@ Places: TypeAlias = dict[str, list[tuple[int, int]]]  # by session: the number o
 
 def past_of(layers: Layers, asked: PastWanted) -> Past:
     """Return what a list of messages is laid beside; inside a transaction of the caller."""
+    ends = [(asked.end, "DESC"), *([(asked.beginning, "ASC")] if asked.beginning else [])]
+    layers.db.ahead(
+        *(query for limit, order in ends for query in _asking_places(layers, asked.session, limit, order)),
+        *asking_state(layers, asked.session),
+        turns_at(layers.db, asked.session, _instants(asked)),
+        calls_kept(keyed_digest(layers, asked.session)),
+        layers.db.asking_meta("clock"),
+        ANY_FORGOTTEN,
+    )
     end, complete = _places(layers, asked.session, asked.end, newest=True)
     beginning = end[: asked.beginning]
     if not complete and asked.beginning:
@@ -74,13 +84,18 @@ def past_of(layers: Layers, asked: PastWanted) -> Past:
 
 def state(layers: Layers, session: str) -> tuple[str, int]:
     """Return what differs as soon as anything was stored in a session, or forgotten."""
-    last = last_turn(layers.db, _number(layers, session)) if session else layers.raw.high_water()
-    return layers.db.meta("dealt") or "", last
+    newest, dealt = asking_state(layers, session)
+    return dict(layers.db.rows(*dealt)).get("dealt", ""), int(layers.db.value(*newest) or 0)
+
+
+def asking_state(layers: Layers, session: str) -> tuple[Query, Query]:
+    """Return the queries that `state` asks."""
+    return last_turn(session) if session else layers.db.numbering("turn"), layers.db.asking_meta("dealt")
 
 
 def calls(layers: Layers, session: str) -> Calls:
     """Return how the lists of a session came so far."""
-    kept = calls_kept(layers.db, keyed_digest(layers, session))
+    kept: str | None = layers.db.value(*calls_kept(keyed_digest(layers, session)))
     return Calls() if kept is None else Calls(**json.loads(kept))
 
 
@@ -144,10 +159,6 @@ def _sequences(name: str, unnamed: int) -> tuple[str, ...]:
     return (name, "") if unnamed else (name,)
 
 
-def _number(layers: Layers, session: str) -> int | None:
-    return layers.raw.sessions.numbers([session]).get(session)
-
-
 def _insert(layers: Layers, runs: Mapping[bytes, Sequence[Run]]) -> None:
     rows = [(key, *run) for key, some in runs.items() for run in some]
     layers.db.insert("place", "session, seq, count, taken", rows, key="session, seq", new="count, taken")
@@ -155,10 +166,8 @@ def _insert(layers: Layers, runs: Mapping[bytes, Sequence[Run]]) -> None:
 
 def _places(layers: Layers, session: str, limit: int, *, newest: bool) -> tuple[list[Place], bool]:
     """Return the last or first places of a sequence in order of arrival, and whether there are no others."""
-    order = "DESC" if newest else "ASC"
-    key = keyed_digest(layers, session)
-    found = end_of_places(layers.db, key, limit + 1, order)
-    runs: list[Run] = [*found, *((seq, 1, seq) for seq in _own(layers, session, limit, order))]
+    found, own = layers.db.rows_of(*_asking_places(layers, session, limit, "DESC" if newest else "ASC"))
+    runs: list[Run] = [*found, *((seq, 1, seq) for (seq,) in own)]
     runs.sort(key=lambda run: run[0], reverse=newest)
     numbers = [(at, taken) for seq, count, taken in runs for at in _numbers(seq, count, limit, newest=newest)][
         : limit + 1
@@ -179,18 +188,23 @@ def _numbers(seq: int, count: int, limit: int, *, newest: bool) -> range:
     return range(seq, seq - few, -1) if newest else range(seq - count + 1, seq - count + 1 + few)
 
 
-def _own(layers: Layers, session: str, limit: int, order: str) -> list[int]:
-    """Return the numbers of the last or first turns of a sequence that stand in no other's place."""
-    if session:
-        return end_of_turns(layers.db, _number(layers, session), limit + 1, order)
-    return end_of_unnamed_turns(layers.db, limit + 1, _SCANNED * (limit + 1), order)
+def _asking_places(layers: Layers, session: str, limit: int, order: str) -> tuple[Query, Query]:
+    """Return the queries of the last or first places of a sequence, and of its turns that stand in no other's."""
+    own = end_of_unnamed_turns(limit + 1, _SCANNED * (limit + 1), order)
+    return (
+        end_of_places(keyed_digest(layers, session), limit + 1, order),
+        end_of_turns(session, limit + 1, order) if session else own,
+    )
+
+
+def _instants(asked: PastWanted) -> list[int]:
+    return [instant(time) for time, _ in asked.moments]
 
 
 def _held(layers: Layers, asked: PastWanted) -> Iterator[Turn]:
     """Yield the turns of a sequence, and system prompts of any, that have one of the ids or times asked for."""
     named = list(layers.raw.known(asked.ids).values())
-    number = _number(layers, asked.session) if asked.session else None
-    named += turns_at(layers.db, number, [instant(time) for time, _ in asked.moments], unnamed=not asked.session)
+    named += (seq for (seq,) in layers.db.rows(*turns_at(layers.db, asked.session, _instants(asked))))
     for turn in layers.raw.read(list(dict.fromkeys(named))):
         if not asked.session or turn.session == asked.session or turn.role == "system":
             yield turn

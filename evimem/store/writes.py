@@ -30,7 +30,7 @@ from ..raw import MemoryClock, instant, is_same
 from ..raw.turn_log import asked_to_store, asking_held
 from ..types.attempt import Attempt
 from ..types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
-from ..types.stored import Continuation, Entry, Job, JobKind, Listing
+from ..types.stored import Continuation, Entry, Job, JobKind, Listing, Settled
 from ..types.trace import Trace
 from ..types.values import Turn, Where
 from ..types.vectors import pack
@@ -117,7 +117,7 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
     Return the report, and the state of the session from then on.
     """
     layers, found = handle.layers, _found_by(more.entries)
-    with handle.writing(*_asking(layers, more.entries)):
+    with handle.writing(*_asking(layers, more.entries), *sequence.asking_state(layers, more.session)):
         if sequence.state(layers, more.session) != more.state:
             return None
         statuses, stored = _write_all(layers, more.entries, found, frozenset(), strict=more.strict)
@@ -127,8 +127,8 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
         _derive(layers, stored)
         if not stored.turns:
             layers.count_commit()
-        state = sequence.state(layers, more.session)
-    return _report(handle, statuses, stored), state
+    dealt, last = more.state
+    return _report(handle, statuses, stored), (dealt, max((seq for seq, _ in stored.turns), default=last))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,50 +249,51 @@ def _erasure(layers: Layers) -> Erasure:
     return Erasure(layers, LINK_NOW)
 
 
-def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> int:
+def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Settled:
     """See `Store.settle`; turns that were forgotten or replaced since they were offered are skipped.
 
     Facts by rule are not synced to disk: after a power cut their jobs are queued again, and they are read again.
     """
     layers, read_again = handle.layers, kind == "facts"
-    with handle.writing(durably=not read_again):
+    read_at_once = AT_ONCE if handle.db.far else READ_AT_ONCE  # where each step is waited for
+    step = {"vector": AT_ONCE, "terms": len(entries), "facts": read_at_once}.get(kind, AT_LEAST)
+    with handle.writing(*_asking_to_settle(layers, kind, entries[:step]), durably=not read_again):
         held, done, relinked, known = Held(handle.db), 0, False, _Read()
-        read_at_once = AT_ONCE if handle.db.far else READ_AT_ONCE  # where each step is waited for
-        step = {"vector": AT_ONCE, "terms": len(entries), "facts": read_at_once}.get(kind, AT_LEAST)
         while done < len(entries) and not (done and held.long_enough()):
             relinked |= _settle_some(layers, kind, entries[done : done + step], known)
             done += step
-        set_events(layers, known.happens)
+        set_events(layers, known.happens, known.turns)
         rewrote = kind in {"vector", "terms"} or known.replaced
         layers.count_commit(rewrote=rewrote, relinked=relinked, durable=not read_again)
     if not read_again:
         handle.after_commit()
     if done < len(entries):
         handle.db.give_way()
-    return min(done, len(entries))
+    return Settled(min(done, len(entries)), known.failed)
 
 
-def _expect_to_settle(layers: Layers, kind: JobKind, turns: Sequence[Turn]) -> None:
-    """Ask for what the results of jobs are stored by, before anything is written."""
+def _asking_to_settle(layers: Layers, kind: JobKind, entries: Sequence[Entry]) -> list[Query]:
+    """Return what the results of jobs are stored by, before anything is written."""
 
     def asked(met: list[int]) -> list[Query]:
-        db, given = layers.db, list(dict.fromkeys(met))
+        db, facts, given = layers.db, layers.facts, list(dict.fromkeys(met))
         others = (db.numbering("fact"), vectors_reach(LINK_NOW), asking_newest("fact_vector", "row"))
-        of_turns = (layers.jobs.asking_waits(kind, given), layers.facts.asking_turns(given), layers.facts.asking(given))
+        of_turns = (layers.jobs.asking_waits(kind, given), facts.asking_turns(given), facts.asking_of_a_model(given))
         of_rows = (layers.passages.asking_of(given), db.asking_meta("embedder"), SEALED)
-        return [asking_held(db, turns), *of_turns, *of_rows, *others]
+        return [asking_held(db, [entry.turn for entry in entries]), *of_turns, *of_rows, *others]
 
-    layers.raw.seen.expect([turn.id for turn in turns], asked)
+    return layers.raw.seen.asking([entry.turn.id for entry in entries], asked)
 
 
 def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry], read: _Read) -> bool:
     """Store the results of jobs; return whether facts older than the newest linked one got vectors."""
-    _expect_to_settle(layers, kind, [entry.turn for entry in entries])
+    layers.db.ahead(*_asking_to_settle(layers, kind, entries))
     offered = _as_offered(layers, [entry.turn for entry in entries])
     known = [(offered[entry.turn.id], entry) for entry in entries if entry.turn.id in offered]
+    read.turns += (seq for seq, _ in known)
     if kind == "facts":  # what another process has read meanwhile is read
-        left = set(layers.jobs.waits(kind, [seq for seq, _ in known]))
-        done = layers.facts.read_by_a_model(left)
+        seqs = [seq for seq, _ in known]
+        left, done = set(layers.jobs.waits(kind, seqs)), layers.facts.read_by_a_model(seqs)
         unread = ((seq, entry) for seq, entry in known if seq in left)
         known = [(seq, change(entry, facts=(), fact_vectors=None) if seq in done else entry) for seq, entry in unread]
     failed = {seq: why for seq, entry in known for failing, why in entry.failed if failing == kind}
@@ -310,13 +311,16 @@ def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry], read: 
         _derive_terms(layers, [seq for seq, _ in known])
     layers.jobs.fail("link", linked.failed)
     layers.jobs.fail(kind, failed)
+    read.failed += len(failed)
     return linked.late
 
 
 @dataclass(slots=True)
 class _Read:
-    """What one transaction reads: the times of facts by turn, and whether facts that searches know were replaced."""
+    """What one transaction reads: which turns, how many in vain, the times of facts, and whether known ones leave."""
 
+    turns: list[int] = field(default_factory=list)
+    failed: int = 0
     happens: dict[int, Sequence[Interval]] = field(default_factory=dict)
     replaced: bool = False
 
@@ -330,9 +334,11 @@ def _settle_facts(layers: Layers, kind: JobKind, found: Sequence[tuple[int, Entr
         read.replaced = True
         neighbours = layers.edges.erase(layers.facts.rows(outdated))  # an edge or vector holds the facts that leave
         layers.edges.relink(neighbours, layers.min_cosine)
-    layers.facts.exchange(outdated, stated)
-    dated = {one.seq for one in stated if any(fact.event for fact in one.facts)}
-    read.happens |= {seq: events(facts) for seq, facts in layers.facts.of_turns([*before | dated]).items()}
+    layers.facts.exchange(outdated, stated, before)
+    fresh = {one.seq: sorted(one.facts, key=lambda fact: fact.span[0]) for one in stated if one.seq not in before}
+    kept = layers.facts.of_turns([*before]) if before else {}
+    read.happens |= {seq: times for seq, facts in fresh.items() if (times := events(facts))}
+    read.happens |= {seq: events(facts) for seq, facts in kept.items()}
 
 
 def _derive_terms(layers: Layers, seqs: Sequence[int]) -> None:
@@ -381,12 +387,12 @@ def retry_now(handle: StoreHandle) -> None:
         handle.layers.count_commit()
 
 
-def postpone(handle: StoreHandle, kind: JobKind, turn_id: str, error: str, seconds: float | None) -> None:
+def postpone(handle: StoreHandle, kind: JobKind, failures: Mapping[str, tuple[str, float | None]]) -> None:
     """See `Store.postpone`."""
     layers = handle.layers
     with handle.writing():
-        known = layers.raw.known([turn_id])
-        layers.jobs.postpone(kind, dict.fromkeys(known.values(), (error, seconds)))
+        known = layers.raw.known(failures)
+        layers.jobs.postpone(kind, {seq: failures[turn_id] for turn_id, seq in known.items()})
         layers.count_commit()
 
 

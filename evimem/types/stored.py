@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .values import DateOrder, Fact, TimeSpan, Turn, Where
 
@@ -44,6 +44,13 @@ class Entry:
     jobs: tuple[JobKind, ...] = ()
     failed: tuple[tuple[JobKind, str], ...] = ()
     extractor: str = ""
+
+
+class Settled(NamedTuple):
+    """Of how many jobs, the first of those given, the results were stored, and how many of these failed then."""
+
+    done: int
+    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

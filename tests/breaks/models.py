@@ -39,7 +39,7 @@ def a_reply_can_delete_turns() -> None:
         doomed.extend(["t1"] * ('"delete"' in text))
         return honest(text, turn, *more)
 
-    def settled(self: SqliteStore, kind: Any, entries: Any) -> int:
+    def settled(self: SqliteStore, kind: Any, entries: Any) -> Any:
         if doomed:
             with suppress(UnknownTurn):  # it is gone already
                 self.forget(["t1"])

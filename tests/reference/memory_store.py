@@ -1,7 +1,7 @@
 """A store of plain Python objects: the reference that the SQLite store is tested against. Nothing is durable."""
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -28,6 +28,7 @@ from evimem.types.stored import (
     Listing,
     Roster,
     Scope,
+    Settled,
     statements,
 )
 from evimem.types.values import Fact, FactHit, Hit, Query, Turn, Where
@@ -231,13 +232,13 @@ class MemoryStore:
             for one in ready[:limit]
         )
 
-    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> int:
-        """Store the results of jobs and complete them; return of how many: all."""
+    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> Settled:
+        """Store the results of jobs and complete them: of all."""
         for entry in entries:
             kept = self._kept.get(entry.turn.id)
             if kept is not None and digest(kept.turn) == digest(entry.turn):
                 settle_turn(kept, kind, entry)
-        return len(entries)
+        return Settled(len(entries))
 
     def hold(self, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
         """Offer no jobs of these turns for a while."""
@@ -245,11 +246,12 @@ class MemoryStore:
             if job := self._job(turn_id, kind):
                 job.due, job.reason = self._clock() + seconds, reason
 
-    def postpone(self, kind: JobKind, turn_id: str, error: str, seconds: float | None) -> None:
-        """Count a failure."""
-        if job := self._job(turn_id, kind):
-            job.due = None if seconds is None else self._clock() + seconds
-            job.attempts, job.reason = job.attempts + 1, error
+    def postpone(self, kind: JobKind, failures: Mapping[str, tuple[str, float | None]]) -> None:
+        """Count failures."""
+        for turn_id, (error, seconds) in failures.items():
+            if job := self._job(turn_id, kind):
+                job.due = None if seconds is None else self._clock() + seconds
+                job.attempts, job.reason = job.attempts + 1, error
 
     def setting(self, name: str) -> str | None:
         """Return the text kept under a name."""

@@ -290,8 +290,8 @@ def test_a_call_waits_for_the_server_as_often_for_many_turns_as_for_few(postgres
     turns = [replace(turn, id=f"t{n}", session="s", speaker="Mira") for n, turn in enumerate(load_example("friends"))]
     with evimem.open(postgres, user=user) as memory:
         memory.extend(turns[:16])
-        few = waits(memory, lambda: memory.extend(turns[16:24], strict=True))
-        assert waits(memory, lambda: memory.extend(turns[24:152], strict=True)) == few
+        few = waits(memory, lambda: memory.extend(turns[16:32], strict=True))
+        assert waits(memory, lambda: memory.extend(turns[32:160], strict=True)) == few
         memory.enrich()
         memory.search("Porto")
         assert waits(memory, lambda: memory.search("Porto", k=2)) == waits(memory, lambda: memory.search("Porto", k=40))
@@ -305,7 +305,12 @@ def test_how_often_a_call_waits_for_the_server(postgres: str, user: str) -> None
         assert waits(memory, lambda: memory.search("Where is Porto?")) == 2
         assert waits(memory, lambda: memory.block("Where does Mira live?")) <= 6, "3, and a page of facts each"
         assert waits(memory, lambda: memory.ask("When did Mira adopt her puppy?")) == 8
-        assert waits(memory, lambda: memory.add("Mira", "Hello.", time="2031-03-12T18:20")) == 3
+        assert waits(memory, lambda: memory.add("Mira", "Hello.", time="2031-03-12T18:20")) == 2
+        said = [{"role": "user", "content": "I am off."}, {"role": "assistant", "content": "Have fun!"}]
+        memory.remember(said, session="chat", time="2031-03-12T18:20")
+        assert waits(memory, lambda: memory.remember(said, session="chat", time="2031-03-12T18:21")) <= 4
+        memory.add("Mira", "I saw a film yesterday.", time="2031-03-12T18:30")
+        assert waits(memory, lambda: memory.block("What did Mira see last week?")) <= 19, "the facts of what is new too"
         assert waits(memory, lambda: memory.extend(load_example("friends")[100:], strict=True)) == 3
         assert waits(memory, memory.enrich) <= 36
     with evimem.open(postgres, user=user) as memory:

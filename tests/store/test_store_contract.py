@@ -552,8 +552,7 @@ def test_a_turn_without_a_vector_is_found_by_its_words_and_queued(store: Store) 
 
 def test_postponed_jobs_wait_and_failed_jobs_are_not_offered(store: Store) -> None:
     drive(Ingestion(store, Core.default_extractor(), deferred=True).store(DIALOGUE[:2]))
-    store.postpone("vector", "a", "refused", 3600.0)
-    store.postpone("vector", "b", "refused", None)
+    store.postpone("vector", {"a": ("refused", 3600.0), "b": ("refused", None)})
     assert store.due("vector", 9) == ()
 
 
