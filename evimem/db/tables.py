@@ -132,8 +132,6 @@ class Tables(ABC):
             if last <= after:
                 raise StoreCorrupt(self._unreadable("rows out of their order"))
             yield page
-            if len(page) < size:
-                return
             after = last
 
     def rows_of(self, *queries: Query) -> list[list[Any]]:

@@ -275,6 +275,8 @@ class FactVectors:
             columns = np.array([row[:3] for row in found], dtype=np.int64)
             quantized = np.stack([np.frombuffer(row[3], np.int8) for row in found])
             self._append(columns, quantized, np.array([row[4] for row in found]))
+            if len(found) < _PAGE:
+                break
         end = self._size
         rows, turns, instants = self._columns[:end].T
         known = FactMatrix(rows, turns, instants, self._quantized[:end], self._scales[:end])
