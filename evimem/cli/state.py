@@ -14,7 +14,8 @@ import evimem
 
 from ..calibration import read_labelled
 from ..errors import InvalidQuery, StoreCorrupt, StoreError
-from ..loaders import RefusedItem, detect, load, raise_refused
+from ..loaders.conversation import RefusedItem, raise_refused
+from ..loaders.formats import detect, load
 from ..store.open_file import notes
 from ..types.public_value import AnyPath
 from ..types.reports import AddReport, Health

@@ -50,8 +50,8 @@ def build(
 
     Args:
         dataset: A file of turns, one JSON object a line, in any order, or a folder of .jsonl files: see
-            `loaders.read_turns`, with one more field that names the user. It is copied once, ordered by user, into a
-            folder beside the manifest.
+            `loaders.formats.read_turns`, with one more field that names the user. It is copied once, ordered by user,
+            into a folder beside the manifest.
         target: The folder of a `MemoryPool`, or the address of a server.
         by: The field that names the user.
         workers: Processes; by default as many as there are processors.

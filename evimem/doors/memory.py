@@ -132,8 +132,8 @@ class Memory:
         They can be searched at once. Their facts are read by the first call that needs them, which takes some 2 ms a
         turn: after a large import call `enrich`.
 
-        Turns of an export that may branch (`loaders.ImportedTurn`) are known again under another title or time, and
-        stored turns of branches that it says were abandoned are erased, which the report counts.
+        Turns of an export that may branch are known again under another title or time, and stored turns of branches
+        that it says were abandoned are erased, which the report counts.
 
         Args:
             turns: The turns, in dialogue order; consumed lazily.

@@ -4,7 +4,7 @@ import pytest
 
 import evimem
 from evimem.cli.arguments import Exit
-from evimem.loaders import Conversation
+from evimem.loaders.conversation import Conversation
 from evimem.loaders.examples import load_example
 
 

@@ -21,6 +21,7 @@ from evimem.cli.arguments import Exit
 from evimem.cli.main import run
 from evimem.extract import RuleExtractor
 from evimem.loaders.examples import load_example
+from evimem.loaders.formats import read_turns
 
 HERE = {**os.environ, "PYTHONPATH": str(Path(evimem.__file__).parents[1])}
 USERS = [f"user {number}" for number in range(12)]
@@ -68,7 +69,7 @@ def test_each_user_has_the_memory_that_one_process_would_have_made(tmp_path: Pat
         assert pool.count() == 12
     alone = tmp_path / "alone.evimem"
     with evimem.open(alone) as memory:
-        memory.extend(evimem.loaders.read_turns(lines_of_user(tmp_path, "user 3")))  # type: ignore[attr-defined]
+        memory.extend(read_turns(lines_of_user(tmp_path, "user 3")))
         memory.enrich()
         turns = list(memory.turns())
         assert held(tmp_path / "users")["user 3"] == [*turns, *memory.facts(turns=[turn.id for turn in turns])]

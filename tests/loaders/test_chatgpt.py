@@ -6,7 +6,8 @@ import pytest
 
 import evimem
 from evimem.errors import ImportFailed
-from evimem.loaders import conversation, read_chatgpt
+from evimem.loaders import conversation
+from evimem.loaders.chat_exports import read_chatgpt
 
 
 def node(name, parent, role, text, **message):

@@ -6,7 +6,7 @@ import pytest
 
 import evimem
 from evimem.errors import ImportFailed
-from evimem.loaders import detect, load
+from evimem.loaders.formats import detect, load
 
 NOON = datetime(2024, 3, 12, 12, tzinfo=timezone.utc)
 CHATGPT = {

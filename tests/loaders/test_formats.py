@@ -3,7 +3,7 @@ from datetime import datetime
 import pytest
 
 from evimem.errors import ImportFailed
-from evimem.loaders import FORMATS, detect, load
+from evimem.loaders.formats import FORMATS, detect, load
 
 BEGINNINGS = {
     '{"speaker": "Mira", "text": "Hi", "time": "2024-03-12"}\n': "turns",

@@ -4,7 +4,7 @@ from datetime import datetime, timezone
 import pytest
 
 from evimem.errors import ImportFailed
-from evimem.loaders import read_messages
+from evimem.loaders.formats import read_messages
 
 START = datetime(2024, 3, 12, 18, 20)
 MESSAGES = [

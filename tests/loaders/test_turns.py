@@ -4,7 +4,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from evimem.errors import ImportFailed
-from evimem.loaders import read_turns
+from evimem.loaders.formats import read_turns
 
 LINE = {"speaker": "Mira", "text": "We adopted a puppy.", "time": "2024-03-12T18:20"}
 

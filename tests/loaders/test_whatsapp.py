@@ -3,7 +3,8 @@ from datetime import datetime
 import pytest
 
 from evimem.errors import ImportFailed
-from evimem.loaders import detect, read_whatsapp
+from evimem.loaders.formats import detect
+from evimem.loaders.messengers import read_whatsapp
 
 EVENING = datetime(2024, 3, 22, 18, 20)
 DIALECTS = [

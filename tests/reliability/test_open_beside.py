@@ -15,7 +15,7 @@ import pytest
 
 from evimem import EvimemError, ImportFailed, InvalidQuery, Memory, NotAMemory, StoreError
 from evimem.calibration import read_labelled
-from evimem.loaders import detect, load
+from evimem.loaders.formats import detect, load
 from evimem.raw.commit_mark import mark_path
 
 from .support.children import in_child, start
