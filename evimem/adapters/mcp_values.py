@@ -5,13 +5,12 @@ Field names say what they hold; descriptions would cost every prompt that lists 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from ..errors import MissingExtra
 from ..types.answer import Answer, Citation
-from ..types.reports import EraseReport, Stats, TurnStatus
-from ..types.values import Fact, FactHit, Hit, Turn
+from ..types.values import Fact, FactHit, Turn
 
 try:
     from pydantic import BaseModel, ConfigDict
@@ -131,24 +130,10 @@ def quoted(turn: Turn, span: tuple[int, int] | None = None) -> QuotedTurn:
     return QuotedTurn(**turn.to_dict() | {"text": whole})
 
 
-def found(hits: Iterable[Hit]) -> FoundTurns:
-    """Return the turns of hits."""
-    return FoundTurns(turns=[quoted(hit.turn, hit.span) for hit in hits])
-
-
-def stated(hits: Sequence[FactHit]) -> FoundFacts:
-    """Return facts with what they replaced, and their turns."""
-    return FoundFacts(facts=[_stated(hit) for hit in hits], ids=[hit.turn.id for hit in hits])
-
-
-def _stated(hit: FactHit) -> str:
+def stated(hit: FactHit) -> str:
+    """Return a fact with what it replaced."""
     before = f" [before: {'; '.join(fact.text for fact in hit.replaces)}]" if hit.replaces else ""
     return fact_line(hit.fact) + before
-
-
-def added(status: TurnStatus) -> AddedTurn:
-    """Return what was done with a turn."""
-    return AddedTurn(id=status.id, status=status.outcome, reason=status.reason)
 
 
 def given(answer: Answer, turns: Sequence[Turn]) -> GivenAnswer:
@@ -170,16 +155,6 @@ def fact_line(fact: Fact) -> str:
     event = fact.event
     when = f" ({event.start.isoformat()} to {event.end.isoformat()})" if event and event.start and event.end else ""
     return f"{fact.text}{when}{' [replaced later]' if fact.replaced_by else ''}"
-
-
-def erased(report: EraseReport) -> ErasedTurns:
-    """Return what was erased."""
-    return ErasedTurns(**report.to_dict())
-
-
-def counts(stats: Stats) -> MemoryCounts:
-    """Return the counts of a memory, without its path."""
-    return MemoryCounts(**stats.to_dict())
 
 
 def _cited(citation: Citation, turn: Turn) -> QuotedCitation:
