@@ -11,7 +11,7 @@ if _typing.TYPE_CHECKING:
     from .doors.build import build
     from .doors.copy import copy
     from .doors.memory import Memory
-    from .doors.open import ask_searcher, ask_searcher_async, open, open_async
+    from .doors.open import ask_searcher, open, open_async
     from .doors.pool import MemoryPool
     from .doors.replay import replay
     from .doors.streaming import Restarted
@@ -73,7 +73,7 @@ __all__ = [
     "OpenAIEmbedder", "PoolFull", "PromptTooLong", "Query", "ReplyError", "Restarted", "StaticEmbedder", "Stats",
     "StoreBusy", "StoreClosed", "StoreCorrupt", "StoreError", "StoreReadOnly", "StoreRolledBack", "StoreUnavailable",
     "Tier", "TimeSpan", "Trace", "TraceMismatch", "Turn", "TurnConflict", "TurnStatus", "UnknownTurn", "Usage",
-    "__version__", "ask_searcher", "ask_searcher_async", "build", "copy", "find_times", "open", "open_async",
+    "__version__", "ask_searcher", "build", "copy", "find_times", "open", "open_async",
     "replay",
 ]  # fmt: skip
 
@@ -83,7 +83,7 @@ _PLACES = {  # imported at first use: most processes need few of them, and `impo
     "doors.build": "build",
     "doors.copy": "copy",
     "doors.memory": "Memory",
-    "doors.open": "ask_searcher ask_searcher_async open open_async",
+    "doors.open": "ask_searcher open open_async",
     "doors.pool": "MemoryPool",
     "doors.replay": "replay",
     "doors.streaming": "Restarted",

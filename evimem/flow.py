@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from .protocols import Store
 from .types.trace import Complete, Reply
-from .types.values import Hit, Query
 from .types.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -46,13 +43,6 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
-class Awaited:
-    """Wait for what a backend of the caller's searches for (`AsyncSearcher`); the result is its hits."""
-
-    hits: Awaitable[Sequence[Hit]]
-
-
-@dataclass(frozen=True, slots=True)
 class Pause:
     """Let others have the thread that uses the file, between two transactions of a long call."""
 
@@ -64,7 +54,7 @@ class SideBySide:
     flows: Iterable[Generator[Any, Any, Any]]
 
 
-Effect: TypeAlias = Complete | StartBatch | CollectBatch | Embed | Awaited | Pause | SideBySide
+Effect: TypeAlias = Complete | StartBatch | CollectBatch | Embed | Pause | SideBySide
 Flow: TypeAlias = Generator[Effect, Any, T]
 
 
@@ -90,13 +80,6 @@ def embed(texts: Sequence[str]) -> Flow[Vectors]:
     """Return one vector a text, shape (len(texts), dimension)."""
     vectors: Vectors = yield Embed(tuple(texts))
     return vectors
-
-
-def recall(store: Store, query: Query) -> Flow[tuple[Hit, ...]]:
-    """Return the best turns for a query: of a memory at once, of a backend of the caller's when it has them."""
-    found: Any = store.recall(query)
-    hits: tuple[Hit, ...] = (yield Awaited(found)) if isawaitable(found) else found
-    return hits
 
 
 Step: TypeAlias = Callable[[], Effect]  # drives a flow to its next effect
@@ -153,17 +136,6 @@ def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
         ended = advance(flow, partial(next, flow), perform, _never)
         assert isinstance(ended, Ended)
         return ended.value
-    finally:
-        flow.close()
-
-
-async def arun(flow: Flow[T], perform: Callable[[Effect], Awaitable[Any]]) -> T:
-    """Drive a flow as `run` does, awaiting each effect."""
-    try:
-        step: Step = partial(next, flow)
-        while not isinstance(reached := advance(flow, step, perform, always), Ended):
-            step = await answered_later(flow, perform(reached))
-        return reached.value
     finally:
         flow.close()
 

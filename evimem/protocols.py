@@ -86,12 +86,6 @@ class Searcher(Protocol):
     def search(self, query: str, k: int, *, exclude: Collection[str] = ()) -> Sequence[Hit]: ...
 
 
-class AsyncSearcher(Protocol):
-    """`Searcher` for an event loop."""
-
-    async def search(self, query: str, k: int, *, exclude: Collection[str] = ()) -> Sequence[Hit]: ...
-
-
 class Store(Protocol):
     """The three layers behind one door: no row ids, no SQL, no shared buffers; safe to call from any thread."""
 

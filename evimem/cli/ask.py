@@ -10,17 +10,13 @@ from typing import Any
 
 import evimem
 
-from ..db.atomic_files import replace_with
-from ..db.file_header import check_replaceable
-from ..errors import ImportFailed, ModelError, StoreError, TraceMismatch, UnknownTurn
+from ..errors import ModelError, StoreError, TraceMismatch, UnknownTurn
 from ..loaders.examples import load_example
-from ..loops import LOOPS, VARIANTS
+from ..loops import LOOPS
 from ..types.answer import Answer
-from ..types.public_value import AnyPath
-from ..types.trace import Trace
 from ..types.values import Turn
 from . import views
-from .arguments import Exit, Misused, existing
+from .arguments import Exit, Misused
 from .page import BLANK, Block, Heading, Piece, Screen, line
 from .views import trace_page
 
@@ -94,7 +90,6 @@ def ask(
     *,
     stream: bool = False,
     trace: bool = False,
-    save_trace: Path | None = None,
     keep: bool = True,
     **given: Any,
 ) -> Exit:
@@ -108,7 +103,6 @@ def ask(
         question: The question, in quotes.
         stream: Print the answer while it is generated.
         trace: Also show searches, evidence and verdicts.
-        save_trace: Also write the trace to this file, as JSON.
         keep: Do not store the trace in the memory.
     """
     if stream and screen.as_json:
@@ -117,11 +111,11 @@ def ask(
         answer = _streamed(memory, screen, question, given) if stream else memory.ask(question, **given)
     except ModelError as error:
         if error.partial is not None:  # its trace says what was found and asked
-            _keep(memory, error.partial, screen, save_trace, keep=keep)
+            _keep(memory, error.partial, screen, keep=keep)
             screen.page(trace_page(error.partial.trace) if trace else [])
         raise
     turns = _cited(memory, [answer])
-    _keep(memory, answer, screen, save_trace, keep=keep)
+    _keep(memory, answer, screen, keep=keep)
     page = views.answer_page(question, answer, turns, streamed=stream)
     data = answer_data(answer, turns) | ({"trace": answer.trace.to_dict()} if trace else {})
     screen.show([*page, *(trace_page(answer.trace) if trace else [])], data)
@@ -146,17 +140,13 @@ def _streamed(memory: evimem.Memory, screen: Screen, question: str, given: Mappi
     return answer
 
 
-def _keep(memory: evimem.Memory, answer: Answer, screen: Screen, file: Path | None, *, keep: bool) -> None:
-    if keep:
-        try:
+def _keep(memory: evimem.Memory, answer: Answer, screen: Screen, *, keep: bool) -> None:
+    try:
+        if keep:
             memory.keep_trace(answer.trace)
-        except (StoreError, UnknownTurn, TraceMismatch) as error:
-            # The answer is valid even if its trace cannot or must not be kept.
-            screen.note(f"evimem: the trace was not stored: {error}")
-    if file:
-        check_replaceable(file)
-        with replace_with(file) as written:
-            written.write(answer.trace.to_json().encode())
+    except (StoreError, UnknownTurn, TraceMismatch) as error:
+        # The answer is valid even if its trace cannot or must not be kept.
+        screen.note(f"evimem: the trace was not stored: {error}")
 
 
 def _cited(memory: evimem.Memory, answers: list[Answer]) -> dict[str, Turn]:
@@ -199,7 +189,7 @@ def block(memory: evimem.Memory, screen: Screen, message: str, **given: Any) -> 
     return Exit.OK
 
 
-def compare(memory: evimem.Memory, screen: Screen, question: str, *, as_published: bool = False, **given: Any) -> Exit:
+def compare(memory: evimem.Memory, screen: Screen, question: str, **given: Any) -> Exit:
     """Ask a question through every loop, side by side: what each found, cited, cost and answered.
 
     A loop that a failure of the model ended is a row of its own, with what it had found. Nothing is stored. Exits with
@@ -207,12 +197,8 @@ def compare(memory: evimem.Memory, screen: Screen, question: str, *, as_publishe
 
     Args:
         question: The question, in quotes.
-        as_published: Also through MemR3, MGRetrieval and MRAgent to the letter of their papers.
     """
-    loops: dict[str, Any] = {name: name for name in sorted(LOOPS)}
-    if as_published:
-        loops |= {name: VARIANTS[name] for name in sorted(VARIANTS) if name.endswith("-as-published")}
-    answers = {name: _asked(memory, question, loop, given) for name, loop in loops.items()}
+    answers = {name: _asked(memory, question, name, given) for name in sorted(LOOPS)}
     turns = _cited(memory, [*answers.values()])
     data = {
         name: {**answer_data(answer, turns), "found": list(views.found_by(answer))} for name, answer in answers.items()
@@ -276,43 +262,18 @@ def show(
     return Exit.OK
 
 
-def trace(
-    screen: Screen, path: AnyPath, *, user: str | None = None, number: int | None = None, replay: bool = False
-) -> Exit:
-    """Show the trace of a question, with its searches, evidence and verdicts: the newest of a memory, or a saved one.
+def trace(memory: evimem.Memory, screen: Screen, *, number: int | None = None, replay: bool = False) -> Exit:
+    """Show the trace of a question, with its searches, evidence and verdicts: the newest of a memory.
 
     Args:
-        path: A memory, or a file that `ask --save-trace` wrote.
-        user: On a server: whose memory.
-        number: Show the trace of this number of the memory; by default the newest.
+        number: Show the trace of this number; by default the newest.
         replay: Run the question again with the recorded replies instead of a model, and compare.
     """
-    if isinstance(path, Path) and _is_saved(path):
-        if replay:
-            raise Misused("--replay needs the memory that was asked as PATH, not a saved trace")
-        found = _read(path)
-        screen.show(trace_page(found), found.to_dict())
-        return Exit.OK
-    with existing(path, user) as memory:
-        found = memory.trace(number)
-        page, data = trace_page(found), found.to_dict()
-        if replay:
-            again = evimem.replay(found, memory)
-            page.append(line(Piece("replayed: every event is the same; no model was called", "good"), indent=2))
-            data["replayed"] = {"kind": again.kind, "text": again.text, "abstained": again.abstained}
+    found = memory.trace(number)
+    page, data = trace_page(found), found.to_dict()
+    if replay:
+        again = evimem.replay(found, memory)
+        page.append(line(Piece("replayed: every event is the same; no model was called", "good"), indent=2))
+        data["replayed"] = {"kind": again.kind, "text": again.text, "abstained": again.abstained}
     screen.show(page, data)
     return Exit.OK
-
-
-def _is_saved(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(1) == b"{"
-
-
-def _read(path: Path) -> Trace:
-    try:
-        return Trace.from_json(path.read_bytes())
-    except ValueError as error:
-        raise ImportFailed(f"{str(path)!r} is {error}; expected a file that `evimem ask --save-trace` wrote") from error

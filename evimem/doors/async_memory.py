@@ -15,7 +15,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast, overload
 
 from ..embedding import checked, checked_rows, failure
 from ..errors import EvimemError
-from ..flow import Awaited, Effect, Embed, Ended, Flow, Pause, SideBySide, Step, advance, answered_later
+from ..flow import Effect, Embed, Ended, Flow, Pause, SideBySide, Step, advance, answered_later
 from ..loops.task import Loop
 from ..types.answer import Answer, Budget
 from ..types.trace import Complete, Event
@@ -287,7 +287,6 @@ class AsyncMemory:
                 return await needed(self._model).complete(effect)
             if isinstance(effect, Embed):
                 return await self._embed(effect.texts)
-            assert not isinstance(effect, Awaited)  # a memory is no backend of the caller's
             return await asyncio.to_thread(perform_batch, getattr(self._model, "model", self._model), effect)
 
     async def _embed(self, texts: Sequence[str]) -> object:

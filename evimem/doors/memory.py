@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from ..embedding import checked
 from ..errors import InvalidQuery, NoModel, shown
-from ..flow import Awaited, CollectBatch, Effect, Embed, Flow, Pause, SideBySide, StartBatch, run, run_side_by_side
+from ..flow import CollectBatch, Effect, Embed, Flow, Pause, SideBySide, StartBatch, run, run_side_by_side
 from ..protocols import Embedder
 from ..query.analysis import check_asked
 from ..query.find_turns import OVERS, Filters, Over
@@ -906,7 +906,6 @@ class Memory:
             return None
         if isinstance(effect, Embed) and not self._core.remote:
             return checked(self._core.embedder, effect.texts)
-        assert not isinstance(effect, Awaited)  # a memory is no backend of the caller's
         with self._lending():
             if isinstance(effect, Complete):
                 return needed(self._model).complete(effect)

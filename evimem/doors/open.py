@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from time import time
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from ..embedding import StaticEmbedder
 from ..errors import InvalidQuery, shown
-from ..flow import Awaited, Effect, Flow, arun, run
-from ..protocols import AsyncEmbedder, AsyncSearcher, Embedder, Extractor, Searcher, Store
+from ..flow import Effect, run
+from ..protocols import AsyncEmbedder, Embedder, Extractor, Searcher
 from ..raw.commit_mark import mark_path
 from ..store.keeper import Keeper
 from ..store.sqlite import SqliteStore
@@ -268,13 +268,9 @@ class SearchedStore:
         """Return who speaks and the time that counts as today."""
         return self._roster
 
-    def recall(self, query: Query) -> Any:
-        """Return the hits for the text of a query, nothing excluded; of an asynchronous searcher to be awaited."""
+    def recall(self, query: Query) -> tuple[Hit, ...]:
+        """Return the hits for the text of a query. Raise InvalidQuery for what are none."""
         hits = self._searcher.search(query.text, query.k, exclude=query.exclude)
-        return hits if inspect.isawaitable(hits) else self.found(hits)
-
-    def found(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-        """Return hits, whose turns are known from now on. Raise InvalidQuery for what are none."""
         found = checked_items("what the searcher found", hits, "evimem.Hit")
         for hit in found:
             checked_kind("what the searcher found", hit, Hit)
@@ -322,61 +318,13 @@ def ask_searcher(
         NoModel: A loop of your own asks a model, and there is none.
         ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
     """
-    if inspect.iscoroutinefunction(getattr(searcher, "search", None)):
-        raise _to_be_awaited(searcher)
-    model = chat_model(llm)
-    flow, _ = _asking(question, searcher, model, speakers, asked_at, loop, budget)
-
-    def perform(effect: Effect) -> Any:
-        if isinstance(effect, Complete):
-            return needed(model).complete(effect)
-        raise _to_be_awaited(searcher) if isinstance(effect, Awaited) else _not_of_a_searcher(type(effect).__name__)
-
-    return run(flow, perform)
-
-
-async def ask_searcher_async(
-    question: str,
-    searcher: AsyncSearcher,
-    *,
-    llm: Any = None,
-    speakers: Sequence[str] = (),
-    asked_at: datetime | str | None = None,
-    loop: str | Loop = "memr3",
-    budget: Budget = Budget(),
-) -> Answer:
-    """Do what `ask_searcher` does on an event loop: searches and the model are awaited; see `ask_searcher`."""
-    model = chat_model(llm)
-    if model is not None:
-        checked_part("llm", model, ("as_async",))
-        model = model.as_async()
-    flow, store = _asking(question, searcher, model, speakers, asked_at, loop, budget)
-
-    async def perform(effect: Effect) -> Any:
-        if isinstance(effect, Complete):
-            return await needed(model).complete(effect)
-        if isinstance(effect, Awaited):
-            return store.found(await effect.hits)
-        raise _not_of_a_searcher(type(effect).__name__)
-
-    return await arun(flow, perform)
-
-
-def _asking(
-    question: str,
-    searcher: Any,
-    model: Any,
-    speakers: Sequence[str],
-    asked_at: datetime | str | None,
-    loop: str | Loop,
-    budget: Budget,
-) -> tuple[Flow[Answer], SearchedStore]:
-    """Return the flow of a question, and what it reads."""
     from ..loops import LOOPS, OVER_SEARCHERS, answer_question, check_budget
     from ..offline.offline_judge import OfflineJudge
 
     checked_part("searcher", searcher, ("search",))
-    wanted = checked_kind("budget", budget, Budget)
+    if inspect.iscoroutinefunction(searcher.search):
+        raise InvalidQuery(f"the search of {type(searcher).__name__} must be awaited; expected one that returns hits")
+    wanted, model = checked_kind("budget", budget, Budget), chat_model(llm)
     check_budget(wanted)
     named = checked_items("speakers", speakers, "names")
     for name in named:
@@ -387,17 +335,16 @@ def _asking(
             f"the loop {shown(loop)} reads more of a memory than a searcher has; expected one of {usable}"
         )
     today = checked_time("asked_at", asked_at)
-    store = SearchedStore(searcher, named, today)
-    offline = OfflineJudge(extractor=Core.default_extractor())
-    judge: Judge = offline if model is None else _llm_judge()
-    flow = answer_question(
-        question, store=cast(Store, store), judge=judge, loop=loop, asked_at=today, budget=wanted, lacking=_OURS
-    )
-    return flow, store
+    store: Any = SearchedStore(searcher, named, today)
+    judge: Judge = OfflineJudge(extractor=Core.default_extractor()) if model is None else _llm_judge()
+    flow = answer_question(question, store=store, judge=judge, loop=loop, asked_at=today, budget=wanted, lacking=_OURS)
 
+    def perform(effect: Effect) -> Any:
+        if isinstance(effect, Complete):
+            return needed(model).complete(effect)
+        raise _not_of_a_searcher(type(effect).__name__)
 
-def _to_be_awaited(searcher: object) -> InvalidQuery:
-    return InvalidQuery(f"the search of {type(searcher).__name__} must be awaited; ask with ask_searcher_async")
+    return run(flow, perform)
 
 
 def _not_of_a_searcher(name: str) -> InvalidQuery:

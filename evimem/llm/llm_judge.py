@@ -135,7 +135,7 @@ class LLMJudge:
         chained = _separate(view) and "tiers" not in view.variant.without
         laid_out = chained and verdict.tier in {Tier.INFERRABLE, Tier.PARTIAL}
 
-        wishes = yield from standing_wishes(view.store, view.speakers, view.scope)
+        wishes = standing_wishes(view.store, view.speakers, view.scope)
 
         def word(shown: ShownEvidence) -> Flow[Draft]:
             chain = (yield from _ask_chain(view, shown, ledger)) if laid_out else ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ..embedding import count_tokens
-from ..flow import Flow, recall
+from ..flow import Flow
 from ..judging.evidence import Analysis, Evidence
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
@@ -173,9 +173,9 @@ class Retrieval:
             return ()
         filters = _narrowed(Filters.within(scope, self._exclude | without), wanted)
         if not self._indexed:
-            return (yield from recall(self._store, filters.query(text, k, bare=True)))
+            return self._store.recall(filters.query(text, k, bare=True))
         vector, hinted = (yield from self.vectors.of(text)), self._hints(text)
-        return (yield from recall(self._store, query_of(text, k, hinted, filters, vector, when=wanted.when)))
+        return self._store.recall(query_of(text, k, hinted, filters, vector, when=wanted.when))
 
     def _hints(self, text: str) -> Hints:
         if text == self._analysis.question:

@@ -21,7 +21,7 @@ from ..types.trace import Event
 class Task:
     """Everything a loop is given.
 
-    `store` is the memory, called plainly; only `evimem.flow.recall` knows of one whose hits are awaited.
+    `store` is the memory, called plainly.
     `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
     of the trace as it is recorded. `earlier` are the events of a failed attempt, after which the trace goes on. Turns
     whose ids are in `exclude`, or that `scope` does not admit, are never evidence. `lacking` are parts that the store

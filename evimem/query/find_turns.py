@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, Literal
 
 from ..errors import DimensionMismatch, EmbedderError, InvalidQuery, shown
-from ..flow import Flow, embed, recall
+from ..flow import Flow, embed
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES, language_of
 from ..protocols import Store
@@ -209,13 +209,13 @@ class Wish:
         return self.turn.time
 
 
-def standing_wishes(store: Store, speakers: Sequence[str], scope: Scope = EVERYTHING) -> Flow[tuple[Wish, ...]]:
+def standing_wishes(store: Store, speakers: Sequence[str], scope: Scope = EVERYTHING) -> tuple[Wish, ...]:
     """Return the newest standing wishes, within a scope, of the user among a memory's speakers, oldest first."""
     who = user_among(speakers)
     own = None if who is None else scope.of_speaker(who)
     if own is None:
         return ()
-    hits = yield from recall(store, Filters.within(own, ()).query(" ".join(cues("en")), SEARCHED, bare=True))
+    hits = store.recall(Filters.within(own, ()).query(" ".join(cues("en")), SEARCHED, bare=True))
     newest = sorted({wish.text: wish for wish in wishes_of(hits, who)}.values(), key=lambda wish: wish.time)
     return tuple(newest[-MOST_WISHES:])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import runpy
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,44 +72,17 @@ def test_so_it_does_on_an_event_loop_and_over_a_searcher(path: Path) -> None:
         async with evimem.open_async(path) as memory:
             with pytest.raises(evimem.NoModel):
                 await memory.ask(QUESTION, OWN)
-            with pytest.raises(evimem.NoModel):
-                await evimem.ask_searcher_async(QUESTION, Searches([]), loop=OWN)
 
-    with pytest.raises(evimem.InvalidQuery, match="ask with ask_searcher_async"):
-        evimem.ask_searcher(QUESTION, Searches([]), loop=OWN)  # type: ignore[arg-type]
+    class Later:
+        async def search(self, query: str, k: int, exclude: object = ()) -> list[evimem.Hit]:
+            return []
+
+    with pytest.raises(evimem.InvalidQuery, match="must be awaited"):
+        evimem.ask_searcher(QUESTION, Later(), loop=OWN)  # type: ignore[arg-type]
 
     asyncio.run(asked())
     with evimem.open(path) as memory, pytest.raises(evimem.NoModel):
         evimem.ask_searcher(QUESTION, memory, loop=OWN)
-
-
-class Searches:
-    """An asynchronous backend of hits."""
-
-    def __init__(self, hits: Sequence[evimem.Hit]) -> None:
-        self.hits = hits
-
-    async def search(self, query: str, k: int, exclude: Collection[str] = ()) -> Sequence[evimem.Hit]:
-        return [hit for hit in self.hits if hit.turn.id not in exclude][:k]
-
-
-def test_it_runs_over_a_searcher_of_an_event_loop(path: Path) -> None:
-    async def asked() -> None:
-        with evimem.open(path) as memory:
-            hits = [hit for hit in memory.search(WORDS) if hit.turn.id == "dog"]
-        check(await evimem.ask_searcher_async(QUESTION, Searches(hits), llm=ScriptedModel(REPLIES), loop=OWN))
-
-    asyncio.run(asked())
-
-
-def test_the_shipped_ones_do_too(path: Path) -> None:
-    async def asked() -> None:
-        with evimem.open(path) as memory:
-            hits = memory.search(WORDS)
-        answer = await evimem.ask_searcher_async(WORDS, Searches(hits), budget=evimem.Budget(abstain_below=0.0))
-        assert (answer.trace.loop, answer.citations[0].turn_id) == ("memr3", "dog")
-
-    asyncio.run(asked())
 
 
 def test_a_memory_is_a_searcher(path: Path) -> None:
