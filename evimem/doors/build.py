@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import closing
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from os import cpu_count
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..errors import DiskFull, EvimemError, InvalidQuery, StoreReadOnly, shown
 from ..ingest.partitions import UserTask, building, files_of, tasks_of
@@ -83,14 +84,14 @@ def build(
         place, noted = str(folder), str(folder / "build.manifest")
     if unknown := sorted(options.keys() - _OPTIONS):
         raise InvalidQuery(f"build takes no {unknown[0]}=; expected {', '.join(sorted(_OPTIONS))}")
-    work = Work(place, by, tuple(options.items()))
+    work = partial(build_user, place, by, options)
     tally = _Tally()
     with building(checked_path("manifest", manifest or noted)) as (known, parts):
 
         def left() -> Iterator[UserTask]:
             for task in tasks_of(files, by, parts, lambda item: tally.refuse(str(item))):
                 if known.has(key_of(task.user), task.digest):
-                    tally.done += 1
+                    tally.counts["done"] += 1
                 else:
                     yield task
 
@@ -112,15 +113,6 @@ def build(
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What a worker is told beside a task: where memories stand, the field of the user, and how they are opened."""
-
-    target: str
-    by: str
-    options: tuple[tuple[str, Any], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Built:
     """What became of a user: counts, refusals and what the memory holds; or an error, of evimem's with its class."""
 
@@ -133,11 +125,14 @@ class Built:
     kind: str = ""
 
 
-def build_user(work: Work, task: UserTask) -> Built:
+Work: TypeAlias = "Callable[[UserTask], Built]"  # what a worker does with a task
+
+
+def build_user(target: str, by: str, options: Mapping[str, Any], task: UserTask) -> Built:
     """Build one memory, in a worker: an error comes back as text, for not every one can be pickled."""
     for attempt in range(_KILLS):
         try:
-            return _built(work, task)
+            return _built(target, by, options, task)
         except EvimemError as error:
             retried = getattr(error, "retryable", False) and attempt + 1 < _KILLS
             if not retried:
@@ -148,18 +143,18 @@ def build_user(work: Work, task: UserTask) -> Built:
     raise AssertionError("the last attempt returns")
 
 
-def _built(work: Work, task: UserTask) -> Built:
+def _built(target: str, by: str, options: Mapping[str, Any], task: UserTask) -> Built:
     refused: list[str] = []
 
     def turns() -> Iterator[Turn]:
         for number, line in enumerate(task.lines(), start=1):
             try:
-                yield turn_of(line, beside=work.by)
+                yield turn_of(line, beside=by)
             except ValueError as error:
                 refused.append(f"{shown(task.user)}, line {number} of theirs: {error}")
 
-    options, key = dict(work.options), key_of(task.user)
-    with Memory(make_core(_place(work.target).of(key), owner=key, **options), None) as memory:
+    key = key_of(task.user)
+    with Memory(make_core(_place(target).of(key), owner=key, **options), None) as memory:
         report: AddReport = memory.extend(turns())
         memory.enrich()
         facts = memory.stats().facts
@@ -180,34 +175,28 @@ def _place(target: str) -> Folder | Users:
     return Users(target)
 
 
-@dataclass(slots=True)
 class _Tally:
-    users: int = 0
-    done: int = 0
-    turns: int = 0
-    added: int = 0
-    existing: int = 0
-    refused: int = 0
-    refusals: list[str] = field(default_factory=list)
-    set_aside: dict[str, str] = field(default_factory=dict)
+    """What became of all users so far."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.refusals: list[str] = []
+        self.set_aside: dict[str, str] = {}
 
     def refuse(self, *reasons: str) -> None:
-        self.refused += len(reasons)
+        self.counts["refused"] += len(reasons)
         self.refusals += reasons[: max(0, _NAMED - len(self.refusals))]
 
     def add(self, user: str, built: Built) -> None:
         if built.error:
             self.set_aside[user] = built.error
             return
-        self.users += 1
-        self.turns += built.turns
-        self.added += built.added
-        self.existing += built.existing
+        self.counts.update(users=1, turns=built.turns, added=built.added, existing=built.existing)
         self.refuse(*built.refused)
 
     def report(self, seconds: float) -> BuildReport:
-        counts = (self.users, self.done, self.turns, self.added, self.existing, self.refused)
-        return BuildReport(*counts, tuple(self.refusals), self.set_aside, seconds)
+        counts = {name: self.counts[name] for name in ("users", "done", "turns", "added", "existing", "refused")}
+        return BuildReport(**counts, refusals=tuple(self.refusals), set_aside=self.set_aside, seconds=seconds)
 
 
 class _Runner:
@@ -225,7 +214,7 @@ class _Runner:
         waiting: dict[Future[Built], UserTask] = {}
         while True:
             while len(waiting) < _IN_FLIGHT * self._workers and (task := next(tasks, None)):
-                waiting[self._pool.submit(build_user, work, task)] = task
+                waiting[self._pool.submit(work, task)] = task
             if not waiting:
                 return
             done, lost = [], []
@@ -250,7 +239,7 @@ class _Runner:
         """Run a task with no other, so that it is known which one a worker dies of."""
         for _ in range(_KILLS):
             try:
-                return self._pool.submit(build_user, work, task).result()
+                return self._pool.submit(work, task).result()
             except BrokenExecutor:
                 self._renew()
         return Built(error=f"{_KILLS} worker processes ended while they built this user's memory")

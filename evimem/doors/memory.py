@@ -71,7 +71,8 @@ class Memory:
 
     Besides the exceptions that a method names, each can raise a `StoreError`: StoreClosed after `close`, StoreBusy
     when another process holds the write lock for over 5 seconds, StoreCorrupt for a damaged file, StoreRolledBack when
-    the file was replaced or removed while open; methods that write raise StoreReadOnly and DiskFull. Exceptions of a
+    the file was replaced or removed while open; methods that write raise StoreReadOnly and DiskFull; and methods that
+    embed raise DimensionMismatch where the embedder returns vectors of another width than it declares. Exceptions of a
     caller's own extractor or `progress` function propagate unchanged.
     """
 
@@ -114,7 +115,6 @@ class Memory:
             InvalidTurn: A field is not as described, or the memory has no timezone and `time` is naive where its times
                 are aware, or aware where they are naive.
             TurnConflict: `id` is stored already with other content.
-            DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
         turn = Turn(id or "", session or "", speaker, text, cast(datetime, time), caption, role, metadata or {})
         return self.extend([turn], strict=True)
@@ -151,7 +151,6 @@ class Memory:
         Raises:
             InvalidTurn: With `strict`, a turn is not as `add` describes.
             TurnConflict: With `strict`, an id is stored already with other content; not with `replace`.
-            DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
         ingestion = self._core.ingestion(strict=strict, replace=replace)
         return self._run(self._core.stored("replace" if replace else "add", ingestion.batches(turns), progress))
@@ -172,7 +171,6 @@ class Memory:
         Raises:
             UnknownTurn: There is no such turn.
             InvalidTurn: The text is not as `add` describes; the old one stays.
-            DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
         return self._run(self._core.watch("update").over(self._core.update(id, text)))
 
@@ -225,7 +223,6 @@ class Memory:
                 None; or `time` is aware in a memory of naive times, or the other way round; or with `strict`, one is
                 refused.
             InvalidQuery: `messages` is no collection, `session` no string, or `time` no time.
-            DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
         from ..ingest.remember import Remembering
 
@@ -281,7 +278,6 @@ class Memory:
         Raises:
             InvalidQuery: `query` is empty or too long, `k` is not a whole number from 1, a time is no time or differs
                 in awareness from the memory's, `role` is no role, `where` no condition, or `exclude` is a string.
-            DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         core, most, hears = self._core, checked_count("k", k, 1), checked_on_event(on_event)
         scope, which = checked_scope(session, speaker, role, where), checked_choice("over", over, OVERS)
@@ -324,7 +320,6 @@ class Memory:
 
         Raises:
             InvalidQuery: An argument is not as described.
-            DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         core, scope, most = self._core, checked_scope(session, speaker, role, where), checked_count("k", k, 1)
         if about is not None:
@@ -409,7 +404,6 @@ class Memory:
             ModelError: The model failed (ReplyError, ModelTimeout, ModelUnavailable); `partial` of the error is an
                 `Answer` with the evidence so far. Not raised where the memory was opened with
                 `on_model_error="offline"`: the answer then comes from the offline judge, and says so.
-            DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         within = checked_scope(session, speaker, role, where)
         if not stream:
@@ -476,7 +470,6 @@ class Memory:
             InvalidQuery: There is no message, or it is too long, `tokens` is no whole number from 0, `style` or `count`
                 is not as described, `asked_at` is no time or differs in awareness from the memory's, a filter is not as
                 described for `search`, or `exclude` is a string.
-            DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         form = checked_form(tokens, style, count, gate=gate, check=check, profile=profile)
         core, within = self._core, checked_scope(session, speaker, role, where)
@@ -560,7 +553,6 @@ class Memory:
             ModelError: The model cannot be reached or refuses every request. Finished jobs are kept, the rest stay
                 queued.
             EmbedderError: The embedder cannot be reached. Finished jobs are kept, the rest stay queued.
-            DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
         return self._run(self._core.enrich(progress, retry_now=retry_now))
 
@@ -674,7 +666,6 @@ class Memory:
 
         Raises:
             EmbedderError: The embedder cannot be reached; `enrich` continues from there.
-            DimensionMismatch: The embedder returned vectors of another width than it declares.
             ModelError: As `enrich`, if the memory has a model.
         """
         checked_part("embedder", embedder, ("embed",), {"name": str, "dimension": int})
@@ -872,7 +863,6 @@ class Memory:
 
         Raises:
             ImportFailed: The file is no whole and well-formed export; the message names the line, nothing is stored.
-            DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
         from ..ingest.import_file import import_batches
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .. import errors
 from ..calibration.apply_calibration import calibrated_offline
 from ..errors import ModelError, TraceMismatch, shown
 from ..flow import Effect, Flow, run
-from ..judging.evidence import Draft, Manner, Verdict, View
-from ..judging.judge import Chosen, Considered, Decided, Explored, Judge, Move, Round, Stage
+from ..judging.evidence import Verdict, View
+from ..judging.judge import Considered, Decided, Explored, Judge, Move, Round, Stage
 from ..llm.llm_judge import LLMJudge
 from ..loops import LOOPS, answer_question, fall_back
 from ..loops.task import Loop
 from ..offline.offline_judge import OfflineJudge
 from ..types.answer import Answer, Budget
-from ..types.stored import Keyword, Scope
+from ..types.stored import Scope
 from ..types.trace import FALL_BACK, VERSION, Acted, Called, Complete, Event, Judged, Reply, Trace
 from ..types.values import Where
 from .checked_arguments import checked_kind, checked_trace
@@ -159,67 +159,41 @@ def _judge(trace: Trace, detail: Mapping[str, Any], memory: Memory) -> Judge:
     inner: Judge = model
     if detail["judge"] == OfflineJudge().name:
         inner = calibrated_offline(core.store, core.offline, core.embedder.name)
-    return _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged)
+    return cast(Judge, _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged))
 
 
-@dataclass(slots=True)
 class _RecordedProbabilities:
     """A judge that judges again but reports the recorded probabilities, since the calibration may have changed."""
 
-    inner: Judge
-    name: str
-    abstain_below: float
-    judged: tuple[Judged, ...]
-    checks: int = field(default=0)
+    def __init__(self, inner: Judge, name: str, abstain_below: float, judged: Sequence[Judged]) -> None:
+        self.name = name
+        self.abstain_below = abstain_below
+        self._inner = inner
+        self._recorded = iter(judged)
 
-    @property
-    def reads_on(self) -> bool:
-        """As the inner judge's."""
-        return self.inner.reads_on
-
-    @property
-    def explores(self) -> bool:
-        """As the inner judge's."""
-        return self.inner.explores
-
-    def legible(self, view: View) -> Collection[str]:
-        """As the inner judge's."""
-        return self.inner.legible(view)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
 
     def judge(self, view: View) -> Flow[Verdict]:
-        """Return the verdict with the recorded probability."""
-        self.checks += 1
-        return self._as_recorded((yield from self.inner.judge(view)))
+        recorded = next(self._recorded, None)
+        verdict = yield from self._inner.judge(view)
+        return verdict if recorded is None else replace(verdict, probability=recorded.probability)
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
-        """Return the decision with the recorded probability."""
-        return self._recorded(self.inner.decide(view, stage))
-
-    def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
-        """Return the choice of the inner judge."""
-        return self.inner.choose(question, candidates, most)
+        return self._as_recorded(self._inner.decide(view, stage))
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
-        """Return what a round came to, with the recorded probability."""
-        return self._recorded(self.inner.consider(view, reading))
+        return self._as_recorded(self._inner.consider(view, reading))
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
-        """Return the move with the recorded probability."""
-        return self._recorded(self.inner.explore(view, explored))
+        return self._as_recorded(self._inner.explore(view, explored))
 
-    def _recorded(self, flow: Flow[Made]) -> Flow[Made]:
-        self.checks += 1
+    def _as_recorded(self, flow: Flow[Made]) -> Flow[Made]:
+        recorded = next(self._recorded, None)
         made = yield from flow
-        return replace(made, verdict=self._as_recorded(made.verdict))
-
-    def _as_recorded(self, verdict: Verdict) -> Verdict:
-        if self.checks > len(self.judged):
-            return verdict
-        return replace(verdict, probability=self.judged[self.checks - 1].probability)
-
-    def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
-        """Return the answer of the inner judge."""
-        return self.inner.answer(view, verdict, manner)
+        if recorded is None:
+            return made
+        return replace(made, verdict=replace(made.verdict, probability=recorded.probability))
 
 
 def _replies(trace: Trace) -> Iterator[Reply | ModelError]:
