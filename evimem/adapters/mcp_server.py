@@ -41,7 +41,7 @@ try:
     from mcp.server.mcpserver.tools import Tool
     from mcp.server.transport_security import TransportSecuritySettings
     from mcp.shared.exceptions import MCPError
-    from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, Completion, ResourceTemplateReference, ToolAnnotations
+    from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, ToolAnnotations
     from pydantic import AnyHttpUrl, Field
 except ImportError as _error:
     raise MissingExtra("the MCP server", "mcp") from _error
@@ -232,15 +232,6 @@ class MemoryPages:
             f"know{f' (missing: {missing})' if missing else ''}.\n\nQuestion: {question}"
         )
 
-    async def sessions(self, ref: Any, argument: Any, context: Any) -> Completion | None:
-        """Complete the name of a session from those of the newest turns."""
-        if not isinstance(ref, ResourceTemplateReference) or argument.name != "session":
-            return None
-        async with self.tools.lend(self.tools.whose("search")) as memory:
-            newest = await memory.turns(limit=10 * PAGE, newest=True)
-        names = dict.fromkeys(turn.session for turn in reversed(newest) if turn.session.startswith(argument.value))
-        return Completion(values=[*names][:100], total=len(names))
-
 
 def build(
     tools: MemoryTools,
@@ -293,7 +284,6 @@ def build(
     for path, page in named.items():
         server.resource(f"evimem://{path}", mime_type="application/json")(_guarded(page, _of_page, ResourceError))
     server.prompt()(_guarded(pages.answer_from_memory, _of_prompt, partial(MCPError, INTERNAL_ERROR)))
-    cast(Any, server).completion()(pages.sessions)  # it has no types
     return server
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
 import sys
@@ -10,6 +9,7 @@ import textwrap
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, TextIO, TypeAlias
 
@@ -19,6 +19,18 @@ _REPORT = 15.0  # seconds between lines where stderr is not a terminal
 _BAR = 24  # characters
 Style = Literal["", "answer", "strong", "dim", "good", "warn", "bad", "mark", "name"]
 
+_STYLES: dict[Style, str] = {
+    "": "",
+    "answer": "bold bright_cyan",
+    "strong": "bold",
+    "dim": "dim",
+    "good": "green",
+    "warn": "yellow",
+    "bad": "bold red",
+    "mark": "black on bright_yellow",
+    "name": "magenta",
+}
+
 _DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -27,7 +39,8 @@ class Screen:
 
     def __init__(self, *, as_json: bool = False, coloured: bool = True) -> None:
         self.as_json = as_json
-        self._rich = _rich() if coloured and not as_json and sys.stdout.isatty() else None
+        # rich is an extra: print plain text without it
+        self._coloured = coloured and not as_json and sys.stdout.isatty() and find_spec("rich") is not None
 
     def show(self, page: Sequence[Block], data: Any) -> None:
         """Print a page, or with `as_json` the data that it was made from."""
@@ -40,8 +53,8 @@ class Screen:
         """Print a page; nothing with `as_json`."""
         if self.as_json:
             return
-        if self._rich:
-            self._rich.print_page(page)
+        if self._coloured:
+            print_in_colour(page)
         else:
             sys.stdout.write(text_of(page, min(shutil.get_terminal_size((100, 24)).columns, 120)))
 
@@ -57,13 +70,6 @@ class Screen:
     def progress(self, label: str, unit: str, total: int | None = None) -> Progress:
         """Return a progress line; `total` is the number of units, None if unknown."""
         return Progress(sys.stderr, visible(label), unit, total)
-
-
-def _rich() -> Any:
-    try:
-        return importlib.import_module("evimem.cli.rich_view")
-    except ImportError:
-        return None  # rich is an extra: print plain text without it
 
 
 class Progress:
@@ -261,3 +267,39 @@ def _table_rows(block: Table) -> list[str]:
 
 def _cell(cell: str, block: Table, at: int, widths: Sequence[int]) -> str:
     return cell.rjust(widths[at]) if block.columns[at] in block.right else cell.ljust(widths[at])
+
+
+def print_in_colour(page: Sequence[Block], console: Any = None) -> None:
+    """Print a page through rich, the extra `cli`; text is never interpreted as markup. Raise ImportError without it."""
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - an extra
+    from rich.console import Console  # noqa: PLC0415
+    from rich.padding import Padding  # noqa: PLC0415
+    from rich.rule import Rule  # noqa: PLC0415
+    from rich.table import Table as RichTable  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    def text(pieces: Sequence[Piece]) -> Text:
+        return Text.assemble(*((visible(piece.text), _STYLES[piece.style]) for piece in pieces))
+
+    console = console or Console(highlight=False)
+    for block in page:
+        if isinstance(block, Table):
+            shown = RichTable(
+                title=visible(block.title) or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD
+            )
+            for column in block.columns:
+                justify: Any = "right" if column in block.right else "left"
+                shown.add_column(column, justify=justify, overflow="fold")
+            for row in block.rows:
+                shown.add_row(*(Text(visible(cell)) for cell in row))
+            console.print(shown)
+        elif isinstance(block, Heading):
+            console.print(Rule(Text(visible(block.text), style="bold"), align="left", style="dim"))
+        elif isinstance(block, Field):
+            grid = RichTable.grid()
+            grid.add_column(width=block.width, no_wrap=True)
+            grid.add_column()
+            grid.add_row(Text(visible(block.label), style=_STYLES[block.style]), text(block.pieces))
+            console.print(Padding(grid, (0, 0, 0, block.indent), expand=False))
+        else:
+            console.print(Padding(text(block.pieces), (0, 0, 0, block.indent), expand=False))

@@ -22,7 +22,8 @@ from ..types.trace import Complete, Event
 from .checked_arguments import OnEvent, TimeInput, checked_on_event, checked_scope
 from .core import Core, Lending, needed, workers_for
 from .memory import Memory, perform_batch
-from .streaming import EffectResult, Streamed, astream, astream_answer, both, is_streamed
+from .streaming import EffectResult, Streamed, astream, astream_answer, is_streamed
+from .watching import both
 
 T = TypeVar("T")
 A = TypeVar("A")

@@ -47,8 +47,7 @@ from .checked_arguments import (
     checked_progress,
     checked_time,
 )
-from .streaming import both
-from .watching import Observer, Operation, OperationName, Watch, store_name, tell_of_backlog, warn_of_unread
+from .watching import Observer, Operation, OperationName, Watch, both, store_name, tell_of_backlog, warn_of_unread
 
 if TYPE_CHECKING:
     from ..calibration.apply_calibration import CalibrationTarget

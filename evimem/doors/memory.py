@@ -48,8 +48,9 @@ from .checked_arguments import (
     checked_where,
 )
 from .core import Core, Lending, needed, workers_for
-from .streaming import EffectResult, Streamed, both, is_streamed, stream_answer
+from .streaming import EffectResult, Streamed, is_streamed, stream_answer
 from .streaming import stream as streamed
+from .watching import both
 
 if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it
     from ..calibration import Calibration, Labelled

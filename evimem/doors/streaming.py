@@ -64,17 +64,6 @@ class EffectResult:
     value: Any
 
 
-def both(first: Callable[[Event], None], second: Callable[[Event], None] | None) -> Callable[[Event], None]:
-    """Return a function that passes an event to two, or to the first where there is no second."""
-
-    def tell(event: Event) -> None:
-        first(event)
-        if second is not None:
-            second(event)
-
-    return tell
-
-
 def stream(
     flow: Flow[Answer], events: deque[Event], perform: Callable[[Effect], Iterator[str | EffectResult]]
 ) -> Iterator[Streamed]:

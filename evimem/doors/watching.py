@@ -137,6 +137,17 @@ class Watch:
         return intercepted(flow, told)
 
 
+def both(first: Callable[[Event], None], second: Callable[[Event], None] | None) -> Callable[[Event], None]:
+    """Return a function that passes an event to two, or to the first where there is no second."""
+
+    def tell(event: Event) -> None:
+        first(event)
+        if second is not None:
+            second(event)
+
+    return tell
+
+
 def _checked(observation: Observation | None) -> Observation | None:
     """Return what an observer began; None hears of nothing. Raise InvalidQuery for anything else."""
     if observation is None:

@@ -17,7 +17,6 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 from mcp.server.mcpserver import MCPServer
-from mcp.types import PromptReference, ResourceTemplateReference
 
 import evimem
 from evimem.adapters.mcp_server import MemoryTools, Opening, build
@@ -200,13 +199,6 @@ def test_resources_show_the_counts_a_turn_of_any_id_and_a_session(tmp_path: Path
         for unknown in ("evimem://turn/x", "evimem://session/x"):
             with pytest.raises(MCPError, match="x"):
                 await client.read_resource(unknown)
-        ref = ResourceTemplateReference(type="ref/resource", uri="evimem://session/{session}")
-        completed = await client.complete(ref, {"name": "session", "value": "/e"})
-        assert completed.completion.values == ["/etc/é"]
-        other = await client.complete(
-            PromptReference(type="ref/prompt", name="answer_from_memory"), {"name": "question", "value": ""}
-        )
-        assert other.completion.values == []
 
     in_process(tmp_path / "m.evimem", session)
 

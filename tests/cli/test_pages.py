@@ -1,13 +1,23 @@
 import io
 import re
-import sys
 from datetime import datetime
 
 import pytest
 from rich.console import Console
 
-from evimem.cli import rich_view
-from evimem.cli.page import BLANK, Heading, Piece, Progress, Screen, field, line, table, text_of
+from evimem.cli import page
+from evimem.cli.page import (
+    BLANK,
+    Heading,
+    Piece,
+    Progress,
+    Screen,
+    field,
+    line,
+    print_in_colour,
+    table,
+    text_of,
+)
 from evimem.cli.views import answer_page, fields_page, trace_page
 from evimem.types.answer import Answer, Citation, Usage
 from evimem.types.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
@@ -40,7 +50,7 @@ def test_a_page_as_plain_text():
 
 def test_a_page_in_colour_holds_the_same_words():
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="truecolor")
-    rich_view.print_page(PAGE, console)
+    print_in_colour(PAGE, console)
     printed = console.file.getvalue()
     assert "\x1b[" in printed
     for word in re.findall(r"\w+", text_of(PAGE)):
@@ -49,7 +59,7 @@ def test_a_page_in_colour_holds_the_same_words():
 
 def test_words_are_never_read_as_markup():
     console = Console(file=io.StringIO(), width=80)
-    rich_view.print_page([line("[bold]not bold[/bold] [/]"), table(("[a]",), [("[/b]",)])], console)
+    print_in_colour([line("[bold]not bold[/bold] [/]"), table(("[a]",), [("[/b]",)])], console)
     assert "[bold]not bold[/bold] [/]" in console.file.getvalue()
 
 
@@ -152,7 +162,7 @@ def test_a_terminal_gets_colours_where_rich_is_installed_and_plain_text_where_no
     assert "\u2500" in terminal.getvalue()
     bare = Terminal()
     monkeypatch.setattr("sys.stdout", bare)
-    monkeypatch.setitem(sys.modules, "evimem.cli.rich_view", None)
+    monkeypatch.setattr(page, "find_spec", lambda name: None)
     Screen().page(PAGE)
     assert bare.getvalue() == text_of(PAGE, 100)
 
