@@ -27,7 +27,7 @@ from ..flow import Flow
 from ..llm.extract_facts import MAX_CHARACTERS
 from ..protocols import Extractor, Store
 from ..raw import AS_GIVEN, LocalTimes, TurnValidator
-from ..text.terms import Sources
+from ..text.grounding import Sources
 from ..types.attempt import Attempt, attempt
 from ..types.reports import AddReport
 from ..types.stored import EARLIER, OF_A_MODEL, JobKind

@@ -15,7 +15,7 @@ from ..extract import fact_id, stance
 from ..extract.labels import Label, canonical, label_fact
 from ..flow import Flow
 from ..lang import ENGLISH
-from ..text.terms import Sources
+from ..text.grounding import Sources
 from ..times import Conventions, locate_times
 from ..types.reports import Estimate
 from ..types.stored import EARLIER, OF_A_MODEL
@@ -37,6 +37,7 @@ OUTPUT_TOKENS = 180  # of a typical turn, for an estimate
 
 _SPEAKERS_OWN, _NOBODY = (frozenset(ENGLISH.words(name)) for name in ("people.speakers_own", "people.nobody"))
 _PERSONAL = frozenset(("opinion", "plan"))
+_SPOKEN_TO = {"user": "assistant", "assistant": "user"}
 _OWN = frozenset((None, "user"))  # roles whose opinions and plans are facts
 
 
@@ -199,7 +200,8 @@ class _FactReader:
         self._conventions = conventions
         self._located = locate_times(self._text, turn.time, conventions) if self._text else []
         near = [replace(turn, text=self._text), *_context(previous)]
-        self._sources = Sources(part for one in near for part in (one.speaker, one.text, one.caption or ""))
+        said = (part for one in near for part in (one.speaker, one.text, caption_line(one.caption)))
+        self._sources = Sources((*said, _SPOKEN_TO.get(turn.speaker, "")))
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Keep one fact, or count the reason for dropping it."""
@@ -214,7 +216,7 @@ class _FactReader:
             self.dropped["quote not in the turn"] += 1
         elif subject.lower() in _NOBODY:
             self.dropped["a pronoun for a name"] += 1
-        elif not (self._sources.anchor(subject, share=1.0) and self._sources.anchor(obj)):
+        elif not (self._sources.means(subject) and self._sources.names(obj) and self._sources.anchor(obj)):
             self.dropped["words from nowhere"] += 1
         else:
             self._keep(subject, predicate, obj, kind, span, entry["when"])

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
 from ..judging.shown_passages import WEIGHED, Passages, excerpt
+from ..text.grounding import Sources
 from ..text.memory_fence import QUOTED
 from ..text.sentences import Range
-from ..text.terms import Sources
 from ..types.stored import ALSO_KNOWN_AS, BY_RULE, statements
 from ..types.values import Fact, Turn
 

@@ -19,6 +19,7 @@ from ..extract.tagging import lemma
 from ..extract.updates import is_named, may_be_same
 from ..judging.evidence import View
 from ..lang import ENGLISH
+from ..text.grounding import contrasted, synonyms
 from ..text.sentences import sentences
 from ..text.terms import STOP_WORDS, stem, words
 from ..times import Conventions, Located, locate_times, mentions_time
@@ -28,7 +29,6 @@ from ..types.answer import Citation
 from ..types.stored import EVERYTHING
 from ..types.values import Fact, Gap, TimeSpan, Turn
 from .matching import Match, Matches, in_order, is_assistant, mentions, places, strength, word_vector
-from .signals import contrasted, synonyms
 
 _any = ENGLISH.any_of
 

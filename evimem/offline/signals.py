@@ -12,10 +12,9 @@ import math
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from ..judging.evidence import Evidence, View
 from ..lang import ENGLISH
+from ..text.grounding import contrasted
 from ..text.terms import STOP_WORDS, stem, words
 from .matching import Match, Matches, is_assistant, mentions
 
@@ -334,47 +334,6 @@ def altered(view: View, matches: Matches) -> tuple[Altered, ...]:
 def in_words(found: Altered) -> str:
     """Return why a question with a false premise cannot be answered."""
     return f"the evidence says {found.stated!r}, not {found.asked!r}"
-
-
-def contrasted(asked: Iterable[str], said: Iterable[str]) -> dict[str, str]:
-    """Map each stem of `asked` of which no synonym occurs in `said`, but another stem of its kind, to that stem."""
-    kinds = _kinds()
-    spoken = {place: word for word in said for place in kinds.get(word, ())}
-    other = {kind: word for (kind, _), word in spoken.items()}
-    found = {}
-    for word in asked:
-        places = kinds.get(word, ())
-        instead = next((other[kind] for kind, _ in places if kind in other), None)
-        if instead is not None and not any(place in spoken for place in places):
-            found[word] = instead
-    return found
-
-
-def synonyms(asked: str) -> frozenset[str]:
-    """Return the synonyms of a stem among the contrasts; none for a stem of two kinds, which has two meanings."""
-    places = _kinds().get(asked, ())
-    return _groups().get(places[0], frozenset()) if len(places) == 1 else frozenset()
-
-
-@cache
-def _groups() -> dict[tuple[int, int], frozenset[str]]:
-    """Return the synonyms at each place: (number of the kind, number of the word in it)."""
-    groups: dict[tuple[int, int], frozenset[str]] = {}
-    for word, places in _kinds().items():
-        for place in places:
-            groups[place] = groups.get(place, frozenset()) | {word}
-    return groups
-
-
-@cache
-def _kinds() -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the places of each stem: (number of the kind, number of the word in it)."""
-    places: dict[str, tuple[tuple[int, int], ...]] = {}
-    for kind, line in enumerate(ENGLISH.words("contrasts.kinds")):
-        for number, group in enumerate(line.split()):
-            for word in group.split("/"):
-                places[stem(word)] = (*places.get(stem(word), ()), (kind, number))
-    return places
 
 
 def _found_first(view: View) -> frozenset[str]:

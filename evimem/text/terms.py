@@ -56,13 +56,6 @@ STOP_WORDS = frozenset(ENGLISH.words("terms.stop_words"))
 
 TABLE = Path(__file__).with_name("data") / "vocabulary_stems.txt"
 
-ANCHORED = 0.5  # share of a phrase's terms that must stand in the sources
-_KIN = {
-    form: " ".join((kin, *forms))
-    for kin, forms in ENGLISH.lists("people.kin").items()
-    for form in (kin, *forms)
-}  # fmt: skip
-
 
 class _Suffixes:
     """A table of suffixes, each with what replaces it. The longest that a word ends with is the one that counts."""
@@ -302,24 +295,3 @@ def vocabulary_stems() -> tuple[str, ...]:
 def stem_pieces(pieces: Iterable[str]) -> list[str]:
     """Compute the table from the pieces of a vocabulary. Continuations ("##ing"), marks and numbers are no words."""
     return [stem(piece) if piece.isalpha() else "" for piece in pieces]
-
-
-class Sources:
-    """The words of some texts, read once, in which phrases are to stand. "Mum" stands for a mother too."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        texts = tuple(texts)
-        said = [word for text in texts for word in words(text)]
-        kin = " ".join(_KIN[word] for word in sorted(_KIN.keys() & set(said)))
-        self._stems = {term for text in (*texts, kin) for term in terms(text)}
-        self._numbers = {word for word in said if any(c.isdigit() for c in word)}
-
-    def anchor(self, phrase: str, share: float = ANCHORED) -> bool:
-        """Return whether at least a share of a phrase's terms, and each of its numbers, stand in the texts."""
-        invented = [word for word in words(phrase) if any(c.isdigit() for c in word) and word not in self._numbers]
-        size = len(terms(phrase))
-        return not invented and size - self.lacking(phrase) >= share * size
-
-    def lacking(self, phrase: str) -> int:
-        """Return how many terms of a phrase do not stand in the texts."""
-        return sum(term not in self._stems for term in terms(phrase))

@@ -73,7 +73,8 @@ def asking_stores_a_trace() -> None:
 @breaks(gate=f"{POISONING}::test_statements_of_others_never_become_a_persons_wish", says="ungrounded|stands nowhere")
 def facts_of_a_model_are_not_grounded() -> None:
     put(extract_facts, "find_quote", lambda quote, text, *rest: (0, len(text)))
-    put(extract_facts.Sources, "anchor", lambda *args, **options: True)
+    for name in ("anchor", "means", "names"):
+        put(extract_facts.Sources, name, lambda *args, **options: True)
 
 
 @breaks(gate=f"{ASKING}::test_a_model_that_is_never_satisfied_is_stopped", says="as long as the model likes")

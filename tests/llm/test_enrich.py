@@ -2,6 +2,8 @@ import json
 from dataclasses import replace
 from datetime import datetime
 
+import pytest
+
 from evimem.errors import ModelUnavailable, ReplyError
 from evimem.llm.extract_facts import (
     extract_request,
@@ -49,12 +51,46 @@ def test_the_first_person_is_the_speaker():
     assert kept(subject="I").subject == kept(subject="The user").subject == "Mira"
 
 
-def test_what_the_turn_does_not_say_is_dropped_and_counted():
-    assert dropped(quote="adopted two cats") == "quote not in the turn"
-    assert dropped(object="an elephant called Dumbo") == "words from nowhere"
-    assert dropped(object="an adopted puppy, 7") == "words from nowhere"
-    assert dropped(subject="John Doe") == "words from nowhere"
-    assert dropped(predicate="") == "incomplete"
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"quote": "adopted two cats"}, "quote not in the turn"), ({"predicate": ""}, "incomplete"),
+        ({"object": "an elephant called Dumbo"}, "words from nowhere"), ({"object": "a kitten"}, "words from nowhere"),
+        ({"object": "an adopted puppy, 7"}, "words from nowhere"), ({"object": "Wilma's puppy"}, "words from nowhere"),
+        ({"subject": "John Doe"}, "words from nowhere"), ({"subject": "Mira's sister"}, "words from nowhere"),
+        ({"subject": "Mira's friends"}, "words from nowhere"), ({"subject": "the weather"}, "words from nowhere"),
+    ],
+)  # fmt: skip
+def test_what_the_turn_does_not_say_is_dropped_and_counted(changes, why):
+    assert dropped(**changes) == why
+
+
+@pytest.mark.parametrize(
+    ("said", "subject", "object"),
+    [
+        ("i'm on 41 now", "Mira", "41k now"), ("three of them, 1.800 each", "Mira", "3 for 1,800"),
+        ("ma maw has a gin", "Mira's mother", "a gin"), ("mamas got milk", "Mira's mother", "milk"),
+        ("phase one of the timetable moves", "phase 1 of the timetable migration", "the timetable"),
+        ("its ma wrist, the writing one", "Mira's hurt wrist", "the writing one"),
+        ("if the hip lets me", "Mira's going to the shelter", "Mira's hip"), ("you taught me lists", "Noah", "lists"),
+    ],
+)  # fmt: skip
+def test_what_the_turn_says_in_other_words_is_kept(said, subject, object):
+    turn = replace(TURN, text=said)
+    assert kept(turn, subject=subject, object=object, quote=said).subject == subject
+
+
+def test_what_a_picture_shows_is_said_of_the_picture():
+    shown = replace(TURN, caption="a brown dog on a beach")
+    assert (
+        kept(shown, kind="image", subject="the dog in the picture", object="a beach", quote="on a beach").event is None
+    )
+
+
+def test_where_nothing_tells_a_name_from_a_word_each_must_be_said():
+    turn = replace(TURN, text="我们在里斯本买了一套公寓。")
+    assert kept(turn, subject="公寓", object="里斯本", quote="我们在里斯本买了一套公寓").object == "里斯本"
+    assert read({**ADOPTED, "subject": "公寓", "object": "里斯本马德里", "quote": "公寓"}, turn=turn).facts == ()
 
 
 def test_names_may_come_from_the_turns_before_but_the_words_may_not():

@@ -9,7 +9,8 @@ import pytest
 from benchmarks.span import SPAN
 from evimem.judging.evidence import View
 from evimem.offline.matching import match
-from evimem.offline.signals import Altered, altered, contrasted, in_words
+from evimem.offline.signals import Altered, altered, in_words
+from evimem.text.grounding import contrasted
 from evimem.text.terms import stem
 
 from .direct import judge

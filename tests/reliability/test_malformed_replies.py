@@ -9,7 +9,7 @@ import pytest
 import evimem
 from evimem import Memory, Turn
 from evimem.testing import FakeClock, ScriptedModel
-from evimem.text.terms import Sources
+from evimem.text.grounding import Sources
 from evimem.types.trace import Complete
 from tests.llm.mutants import mutants
 from tests.sizes import bound, sizes
@@ -45,7 +45,7 @@ def check_grounded(memory: Memory, turn: Turn) -> int:
     for one in found:
         quote = turn.text[slice(*one.span)]
         assert quote.strip(), f"a fact that stands nowhere: {one}"
-        assert one.subject == turn.speaker or Sources([turn.speaker, turn.text]).anchor(one.subject, 1.0), (
+        assert one.subject == turn.speaker or Sources([turn.speaker, turn.text]).means(one.subject), (
             f"an ungrounded fact was stored: {one}"
         )
         assert Sources([turn.text]).anchor(one.object), f"an ungrounded fact was stored: {one}"
