@@ -21,11 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
-from evimem.embedding.static_embedder import VOCABULARY, quantize, write_artifact
+from evimem.embedding.static_embedder import LENGTH_BYTES, TENSORS, VOCABULARY, Quantized
 
 WEIGHTS = "model.safetensors"
+LARGEST = 127
 SHIPPED_FROM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # all-MiniLM-L6-v2, see NOTICE
 
 
@@ -78,6 +80,32 @@ def write(distilled: Distilled, output: Path) -> float:
     after = quantized.vectors.astype(np.float64)  # the scale of a row has no part in its direction
     norms = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
     return float((np.sum(before * after, axis=1)[norms > 0] / norms[norms > 0]).mean())
+
+
+def quantize(matrix: NDArray[Any]) -> Quantized:
+    """Round every row to 255 levels of its own largest value."""
+    rows = np.asarray(matrix, dtype=np.float32)
+    if rows.ndim != 2 or not np.isfinite(rows).all():
+        raise ValueError(f"expected finite rows of one length, got shape {rows.shape!r}; repair the rows first")
+    scale = np.abs(rows).max(axis=1, initial=0.0) / np.float32(LARGEST)
+    levels = rows / np.where(scale > 0, scale, np.float32(1))[:, None]
+    return Quantized(np.clip(np.rint(levels), -LARGEST, LARGEST).astype(np.int8), scale.astype(np.float32))
+
+
+def write_artifact(path: Path, quantized: Quantized, vocabulary: Sequence[str]) -> None:
+    """Write the vectors to `path`, as safetensors, and vocabulary.txt into the same folder."""
+    if len(vocabulary) != len(quantized.vectors) or any(len(piece.splitlines()) != 1 for piece in vocabulary):
+        raise ValueError(f"expected a piece of one line a row, got {len(vocabulary)} for {len(quantized.vectors)} rows")
+    header, body = dict[str, Any](), b""
+    for name, tensor in (("scale", quantized.scale), ("vectors", quantized.vectors)):
+        data = tensor.astype(TENSORS[name][1]).tobytes()
+        span = [len(body), len(body) + len(data)]
+        header[name] = {"dtype": TENSORS[name][0], "shape": tensor.shape, "data_offsets": span}
+        body += data
+    head = orjson.dumps(header)
+    head += b" " * (-len(head) % LENGTH_BYTES)
+    path.write_bytes(len(head).to_bytes(LENGTH_BYTES, "little") + head + body)
+    path.with_name(VOCABULARY).write_text("".join(f"{piece}\n" for piece in vocabulary), encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -7,8 +7,6 @@ characters cleaned and split into words, then the longest known pieces first.
 
 from __future__ import annotations
 
-import hashlib
-import math
 import os
 import re
 import threading
@@ -24,17 +22,12 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ..db.atomic_files import replace_with
 from ..errors import EmbedderError
 from ..types.vectors import Vectors
 
 VOCABULARY = "vocabulary.txt"
-_LENGTH_BYTES = 8
-_LARGEST = 127
-_TENSORS: dict[str, tuple[str, np.dtype[Any], int]] = {
-    "scale": ("F32", np.dtype("<f4"), 1),
-    "vectors": ("I8", np.dtype("i1"), 2),
-}
+LENGTH_BYTES = 8  # of the header of a safetensors file
+TENSORS: dict[str, tuple[str, np.dtype[Any]]] = {"scale": ("F32", np.dtype("<f4")), "vectors": ("I8", np.dtype("i1"))}
 UNKNOWN = "[UNK]"
 _LONGEST_WORD = 100  # characters; BERT gives up on longer ones
 _WORDS_KEPT = 50_000  # words; then it starts afresh, so that a long ingest stays small
@@ -55,7 +48,6 @@ _WORDS_BEYOND_ASCII = re.compile(r"[^\s!-/:-@\[-`{-~]+|[!-/:-@\[-`{-~]")
 _FOLDS_KEPT = 1 << 16  # characters; a chat uses a few hundred, and a hostile text could name a million
 
 SHIPPED = Path(__file__).with_name("data") / "static-minilm-256.safetensors"
-_SHIPPED_DIMENSION = 256
 _SLICE = 4096  # tokens summed at once: a text of 1 MiB must not take 1 KiB a token
 
 _loading = threading.RLock()
@@ -69,97 +61,30 @@ class Quantized:
     scale: NDArray[np.float32]
 
 
-def quantize(matrix: NDArray[Any]) -> Quantized:
-    """Round every row to 255 levels of its own largest value."""
-    rows = np.asarray(matrix, dtype=np.float32)
-    if rows.ndim != 2 or not np.isfinite(rows).all():
-        raise ValueError(f"expected finite rows of one length, got shape {rows.shape!r}; repair the rows first")
-    scale = np.abs(rows).max(axis=1, initial=0.0) / np.float32(_LARGEST)
-    levels = rows / np.where(scale > 0, scale, np.float32(1))[:, None]
-    return Quantized(np.clip(np.rint(levels), -_LARGEST, _LARGEST).astype(np.int8), scale.astype(np.float32))
-
-
-def write_artifact(path: Path, quantized: Quantized, vocabulary: Sequence[str]) -> None:
-    """Write the vectors to `path` and vocabulary.txt into the same folder."""
-    if len(vocabulary) != len(quantized.vectors):
-        raise ValueError(f"expected a piece a row, got {len(vocabulary)} pieces for {len(quantized.vectors)} rows")
-    broken = [piece for piece in vocabulary if len(piece.splitlines()) != 1]
-    if broken:
-        raise ValueError(f"a piece is one line of the vocabulary, got {broken[0]!r}; drop it and its row")
-    with replace_with(path) as file:
-        file.write(_packed({"scale": quantized.scale, "vectors": quantized.vectors}))
-    with replace_with(path.with_name(VOCABULARY)) as file:
-        file.write("".join(f"{piece}\n" for piece in vocabulary).encode())
-
-
 def read_artifact(path: Path) -> Quantized:
-    """Read the vectors that `write_artifact` wrote, after checking the whole file. Raise EmbedderError."""
+    """Read the vectors that `scripts/distill_embedding.py` wrote. Raise EmbedderError."""
     try:
         data = path.read_bytes()
-        tensors = _unpacked(data)
-    except (OSError, ValueError) as error:
+        start = LENGTH_BYTES + int.from_bytes(data[:LENGTH_BYTES], "little")
+        header = orjson.loads(data[LENGTH_BYTES:start])
+        found = {name: _tensor(header[name], memoryview(data)[start:], *kind) for name, kind in TENSORS.items()}
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise _unreadable(path, error) from error
-    return Quantized(tensors["vectors"], tensors["scale"])
+    return Quantized(found["vectors"], found["scale"])
 
 
-def digest_artifact(path: Path) -> str:
-    """Return 8 hex digits that identify the vectors and vocabulary at `path`."""
-    digest = hashlib.blake2b(digest_size=4)
-    try:
-        for part in (path, path.with_name(VOCABULARY)):
-            digest.update(part.read_bytes())
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    return digest.hexdigest()
+def _tensor(entry: Mapping[str, Any], body: memoryview, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+    first, end = entry["data_offsets"]
+    if entry["dtype"] != name or end > len(body):
+        raise ValueError(f"a tensor is {entry!r}, expected {name} within {len(body)} bytes")
+    return np.frombuffer(body[first:end], dtype).reshape(entry["shape"])
 
 
 def _unreadable(path: Path, error: Exception) -> EmbedderError:
     return EmbedderError(
-        f"no static embedding could be read from {str(path)!r}: {error}; expected a .safetensors file with int8 "
-        f"'vectors' and float32 'scale', and {VOCABULARY!r} in its folder, as scripts/distill_embedding.py writes them",
+        f"the embedding that evimem ships cannot be read from {str(path)!r}: {error}; install evimem again",
         retryable=False,
     )
-
-
-def _packed(tensors: Mapping[str, NDArray[Any]]) -> bytes:
-    header: dict[str, Any] = {}
-    end = 0
-    for name, tensor in tensors.items():
-        start, end = end, end + tensor.nbytes
-        header[name] = {"dtype": _TENSORS[name][0], "shape": tensor.shape, "data_offsets": [start, end]}
-    head = orjson.dumps(header)
-    head += b" " * (-len(head) % _LENGTH_BYTES)
-    body = b"".join(tensor.astype(_TENSORS[name][1]).tobytes() for name, tensor in tensors.items())
-    return len(head).to_bytes(_LENGTH_BYTES, "little") + head + body
-
-
-def _unpacked(data: bytes) -> dict[str, NDArray[Any]]:
-    length = int.from_bytes(data[:_LENGTH_BYTES], "little")
-    header = orjson.loads(data[_LENGTH_BYTES : _LENGTH_BYTES + length])
-    body = memoryview(data)[_LENGTH_BYTES + length :]
-    try:
-        tensors = {name: _tensor(name, header[name], body) for name in _TENSORS}
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"its header is not that of {sorted(_TENSORS)!r}") from error
-    bounds = [bound for span in sorted(header[name]["data_offsets"] for name in _TENSORS) for bound in span]
-    if bounds != [0, bounds[1], bounds[1], len(body)]:
-        raise ValueError(f"its tensors do not lie end to end in its {len(body)} bytes")
-    rows, scales = len(tensors["vectors"]), len(tensors["scale"])
-    if rows != scales or not np.isfinite(tensors["scale"]).all():
-        raise ValueError(f"it has {scales} scales for {rows} rows, or a scale that is not finite")
-    return tensors
-
-
-def _tensor(name: str, entry: Mapping[str, Any], body: memoryview) -> NDArray[Any]:
-    dtype_name, dtype, dimensions = _TENSORS[name]
-    shape = tuple(entry["shape"])
-    start, end = entry["data_offsets"]
-    if entry["dtype"] != dtype_name or len(shape) != dimensions:
-        raise ValueError(f"its {name!r} is {entry!r}, expected {dtype_name} in {dimensions} dimension(s)")
-    if end - start != math.prod(shape) * dtype.itemsize:
-        raise ValueError(f"its {name!r} claims bytes {start} to {end} for shape {shape!r}")
-    flat: NDArray[Any] = np.frombuffer(body, dtype, math.prod(shape), start)
-    return flat.reshape(shape)
 
 
 class WordPiece:
@@ -288,18 +213,11 @@ def _is_ideograph(code: int) -> bool:
 class StaticEmbedder:
     """Embeds a text as the normalized mean of its tokens' vectors.
 
-    Without a path it is the embedding that evimem ships, read once a process, at the first text. With one it is
-    another artifact of that format, named after its file and its content. Safe to use from any thread.
+    The embedding that evimem ships, read once a process, at the first text. Safe to use from any thread.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self._table: _Table | None = None
-        self.name: str = SHIPPED.stem
-        self.dimension: int = _SHIPPED_DIMENSION
-        if path is not None:
-            self._table = _Table(read_artifact(Path(path)), _read_wordpiece(Path(path)), Path(path))
-            self.name = f"{Path(path).stem}-{digest_artifact(Path(path))}"
-            self.dimension = self._table.dimension
+    name: str = SHIPPED.stem
+    dimension: int = 256
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors, shape (len(texts), dimension), float32; a row of zeros for a text without a known token.
@@ -307,33 +225,29 @@ class StaticEmbedder:
         Args:
             texts: Any number of texts of any length.
         """
-        table = self._table or _shipped_table()
+        with _loading:
+            table = _shipped_table()
         return table.embed(texts)
 
 
 def count_tokens(text: str) -> int:
     """Return how many tokens a text has, in the pieces of the shipped vocabulary: the unit of token budgets."""
-    return _shipped_wordpiece().count(text)
+    with _loading:
+        pieces = _shipped_wordpiece()
+    return pieces.count(text)
 
 
 class _Table:
     """Token vectors in memory, kept as int8: 7.7 MB instead of 30, and nothing to convert on loading."""
 
-    def __init__(self, quantized: Quantized, wordpiece: WordPiece, path: Path) -> None:
-        if len(wordpiece) != len(quantized.vectors):
-            raise EmbedderError(
-                f"{str(path)!r} has {len(quantized.vectors)} rows but its {VOCABULARY!r} {len(wordpiece)} pieces; "
-                "keep the two files that were written together",
-                retryable=False,
-            )
-        self.dimension = quantized.vectors.shape[1]
+    def __init__(self, quantized: Quantized, wordpiece: WordPiece) -> None:
         self._vectors = quantized.vectors
         self._scale = quantized.scale[:, None].copy()
         self._scale[wordpiece.unknown] = 0  # an unknown word has no direction
         self._wordpiece = wordpiece
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        sums = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        sums = np.zeros((len(texts), self._vectors.shape[1]), dtype=np.float32)
         for index, text in enumerate(texts):
             numbers = self._wordpiece.ids(text)
             for start in range(0, len(numbers), _SLICE):
@@ -345,32 +259,18 @@ class _Table:
         return sums
 
 
-def _read_wordpiece(path: Path) -> WordPiece:
-    vocabulary = path.with_name(VOCABULARY)
-    try:
-        return WordPiece.load(vocabulary)
-    except (OSError, ValueError) as error:
-        raise EmbedderError(f"no vocabulary in {str(vocabulary)!r}: {error}", retryable=False) from error
-
-
+@lru_cache(maxsize=1)
 def _shipped_table() -> _Table:
-    with _loading:
-        return _shipped_table_once()
+    return _Table(read_artifact(SHIPPED), _shipped_wordpiece())
 
 
+@lru_cache(maxsize=1)
 def _shipped_wordpiece() -> WordPiece:
-    with _loading:
-        return _shipped_wordpiece_once()
-
-
-@lru_cache(maxsize=1)
-def _shipped_table_once() -> _Table:
-    return _Table(read_artifact(SHIPPED), _shipped_wordpiece(), SHIPPED)
-
-
-@lru_cache(maxsize=1)
-def _shipped_wordpiece_once() -> WordPiece:
-    return _read_wordpiece(SHIPPED)
+    path = SHIPPED.with_name(VOCABULARY)
+    try:
+        return WordPiece.load(path)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
 
 
 def _renew_lock() -> None:

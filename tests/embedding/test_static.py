@@ -34,7 +34,7 @@ def test_the_shipped_files_are_those_that_notice_names(name, sha256):
 def test_it_knows_its_name_and_dimension_without_reading_a_file():
     code = (
         "from evimem.embedding import StaticEmbedder, static_embedder\n"
-        "reads = static_embedder._shipped_table_once.cache_info\n"
+        "reads = static_embedder._shipped_table.cache_info\n"
         "embedder = StaticEmbedder(); print(embedder.name, embedder.dimension, reads().misses)\n"
         "embedder.embed(['a']); StaticEmbedder().embed(['a']); print(reads().misses)"
     )
@@ -78,7 +78,7 @@ def test_many_threads_read_it_once_and_agree(monkeypatch):
     reads = []
     read = static_embedder.read_artifact
     monkeypatch.setattr(static_embedder, "read_artifact", lambda path: reads.append(path) or read(path))
-    static_embedder._shipped_table_once.cache_clear()
+    static_embedder._shipped_table.cache_clear()
     rows = [None] * 8
     together = threading.Barrier(len(rows))
 
