@@ -427,7 +427,8 @@ class Core:
 
     def _derived_again(self, progress: Progress | None, *, reread: bool = False) -> Flow[None]:
         tell = checked_progress(progress) or _no_progress
-        for read in self.store.rebuild(self.extractor, reread=reread):
+        for read in self.store.rebuild(self.extractor.name, reread=reread):
+            yield from self.caught_up()  # a page of them, so that nobody who asks meanwhile has more to read
             tell(read)
             yield Pause()
         warn_of_unread("rebuild", self.name, self.store.health().pending)

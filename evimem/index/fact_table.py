@@ -158,10 +158,6 @@ class FactTable:
             self._delete(self.rows(outdated))
         self.insert(stated, held)
 
-    def drop(self, fact_ids: Sequence[str]) -> None:
-        """Delete facts, before `settle` marks anew what replaced what."""
-        self._db.delete("fact", id=fact_ids)
-
     def drop_unreadable(self) -> None:
         """Delete facts of which not even the columns can be read."""
         for page in self._db.pages(ALL_FACTS, (0,), _PAGE):

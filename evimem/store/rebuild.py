@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import takewhile
 
 from ..db.fact_sql import drop_facts_of_others
@@ -13,12 +12,10 @@ from ..db.index_sql import drop_postings_without_segment, drop_rows_without_turn
 from ..errors import UNREADABLE
 from ..index.corpus import Interval
 from ..index.document import found_by, passages
-from ..index.fact_table import StatedFacts
 from ..index.segments import RowRange, Stored, stored
-from ..protocols import Extractor
-from ..raw import LocalTimes, TurnRows, instant, set_instants, settle_timezone, wrong_instants
+from ..raw import LocalTimes, TurnRows, set_instants, settle_timezone, wrong_instants
 from ..raw.turn_log import set_times
-from ..types.attempt import Attempt, attempt
+from ..types.attempt import Attempt
 from ..types.values import Fact, Turn
 from ..types.vectors import Packed, is_packed
 from .handle import Held, StoreHandle
@@ -27,10 +24,10 @@ from .trace_table import drop_unreadable_traces
 
 Progress = Callable[[int], None]
 _PAGE = 1_000  # turns read at once
-_READ_AT_ONCE = 16  # turns whose facts are read between two looks at who waits to write
+QUEUED = 128  # turns whose facts are queued at once
 
 
-def rebuild(handle: StoreHandle, extractor: Extractor, *, reread: bool = False) -> Iterator[int]:
+def rebuild(handle: StoreHandle, extractor: str, *, reread: bool = False) -> Iterator[int]:
     """Derive everything again from the turns; with `reread`, queue every turn for a model again.
 
     Yield how many turns were read after each of many transactions, between which others can write.
@@ -41,7 +38,7 @@ def rebuild(handle: StoreHandle, extractor: Extractor, *, reread: bool = False) 
             held, read, rewrote, going = Held(handle.db), 0, False, False
             for turns, changed in slices:
                 read, rewrote = read + turns, rewrote or changed
-                if going := held.long_enough():
+                if going := turns > 0 or held.long_enough():
                     break
             handle.layers.count_commit(rewrote=rewrote)
         handle.after_commit()
@@ -65,14 +62,15 @@ def index_vectors(handle: StoreHandle) -> Iterator[int]:
     yield from handle.ann.build(corpus, origin, lambda: handle.ann_origin() == origin)
 
 
-def rebuild_slices(layers: Layers, extractor: Extractor, *, reread: bool) -> Iterator[tuple[int, bool]]:
+def rebuild_slices(layers: Layers, extractor: str, *, reread: bool) -> Iterator[tuple[int, bool]]:
     """Derive everything from the turns, inside transactions of the caller: one may end wherever this yields.
 
     Yield how many turns were read, and whether what searches have read before was changed. Where the work ends in
     between, what stands there is right, and what was dropped is queued. Long turns that an earlier version indexed
     whole are split into passages, all at once, as every row gets another number. Vectors are kept; missing ones are
-    queued. Facts of other extractors are kept where their span lies in their turn; with `reread` all of them are
-    dropped, and extraction is queued again. Readable traces are kept.
+    queued. Facts are kept where their span lies in their turn, and queued to be read again, a page at a time: it is
+    for the caller to read them. With `reread` those of other extractors than the one of this name are dropped, and
+    extraction is queued again. Readable traces are kept.
 
     Raises:
         StoreCorrupt: A turn is not what was stored; nothing is changed but indexes.
@@ -95,13 +93,13 @@ def rebuild_slices(layers: Layers, extractor: Extractor, *, reread: bool) -> Ite
         derive_segment(layers, number, kept_vectors(layers, number))
         yield 0, True
     times = settle_timezone(db, None)
-    for page in takewhile(lambda page: page[0][0] <= last, layers.raw.pages(size=_READ_AT_ONCE)):
-        yield len(page), _read_again(layers, _in_zone(layers, dict(page), times), extractor)
     for _ in layers.facts.settle():
         yield 0, True
+    for page in takewhile(lambda page: page[0][0] <= last, layers.raw.pages(size=QUEUED)):
+        yield len(page), _queued_again(layers, _in_zone(layers, dict(page), times))
 
 
-def _drop_what_cannot_stay(layers: Layers, extractor: Extractor, *, reread: bool) -> None:
+def _drop_what_cannot_stay(layers: Layers, extractor: str, *, reread: bool) -> None:
     """Drop what nothing can be said of, all links among it, and queue those anew."""
     db = layers.db
     layers.edges.clear()  # before facts: foreign keys hold a fact while an edge or a vector refers to it
@@ -109,7 +107,7 @@ def _drop_what_cannot_stay(layers: Layers, extractor: Extractor, *, reread: bool
     for table in ("fact", "passage", "job"):
         drop_rows_without_turn(db, table)
     if reread:
-        drop_facts_of_others(db, extractor.name)
+        drop_facts_of_others(db, extractor)
         layers.jobs.requeue_all("extract")
     layers.facts.drop_unreadable()
     # In ascending order, so that each fact is linked to those before it whatever page of the queue it falls on.
@@ -118,16 +116,20 @@ def _drop_what_cannot_stay(layers: Layers, extractor: Extractor, *, reread: bool
     drop_unreadable_traces(layers)
 
 
-def _read_again(layers: Layers, turns: Mapping[int, Turn], extractor: Extractor) -> bool:
-    """Read the facts of turns again; return whether any that stood there left."""
-    before = layers.facts.of_turns(list(turns))
-    _read_facts(layers, turns, extractor)
-    _drop(layers, [fact.id for seq, one in layers.facts.of_turns(list(turns)).items() for fact in one
-        if not is_grounded(fact, turns[seq])])  # fmt: skip
-    after = layers.facts.of_turns(list(turns))
-    set_events(layers, {seq: events(facts) for seq, facts in after.items() if facts != before[seq]}, list(after))
-    layers.jobs.enqueue("link", [seq for seq, facts in after.items() if facts])
-    return any(not set(facts) <= set(after[seq]) for seq, facts in before.items())
+def _queued_again(layers: Layers, turns: Mapping[int, Turn]) -> bool:
+    """Have the facts of turns read again; return whether any left that stand nowhere in their turn."""
+    facts = layers.facts.of_turns(list(turns))
+    left = {seq: [fact for fact in some if is_grounded(fact, turns[seq])] for seq, some in facts.items()}
+    gone = {seq: [fact.id for fact in some if fact not in left[seq]] for seq, some in facts.items()}
+    changed = [seq for seq, some in gone.items() if some]
+    if changed:
+        ids = [fact_id for some in gone.values() for fact_id in some]
+        neighbours = layers.edges.erase(layers.facts.rows(ids))  # others may have been linked since the work began
+        layers.edges.relink(neighbours, layers.min_cosine)
+        layers.facts.exchange(ids, (), ())
+        set_events(layers, {seq: events(left[seq]) for seq in changed}, changed)
+    layers.jobs.enqueue("facts", list(turns))
+    return bool(changed)
 
 
 def _in_zone(layers: Layers, turns: Mapping[int, Turn], times: LocalTimes) -> dict[int, Turn]:
@@ -140,36 +142,6 @@ def _in_zone(layers: Layers, turns: Mapping[int, Turn], times: LocalTimes) -> di
         layers.db, {seq: turn for seq, turn in found.items() if turn.time.isoformat() != turns[seq].time.isoformat()}
     )
     return found
-
-
-def _read_facts(layers: Layers, turns: Mapping[int, Turn], extractor: Extractor) -> None:
-    """Read the facts of turns again; where that raises, keep those that an earlier reading found, and queue it.
-
-    A turn in which a model found facts has these alone.
-    """
-    by_model = layers.facts.read_by_a_model(turns)
-    found = {
-        seq: Attempt(()) if seq in by_model else attempt((), extractor.extract, turn) for seq, turn in turns.items()
-    }
-    stated = [StatedFacts(seq, instant(turns[seq].time), facts.value, extractor.name) for seq, facts in found.items()]
-    stated = [one for one in stated if found[one.seq].error is None]
-    errors = layers.derive(partial(_exchange, layers), stated)
-    failed = {seq: facts.error for seq, facts in found.items() if facts.error is not None}
-    failed |= {one.seq: why for one, why in zip(stated, errors, strict=True) if why is not None}
-    layers.jobs.complete("facts", [seq for seq in turns if seq not in failed])
-    layers.jobs.fail("facts", failed)
-
-
-def _exchange(layers: Layers, stated: Sequence[StatedFacts]) -> None:
-    _drop(layers, layers.facts.outdated(stated))
-    layers.facts.exchange((), stated, [one.seq for one in stated])
-
-
-def _drop(layers: Layers, fact_ids: Sequence[str]) -> None:
-    """Delete facts, to which others may have been linked since the work began."""
-    neighbours = layers.edges.erase(layers.facts.rows(fact_ids))
-    layers.edges.relink(neighbours, layers.min_cosine)
-    layers.facts.drop(fact_ids)
 
 
 def set_events(layers: Layers, happens: Mapping[int, Sequence[Interval]], among: Sequence[int]) -> None:

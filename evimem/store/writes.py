@@ -307,6 +307,8 @@ def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry], read: 
     linked = _Linked() if kind in {"vector", "terms"} else _link(layers, known, now=kind == "link")
     again = linked.failed if kind == "link" else {}
     layers.jobs.complete(kind, [seq for seq, _ in known if seq not in again])
+    if kind == "facts" and read.before:  # which may have waited for it
+        layers.jobs.complete("link", linked.done)
     if kind == "terms":  # no longer queued for it, so that they are read
         _derive_terms(layers, [seq for seq, _ in known])
     layers.jobs.fail("link", linked.failed)
@@ -320,6 +322,7 @@ class _Read:
     """What one transaction reads: which turns, how many in vain, the times of facts, and whether known ones leave."""
 
     turns: list[int] = field(default_factory=list)
+    before: set[int] = field(default_factory=set)  # those that had facts
     failed: int = 0
     happens: dict[int, Sequence[Interval]] = field(default_factory=dict)
     replaced: bool = False
@@ -329,6 +332,7 @@ def _settle_facts(layers: Layers, kind: JobKind, found: Sequence[tuple[int, Entr
     """Store the facts of turns that an extractor finds in them now."""
     stated = [StatedFacts(seq, instant(entry.turn.time), entry.facts, entry.extractor) for seq, entry in found]
     before = layers.facts.turns_among([seq for seq, _ in found])
+    read.before |= before
     outdated = layers.facts.outdated(stated) if before else []
     if outdated:
         read.replaced = True
@@ -461,11 +465,12 @@ def _set_vectors(layers: Layers, known: Sequence[tuple[int, Entry]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Linked:
-    """`late` is what `EdgeGraph.link` returns; of some turns linking `failed`, and others are `queued` for it."""
+    """`late` is what `EdgeGraph.link` returns; of some turns linking is `done`, of some it `failed` or is `queued`."""
 
     late: bool = False
     failed: Mapping[int, str] = field(default_factory=dict)
     queued: Sequence[int] = ()
+    done: Sequence[int] = ()
 
 
 def _link(layers: Layers, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> _Linked:
@@ -476,7 +481,8 @@ def _link(layers: Layers, written: Sequence[tuple[int, Entry]], *, now: bool = F
     queued, late = [seq for seq in linkable if seq not in ready], list[bool]()
     layers.jobs.enqueue("link", queued)
     errors = layers.derive(lambda entries: late.append(_link_all(layers, entries)), list(ready.values()))
-    return _Linked(any(late), {seq: why for seq, why in zip(ready, errors, strict=True) if why}, queued)
+    failed = {seq: why for seq, why in zip(ready, errors, strict=True) if why}
+    return _Linked(any(late), failed, queued, [seq for seq in ready if seq not in failed])
 
 
 def _link_all(layers: Layers, entries: Sequence[Entry]) -> bool:
