@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,89 +28,71 @@ def read_chatgpt(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Impo
     """
     path = Path(path)
     for conversation in conversations(path, "mapping"):
-        where = f"{path.name} conversation {_name(conversation)}"
-        bad: list[RefusedItem] = []
+        name = conversation.get("conversation_id") or conversation.get("id") if isinstance(conversation, dict) else None
+        where = f"{path.name} conversation {name!r}"
         try:
-            turns = _Branches(conversation, where, bad.append).turns()
+            turns = _shown_branch(conversation, where, refuse)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            bad = [RefusedItem(where, f"not in the form of a ChatGPT export ({error!r})")]
-            turns = []
-        for item in bad:
-            refuse(item)
-        yield from turns
+            refuse(RefusedItem(where, f"not in the form of a ChatGPT export ({error!r})"))
+        else:
+            yield from turns
 
 
-class _Branches:
-    """Reads the messages of a conversation; the places of those that cannot be read go to `refuse`."""
+def _shown_branch(conversation: Mapping[str, Any], where: str, refuse: Refuse) -> list[ImportedTurn]:
+    """Return the turns of the branch that was shown; the last one names those of the others."""
+    found = conversation["mapping"].items()
+    nodes: dict[str, Any] = {name: node for name, node in found if isinstance(node, dict)}
+    # One without an id goes by its first message, which stays when it is exported again.
+    first = next((name for name, node in nodes.items() if node.get("message")), "")
+    session = conversation.get("conversation_id") or conversation.get("id") or first
+    metadata = {"title": conversation["title"]} if conversation.get("title") else {}
+    begun = _time(conversation)
 
-    def __init__(self, conversation: Mapping[str, Any], where: str, refuse: Refuse) -> None:
-        self._conversation = conversation
-        nodes = conversation["mapping"].items()
-        self._nodes: Mapping[str, Any] = {name: node for name, node in nodes if isinstance(node, dict)}
-        # One without an id goes by its first message, which stays when it is exported again.
-        first = (name for name, node in self._nodes.items() if node.get("message"))
-        self._session: str = conversation.get("conversation_id") or conversation.get("id") or next(first, "")
-        self._metadata = {"title": conversation["title"]} if conversation.get("title") else {}
-        self._where = where
-        self._refuse = refuse
+    def turns(names: Iterable[str], refuse: Refuse) -> Iterator[ImportedTurn]:
+        messages = [message for name in names if (message := nodes[name].get("message"))]
+        times = _times([_time(message) for message in messages], begun, _time(conversation, "update_time"))
+        read = partial(_chatgpt, session, metadata, times)
+        return readable(messages, where, read, refuse)
 
-    def turns(self) -> list[ImportedTurn]:
-        """Return the turns of the branch that was shown."""
-        branch = self._branch()
-        shown = list(self._read([self._nodes[name] for name in branch], self._refuse))
-        others = [node for name, node in self._nodes.items() if name not in set(branch)]
-        if shown and others:
-            abandoned = tuple(self._read(others, lambda item: None))  # a message that was not shown is not missed
-            shown[-1] = replace(shown[-1], abandoned=abandoned)
-        return shown
-
-    def _branch(self) -> list[str]:
-        """Return the nodes from the root to the current one; edited and regenerated messages are on other branches."""
-        names = dict[str, None]()
-        current = self._conversation.get("current_node")
-        at = current if current in self._nodes else _newest_leaf(self._nodes)
-        if at is None and current is not None:
-            raise KeyError(current)
-        while at and at not in names:  # a cyclic mapping ends here
-            if at not in self._nodes:
-                self._refuse(RefusedItem(f"{self._where} message {at!r}", "it is missing, and what came before it"))
-                break
-            names[at] = None
-            at = self._nodes[at].get("parent")
-        return list(reversed(names))
-
-    def _read(self, nodes: list[Any], refuse: Refuse) -> Iterator[ImportedTurn]:
-        messages = [node.get("message") for node in nodes if node.get("message")]
-        times = _times(messages, self._conversation)
-        for message, time in zip(messages, times, strict=True):
-            try:
-                turn = self._turn(message, time)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                name = repr(message.get("id")) if isinstance(message, dict) else "without an id"
-                refuse(RefusedItem(f"{self._where} message {name}", f"not in the form of a message ({error!r})"))
-            else:
-                if turn.text.strip() or turn.caption:
-                    yield turn
-
-    def _turn(self, message: Mapping[str, Any], time: datetime | None) -> ImportedTurn:
-        text, caption, role = _shown_text(message), _pictures(message), message["author"]["role"]
-        if time is None and (text or caption):
-            raise ValueError("neither it nor its conversation has a time")
-        said = time or datetime.min
-        of, former = f"{self._session}/{message['id']}", message["id"]
-        return ImportedTurn(of, self._session, role, text, said, caption, role, self._metadata, former_id=former)
+    branch = _branch(nodes, conversation.get("current_node"), where, refuse)
+    shown = list(turns(branch, refuse))
+    others = turns(
+        [name for name in nodes if name not in branch], lambda item: None
+    )  # what was not shown is not missed
+    if shown and (abandoned := tuple(others)):
+        shown[-1] = replace(shown[-1], abandoned=abandoned)
+    return shown
 
 
-def _times(messages: list[Any], conversation: Mapping[str, Any]) -> list[datetime | None]:
-    """Return a time for each message: its own, else the one before it, the next, or the conversation's."""
-    own = [_time(message) for message in messages]
-    known = (*own, _time(conversation), _time(conversation, "update_time"))
-    before = _time(conversation) or next((time for time in known if time), None)
-    return list(_filled(own, before))
+def _branch(nodes: Mapping[str, Any], current: Any, where: str, refuse: Refuse) -> list[str]:
+    """Return the nodes from the root to the current one; edited and regenerated messages are on other branches."""
+    names = dict[str, None]()
+    at = current if current in nodes else _newest_leaf(nodes)
+    if at is None and current is not None:
+        raise KeyError(current)
+    while at and at not in names:  # a cyclic mapping ends here
+        if at not in nodes:
+            refuse(RefusedItem(f"{where} message {at!r}", "it is missing, and what came before it"))
+            break
+        names[at] = None
+        at = nodes[at].get("parent")
+    return list(reversed(names))
 
 
-def _filled(times: list[datetime | None], latest: datetime | None) -> Iterator[datetime | None]:
-    for time in times:
+def _chatgpt(session: str, metadata: Mapping[str, Any], times: Iterator[datetime | None], message: Any) -> ImportedTurn:
+    time, role = next(times), message["author"]["role"]
+    text, caption = _shown_text(message), _pictures(message)
+    if time is None and (text or caption):
+        raise ValueError("neither it nor its conversation has a time")
+    said = time or datetime.min
+    of, former = f"{session}/{message['id']}", message["id"]
+    return ImportedTurn(of, session, role, text, said, caption, role, metadata, former_id=former)
+
+
+def _times(own: list[datetime | None], *of_conversation: datetime | None) -> Iterator[datetime | None]:
+    """Yield a time for each message: its own, else the one before it, the conversation's, or the next."""
+    latest = next((time for time in (of_conversation[0], *own, *of_conversation) if time), None)
+    for time in own:
         latest = time or latest
         yield latest
 
@@ -152,11 +134,6 @@ def _pictures(message: Mapping[str, Any]) -> str | None:
     return "[picture]" if any(isinstance(part, dict) and "asset_pointer" in part for part in parts) else None
 
 
-def _name(conversation: object) -> str:
-    name = conversation.get("conversation_id") or conversation.get("id") if isinstance(conversation, dict) else None
-    return repr(name)
-
-
 def read_claude(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
     """Yield the messages of the human and of the assistant, one session per conversation.
 
@@ -170,32 +147,25 @@ def read_claude(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Impor
         if not name or not isinstance(conversation.get("chat_messages"), list):
             refuse(RefusedItem(where, "not in the form of a Claude export; expected uuid and chat_messages"))
             continue
-        yield from readable(conversation["chat_messages"], where, _InOrder(conversation).turn, refuse)
+        messages = conversation["chat_messages"]
+        of_conversation = (_time(conversation, name) for name in ("created_at", "updated_at"))
+        times = _times([_time(message, "created_at") for message in messages], *of_conversation)
+        yield from readable(messages, where, partial(_claude, conversation, times), refuse)
 
 
-class _InOrder:
-    """Reads the messages of a conversation in order."""
-
-    def __init__(self, conversation: Mapping[str, Any]) -> None:
-        self._session: str = conversation["uuid"]
-        self._metadata = {"title": conversation["name"]} if conversation.get("name") else {}
-        self._latest: datetime | None = None
-        with suppress(ValueError):  # the messages have times of their own
-            self._latest = _claude_time(conversation)
-
-    def turn(self, message: Mapping[str, Any]) -> ImportedTurn | None:
-        """Return the turn of a message; None where nothing was said. Raise ValueError for another form."""
-        self._latest = _claude_time(message) or self._latest
-        sender = message.get("sender")
-        if sender not in _ROLES:
-            raise mismatch_error("the sender", sender, "human or assistant")
-        text, caption = _text(message), _files(message)
-        if not text and not caption:
-            return None
-        if self._latest is None:
-            raise ValueError("neither it nor its conversation has a time")
-        of, role = f"{self._session}/{message['uuid']}", _ROLES[sender]
-        return ImportedTurn(of, self._session, role, text, self._latest, caption, role, self._metadata)
+def _claude(conversation: Mapping[str, Any], times: Iterator[datetime | None], message: Any) -> ImportedTurn:
+    time, sender = next(times), message.get("sender")
+    if given := message.get("created_at") or message.get("updated_at"):
+        time = time_of(given)
+    if sender not in _ROLES:
+        raise mismatch_error("the sender", sender, "human or assistant")
+    text, caption = _text(message), _files(message)
+    if time is None and (text or caption):
+        raise ValueError("neither it nor its conversation has a time")
+    session, role = conversation["uuid"], _ROLES[sender]
+    metadata = {"title": conversation["name"]} if conversation.get("name") else {}
+    of = f"{session}/{message['uuid']}"
+    return ImportedTurn(of, session, role, text, time or datetime.min, caption, role, metadata)
 
 
 def _text(message: Mapping[str, Any]) -> str:
@@ -217,8 +187,3 @@ def _files(message: Mapping[str, Any]) -> str | None:
     files = [*(message.get("attachments") or ()), *(message.get("files") or message.get("files_v2") or ())]
     names = dict.fromkeys(one["file_name"] for one in files if _is_file(one))
     return " ".join(f"[file {name}]" for name in names) or None
-
-
-def _claude_time(row: Mapping[str, Any]) -> datetime | None:
-    given = row.get("created_at") or row.get("updated_at")
-    return time_of(given) if given else None

@@ -74,15 +74,20 @@ Refuse: TypeAlias = Callable[[RefusedItem], None]
 
 
 def readable(messages: Iterable[Any], where: str, read: Callable[[Any], Read | None], refuse: Refuse) -> Iterator[Read]:
-    """Yield what `read` makes of each message, None left out; one that it cannot read is refused with its place."""
+    """Yield what `read` makes of each message, None and what says nothing left out.
+
+    One that it cannot read is refused with its place, its id or else its number.
+    """
     for number, message in enumerate(messages, start=1):
         try:
             turn = read(message)
+            spoken = turn is not None and bool(turn.text.strip() or turn.caption)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             why = str(error) if type(error) is ValueError else f"not in the form of a message ({error!r})"
-            refuse(RefusedItem(f"{where} message {number}", why))
+            name = message.get("id") if isinstance(message, dict) else None
+            refuse(RefusedItem(f"{where} message {number if name is None else repr(name)}", why))
         else:
-            if turn is not None:
+            if turn is not None and spoken:
                 yield turn
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -72,31 +72,24 @@ def read_telegram(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Tur
 
     Service messages are skipped; pictures and files are captions, such as "[picture]".
     """
-    with parts_of(Path(path)) as parts:
-        for part in parts:
-            whole = _object(part.whole(), part)
-            chats = [
-                chat
-                for holder in (whole.get("chats"), whole.get("left_chats"))
-                if isinstance(holder, dict)
-                for chat in _list(holder.get("list"), part)
-            ]
-            for chat in map(partial(_object, part=part), [whole] if "messages" in whole else chats):
-                session = str(chat.get("id") or chat.get("name") or part.stem)
-                where = f"{part.name} chat {chat.get('name') or session!r}"
-                yield from readable(_list(chat.get("messages"), part), where, partial(_telegram, chat, session), refuse)
+    return _chats(Path(path), _telegram_chats, _telegram, refuse)
 
 
-def _telegram(chat: Mapping[str, Any], session: str, message: Mapping[str, Any]) -> Turn | None:
+def _telegram_chats(whole: Mapping[str, Any], part: Part) -> list[Any]:
+    if "messages" in whole:
+        return [whole]
+    holders = [holder for name in ("chats", "left_chats") if isinstance(holder := whole.get(name), dict)]
+    return [chat for holder in holders for chat in _list(holder.get("list"), part)]
+
+
+def _telegram(session: str, chat: Mapping[str, Any], message: Mapping[str, Any]) -> Turn | None:
     if message.get("type") != "message":
-        return None
-    text, caption = _telegram_text(message), _telegram_file(message)
-    if not text.strip() and caption is None:
         return None
     seconds = message.get("date_unixtime")  # exports of before 2021 have local times without an offset only
     time = time_of(int(seconds)) if seconds else time_of(message.get("date"))
     speaker = message.get("from") or message.get("from_id") or "deleted account"
     metadata = {"chat": chat["name"]} if chat.get("name") else {}
+    text, caption = _telegram_text(message), _telegram_file(message)
     return Turn(f"{session}/{message['id']}", session, str(speaker), text, time, caption, "user", metadata)
 
 
@@ -119,31 +112,37 @@ def read_discord(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Turn
 
     Joins, pins and calls are skipped; attachments are captions; a bot is an assistant.
     """
-    with parts_of(Path(path)) as parts:
-        for part in parts:
-            whole = _object(part.whole(), part)
-            channel = _object(whole.get("channel") or {}, part)
-            session = str(channel.get("id") or channel.get("name") or part.stem)
-            where = f"{part.name} channel {channel.get('name') or session!r}"
-            yield from readable(_list(whole.get("messages"), part), where, partial(_discord, channel, session), refuse)
+    return _chats(Path(path), lambda whole, part: [whole], _discord, refuse)
 
 
-def _discord(channel: Mapping[str, Any], session: str, message: Mapping[str, Any]) -> Turn | None:
+def _discord(session: str, whole: Mapping[str, Any], message: Mapping[str, Any]) -> Turn | None:
     if str(message.get("type", "Default")) not in _SPOKEN_ON_DISCORD:
         return None
-    text = message.get("content") or ""
     named = [("file", one.get("fileName")) for one in message.get("attachments") or ()]
     named += [("sticker", one.get("name")) for one in message.get("stickers") or ()]
     caption = " ".join(f"[{kind} {name}]" for kind, name in named) or None
-    if not text.strip() and caption is None:
-        return None
-    author = message["author"]
+    author, channel = message["author"], whole.get("channel") or {}
     speaker = author.get("nickname") or author.get("name") or str(author["id"])
     role = "assistant" if author.get("isBot") else "user"
     metadata = {"channel": channel["name"]} if channel.get("name") else {}
-    return Turn(
-        f"{session}/{message['id']}", session, speaker, text, time_of(message["timestamp"]), caption, role, metadata
-    )
+    of, text, time = f"{session}/{message['id']}", message.get("content") or "", time_of(message["timestamp"])
+    return Turn(of, session, speaker, text, time, caption, role, metadata)
+
+
+def _chats(
+    path: Path,
+    chats: Callable[[Mapping[str, Any], Part], list[Any]],
+    read: Callable[[str, Mapping[str, Any], Any], Turn | None],
+    refuse: Refuse,
+) -> Iterator[Turn]:
+    """Yield what `read` makes of the messages of each chat in each part of an export."""
+    with parts_of(path) as parts:
+        for part in parts:
+            for chat in chats(_object(part.whole(), part), part):
+                named = _object(_object(chat, part).get("channel") or chat, part)
+                session = str(named.get("id") or named.get("name") or part.stem)
+                where = f"{part.name} chat {named.get('name') or session!r}"
+                yield from readable(_list(chat.get("messages"), part), where, partial(read, session, chat), refuse)
 
 
 def read_slack(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Turn]:
@@ -173,8 +172,6 @@ def _slack(channel: str, users: Mapping[str, str], message: Mapping[str, Any]) -
     files = [one.get("name") or one.get("title") or "" for one in message.get("files") or ()]
     caption = " ".join(f"[file {name}]".replace(" ]", "]") for name in files) or None
     text = html.unescape(_SLACK_LINK.sub(partial(_written_out, users), message.get("text") or ""))
-    if not text.strip() and caption is None:
-        return None
     user = message.get("user") or message.get("bot_id") or ""
     speaker = users.get(user) or _slack_name({"profile": message.get("user_profile"), **message}) or user
     if not speaker:
