@@ -9,7 +9,7 @@ from datetime import datetime
 from ..flow import Flow
 from ..protocols import Store
 from ..query.analysis import hints
-from ..query.find_turns import Filters, QuestionVectors, query_of
+from ..query.find_turns import QuestionVectors, query_of
 from ..types.stored import Scope
 from ..types.values import DateOrder, Hints, Hit, Query, Turn
 from .question import Asked
@@ -48,7 +48,7 @@ def find_for(
     hinted = hints(asked.text, known.speakers, asked_at or known.last, known.date_order)
     vector = yield from QuestionVectors().of(text)
     most = max(LEAST, min(MOST, tokens // A_TURN))
-    query = query_of(text, most + len(asked.held), hinted, Filters.within(scope, exclude), vector)
+    query = query_of(text, most + len(asked.held), hinted, scope.query(exclude=exclude), vector)
     hits = yield from recalled(query)
     hits = tuple(hit for hit in hits if hit.turn.role != "system" and not asked.holds(hit.turn.text))
     hits = hits[:most]

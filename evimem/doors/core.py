@@ -27,7 +27,7 @@ from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, St
 from ..flow import Flow, Pause, SideBySide
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
-from ..query.find_turns import EACH, Filters, Over, Wish, asked_for, check_clock, interval, joined, turns_stating
+from ..query.find_turns import EACH, Over, Wish, asked_for, check_clock, interval, joined, turns_stating
 from ..store.keeper import Keeper
 from ..store.user_code import as_callback, unwrap_callback_errors
 from ..text.names import is_named_in
@@ -229,7 +229,7 @@ class Core:
         self,
         query: str,
         k: int,
-        filters: Filters,
+        within: Query,
         today: datetime | None,
         over: Over = "turns",
         on_event: OnEvent | None = None,
@@ -238,7 +238,7 @@ class Core:
         if on_event is not None:
             check_asked("query", query)
             on_event(Queried(0, "search", query, k))
-        asked = yield from asked_for(self.store, query, k, filters, today)
+        asked = yield from asked_for(self.store, query, k, within, today)
         hits = yield from (self._recalled(asked) if over == "turns" else self._recalled_over(over, asked))
         if on_event is not None:
             facts = tuple(fact.id for hit in hits for fact in hit.facts)
@@ -256,7 +256,7 @@ class Core:
     ) -> Flow[list[FactHit]]:
         """Search for facts."""
         yield from self.caught_up()
-        asked = yield from asked_for(self.store, query, k, Filters.within(scope, ()), today)
+        asked = yield from asked_for(self.store, query, k, scope.query(), today)
         within = None if during is None else interval(during, today or self.store.roster().last)
         return list(self.store.recall_facts(asked, replace(only, during=within)))
 

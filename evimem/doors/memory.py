@@ -17,7 +17,7 @@ from ..errors import InvalidQuery, NoModel, shown
 from ..flow import CollectBatch, Effect, Embed, Flow, Pause, SideBySide, StartBatch, run, run_side_by_side
 from ..protocols import Embedder
 from ..query.analysis import check_asked
-from ..query.find_turns import OVERS, Filters, Over
+from ..query.find_turns import OVERS, Over
 from ..types.answer import FALSE_ABSTENTION, Answer, Block, Budget, CountTokens, Style
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
 from ..types.stored import EARLIER, FactFilter, Listing
@@ -282,8 +282,8 @@ class Memory:
         """
         core, most, hears = self._core, checked_count("k", k, 1), checked_on_event(on_event)
         scope, which = checked_scope(session, speaker, role, where), checked_choice("over", over, OVERS)
-        from_, until = core.time("after", after), core.time("before", before)
-        within = replaced(Filters.within(scope, checked_exclude(exclude)), before=until, after=from_)
+        earlier, later = core.time("before", before), core.time("after", after)
+        within = scope.query(exclude=checked_exclude(exclude), before=earlier, after=later)
         found = core.search(query, most, within, core.time("asked_at", asked_at), which, hears)
         return self._run(core.watch("search", query).over(found))
 

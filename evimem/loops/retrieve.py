@@ -11,7 +11,7 @@ from ..flow import Flow
 from ..judging.evidence import Analysis, Evidence
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
-from ..query.find_turns import Filters, QuestionVectors, query_of
+from ..query.find_turns import QuestionVectors, query_of
 from ..types.answer import MOST
 from ..types.stored import LABEL, Roster, Scope, statements
 from ..types.values import Fact, FactHit, Gap, Hints, Hit, Turn
@@ -171,11 +171,12 @@ class Retrieval:
         scope = None if scope is None else _of_session(scope, wanted.session)
         if scope is None:
             return ()
-        filters = _narrowed(Filters.within(scope, self._exclude | without), wanted)
+        after, before = wanted.between or (None, None)
+        within = scope.query(text, k, self._exclude | without, after=after, before=before, holding=wanted.holding)
         if not self._indexed:
-            return self._store.recall(filters.query(text, k, bare=True))
+            return self._store.recall(replace(within, bare=True))
         vector, hinted = (yield from self.vectors.of(text)), self._hints(text)
-        return self._store.recall(query_of(text, k, hinted, filters, vector, when=wanted.when))
+        return self._store.recall(query_of(text, k, hinted, within, vector, when=wanted.when))
 
     def _hints(self, text: str) -> Hints:
         if text == self._analysis.question:
@@ -213,11 +214,6 @@ def _of_session(scope: Scope, session: str | None) -> Scope | None:
     if session is not None and scope.session not in (None, session):
         return None
     return scope if session is None else replace(scope, session=session)
-
-
-def _narrowed(filters: Filters, wanted: Search) -> Filters:
-    after, before = wanted.between or (None, None)
-    return replace(filters, after=after, before=before, holding=wanted.holding)
 
 
 def loaded(store: Store, turn_ids: Sequence[str]) -> tuple[Hit, ...]:
@@ -277,8 +273,7 @@ class TupleRetrieval(Retrieval):
 
     def nearest(self, text: str, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k facts nearest to a text; return the turns seen for the first time, and all k facts."""
-        filters = Filters.within(self._scope, self._exclude)
-        query = filters.query(text, k, vector=(yield from self.vectors.of(text)))
+        query = self._scope.query(text, k, self._exclude, vector=(yield from self.vectors.of(text)))
         return self._keep_facts(self._store.nearest_facts(query), path, iteration)
 
     def linked(self, fact_ids: Sequence[str], iteration: int) -> Arrived:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -24,7 +24,7 @@ from ..protocols import Store
 from ..text.terms import terms
 from ..times import locate_times
 from ..types.stored import EVERYTHING, Scope
-from ..types.values import FactHit, Hints, Hit, Query, TimeSpan, Turn, Where
+from ..types.values import FactHit, Hints, Hit, Query, TimeSpan, Turn
 from .analysis import check_asked, hints, looked_for
 
 _PROBE = ("hello",)  # what any embedder can embed
@@ -99,55 +99,29 @@ def cause_of(error: BaseException) -> str:
     return type(error.__cause__ or error).__name__
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What a search must not return: `after` <= time < `before`, by event time where a turn's facts have one.
+def asked_for(store: Store, text: str, k: int, within: Query, asked_at: datetime | None = None) -> Flow[Query]:
+    """Return the query for a text, with the filters of another.
 
-    With `holding`, only turns that have all of these terms.
+    Raise InvalidQuery for an empty or endless text or a k below 1.
     """
-
-    before: datetime | None = None
-    after: datetime | None = None
-    speaker: str | None = None
-    session: str | None = None
-    exclude: Collection[str] = ()
-    role: str | None = None
-    where: Where | None = None
-    holding: Collection[str] = ()
-
-    @classmethod
-    def within(cls, scope: Scope, exclude: Collection[str]) -> Filters:
-        """Return the filters that let the turns of a scope through, but for those excluded."""
-        return cls(None, None, scope.speaker, scope.session, exclude, scope.role, scope.where)
-
-    def query(self, text: str, k: int, **further: Any) -> Query:
-        """Return a query with these filters and further fields."""
-        of = {"speaker": self.speaker, "session": self.session, "role": self.role, "where": self.where}
-        also = {"before": self.before, "after": self.after, "holding": tuple(self.holding)}
-        return Query(text, k, exclude=frozenset(self.exclude), **of, **also, **further)  # type: ignore[arg-type]
-
-
-def asked_for(store: Store, text: str, k: int, filters: Filters, asked_at: datetime | None = None) -> Flow[Query]:
-    """Return the query for a text. Raise InvalidQuery for an empty or endless text or a k below 1."""
     check_asked("query", text)
     text = looked_for(text)
     if not isinstance(k, int) or k < 1:
         raise InvalidQuery(f"k is {shown(k)}; expected a whole number from 1 on")
     known = store.roster()
-    check_clock("before", filters.before, known.last)
-    check_clock("after", filters.after, known.last)
+    check_clock("before", within.before, known.last)
+    check_clock("after", within.after, known.last)
     hinted = hints(text, known.speakers, asked_at or known.last, known.date_order)
-    return query_of(text, k, hinted, filters, (yield from QuestionVectors().of(text)))
+    return query_of(text, k, hinted, within, (yield from QuestionVectors().of(text)))
 
 
-def query_of(text: str, k: int, hinted: Hints, filters: Filters, vector: Any, *, when: bool = False) -> Query:
-    """Return the query for a text, with the hints read from it and its vector, shape (dimension,), if it has one.
+def query_of(text: str, k: int, hinted: Hints, within: Query, vector: Any, *, when: bool = False) -> Query:
+    """Return the query for a text, with its hints, the filters of another, and a vector, shape (dimension,), or None.
 
     With `when`, turns that speak of time come first even where the text does not ask for one.
     """
-    priors = {"names": hinted.names, "times": hinted.times, "when": when or hinted.when}
-    priors |= {"recalls": hinted.recalls, "several": hinted.several}
-    return filters.query(text, k, vector=vector, **priors)
+    priors = {"names": hinted.names, "times": hinted.times, "recalls": hinted.recalls, "several": hinted.several}
+    return replace(within, text=text, k=k, vector=vector, when=when or hinted.when, **priors)  # type: ignore[arg-type]
 
 
 def interval(during: str | TimeSpan, today: datetime | None) -> TimeSpan:
@@ -215,7 +189,7 @@ def standing_wishes(store: Store, speakers: Sequence[str], scope: Scope = EVERYT
     own = None if who is None else scope.of_speaker(who)
     if own is None:
         return ()
-    hits = store.recall(Filters.within(own, ()).query(" ".join(cues("en")), SEARCHED, bare=True))
+    hits = store.recall(own.query(" ".join(cues("en")), SEARCHED, bare=True))
     newest = sorted({wish.text: wish for wish in wishes_of(hits, who)}.values(), key=lambda wish: wish.time)
     return tuple(newest[-MOST_WISHES:])
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from .values import DateOrder, Fact, TimeSpan, Turn, Where
+from .values import DateOrder, Fact, Query, TimeSpan, Turn, Where
 
 JobKind = Literal["facts", "terms", "vector", "link", "extract"]
 """Queued work on a turn: its facts; its terms, where reading them raised; its vector; the `similar` edges of its
@@ -91,6 +91,11 @@ class Scope:
     def listing(self) -> Listing:
         """The turns that it admits."""
         return Listing(self.session, self.speaker, self.role, where=self.where)
+
+    def query(self, text: str = "", k: int = 1, exclude: Collection[str] = (), **further: Any) -> Query:
+        """Return a query that lets its turns through, but for those excluded."""
+        of = {"session": self.session, "speaker": self.speaker, "role": self.role, "where": self.where}
+        return Query(text, k, exclude=frozenset(exclude), **of, **further)  # type: ignore[arg-type]
 
     def of_speaker(self, speaker: str | None) -> Scope | None:
         """Return what of it one speaker said; all of it for None, and None where it is what another speaker said."""

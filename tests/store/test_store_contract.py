@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -24,7 +25,7 @@ from evimem.index.weights import BM25
 from evimem.ingest.add import Ingestion
 from evimem.loaders.examples import load_example
 from evimem.protocols import Store
-from evimem.query.find_turns import Filters, asked_for
+from evimem.query.find_turns import asked_for
 from evimem.raw import TurnValidator
 from evimem.store.keeper import Keeper
 from evimem.store.sqlite import SqliteStore
@@ -93,8 +94,8 @@ def keep(store: Store, turns: list[Turn], *, strict: bool = False, replace: bool
     return report
 
 
-def wanted(store: Store, text: str, k: int = 10, **filters: object) -> Query:
-    query = drive(asked_for(store, text, k, Filters(**filters)))  # type: ignore[arg-type]
+def wanted(store: Store, text: str, k: int = 10, exclude: Collection[str] = (), **filters: Any) -> Query:
+    query = drive(asked_for(store, text, k, Query("", exclude=frozenset(exclude), **filters)))
     assert isinstance(query, Query)
     return query
 
