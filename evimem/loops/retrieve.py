@@ -167,8 +167,7 @@ class Retrieval:
         return turn.id not in self._exclude and self._scope.admits(turn) and not instructs
 
     def _found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
-        text, scope = looked_for(wanted.text), self._scope.of_speaker(wanted.speaker)
-        scope = None if scope is None else _of_session(scope, wanted.session)
+        text, scope = looked_for(wanted.text), _of_session(self._scope.of_speaker(wanted.speaker), wanted.session)
         if scope is None:
             return ()
         after, before = wanted.between or (None, None)
@@ -209,9 +208,9 @@ class Retrieval:
                 self._evidence[hit.turn.id] = replace(known, score=hit.score, parts=hit.parts, span=hit.span)
 
 
-def _of_session(scope: Scope, session: str | None) -> Scope | None:
+def _of_session(scope: Scope | None, session: str | None) -> Scope | None:
     """Return what of a scope lies in a session; all of it for None, and None where it is of another session."""
-    if session is not None and scope.session not in (None, session):
+    if scope is None or (session is not None and scope.session not in (None, session)):
         return None
     return scope if session is None else replace(scope, session=session)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, Literal
 
 from .public_value import PublicValue
@@ -82,9 +81,9 @@ class Block(PublicValue):
     confidence: float | None = None
     missing: tuple[Gap, ...] | None = None
 
-    def _repr_html_(self) -> str:
-        """Return a notebook's view of it: the text as a prompt gets it; escaped."""
-        return f"<div><pre>{escape(self.text)}</pre><p><small>{self.tokens:,} tokens</small></p></div>"
+    def __str__(self) -> str:
+        """The text."""
+        return self.text
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -183,20 +182,6 @@ class Answer(PublicValue):
         """The text, or why there is none, and a line for each place that it rests on."""
         text = self.text or f"no answer: {self.reason or 'nothing was found'}"
         return "\n".join([text, *(f"  [{one.turn_id}] {one.quote}".rstrip() for one in self.citations)])
-
-    def _repr_html_(self) -> str:
-        """Return a notebook's view of it: plain elements without script or style; every text is escaped."""
-        sure = f"{self.kind}, {self.tier.value}, confidence {self.confidence:.2f}"
-        cited = [f"<li><code>{escape(one.turn_id)}</code> {escape(one.quote)}</li>" for one in self.citations]
-        missing = [f"<li>{escape(gap.text)}</li>" for gap in self.gaps]
-        parts = [
-            f"<p><b>{escape(self.text)}</b></p>" if self.text else "",
-            f"<p>{escape(self.reason)}</p>" if self.reason else "",
-            f"<p><small>{sure}</small></p>",
-            f"<ul>{''.join(cited)}</ul>" if cited else "",
-            f"<p>Missing:</p><ul>{''.join(missing)}</ul>" if missing else "",
-        ]
-        return f"<div>{''.join(parts)}</div>"
 
     @property
     def abstained(self) -> bool:

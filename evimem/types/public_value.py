@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from datetime import date, time
 from enum import Enum
+from html import escape
 from os import PathLike
 from reprlib import Repr
 from typing import Any
@@ -52,6 +53,10 @@ class PublicValue:
         The keys are the names of the fields, and stay the same between versions.
         """
         return {one.name: plain(getattr(self, one.name)) for one in fields(self)}
+
+    def _repr_html_(self) -> str:
+        """Return a notebook's view of it: its text, escaped."""
+        return f"<pre>{escape(str(self))}</pre>"
 
     def __repr__(self) -> str:
         """Name the fields that are set. A long one is cut: a turn of a megabyte prints a line."""

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
-from html import escape
 from itertools import groupby
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -304,10 +303,9 @@ class Trace(PublicValue):
     def __iter__(self) -> Iterator[Event]:
         return iter(self.events)
 
-    def _repr_html_(self) -> str:
-        """Return a notebook's view of it: an item for each event; every text is escaped."""
-        events = "".join(f"<li>{escape(told(event))}</li>" for event in self.events)
-        return f"<div><p><b>{escape(self.question)}</b> {escape(self.loop)}</p><ul>{events}</ul></div>"
+    def __str__(self) -> str:
+        """A line for each event."""
+        return "\n".join([self.question, *(f"{event.iteration}. {told(event)}" for event in self.events)])
 
     def to_json(self) -> str:
         """Return the trace as one JSON object; `Trace.from_json` returns an equal trace."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache
-from html import escape
 from operator import ge, gt, le, lt
 from types import MappingProxyType
 from typing import Any, Literal
@@ -405,13 +404,6 @@ class Hit(PublicValue):
     path: str = "search"
     neighbours: tuple[str, ...] = ()
     span: tuple[int, int] | None = None
-
-    def _repr_html_(self) -> str:
-        """Return a notebook's view of it: who said what and when; every text is escaped."""
-        turn = self.turn
-        said = turn.text[slice(*self.span)] if self.span else turn.text
-        place = f"{turn.id}, {turn.time.isoformat(' ', 'minutes')}, {self.score:.3f} by {self.path}"
-        return f"<div><p><b>{escape(turn.speaker)}</b> {escape(said)}</p><p><small>{escape(place)}</small></p></div>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -3,14 +3,14 @@
 import html
 import inspect
 import json
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from datetime import datetime
 from typing import Any, get_args
 
 import pytest
 
 import evimem
-from evimem import Answer, Citation, Edge, Fact, Gap, Hit, Stats, Tier, TimeSpan, Trace, Turn, TurnStatus, Usage
+from evimem import Answer, Block, Citation, Edge, Fact, Gap, Hit, Stats, Tier, TimeSpan, Trace, Turn, TurnStatus, Usage
 from evimem.types.public_value import PublicValue
 from evimem.types.trace import Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped
 
@@ -80,24 +80,24 @@ def test_a_repr_is_short_and_leaves_out_what_is_not_set(value):
     assert all(f"{one.name}=" in shown for one in fields(value) if one.default is one.default_factory is MISSING)
 
 
-EVIL_TURN = Turn(f"t{EVIL}", "s", f"M{EVIL}", f"I said {EVIL}", datetime(2024, 3, 12))
-PAGES = {
-    "hit": Hit(EVIL_TURN, (), 0.5),
-    "trace": Trace(EVIL, EVIL, (Queried(1, EVIL, EVIL, 3), Acted(1, EVIL, EVIL, {EVIL: EVIL}))),
-}
+def test_an_answer_prints_its_text_and_what_it_rests_on():
+    assert str(ANSWER) == "8 March\n  [s1:1] xxxx"
+    refused = replace(ANSWER, text=None, kind="abstained", citations=(), reason="nobody said so")
+    assert str(refused) == "no answer: nobody said so"
+    assert str(TRACE).splitlines()[:2] == ["When?", "1. searching (anchor): When?"]
 
 
-@pytest.mark.parametrize("kind", PAGES)
-def test_a_notebook_shows_text_and_never_an_element_of_it(kind):
-    page = PAGES[kind]._repr_html_()
-    assert "<script" not in page
+@pytest.mark.parametrize(
+    "value",
+    [
+        Hit(Turn(f"t{EVIL}", "s", f"M{EVIL}", f"I said {EVIL}", TURN.time), (), 0.5),
+        Trace(EVIL, EVIL, (Queried(1, EVIL, EVIL, 3), Acted(1, EVIL, EVIL, {EVIL: EVIL}))),
+        replace(ANSWER, text=EVIL, citations=(Citation("t", (0, 9), EVIL),)),
+        Block(f"<memory>{EVIL}", (TURN,), 3, 0.5),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_notebook_shows_text_and_never_an_element_of_it(value):
+    page = value._repr_html_()
+    assert page == f"<pre>{html.escape(str(value))}</pre>"
     assert "&lt;script&gt;alert(1)" in page
-
-
-def test_a_notebook_shows_a_block_as_the_prompt_gets_it(tmp_path):
-    with evimem.open(tmp_path / "m.evimem") as memory:
-        memory.add("Mira", f"We adopted a puppy {EVIL} last Friday.", time="2024-03-12T18:20")
-        block = memory.block("When did Mira adopt a puppy?")
-    assert html.unescape(block._repr_html_()).startswith(f"<div><pre>{block.text}")
-    assert "<script" not in block._repr_html_()
-    assert block.to_dict()["turns"][0]["speaker"] == "Mira"
