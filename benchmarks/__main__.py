@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.data_sets import check_present
-from evimem.cli.arguments import MODEL_OPTIONS, Exit, Parser, add_model, misused, output_options, unpriced
+from evimem.cli.arguments import MODEL_OPTIONS, Exit, Parser, add_model, misused, output_options, prices
 from evimem.cli.main import run_words
 from evimem.cli.page import Screen, line
 from evimem.db.atomic_files import replace_with
@@ -206,8 +206,9 @@ def _misused_judge(options: argparse.Namespace) -> str | None:
 
 def _unpriced(options: argparse.Namespace) -> str:
     """Return the models without a price; "the model" where none is named."""
-    roles = ("judge_model", "answer_model", "marking_model", *(("extract_model",) if options.enrich else ()))
-    return ", ".join(unpriced(options, *roles)) or ("" if options.model else "the model")
+    roles = ("model", "judge_model", "answer_model", "marking_model", *(("extract_model",) if options.enrich else ()))
+    named = {name for role in roles if (name := getattr(options, role))}
+    return ", ".join(sorted(named - prices(options).keys())) or ("" if options.model else "the model")
 
 
 def _run(options: argparse.Namespace, screen: Screen) -> Exit:

@@ -57,12 +57,6 @@ class ChatModel(Protocol):
     def complete(self, request: Complete) -> Reply: ...
 
 
-class AsyncChatModel(Protocol):
-    """`ChatModel` for an event loop."""
-
-    async def complete(self, request: Complete) -> Reply: ...
-
-
 class Extractor(Protocol):
     """Finds the facts of a turn; every span lies in the turn. `name` is stored with each fact."""
 

@@ -16,7 +16,7 @@ from threading import Event
 from time import monotonic, time
 from typing import Any, TypeAlias
 
-from evimem.testing import WordEmbedder
+from tests.doubles import WordEmbedder
 
 GIBBERISH = b"\x00\xff\x13\x37" * 64
 

@@ -166,12 +166,6 @@ def prices(options: argparse.Namespace) -> dict[str, tuple[float, float]]:
     return found | ({options.model: tuple(options.price)} if options.price else {})
 
 
-def unpriced(options: argparse.Namespace, *roles: str) -> list[str]:
-    """Return the models that the options name for these roles and for --model, and give no price of."""
-    named = (getattr(options, role) for role in ("model", *roles))
-    return sorted({name for name in named if name} - prices(options).keys())
-
-
 def misused(options: argparse.Namespace) -> str | None:
     """Return what is wrong with the options of the chat model; None if nothing is."""
     named = [name for name in MODEL_OPTIONS if getattr(options, name, None) not in (None, {})]

@@ -39,12 +39,10 @@ def served(*words: object) -> Iterator[str]:
 @pytest.mark.nightly
 def test_the_mcp_server_passes_the_official_conformance_suite_and_inspector(tmp_path):
     ours = ("evimem", "mcp", tmp_path / "m.evimem", "--http", "--port", "0")
-    with served(*ours) as plain, served("tests.adapters.conformance_server") as fixture:
-        printed = run("run_conformance", tmp_path / "env", plain, fixture)
+    with served(*ours) as url:
+        printed = run("run_conformance", tmp_path / "env", url)
     passed = [(int(ours), int(all_)) for ours, all_ in re.findall(r"Passed: (\d+)/(\d+)", printed)]
     assert len(passed) == 7
     assert sum(ours for ours, _ in passed) == sum(all_ for _, all_ in passed) == 9
     assert '"name": "explain"' in printed
     assert '"turns": 0' in printed
-    assert "Total: 36 passed, 4 failed" in printed
-    assert "all failures are expected" in printed

@@ -17,8 +17,8 @@ from evimem.doors.core import Core
 from evimem.embedding import StaticEmbedder
 from evimem.loaders.examples import load_example
 from evimem.store.sqlite import SqliteStore
-from evimem.testing import FakeClock
 from evimem.types.trace import Found, Trace
+from tests.doubles import FakeClock
 
 
 @dataclass(frozen=True)

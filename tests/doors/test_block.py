@@ -248,14 +248,6 @@ def test_dear_text_stays_within_its_tokens(memory, said):
     assert len(memory.block("Where is the puppy?", tokens=500).text.encode()) < 2_000
 
 
-def test_a_long_turn_is_quoted_where_it_matches(memory):
-    filler = "The weather was nice and nothing else happened at all. " * 80
-    memory.add("Mira", f"{filler}We adopted a puppy called Juno. {filler}", time=NOON, session="s1", id="long")
-    block = memory.block("What is the puppy called?", tokens=200)
-    assert "We adopted a puppy called Juno." in block.text
-    assert block.tokens <= 200
-
-
 @pytest.mark.parametrize("before", [0, 800, 1_600])
 def test_a_very_long_turn_is_quoted_where_a_search_found_it(memory, before):
     filler = "The weather was nice and nothing else happened at all. "

@@ -10,8 +10,8 @@ import pytest
 
 import evimem
 from evimem import AsyncMemory, Memory, Trace, Turn
-from evimem.testing import WordEmbedder
 from tests.copies import copied
+from tests.doubles import WordEmbedder
 
 ASKED = "When did Mira adopt her puppy?"
 WITHIN: dict[str, Any] = {"session": "s1", "speaker": "Mira", "role": "user"}

@@ -18,8 +18,9 @@ from evimem import Answer, MemoryPool, OpenAI, PoolFull, StoreBusy, StoreClosed
 from evimem.doors.leases import ITERATED
 from evimem.doors.pool import key_of
 from evimem.store.keeper import Keeper
-from evimem.testing import ScriptedModel, WordEmbedder
+from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
+from tests.doubles import WordEmbedder
 from tests.model_server import ModelServer
 from tests.reliability.support.children import in_child
 from tests.reliability.support.interrupts import CancelledAt

@@ -1,6 +1,5 @@
 """A timezone says which day a moment is of: whatever offset it is given with, and whichever turn came first."""
 
-import asyncio
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evimem
-from evimem import InvalidQuery, InvalidTurn, Memory, MemoryPool, Turn
+from evimem import InvalidQuery, InvalidTurn, Memory, Turn
 from tests.sizes import few
 
 SYDNEY = "Australia/Sydney"
@@ -178,22 +177,6 @@ def test_content_without_an_id_is_known_again_after_a_timezone_was_given(tmp_pat
             assert len(list(memory.turns())) == 1
 
 
-def test_now_is_taken_by_the_async_door_and_the_pool(tmp_path):
-    async def scenario() -> None:
-        async with evimem.open_async(tmp_path / "m.evimem", clock=lambda: 1.7e9, timezone=SYDNEY) as memory:
-            await memory.add("Mira", SAID, time="now", id="a")
-            await memory.remember([{"role": "user", "content": "Hi there."}], session="r", time="now")
-            assert (await memory.turn("a")).time == await memory.now()
-            assert await memory.search("puppy", before="now", asked_at="now")
-            assert (await memory.forget(before="now")).turns == 0
-
-    asyncio.run(scenario())
-    with MemoryPool(tmp_path / "users", clock=lambda: 1.7e9, timezone=SYDNEY) as pool, pool.open("mira") as memory:
-        memory.add("Mira", SAID, time="now", id="a")
-        assert memory.turn("a").time == memory.now()
-        assert memory.turn("a").time.utcoffset() == timedelta(hours=11)
-
-
 def test_another_order_is_read_after_a_rebuild(tmp_path):
     with opened(tmp_path, None) as memory:
         memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="a")
@@ -204,16 +187,6 @@ def test_another_order_is_read_after_a_rebuild(tmp_path):
         assert days(memory, "a") == [(datetime(2024, 4, 3), datetime(2024, 4, 4))]
 
 
-def test_every_door_takes_the_order_of_dates(tmp_path):
+def test_an_order_of_dates_that_is_none_is_refused(tmp_path):
     with pytest.raises(InvalidQuery, match="expected 'dmy'"):
         opened(tmp_path, date_order="day first")
-
-    async def scenario() -> None:
-        async with evimem.open_async(tmp_path / "n.evimem", date_order="dmy") as memory:
-            await memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="a")
-            assert [fact.event.start for fact in await memory.facts(["a"])] == [datetime(2024, 4, 3)]
-
-    asyncio.run(scenario())
-    with MemoryPool(tmp_path / "users", date_order="dmy") as pool, pool.open("mira") as memory:
-        memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="a")
-        assert days(memory, "a") == [(datetime(2024, 4, 3), datetime(2024, 4, 4))]

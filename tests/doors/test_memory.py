@@ -12,15 +12,6 @@ from evimem.loaders.examples import load_example
 PUPPY = {"time": "2024-03-12T18:20", "session": "s1", "id": "s1:4"}
 
 
-def test_five_lines_remember_find_and_answer(memory):
-    memory.add("Mira", "We adopted a puppy last Friday.", **PUPPY)
-    assert [hit.turn.id for hit in memory.search("puppy", k=10)] == ["s1:4"]
-    answer = memory.ask("When did Mira adopt her puppy?")
-    assert answer.text is not None
-    assert "8 March 2024" in answer.text
-    assert [citation.turn_id for citation in answer.citations] == ["s1:4"]
-
-
 def test_add_is_durable_when_it_returns(tmp_path):
     memory = evimem.open(tmp_path / "m.evimem")
     memory.add("Mira", "We adopted a puppy.", **PUPPY)
@@ -194,11 +185,6 @@ def test_export_and_import_lose_nothing(friends, tmp_path):
         ids = [turn.id for turn in friends.turns()]
         assert other.facts(ids) == friends.facts(ids)
         assert other.search("Who plays an instrument?") == friends.search("Who plays an instrument?")
-
-
-def test_an_empty_memory_finds_nothing_and_abstains(memory):
-    assert memory.search("puppy") == []
-    assert memory.ask("When did Mira adopt her puppy?").abstained
 
 
 def test_without_arguments_turns_come_in_order_of_arrival(memory):

@@ -15,8 +15,9 @@ from evimem import EmbedderError, InvalidTurn, ModelTimeout, UnknownTurn
 from evimem.doors.pool import key_of
 from evimem.doors.watching import Operation, store_name
 from evimem.flow import Embed
-from evimem.testing import ScriptedModel, WordEmbedder
+from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete, Event
+from tests.doubles import WordEmbedder
 
 SAID = "Xanthippe keeps a zibeline heron called Quorra."
 ASKED = "What is the zibeline heron called?"

@@ -20,8 +20,9 @@ import evimem
 from evimem import Memory, MemoryPool, Turn
 from evimem.db.schema import MIGRATIONS
 from evimem.store.sqlite import SqliteStore
-from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
+from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete, Found, Trace
+from tests.doubles import FakeClock, WordEmbedder
 
 HERE = Path(__file__).parent
 EMBEDDER = WordEmbedder(32)

@@ -12,8 +12,9 @@ import evimem
 from evimem import Memory, MemoryPool, TraceMismatch, Turn, TurnConflict
 from evimem.db.connection import Connection
 from evimem.db.schema import MIGRATIONS
-from evimem.testing import FakeClock, ScriptedModel
+from evimem.testing import ScriptedModel
 from evimem.types.trace import Trace
+from tests.doubles import FakeClock
 from tests.golden.make import EMBEDDER, USERS, reply, said
 from tests.reliability.support.tables import differences, dump
 

@@ -11,8 +11,9 @@ import pytest
 
 import evimem
 from evimem.errors import EmbedderError
-from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
+from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
+from tests.doubles import FakeClock, WordEmbedder
 from tests.model_server import ModelServer
 
 

@@ -15,7 +15,7 @@ import evimem
 from evimem import DimensionMismatch, EmbedderError, Fact, Memory, Turn
 from evimem.__main__ import main
 from evimem.extract.rule_extractor import RuleExtractor
-from evimem.testing import WordEmbedder
+from tests.doubles import WordEmbedder
 
 NOON = datetime(2024, 3, 12, 12)
 ALL, BAD_AT = 12, 6

@@ -12,7 +12,8 @@ import pytest
 
 import evimem
 from evimem.db.jobs import holder
-from evimem.testing import FakeClock, ScriptedModel
+from evimem.testing import ScriptedModel
+from tests.doubles import FakeClock
 
 NOTHING = json.dumps({"facts": []})
 TURNS = 30

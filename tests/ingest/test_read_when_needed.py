@@ -14,7 +14,7 @@ import evimem
 from evimem import Memory, Turn
 from evimem.doors.core import PAGE, Core
 from evimem.store.sqlite import SqliteStore
-from evimem.testing import WordEmbedder
+from tests.doubles import WordEmbedder
 
 NOON = datetime(2024, 3, 12, 12)
 SAID = (

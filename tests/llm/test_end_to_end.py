@@ -11,7 +11,7 @@ import pytest
 import evimem
 import evimem.doors.memory
 from evimem.openai import OpenAI, OpenAIEmbedder
-from evimem.testing import FakeClock
+from tests.doubles import FakeClock
 from tests.lateness import Lateness
 from tests.model_server import FAULTS, Fault, ModelServer
 from tests.replies import SUPPORTED

@@ -6,7 +6,8 @@ import evimem
 from evimem.flow import run
 from evimem.llm.llm_judge import LLMJudge
 from evimem.loops import answer_question
-from evimem.testing import FakeClock, ScriptedModel
+from evimem.testing import ScriptedModel
+from tests.doubles import FakeClock
 from tests.statements.conftest import draft, partial, verdict
 
 QUESTION = "When did Mira adopt her puppy?"

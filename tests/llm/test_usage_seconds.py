@@ -7,7 +7,8 @@ import pytest
 
 import evimem
 from evimem import loops
-from evimem.testing import FakeClock, ScriptedModel
+from evimem.testing import ScriptedModel
+from tests.doubles import FakeClock
 from tests.replies import SUPPORTED
 
 QUESTION = "When did Mira adopt her puppy?"

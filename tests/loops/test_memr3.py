@@ -19,10 +19,11 @@ from evimem.loops import LOOPS, OVER_SEARCHERS
 from evimem.loops.memr3 import open_gaps
 from evimem.loops.task import Task
 from evimem.offline.offline_judge import OfflineJudge
-from evimem.testing import FakeClock, ScriptedModel
+from evimem.testing import ScriptedModel
 from evimem.types.answer import Answer, Budget, Citation
 from evimem.types.trace import Acted, Found, Judged, Stopped
 from evimem.types.values import Gap, Hit, Tier, Turn
+from tests.doubles import FakeClock
 from tests.llm.views import turn as said
 from tests.llm.views import view_of
 

@@ -14,9 +14,10 @@ from evimem.judging.judge import own_first
 from evimem.loops import MGRetrieval
 from evimem.loops.mgretrieval import exchanges, pyramid_of
 from evimem.offline.offline_judge import OfflineJudge
-from evimem.testing import FakeClock, ScriptedModel
+from evimem.testing import ScriptedModel
 from evimem.types.stored import Keyword
 from evimem.types.values import Turn
+from tests.doubles import FakeClock
 from tests.loops.conftest import dialogue
 
 QUESTION = "What is Mira's puppy called?"

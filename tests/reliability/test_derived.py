@@ -12,9 +12,9 @@ from evimem import Memory, Turn
 from evimem.doors.core import Core
 from evimem.extract import RuleExtractor
 from evimem.store.sqlite import SqliteStore
-from evimem.testing import WordEmbedder
 from evimem.types.trace import Found, Trace
 from tests.copies import copied
+from tests.doubles import WordEmbedder
 from tests.sizes import share, sizes
 
 from .support.tables import Dump, differences, dump

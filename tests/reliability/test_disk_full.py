@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evimem import DiskFull, Memory
-from evimem.testing import WordEmbedder
+from tests.doubles import WordEmbedder
 
 from .support.children import in_child
 from .support.world import open_memory, said, small_thresholds

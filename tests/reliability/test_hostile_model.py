@@ -13,8 +13,9 @@ import pytest
 import evimem
 from evimem import Memory, ModelError, Turn
 from evimem.loops import LOOPS
-from evimem.testing import FakeClock, ScriptedModel
+from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
+from tests.doubles import FakeClock
 from tests.llm.mutants import mutants
 from tests.llm.test_fuzz import ANSWER, CHAIN, DECIDE, EXTRACT, JUDGE
 from tests.sizes import sizes

@@ -8,9 +8,10 @@ import pytest
 
 import evimem
 from evimem import Memory, Turn
-from evimem.testing import FakeClock, ScriptedModel
+from evimem.testing import ScriptedModel
 from evimem.text.grounding import Sources
 from evimem.types.trace import Complete
+from tests.doubles import FakeClock
 from tests.llm.mutants import mutants
 from tests.sizes import bound, sizes
 

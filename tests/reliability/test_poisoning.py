@@ -8,8 +8,9 @@ import pytest
 
 import evimem
 from evimem import Turn
-from evimem.testing import FakeClock, ScriptedModel
+from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
+from tests.doubles import FakeClock
 from tests.sizes import share
 
 from .support.world import EMBEDDER, NOON

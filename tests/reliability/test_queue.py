@@ -10,8 +10,9 @@ import pytest
 
 import evimem
 from evimem import Memory, MemoryPool, ModelError, ModelTimeout, ModelUnavailable, Turn
-from evimem.testing import FakeClock, ScriptedModel
+from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
+from tests.doubles import FakeClock
 from tests.sizes import sizes
 
 from .support.children import Send, killed_after

@@ -16,8 +16,9 @@ import pytest
 import evimem
 import evimem.doors.memory
 from evimem import EmbedderError, EvimemError, Memory, ModelError, ModelTimeout, ModelUnavailable, UnknownTurn
-from evimem.testing import FakeClock, ScriptedModel
+from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
+from tests.doubles import FakeClock
 from tests.sizes import sizes
 
 from .support.world import EMBEDDER, EXTRACTOR, Unreachable, small_thresholds

@@ -15,7 +15,7 @@ import pytest
 import evimem
 from evimem import EvimemError, Memory
 from evimem.openai import OpenAI, OpenAIEmbedder
-from evimem.testing import FakeClock
+from tests.doubles import FakeClock
 from tests.model_server import Fault, ModelServer
 from tests.sizes import share
 

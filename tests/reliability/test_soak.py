@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 from evimem import Memory, MemoryPool, ModelError, OpenAI, StoreError, Turn, UnknownTurn
-from evimem.testing import FakeClock, ScriptedModel
+from evimem.testing import ScriptedModel
+from tests.doubles import FakeClock
 from tests.model_server import FAULTS, Fault, ModelServer
 from tests.sizes import bound
 

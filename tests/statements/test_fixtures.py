@@ -13,7 +13,7 @@ import pytest
 
 import evimem
 from evimem import CallableEmbedder, DimensionMismatch, Tier
-from evimem.testing import WordEmbedder
+from tests.doubles import WordEmbedder
 
 from .conftest import Chat, draft, events, gap, partial, verdict
 

@@ -3,8 +3,9 @@ import asyncio
 import numpy as np
 import pytest
 
-from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
+from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete, Reply
+from tests.doubles import FakeClock, WordEmbedder
 
 ASKED = Complete("judge", "system", "one two three")
 

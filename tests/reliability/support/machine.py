@@ -16,9 +16,9 @@ from evimem import ModelError, TurnConflict
 from evimem.index.document import documents
 from evimem.llm.extract_facts import may_state_facts
 from evimem.store.reads import seqs_naming
-from evimem.testing import WordEmbedder
 from evimem.text.terms import terms
 from evimem.types.trace import Found, Trace
+from tests.doubles import WordEmbedder
 
 from .children import in_child
 from .pools import REACHED, Pools, open_files

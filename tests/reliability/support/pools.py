@@ -11,8 +11,9 @@ from random import Random
 from evimem import Memory, MemoryPool, ModelError, Turn
 from evimem.doors.pool import key_of
 from evimem.llm.extract_facts import may_state_facts
-from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
+from evimem.testing import ScriptedModel
 from evimem.text.terms import terms
+from tests.doubles import FakeClock, WordEmbedder
 
 from .sayings import EXTRACTOR, Mood, any_turn, predicted, reply, token_in
 from .tables import indexed

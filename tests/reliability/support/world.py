@@ -17,7 +17,7 @@ from evimem import Fact, Memory, Turn
 from evimem.doors.core import Core
 from evimem.extract import fact_id
 from evimem.store.sqlite import SqliteStore
-from evimem.testing import WordEmbedder
+from tests.doubles import WordEmbedder
 
 NOON = datetime(2024, 3, 12, 12)
 EMBEDDER = WordEmbedder(16)
