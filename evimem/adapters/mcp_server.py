@@ -126,7 +126,10 @@ class MemoryTools:
         user = self.whose("ask")
         async with self.lend(user) as memory:
             answer = await _told(memory, question, asked_at, ctx)
-            self._keep(user, answer.trace)
+            self.last[user] = answer.trace
+            self.last.move_to_end(user)
+            while len(self.last) > MOST_TRACES:
+                self.last.popitem(last=False)
             turns = [await memory.turn(citation.turn_id) for citation in answer.citations]
             return values.given(answer, turns)
 
@@ -181,12 +184,6 @@ class MemoryTools:
         """Count what the memory holds."""
         async with self.lend(self.whose("stats")) as memory:
             return values.MemoryCounts(**(await memory.stats()).to_dict())
-
-    def _keep(self, user: str, trace: Trace) -> None:
-        self.last[user] = trace
-        self.last.move_to_end(user)
-        while len(self.last) > MOST_TRACES:
-            self.last.popitem(last=False)
 
     async def _explain_last(self, user: str, memory: AsyncMemory) -> values.Explanation:
         trace = self.last.get(user)
@@ -283,7 +280,8 @@ def build(
     named = {"stats": pages.stats, "turn/{id}": pages.turn, "session/{session}": pages.session}
     for path, page in named.items():
         server.resource(f"evimem://{path}", mime_type="application/json")(_guarded(page, _of_page, ResourceError))
-    server.prompt()(_guarded(pages.answer_from_memory, _of_prompt, partial(MCPError, INTERNAL_ERROR)))
+    refused, failed = partial(MCPError, INVALID_PARAMS), partial(MCPError, INTERNAL_ERROR)
+    server.prompt()(_guarded(pages.answer_from_memory, lambda error: refused(_sentence(error)), failed))
     return server
 
 
@@ -410,7 +408,7 @@ async def _told(memory: AsyncMemory, question: str, asked_at: str | None, ctx: C
 
 
 def _tool(function: Callable[..., Awaitable[Any]], prefix: str, hints: ToolAnnotations) -> Tool:
-    guarded = _guarded(function, _of_tool, ToolError)
+    guarded = _guarded(function, lambda error: ToolError(_sentence(error)), ToolError)
     tool = Tool.from_function(guarded, name=f"{prefix}{function.__name__}", annotations=hints)
     values.untitled(tool.parameters)
     return tool
@@ -447,16 +445,8 @@ def _sentence(error: Exception) -> str:
     return str(error) if isinstance(error, ToolError) else f"{type(error).__name__}: {error}"
 
 
-def _of_tool(error: Exception) -> Exception:
-    return ToolError(_sentence(error))
-
-
 def _of_page(error: Exception) -> Exception:
     return ResourceNotFoundError(str(error)) if isinstance(error, UnknownTurn) else ResourceError(_sentence(error))
-
-
-def _of_prompt(error: Exception) -> Exception:
-    return MCPError(INVALID_PARAMS, _sentence(error))
 
 
 def _unforeseen(function: Callable[..., object], error: Exception) -> str:

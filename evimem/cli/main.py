@@ -21,7 +21,9 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def run_words(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequence[str] | None = None) -> int:
     """Run what `read` makes of the words: options with `run`, a function of them and of a screen."""
-    _replace_unprintable()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a question mark for what a terminal cannot print
     try:
         options = read(sys.argv[1:] if argv is None else list(argv))
         return int(options.run(options, Screen(as_json=options.json, coloured=not options.plain)))
@@ -63,10 +65,3 @@ def _command(options: argparse.Namespace, screen: Screen) -> Exit:
 def _fail(message: str, code: Exit) -> Exit:
     sys.stderr.write(f"evimem: {visible(' '.join(message.split()))}\n")
     return code
-
-
-def _replace_unprintable() -> None:
-    # On a terminal that cannot print a character, print a question mark instead of failing.
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")

@@ -219,15 +219,12 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(char if char == "\n" or not _is_control(char) else _mark(char) for char in text)
 
+    def shown(char: str) -> str:
+        steers = unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} or char in _DIRECTIONS
+        return char if char == "\n" or not steers else " " if char in "\t\r\u2028\u2029" else "\ufffd"
 
-def _is_control(char: str) -> bool:
-    return unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} or char in _DIRECTIONS
-
-
-def _mark(char: str) -> str:
-    return " " if char in "\t\r\u2028\u2029" else "\ufffd"
+    return "".join(map(shown, text))
 
 
 def text_of(page: Sequence[Block], width: int = 100) -> str:

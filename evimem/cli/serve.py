@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import evimem
 
@@ -78,7 +77,7 @@ def mcp(  # noqa: PLR0913 - the options
     listening = _listen(host or "127.0.0.1", port) if http else None
     url = f"http://{_address(listening)}/mcp" if listening else None
     known = TokenFile(tokens) if tokens else None
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
     make = partial(_opened, path, pool, settings | opening | ({"user": user} if is_server(path) else {}))
     if url:
         screen.note(f"evimem: listening at {url}")
@@ -155,7 +154,3 @@ def _loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt

@@ -208,7 +208,7 @@ class AsyncMemory:
         return reached.value
 
     async def _advance(self, flow: Flow[T], step: Step) -> Effect | Ended[T]:
-        return await self._in_worker(partial(advance, flow, step, self._perform_here, self._is_awaited))
+        return await self._in_worker(partial(advance, flow, step, self._calls._perform, self._is_awaited))
 
     def _leave(self, flow: Flow[Any]) -> None:
         """Close a flow that has not ended: in the worker, which may still run it for a caller that was cancelled."""
@@ -271,10 +271,6 @@ class AsyncMemory:
         if isinstance(effect, Embed):
             return self._core.remote or inspect.iscoroutinefunction(self._core.embedder.embed)
         return True
-
-    def _perform_here(self, effect: Effect) -> object:
-        assert isinstance(effect, Embed)
-        return checked(self._core.embedder, effect.texts)
 
     async def _perform(self, effect: Effect) -> object:
         if isinstance(effect, SideBySide):

@@ -239,7 +239,12 @@ class Core:
             check_asked("query", query)
             on_event(Queried(0, "search", query, k))
         asked = yield from asked_for(self.store, query, k, within, today)
-        hits = yield from (self._recalled(asked) if over == "turns" else self._recalled_over(over, asked))
+        if over == "turns":
+            hits = yield from self._recalled(asked)
+        else:
+            yield from self.caught_up()
+            stating = turns_stating(self.store.recall_facts(replace(asked, k=EACH * k)))
+            hits = (stating if over == "facts" else joined(self.store.recall(asked), stating))[:k]
         if on_event is not None:
             facts = tuple(fact.id for hit in hits for fact in hit.facts)
             on_event(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
@@ -318,13 +323,14 @@ class Core:
         facts = [fact for name in names for fact in self._facts(None, name, current=True) if fact.kind != "image"]
         turns = {turn.id: turn for turn in self.store.find([fact.turn_id for fact in facts]) if turn}
         said = [(turns[fact.turn_id], fact.span) for fact in facts if fact.turn_id in turns]
-        said = [
-            (turn, span) for turn, span in said if not any(turn == one and _within(span, whole) for one, whole in said)
-        ]
+
+        def is_part(turn: Turn, span: tuple[int, int]) -> bool:
+            return any(turn == one and span != of and of[0] <= span[0] <= span[1] <= of[1] for one, of in said)
+
         return tuple(
             Wish(turn, turn.text[slice(*span)])
             for turn, span in dict.fromkeys(said)
-            if turn.id not in exclude and scope.admits(turn)
+            if turn.id not in exclude and scope.admits(turn) and not is_part(turn, span)
         )
 
     def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> Flow[tuple[Fact, ...]]:
@@ -485,12 +491,6 @@ class Core:
             yield from self.caught_up()
         return self._stating(self.store.recall(query))
 
-    def _recalled_over(self, over: Over, query: Query) -> Flow[tuple[Hit, ...]]:
-        """Return the best turns for a query by their facts, or by these and their words."""
-        yield from self.caught_up()
-        stating = turns_stating(self.store.recall_facts(replace(query, k=EACH * query.k)))
-        return (stating if over == "facts" else joined(self.store.recall(query), stating))[: query.k]
-
     def _found(self, query: Query) -> Flow[tuple[Hit, ...]]:
         """Return the best turns for a query, without facts; only where it asks for a time, those that wait are read."""
         if _by_time(query):
@@ -557,8 +557,3 @@ def needed(model: Any) -> Any:
 def workers_for(model: Any) -> int:
     """Return how many requests to make at once: as many as the model takes, so that none waits within its deadline."""
     return max(1, min(WORKERS, getattr(model, "concurrency", WORKERS)))
-
-
-def _within(span: tuple[int, int], whole: tuple[int, int]) -> bool:
-    """Return whether a range is a part of another."""
-    return span != whole and whole[0] <= span[0] and span[1] <= whole[1]

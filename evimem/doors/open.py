@@ -165,10 +165,17 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     checked_on_model_error(on_model_error)
     if observer is not None:
         checked_part("observer", observer, ("begin",), {})
-    dated: dict[str, Any] = {"timezone": timezone, "date_order": date_order}
-    store = _store(path, owner, chosen.name, chosen.dimension, clock=clock, **dated)
+    how: dict[str, Any] = {"clock": clock, "timezone": timezone, "date_order": date_order}
+    store: Keeper
+    if is_server(path) and owner is not None:
+        from ..store.postgres_store import PostgresStore
+
+        store = PostgresStore(str(path), owner, chosen.name, chosen.dimension, **how)
+    else:
+        store = SqliteStore(checked_path("path", path), chosen.name, chosen.dimension, owner=owner, **how)
+    name = str(getattr(llm, "judge_model", None) or getattr(llm, "model", None) or type(llm).__name__)
     judge = None if llm is None else _llm_judge()
-    return Core(store, chosen, judge, extractor, _model_name(llm), on_model_error, clock, observer=observer)
+    return Core(store, chosen, judge, extractor, name, on_model_error, clock, observer=observer)
 
 
 def has_memory(path: AnyPath, user: str | None = None) -> bool:
@@ -201,14 +208,6 @@ def _owner(path: AnyPath, user: str | None) -> str | None:
     return None
 
 
-def _store(path: AnyPath, owner: str | None, embedder: str, dimension: int, **options: Any) -> Keeper:
-    if is_server(path) and owner is not None:
-        from ..store.postgres_store import PostgresStore
-
-        return PostgresStore(str(path), owner, embedder, dimension, **options)
-    return SqliteStore(checked_path("path", path), embedder, dimension, owner=owner, **options)
-
-
 def checked_on_model_error(value: OnModelError) -> OnModelError:
     """Return what to do where the model fails. Raise InvalidQuery for anything else than "raise" and "offline"."""
     return checked_choice("on_model_error", value, get_args(OnModelError))
@@ -237,12 +236,6 @@ def _llm_judge() -> LLMJudge:
     from ..llm.llm_judge import LLMJudge
 
     return LLMJudge()
-
-
-def _model_name(llm: Any) -> str:
-    """Return the name of the model that judges."""
-    name = getattr(llm, "judge_model", None) or getattr(llm, "model", None)
-    return str(name or type(llm).__name__)
 
 
 class SearchedStore:

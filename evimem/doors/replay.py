@@ -125,7 +125,8 @@ def _attempt(trace: Trace, memory: Memory) -> _Attempt:
     try:
         budget = Budget(**detail["budget"])
         asked_at = detail["asked_at"] and datetime.fromisoformat(detail["asked_at"])
-        scope = _scope(detail.get("scope", {}))
+        given = detail.get("scope", {})
+        scope = Scope(**{**given, "where": Where.read(given["where"]) if "where" in given else None})
         named = LOOPS.get(trace.loop)
         loop = trace.loop if named is None else type(named)(**detail["variant"])
     except (TypeError, LookupError, ValueError, AttributeError) as error:
@@ -146,11 +147,6 @@ def _analysis(trace: Trace) -> Mapping[str, Any]:
         "the trace has no event with the analysis of its question, which a replay starts from; "
         "expected a trace that ask() of this version recorded"
     )
-
-
-def _scope(detail: Mapping[str, Any]) -> Scope:
-    where = Where.read(detail["where"]) if "where" in detail else None
-    return Scope(**{**detail, "where": where})
 
 
 def _judge(trace: Trace, detail: Mapping[str, Any], memory: Memory) -> Judge:

@@ -107,7 +107,9 @@ class Watch:
 
     def __enter__(self) -> None:
         self._began = perf_counter()
-        self._observation = None if self._observer is None else _checked(self._observer.begin(self._operation))
+        if self._observer is not None and (begun := self._observer.begin(self._operation)) is not None:
+            checked_part("what observer.begin returned", begun, ("heard", "asks", "ends"))
+            self._observation = begun
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None:
@@ -125,7 +127,9 @@ class Watch:
         def told(effect: Effect) -> Flow[Any]:
             if not isinstance(effect, (Complete, Embed)):
                 return (yield effect)
-            tell = _checked_call(observation.asks(effect))
+            tell = observation.asks(effect)
+            if not callable(tell):
+                raise InvalidQuery(f"asks of an observation returned {shown(tell)}; expected a function of the reply")
             try:
                 result = yield effect
             except BaseException as error:
@@ -146,20 +150,6 @@ def both(first: Callable[[Event], None], second: Callable[[Event], None] | None)
             second(event)
 
     return tell
-
-
-def _checked(observation: Observation | None) -> Observation | None:
-    """Return what an observer began; None hears of nothing. Raise InvalidQuery for anything else."""
-    if observation is None:
-        return None
-    begun: Observation = checked_part("what observer.begin returned", observation, ("heard", "asks", "ends"))
-    return begun
-
-
-def _checked_call(told: Callable[[Any], None]) -> Callable[[Any], None]:
-    if callable(told):
-        return told
-    raise InvalidQuery(f"asks of an observation returned {shown(told)}; expected a function of the reply")
 
 
 def store_name(name: AnyPath) -> str:
