@@ -258,7 +258,7 @@ class AsyncMemory:
         return results
 
     async def _perform_streamed(self, effect: Effect) -> AsyncGenerator[str | EffectResult, None]:
-        if isinstance(effect, Complete) and is_streamed(effect):
+        if is_streamed(effect):
             with self._lending():
                 async with aclosing(astream_answer(needed(self._model), effect)) as pieces:
                     async for piece in pieces:

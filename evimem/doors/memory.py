@@ -905,7 +905,7 @@ class Memory:
             return perform_batch(self._model, effect)
 
     def _perform_streamed(self, effect: Effect) -> Iterator[str | EffectResult]:
-        if isinstance(effect, Complete) and is_streamed(effect):
+        if is_streamed(effect):
             with self._lending():
                 yield from stream_answer(needed(self._model), effect)
         else:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from ..flow import Effect, Ended, Flow, Step, advance, always
 from ..llm.shown_words import visible
@@ -36,7 +36,7 @@ class StreamedText:
 
     def begin(self, effect: Effect) -> None:
         """Note that an effect is performed; one that words the answer anew makes the text so far void."""
-        self._void = self._void or (bool(self._text) and isinstance(effect, Complete) and is_streamed(effect))
+        self._void = self._void or (bool(self._text) and is_streamed(effect))
 
     def add(self, piece: str) -> Iterator[str | Restarted]:
         """Yield a piece of the text, with the announcement before it where the text before is void."""
@@ -164,9 +164,9 @@ async def astream_answer(model: Any, request: Complete) -> AsyncGenerator[str | 
             await pieces.aclose()
 
 
-def is_streamed(request: Complete) -> bool:
+def is_streamed(effect: Effect) -> TypeGuard[Complete]:
     """Whether the reply to a request is streamed: only the one that words the answer."""
-    return request.role == "answer"
+    return isinstance(effect, Complete) and effect.role == "answer"
 
 
 def _take_all(events: deque[Event]) -> Iterator[Event]:

@@ -57,15 +57,7 @@ class Settled(NamedTuple):
 class Listing:
     """Which turns to list, in dialogue order: time, then order of arrival. None selects every turn.
 
-    Attributes:
-        session: Of this session.
-        speaker: Of this speaker.
-        role: Of this role.
-        before: Said earlier than this.
-        after: Said at or after this.
-        limit: At most this many, 0 or more.
-        newest: The last `limit` turns instead of the first.
-        where: With metadata that meets these conditions.
+    They were said at or after `after` and earlier than `before`; `newest` takes the last `limit` of them.
     """
 
     session: str | None = None
@@ -157,13 +149,9 @@ ANY_FACT = FactFilter()
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """A keyword of a memory that a word matches.
+    """A keyword of a memory that a word matches: the stem `term`, which stands in so many turns, at least 1.
 
-    Attributes:
-        word: The word that was looked up.
-        term: The keyword: the stem that turns are found by.
-        turns: In how many turns it stands, at least 1.
-        closeness: How near it is to the word: 1 for the word's own stem, else the cosine between the two.
+    `closeness` is 1 for the word's own stem, else the cosine between the two.
     """
 
     word: str
@@ -182,12 +170,9 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in the sequence of a session.
+    """A place in the sequence of a session: its number in the order of arrival, and the turn, None if forgotten.
 
-    Attributes:
-        seq: Its number in the order of arrival.
-        turn: The turn that stands there; None for one that was forgotten.
-        other: Whether it stands there instead of other content, of which nothing is known.
+    `other` says that the turn stands there instead of other content, of which nothing is known.
     """
 
     seq: int
