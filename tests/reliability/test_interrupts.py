@@ -18,7 +18,7 @@ import pytest
 import evimem
 from evimem import AsyncMemory, Memory, MemoryPool, ModelError, Trace, UnknownTurn
 from evimem.db.connection import Connection
-from evimem.flow import Effect, Embed, Flow, arun, run
+from evimem.flow import Effect, Embed, Flow, run
 from evimem.index.columns import TailPostings
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
@@ -496,15 +496,9 @@ def test_a_flow_is_closed_when_what_performs_its_effects_is_interrupted():
     def interrupt(effect: Effect) -> None:
         raise KeyboardInterrupt
 
-    async def cancel(effect: Effect) -> None:
-        raise asyncio.CancelledError
-
     with pytest.raises(KeyboardInterrupt) as kept:
         run(flow(), interrupt)
     assert closed == ["closed"]
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(arun(flow(), cancel))
-    assert closed == ["closed", "closed"]
     assert kept.traceback  # which would keep a flow that was left open
 
 
