@@ -140,31 +140,19 @@ class Piece(NamedTuple):
     style: Style = ""
 
 
-class TextLine(NamedTuple):
-    """Pieces on one line; what does not fit is wrapped to the same `indent` (in characters)."""
+class Line(NamedTuple):
+    """Pieces behind an indent and a label, padded to `width` characters; what does not fit is wrapped to their right."""
 
     pieces: tuple[Piece, ...] = ()
     indent: int = 0
-
-    @property
-    def text(self) -> str:
-        """The text without colours; marked pieces are put in angle quotes."""
-        return _plain(self.pieces)
-
-
-class Field(NamedTuple):
-    """A label, padded to `width` characters, and its text, which is wrapped to the right of the label."""
-
-    label: str
-    pieces: tuple[Piece, ...]
-    indent: int = 2
-    style: Style = "dim"
-    width: int = 10
+    label: str = ""
+    width: int = 0
+    style: Style = "dim"  # of the label
 
     @property
     def text(self) -> str:
         """The text without label and colours; marked pieces are put in angle quotes."""
-        return _plain(self.pieces)
+        return "".join(f"\u00ab{one.text}\u00bb" if one.style == "mark" else one.text for one in self.pieces)
 
 
 class Table(NamedTuple):
@@ -182,18 +170,18 @@ class Heading(NamedTuple):
     text: str
 
 
-Block: TypeAlias = TextLine | Field | Table | Heading
-BLANK = TextLine()
+Block: TypeAlias = Line | Table | Heading
+BLANK = Line()
 
 
-def line(*pieces: Piece | str, indent: int = 0) -> TextLine:
+def line(*pieces: Piece | str, indent: int = 0) -> Line:
     """Return a line of pieces; a bare string has no style."""
-    return TextLine(_pieces(pieces), indent)
+    return Line(tuple(Piece(one) if isinstance(one, str) else one for one in pieces), indent)
 
 
-def field(label: str, *pieces: Piece | str, indent: int = 2, style: Style = "dim", width: int = 10) -> Field:
+def field(label: str, *pieces: Piece | str, indent: int = 2, style: Style = "dim", width: int = 10) -> Line:
     """Return a label with pieces; a bare string has no style."""
-    return Field(label, _pieces(pieces), indent, style, width)
+    return line(*pieces, indent=indent)._replace(label=label, width=width, style=style)
 
 
 def table(
@@ -201,14 +189,6 @@ def table(
 ) -> Table:
     """Return a table; cells are converted to strings."""
     return Table(tuple(columns), tuple(tuple(map(str, row)) for row in rows), frozenset(right), title)
-
-
-def _plain(pieces: Sequence[Piece]) -> str:
-    return "".join(f"\u00ab{piece.text}\u00bb" if piece.style == "mark" else piece.text for piece in pieces)
-
-
-def _pieces(pieces: Sequence[Piece | str]) -> tuple[Piece, ...]:
-    return tuple(Piece(piece) if isinstance(piece, str) else piece for piece in pieces)
 
 
 def visible(text: str) -> str:
@@ -237,19 +217,13 @@ def _rows(block: Block, width: int) -> list[str]:
         return _table_rows(block)
     if isinstance(block, Heading):
         return [visible(block.text), "-" * min(len(block.text), width)]
-    if isinstance(block, Field):
-        label = " " * block.indent + visible(block.label).ljust(block.width)
-        return _wrapped(block.text, width, label, " " * (block.indent + block.width))
-    return _wrapped(block.text, width, " " * block.indent, " " * block.indent)
-
-
-def _wrapped(text: str, width: int, first: str, others: str) -> list[str]:
+    others = " " * (block.indent + block.width)
+    start, room = " " * block.indent + visible(block.label).ljust(block.width), max(width, len(others) + 20)
     rows: list[str] = []
-    for part in visible(text).split("\n"):
-        start = others if rows else first
-        room = max(width, len(others) + 20)
-        rows += textwrap.wrap(part, room, initial_indent=start, subsequent_indent=others, break_on_hyphens=False) or [
-            start
+    for part in visible(block.text).split("\n"):
+        first = others if rows else start
+        rows += textwrap.wrap(part, room, initial_indent=first, subsequent_indent=others, break_on_hyphens=False) or [
+            first
         ]
     return rows
 
@@ -292,11 +266,9 @@ def print_in_colour(page: Sequence[Block], console: Any = None) -> None:
             console.print(shown)
         elif isinstance(block, Heading):
             console.print(Rule(Text(visible(block.text), style="bold"), align="left", style="dim"))
-        elif isinstance(block, Field):
+        else:
             grid = RichTable.grid()
             grid.add_column(width=block.width, no_wrap=True)
             grid.add_column()
             grid.add_row(Text(visible(block.label), style=_STYLES[block.style]), text(block.pieces))
-            console.print(Padding(grid, (0, 0, 0, block.indent), expand=False))
-        else:
-            console.print(Padding(text(block.pieces), (0, 0, 0, block.indent), expand=False))
+            console.print(Padding(grid if block.width else text(block.pieces), (0, 0, 0, block.indent), expand=False))

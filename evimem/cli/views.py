@@ -11,7 +11,7 @@ from ..loops.answering import cost
 from ..types.answer import Answer, Citation, Usage
 from ..types.trace import Acted, Event, Found, Trace, told
 from ..types.values import Fact, Hit, Tier, TimeSpan, Turn
-from .page import BLANK, Block, Heading, Piece, Style, TextLine, field, line, table
+from .page import BLANK, Block, Heading, Line, Piece, Style, field, line, table
 
 _TIER: dict[Tier, Style] = {Tier.EXACT: "good", Tier.INFERRABLE: "good", Tier.PARTIAL: "warn", Tier.NONE: "bad"}
 _LONGEST_QUOTE = 300
@@ -88,7 +88,7 @@ def interval(span: TimeSpan) -> str:
     return f"{start.isoformat(' ', 'minutes')} to {end.isoformat(' ', 'minutes')} ({span.granularity})"
 
 
-def quoted(turn: Turn, citation: Citation | None = None, indent: int = 6) -> TextLine:
+def quoted(turn: Turn, citation: Citation | None = None, indent: int = 6) -> Line:
     """Return the text of a turn, cut to the surroundings of the cited characters, which are marked."""
     if citation is None or citation.span is None:
         text = said(turn)
@@ -146,7 +146,7 @@ def profile_page(name: str, facts: Sequence[Fact]) -> list[Block]:
     return [table(("fact", "event", "turn", "replaced by"), rows), BLANK]
 
 
-def marked(turn: Turn, facts: Sequence[Fact]) -> TextLine:
+def marked(turn: Turn, facts: Sequence[Fact]) -> Line:
     """Return the text of a turn with the spans of its facts marked."""
     spans = sorted(fact.span for fact in facts if fact.kind != "image")
     pieces, at = [], 0
@@ -161,7 +161,7 @@ def _when(fact: Fact) -> str:
     return "" if fact.event is None else interval(fact.event) or fact.event.text
 
 
-def _place(turn: Turn, before: str, after: str) -> TextLine:
+def _place(turn: Turn, before: str, after: str) -> Line:
     at = f", {day(turn.time)}, {turn.time:%H:%M}{after}"
     return line(Piece(f"{before}{turn.id} ", "dim"), Piece(turn.speaker, "name"), Piece(at, "dim"))
 
