@@ -141,7 +141,7 @@ class Piece(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Pieces behind an indent and a label, padded to `width` characters; what does not fit is wrapped to their right."""
+    """Pieces behind an indent and a label, padded to a `width` in characters; what does not fit is wrapped there."""
 
     pieces: tuple[Piece, ...] = ()
     indent: int = 0
