@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeGuard
 
+from ..errors import ModelError
 from ..flow import Effect, Ended, Flow, Step, advance, always
 from ..llm.shown_words import visible
 from ..types.answer import Answer
@@ -24,6 +25,7 @@ class Restarted(PublicValue):
     """
 
 
+_NO_REPLY = "the model's stream ended without its reply; expected a Reply as its last piece"
 Streamed: TypeAlias = Event | str | Restarted | Answer
 
 
@@ -77,6 +79,7 @@ def stream(
         while not isinstance(reached := advance(flow, step, perform, always), Ended):
             yield from _take_all(events)
             text.begin(reached)
+            step = partial(flow.throw, ModelError(_NO_REPLY))  # unless the last piece is the reply
             try:
                 for piece in perform(reached):
                     if isinstance(piece, EffectResult):
@@ -106,13 +109,15 @@ async def astream(
             for event in _take_all(events):
                 yield event
             text.begin(reached)
+            step = partial(flow.throw, ModelError(_NO_REPLY))  # unless the last piece is the reply
             try:
-                result: list[Any] = []
-                # A cancelled caller ends the model's reply too.
-                async with aclosing(perform(reached)) as pieces, aclosing(_told(pieces, text, result)) as told:
-                    async for item in told:
-                        yield item
-                step = partial(flow.send, result[-1])
+                async with aclosing(perform(reached)) as pieces:  # a cancelled caller ends the model's reply too
+                    async for piece in pieces:
+                        if isinstance(piece, EffectResult):
+                            step = partial(flow.send, piece.value)
+                        else:
+                            for item in text.add(piece):
+                                yield item
             except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
                 step = partial(flow.throw, error)
         for event in _take_all(events):
@@ -121,18 +126,6 @@ async def astream(
             yield last
     finally:
         leave(flow)
-
-
-async def _told(
-    pieces: AsyncIterator[str | EffectResult], text: StreamedText, result: list[Any]
-) -> AsyncGenerator[str | Restarted, None]:
-    """Yield what the pieces tell; append the effect's result to `result`."""
-    async for piece in pieces:
-        if isinstance(piece, EffectResult):
-            result.append(piece.value)
-            continue
-        for item in text.add(piece):
-            yield item
 
 
 def stream_answer(model: Any, request: Complete) -> Iterator[str | EffectResult]:

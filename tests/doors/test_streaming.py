@@ -54,6 +54,14 @@ def test_a_text_that_becomes_an_abstention_is_taken_back(path, way):
     assert items[-1] == evimem.Restarted()
 
 
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_a_stream_without_a_reply_is_a_failure_of_the_model(path, way, monkeypatch):
+    whole = ScriptedModel.stream
+    monkeypatch.setattr(ScriptedModel, "stream", lambda self, asked: iter([*whole(self, asked)][:-1]))
+    with pytest.raises(evimem.ModelError, match="without its reply"):
+        told(path, [verdict(), draft("8 March 2024", "e1")], way)
+
+
 def test_a_cancelled_call_leaves_no_exception_behind(caplog):
     async def cancelled(model):
         task = asyncio.ensure_future(model.as_async().complete(Complete("judge", "Judge.", "Is it enough?")))
