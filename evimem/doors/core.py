@@ -44,6 +44,7 @@ from .checked_arguments import (
     checked_ids,
     checked_kind,
     checked_on_event,
+    checked_part,
     checked_progress,
     checked_time,
 )
@@ -411,6 +412,13 @@ class Core:
                 with suppress(StoreError):  # the lease ends by itself, and what made the caller stop matters more
                     self.store.release("extract", [job.turn.id for job in page])
         return done
+
+    def reembed(self, embedder: Embedder | AsyncEmbedder, progress: Progress | None) -> Flow[None]:
+        """Switch to another embedder: drop every vector, and enrich; see `Memory.reembed`."""
+        checked_part("embedder", embedder, ("embed",), {"name": str, "dimension": int})
+        self.store.change_embedder(embedder.name, embedder.dimension)
+        self.embedder = embedder
+        yield from self.enrich(progress)
 
     def check(self, progress: Progress | None, *, repair: bool) -> Flow[Health]:
         """Verify the file against its turns; with `repair`, rebuild if any row differs."""

@@ -36,7 +36,6 @@ from .checked_arguments import (
     checked_kind,
     checked_messages,
     checked_on_event,
-    checked_part,
     checked_path,
     checked_price,
     checked_progress,
@@ -669,10 +668,7 @@ class Memory:
             EmbedderError: The embedder cannot be reached; `enrich` continues from there.
             ModelError: As `enrich`, if the memory has a model.
         """
-        checked_part("embedder", embedder, ("embed",), {"name": str, "dimension": int})
-        self._core.store.change_embedder(embedder.name, embedder.dimension)
-        self._core.embedder = embedder
-        self._run(self._core.enrich(progress))
+        return self._run(self._core.reembed(embedder, progress))
 
     def turn(self, id: str) -> Turn:
         """Return the stored turn of this `id`.

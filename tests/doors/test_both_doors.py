@@ -1,4 +1,4 @@
-"""Whatever is called, the async door returns what the other does, and leaves the same turns."""
+"""Whatever is called, the async door returns what the other does, and leaves the same turns and jobs."""
 
 import asyncio
 import inspect
@@ -68,12 +68,14 @@ def test_the_async_door_returns_what_the_other_does(friends_file, tmp_path, name
         copied(friends_file, path)
     options: dict[str, Any] = {"clock": lambda: 1.7e9}
 
-    async def away() -> tuple[Any, list[Turn]]:
+    async def away() -> tuple[Any, list[Turn], Any]:
         async with evimem.open_async(paths[1], **options) as memory:
-            return await told_async(CALLS[name](memory, paths[1].parent)), await memory.turns()
+            result = await told_async(CALLS[name](memory, paths[1].parent))
+            return result, await memory.turns(), (await memory.health()).pending
 
     with evimem.open(paths[0], **options) as memory:
-        expected = told(CALLS[name](memory, paths[0].parent)), list(memory.turns())
+        result = told(CALLS[name](memory, paths[0].parent))
+        expected = result, list(memory.turns()), memory.health().pending
     assert asyncio.run(away()) == expected
 
 
