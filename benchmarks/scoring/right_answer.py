@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from evimem.times.lexicon import FULL_MONTHS, MONTHS, NUMBERS
+from evimem.times.lexicon import EN, FULL_MONTHS, TENS
 
 from .answer_f1 import f1
 
@@ -19,9 +19,18 @@ _HEDGES = ("likely", "probably")
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-_SPOKEN = re.compile(rf"\b(?:{'|'.join(sorted(NUMBERS, key=len, reverse=True))})\b")
+_NUMBERS = EN.numbers.values | {
+    f"{ten}{dash}{word}": TENS[ten] + number
+    for ten in TENS
+    for word, number in EN.numbers.values.items()
+    for dash in "- "
+    if word not in EN.table("article_numbers") and number < 10
+}
+_SPOKEN = re.compile(rf"\b(?:{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_MONTH_NAMES = {short: name for short, number in MONTHS.items() for name, same in FULL_MONTHS.items() if number == same}
+_MONTH_NAMES = {
+    short: name for short, number in EN.months.values.items() for name, same in FULL_MONTHS.items() if number == same
+}
 
 
 def is_right(text: str, gold: Sequence[str]) -> bool:
@@ -51,7 +60,7 @@ def spelled(text: str) -> str:
     '7 of september 21 cats 1250'
     """
     plain = _THOUSANDS.sub("", _ORDINAL.sub("", text.casefold()))
-    plain = _SPOKEN.sub(lambda found: str(NUMBERS[found[0]]), _ARTICLE.sub(" ", plain))
+    plain = _SPOKEN.sub(lambda found: str(_NUMBERS[found[0]]), _ARTICLE.sub(" ", plain))
     return " ".join(_MONTH_NAMES.get(word, word) for word in _WORD.findall(plain))
 
 

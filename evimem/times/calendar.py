@@ -147,21 +147,11 @@ def shift_months(moment: datetime, count: int) -> datetime:
     return moment.replace(year=first.year, month=first.month, day=min(moment.day, last))
 
 
-def workday(moment: datetime, count: int) -> datetime:
-    """Return the day so many working days, Monday to Friday, later or earlier."""
-    step_by = DAY if count > 0 else -DAY
-    for _ in range(abs(count)):
-        moment += step_by
-        while moment.weekday() >= SATURDAY:
-            moment += step_by
-    return moment
-
-
 _UNITS: dict[str, Callable[[datetime], TimeInterval]] = {
     "minute": minute,
     "hour": hour,
     "day": day,
-    "workday": day,
+    "night": day,
     "weekend": weekend,
     "week": week,
     "month": lambda moment: month(moment.year, moment.month),
@@ -173,7 +163,7 @@ _STEPS: dict[str, Callable[[datetime, int], datetime]] = {
     "minute": lambda moment, count: moment + timedelta(minutes=count),
     "hour": lambda moment, count: moment + timedelta(hours=count),
     "day": lambda moment, count: moment + count * DAY,
-    "workday": workday,
+    "night": lambda moment, count: moment + count * DAY,
     "weekend": lambda moment, count: moment + count * WEEK,
     "week": lambda moment, count: moment + count * WEEK,
     "month": shift_months,
@@ -255,8 +245,6 @@ def nth_part(whole: TimeInterval, n: int, name: str | int) -> TimeInterval | Non
     if name == "half":
         middle = step("month", whole.start, 6) if whole.granularity == "year" else whole.start + 15 * DAY
         return span(middle, whole.end) if n in (-1, 2) else span(whole.start, middle)
-    if name == "workday":
-        return day(workday(whole.end if n < 0 else whole.start - DAY, n))
     start = step(name, whole.end, -1) if n < 0 else step(name, whole.start, n - 1)
     return unit(name, start)
 
@@ -269,48 +257,28 @@ def _nth_day(whole: TimeInterval, n: int, name: str | int) -> TimeInterval | Non
     return day(start) if isinstance(name, int) else weekend(start)
 
 
-def run_of_units(whole: TimeInterval, n: int, name: str, count: int) -> TimeInterval | None:
-    """Return the first so many units of an interval, or with n = -1 the last; None when there are not so many."""
-    if n < 0:
-        start, end = step(name, whole.end, -count), whole.end
-    else:
-        start, end = whole.start, step(name, whole.start, count)
-    return span(start, end) if whole.start <= start and end <= whole.end else None
-
-
 HALF_DAY = 12 * 60  # minutes
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time of day in minutes from midnight, or a range of times with an end (`until`, exclusive).
+    """A time of day in minutes from midnight.
 
     `sure` is False where am and pm are both possible ("at 7"): such a clock is read only within a part of the day.
-    `given` is True where the words say which of both it is.
     """
 
     minutes: int
     sure: bool = True
-    given: bool = False
-    until: int | None = None
 
-    def on(self, day: datetime) -> TimeInterval | None:
-        """Return this time on a day, as a minute, or a range of times as a span."""
-        moment = midnight(day) + timedelta(minutes=self.minutes)
-        return minute(moment) if self.until is None else span(moment, midnight(day) + timedelta(minutes=self.until))
-
-    def near(self, part: TimeInterval) -> TimeInterval | None:
-        """Return this time near a part of the day: 3 am this morning, 1 am on the day after tonight."""
-        late = part.start.hour >= PARTS["evening"][0] and self.minutes < HALF_DAY
-        return self.on(part.start + timedelta(days=1) if late else part.start)
+    def on(self, day: datetime) -> TimeInterval:
+        """Return this time on a day, as a minute."""
+        return minute(midnight(day) + timedelta(minutes=self.minutes))
 
     def within(self, part: TimeInterval) -> TimeInterval | None:
         """Return the minute inside a part of the day, am or pm as the part requires; None when neither is in it.
 
         The hours before dawn belong to the morning and to the night before: 4:12 this morning, 2:17 last night.
         """
-        if self.until is not None:
-            return self.on(part.start)
         early = self.minutes % HALF_DAY
         for minutes in (early, early + HALF_DAY):
             moment = midnight(part.start) + timedelta(minutes=minutes)

@@ -13,7 +13,7 @@ from operator import attrgetter
 from ..types.values import DateOrder
 from .calendar import TimeInterval, midnight, waking_day
 from .date_order import Weekday
-from .forms import MASK, DateGrammar, Form, windows
+from .forms import DateGrammar
 from .lexicon import DateWords
 
 BACK, PERHAPS_BACK, PRESENT, AHEAD = -2, -1, 1, 2  # how a sentence looks at a time; 0 is unknown
@@ -25,6 +25,9 @@ LOOKS = {
     "ahead": (AHEAD, 0), "state": (PRESENT, 0), "back": (BACK, 0), "perhaps": (PERHAPS_BACK, 0), "now": (PRESENT, 0),
     "will": (AHEAD, 0), "like_will": (PRESENT, 1), "like_was": (PERHAPS_BACK, 1), "is": (PRESENT, 2),
 }  # fmt: skip
+
+
+_SENTENCE_END = re.compile("[.!?;:](?=\\s|$)|[\n|\u3002\uff01\uff1f\u0964\u061f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,45 +72,11 @@ class Said:
         """The day that "today" and "tonight" mean: before 4 o'clock it has not ended for one who is awake."""
         return waking_day(self.now)
 
-    def at(self, name: str, end: int) -> re.Match[str] | None:
-        """Return the match of a pattern of the language at an index."""
-        return self.grammar.pattern(name).match(self.folded, end)
-
-    def before(self, name: str, start: int, reach: int = FAR) -> re.Match[str] | None:
-        """Return the match of a pattern of the language that ends at an index."""
-        return self.grammar.pattern(name).search(self.folded, max(0, start - reach), start)
-
-    # -- numbers of units
-
-    @cached_property
-    def amounts(self) -> dict[int, re.Match[str]]:
-        """The numbers of units in the text by their beginnings: "two weeks"."""
-        form = self.grammar.form("amount")
-        found = (form.matches(self.folded, *ends) for ends in self.worth_looking(form))
-        return {match.start(): match for matches in found for match in matches}
-
-    @cached_property
-    def worth_looking(self) -> Callable[[Form], list[tuple[int, int]]]:
-        """The ranges of the text that are worth looking at for a form."""
-        return windows(self.folded, self.grammar.all_needed)
-
-    def read_by(self, form: Form) -> str:
-        """Return the folded text as a form reads it: some read one in which the numbers of units are masked."""
-        return self._masked if form.is_masked else self.folded
-
-    @cached_property
-    def _masked(self) -> str:
-        parts, at = [], 0
-        for start, match in self.amounts.items():
-            parts += [self.folded[at:start], MASK * len(match[0])]
-            at = match.end()
-        return "".join((*parts, self.folded[at:]))
-
     # -- sentences and clauses
 
     @cached_property
     def _sentence_ends(self) -> list[int]:
-        return [match.end() for match in self.grammar.sentence_end.finditer(self.folded)]
+        return [match.end() for match in _SENTENCE_END.finditer(self.folded)]
 
     def sentence(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the sentence around a range, at most REACH characters more on each side."""
@@ -136,20 +105,17 @@ class Said:
 
     def complete(self, at: int) -> bool:
         """Return whether an expression may end at an index: no noun follows of which it would be a part."""
-        followed = self.grammar.pattern("followed").match(self.folded, at, at + 24)
-        return followed is not None or not self.grammar.has_patterns
+        followed = self.grammar.followed
+        return followed is None or followed.match(self.folded, at, at + 24) is not None
 
-    def habitual(self, start: int, end: int) -> bool:
-        """Return whether the clause around a range is about what happens again and again."""
-        return self.grammar.pattern("habitual").search(self.folded, *self.clause(start, end)) is not None
+    def right_before(self, name: str, start: int) -> bool:
+        """Return whether a word or form of a list stands right before an index."""
+        return self.start_of(name, start) < start
 
-    def recurs(self, start: int, end: int) -> bool:
-        """Return whether the sentence around a range is about what happens again and again."""
-        return self.grammar.pattern("habitual").search(self.folded, *self.sentence(start, end)) is not None
-
-    def rescheduled(self, start: int, end: int) -> bool:
-        """Return whether something was moved to the time at a range: "we moved the exam to the 5th"."""
-        return self.grammar.pattern("rescheduled").search(self.folded[self.sentence(start, end)[0] : start]) is not None
+    def start_of(self, name: str, start: int) -> int:
+        """Return where the word or form of a list that stands right before an index begins, else the index."""
+        found = self.grammar.right_before(name).search(self.folded, max(0, start - FAR), start)
+        return found.start() if found else start
 
 
 @dataclass(frozen=True)
@@ -171,7 +137,9 @@ class Context(Said):
                 governed = (
                     direction < 0 and cues and cues[-1].direction > 0 and match.start() - cues[-1].end <= GOVERNED
                 )
-                if not (governed and self.grammar.governs) and self.grammar.is_verb(match):
+                before = match.string[cues[-1].start : cues[-1].end] if governed else ""
+                governed = governed and (before.startswith(self.words.listed("governing")) or before.endswith("ing"))
+                if not governed:
                     cues.append(Cue(match.start(), match.end(), direction, rank))
             self._found_cues[first, last] = cues
         return self._found_cues[first, last]
@@ -187,47 +155,33 @@ class Context(Said):
                 continue
             distance = start - cue.end
             if cue.start >= end:
-                distance = (cue.start - end) * (6 if self.at("next_clause", end) else 2)
+                distance = 2 * (cue.start - end)
             if (cue.rank, distance) <= nearest:
                 nearest, direction = (cue.rank, distance), cue.direction
         return direction, nearest[1]
-
-    def _follows_past(self, first: int) -> bool:
-        """Return whether the sentence before one that begins at an index looks back: "CRAWLED. Thursday"."""
-        if first < 2 or self.folded[first - 1] == "\n" or not self.grammar.governs:
-            return False
-        before = self._cues(*self._whole_sentence(first - 2, first - 2))
-        return bool(before) and all(cue.direction < 0 for cue in before)
 
     def direction(self, start: int, end: int) -> int:
         """Return AHEAD or BACK when the sentence looks ahead or back at a range, PRESENT for a present, 0 without cue.
 
         A cue that is FAR away counts for less: it makes a PERHAPS_BACK or PRESENT.
 
-        The nearest cue of the clause decides, else that of the sentence. What is told of a day ("the score from
-        Thursday") is over; what was moved to one ("we moved the exam to the 5th") lies ahead. A sentence without a cue
-        goes on where the one before it looked back.
+        The nearest cue of the clause decides, else that of the sentence. What was moved to a day ("we moved the exam to
+        the 5th") lies ahead.
         """
-        if self.before("told_of", start):
-            return BACK
-        if self.grammar.moved_to.search(self.folded, max(0, start - GOVERNED), start):
+        if self.right_before("moved_to", start):
             return AHEAD
         first, last = self.sentence(start, end)
         cues = self._cues(*self._whole_sentence(start, end))
         direction, nearest = self._nearest(cues, self.clause(start, end), start, end)
         if direction == 0:
             direction, nearest = self._nearest(cues, (first, last), start, end)
-        if direction == 0 and self._follows_past(first):
-            return PERHAPS_BACK
-        if direction < 0 and self.rescheduled(start, end):
-            return AHEAD
         if nearest > FAR and direction:
             return PERHAPS_BACK if direction < 0 else PRESENT
         return direction
 
     def clause_direction(self, start: int, end: int) -> int:
         """Return how the clause around a range looks at it, as `direction` does without the rest of the sentence."""
-        if self.grammar.moved_to.search(self.folded, max(0, start - GOVERNED), start):
+        if self.right_before("moved_to", start):
             return AHEAD
         return self._nearest(self._cues(*self._whole_sentence(start, end)), self.clause(start, end), start, end)[0]
 
@@ -268,6 +222,7 @@ DOUBT_OF_DAYS: dict[int, float] = DOUBT | {BACK: 20, PERHAPS_BACK: 3}
 # Of the same day in two years one is mostly far nearer, and that says more than the tense: "Got my exam on 5/21!" said
 # in April is of the same year. Chosen on our own tables in tests/times, as the others.
 DOUBT_OF_YEARS: dict[int, float] = {BACK: 20, PERHAPS_BACK: 3, 0: 1.5, PRESENT: 2.5, AHEAD: 12}
+SURE = 2  # how many times nearer one of two occurrences must be where the sentence does not look back or ahead
 YEARS = timedelta(days=200)  # two occurrences farther apart than this are of two years
 
 
@@ -282,6 +237,8 @@ def nearest_of(occurrences: list[TimeInterval], today: datetime, direction: int)
     else:
         doubt = DOUBT_OF_DAYS[direction] if past[-1].granularity == "day" else DOUBT[direction]
     since, until = abs(today - _middle(past[-1])), abs(_middle(future[0]) - today)
+    if direction == 0 and past[-1] != future[0] and max(since, until) < SURE * min(since, until):
+        return None  # "14 September", said in February without a verb
     if direction < 0:
         until *= doubt
     else:

@@ -1,15 +1,15 @@
-"""The forms in which a language speaks of times, from its table, as patterns with the words that each of them needs."""
+"""The forms in which a language speaks of times, from its table, as patterns, and the slots that a text can fill."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
-from sys import maxsize as MAXSIZE
+from functools import cache, cached_property, lru_cache
+from typing import Any
 
 from .date_order import FIGURES
-from .lexicon import IDEOGRAPHS, DateWords, any_of, date_words, spellings
+from .lexicon import IDEOGRAPHS, DateWords, SpelledTable, any_of, date_words, spellings, words_of
 
 SYNTAX = re.compile(
     r"\{([a-z_]\w*)?(?::([\w.+]+))?\}"
@@ -24,49 +24,47 @@ AS = {
     "this": "relative",
     "week_phrase": "phrase",
 }
-MASK = "\ue000"  # stands for each character of an amount where a form has one
-DIGIT = "0"  # stands for any digit among the words of a text
-_MONTH, _OCCURRENCE = frozenset(("month", "number")), frozenset(("month", "number", "season"))
+_MONTH, _OCCURRENCE = frozenset(("month", "number")), frozenset(("month", "number", "season", "holiday"))
 # For each reader sets of slots: every match must fill one slot of each set.
 _NEEDS: Mapping[str, tuple[Iterable[str], ...]] = {
     "day": (("named_day", "day_part"),),
     "phrase": (("phrase",),),
     "relative": (("relative",), {"unit", "weekday", "part", *_OCCURRENCE}),
-    **dict.fromkeys(("ago", "perhaps_ago", "ahead", "perhaps_ahead"), (("amount", "count"),)),
+    **dict.fromkeys(("ago", "perhaps_ago", "ahead", "perhaps_ahead"), (("amount_word", "count"),)),
+    **dict.fromkeys(("within", "lasting"), (("amount_word", "count"),)),
+    **dict.fromkeys(("past", "coming"), (("amount_word", "count", "unit"),)),
     "weekday": (("weekday",),),
     "part": (("part",),),
     "date": (("day",), _MONTH),
+    "dates": (("day",), ("last",), _MONTH),
     "numeric": (("figures", "day", "first"), {"figures", "second", *_MONTH}),
     **dict.fromkeys(("month", "season"), (("year", "short_year"), _OCCURRENCE)),
     **dict.fromkeys(("bare_month", "bare_season"), (_OCCURRENCE,)),
     "holiday": (("holiday",),),
     "nth": (("ordinal",), {"unit", "weekday", "half_of"}, _MONTH),
-    "offset": (("amount", "count", "unit"), ("side",)),
-    "third": (("third",), {"unit", *_OCCURRENCE}),
-    "year": (("year",),),
+    "offset": (("amount_word", "count", "unit"), ("side",)),
+    "third": (("third",),),
+    "year": (("year", "short_year"),),
+    "decade": (("decade",),),
     **dict.fromkeys(("sure_number", "number"), (("day",),)),
-    "clock": (("hour", "named_hour"),),
+    **dict.fromkeys(("clock", "time_of_day"), (("hour", "named_hour"),)),
 }
 Told = frozenset[frozenset[str]]
+_AMOUNT: Told = frozenset((frozenset(("count", "unit")), frozenset(("amount_word",))))
 _NOTHING: Told = frozenset((frozenset(),))
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a form: text, a slot, a sign, or alternatives of parts that are a group, optional, or looked at.
+    """A part of a form: text, a slot, or alternatives of parts that are a group, optional, or looked at.
 
-    `value` is the text or sign; of a slot and of a group it is the name.
+    `name` is that of the slot or group, or the text; `words` is the list that the slot takes its words from.
     """
 
     kind: str
-    value: str = ""
-    words: str | None = None
+    name: str = ""
+    words: str = ""
     branches: tuple[tuple[Part, ...], ...] = ()
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the part may be no characters of the text."""
-        return self.kind == "optional" or self.value in ("free", "about") or any(not some for some in self.branches)
 
 
 def parsed(form: str) -> tuple[tuple[Part, ...], ...]:
@@ -76,7 +74,7 @@ def parsed(form: str) -> tuple[tuple[Part, ...], ...]:
     for found in SYNTAX.finditer(form):
         slot, words, syntax, text = found.groups()
         if syntax is None:
-            branches[-1].append(Part("text", text) if text else Part("slot", slot or "", words))
+            branches[-1].append(Part("text", text) if text else Part("slot", slot or "", words or ""))
         elif syntax == "|":
             branches.append([])
         elif syntax == "<" or (syntax[0] == "(" and not syntax.startswith("(?P=")):
@@ -88,13 +86,9 @@ def parsed(form: str) -> tuple[tuple[Part, ...], ...]:
             around[-1].append(Part(kind, opener[4:-1] if "P<" in opener else "", branches=inner))
             branches = around
         elif syntax in "?*" or syntax.startswith(("{0", "{,")):
-            before = branches[-1].pop()
-            if before.kind == "text" and len(before.value) > 1:
-                branches[-1].append(Part("text", before.value[:-1]))
-                before = Part("text", before.value[-1])
-            branches[-1].append(Part("optional", branches=((before,),)))
+            branches[-1].append(Part("optional", branches=((branches[-1].pop(),),)))
         else:
-            branches[-1].append(Part("sign", syntax))
+            branches[-1].append(Part("text"))
     return tuple(map(tuple, branches))
 
 
@@ -107,25 +101,31 @@ def check_slots(reader: str, form: str) -> None:
                 raise ValueError(f"the form {form!r} can match without {expected}, which {reader!r} reads")
 
 
-def told_by(form: str) -> Told:
-    """Return the sets of slots that a match of a form may fill: one set for each way through its branches."""
-    return _told(parsed(form))
+def told_by(form: str, *, listed: bool = False) -> Told:
+    """Return the sets of slots that a match of a form may fill: one set for each way through its branches.
+
+    With `listed` a slot that takes its words from a list of another name has both names: "unit:units.weekend".
+    """
+    return _told(parsed(form), listed=listed)
 
 
-def _told(branches: tuple[tuple[Part, ...], ...]) -> Told:
-    return frozenset(told for branch in branches for told in _told_in_order(branch))
+def _told(branches: tuple[tuple[Part, ...], ...], *, listed: bool) -> Told:
+    return frozenset(told for branch in branches for told in _told_in_order(branch, listed=listed))
 
 
-def _told_in_order(parts: tuple[Part, ...]) -> Told:
+def _told_in_order(parts: tuple[Part, ...], *, listed: bool) -> Told:
     ways = _NOTHING
     for part in parts:
         inner = _NOTHING
-        if part.kind == "slot":
-            inner = frozenset((frozenset((AS.get(part.value, part.value),)),))
-            inner = frozenset((frozenset(("count", "unit")),)) if part.value == "amount" else inner
+        if part.kind == "slot" and part.name:
+            name = AS.get(part.name, part.name)
+            if listed and part.words:
+                name = f"{name}:{part.words}" if name in _SEEN else name if name in _FIGURES else part.words
+            inner = frozenset((frozenset((name,)),))
+            inner = _AMOUNT if part.name == "amount" else inner
         elif part.kind in ("group", "optional"):
-            inner = _told(part.branches) | (_NOTHING if part.kind == "optional" else frozenset())
-            inner = frozenset(told | {part.value} for told in inner) if part.value else inner
+            inner = _told(part.branches, listed=listed) | (_NOTHING if part.kind == "optional" else frozenset())
+            inner = frozenset(told | {part.name} for told in inner) if part.name else inner
         ways = frozenset(one | other for one in ways for other in inner)
     return ways
 
@@ -134,16 +134,23 @@ _NAME = re.compile(r"\?P<\w+>")
 _BRACKETS = {"(": "(?:", "<": "(?P<x>", ">": ")"}
 LETTER = "\\w\u0900-\u0963\u064b-\u0652"  # with the signs of Devanagari and the points of Arabic
 _ARABIC_PREFIX = "[\u0648\u0641\u0628\u0644]"  # "and", "so", "in", "for" are written together with the next word
-_WORD = re.compile("[a-z]+")
 MARKS = ".,!?;:()\u2026\u3001\u3002\uff0c\uff01\uff1f\u0964\u060c\u061f"
-_CLAUSE_END = f"[{MARKS}\n](?!\\d)"
-_SENTENCE_END = "[.!?;\n\u3002\uff01\uff1f\u0964\u061f]"
-Needs = tuple[frozenset[str], ...]
+NO_TIMES_ALONE = frozenset(("part", "clock", "number", "none", "offset"))  # readers of what is none by itself
+# Slots whose words a text has or lacks; what has no such slot may be said in any text.
+_SEEN = {
+    "named_day": "days", "day_part": "day_parts", "phrase": "phrases", "relative": "relatives", "weekday": "weekdays",
+    "month": "months", "season": "seasons", "part": "parts", "unit": "units", "third": "thirds", "ordinal": "ordinals",
+    "holiday": "holidays", "side": "sides", "amount_word": "amounts", "vague": "vague", "decade": "decades",
+}  # fmt: skip
+# Slots that need a digit, or in some languages a word.
+_FIGURES = frozenset(("figures", "year", "short_year", "minute", "day", "number", "decade", "quarter", "digits"))
+_LOOKED_FOR = _FIGURES | _SEEN.keys()
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
 class Form:
-    """A form of a language: the name of its reader, its pattern, and lists of words: a match has one of each."""
+    """A form of a language: the name of its reader, its words, and its pattern."""
 
     grammar: DateForms
     reader: str
@@ -151,53 +158,23 @@ class Form:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        form = (
-            self.form.replace("{amount}", f"(?<!{MASK})(?P<amount>{MASK}+)(?!{MASK})") if self.is_masked else self.form
-        )
-        source = self.grammar.source(form)
-        return re.compile(rf"(?:{source})(?!\w)") if self.at_word else standing_alone(source, self.grammar.words)
+        return standing_alone(self.grammar.source(self.form), self.grammar.words)
+
+    @property
+    def is_a_time(self) -> bool:
+        """Whether the form is a time without another one beside it."""
+        return self.reader not in NO_TIMES_ALONE
 
     @cached_property
-    def at_word(self) -> bool:
-        """Whether matches are sought that begin at a word: a pattern with that condition is several times slower."""
-        first = parsed(self.form)[0][0]
-        return (
-            bool(self.grammar.words.table("pieces")) and first.kind in ("text", "slot", "group") and not first.is_empty
-        )
-
-    def matches(self, text: str, start: int = 0, end: int = MAXSIZE) -> Iterator[re.Match[str]]:
-        """Yield the matches in a range of a text."""
-        for match in self.pattern.finditer(text, start, end):
-            if not (
-                self.at_word and match.start() and (text[match.start() - 1].isalnum() or text[match.start() - 1] == "_")
-            ):
-                yield match
-
-    @cached_property
-    def is_masked(self) -> bool:
-        """Whether the pattern is for a text whose amounts are masked: they are found once, as theirs is the longest."""
-        return self.reader != "amount" and "{amount}" in self.form and bool(self.grammar.words.table("pieces"))
-
-    @cached_property
-    def needs(self) -> Needs:
-        return tuple(self.grammar.needed_words.of(parsed(self.form)))
-
-    @cached_property
-    def expression(self) -> str | int:
-        """The group that marks the expression in a match: `x` where there is one, else the whole."""
-        return "x" if "x" in self.pattern.groupindex else 0
-
-    def may_match(self, words: frozenset[str]) -> bool:
-        """Return whether a text that has these words can match."""
-        for some in self.needs:  # noqa: SIM110  called for every form and text, where a generator costs twice as much
-            if some.isdisjoint(words):
-                return False
-        return True
+    def ways(self) -> tuple[frozenset[str], ...]:
+        """The slots that must have words in a text for the form to match, for each way through its branches."""
+        told = told_by(self.form, listed=True)
+        return tuple(frozenset(name for name in way if name in _LOOKED_FOR or ":" in name) for way in told)
 
 
 @dataclass(frozen=True)
 class DateForms:
-    """The patterns of expressions of time in a language."""
+    """The forms in which a language speaks of times."""
 
     words: DateWords
 
@@ -209,17 +186,43 @@ class DateForms:
             check_slots(name, form)
         return tuple(Form(self, name, form) for name, form in found)
 
-    def form(self, reader: str) -> Form:
-        """Return the first form of a reader. Raise StopIteration for one without forms."""
-        return next(form for form in self.forms if form.reader == reader)
+    # -- which forms a text may have
 
-    def any_form(self, names: Iterable[str]) -> re.Pattern[str]:
-        """Return a pattern that is found where any of these forms is, without its slots, faster than each by itself."""
-        sources = (self.source(each.form) for name in names for each in self.forms if each.reader == name)
-        source = "|".join(_NAME.sub("?:", each) for each in sources)
-        # Without spaces a form is tried at every character, and most stand in none.
-        first = "" if self.words.spaced else rf"(?=[\d{re.escape(''.join(sorted({*source})))}])"
-        return standing_alone(f"{first}(?:{source})", self.words)
+    @cached_property
+    def _tables_of_slots(self) -> Mapping[str, SpelledTable[Any]]:
+        """The words by which a text fills a slot, also of slots with a list of their own."""
+        tables = {slot: getattr(self.words, table) for slot, table in _SEEN.items()}
+        for name in {name for form in self.forms for way in form.ways for name in way if ":" in name}:
+            slot, _, words = name.partition(":")
+            tables[name] = tables[slot] if words in self.own else SpelledTable(dict.fromkeys(self._listed(words), 0))
+        return tables
+
+    @cached_property
+    def _slots_of_words(self) -> Mapping[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for slot, table in self._tables_of_slots.items():
+            for word in table.whole_words:
+                found.setdefault(word, set()).add(slot)
+        return {word: frozenset(slots) for word, slots in found.items()}
+
+    @cached_property
+    def _patterns_of_slots(self) -> Mapping[str, re.Pattern[str]]:
+        return {slot: re.compile(table.source) for slot, table in self._tables_of_slots.items()}
+
+    def forms_in(self, folded: str) -> tuple[Form, ...]:
+        """Return the forms for which a folded text has the words."""
+        if self.words.latin:
+            of_words = self._slots_of_words
+            slots = {slot for word in of_words.keys() & words_of(folded) for slot in of_words[word]}
+        else:
+            slots = {slot for slot, pattern in self._patterns_of_slots.items() if pattern.search(folded)}
+        if _DIGIT.search(folded) or not self.words.spaced:
+            slots |= _FIGURES
+        elif "ordinal" in slots:
+            slots.add("day")  # "the fifth"
+        return _forms_with(self, frozenset(slots))
+
+    # -- forms as patterns
 
     def source(self, form: str) -> str:
         """Return the source of the pattern of a form."""
@@ -238,18 +241,23 @@ class DateForms:
     def _unnamed(self, name: str) -> str:
         if name in self.pieces or name in self.own:
             return _NAME.sub("?:", self.source(self.pieces.get(name) or self.own[name]))
-        return self.sources[name] if name in self.sources else any_of(self.listed(name))
+        if name in self.sources:
+            return self.sources[name]
+        return any_of(self._listed(name))
+
+    def _listed(self, name: str) -> list[str]:
+        return [word for part in name.split("+") for word in self.words.listed(part)]
 
     @cached_property
     def own(self) -> Mapping[str, str]:
+        """Slots of the language that are no table, as forms."""
         return self.words.table("slots")
 
     @cached_property
     def pieces(self) -> Mapping[str, str]:
-        own = self.words.table("pieces")
-        return own or {
-            "amount": ("{count} {unit}" if self.words.spaced else "{count} ?{unit}") + "|{amount_word:amounts}"
-        }
+        """Parts of forms that fill slots of their own."""
+        amount = ("{count} {unit}" if self.words.spaced else "{count} ?{unit}") + "|{amount_word:amounts}"
+        return {"amount": amount, **self.words.table("pieces")}
 
     @cached_property
     def sources(self) -> Mapping[str, str]:
@@ -265,43 +273,10 @@ class DateForms:
             **dict.fromkeys(("day", "number", "hour"), rf"{figures}(?!\d)"),
         }
 
-    def pattern(self, name: str) -> re.Pattern[str]:
-        """Return the pattern of a name in the table `patterns`; one that never matches where the language has none."""
-        if name not in self._patterns:
-            form = self.words.table("patterns").get(name)
-            self._patterns[name] = re.compile("(?!)" if form is None else self.source(form))
-        return self._patterns[name]
-
-    @cached_property
-    def _patterns(self) -> dict[str, re.Pattern[str]]:
-        return {}
-
-    def listed(self, name: str) -> Iterable[str]:
-        return [word for part in name.split("+") for word in self.words.listed(part)]
-
-    @cached_property
-    def all_needed(self) -> frozenset[str]:
-        """The words that some form needs."""
-        return frozenset().union(*(words for form in self.forms for words in form.needs))
-
-    @cached_property
-    def needed_words(self) -> NeededWords:
-        return NeededWords(self)
-
 
 @dataclass(frozen=True)
 class DateGrammar(DateForms):
-    """The patterns of what stands between and beside expressions, and of how a sentence looks at them."""
-
-    @cached_property
-    def has_patterns(self) -> bool:
-        """Whether the language says by patterns what stands between and beside expressions; else it does by lists."""
-        return bool(self.words.table("patterns"))
-
-    @cached_property
-    def last_words(self) -> Mapping[str, frozenset[str]]:
-        """The last words, apart from "the", of what stands before an expression and belongs to it, by its pattern."""
-        return {name: frozenset(words) for name, words in self.words.lists("last_words").items()}
+    """What stands between and beside expressions of a language, and how a sentence looks at them."""
 
     @cached_property
     def between(self) -> frozenset[str]:
@@ -317,40 +292,38 @@ class DateGrammar(DateForms):
     def since(self) -> re.Pattern[str]:
         """The word for "since" right before a time, or right after it."""
         since = any_of(self.words.listed("since"))
-        follows = "since_follows" in self.words.writing
-        return re.compile(rf"\s?{since}" if follows else rf"(?<![{LETTER}]){since}\s?\Z")
-
-    def since_after(self, folded: str, end: int) -> re.Match[str] | None:
-        """Return the word for "since" right after a time, where it follows."""
-        return self.since.match(folded, end) if "since_follows" in self.words.writing else None
+        return re.compile(rf"\s?{since}" if self.since_follows else rf"(?<![{LETTER}]){since}\s?\Z")
 
     @cached_property
-    def subject(self) -> re.Pattern[str]:
-        return standing_alone(any_of(self.words.listed("subjects")), self.words)
+    def since_follows(self) -> bool:
+        return "since_follows" in self.words.writing
 
     @cached_property
-    def moved_to(self) -> re.Pattern[str]:
-        """What makes the day after it one to come: "verschoben auf" Freitag."""
-        return self.right_before("moved_to")
+    def another_clause(self) -> re.Pattern[str]:
+        """A word that begins another clause, or does something in it."""
+        return standing_alone(any_of((*self.words.listed("subjects"), *self.words.listed("conjunctions"))), self.words)
 
     @cached_property
     def month(self) -> re.Pattern[str]:
         return re.compile(self.words.months.source)
 
+    @cached_property
+    def followed(self) -> re.Pattern[str] | None:
+        """What may follow an expression that a noun would make a part of itself; None where any word may."""
+        followers = self.words.listed("followers")
+        if not followers:
+            return None
+        word = any_of((*followers, *self.words.parts.words))
+        return re.compile(rf"(?:'s)?(?: *\n|\s*$|\s*[^\w\s'$-]| +-| {word}(?![\w'])| [^\w\s$]| \d)")
+
     # -- how a sentence looks at its times
 
     @cached_property
-    def governs(self) -> bool:
-        """Whether a past form after a word of the future belongs to it ("will have left"), and sentences go on."""
-        return bool(self.words.table("tense"))
-
-    @cached_property
-    def sentence_end(self) -> re.Pattern[str]:
-        return self.pattern("sentence_end") if self.words.table("patterns") else re.compile(_SENTENCE_END)
-
-    @cached_property
     def clause_end(self) -> re.Pattern[str]:
-        return self.pattern("clause_end") if self.words.table("patterns") else re.compile(_CLAUSE_END)
+        """What ends a clause: a mark, or a conjunction with the subject of another one."""
+        words = self.words
+        another = rf"\s{any_of(words.listed('conjunctions'))}\s(?={any_of(words.listed('subjects'))}(?!\w))"
+        return re.compile(rf"[{MARKS}](?!\d)|\n|{another}")
 
     @cached_property
     def tense(self) -> re.Pattern[str]:
@@ -367,21 +340,23 @@ class DateGrammar(DateForms):
         stems = f"(?P<like_will>{_stems(ahead, 1)})|(?P<like_was>{_stems(back, 2)})"
         return re.compile(f"{start}(?:{whole}|{no_verb}(?:{stems})){end}")
 
-    def is_verb(self, cue: re.Match[str]) -> bool:
-        """Return whether a word that looks back or ahead is no noun that only ends like such a verb: "il mercato"."""
-        if cue.lastgroup not in ("like_was", "like_will"):
-            return True
-        return self._before_noun.search(cue.string, max(0, cue.start() - 12), cue.start()) is None
+    def right_before(self, name: str) -> re.Pattern[str]:
+        """Return the pattern of a word or form of a list that stands right before an index."""
+        if name not in self._before:
+            words = sorted(self.words.listed(name), key=len, reverse=True)
+            start = f"(?<![{LETTER}])" if self.words.spaced else ""
+            source = rf"{start}(?:{'|'.join(map(self.source, words))})\s?[*_(]*\Z" if words else "(?!)"
+            self._before[name] = re.compile(source)
+        return self._before[name]
 
     @cached_property
-    def _before_noun(self) -> re.Pattern[str]:
-        return self.right_before("before_nouns")
+    def _before(self) -> dict[str, re.Pattern[str]]:
+        return {}
 
-    def right_before(self, name: str) -> re.Pattern[str]:
-        """Return the pattern of a word of a list that stands right before an index."""
-        words = self.words.listed(name)
-        start = f"(?<![{LETTER}])" if self.words.spaced else ""
-        return re.compile(rf"{start}{any_of(words)}\s?\Z" if words else "(?!)")
+
+@lru_cache(1024)  # few combinations of slots are met
+def _forms_with(of: DateForms, slots: frozenset[str]) -> tuple[Form, ...]:
+    return tuple(form for form in of.forms if any(way <= slots for way in form.ways))
 
 
 def _whole(words: Iterable[str]) -> list[str]:
@@ -400,116 +375,12 @@ def _stems(words: Iterable[str], least: int) -> str:
     return "|".join(stems) or "(?!)"
 
 
-@dataclass(frozen=True)
-class NeededWords:
-    """The words that a text must have to match a form, told by the form."""
-
-    grammar: DateForms
-
-    def of(self, branches: tuple[tuple[Part, ...], ...]) -> list[frozenset[str]]:
-        """Return lists of words: what matches one of these branches has one word of each list."""
-        needed = [list(self._needs_in_order(branch)) for branch in branches]
-        if len(needed) == 1:
-            return needed[0]
-        return [frozenset().union(*(min(some, key=len) for some in needed))] if all(needed) else []
-
-    def _needs_in_order(self, parts: tuple[Part, ...]) -> Iterator[frozenset[str]]:
-        for at, part in enumerate(parts):
-            if part.kind == "text":
-                before = at > 0 and self._may_glue(parts[at - 1], -1)
-                after = at + 1 < len(parts) and self._may_glue(parts[at + 1], 0)
-                for word in _WORD.finditer(part.value):
-                    if not (before and word.start() == 0) and not (after and word.end() == len(part.value)):
-                        yield frozenset((word[0],))
-            elif part.kind == "group":
-                yield from self.of(part.branches)
-            elif part.kind == "sign" and (part.value == r"\d" or re.fullmatch(r"\[[\d-]+\]", part.value)):
-                yield frozenset((DIGIT,))
-            elif part.kind == "slot":
-                yield from self._needs_of_slot(part.words or part.value)
-
-    def _may_glue(self, part: Part, side: int) -> bool:
-        """Return whether the side of a part may be letters of the word beside it."""
-        if part.kind == "text":
-            return part.value[side].isalpha()
-        if part.kind == "optional" and part.branches[0] == (Part("text", " "),):
-            return True
-        if part.kind in ("group", "optional"):
-            return any(not branch or self._may_glue(branch[side], side) for branch in part.branches)
-        if part.kind == "slot" and part.value in self.grammar.pieces:
-            return any(
-                not branch or self._may_glue(branch[side], side) for branch in parsed(self.grammar.pieces[part.value])
-            )
-        return part.kind == "slot" or (part.kind == "sign" and part.value not in (r"\b", r"\d"))
-
-    def _needs_of_slot(self, name: str) -> list[frozenset[str]]:
-        if name not in self._needed:
-            form = self.grammar.pieces.get(name) or self.grammar.own.get(name)
-            if form is not None:
-                self._needed[name] = self.of(parsed(form))
-            elif name in self.grammar.sources:
-                self._needed[name] = [frozenset((DIGIT,))]
-            else:
-                words = [max(_WORD.findall(word) or [""], key=len) for word in self.grammar.listed(name)]
-                known = frozenset(words) | {f"{word}s" for word in words}
-                digits = {DIGIT} if any(map(str.isdigit, "".join(self.grammar.listed(name)))) else set()
-                self._needed[name] = [known | digits] if all(words) or digits else []
-        return self._needed[name]
-
-    @cached_property
-    def _needed(self) -> dict[str, list[frozenset[str]]]:
-        return {}
-
-
-# ---- Where a long text is worth looking at
-
-SHORT = 400  # characters of a text that is looked through as a whole
-WINDOW_REACH = 80  # characters before and after the beginning of a needed word within which a match with it lies
-_WORD_OR_DIGITS = re.compile(r"[a-z]+|\d+")
-
-
-def windows(folded: str, needed: frozenset[str]) -> Callable[[Form], list[tuple[int, int]]]:
-    """Return a function from a form to the ranges of a folded text around the rarest words it needs."""
-    if len(folded) <= SHORT:
-        return lambda _: [(0, len(folded))]
-    places: dict[str, list[int]] = {}
-    for match in _WORD_OR_DIGITS.finditer(folded):
-        if (word := match[0]) in needed or word.isdigit():
-            places.setdefault(DIGIT if word.isdigit() else word, []).append(match.start())
-
-    @cache
-    def starts(words: frozenset[str]) -> list[int]:
-        return sorted(start for word in places.keys() & words for start in places[word])
-
-    @cache
-    def around(words: frozenset[str]) -> list[tuple[int, int]]:
-        return list(_merged(starts(words), len(folded)))
-
-    def of(form: Form) -> list[tuple[int, int]]:
-        return around(min(form.needs, key=lambda some: len(starts(some)))) if form.needs else [(0, len(folded))]
-
-    return of
-
-
-def _merged(starts: Iterable[int], end: int) -> Iterator[tuple[int, int]]:
-    first = last = -1
-    for start in starts:
-        if start - WINDOW_REACH > last >= 0:
-            yield first, last
-            first = -1
-        first = max(0, start - WINDOW_REACH) if first < 0 else first
-        last = min(end, start + WINDOW_REACH)
-    if last >= 0:
-        yield first, last
-
-
 def standing_alone(source: str, words: DateWords) -> re.Pattern[str]:
     """Return the pattern of a whole word; where there are no spaces, of one that is no part of a number."""
     if not words.spaced:
         return re.compile(rf"(?<!\d)(?:{source})")
-    code = words.language.code
-    letter = f"[{LETTER}]" if code in ("hi", "ar") else r"\w"
-    start = f"(?:(?<!{letter})|(?<=(?<!{letter}){_ARABIC_PREFIX}))" if code == "ar" else f"(?<!{letter})"
+    letter = f"[{LETTER}]" if words.language.code in ("hi", "ar") else r"\w"
+    start = f"(?:(?<!{letter})|(?<=(?<!{letter}){_ARABIC_PREFIX}))" if words.prefixed else f"(?<!{letter})"
     return re.compile(f"{start}(?:{source})(?!{letter})")
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -100,6 +99,22 @@ def spelling_key(word: str) -> str:
     return _DROPPED.sub("", unicodedata.normalize("NFKD", word.lower())).translate(_SAME)
 
 
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def words_of(folded: str) -> frozenset[str]:
+    """Return the words of a folded text in Latin letters, without accents."""
+    plain = folded if folded.isascii() else _ACCENTS.sub("", unicodedata.normalize("NFKD", folded))
+    return frozenset(_WORD.findall(plain))
+
+
+_ACCENTS = re.compile("[\u0300-\u036f]")
+
+
+def _longest_word(phrase: str) -> str:
+    return max(sorted(words_of(phrase.lower())), key=len, default="")
+
+
 class SpelledTable(Generic[T]):
     """What words stand for, found by any of their spellings. `source` is a pattern of all of them."""
 
@@ -107,6 +122,8 @@ class SpelledTable(Generic[T]):
         self.words = tuple(table)
         self.values = {word.removeprefix("="): value for word, value in table.items()}
         self.source: str = any_of(table)
+        written_out = (word.translate(_WRITTEN_OUT) for word in self.values)
+        self.whole_words = frozenset(map(_longest_word, (*self.values, *written_out)))
         self._spelled = {spelling_key(word): value for word, value in self.values.items()}
         self._spelled |= {spelling_key(word.translate(_WRITTEN_OUT)): value for word, value in self.values.items()}
 
@@ -192,8 +209,9 @@ class DateWords:
     def writing(self) -> tuple[str, ...]:
         """How the language writes and counts.
 
-        `spaces` between its words; `since_follows` its time; `last_by_week` and `next_by_week`: "last Friday" is that
-        of the week before; `rolling_week`: "last week" is the seven days before today.
+        `spaces` between its words, `latin` letters, `prefixed` small words; `since_follows` its time;
+        `weekday_by_week` and `next_by_week`: "last Friday" and "next Friday" are those of the week before and after;
+        `rolling_week`: "last week" is the seven days before today.
         """
         return self.language.words("dates.writing")
 
@@ -201,12 +219,22 @@ class DateWords:
     def spaced(self) -> bool:
         return "spaces" in self.writing
 
+    @cached_property
+    def prefixed(self) -> bool:
+        """Whether small words are written together with the next one."""
+        return "prefixed" in self.writing
+
+    @cached_property
+    def latin(self) -> bool:
+        """Whether the words can be told apart and have no signs that are no letters."""
+        return "latin" in self.writing
+
     def listed(self, name: str) -> tuple[str, ...]:
         """Return the words of a slot, of a list, or of a table; none where the language has no such list."""
         if name in _OF_SLOTS:
             return tuple(getattr(self, _OF_SLOTS[name]).words)
         if name == "full_weekday":
-            return tuple(self.named("weekdays", 0)) if self.language.code != "en" else tuple(FULL_WEEKDAYS)
+            return tuple(self.named("weekdays", 0))
         if name == "last_or_next":
             return tuple(word for word in self.relatives.words if self.relatives.of(word.removeprefix("=")) != "this")
         name = _OTHER_NAMES.get(name, name)
@@ -238,6 +266,10 @@ class DateWords:
         return SpelledTable(self.named("weekdays", 0) | shorts)
 
     @cached_property
+    def full_months(self) -> frozenset[str]:
+        return frozenset(self.language.words("common.months"))
+
+    @cached_property
     def rough(self) -> SpelledTable[Quantity]:
         """Quantities that are no one number."""
         rough = {words: Quantity(*ends) for words, ends in self.table("rough_quantities").items()}
@@ -260,6 +292,8 @@ class DateWords:
     numbers = _Table[int](lambda words: SpelledTable({**words.table("numbers"), **words.table("article_numbers")}))
     thirds = _Table[int](lambda words: SpelledTable(words.table("thirds")))  # beginning (0), middle (1) and end (2)
     ordinals = _Table[int](lambda words: SpelledTable(words.table("ordinals")))  # which of several; -1 is the last
+    decades = _Table[int](lambda words: SpelledTable(words.table("decades")))  # by the tens of their years
+    vague = _Table[int](lambda words: SpelledTable(dict.fromkeys(words.listed("vague_words"), 0)))
     sides = _Table[int](lambda words: SpelledTable(words.table("sides")))  # before (-1) and after (1) another day
     relatives = _Table[str](lambda words: words._spelled("relative"))  # by their names in RELATIVES
     parts = _Table[str](lambda words: words._spelled("parts"))
@@ -296,7 +330,7 @@ class DateWords:
 _OF_SLOTS = {
     "weekday": "weekdays", "month": "months", "season": "seasons", "part": "parts", "unit": "units", "side": "sides",
     "relative": "relatives", "phrase": "phrases", "third": "thirds", "named_day": "days", "day_part": "day_parts",
-    "ordinal": "ordinals", "holiday": "holidays", "amounts": "amounts",
+    "ordinal": "ordinals", "holiday": "holidays", "amounts": "amounts", "vague": "vague", "decade": "decades",
 }  # fmt: skip
 _OTHER_NAMES = {"short_weekday": "short_weekdays", "this": "relative.this", "week_phrase": "phrases.week"}
 
@@ -307,77 +341,10 @@ def date_words(code: str) -> DateWords:
     return DateWords(Language(code))
 
 
-# ---- English words for other modules, and the patterns of English
+# ---- English words for other modules
 
 EN = date_words("en")
 FULL_MONTHS = {name: number for number, name in enumerate(ENGLISH.words("common.months"), start=1)}
 FULL_WEEKDAYS = {name: number for number, name in enumerate(ENGLISH.words("common.weekdays"))}
-MONTHS, WEEKDAYS, UNITS = EN.months.values, EN.weekdays.values, EN.units.values
-SEASONS: dict[str, int] = dict(ENGLISH.table("dates.seasons"))
 SIMPLE_NUMBERS: dict[str, int] = dict(ENGLISH.table("dates.numbers"))
-ORDINALS, ROUGH_QUANTITIES = EN.ordinals.values, EN.rough.values
 TENS = {word: number for word, number in SIMPLE_NUMBERS.items() if 20 <= number < 100}
-_ONES = {word: number for word, number in SIMPLE_NUMBERS.items() if number < 10}
-NUMBERS = EN.numbers.values | {
-    f"{ten}{dash}{one}": TENS[ten] + _ONES[one] for ten in TENS for one in _ONES for dash in "- "
-}
-DAYS_FROM_TODAY = frozenset(word for word in EN.days.values if " " not in word)
-
-SHORTEST = 6  # letters of a name whose misspellings are recognized
-_LETTERS = re.compile("[a-z]+")
-_LIKE_NAMES = frozenset(ENGLISH.words("dates.words_like_names"))
-
-
-@dataclass(frozen=True, slots=True)
-class Respelled:
-    """A text with usual spellings. `changes` are the places of each change in it, in the text, and how they differ.
-
-    A change is the end of the replaced word in the new text and how many characters the text is longer up to there.
-    """
-
-    text: str
-    ends: tuple[int, ...] = ()
-    longer: tuple[int, ...] = ()
-
-    def place(self, at: int) -> int:
-        """Return the place in the original text of a place in the new one, for the edge of a word."""
-        index = bisect_right(self.ends, at)
-        return at + (self.longer[index - 1] if index else 0)
-
-
-@cache
-def misspellings() -> Mapping[str, str]:
-    """Return the names by their misspellings."""
-    found: dict[str, str] = {}
-    for name in (*FULL_MONTHS, *FULL_WEEKDAYS, *DAYS_FROM_TODAY):
-        if len(name) >= SHORTEST:
-            found |= dict.fromkeys(_variants(name), name)
-    listed = {word: name for name, words in ENGLISH.lists("dates.misspellings").items() for word in words}
-    names = frozenset((*FULL_MONTHS, *FULL_WEEKDAYS, *DAYS_FROM_TODAY))
-    return {word: name for word, name in (found | listed).items() if word not in _LIKE_NAMES and word not in names}
-
-
-def _variants(name: str) -> Iterator[str]:
-    for at in range(1, len(name)):
-        yield name[:at] + name[at + 1 :]
-        yield name[:at] + name[at] + name[at:]
-        if at + 1 < len(name):
-            yield name[:at] + name[at + 1] + name[at] + name[at + 2 :]
-
-
-def respelled(text: str) -> Respelled:
-    """Return a text with the names in their usual spelling."""
-    known = misspellings()
-    folded = fold(text)
-    parts, ends, longer = [], [], []
-    at = length = 0
-    for match in _LETTERS.finditer(folded):
-        name = known.get(match.group())
-        if name is None:
-            continue
-        parts += [text[at : match.start()], name.capitalize() if text[match.start()].isupper() else name]
-        length += match.start() - at + len(name)
-        at = match.end()
-        ends.append(length)
-        longer.append(at - length)
-    return Respelled("".join((*parts, text[at:])), tuple(ends), tuple(longer))

@@ -15,12 +15,11 @@ from . import calendar
 from .calendar import PARTS
 from .date_order import Weekday
 from .find_times import find_times
-from .forms import grammar
-from .lexicon import FULL_MONTHS, ORDINALS, SEASONS, fold
+from .lexicon import EN, FULL_MONTHS, fold
 
 MONTH_NAMES = tuple(name.capitalize() for name in FULL_MONTHS)
-SEASON_NAMES = {first_month: name for name, first_month in SEASONS.items()}
-QUARTERS = dict(zip((1, 4, 7, 10), tuple(ORDINALS)[:4], strict=True))  # by their first month
+SEASON_NAMES = {first_month: name for name, first_month in EN.seasons.values.items()}
+QUARTERS = dict(zip((1, 4, 7, 10), EN.ordinals.words[:4], strict=True))  # by their first month
 THIRDS = {(1, 11): "early ", (11, 21): "mid-", (21, 1): "late "}
 DAY = timedelta(days=1)
 
@@ -133,7 +132,7 @@ _UNITS: dict[str, Callable[[datetime, datetime], str]] = {
 
 
 _SINCE = re.compile(r"(?:ever )?since ")
-_LASTING = re.compile(r"(?:for|in) |.* (?:now|already|and counting)$")
+_LASTING = re.compile(r"(?:(?:for|in) )?(?:the (?:past|last) )?(.*?)(?: now| already| and counting)?$")
 
 
 def onset(span: TimeSpan, weekday: Weekday = "recent") -> TimeSpan | None:
@@ -154,10 +153,9 @@ def onset(span: TimeSpan, weekday: Weekday = "recent") -> TimeSpan | None:
     folded = fold(span.text)
     if since := _SINCE.match(folded):
         words = span.text[since.end() :]
-    elif _LASTING.match(folded) and (amounts := list(grammar("en").form("amount").pattern.finditer(folded))):
-        words = f"{span.text[slice(*amounts[-1].span())]} ago"
     else:
-        return None
+        lasting = _LASTING.match(folded)
+        words = f"{span.text[slice(*lasting.span(1))]} ago" if lasting else ""
     for begun in find_times(f"it began in {words}", span.end, weekday):
         if begun.start == span.start:
             return replace(begun, text=span.text)

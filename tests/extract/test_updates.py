@@ -29,7 +29,7 @@ REPLACED = [
     ("My phone number is 12345.", "My new phone number is 67890."),
     ("My favorite color is blue.", "My favorite color is green now."),
     ("My boss is Carla.", "My new boss is Dmitri."),
-    ("My dentist appointment is on Friday.", "My dentist appointment was moved to Monday."),
+    ("My dentist appointment is on Thursday.", "My dentist appointment was moved to Monday."),
     ("The wedding is on June 5.", "The wedding is on July 7."),
     ("I like olives.", "I don't like olives anymore."),
     ("I like olives.", "I hate olives."),

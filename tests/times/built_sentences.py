@@ -11,9 +11,10 @@ from datetime import datetime, timezone
 from random import Random
 
 from evimem.lang.guess import LANGUAGES, OTHER
+from evimem.times import Conventions
 from evimem.times.find_times import locate_dates, locate_times, may_mention_dates
 from evimem.times.forms import SYNTAX, DateGrammar, grammar
-from evimem.times.lexicon import EN, MONTHS, NUMBERS, ORDINALS, ROUGH_QUANTITIES, SEASONS, UNITS, WEEKDAYS, fold
+from evimem.times.lexicon import EN, fold
 from evimem.times.render import onset
 
 # Days and years at the edges of the calendar, of months and of what is read as a year.
@@ -30,7 +31,8 @@ MOMENTS = (
     datetime(1, 1, 1),
     datetime(9999, 12, 31, 23, 59),
 )
-ENGLISH = sorted({*MONTHS, *NUMBERS, *ORDINALS, *ROUGH_QUANTITIES, *SEASONS, *UNITS, *WEEKDAYS, *EN.holidays.words})
+TABLES = (EN.months, EN.numbers, EN.ordinals, EN.rough, EN.seasons, EN.units, EN.weekdays, EN.holidays)
+ENGLISH = sorted({word for table in TABLES for word in table.words})
 GLUE = """
     last next this the a in on at since for from to until between and of before after ago back later early mid late end
     yesterday today tomorrow tonight morning night noon midnight weekend 4 pm 16:30 '09 15th 29th 31st 31st of
@@ -137,8 +139,8 @@ def read(language: str, said: str, at: datetime) -> None:
     """Read a sentence as the language it is of, and as the one it is guessed to be."""
     if language != "en":
         for order in (None, "dmy", "mdy"):
-            list(locate_dates(language, fold(said), at.replace(tzinfo=None), order))
-            list(locate_dates(OTHER, fold(said), at.replace(tzinfo=None), order))
+            for code in (language, OTHER):
+                list(locate_dates(code, said, fold(said), at.replace(tzinfo=None), Conventions(date_order=order)))
         may_mention_dates(language, fold(said))
     for located in locate_times(said, at):
         onset(located.time)

@@ -48,6 +48,9 @@ def _rows(name: str) -> Iterator[Row]:
             said_at = datetime.fromisoformat(line.split()[1])
         elif line and not line.startswith("#"):
             text, _, wanted = line.partition(" => ")
+            if name == "messages.txt":
+                said, _, text = text.partition(" | ")
+                said_at = datetime.fromisoformat(said)
             meanings = () if wanted in ("", "none") else tuple(_meaning(words) for words in wanted.split(" ; "))
             yield Row(text, said_at, meanings)
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.times import Conventions, find_times, locate_times, mentions_time, onset, render
-from evimem.times.lexicon import EN, MONTHS, NUMBERS, ORDINALS, ROUGH_QUANTITIES, SEASONS, UNITS, WEEKDAYS
 
-WORDS = sorted({*MONTHS, *NUMBERS, *ORDINALS, *ROUGH_QUANTITIES, *SEASONS, *UNITS, *WEEKDAYS, *EN.holidays.words})
+from .built_sentences import ENGLISH as WORDS
+
 GLUE = """
     last next this the a in on at since for from to until between and of before after ago back later early mid late end
     yesterday today tomorrow tonight morning night noon 4 pm 16:30 2016 '09 15th 9 31 2023-06-09 6/9/2023 9999 1500 12

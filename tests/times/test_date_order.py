@@ -119,13 +119,6 @@ def test_the_hour_of_an_unread_day_is_not_one_of_today(text: str) -> None:
     assert starts(text.format("07/08")) == []
 
 
-def test_what_counts_from_an_unread_day_has_no_interval() -> None:
-    assert starts("On 5 March I left. I came to Rome on 07/08/2024 and two days later he called.") == [
-        datetime(2024, 3, 5),
-        None,
-    ]
-
-
 @pytest.mark.parametrize(("weekday", "day"), [("Fri", datetime(2024, 6, 7)), ("Sat", datetime(2024, 7, 6))])
 def test_a_weekday_beside_a_date_shows_which_it_is(weekday: str, day: datetime) -> None:
     for order in OF_ORDER:

@@ -48,8 +48,9 @@ def test_a_located_time_has_the_range_of_its_words():
     assert all(text[located.start : located.end] == located.time.text for located in found)
 
 
-def test_an_expression_inside_a_longer_one_is_not_returned_too():
-    assert [time.text for time in find_times("I left Friday before 9 June.", TUESDAY)] == ["Friday before 9 June"]
+def test_of_an_expression_that_is_not_read_whole_no_part_is_read():
+    assert find_times("I left Friday before 9 June.", TUESDAY) == []
+    assert find_times("It was a week last Friday.", TUESDAY) == []
 
 
 @pytest.mark.parametrize("day", ["2000-04-23", "2008-03-23", "2011-04-24", "2016-03-27", "2025-04-20", "2038-04-25"])
@@ -60,11 +61,6 @@ def test_easter_is_on_its_known_dates(day: str):
 def test_a_vague_phrase_keeps_its_words_and_no_interval():
     (found,) = find_times("I quit a while ago.", TUESDAY)
     assert (found.start, found.end, found.granularity, found.text) == (None, None, "vague", "a while ago")
-
-
-def test_later_and_next_day_count_from_the_date_before_them_and_not_from_today():
-    times = find_times("She came on 3 May 2021. Two weeks later she left, and the next day it snowed.", TUESDAY)
-    assert [time.start for time in times] == [datetime(2021, 5, 3), datetime(2021, 5, 17), datetime(2021, 5, 18)]
 
 
 def test_tense_decides_between_the_last_and_the_next_weekday():

@@ -6,7 +6,7 @@ import dateparser
 import pytest
 
 from evimem.times import find_times
-from evimem.times.readers import LONGEST, PARSES
+from evimem.times.find_times import LONGEST, PARSES
 
 SAID = datetime(2024, 3, 12)
 
