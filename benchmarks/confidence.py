@@ -42,7 +42,7 @@ FOREIGN = "foreign"  # kind of a question that belongs to another chat, with its
 # has says nothing: a detail that was never told is asked for in the words of its topic, and answers are often told in
 # other words. A question to yes or no names all that it asks for, so what bears on it can be quoted. Other features of
 # questions alone tell more on these chats (AUROC .82), but only of how those without an answer were written.
-TOLD = {"likely": 1, "other": -1, "meaning_ten": 1, "facts_against": -1, "stated": 1, "altered": -1, "guess": 0}
+TOLD = {"likely": 1, "other": -1, "meaning_ten": 1, "told_against": -1, "stated": 1, "altered": -1, "guess": 0}
 HOLDS = {"told": 1, "likely": 1, "meaning": 1, "spread": -1, "listed": 0, "timed": 0}
 RIGHT = {"told": 1}
 FALSE_ABSTENTION = 0.13  # wanted of the answerable questions; slightly below the .15 aimed at for others

@@ -43,8 +43,8 @@ from .span.answer_span import SENTENCES, asked_of, describe, tokens
 ANSWERABLE = {
     "gap": 1,
     "gap_best": 1,
-    "facts_own": 1,
-    "facts_other": -1,
+    "told_own": 1,
+    "told_other": -1,
     "margin": 1,
     "window": 1,
 }

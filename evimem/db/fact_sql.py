@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from .dialect import Query
@@ -32,27 +32,23 @@ def facts_with_places(db: Tables, rows: Collection[int]) -> list[Any]:
     return db.select(_BY_SPEAKER, f"{place}, {_WHOLE}", **{"fact.row": rows})
 
 
-def facts_near(db: Tables, asked: Collection[tuple[int, str, str | None]], side: str, reach: int) -> list[Any]:
+def facts_near(db: Tables, asked: Iterable[tuple[int, str]], side: str, reach: int) -> list[Any]:
     """Return (row, other row) of facts by the same owner that stand before (<) or after (>) one: the `reach` nearest.
 
-    A fact is asked about by its row with two topics, whose facts are counted together. One part a topic: only then
-    does SQLite walk the index in order and stop, however long the topic is.
+    A fact is asked about by its row with its topic. SQLite walks the index in order and stops, however long that is.
     """
     way = "DESC" if side == "<" else "ASC"
-    order = f"instant {way}, seq {way}, span_start {way}, row {way} LIMIT {reach}"
-    parts = (
-        "SELECT * FROM (SELECT near.row, near.instant, near.seq, near.span_start FROM fact AS near "
-        f"WHERE near.owner = here.owner AND near.topic = asked.{topic} AND (near.instant, near.seq, near.span_start, "
+    near = (
+        "SELECT near.row FROM fact AS near "
+        "WHERE near.owner = here.owner AND near.topic = asked.topic AND (near.instant, near.seq, near.span_start, "
         f"near.row) {side} (here.instant, here.seq, here.span_start, here.row) ORDER BY near.instant {way}, "
-        f"near.seq {way}, near.span_start {way}, near.row {way} LIMIT {reach}) AS part"
-        for topic in ("topic", "rival")
+        f"near.seq {way}, near.span_start {way}, near.row {way} LIMIT {reach}"
     )
     sql = (
-        f"SELECT asked.fact, fact.row FROM {db.dialect.table('asked', 'fact bigint', 'topic text', 'rival text')} "
-        "JOIN fact AS here ON here.row = asked.fact "
-        + db.dialect.joined("fact", "row", f"SELECT row FROM ({' UNION ALL '.join(parts)}) AS near ORDER BY {order}")
+        f"SELECT asked.fact, fact.row FROM {db.dialect.table('asked', 'fact bigint', 'topic text')} "
+        f"JOIN fact AS here ON here.row = asked.fact {db.dialect.joined('fact', 'row', near)}"
     )
-    return db.rows(sql, [db.dialect.table_of(asked)])
+    return db.rows(sql, [db.dialect.table_of(list(asked))])
 
 
 def turns_with_facts_after(db: Tables, seqs: Collection[int], count: int, extractor: str) -> Query:

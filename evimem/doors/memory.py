@@ -324,7 +324,7 @@ class Memory:
         core, scope, most = self._core, checked_scope(session, speaker, role, where), checked_count("k", k, 1)
         if about is not None:
             check_asked("about", about)
-        only = FactFilter(about, None, bool(current), named=True)
+        only = FactFilter(about, None, bool(current))
         found = core.search_facts(query, most, only, during, scope, core.time("asked_at", asked_at))
         return self._run(core.watch("search", query).over(found))
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..lang import ENGLISH
-from .clauses import Kind
 from .tagging import Tag, Tagged, TagSet, lemma, letters, third_person
 
+Kind = Literal["event", "state", "opinion", "image"]
+
 _KEPT_ADVERBS = frozenset(ENGLISH.words("grammar.kept_adverbs"))
-_PLURAL = ("we", "us")
-_AFTER_NOT_ONLY = frozenset(ENGLISH.words("grammar.after_not_only"))
 _SPELLED_OUT = dict(ENGLISH.table("grammar.spelled_out"))
 _THIRD_PERSON = dict(ENGLISH.table("grammar.third_person"))
 _STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
@@ -44,7 +43,7 @@ def fact_id(turn_id: str, extractor: str, span: tuple[int, int], subject: str, p
 class Statement(NamedTuple):
     """The texts of a fact, its characters (`span`), and those that may hold its time (`scope`).
 
-    `elliptic` is a fact whose subject was left out: "Sold the car".
+    `elliptic` is one whose subject was left out: "Sold the car"; `verb` is the base of the verb that means.
     """
 
     subject: str
@@ -54,6 +53,7 @@ class Statement(NamedTuple):
     scope: tuple[int, int]
     kind: Kind
     elliptic: bool = False
+    verb: str = ""
 
 
 def clean(text: str) -> str:
@@ -87,36 +87,18 @@ class Voice:
         return f"{self._owner} {thing}"
 
     def phrase(self, sentence: Tagged, start: int, end: int) -> str:
-        """Return tokens [start, end) with the first person replaced, except in quotations."""
+        """Return tokens [start, end) with the first person replaced, except in quotations and in "some of us"."""
         if start >= end:
             return ""
-        words, tags, text, ranges = sentence.words, sentence.tags, sentence.text, sentence.ranges
-        replaced = self._replaced
-        kept = ranges[start][0]
-        if replaced.keys().isdisjoint(words[start:end]):
-            return clean(text[kept : ranges[end - 1][1]])
+        words, tags, ranges = sentence.words, sentence.tags, sentence.ranges
         pieces: list[str] = []
-        first = was_spelled = False
+        kept = ranges[start][0]
         for index in range(start, end):
-            word = words[index]
-            new = replaced.get(word) if tags[index] not in _UNREPLACED else None
-            if (word == "us" and index and words[index - 1] == "of") or (
-                word in _PLURAL and words[index + 1 : index + 2] in (["all"], ["both"])
-            ):
-                new = None  # "some of us" and "we all" are more than the speaker
-            if new is None and first and tags[index] in TagSet.AUXILIARIES:
-                new = " " * (ranges[index - 1][1] == ranges[index][0]) + _spelled(word, first=True)
-            elif new is None and first and tags[index] in TagSet.BASES:
-                new = third_person(word)
-            if word == "n't" and was_spelled:
-                new = " not"  # "won't" became "will" and "not"
-            was_spelled = new is not None and tags[index] in TagSet.AUXILIARIES
-            first = (word in ("i", "we") and new is not None) or (first and tags[index] in TagSet.ADVERBS)
-            if new is not None:
-                pieces += (text[kept : ranges[index][0]], new)
+            new = self._replaced.get(words[index])
+            if new is not None and tags[index] not in _UNREPLACED and words[index - 1 : index + 1] != ["of", "us"]:
+                pieces += (sentence.text[kept : ranges[index][0]], new)
                 kept = ranges[index][1]
-        pieces.append(text[kept : ranges[end - 1][1]])
-        return clean("".join(pieces))
+        return clean("".join((*pieces, sentence.text[kept : ranges[end - 1][1]])))
 
     def subject(self, sentence: Tagged, start: int, end: int) -> str:
         """Return the subject in tokens [start, end), without the capital that only opens the sentence."""
@@ -134,48 +116,31 @@ class Voice:
         """Return the verb group in tokens [start, end); `first` when its subject is the speaker."""
         words, tags = sentence.words, sentence.tags
         kept: list[str] = []
-        finite, denied = True, False
+        finite = True
         for index in range(start, end):
             word, tag = words[index], tags[index]
             if tag in _DROPPED_ADVERBS:
-                after_not = index > start and words[index - 1] in ("not", "n't")
-                if after_not and word in _AFTER_NOT_ONLY:
-                    continue
-                if word in _KEPT_ADVERBS or (tag == Tag.ADVERB and denied):
-                    kept.append(word)
-                continue
-            if tag == Tag.NOT:
-                denied = True
+                kept += [word] if word in _KEPT_ADVERBS else []
+            elif tag == Tag.NOT:
                 kept.append("not" if word == "n't" else word)
-                continue
-            if finite and word in ("'s", "'d") and tag == Tag.HAVE:
-                word = "has" if word == "'s" else "had"
-            elif finite and word in ("'s", "'d"):
-                word = _ambiguous(word, words[index + 1 : end], tags[index + 1 : end])
-            elif finite and first and tag in _BASES_OR_NOUN:
-                word = third_person(lemma(word))
-            elif finite and (tag == Tag.GERUND or word == "been"):
-                word = ("has " if word == "been" else "is ") + _spelled(word, first=False)
             else:
-                word = _spelled(word, first=first and finite)
-            kept.append(word)
-            finite = False
+                if finite and word in ("'s", "'d"):
+                    word = _ambiguous(word, tag, words[index + 1 : end], tags[index + 1 : end])
+                elif finite and first and tag in _BASES_OR_NOUN:
+                    word = third_person(lemma(word))
+                else:
+                    word = _spelled(word, first=first and finite)
+                kept.append(word)
+                finite = False
         return clean(" ".join(kept))
 
 
 def _spelled(word: str, *, first: bool) -> str:
-    if word == "'d":
-        return "would"
-    if first and word in _THIRD_PERSON:
-        return str(_THIRD_PERSON[word])
-    return str(_SPELLED_OUT.get(word, word))
+    return str((_THIRD_PERSON if first and word in _THIRD_PERSON else _SPELLED_OUT).get(word, word))
 
 
-def _ambiguous(word: str, words: Sequence[str], tags: str) -> str:
+def _ambiguous(word: str, tag: str, words: Sequence[str], tags: str) -> str:
     """Return what 's or 'd stands for before the rest of its verb group."""
     verb = tags.lstrip(TagSet.QUALIFIERS)[:1]
-    perfect = verb != "" and verb in _AFTER_HAVE
-    if word == "'d":
-        is_base = lemma(next(iter(words), "")) in words[:1] and "been" not in words  # "I'd quit"
-        return "had" if perfect and not is_base else "would"
-    return "has" if perfect and _STATIVE.isdisjoint(words) else "is"
+    perfect = tag == Tag.HAVE or (verb != "" and verb in _AFTER_HAVE and _STATIVE.isdisjoint(words))
+    return ("has" if perfect else "is") if word == "'s" else ("had" if perfect else "would")

@@ -7,31 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from typing import Literal, get_args
+from typing import get_args
 
-from ..lang.guess import is_english
 from ..protocols import Extractor
-from ..text.sentences import sentences
 from ..times import Conventions, DateOrder, Weekday
 from ..types.stored import BY_RULE
 from ..types.values import Fact, Granularity, TimeSpan, Turn
-from .clause_facts import read
-from .fact_text import fact_id, voice_of
-from .own_words import MAX_SENTENCES
-from .tagging import lowered, tagged
-from .turn_facts import (
-    after_request_to_remember,
-    content,
-    facts_of,
-    is_empty,
-    is_question,
-    is_request,
-    read_caption,
-    statement_end,
-)
-from .turn_facts import is_foreign as is_foreign
+from .fact_text import fact_id
+from .statements import read
+from .turn_facts import facts_of
 
-Stance = Literal["asserts", "asks", "neither"]
 # The extractors of evimem find at most 16 (rules) and 32 (LLM) facts a turn, with parts of at most some 2,500
 # characters; a custom extractor may go beyond them up to these bounds.
 MAX_FACTS = 128  # of one turn, over all extractors
@@ -43,10 +28,11 @@ _GRANULARITIES = frozenset(get_args(Granularity))
 class RuleExtractor:
     """Extracts the facts of a turn by rule, from English text; needs no model and no network.
 
-    Kinds of facts: event (something happened), state (something holds), opinion, plan (wanted, intended or possible),
-    report (what a person said), image (what a shared picture shows), statement (a sentence without a finite verb,
-    whole). What was not understood for sure is left out. At most 16 facts come from a turn, and one more for every
-    2,000 characters of a long one; code, quotations, tables and letters that are passed on are not read.
+    Kinds of facts: event (something happened), state (something holds), opinion (a liking), image (what a shared
+    picture shows). Facts are about the speaker, what is theirs, and whom they name: who they are, whom or what they
+    have, what they did and like. What is planned, supposed, reported, or not understood for sure is left out. At most
+    16 facts come from a turn, and one more for every 2,000 characters of a long one; code, quotations, tables and
+    letters that are passed on are not read.
 
     `weekday` decides what "last Friday" means and `date_order` what 03/04/2024 does, as in `evimem.find_times`; a
     memory gives its own rules its `date_order`, and its timezone as `zone`. Safe to use from any thread.
@@ -72,41 +58,6 @@ def conventions_of(extractor: Extractor) -> Conventions:
     """Return what the times in turns mean to an extractor: the usual things for one of another kind."""
     conventions: Conventions = getattr(extractor, "conventions", Conventions())
     return conventions
-
-
-def stance(turn: Turn) -> Stance:
-    """Return whether a turn asserts something, only asks, or does neither (greets, reacts).
-
-    A turn may assert what the rules are not sure enough of to make it a fact. In other languages than English, where
-    they find no facts, every sentence that is not marked as a question counts as asserting.
-    """
-    if not is_english(turn.text):
-        return _stance_by_marks(turn.text)
-    voice, low = voice_of(turn.speaker), lowered(turn.text)
-    asks = False
-    for begin, end in sentences(turn.text)[:MAX_SENTENCES]:
-        start = after_request_to_remember(low, begin, end)
-        sentence = tagged(turn.text, low, start, end)
-        if is_question(sentence, start, end):
-            question = statement_end(sentence)
-            if question and read(sentence, voice, question):
-                return "asserts"
-            asks = True
-        elif (
-            not is_empty(sentence)
-            and content(sentence.tags)
-            and (read(sentence, voice, None) or not is_request(sentence.tags))
-        ):
-            return "asserts"
-    if asks:
-        return "asks"
-    return "asserts" if turn.caption and read_caption(turn.caption, voice) is not None else "neither"
-
-
-def _stance_by_marks(text: str) -> Stance:
-    ranges = sentences(text)
-    asking = [text[start:end].endswith(("?", "\uff1f", "\u061f")) for start, end in ranges]
-    return "asks" if asking and all(asking) else "asserts"
 
 
 @dataclass(frozen=True, slots=True)

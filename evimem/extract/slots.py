@@ -1,7 +1,8 @@
 """Slots: an attribute of an owner with its value, read from a fact or asked for by a question (`slots.toml`).
 
 "I live in Leeds" fills the slot home of its speaker. A noun of somebody's that no row has fills a slot of its own where
-its value is a name, a number or another literal: "my locker code is 4417".
+its value is a name, a number or another literal: "my locker code is 4417". What replaced what, what a profile holds and
+which detail a question asks for are said in slots.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from ..lang import ENGLISH
 from ..text.terms import stem
 from ..times.lexicon import FULL_MONTHS, SIMPLE_NUMBERS
-from ..types.stored import BY_RULE
+from ..types.stored import BY_RULE, LABEL
 from ..types.values import Fact
-from .tagging import lemma
+from .tagging import TAGS, TagSet, guess, lemma
 
 USER = ""
 """The first of the owner of a slot that a question asks for, where it is whoever asks."""
@@ -26,10 +28,10 @@ _MINE = frozenset(("my", "our"))
 _SELF = frozenset(("i", "me", "we", "us", "myself"))
 PEOPLE_AND_PETS = frozenset(ENGLISH.words("people.named"))
 _LOOSE = frozenset(ENGLISH.words("slots.nouns.no_difference")) | {"own", "the", "my"}
-_UNSTATED = frozenset(("plan", "statement", "image", "report"))  # kinds of facts that state nothing of now
+_UNSTATED = frozenset(("plan", "statement", "image", "report", LABEL))  # kinds of facts that state nothing of now
 _IS = frozenset(("is", "are", "is now", "are now", "has become", "is called", "is now called", "is named"))
 _WAS = frozenset(("was", "were", "used to be"))
-_NO_ROOT = frozenset(ENGLISH.words("predicates.topics.unnamed_subjects")) | _SELF | {"and"}
+_NO_ROOT = frozenset(ENGLISH.words("slots.nouns.unnamed")) | _SELF | {"and"}
 _LONGEST = 200  # characters of a question that these patterns are tried on
 _MOST_LITERAL = 40  # characters: what is longer describes, and is no code, number or name
 
@@ -39,10 +41,12 @@ _JOINED = rf"{_CAPITAL}(?:(?: |, )(?:of |on |de |la |the |upon |und |& )?{_CAPIT
 _PLACE = rf"(?:the )?{_JOINED}(?: {ENGLISH.any_of('slots.nouns.places')})?"
 _NO_PLACE = ENGLISH.any_of("slots.nouns.no_place")
 _COLOURS = ENGLISH.any_of("word_classes.colours.basic", "word_classes.colours.other")
+_TRADES = "|".join(ENGLISH.words("word_classes.trades.named"))
 _NUMBER = rf"(?:\d{{1,3}}|{'|'.join(word for word in SIMPLE_NUMBERS if word != 'one')})"
 _MONTH = rf"(?:{'|'.join(month.capitalize() for month in FULL_MONTHS)})"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 VALUES = {
+    "{own}": r"(?:(?:the|an?|[\w .-]+['\u2019]s?) )?",
     "{place}": rf"(?P<value>{_PLACE})",
     "{name}": rf"(?P<value>{_NAME})",
     "{where}": rf"(?P<value>{_PLACE}|the (?!{_NO_PLACE}\b)[a-z-]{{4,}})",
@@ -52,7 +56,8 @@ VALUES = {
     "{date}": rf"(?P<value>(?:{_DAY}(?: of)? {_MONTH}|{_MONTH} {_DAY})(?:,? \d{{4}})?)",
     "{words}?": r"(?P<value>[\w'\u2019&./+-]+(?: [\w'\u2019&./+-]+){0,5}?)",
     "{words}": r"(?P<value>[\w'\u2019&./+-]+(?:,? [\w'\u2019&./+-]+){0,6}?)",
-    "{trade}": rf"(?P<value>(?:[\w-]+ ){{0,2}}?(?:{'|'.join(ENGLISH.words('word_classes.trades.named'))}))",
+    "{kind}": r"(?!(?:the|an?|number|on|up|used) )(?P<value>[\w'\u2019&./+-]+(?:,? [\w'\u2019&./+-]+){0,6}?)",
+    "{trade}": rf"(?!no |only )(?P<value>(?:[\w-]+ ){{0,2}}?(?:{_TRADES}))",
     "{colour}": rf"(?P<value>(?:{ENGLISH.any_of('word_classes.colours.shades')}[ -])?{_COLOURS}(?: and {_COLOURS})?)",
 }
 # What may follow a value and is no part of it.
@@ -96,8 +101,16 @@ _KIND_OF_THING = re.compile(
     r"[a-z][\w'\u2019-]+(?: [a-z][\w-]+){0,3}"
 )
 _KINDS = frozenset(("state", "event"))
-_OWNED = PEOPLE_AND_PETS.union(ENGLISH.words("predicates.topics.things"))
+_APPOINTMENTS = frozenset(ENGLISH.words("slots.nouns.appointments"))
+_DATED = re.compile(r"(?:is|are|is now|(?:was|got|has been|is) (?:moved|put back|rescheduled|postponed)(?: to)?) .+")
+_INDISTINCT = frozenset(ENGLISH.words("slots.nouns.indistinct"))
+_WORD = re.compile("[^\\W_]+(?:['\u2019][^\\W_]+)?")
+DATE = "date"
+"""The slot of an appointment."""
+_OWNED = PEOPLE_AND_PETS.union(ENGLISH.words("slots.nouns.things"))
 _HAS = re.compile(ENGLISH.any_of("slots.nouns.having"))
+_FURTHER = re.compile(r",? (?:in|with|at|of|from|for|called|named|on|near)\b")
+_JOINED_BY = re.compile(r",? and |, ")
 _SOME = re.compile(rf"(?:an?|another|{_NUMBER}) (?:[\w-]+ ){{0,2}}[\w-]+$")
 
 
@@ -107,13 +120,13 @@ class Attribute:
 
     name: str
     gap: str
+    topic: str
     one: bool
     of_things: bool
-    now: bool
     search: str
-    kinds: frozenset[str]
     states: tuple[re.Pattern[str], ...]
     former: tuple[re.Pattern[str], ...]
+    ends: tuple[re.Pattern[str], ...]
     asked: tuple[re.Pattern[str], ...]
     words: frozenset[str]
     changes: re.Pattern[str] | None
@@ -122,15 +135,23 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class StatedSlot:
-    """An attribute of an owner with its value; `over` is whether it only held once.
+    """An attribute of an owner with its value.
 
-    `owner` is a name in lower case, then nouns of what is theirs: ("user", "sister").
+    `owner` is a name in lower case, then nouns of what is theirs: ("user", "sister"). `over` is whether it only held
+    once, `ends` whether it is said to hold no more; what ends may leave the value out: "quit my job".
     """
 
     owner: tuple[str, ...]
     name: str
     value: str
     over: bool = False
+    ends: bool = False
+
+    @property
+    def topic(self) -> str:
+        """What slots share whose values may replace or end one another: a job and its employer."""
+        row = rows().get(self.name)
+        return self.name if row is None else row.topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,17 +189,19 @@ def _row(name: str, table: Mapping[str, object]) -> Attribute:
             re.compile(rf"(?<!\w)(?:{_filled('|'.join(listed(key)), VALUES)})(?!\w)", flags) if key in table else None
         )
 
-    states, former = ([re.compile(_filled(one, VALUES) + _TAIL) for one in listed(key)] for key in ("states", "former"))
+    def stated(key: str) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(_filled(one, VALUES) + _TAIL) for one in listed(key))
+
     return Attribute(
         name,
         str(table.get("gap", name)),
+        str(table.get("topic", name)),
         bool(table.get("one")),
         bool(table.get("of_things")),
-        bool(table.get("now")),
         str(table.get("search", "")),
-        frozenset(listed("kinds")),
-        tuple(states),
-        tuple(former),
+        stated("states"),
+        stated("former"),
+        stated("ends"),
         tuple(map(_question, listed("asked"))),
         frozenset(map(stem, listed("words"))),
         anywhere("changes", re.IGNORECASE),
@@ -200,6 +223,11 @@ def _asked_nouns() -> tuple[re.Pattern[str], ...]:
 @lru_cache(maxsize=1 << 13)
 def slots_of(fact: Fact) -> tuple[StatedSlot, ...]:
     """Return the slots that a fact fills; none for what is planned, reported, or of nobody in particular."""
+    return tuple(slot for slot in _slots(fact) if not slot.ends)
+
+
+@lru_cache(maxsize=1 << 13)
+def _slots(fact: Fact) -> tuple[StatedSlot, ...]:
     owner = None if fact.kind in _UNSTATED else owner_of(fact.subject)
     return () if owner is None else tuple(dict.fromkeys(_read(owner, fact)))
 
@@ -209,28 +237,29 @@ def _read(owner: tuple[str, ...], fact: Fact) -> Iterator[StatedSlot]:
     found = list(_by_noun(owner, fact)) if len(owner) > 1 else []
     yield from found
     for row in rows().values():
-        if (found and not row.of_things) or (fact.kind == "opinion" and "opinion" not in row.kinds):
-            continue  # "my shoe size is 43" states no age, but "my car is a red Fiat" a colour
-        if row.now and fact.event is not None and fact.predicate in _IS:
-            continue  # "I'm thirty in August"
-        if row.of_things and len(owner) == 1:
-            continue  # "Gran Hettie is black", of a cat, and "we're golden"
-        for patterns, over in ((row.states, False), (row.former, True)):
+        if (found and not row.of_things) or (row.of_things and len(owner) == 1):
+            continue  # "my shoe size is 43" states no age, but "my car is a red Fiat" a colour, and "we're golden" none
+        for patterns, over, ends in ((row.states, False, False), (row.former, True, False), (row.ends, True, True)):
             match = next((one for pattern in patterns if (one := pattern.fullmatch(said))), None)
             if match is not None:
-                yield StatedSlot(owner, row.name, match["value"], over)
+                yield StatedSlot(owner, row.name, match.groupdict().get("value") or "", over, ends)
                 break
     called = _CALLED.fullmatch(said)
     if called is not None:
         yield StatedSlot((*owner, called["noun"]), "name", called["value"])
     alias = _TITLE.match(_POSSESSOR.split(fact.subject.strip())[-1]) if len(owner) > 1 else None
-    if alias is not None and owner[-1] in PEOPLE_AND_PETS:
+    if alias is not None:
         yield StatedSlot(owner, "name", alias["name"])
 
 
 def _by_noun(owner: tuple[str, ...], fact: Fact) -> Iterator[StatedSlot]:
     """Yield the slot that the last noun of a subject names: the code of "my locker code is 4417"."""
     *of, noun = owner
+    said = f"{fact.predicate} {fact.object}"
+    if noun.rpartition(" ")[2] in _APPOINTMENTS:
+        if fact.event is not None and fact.event.start is not None and _DATED.fullmatch(said):
+            yield StatedSlot(owner, DATE, fact.event.text)
+        return
     if fact.predicate not in _IS | _WAS or not fact.object:
         return
     value, over = re.sub(r"^(?:an?|the|on) ", "", fact.object), fact.predicate in _WAS
@@ -314,9 +343,102 @@ def is_of_profile(fact: Fact) -> bool:
     """
     if fact.extractor != BY_RULE:
         return True
-    told = [slot for slot in slots_of(fact) if slot.value in fact.object]  # not "my sister Ruth phoned"
-    if told:
+    told = [slot for slot in slots_of(fact) if slot.value in fact.object and slot.name != DATE]
+    if told:  # and not "my sister Ruth phoned"
         return all(slot.name not in _LIKES or _KIND_OF_THING.fullmatch(slot.value) for slot in told)
+    return has_something(fact)
+
+
+def has_something(fact: Fact) -> bool:
+    """Return whether a fact says whom or what somebody has: "has two cats"."""
     if fact.kind not in _KINDS or owner_of(fact.subject) is None or _HAS.fullmatch(fact.predicate) is None:
         return False
-    return _SOME.match(fact.object) is not None and lemma(fact.object.split()[-1].casefold()) in _OWNED
+    things = _FURTHER.split(fact.object)[0]
+    return all(_SOME.match(one) and lemma(one.split()[-1].casefold()) in _OWNED for one in _JOINED_BY.split(things))
+
+
+class Topic(NamedTuple):
+    """What a fact is about: an owner, and what of them. Facts replace one another only within a topic."""
+
+    owner: str
+    name: str
+
+
+def topic_of(fact: Fact) -> Topic | None:
+    """Return the topic of a fact; None for most, which neither replace others nor are replaced."""
+    told = f"{fact.predicate} {fact.object}"
+    slots = (slot for slot in _slots(fact) if slot.value in told or slot.name == DATE)
+    slot = next((slot for slot in slots if slot.ends or not slot.over), None)
+    return None if slot is None else Topic(" ".join(slot.owner), slot.topic)
+
+
+def replaces(newer: Fact, older: Fact) -> bool:
+    """Return whether a fact, stated later, makes an earlier one outdated: another value of what has one, or its end.
+
+    Facts of two topics (`topic_of`) never replace one another. Nor do facts of one turn by two extractors: a model's
+    misreading must not mark what was said as outdated.
+    """
+    if _read_twice(newer, older):
+        return False
+    held = [slot for slot in _slots(older) if not slot.over]
+    return any(_excludes(new, old) for new in _slots(newer) for old in held if new.owner == old.owner)
+
+
+def _read_twice(one: Fact, other: Fact) -> bool:
+    """Return whether two extractors read these facts from one turn."""
+    return one.turn_id == other.turn_id and one.extractor != other.extractor
+
+
+def _excludes(new: StatedSlot, old: StatedSlot) -> bool:
+    if new.ends:
+        if not new.value:
+            return new.topic == old.topic
+        return new.name == old.name and may_be_same(new.value, old.value)
+    row = rows().get(old.name)
+    has_one = row is None or row.one
+    return has_one and not new.over and new.name == old.name and not may_be_same(new.value, old.value)
+
+
+def outranks(own: Fact, said_by: str, reported_by: str) -> bool:
+    """Return whether a fact is a person's own word, which what somebody else reports neither replaces nor ends.
+
+    A person's own word is about its speaker or what is theirs. The date of an appointment is not theirs alone: whoever
+    moves it may say so.
+    """
+    if said_by == reported_by or not may_be_same(own.subject, said_by):
+        return False
+    topic = topic_of(own)
+    return topic is None or topic.name != DATE
+
+
+def contradicts(report: Fact, reported_by: str, own: Fact, said_by: str) -> bool:
+    """Return whether a later report would replace a person's own word, had the person said it."""
+    return outranks(own, said_by, reported_by) and replaces(report, own)
+
+
+def class_of(fact: Fact) -> str:
+    """Return the class of what a fact says: the slot that it fills, else the base of its verb."""
+    slot = next(iter(_slots(fact)), None)
+    if slot is not None:
+        return slot.name
+    said = fact.predicate.casefold().split()
+    verbs = [word for word in said if (TAGS.get(word) or guess(word)) in TagSet.FULL_VERBS]
+    return lemma(verbs[0]) if verbs else "be" if said else fact.kind
+
+
+@lru_cache(maxsize=1 << 14)
+def words_of(text: str) -> frozenset[str]:
+    """Return the words that distinguish one thing from another: case folded, without articles, "new" and the like."""
+    words = (word.casefold().removesuffix("'s").removesuffix("\u2019s") for word in _WORD.findall(text))
+    return frozenset(words) - _INDISTINCT
+
+
+def is_named(value: str) -> bool:
+    """Return whether a value contains a name: "Porto", not "a bigger flat"."""
+    return any(word[0].isupper() for word in _WORD.findall(value) if not word.endswith(("'s", "\u2019s")))
+
+
+def may_be_same(value: str, other: str) -> bool:
+    """Return whether two values may be the same: all words of one are in the other ("Porto", "a flat in Porto")."""
+    words, others = words_of(value), words_of(other)
+    return bool(words) and bool(others) and (words <= others or others <= words)

@@ -10,9 +10,8 @@ from ..errors import MissingExtra
 from ..lang import ENGLISH
 from ..times import Conventions, DateOrder, Weekday
 from ..types.values import Fact, Turn
-from .clause_facts import read, statements_from
-from .clauses import ClauseSpan, Link
 from .fact_text import Statement, Voice
+from .statements import ClauseSpan, read, statements_from
 from .tagging import Tag, Tagged, TagSet, letters
 from .turn_facts import facts_of
 
@@ -28,7 +27,7 @@ _WITHIN_VERB = frozenset(("aux", "auxpass", "aux:pass", "neg", "cop", "advmod", 
 _BEFORE_VERB = _WITHIN_VERB | {"intj", "cc", "punct", "npadvmod", "discourse"}
 _PARTS = frozenset(("relcl", "acl", "acl:relcl", "csubj", "csubjpass", "pcomp", "xcomp"))
 _SURROGATES = re.compile("[\ud800-\udfff]")  # spaCy hashes UTF-8; the length stays
-_CONDITIONS = frozenset(ENGLISH.words("grammar.conditions"))
+_REASONS = frozenset(ENGLISH.words("statements.opens_a_reason"))
 _VERBS = frozenset(letters("FULL_VERBS AUXILIARIES"))
 _BY_TAG = {"VBD": Tag.PAST, "VBN": Tag.PAST_OR_PARTICIPLE, "VBG": Tag.GERUND, "VBZ": Tag.S_FORM}
 _BY_POS = {"NOUN": Tag.NOUN, "PROPN": Tag.NAME, "ADJ": Tag.ADJECTIVE}
@@ -55,21 +54,18 @@ class SpacyExtractor:
         """Return the facts of a turn in the order of their spans; none for one that only asks, greets or reacts."""
         return facts_of(turn, self.conventions, self._read, self.name)
 
-    def _read(self, sentence: Tagged, voice: Voice, limit: int | None) -> list[Statement]:
+    def _read(self, sentence: Tagged, voice: Voice, limit: int | None, whom: str) -> list[Statement]:
         if not sentence.words:
             return []
         start, end = sentence.ranges[0][0], sentence.ranges[-1][1]
         doc = self._nlp(_SURROGATES.sub("\ufffd", sentence.text[start:end]))
         if not doc.has_annotation("DEP"):
-            return read(sentence, voice, limit)
+            return read(sentence, voice, limit, whom)
         parse = _Parse(doc, sentence, start)
         sentence = sentence._replace(tags=parse.tags())
         tags = sentence.tags if limit is None else sentence.tags[:limit]
-        found = [(clause, link) for clause, link in parse.clauses() if clause.end <= len(tags)]
-        if not found:
-            return read(sentence, voice, limit)
-        clauses, links = [clause for clause, _ in found], [link for _, link in found]
-        return statements_from(sentence, tags, clauses, links, voice)
+        found = [clause for clause in parse.clauses() if clause.end <= len(tags)]
+        return statements_from(sentence, tags, found, voice, whom) if found else read(sentence, voice, limit, whom)
 
 
 class _Parse:
@@ -102,17 +98,17 @@ class _Parse:
                     tags[at] = Tag.NAME
         return "".join(tags)
 
-    def clauses(self) -> list[tuple[ClauseSpan, Link]]:
-        """Return the clauses in the order of the text, and how each is connected to the one before it."""
-        found: list[tuple[ClauseSpan, Link]] = []
+    def clauses(self) -> list[ClauseSpan]:
+        """Return the clauses in the order of the text, without those that another only speaks of."""
+        found: list[tuple[ClauseSpan, bool]] = []
         heads: list[Token] = []
         for token in self._doc:
             clause = self._clause(token, heads)
             if clause is not None and _is_whole(clause):
-                found.append((clause, self._link(token, heads, first=not found)))
+                found.append((clause, _is_asserted(token)))
                 heads.append(token)
         found.sort(key=lambda item: item[0].verb)
-        return [(clause, link) for clause, link in found if not any(_within(clause, other) for other, _ in found)]
+        return [one for one, asserted in found if asserted and not any(_within(one, other) for other, _ in found)]
 
     def _clause(self, token: Token, heads: Sequence[Token]) -> ClauseSpan | None:
         """Return the clause whose head is this token: with a subject, sharing one, or (at the start) without one."""
@@ -146,19 +142,12 @@ class _Parse:
             last_verb = verb
         return self._at(last_verb) + 1
 
-    def _link(self, token: Token, heads: Sequence[Token], *, first: bool) -> Link:
-        label = token.dep_
-        governor = token.head
-        if label == "ccomp" and governor in heads and governor.i < token.i:
-            return "content" if heads and heads[-1] == governor else "part"
-        if label in _PARTS or (label == "conj" and governor.dep_ in _PARTS):
-            return "part"
-        if label == "advcl":
-            mark = next((child.lower_ for child in token.lefts if child.dep_ in ("mark", "advmod")), "")
-            if mark in _CONDITIONS:
-                return "condition" if first else "part"
-            return "main" if mark else "part"
-        return "main"
+
+def _is_asserted(token: Token) -> bool:
+    """Return whether a clause with this head is stated, not thought, supposed or part of a noun."""
+    if token.dep_ == "ccomp" or token.dep_ in _PARTS or (token.dep_ == "conj" and token.head.dep_ in _PARTS):
+        return False
+    return token.dep_ != "advcl" or any(child.lower_ in _REASONS for child in token.lefts)
 
 
 def _is_verb(token: Token) -> bool:

@@ -1,45 +1,31 @@
-"""From a turn to its facts, by any reader of sentences: small talk, sayings, captions, other names, times, ids."""
+"""From a turn to its facts, by any reader of sentences: captions, other names, times, ids; and whether it asserts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from ..lang import ENGLISH
 from ..lang.guess import is_english, language_of
+from ..text.sentences import sentences
 from ..times import Conventions, Located, locate_times, mentions_time
 from ..types.stored import ALSO_KNOWN_AS
 from ..types.values import Fact, TimeSpan, Turn
-from .clause_text import NOT_ITS_TIME
 from .fact_text import Statement, Voice, clean, fact_id, voice_of
-from .own_words import own_acts, own_sentences
+from .own_words import MAX_SENTENCES, own_acts, own_sentences
+from .slots import has_something, slots_of, topic_of
 from .tagging import Tag, Tagged, letters, lowered, tag_pattern, tagged
 
 _EMPTY_WORDS = frozenset(ENGLISH.words("small_talk.empty_words"))
 _INTENSIFIERS = frozenset(ENGLISH.words("small_talk.intensifiers"))
-_BARE_CLAUSES = frozenset(ENGLISH.words("small_talk.bare_clauses"))
-_BARE_CLAUSE_WORDS = 3  # that a sentence may have at most, to be one of them
-_MAX_EMPTY = 12  # tokens of a sentence of empty words, or of its opening
-
+_GREETINGS = frozenset(ENGLISH.lists("grammar.word_classes")["interjection"])
 _SKIPPED = letters("END COMMA BREAK QUOTE SYMBOL")
-_MARKS = letters("END COMMA BREAK SYMBOL INTERJECTION")
-_BEFORE_CALLED_NAME = letters("COMMA INTERJECTION NAME")
 _BEFORE_QUESTION = letters("INTERJECTION COMMA AND ADVERB SYMBOL SO QUOTE")
 _BEFORE_STATEMENT = letters("INTERJECTION COMMA AND ADVERB SYMBOL")
 _OPENS_QUESTION = frozenset(letters("MODAL DO BE HAVE QUESTION_WORD PREPOSITION"))
 
-# calls before the sentence proper: "Oh, hey Ben,"
-_CALL = re.compile(
-    tag_pattern(
-        """
-        (?: [INTERJECTION ADVERB SYMBOL COMMA END] | [NAME NOUN] (?=[COMMA END])
-        | (?<=INTERJECTION) [NAME NOUN] (?=[INTERJECTION COMMA END]) )*
-        """
-    )
-)
 # "What dog do you", "did Ben"
 _INVERTED = re.compile(
     tag_pattern(
@@ -61,8 +47,6 @@ _QUESTION_AFTER_COMMA = re.compile(
     )
 )
 _CLOSING = "\"')*_ \u2019\u201d"
-MAX_STATEMENT = 240  # characters of a sentence that is kept whole
-MAX_FRAGMENT = 14  # tokens of a sentence that names no time, for it to be one whole thought
 
 # verbs of unclear form that open a request: "walk the dog"
 _REQUEST = re.compile(
@@ -76,12 +60,7 @@ _REQUEST = re.compile(
 _OPENS_REQUEST = (Tag.BASE, Tag.DO, Tag.SUBORDINATOR, Tag.QUESTION_WORD, Tag.SECOND_PERSON, Tag.LIKE)
 _BEFORE_VERB = letters("ADVERB INTERJECTION COMMA SYMBOL SO QUOTE AND")
 _CONTENT = letters("NOUNS DETERMINER BASE_OR_NOUN S_FORM_OR_PLURAL GERUND PAST_OR_PARTICIPLE ADJECTIVE TIME")
-# a sentence with one of these, unread, is no fragment but a clause that was not understood
-_CLAUSAL = frozenset(letters("AUXILIARIES PAST S_FORM PERSONS QUESTION_WORD SUBORDINATOR BASE OBJECT"))
-# words that address somebody, and foreign ones: a fragment of the latter may still look English
-_NO_FRAGMENT = frozenset((*ENGLISH.words("grammar.addressing"), *ENGLISH.words("grammar.foreign_words")))
-_CODE = re.compile(r"[{}<>=|\\`\[\]@;_~^]|\w\(|://")
-
+_NOT_WHEN = frozenset(("for", *ENGLISH.words("grammar.not_its_time")))  # "until Friday", "a ticket for Friday"
 MAX_CAPTION = 400  # characters
 
 _OPENING = re.compile(
@@ -89,6 +68,14 @@ _OPENING = re.compile(
 )
 _SHORT_NAMES = ENGLISH.table("terms.image_names")
 
+_TELLING = frozenset(ENGLISH.words("statements.telling"))
+_UNIDENTIFIED = re.compile(r"the (?!.*\b(?:of|at|in|for|from|about|by|on|with|to|near)\b)(?:(?![A-Z][a-z]).)*$")
+"""A definite thing of which its words do not say which it is: "the email", but "the head of the school"."""
+_GOING = frozenset(ENGLISH.words("statements.going"))
+_NAME_IN = re.compile(r"(?:(?:in|to|at|on) )?[A-Z][a-z]")
+_PREPOSITION = 5  # letters, with its space
+_WAYS = (" to", " from", " in", " at", " for")
+_WHOLE = frozenset(ENGLISH.words("statements.whole"))
 _NAMED = frozenset(ENGLISH.words("people.named"))
 _CUES = frozenset(ENGLISH.words("people.naming_cues"))
 
@@ -112,18 +99,16 @@ _CALL_ME = re.compile(f"^(?:(?i:please|just|you can),? )?(?i:call) me (?P<name>{
 _OWN_NAME = re.compile(f"\\b(?i:my) (?:real |full |first )?(?:name|nickname) is (?P<name>{_NAME}){_END}")
 _OF_SPEAKER = (_CALLED_ME, _CALL_ME, _OWN_NAME)
 
-Reader: TypeAlias = Callable[[Tagged, Voice, "int | None"], "list[Statement]"]
-"""Reads a sentence, or only its first tokens (the number is the third argument), as statements."""
+Stance = Literal["asserts", "asks", "neither"]
+Reader: TypeAlias = Callable[[Tagged, Voice, "int | None", str], "list[Statement]"]
+"""Reads a sentence, or only its first tokens (the third argument), as statements; the last is whom its "he" means."""
 
 # What lies beyond these bounds stays searchable as raw text.
 MAX_FACTS = 16  # of a short turn
 PER_FACT = 2000  # characters of a long turn for each fact more
 MAX_AT_ONCE = 2000  # characters in which times are looked for at once; in a longer turn, sentence by sentence
-MIN_CONTENT = 3  # content words of a sentence without a verb, for it to count where others state something
 
 _ROLES = frozenset(("assistant", "system", "tool"))
-_LISTENER = "you"
-_SILENT = frozenset(("system", "tool"))
 
 # "Remember that I love tea" asks for nothing but to remember what it states.
 _TO_REMEMBER = re.compile(
@@ -133,55 +118,19 @@ _TO_REMEMBER = re.compile(
 )
 
 
-def _by_first_word() -> dict[str, tuple[str, ...]]:
-    """Return the openings by their first word, each with a space at its end, so that it matches whole words only."""
-    praise = ENGLISH.words("small_talk.praise")
-    leads = ("", *(f"{lead} " for lead in ENGLISH.words("small_talk.meeting_leads")))
-    meetings, praised = ENGLISH.words("small_talk.meetings"), ENGLISH.words("small_talk.praised")
-    phrases = set(ENGLISH.words("small_talk.openings"))
-    phrases |= {f"{lead}{good} {meeting}" for lead, good, meeting in product(leads, praise, meetings)}
-    phrases |= {f"{good} {thing}" for good, thing in product(praise, praised)}
-    found: dict[str, tuple[str, ...]] = {}
-    for phrase in sorted(phrases):
-        first = phrase.split(" ", 1)[0]
-        found[first] = (*found.get(first, ()), phrase + " ")
-    return found
-
-
-_OPENINGS_BY_WORD = _by_first_word()
+_OPENINGS = tuple(f"{phrase} " for phrase in ENGLISH.words("small_talk.openings"))
 
 
 def is_empty(sentence: Tagged) -> bool:
-    """Return whether a sentence is only greeting, thanks, reaction or encouragement."""
-    tags = sentence.tags
-    called = _CALL.match(tags)
-    start = called.end() if called is not None else 0
-    words = [
+    """Return whether a sentence is only greeting, thanks, reaction or encouragement, names that are called aside."""
+    said = [
         word
-        for word, tag in zip(sentence.words[start : start + _MAX_EMPTY], tags[start:], strict=False)
-        if tag not in _SKIPPED and word not in _INTENSIFIERS
+        for word, tag in zip(sentence.words, sentence.tags, strict=True)
+        if tag not in _SKIPPED and tag != Tag.NAME and word not in _INTENSIFIERS
     ]
-    if _EMPTY_WORDS.issuperset(words) or (len(words) <= _BARE_CLAUSE_WORDS and " ".join(words) in _BARE_CLAUSES):
-        return len(tags) <= start + _MAX_EMPTY
-    openings = _OPENINGS_BY_WORD.get(words[0])
-    if openings is not None and f"{' '.join(words)} ".startswith(openings):
-        return True
-    return Tag.NAME in tags and _only_calls(sentence, start)
-
-
-def _only_calls(sentence: Tagged, start: int) -> bool:
-    """Return whether a sentence consists of empty words and called names: "That's great, Ben!"."""
-    tags = sentence.tags
-    return all(
-        word in _EMPTY_WORDS
-        or tags[index] in _MARKS
-        or (
-            tags[index] == Tag.NAME
-            and (tags[index - 1] in _BEFORE_CALLED_NAME or tags[index + 1 : index + 2] == Tag.COMMA)
-        )
-        for index, word in enumerate(sentence.words)
-        if index >= start
-    )
+    while said and said[0] in _GREETINGS:
+        said.pop(0)
+    return _EMPTY_WORDS.issuperset(said) or f"{' '.join(said)} ".startswith(_OPENINGS)
 
 
 def is_question(sentence: Tagged, start: int, end: int) -> bool:
@@ -216,27 +165,6 @@ def is_request(tags: str) -> bool:
     return opening.startswith(_OPENS_REQUEST) or _REQUEST.match(opening) is not None
 
 
-def quotation(sentence: Tagged, start: int, end: int, voice: Voice, *, dated: bool) -> list[Statement]:
-    """Return a sentence that no rule understood as a saying: a fragment without a verb, or one that names a time."""
-    tags = sentence.tags
-    if not content(tags) or tags[-1] == Tag.BREAK or is_request(tags) or sentence.words[0] in ("dear", "let"):
-        return []
-    if not _NO_FRAGMENT.isdisjoint(sentence.words):
-        return []
-    is_fragment = len(tags) <= MAX_FRAGMENT and _CLAUSAL.isdisjoint(tags)
-    if not (is_fragment or dated) or _CODE.search(sentence.text, start, end):
-        return []
-    start = max(start, sentence.ranges[0][0])
-    end = min(end, start + MAX_STATEMENT)
-    said = clean(sentence.text[start:end].replace("**", "")).strip(".!,;*_# ")
-    return [Statement(voice.name, "said", said, (start, end), (start, end), "statement")] if said else []
-
-
-def is_own_act(statement: Statement, voice: Voice) -> bool:
-    """Return whether an assistant states what it did itself; its advice, samples and opinions are no facts."""
-    return statement.kind == "event" and statement.subject == voice.name
-
-
 def read_caption(caption: str, voice: Voice) -> Statement | None:
     """Return the fact (speaker, "shared a photo of", what it shows), or None for an empty caption."""
     text = caption[:MAX_CAPTION].rstrip(" .\n\t")
@@ -258,18 +186,23 @@ def _alternatives(words: Iterable[str]) -> str:
 
 # "my sister Ruth moved", "my boss, Dr. Abara, said"
 _RELATIVE = re.compile(
-    f"\\b(?i:my|our) (?:(?:[a-z]+(?:est|er)|little|big|old|twin|step|best) )?(?P<who>{_alternatives(_NAMED)}) "
+    "\\b(?i:my|our) (?:(?:[a-z]+(?:est|er)|little|big|old|twin|step|best|late|new|dear) )?"
+    f"(?P<who>{_alternatives(_NAMED)}) "
     f"(?P<name>{_NAME})(?!['\u2019-]|\\w| (?:and|or|&) [A-Z]| [A-Z])"
 )
 # not a list: "my mother, Bea, and her sister"
 _APPOSED = re.compile(f"\\b(?i:my|our) (?P<who>{_alternatives(_NAMED)}), (?P<name>{_NAME}),(?! (?:and|or|&)\\b)")
 _OF_RELATIVE = (_RELATIVE, _APPOSED)
+_ONE_OF_MINE = re.compile(
+    f"\\b(?i:my|our) (?:[a-z]+ )?(?P<who>{_alternatives(_NAMED)})\\b(?!['\u2019-])(?: (?P<name>{_NAME}))?"
+)
+_NAME_WITHIN = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z]\w+")
 
 
 def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statement]:
     """Return the other names that a sentence tells, each as (who, `ALSO_KNOWN_AS`, name): "Mel, short for Melanie".
 
-    "My cat is called Moss" tells one in a clause of its own (`predicate_class` "name").
+    "My cat is called Moss" tells one in a clause of its own (the slot "name").
     """
     words = sentence.words
     is_owned = ("my" in words or "our" in words) and not _NAMED.isdisjoint(words)
@@ -296,31 +229,24 @@ def after_request_to_remember(low: str, start: int, end: int) -> int:
     return request.end() if request else start
 
 
-class DatedStatement(NamedTuple):
-    """A statement with the time of its clause."""
-
-    statement: Statement
-    event: TimeSpan | None
-
-
 def facts_of(turn: Turn, conventions: Conventions, read: Reader, extractor: str) -> tuple[Fact, ...]:
     """Return the facts of a turn in the order of their spans; none for one that only asks, greets or reacts."""
-    found = dated_statements(turn, conventions, read)
-    reads_caption = turn.caption is not None and is_english(turn.caption)
-    image = read_caption(turn.caption or "", voice_of(turn.speaker)) if reads_caption else None
+    found = list(_told(turn, conventions, read, extractor))
+    image = _image(turn, extractor)
     most = MAX_FACTS + len(turn.text) // PER_FACT - (image is not None)
-    found = found if len(found) <= most else _own_first(found, most, voice_of(turn.speaker))
-    if image is not None:
-        found.append(DatedStatement(image, None))
-    facts = (_fact(turn, each.statement, each.event, extractor) for each in found)
-    return tuple({fact.id: fact for fact in facts}.values())
+    if len(found) > most:  # those about the speaker before others
+        speaker = voice_of(turn.speaker).name
+        kept = {fact.id for fact in sorted(found, key=lambda fact: fact.subject != speaker)[:most]}
+        found = [fact for fact in found if fact.id in kept]
+    found += [] if image is None else [image]
+    return tuple({fact.id: fact for fact in found}.values())
 
 
-def _own_first(found: Sequence[DatedStatement], most: int, voice: Voice) -> list[DatedStatement]:
-    """Return as many statements as may be kept, in order, those about the speaker before others."""
-    own = [index for index, each in enumerate(found) if each.statement.subject == voice.name][:most]
-    others = [index for index, each in enumerate(found) if each.statement.subject != voice.name]
-    return [found[index] for index in sorted(own + others[: most - len(own)])]
+def _image(turn: Turn, extractor: str) -> Fact | None:
+    if turn.caption is None or not is_english(turn.caption):
+        return None
+    shown = read_caption(turn.caption, voice_of(turn.speaker))
+    return None if shown is None else _fact(turn, shown, None, extractor)
 
 
 def role_of(turn: Turn) -> str:
@@ -329,49 +255,59 @@ def role_of(turn: Turn) -> str:
     return role if role in _ROLES else "user"
 
 
-def is_foreign(turn: Turn) -> bool:
-    """Return whether a turn comes from an assistant, a tool or the system: its facts are stated as their sayings."""
-    return role_of(turn) != "user"
-
-
-def dated_statements(turn: Turn, conventions: Conventions, read: Reader) -> list[DatedStatement]:
-    """Return what the sentences of a turn state, in order; very short ones only where no other states anything."""
+def _told(turn: Turn, conventions: Conventions, read: Reader, extractor: str) -> Iterator[Fact]:
+    """Yield the facts that the sentences of a turn tell; of an assistant only what it says that it did."""
     role = role_of(turn)
-    if role in _SILENT:
-        return []
-    own = own_acts(turn.text) if role == "assistant" else own_sentences(turn.text)
+    own = own_acts(turn.text) if role == "assistant" else own_sentences(turn.text) if role == "user" else []
     if not own:
-        return []
+        return
     source = Source(turn, conventions)
-    foreign = not is_english(turn.text)
-    found: list[DatedStatement] = []
-    short: list[DatedStatement] = []
-    asked = is_mixed = False
+    foreign, before = not is_english(turn.text), source.voice.name
     for start, end in own:
         sentence = source.tagged(start, end)
-        if not sentence.words or is_empty(sentence):
+        if not sentence.words or not is_read(turn.text[start:end], foreign=foreign):
             continue
-        if not is_read(turn.text[start:end], foreign=foreign):
-            is_mixed = True
-            continue
-        times = source.times_in(sentence)
-        stated = _stated(sentence, start, end, source.voice, read)
-        if role == "assistant":
-            stated = [each for each in stated if is_own_act(each, source.voice)]
-        elif found and found[-1].statement.subject != source.voice.name:
+        stated = _stated(sentence, start, end, source.voice, read, _only_person(turn.text[:start], source.voice))
+        if before != source.voice.name:
             stated = [each for each in stated if not each.elliptic]  # "They cancelled. Rang at four."
-        if asked:  # "Imagine you are a guide. You live in Rome."
-            stated = [each for each in stated if each.subject != _LISTENER]
-        asked = asked or (not stated and is_request(sentence.tags))
-        found += [DatedStatement(each, _event(times, each.scope)) for each in stated]
-        if not stated and role == "user" and not is_question(sentence, start, end):
-            quoted = quotation(sentence, start, end, source.voice, dated=bool(times))
-            size = content(sentence.tags)
-            kept = found if size >= MIN_CONTENT else short
-            kept.extend(DatedStatement(each, _event(times, each.scope)) for each in quoted)
-    found = found or short
-    # a fragment beside another language is most often of that language
-    return [each for each in found if each.statement.kind != "statement"] if is_mixed else found
+        before = stated[-1].subject if stated else ""
+        times = source.times_in(sentence) if stated else ()
+        for each in stated:
+            fact = _fact(turn, each, _event(times, each.scope), extractor)
+            if tells(each, fact) and (role == "user" or is_own_act(each, source.voice)):
+                yield fact
+
+
+def _is_when(words: str, fact: Fact) -> bool:
+    """Return whether words only say when a fact happened: "on Friday"."""
+    if fact.event is None or fact.event.start is None:
+        return False
+    before, said, after = words.rpartition(fact.event.text)
+    return said != "" and after == "" and len(before) <= _PREPOSITION
+
+
+def is_own_act(statement: Statement, voice: Voice) -> bool:
+    """Return whether an assistant states what it did itself; its advice, samples and opinions are no facts."""
+    return statement.kind == "event" and statement.subject == voice.name and statement.object != ""
+
+
+def tells(statement: Statement, fact: Fact) -> bool:
+    """Return whether a statement is worth keeping: who somebody is, whom or what they have, what they did or like."""
+    told = f"{statement.predicate} {statement.object}"
+    dated = fact.event is not None and fact.event.start is not None
+    if topic_of(fact) is not None or has_something(fact) or any(slot.value in told for slot in slots_of(fact)):
+        return True
+    if _UNIDENTIFIED.match(statement.object) and not dated:
+        return False
+    if " not " in f" {statement.predicate} ":
+        return False
+    if statement.verb in _GOING:
+        to, place = statement.predicate.endswith(_WAYS), _NAME_IN.match(statement.object) is not None
+        goes = (place and (to or dated)) or (to and dated and statement.object != "")
+        return goes or _is_when(statement.object, fact)
+    if statement.object == "" or _is_when(statement.object, fact):  # "passed away", but not "finished on Friday"
+        return statement.verb in _WHOLE or (statement.verb in _TELLING and dated and " " in statement.predicate)
+    return statement.verb in _TELLING
 
 
 def is_read(sentence: str, *, foreign: bool) -> bool:
@@ -379,12 +315,21 @@ def is_read(sentence: str, *, foreign: bool) -> bool:
     return language_of(sentence) == "en" if foreign else is_english(sentence)
 
 
-def _stated(sentence: Tagged, start: int, end: int, voice: Voice, read: Reader) -> list[Statement]:
+def _stated(sentence: Tagged, start: int, end: int, voice: Voice, read: Reader, whom: str) -> list[Statement]:
     if is_question(sentence, start, end):
         question = statement_end(sentence)
-        return read(sentence, voice, question) if question else []
-    stated = read(sentence, voice, None)
-    return stated + aliases(sentence, start, end, voice)
+        return read(sentence, voice, question, whom) if question else []
+    return read(sentence, voice, None, whom) + aliases(sentence, start, end, voice)
+
+
+def _only_person(text: str, voice: Voice) -> str:
+    """Return the only one whom a text speaks of, where that is one of the speaker's people or pets; else nothing."""
+    found = {match["who"]: match for match in _ONE_OF_MINE.finditer(text)}
+    if len(found) != 1:
+        return ""
+    (match,) = found.values()
+    names = {name for name in _NAME_WITHIN.findall(text) if name not in match[0].split() and name != "I"}
+    return "" if names else voice.owned(f"{match['who'].lower()} {match['name'] or ''}".strip())
 
 
 class Source:
@@ -412,12 +357,12 @@ class Source:
             return ()
         start, end = sentence.ranges[0][0], sentence.ranges[-1][1]
         inside = [time for time in self._times if start <= time.start < end]
-        if not inside or (Tag.NAME not in sentence.tags and NOT_ITS_TIME.isdisjoint(sentence.words)):
+        if not inside or (Tag.NAME not in sentence.tags and _NOT_WHEN.isdisjoint(sentence.words)):
             return inside
         others = {
             first
             for index, (first, _) in enumerate(sentence.ranges)
-            if sentence.tags[index] == Tag.NAME or (index and sentence.words[index - 1] in NOT_ITS_TIME)
+            if sentence.tags[index] == Tag.NAME or (index and sentence.words[index - 1] in _NOT_WHEN)
         }
         return [time for time in inside if time.start not in others]
 
@@ -441,3 +386,34 @@ def _fact(turn: Turn, statement: Statement, event: TimeSpan | None, extractor: s
     subject, predicate, obj = statement.subject, statement.predicate, statement.object
     identity = fact_id(turn.id, extractor, statement.span, subject, predicate, obj)
     return Fact(identity, turn.id, subject, predicate, obj, event, statement.span, statement.kind, extractor)
+
+
+def stance(turn: Turn) -> Stance:
+    """Return whether a turn asserts something, only asks, or does neither (greets, reacts).
+
+    A turn may assert what the rules are not sure enough of to make it a fact. In other languages than English, where
+    they find no facts, every sentence that is not marked as a question counts as asserting.
+    """
+    if not is_english(turn.text):
+        return _stance_by_marks(turn.text)
+    low = lowered(turn.text)
+    asks = False
+    for begin, end in sentences(turn.text)[:MAX_SENTENCES]:
+        start = after_request_to_remember(low, begin, end)
+        sentence = tagged(turn.text, low, start, end)
+        if is_question(sentence, start, end):
+            question = statement_end(sentence)
+            if question and content(sentence.tags[:question]):
+                return "asserts"
+            asks = True
+        elif not is_empty(sentence) and content(sentence.tags) and not is_request(sentence.tags):
+            return "asserts"
+    if asks:
+        return "asks"
+    return "asserts" if turn.caption and read_caption(turn.caption, voice_of(turn.speaker)) is not None else "neither"
+
+
+def _stance_by_marks(text: str) -> Stance:
+    ranges = sentences(text)
+    asking = [text[start:end].endswith(("?", "\uff1f", "\u061f")) for start, end in ranges]
+    return "asks" if asking and all(asking) else "asserts"

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from ..lang import ENGLISH
 from ..text.names import is_named_in
 from ..text.terms import terms
 from ..times import render
 from ..types.attempt import without
-from ..types.stored import LABEL, OF_A_MODEL, FactFilter
+from ..types.stored import LABEL, FactFilter
 from ..types.values import Fact, TimeSpan, Turn
 from .prepared_query import PreparedQuery
 
 WORDS, MEANING, TURN = 0.3, 0.4, 0.3  # of what a fact's words, its vector and its turn tell
 REPLACED = -0.05  # of two alike, the one that still holds comes first
-_UNNAMED = frozenset(ENGLISH.words("people.unnamed"))
 
 
 def parts_of(asked: PreparedQuery, fact: Fact, cosine: float, fitting: float) -> dict[str, float]:
@@ -29,18 +27,9 @@ def is_wanted(fact: Fact, turn: Turn | None, only: FactFilter) -> bool:
     """Return whether a filter lets a fact through; its turn is needed where the filter has an interval."""
     if fact.kind == LABEL or (only.current and fact.replaced_by):
         return False
-    if only.named and not is_understood(fact):
-        return False
     if only.about is not None and not is_named_in(fact, only.about):
         return False
     return only.during is None or turn is None or _is_during(fact, turn, only.during)
-
-
-def is_understood(fact: Fact) -> bool:
-    """Return whether a fact names whom and what it is about; what quotes the words of its speaker does."""
-    if fact.extractor == OF_A_MODEL or fact.kind == "statement":
-        return True
-    return _UNNAMED.isdisjoint(f"{fact.subject} {fact.object}".casefold().split())
 
 
 def _is_during(fact: Fact, turn: Turn, during: TimeSpan) -> bool:

@@ -20,6 +20,7 @@ from ..db.fact_sql import (
 )
 from ..db.tables import Tables
 from ..errors import UNREADABLE
+from ..types.attempt import without
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.values import Fact, Granularity, TimeSpan
 
@@ -173,7 +174,11 @@ class FactTable:
         return True
 
     def settle(self) -> Iterator[None]:
-        """Recompute `replaced_by` of every fact, a page at a time."""
+        """Recompute topic and `replaced_by` of every fact, a page at a time."""
+        for page in self._db.pages(ALL_FACTS, (0,), _PAGE):
+            read = [(without(None, _topic, fact), row) for row, _, fact in self.read([row for (row,) in page])]
+            self._db.update("fact", "owner, topic", "row", [(*topic, row) for topic, row in read if topic])
+            yield
         unmark_without_topic(self._db)
         for page in self._db.pages(TOPICAL, (0,), _PAGE):
             self._supersession.settle([row for (row,) in page])
@@ -194,13 +199,16 @@ _TOPIC = _COLUMNS.split(", ").index("topic")
 
 
 def _stored(row: int, stated: StatedFacts, fact: Fact) -> tuple[Any, ...]:
-    from ..extract.updates import topic_of  # noqa: PLC0415 - as above
-
-    topic = topic_of(fact)
-    owner, name = (None, None) if topic is None else (bindable(topic.owner), topic.name)
     words = map(bindable, (fact.subject, fact.predicate, fact.object))
     found = (*_event(fact.event), *fact.span, fact.kind, fact.extractor)
-    return (row, fact.id, stated.seq, *words, *found, owner, name, stated.said)
+    return (row, fact.id, stated.seq, *words, *found, *_topic(fact), stated.said)
+
+
+def _topic(fact: Fact) -> tuple[str | bytes | None, str | None]:
+    from ..extract.slots import topic_of  # noqa: PLC0415 - as above
+
+    topic = topic_of(fact)
+    return (None, None) if topic is None else (bindable(topic.owner), topic.name)
 
 
 def _event(event: TimeSpan | None) -> tuple[Any, ...]:

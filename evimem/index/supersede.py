@@ -17,7 +17,7 @@ from typing import Any
 from ..db.dialect import unbound
 from ..db.fact_sql import facts_near, facts_with_places
 from ..db.tables import Tables
-from ..extract import ENDABLE, ENDING, outranks, replaces
+from ..extract import outranks, replaces
 from ..types.values import Fact
 
 REACH = 16
@@ -57,22 +57,17 @@ class Supersession:
     def wrong(self, rows: Collection[int]) -> dict[int, str | None]:
         """Return those of these facts that have a wrong `replaced_by`, with the right one."""
         topics = self._topics(rows)
-        asked = [(row, topic, _rival(topic)) for row, topic in topics.items() if topic != ENDING]
         near: dict[int, list[int]] = defaultdict(list)
-        for row, later in facts_near(self._db, asked, ">", REACH) if asked else ():
+        for row, later in facts_near(self._db, topics.items(), ">", REACH) if topics else ():
             near[row].append(later)
         placed = self._placed({*rows, *(later for some in near.values() for later in some)})
         winners = {row: _winner(placed[row], [placed[later] for later in near[row]]) for row in rows}
         return {row: winner for row, winner in winners.items() if winner != placed[row].fact.replaced_by}
 
     def _before(self, rows: Collection[int]) -> set[int]:
-        """Return the facts that have one of these within their reach. A fact that ends states has those of all."""
-        asked = [
-            (row, one, _rival(one))
-            for row, topic in self._topics(rows).items()
-            for one in (sorted(ENDABLE) if topic == ENDING else [topic])
-        ]
-        return {before for _, before in facts_near(self._db, asked, "<", REACH)} if asked else set()
+        """Return the facts that have one of these within their reach."""
+        topics = self._topics(rows)
+        return {before for _, before in facts_near(self._db, topics.items(), "<", REACH)} if topics else set()
 
     def _topics(self, rows: Collection[int]) -> dict[int, str]:
         found = self._db.select("fact", "row, topic", row=rows)
@@ -94,8 +89,3 @@ def _winner(older: PlacedFact, later: Sequence[PlacedFact]) -> str | None:
         if replaces(newer.fact, older.fact) and not outranks(older.fact, older.speaker, newer.speaker):
             return newer.fact.id
     return None
-
-
-def _rival(topic: str) -> str | None:
-    """Return the other topic whose facts may replace one of this topic."""
-    return ENDING if topic in ENDABLE else None

@@ -20,8 +20,8 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from ..errors import ReplyError
-from ..extract import predicate_class
 from ..extract.labels import label_in
+from ..extract.slots import class_of
 from ..flow import Flow
 from ..judging.evidence import Variant
 from ..judging.judge import (
@@ -313,7 +313,7 @@ def tag_of(fact: Fact) -> str:
     Classes are not merged by their embeddings, as the paper's tags are: of 201 on fourteen of our chats, eight pairs
     have a cosine of .6 or more, and half of these are opposites (stay, leave; learn, teach; question, answer).
     """
-    return predicate_class(fact.predicate, fact.object, fact.subject) or fact.kind
+    return class_of(fact)
 
 
 def time_cues(facts: Iterable[Fact]) -> tuple[str, ...]:

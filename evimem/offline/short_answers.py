@@ -9,14 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 from ..extract.own_words import outside, passed_on
-from ..extract.slots import PEOPLE_AND_PETS, USER, AskedSlot, StatedSlot, asked_slot, owner_of, slots_of
+from ..extract.slots import (
+    USER,
+    AskedSlot,
+    StatedSlot,
+    asked_slot,
+    is_named,
+    may_be_same,
+    slots_of,
+)
 from ..extract.tagging import lemma
-from ..extract.updates import is_named, may_be_same
 from ..judging.evidence import View
 from ..lang import ENGLISH
 from ..text.grounding import contrasted, synonyms
@@ -69,7 +76,6 @@ _NARROWER = {
 _FAVOURITE = "favourite "
 _PLAIN = frozenset(("state", "event"))  # kinds of facts that are neither hedged, heard, wished nor thought
 _PAST_TENSE = frozenset(ENGLISH.words("slots.nouns.past_tense"))
-_PRONOUNS = {"he": True, "she": True, "it": False}  # whether one means a person or a pet
 _REST_OF_ADDRESS = re.compile(r"(?:, (?:[A-Z]\w+|\d[\w ]*\d)(?: [A-Z]\w+)*)+")  # ", Leeds"
 _YEAR = timedelta(days=365.25)
 _EMPTY = STOP_WORDS.union(ENGLISH.words("questions.empty_replies"))
@@ -294,21 +300,11 @@ def _stated(view: View) -> Iterator[tuple[StatedSlot, Detail]]:
         if is_assistant(item.turn):
             continue
         for fact in item.facts:
-            for slot in slots_of(_referred(fact, item.facts)):
+            for slot in slots_of(fact):
                 at = _place(item.turn, fact, slot.value)
                 if at is not None:
                     over = slot.over or fact.replaced_by is not None
                     yield slot, Detail(item.turn.text[slice(*at)], item.turn, at, over, fact.kind in _PLAIN)
-
-
-def _referred(fact: Fact, facts: Sequence[Fact]) -> Fact:
-    """Return a fact with whom its pronoun means: the only other one that the turn tells of."""
-    kind = _PRONOUNS.get(fact.subject.casefold())
-    if kind is None:
-        return fact
-    others = {owner: one.subject for one in facts if (owner := owner_of(one.subject)) is not None and len(owner) > 1}
-    fits = [subject for owner, subject in others.items() if (owner[-1] in PEOPLE_AND_PETS) == kind]
-    return replace(fact, subject=fits[0]) if len(fits) == len(others) == 1 else fact
 
 
 def _place(turn: Turn, fact: Fact, value: str) -> tuple[int, int] | None:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..judging.evidence import Evidence, View
 from ..lang import ENGLISH
 from ..text.grounding import contrasted
-from ..text.terms import STOP_WORDS, stem, words
+from ..text.terms import stem
 from .matching import Match, Matches, is_assistant, mentions
 
 if sys.version_info >= (3, 11):
@@ -51,6 +51,7 @@ LISTED = re.compile(
 )
 _TURNS = 3  # best turns that are searched for a contradicting word
 _SLACK = timedelta(days=183)  # events are mentioned for half a year after, and planned half a year before
+_OF_ONESELF = 0.8  # how far a sentence must be about its speaker to be said of oneself
 _SENTENCES = 2  # to each side of the best one, that may have the contradicting word
 
 
@@ -234,22 +235,22 @@ def attribution(view: View, matches: Matches) -> dict[str, float]:
     """Return how much better the sentences about the target match than those about others.
 
     `gap` averages over the best few, `gap_best` compares the best two; both use only what the question itself found
-    at first, because later searches look for the target and would bias the comparison. `facts_own` and `facts_other`
-    are the share of the question's words in the best fact about the target, and about another speaker; `facts_against`
-    is how much more the best of another has that does not name the target: "I have a cat, Juno" says nothing against
-    Juno. Where nobody is asked about, nothing is against.
+    at first, because later searches look for the target and would bias the comparison. `told_own` and `told_other`
+    are the share of the question's words in the best statement about the target, and about another speaker;
+    `told_against` is how much more the best of another has that does not name the target: "I have a cat, Juno" says
+    nothing against Juno. Where nobody is asked about, nothing is against.
     """
     first = _found_first(view)
     weighed = [m for m in matches.ranked if m.unit.turn.id in first] or matches.ranked
     own = [m.score * m.own for m in weighed]
     other = [m.score * m.other for m in weighed]
-    facts = _facts(view, matches)
+    told = _shares(matches)
     return {
         "gap": _top(own) - _top(other),
         "gap_best": max(own) - max(other),
-        "facts_own": facts.own,
-        "facts_other": facts.other,
-        "facts_against": max(0.0, facts.foreign - facts.own),
+        "told_own": told.own,
+        "told_other": told.other,
+        "told_against": max(0.0, told.foreign - told.own),
     }
 
 
@@ -350,28 +351,29 @@ def _is_of_first_search(item: Evidence) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Shares:
-    """The share of the question's words in the best fact about the target, another speaker, and one without it."""
+    """The share of the question's words in the best statement about the target, another speaker, and one without it."""
 
     own: float
     other: float
     foreign: float
 
 
-def _facts(view: View, matches: Matches) -> _Shares:
-    target = {name.casefold() for name in matches.analysis.asked or matches.analysis.entities[:1]}
-    speakers = {name.casefold() for name in view.speakers}
+def _shares(matches: Matches) -> _Shares:
+    """Compare what people say of themselves, and what is said of the target by name."""
     asked = {stem(word) for word in matches.weights}
+    target = set(matches.analysis.asked or matches.analysis.entities[:1])
     own, other, foreign = [0.0], [0.0], [0.0]
-    for fact in (fact for item in view.evidence for fact in item.facts):
-        subject = fact.subject.casefold()
-        about = any(subject.startswith(name) for name in target)
-        if not asked or not (about or subject in speakers):
+    for m in matches.ranked if asked else ():
+        unit = m.unit
+        if unit.asks or unit.caption:
             continue
-        stems = {stem(word) for word in words(f"{fact.predicate} {fact.object}") if word not in STOP_WORDS}
-        share = len(stems & asked) / len(asked)
-        (own if about else other).append(share)
-        if target and not about and not any(mentions(fact.object, name) for name in target):
-            foreign.append(share)
+        share = len(asked.intersection(map(stem, unit.words))) / len(asked)
+        named = any(mentions(unit.text, name) for name in target)
+        if named or (unit.turn.speaker in target and unit.about[unit.turn.speaker] >= _OF_ONESELF):
+            own.append(share)
+        elif unit.about.get(unit.turn.speaker, 0.0) >= _OF_ONESELF:
+            other.append(share)
+            foreign.append(share if target else 0.0)
     return _Shares(max(own), max(other), max(foreign))
 
 

@@ -134,14 +134,12 @@ class FactFilter:
     """Which facts a search of facts may return.
 
     `about` is a name that the subject or the object has, `during` an interval that the event meets or, of a fact
-    without one, in which it was said, and `current` leaves out what later facts replaced. `named` leaves out what was
-    found by rule and has a pronoun in the place of a name: it is understood with its turn only.
+    without one, in which it was said, and `current` leaves out what later facts replaced.
     """
 
     about: str | None = None
     during: TimeSpan | None = None
     current: bool = False
-    named: bool = False
 
 
 ANY_FACT = FactFilter()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from evimem import Memory, ReplyError, Turn, UnknownTurn, loops
-from evimem.extract import RuleExtractor, updates
+from evimem.extract import RuleExtractor, slots
 from evimem.llm import extract_facts, llm_judge, prompts, shown_words
 from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.store.sqlite import SqliteStore
@@ -54,7 +54,7 @@ def a_reply_can_delete_turns() -> None:
     says="assert",
 )
 def a_model_can_retract_facts_of_the_same_turn() -> None:
-    put(updates, "_read_twice", lambda one, other: False)
+    put(slots, "_read_twice", lambda one, other: False)
 
 
 @breaks(gate=f"{MODEL}::test_no_reply_changes_a_turn_and_asking_writes_nothing", says="asking wrote something")

@@ -142,10 +142,10 @@ def test_now_is_taken_wherever_a_time_is(tmp_path, first, zone):
 @pytest.mark.parametrize(("order", "answer"), [("dmy", "3 April 2024"), ("mdy", "4 March 2024")])
 def test_a_memory_keeps_how_its_dates_are_written(tmp_path, order, answer):
     with opened(tmp_path, None, date_order=order) as memory:
-        memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="MOT")
+        memory.add("Nigel", "My exam is on 03/04/2024.", time="2024-03-01T10:00", id="MOT")
     with opened(tmp_path, None) as memory:
-        memory.add("Nigel", "My passport is due on 03/04/2024.", time="2024-03-01T10:00", id="passport")
-        assert memory.ask("When is Nigel's MOT due?").text == answer
+        memory.add("Nigel", "My flight is on 03/04/2024.", time="2024-03-01T10:00", id="passport")
+        assert memory.ask("When is Nigel's exam?").text == answer
         assert {fact.event.start for fact in memory.facts(["MOT", "passport"]) if fact.event} == {
             datetime.strptime(answer, "%d %B %Y")
         }
@@ -155,7 +155,7 @@ def test_a_memory_keeps_how_its_dates_are_written(tmp_path, order, answer):
 @pytest.mark.parametrize(("zone", "month"), [("Europe/London", 4), ("America/Chicago", 3), ("America/Toronto", None)])
 def test_the_country_of_the_timezone_tells_how_dates_are_written(tmp_path, zone, month):
     with opened(tmp_path, zone) as memory:
-        memory.add("Nigel", "My MOT is due on 03/04/2024.", time="now", id="a")
+        memory.add("Nigel", "My exam is on 03/04/2024.", time="now", id="a")
         assert [start.month for start, _ in days(memory, "a")] == ([month] if month else [])
 
 
@@ -179,9 +179,9 @@ def test_content_without_an_id_is_known_again_after_a_timezone_was_given(tmp_pat
 
 def test_another_order_is_read_after_a_rebuild(tmp_path):
     with opened(tmp_path, None) as memory:
-        memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="a")
+        memory.add("Nigel", "My exam is on 03/04/2024.", time="2024-03-01T10:00", id="a")
         assert days(memory, "a") == []
-        assert "March 2024" not in memory.ask("When is Nigel's MOT due?").text.replace("1 March 2024", "")
+        assert "March 2024" not in memory.ask("When is Nigel's exam?").text.replace("1 March 2024", "")
     with opened(tmp_path, None, date_order="dmy") as memory:
         memory.rebuild()
         assert days(memory, "a") == [(datetime(2024, 4, 3), datetime(2024, 4, 4))]

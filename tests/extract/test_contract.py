@@ -16,8 +16,8 @@ from .pipeline import random_extractor, spacy_extractor
 NOON = datetime(2024, 3, 12, 12)
 EXTRACTORS = [pytest.param(RuleExtractor, id="rules"), pytest.param(spacy_extractor, id="spacy")]
 SAID = [
-    "I adopted a puppy last Friday.", "My sister moved to Porto, and I sold the car.", "Ben said he lost his job.",
-    "I don't like olives. What about you?", "When I was a kid, I lived in Chile.", "I might visit Norway in June!",
+    "I adopted a puppy last Friday.", "My sister moved to Porto, and I sold the car.",
+    "I don't like olives. What about you?", "When I was a kid, I lived in Chile.",
 ]  # fmt: skip
 HOSTILE = {
     "a word of 64 KiB": "a" * (64 << 10),
@@ -34,8 +34,8 @@ HOSTILE = {
     "relatives": "the man who " * 9_000 + "left",
     "zero width": "\u200bI\u200b adopted\u200d a\ufeff puppy",
     "lone surrogates": "I adopted \ud800 a puppy \udfff",
-    "tag characters": "I left" + "".join(chr(0xE0000 + ord(c)) for c in "ignore this"),
-    "nul": "I\x00left\x00",
+    "tag characters": "I sold my boat" + "".join(chr(0xE0000 + ord(c)) for c in "ignore this"),
+    "nul": "I\x00sold my boat\x00",
     "emoji": "I adopted a \U0001f436\u200d\U0001f9ba puppy \U0001f389\U0001f389",
     "right to left": "\u202eI adopted a puppy",
     "length changes with case": "I visited \u0130stanbul \u0130\u0130\u0130 in June",
@@ -90,14 +90,14 @@ def test_a_fact_has_the_time_of_its_clause_and_not_in_its_object(extractor: Extr
     assert fact.object == "a puppy"
 
 
-def test_reported_speech_is_a_report_by_the_person_quoted(extractor: Extractor) -> None:
-    (fact,) = extractor.extract(turn("Ben said he lost his job."))
-    assert fact.subject == "Ben"
-    assert fact.kind == "report"
-
-
-@pytest.mark.parametrize("text", ["What did you do yesterday?", "Do you like olives?", "", "   \n "])
-def test_a_question_and_an_empty_text_state_nothing(extractor: Extractor, text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What did you do yesterday?", "Do you like olives?", "", "   \n ", "Ben said he lost his job.",
+        "I might visit Norway in June!", "I wish I had a dog.", "He bought it.",
+    ],
+)  # fmt: skip
+def test_what_is_asked_reported_planned_or_of_nobody_states_nothing(extractor: Extractor, text: str) -> None:
     assert extractor.extract(turn(text)) == ()
 
 
@@ -118,10 +118,7 @@ def test_a_caption_is_a_fact_with_its_span_in_the_caption(extractor: Extractor) 
     ],
 )  # fmt: skip
 def test_only_a_user_turn_states_what_the_user_likes_or_wants(extractor: Extractor, role: str, text: str) -> None:
-    for fact in extractor.extract(turn(text, speaker=role, role=role)):
-        assert fact.subject == role
-        assert fact.kind in ("report", "statement")
-        assert fact.predicate == "said"
+    assert extractor.extract(turn(text, speaker=role, role=role)) == ()
 
 
 def test_unprintable_characters_are_not_in_a_fact(extractor: Extractor) -> None:

@@ -14,7 +14,7 @@ from evimem.extract.tagging import letters
 from evimem.lang import ENGLISH
 from evimem.text.terms import IRREGULAR_VERBS
 
-FILES = ["grammar", "predicates", "small_talk", "terms", "verbs"]
+FILES = ["grammar", "small_talk", "statements", "terms", "verbs"]
 PACKAGE = Path(evimem.__file__).parent
 MAX_SECONDS = 0.025  # of processor time to parse all of the files
 

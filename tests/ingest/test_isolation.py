@@ -21,7 +21,11 @@ NOON = datetime(2024, 3, 12, 12)
 ALL, BAD_AT = 12, 6
 TURNS = [
     Turn(
-        f"t{n}", "s", "Mira", "I poisoned my rats yesterday." if n == BAD_AT else f"I visited town {n} last week.", NOON
+        f"t{n}",
+        "s",
+        "Mira",
+        "I bought poisoned rats yesterday." if n == BAD_AT else f"I visited town {n} last week.",
+        NOON,
     )
     for n in range(ALL)
 ]
@@ -68,7 +72,7 @@ READINGS = {
     "extractor": ("evimem.extract.rule_extractor.RuleExtractor.extract", "facts"),
     "dates": ("evimem.extract.turn_facts.locate_times", "facts"),
     "language": ("evimem.extract.turn_facts.is_english", "facts"),
-    "topics": ("evimem.extract.updates.topic_of", "facts"),
+    "topics": ("evimem.extract.slots.topic_of", "facts"),
     "terms": ("evimem.index.document.terms", "terms"),
     "mentioned times": ("evimem.index.document.mentions_time", "terms"),
     "embedded texts": ("evimem.ingest.add.embedding_texts", "vector"),

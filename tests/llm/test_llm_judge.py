@@ -117,8 +117,8 @@ REFINED = ['{"query": "mill heron"}', '{"query": "salt bread"}']
     ],
 )
 def test_each_variant_makes_the_papers_requests(walks, variant, replies, asked):
-    walks.add("Mira", "By the mill I saw a heron last Friday.", time="2024-03-31T08:00")
-    answer, requests = by_variant(walks, replies, VARIANTS[variant], "What did Mira see by the mill?")
+    walks.add("Mira", "I adopted a heron by the mill last Friday. I bought a boat.", time="2024-03-31T08:00")
+    answer, requests = by_variant(walks, replies, VARIANTS[variant], "What did Mira adopt by the mill?")
     assert " ".join(kinds(requests)) == asked
     assert answer.text == "a heron"
     assert ("\n= " in requests[-1].prompt) is (variant != "raw-only")
@@ -145,7 +145,7 @@ def test_a_witness_that_stood_beside_the_evidence_stays_in_view_and_may_be_cited
     beside = []
 
     def judged(request):
-        beside[:] = [label for label, text in items(request).items() if "Take colour" in text][:1]
+        beside[:] = [label for label, text in items(request).items() if "Take colour" in text][-1:]
         return verdict("partial", 0.4, next_query="attempt", requirements=supporting(*beside))
 
     def again(request):
@@ -197,7 +197,7 @@ def separately_asked(memory, replies, question):
 
 def test_evidence_that_is_not_exact_is_shown_whole_to_the_answerer(talk):
     replies = [verdict("inferrable", 0.9, requirements=supporting("e1")), draft()]
-    _, (checked, worded) = talk(replies, question="What did Mira see by the mill?")
+    _, (checked, worded) = talk(replies, question="What did Mira adopt by the mill?")
     assert items(worded).keys() == items(checked).keys()
 
 

@@ -53,7 +53,7 @@ TURNS = [
     for who, text in [SAID[n % len(SAID)]]
 ]
 IDS = [turn.id for turn in TURNS]
-PEOPLE, TAGS = ("Mira", "Tomas", "Noah"), ("break", "own", "eat", "walk", "mentioned")
+PEOPLE, TAGS = ("Mira", "Tomas", "Noah"), ("break", "adopt", "eat", "walk", "mentioned")
 OF = [*IDS, "puppy", "harbour", "Mira", "Noah", "nobody", "2023", "2023-07", "2023-07-12", "s1", "s9", ""]
 CALLS = st.one_of(
     st.builds(ToolCall, st.sampled_from(TOOLS), st.sampled_from(OF), st.sampled_from(["", *OF, *TAGS])),

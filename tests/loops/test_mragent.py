@@ -166,7 +166,7 @@ def test_so_are_its_tag_and_its_aspect(leo: Path) -> None:
 LISTS = [("tags_of", "puppy"), ("person_aspects", "Mira"), ("topic_events", "s1")]
 CALLS = [
     [{"tool": tool, "of": of} for tool, of in LISTS],
-    [{"tool": "events", "of": "puppy", "part": "own"}, {"tool": "events_between", "of": "2024"}],
+    [{"tool": "events", "of": "puppy", "part": "adopt"}, {"tool": "events_between", "of": "2024"}],
 ]
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from evimem.edges import Link, threshold
 from evimem.edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
-from evimem.extract import ENDING, outranks, replaces, topic_of
+from evimem.extract import outranks, replaces, topic_of
 from evimem.index.corpus import Corpus
 from evimem.index.document import found_by, passages, trimmed
 from evimem.index.prepared_query import IndexQuery, Ranked, microseconds
@@ -186,11 +186,10 @@ def facts_of(kept: Sequence[StoredTurn], one: StoredTurn) -> tuple[Fact, ...]:
 
     def replacement(fact: Fact) -> str | None:
         topic = topic_of(fact)
-        if topic is None or topic.name == ENDING:
+        if topic is None:
             return None
-        rivals = (topic, topic._replace(name=ENDING))
         later = order[order.index(fact) + 1 :]
-        found = (new for new in later if topic_of(new) in rivals and replaces(new, fact))
+        found = (new for new in later if topic_of(new) == topic and replaces(new, fact))
         speaker = one.turn.speaker
         return next((new.id for new in found if not outranks(fact, speaker, speakers[new.id])), None)
 

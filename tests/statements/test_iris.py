@@ -30,7 +30,7 @@ def test_e1_a_turn_is_stored_verbatim_and_once(remembered: Any) -> None:
 
 
 def test_e2_a_turn_that_asserts_something_yields_facts_about_its_speaker(remembered: Any) -> None:
-    memory = remembered(("Mira", "I adopted a puppy. I love the cello.", "2024-03-12T18:20"))
+    memory = remembered(("Mira", "I adopted a puppy. I love chamber music.", "2024-03-12T18:20"))
     facts = memory.facts(["D1:1"])
     assert [(fact.subject, fact.turn_id) for fact in facts] == [("Mira", "D1:1")] * 2
     assert {fact.kind for fact in facts} == {"event", "opinion"}
@@ -44,7 +44,7 @@ def test_e2_a_turn_that_asserts_something_yields_facts_about_its_speaker(remembe
         ("I finished the kitchen yesterday.", "2023-01-01T09:00", "day", "2022-12-31"),
         ("I bought the van last year.", "2023-03-01T10:00", "year", "2022-01-01"),
         ("I sold the van a while ago.", "2023-03-01T10:00", "vague", None),
-        ("I got the puppy the day after my exam on 3 March.", "2023-06-01T10:00", "day", "2023-03-04"),
+        ("I adopted the puppy the day after my exam on 3 March.", "2023-06-01T10:00", "day", "2023-03-04"),
         ("I quit two weeks before my birthday on 20 May.", "2023-06-01T10:00", "day", "2023-05-06"),
     ],
 )
@@ -59,7 +59,7 @@ def test_e3_a_time_is_reckoned_from_its_turn_as_fine_as_it_was_said(
 
 def test_e4_facts_are_linked_once_and_both_ways_where_they_are_similar(remembered: Any) -> None:
     memory = remembered(
-        ("Mira", "I adopted a puppy. I love the cello.", "2024-03-12T18:20"),
+        ("Mira", "I adopted a puppy. I love chamber music.", "2024-03-12T18:20"),
         ("Noah", "I bake bread.", "2024-03-12T18:21"),
         ("Mira", "I adopted a puppy.", "2024-04-12T18:20"),
     )
@@ -73,7 +73,7 @@ def test_e4_facts_are_linked_once_and_both_ways_where_they_are_similar(remembere
 
 
 def test_e4_the_facts_of_a_turn_are_a_chain(remembered: Any) -> None:
-    said = "I adopted a puppy. I love the cello. I bake bread. I sold the van."
+    said = "I adopted a puppy. I love chamber music. I bake bread. I sold the van."
     memory = remembered(("Mira", said, "2024-03-12T18:20"))
     assert len(memory.facts(["D1:1"])) == 4
     assert memory.stats().edges["same_turn"] == 3
@@ -158,14 +158,18 @@ def test_e10_the_next_query_is_made_from_question_gap_place_and_strategy_and_is_
 
 
 @pytest.mark.parametrize(
-    ("tier", "confidence", "iterations", "abstains"),
-    [("none", 0.9, 2, True), ("none", 0.9, 1, False), ("partial", 0.29, 2, False)],
+    ("question", "tier", "confidence", "iterations", "abstains"),
+    [
+        (WHAT, "none", 0.9, 2, True),
+        (WHAT, "none", 0.9, 1, False),
+        ("What did Noah bake?", "partial", 0.29, 2, False),  # of which there are facts enough
+    ],
 )
 def test_e11_it_abstains_without_a_tier_after_two_checks(
-    chat: Chat, tier: str, confidence: float, iterations: int, abstains: bool
+    chat: Chat, question: str, tier: str, confidence: float, iterations: int, abstains: bool
 ) -> None:
     replies = [verdict(tier, confidence, next_query=query) for query in QUERIES[:iterations]]
-    answer = chat.ask(WHAT, *replies, draft("a heron"), iterations=iterations, abstain="paper")
+    answer = chat.ask(question, *replies, draft("a heron"), iterations=iterations, abstain="paper")
     assert answer.abstained is abstains
 
 

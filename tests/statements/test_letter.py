@@ -54,7 +54,7 @@ def test_e5_what_is_searched_and_counted_are_facts(chat: Chat, stated: dict[str,
 
 def test_e4_from_a_fact_lead_those_of_its_turn_and_those_alike_and_no_others(remembered: Any) -> None:
     memory = remembered(
-        ("Mira", "I adopted a puppy. I love the cello. I sold the van.", "2024-03-12T18:20"),
+        ("Mira", "I adopted a puppy. I love chamber music. I sold the van.", "2024-03-12T18:20"),
         ("Noah", "I bake bread.", "2024-03-12T18:21"),
         ("Mira", "I adopted a puppy.", "2024-04-12T18:20"),
     )
@@ -63,7 +63,7 @@ def test_e4_from_a_fact_lead_those_of_its_turn_and_those_alike_and_no_others(rem
     with evimem.open(path) as memory:
         facts = {fact.id: (fact.turn_id, fact.object) for turn in ("D1:1", "D1:3") for fact in memory.facts([turn])}
     assert [facts[one] for one in found(trace, 1, "anchor")] == [("D1:1", "the van")]
-    assert [facts[one] for one in found(trace, 1, "edge")] == [("D1:1", "a puppy"), ("D1:1", "the cello")]
+    assert [facts[one] for one in found(trace, 1, "edge")] == [("D1:1", "a puppy"), ("D1:1", "chamber music")]
     trace = chat.ask("Which young dog did Mira get?", partial(), DIRECT, draft(), loop=LETTER, k=1, iterations=1).trace
     (first,) = found(trace, 1, "anchor")
     beside = {facts[one] for one in found(trace, 1, "edge")}

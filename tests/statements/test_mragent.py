@@ -49,11 +49,13 @@ def july(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with evimem.open(path) as memory:
         memory.add("Mira", "I adopted a puppy on 5 July 2023.", time="2023-07-06T18:00", session="s1", id="puppy")
         for day in range(1, 21):
-            said = f"The puppy and Mira walked {day} miles in the month."
+            said = f"I ran {day} miles with Mira and the puppy in the month."
             memory.add("Tomas", said, time=f"2023-08-{day:02}T09:00", session="s2", id=f"walk{day}")
         memory.add("Noah", WRIST, time="2023-09-02T09:00", session="s3", id="wrist")
         memory.add("Noah", "It is in plaster.", time="2023-09-02T09:01", session="s3", id="plaster")
-        memory.add("Noah", "I was in Porto from March to May 2019.", time="2023-09-03T09:00", session="s4", id="porto")
+        memory.add(
+            "Noah", "I lived in Porto from March to May 2019.", time="2023-09-03T09:00", session="s4", id="porto"
+        )
         memory.add("Noah", "I moved in 2020.", time="2023-09-03T09:01", session="s4", id="moved")
     return path
 
@@ -87,18 +89,18 @@ def test_r1_cues_have_tags_tags_have_turns_and_there_is_a_way_back(ask: Any) -> 
 
 
 def test_r2_tags_are_listed_with_counts_before_any_content_and_content_comes_in_pages(ask: Any) -> None:
-    early = move(call("events", "miles", "walk"), call("person_facts", "Noah", "break"))
+    early = move(call("events", "miles", "run"), call("person_facts", "Noah", "break"))
     listed = move(call("tags_of", "miles"), call("tags_of", "zebra"))
-    pages = move(call("events", "miles", "walk"), call("events", "miles", "walk", 2), call("events", "miles", "wolk"))
+    pages = move(call("events", "miles", "run"), call("events", "miles", "run", 2), call("events", "miles", "rin"))
     trace = ask("Was anybody hurt?", early, listed, pages, move(answer="no"), draft("no", "e1")).trace
     one, two, tags, zebra, first, second, wrong = called(trace)
     assert "call tags_of first" in one["why"]
     assert "call person_aspects first" in two["why"]
-    assert (tags["rows"], tags["total"]) == (["walk"], 20)
+    assert (tags["rows"], tags["total"]) == (["run"], 20)
     assert "no turn has the cue 'zebra'" in zebra["why"]
     assert (len(first["rows"]), len(second["rows"]), first["total"]) == (5, 5, 20)
     assert not set(first["rows"]) & set(second["rows"])
-    assert "'walk'" in wrong["why"]
+    assert "'run'" in wrong["why"]
     loaded = {event.iteration for event in events(trace, "evidence") if event.turns}
     assert loaded <= {1, 4}, "no content came before its tag was chosen"
 
@@ -245,7 +247,7 @@ def paging(kept: str | None) -> Callable[[Any], str]:
             return draft("a wrist", "wrist")
         if turn == 8:
             return keeping(kept, answer="none", supports=("e1",))
-        return keeping(kept, *([call("tags_of", "miles")] if turn == 1 else [call("events", "miles", "walk", turn)]))
+        return keeping(kept, *([call("tags_of", "miles")] if turn == 1 else [call("events", "miles", "run", turn)]))
 
     return reply
 
@@ -281,9 +283,9 @@ def test_r5_what_an_answer_rests_on_is_among_its_citations_whatever_its_words_ci
 
 
 def test_r1_what_an_item_brings_up_is_cues_with_their_tags_which_are_listed_by_it(ask: Any) -> None:
-    early, back = call("events", "2023-07", "own"), [call("event_cues", "puppy"), call("events", "2023-07", "own")]
+    early, back = call("events", "2023-07", "adopt"), [call("event_cues", "puppy"), call("events", "2023-07", "adopt")]
     answer = ask(BESIDES, move(early), *map(move, back), move(answer="July"), draft("July", "puppy"))
-    assert '"2023-07" (time; tags own)' in ask.requests[2].earlier[-1].text
+    assert '"2023-07" (time; tags adopt)' in ask.requests[2].earlier[-1].text
     assert ["not listed" in one["why"] for one in called(answer.trace)] == [True, False, False]
     assert called(answer.trace)[-1]["rows"] == ["puppy"]
 

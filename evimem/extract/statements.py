@@ -1,0 +1,331 @@
+"""The statements of a tagged sentence: what its speaker surely says of themselves, of theirs, or of whom they name.
+
+A clause is read whole or not at all: it begins where the sentence or a conjunction begins, its subject is sure, its
+verb states something, and no word of its object points out of it. A sentence that hedges, supposes or asks states
+nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from ..lang import ENGLISH
+from .fact_text import Kind, Statement, Voice
+from .tagging import Tag, Tagged, TagSet, lemma, letters, tag_pattern
+
+Role = Literal["main", "shared", "dropped"]
+
+_LIKES = frozenset(ENGLISH.words("statements.likes"))
+_LASTING = frozenset(ENGLISH.words("statements.lasting"))
+_ENDLESS = frozenset(ENGLISH.words("statements.likes_and_begins"))
+_UNSURE = frozenset(ENGLISH.words("statements.unsure"))
+_REPORTING = frozenset(ENGLISH.words("statements.reporting"))
+_POINTING = frozenset(ENGLISH.words("statements.pointing"))
+_NEARLY = frozenset(ENGLISH.words("statements.nearly"))
+_FOREIGN = frozenset(ENGLISH.words("grammar.foreign_words"))
+_OPENS_REASON = frozenset(ENGLISH.words("statements.opens_a_reason"))
+_CLOSING = frozenset(ENGLISH.words("grammar.closing_words"))
+_WOMEN, _MEN = frozenset(ENGLISH.words("people.women")), frozenset(ENGLISH.words("people.men"))
+_NO_NAMES = frozenset(ENGLISH.words("people.named"))
+_IS = frozenset(ENGLISH.words("grammar.present_be"))
+_NOW = frozenset(("now", "today", "currently", "again"))
+_BOUNDS = frozenset(ENGLISH.words("grammar.not_its_time"))
+_LAST_TIME = frozenset(ENGLISH.words("grammar.dangling_words"))
+_PLURAL = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
+_MINE = ("my", "our")
+_ABLE = ("stand", "bear", "speak", "play")  # what somebody can, or cannot, is told of these
+_NAMED = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]|[A-Z][a-z'\u2019]*[A-Z][a-z]")  # no "HST"
+_MOST_OBJECT = 24  # tokens: who goes on for longer tells a story
+
+_PHRASE = "[NOUN_PHRASE PAST_OR_PARTICIPLE]"
+_GROUP = """(?: ADVERBS* (?:
+    MODAL ADVERBS* [BASES DO]
+    | DO NOT ADVERBS* [BASES HAVE]
+    | HAVE ADVERBS* (?: BE ADVERBS* )? [PARTICIPLES PAST GERUND HAVE]?
+    | BE ADVERBS* [GERUND PARTICIPLES]?
+    | PAST_OR_PARTICIPLE TO [BASES BE HAVE]
+    | [PASTS S_FORM] | (?<=[NOUNS THIRD_PERSON ADVERB NOT]) S_FORM_OR_PLURAL
+    | (?<=[FIRST_PERSON PLURAL S_FORM_OR_PLURAL ADVERB NOT]) BASES
+) (?! [BE MODAL] ) )"""
+# The name of the group that holds the verb says what kind of subject was found.
+_CLAUSE = re.compile(
+    tag_pattern(f"""
+    (?: (?<![^ COMMA BREAK AND SUBORDINATOR SO ADVERB INTERJECTION TIME SYMBOL QUOTE PREPOSITION_OR_CONJUNCTION]) | ^ )
+    (?: (?P<subject>
+        FIRST_PERSON (?: AND [NAME NOUN] )?
+        | THIRD_PERSON
+        | [NAME NOUN]{{1,2}} AND FIRST_PERSON
+        | POSSESSIVE {_PHRASE}{{1,4}}? (?: APOSTROPHE {_PHRASE}{{1,3}}? )* (?: COMMA? NAME{{1,2}} COMMA? )?
+          (?: AND FIRST_PERSON )?
+        | [NAME NOUN] NAME{{0,2}} (?: APOSTROPHE {_PHRASE}{{1,3}}? )*
+    ) (?P<main> {_GROUP} )
+    | (?<=AND) ADVERB* (?P<shared>
+        NOT? (?: [PASTS S_FORM] | HAVE ADVERBS* PARTICIPLES | BE ADVERBS* [GERUND PARTICIPLES] )
+    )
+    | (?: ^ [INTERJECTION COMMA SYMBOL ADVERB SO]* ) (?P<dropped> [PASTS] (?! [BE MODAL]) )
+    )
+    """)
+)
+_AHEAD = re.compile(tag_pattern("[ADVERB TIME]* (?: [PERSONS IT THERE THAT] | [AUXILIARIES PASTS S_FORM BASE] )"))
+# "before the factory closed", "since I was five"
+_CLAUSE_AFTER = re.compile(
+    tag_pattern(
+        """
+        PREPOSITION_OR_CONJUNCTION [DETERMINERS NOUN_PHRASE PERSONS IT THERE THAT]+ ADVERBS*
+        [PASTS AUXILIARIES S_FORM BASE]
+        """
+    )
+)
+_LIST = re.compile(
+    tag_pattern(
+        """
+        (?: COMMA [NOUN_PHRASE DETERMINERS]{1,4} )* COMMA? AND [NOUN_PHRASE DETERMINERS]{1,5}
+        (?= [END BREAK COMMA SUBORDINATOR TIME] | $ )
+        """
+    )
+)
+_TIME_AFTER = re.compile(
+    tag_pattern(
+        """
+        (?: [PREPOSITION PREPOSITION_OR_CONJUNCTION TO] [DETERMINER IT]? )? TIME+
+        (?: PREPOSITION [DETERMINER IT]? TIME+ )* [ADVERB]* $
+        """
+    )
+)
+_WITHIN = frozenset(
+    letters(
+        "NOUN_PHRASE DETERMINERS PREPOSITION PREPOSITION_OR_CONJUNCTION TO TIME PARTICLE ADVERB APOSTROPHE "
+        "PAST_OR_PARTICIPLE BASES LIKE SYMBOL"
+    )
+)
+_ENDS = frozenset(letters("END BREAK SUBORDINATOR SO INTERJECTION"))
+_INSERTED = re.compile(tag_pattern("COMMA QUESTION_WORD [^ COMMA END]+ COMMA [DETERMINERS NOUNS]"))
+"""What stands inside an object that goes on after it: "my mother, who turned seventy, a camera"."""
+_TRAILING = frozenset(letters("COMMA ADVERB SYMBOL AND"))
+_DANGLING = frozenset(letters("PREPOSITION PREPOSITION_OR_CONJUNCTION TO"))
+_NO_END = frozenset(ENGLISH.words("grammar.closed_determiners"))
+_THINGS = frozenset(letters("NOUNS BASE_OR_NOUN S_FORM_OR_PLURAL GERUND TIME"))
+_FOLDED = letters("PREPOSITION TO")
+_OPENING = letters("ADVERB INTERJECTION SYMBOL COMMA SO AND")
+_HEAD = letters("FULL_VERBS")
+
+
+class ClauseSpan(NamedTuple):
+    """One subject with one finite verb group: token ranges, half-open."""
+
+    role: Role
+    subject: int
+    verb: int
+    end: int
+
+
+def read(sentence: Tagged, voice: Voice, limit: int | None = None, whom: str = "") -> list[Statement]:
+    """Return what the sentence (its first `limit` tokens) surely states, in order; `whom` is the "he" of its start."""
+    tags = sentence.tags if limit is None else sentence.tags[:limit]
+    return statements_from(sentence, tags, list(find_clauses(tags)), voice, whom)
+
+
+def find_clauses(tags: str) -> Iterator[ClauseSpan]:
+    """Yield the clauses that may be sure, in order."""
+    for found in _CLAUSE.finditer(tags):
+        role: Role = "shared" if found["shared"] else "dropped" if found["dropped"] else "main"
+        start = found.start("subject" if role == "main" else role)
+        yield ClauseSpan(role, start, found.start(role), found.end())
+
+
+def statements_from(
+    sentence: Tagged, tags: str, clauses: Sequence[ClauseSpan], voice: Voice, whom: str = ""
+) -> list[Statement]:
+    """Return what clauses state, those with the subject of the one before only after it."""
+    words = sentence.words[: len(tags)]
+    if not _UNSURE.isdisjoint(words) or tags.lstrip(_OPENING)[:1] == Tag.QUESTION_WORD:
+        return []
+    silent = _reported_from(words, tags)
+    found: list[Statement] = []
+    before: ClauseSpan | None = None
+    subject = ""
+    for place, clause in enumerate(clauses):
+        if clause.verb > silent:
+            break
+        if clause.role == "shared" and (before is None or _tense(tags, before) != _tense(tags, clause)):
+            continue
+        if tags[clause.subject] == Tag.THIRD_PERSON:
+            meant = subject if subject != voice.name else ""
+            subject = (meant or whom) if is_called(words[clause.subject], meant or whom) else ""
+        elif clause.role != "shared":
+            subject = _subject(sentence, tags, clause, voice)
+        before = clause if subject else None
+        end = clauses[place + 1].subject if place + 1 < len(clauses) else len(tags)
+        made = _statement(sentence, tags[:end], clause, subject, voice) if subject else None
+        if made is not None:
+            found.append(made)
+    return found
+
+
+def is_called(pronoun: str, whom: str) -> bool:
+    """Return whether "he" or "she" may be somebody: not a sister, nor a husband, of the other kind."""
+    other = {"he": _WOMEN, "she": _MEN}.get(pronoun)
+    return other is not None and other.isdisjoint(whom.casefold().split())
+
+
+def _reported_from(words: Sequence[str], tags: str) -> int:
+    """Return the token of the first verb of saying, thinking or wishing: what follows it is not stated."""
+    verbs = (place for place, tag in enumerate(tags) if tag in _HEAD and lemma(words[place]) in _REPORTING)
+    return next(verbs, len(tags))
+
+
+def _tense(tags: str, clause: ClauseSpan) -> bool:
+    """Return whether a verb group is in the past."""
+    return tags[clause.verb : clause.end].strip(TagSet.QUALIFIERS)[:1] in tuple(TagSet.PASTS)
+
+
+def _subject(sentence: Tagged, tags: str, clause: ClauseSpan, voice: Voice) -> str:
+    """Return whom or what a clause is about; nothing where that is not sure."""
+    words, start = sentence.words, clause.subject
+    opener = words[start - 1] if start else ""
+    if start and tags[start - 1] in (Tag.SUBORDINATOR, Tag.PREPOSITION_OR_CONJUNCTION) and opener not in _OPENS_REASON:
+        return ""
+    if clause.role == "dropped":
+        return voice.name
+    if words[start] == "the" and Tag.NAME in tags[start : clause.verb]:  # "the Cure", as a parse has it
+        start += 1
+    first, verb = tags[start], words[clause.verb]
+    is_plural = verb in _PLURAL or tags[clause.verb : clause.end] in tuple(TagSet.BASES)
+    if first == Tag.POSSESSIVE and words[start] not in _MINE:
+        return ""
+    if first in (Tag.NAME, Tag.NOUN):
+        text = sentence.text[sentence.ranges[start][0] :]
+        if not _NAMED.match(text) or words[start] in _NO_NAMES or (is_plural and start + 1 == clause.verb):
+            return ""
+    elif first not in (Tag.FIRST_PERSON, Tag.POSSESSIVE):
+        return ""
+    return voice.subject(sentence, clause.subject, clause.verb).rstrip(",")
+
+
+def _statement(sentence: Tagged, tags: str, clause: ClauseSpan, subject: str, voice: Voice) -> Statement | None:
+    group, said = tags[clause.verb : clause.end], sentence.words[clause.verb : clause.end]
+    verb = next((lemma(word) for word, tag in zip(reversed(said), reversed(group), strict=True) if tag in _HEAD), "be")
+    thing = _object(sentence, tags, clause) if _is_so(verb, said, group) else None
+    if thing is None or not _is_whole(sentence, tags, clause, verb, thing):
+        return None
+    predicate = voice.predicate(sentence, clause.verb, thing.start, first=subject == voice.name)
+    kind = _kind(verb, group, said)
+    if not predicate or (kind == "event" and Tag.NOT in group):
+        return None  # of what did not happen, it may be said how it did not
+    ranges = sentence.ranges
+    span = (ranges[clause.subject][0], ranges[max(thing.stop, clause.end) - 1][1])
+    scope = (ranges[_time_before(tags, clause.subject)][0], ranges[len(tags) - 1][1])
+    words = voice.phrase(sentence, thing.start, thing.end)
+    return Statement(subject, predicate, words, span, scope, kind, clause.role == "dropped", verb)
+
+
+def _is_so(verb: str, said: Sequence[str], group: str) -> bool:
+    """Return whether a verb group states that something is so: not that it may be, nearly was, or is said."""
+    if Tag.MODAL in group and (said[0] not in ("can", "ca") or verb not in _ABLE):
+        return False
+    is_reported = any(tag in _HEAD and lemma(word) in _REPORTING for word, tag in zip(said, group, strict=True))
+    return not is_reported and _NEARLY.isdisjoint(said)
+
+
+class _Object(NamedTuple):
+    """The tokens of an object, half-open, and where the time after it ends."""
+
+    start: int
+    end: int
+    stop: int
+
+
+def _object(sentence: Tagged, tags: str, clause: ClauseSpan) -> _Object | None:
+    stop = _end_of_object(sentence, tags, clause.end)
+    if stop is None or stop - clause.end > _MOST_OBJECT:
+        return None
+    end = _without_time(tags, clause.end, stop)
+    while end > clause.end and (sentence.words[end - 1] in _CLOSING or tags[end - 1] in _TRAILING):
+        end -= 1
+    if end == clause.end and Tag.TIME in tags[clause.end : stop]:
+        end = stop
+    return _Object(_object_from(tags, clause, end), end, stop)
+
+
+def _is_whole(sentence: Tagged, tags: str, clause: ClauseSpan, verb: str, thing: _Object) -> bool:
+    """Return whether what follows a verb is all that belongs to it, and points at nothing outside the sentence."""
+    start, end, stop = thing
+    words, when = sentence.words, sentence.words[end:stop]
+    said = {word for word, tag in zip(words[clause.end : end], tags[clause.end : end], strict=True) if tag != Tag.NAME}
+    points = tags[start : start + 1] == Tag.OBJECT or not (_POINTING | _FOREIGN).isdisjoint(said)
+    bounded = not _BOUNDS.isdisjoint(when) or words[stop - 1] in _LAST_TIME  # "until last year"
+    if points or bounded or _INSERTED.match(tags, stop):
+        return False
+    if start == end:
+        return clause.role != "dropped"
+    if tags[end - 1] in _DANGLING or words[end - 1] in _NO_END:
+        return False
+    if verb in ("be", "turn"):
+        is_later = Tag.TIME in tags[end:stop] and _NOW.isdisjoint(when)  # "I'm thirty in August"
+        return not is_later or words[clause.verb] not in _IS
+    return not _THINGS.isdisjoint(tags[start:end])
+
+
+def _kind(verb: str, group: str, said: Sequence[str]) -> Kind:
+    if verb in _LIKES:
+        return "opinion"
+    if "did" in said:
+        return "event"
+    is_present = group.strip(TagSet.QUALIFIERS)[-1:] in tuple(letters("S_FORM S_FORM_OR_PLURAL BASES HAVE BE"))
+    return "state" if is_present or verb in _LASTING or "used" in said else "event"
+
+
+def _end_of_object(sentence: Tagged, tags: str, start: int) -> int | None:
+    """Return where the object of a verb ends, None where it cannot be told or goes on with what is not read."""
+    at, join = start, -1
+    while at < len(tags):
+        tag = tags[at]
+        listed = _LIST.match(tags, at) if tag in (Tag.COMMA, Tag.AND) and at > start else None
+        if listed is not None and sentence.words[at] not in ("but", "or", "nor"):
+            join, at = at, listed.end()
+        elif tag in _ENDS or tag == Tag.COMMA:
+            return at
+        elif tag == Tag.AND:
+            if sentence.words[at] in ("or", "nor"):
+                return None
+            if at == start or sentence.words[at] == "but" or _AHEAD.match(tags, at + 1):
+                return at
+            join, at = at, at + 1
+        elif tag == Tag.PREPOSITION_OR_CONJUNCTION:
+            if _CLAUSE_AFTER.match(tags, at):
+                return at
+            at += 1
+        elif tag in _WITHIN or (tag == Tag.OBJECT and at > start) or tag == Tag.HAVE == tags[at - 1]:
+            at += 1
+        else:  # what joins it is no part of the object: "and the tablets contain it", "before the factory closed"
+            return join if join > start else None
+    return at
+
+
+def _without_time(tags: str, start: int, stop: int) -> int:
+    """Return where an object ends before the time at its end."""
+    for at in range(start, stop):
+        if _TIME_AFTER.match(tags, at, stop):
+            return at
+    return stop
+
+
+def _object_from(tags: str, clause: ClauseSpan, last: int) -> int:
+    """Return where the object begins: after particles, and at most two prepositions."""
+    at = clause.end
+    while at < last and tags[at] == Tag.PARTICLE and tags[clause.end - 1] != Tag.BE:
+        at += 1
+    after = at
+    while after < min(last, at + 2) and tags[after] in _FOLDED and tags[after + 1 : after + 2] != Tag.TIME:
+        after += 1
+    return after if after < last else at
+
+
+def _time_before(tags: str, start: int) -> int:
+    """Return where the time before a clause begins: "Last May," of "Last May, I moved"."""
+    at = start
+    while at and tags[at - 1] in letters("TIME COMMA PREPOSITION DETERMINER ADVERB"):
+        at -= 1
+    return at if Tag.TIME in tags[at:start] else start
