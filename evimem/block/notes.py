@@ -4,35 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
 from ..lang import Language
-from ..lang.guess import LANGUAGES, is_english
+from ..lang.guess import LANGUAGES
 from ..llm.shown_words import escape_attribute, what_is_meant
 from ..times import Conventions, locate_times, mentions_time, render
 from ..types.attempt import without
 from ..types.values import DateOrder, Fact, Hit, TimeSpan, Turn
 
-MOST_READ = 600  # characters of a turn in another language than English that are read for dates
 PAGE = 24  # turns whose facts are read at once: some blocks are full before
 AT_ONCE = 2_000  # characters of one that are read whole; of a longer one, what is shown
 _ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE)
 _OF_DAYS = frozenset(("day", "weekend", "week", "month", "season"))
 _COUNTED_ON = re.compile(r"\b(?:weeks?|fortnight|days?|months?)\s+(?:(?:on|from|after|before)\s+)?$", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class FactReader:
-    """The facts of turns that are stored, and those of one that waits for its facts to be read."""
-
-    stored: Callable[[Sequence[str]], Sequence[Fact]]
-    unread: Callable[[Turn], Sequence[Fact]]
+FactReader = Callable[[Sequence[str]], Sequence[Fact]]  # the stored facts of turns
 
 
 class Notes:
-    """Reads the notes on turns from the facts that they state.
+    """Reads the notes on turns: dates from their words, and whom they mean from the facts of a model.
 
     `hits` are what may be shown, in the order in which it is tried, `order` how the memory writes dates in figures.
     """
@@ -53,7 +44,7 @@ class Notes:
             page = [turn.id, *(one for one in self._left if one != turn.id)][:PAGE]
             self._left = [one for one in self._left if one not in page]
             self._known |= {one: [] for one in page}
-            for fact in self._reader.stored(page):
+            for fact in self._reader(page):
                 self._known[fact.turn_id].append(fact)
         return self._known[turn.id]
 
@@ -61,26 +52,11 @@ class Notes:
         """Return the dates that shown words of a turn mean where its stamp does not show them at once.
 
         That is a relative phrase that leads into another month or year, or a day of the month without its month. What
-        is read less surely (a bare weekday, a time of day, a month by its name) is left to the reader, and so is a date
-        in English that no fact has.
+        is read less surely (a bare weekday, a time of day, a month by its name) is left to the reader.
         """
-        found = {
-            f'"{escape_attribute(span.text)}" is {render(span, turn.time)}': None
-            for span in self._times(turn, said)
-            if _adds(span, turn.time, said)
-        }
-        return tuple(found)
-
-    def _times(self, turn: Turn, said: str) -> list[TimeSpan]:
-        facts = self._facts(turn)
-        dated = [fact.event for fact in facts if fact.event]
-        is_foreign = len(turn.text) <= MOST_READ and without(None, is_english, turn.text) is False
-        if dated or (facts and not is_foreign):
-            return dated
         located = without([], self._located, turn, said)
-        if located and not facts:  # to read them costs more than to look first whether they can have such a date
-            dated = [fact.event for fact in self._reader.unread(turn) if fact.event]
-        return dated or (located if is_foreign else [])
+        found = {f'"{escape_attribute(span.text)}" is {render(span, turn.time)}': None for span in located}
+        return tuple(found)
 
     def _located(self, turn: Turn, said: str) -> list[TimeSpan]:
         if not mentions_time(said):

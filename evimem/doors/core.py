@@ -18,7 +18,6 @@ from functools import cached_property, lru_cache, partial
 from time import time
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ..block.notes import FactReader
 from ..block.question import Asked
 from ..block.write_block import write_block
 from ..db.jobs import PAGE
@@ -303,11 +302,10 @@ class Core:
         self, asked: Asked, form: BlockForm, today: datetime | None, exclude: frozenset[str], scope: Scope
     ) -> Flow[Block]:
         """Write a block for a prompt; it asks no chat model."""
-        facts = FactReader(self._stored, self._unread)
         if form.profile:
             yield from self.caught_up()
         known = partial(self._profile, exclude, scope) if form.profile else None
-        block = yield from write_block(self.store, self._found, facts, asked, form, today, exclude, scope, known)
+        block = yield from write_block(self.store, self._found, self._stored, asked, form, today, exclude, scope, known)
         if not form.check:
             return block
         from ..calibration.apply_calibration import calibrated_offline
@@ -510,10 +508,6 @@ class Core:
         with suppress(UnknownTurn):
             return self.store.facts(turn_ids)
         return ()
-
-    def _unread(self, turn: Turn) -> tuple[Fact, ...]:
-        """Return the facts of a turn that waits to be read, from its words."""
-        return self._stating([Hit(turn, (), 0.0)])[0].facts
 
     def _stating(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """Return hits with the facts of those that wait to be read, from their turns."""
