@@ -19,7 +19,6 @@ Role = Literal["main", "shared", "dropped"]
 
 _LIKES = frozenset(ENGLISH.words("statements.likes"))
 _LASTING = frozenset(ENGLISH.words("statements.lasting"))
-_ENDLESS = frozenset(ENGLISH.words("statements.likes_and_begins"))
 _UNSURE = frozenset(ENGLISH.words("statements.unsure"))
 _REPORTING = frozenset(ENGLISH.words("statements.reporting"))
 _POINTING = frozenset(ENGLISH.words("statements.pointing"))

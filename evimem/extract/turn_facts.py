@@ -82,12 +82,9 @@ _CUES = frozenset(ENGLISH.words("people.naming_cues"))
 _NAME = "(?:(?:Dr|Mr|Mrs|Ms|Prof)\\. )?[A-Z\u00c0-\u017d][\\w\u2019'-]{1,30}(?<!'s)(?<!\u2019s)"
 _END = '(?=[.,;:!?)\u2026\n"]|\\s+(?:and|but|or|is|was|has|had|who)\\b|\\s*$)'
 
-_SHORT_FOR = re.compile(
-    f"(?P<who>{_NAME})(?:,| \\(| is) (?:short for|aka|a\\.k\\.a\\.|also known as) (?P<name>{_NAME})"
-)
-_CALLED_ME = re.compile(
-    "\\b(?i:everyone|everybody|people|friends|they|folks|family|parents|colleagues) (?:just |all |usually )?"
-    f"calls? me (?P<name>{_NAME}){_END}"
+# "everyone calls me Kit", "call me Kit", "my real name is Kateryna"
+_OF_SPEAKER = re.compile(
+    rf"\b(?i:(?:calls?|please call) me|^call me|my (?:real |full |first )?(?:name|nickname) is) (?P<name>{_NAME}){_END}"
 )
 # "my niece Katherine started school, everyone calls her Kit"
 _CALLED_HER = re.compile(
@@ -95,9 +92,6 @@ _CALLED_HER = re.compile(
     "(?i:everyone|everybody|we|people|friends|they|all) (?:just |all |usually )?calls? (?:her|him|them) "
     f"(?P<name>{_NAME}){_END}"
 )
-_CALL_ME = re.compile(f"^(?:(?i:please|just|you can),? )?(?i:call) me (?P<name>{_NAME}){_END}")
-_OWN_NAME = re.compile(f"\\b(?i:my) (?:real |full |first )?(?:name|nickname) is (?P<name>{_NAME}){_END}")
-_OF_SPEAKER = (_CALLED_ME, _CALL_ME, _OWN_NAME)
 
 Stance = Literal["asserts", "asks", "neither"]
 Reader: TypeAlias = Callable[[Tagged, Voice, "int | None", str], "list[Statement]"]
@@ -184,15 +178,12 @@ def _alternatives(words: Iterable[str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 
-# "my sister Ruth moved", "my boss, Dr. Abara, said"
+# "my sister Ruth moved"
 _RELATIVE = re.compile(
     "\\b(?i:my|our) (?:(?:[a-z]+(?:est|er)|little|big|old|twin|step|best|late|new|dear) )?"
     f"(?P<who>{_alternatives(_NAMED)}) "
     f"(?P<name>{_NAME})(?!['\u2019-]|\\w| (?:and|or|&) [A-Z]| [A-Z])"
 )
-# not a list: "my mother, Bea, and her sister"
-_APPOSED = re.compile(f"\\b(?i:my|our) (?P<who>{_alternatives(_NAMED)}), (?P<name>{_NAME}),(?! (?:and|or|&)\\b)")
-_OF_RELATIVE = (_RELATIVE, _APPOSED)
 _ONE_OF_MINE = re.compile(
     f"\\b(?i:my|our) (?:[a-z]+ )?(?P<who>{_alternatives(_NAMED)})\\b(?!['\u2019-])(?: (?P<name>{_NAME}))?"
 )
@@ -200,7 +191,7 @@ _NAME_WITHIN = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z]\w+")
 
 
 def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statement]:
-    """Return the other names that a sentence tells, each as (who, `ALSO_KNOWN_AS`, name): "Mel, short for Melanie".
+    """Return the other names that a sentence tells, each as (who, `ALSO_KNOWN_AS`, name): "my sister Ruth".
 
     "My cat is called Moss" tells one in a clause of its own (the slot "name").
     """
@@ -209,12 +200,10 @@ def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statem
     if not is_owned and _CUES.isdisjoint(words):
         return []
     text = sentence.text[start:end]
-    found = []
-    if is_owned:
-        found += [(match, voice.owned(match["who"].lower())) for form in _OF_RELATIVE for match in form.finditer(text)]
+    found = [(match, voice.owned(match["who"].lower())) for match in _RELATIVE.finditer(text)] if is_owned else []
     if not _CUES.isdisjoint(words):
-        found += [(match, match["who"]) for form in (_SHORT_FOR, _CALLED_HER) for match in form.finditer(text)]
-        found += [(match, voice.name) for form in _OF_SPEAKER for match in form.finditer(text)]
+        found += [(match, match["who"]) for match in _CALLED_HER.finditer(text)]
+        found += [(match, voice.name) for match in _OF_SPEAKER.finditer(text)]
     made = {}
     for match, who in found:
         if match["name"] != who:
