@@ -102,6 +102,9 @@ MAX_FACTS = 16  # of a short turn
 PER_FACT = 2000  # characters of a long turn for each fact more
 MAX_AT_ONCE = 2000  # characters in which times are looked for at once; in a longer turn, sentence by sentence
 
+_PRONOUNS = frozenset(("he", "she"))
+_BEFORE = 600  # characters in which the one is looked for whom a pronoun means
+
 _ROLES = frozenset(("assistant", "system", "tool"))
 
 # "Remember that I love tea" asks for nothing but to remember what it states.
@@ -256,7 +259,9 @@ def _told(turn: Turn, conventions: Conventions, read: Reader, extractor: str) ->
         sentence = source.tagged(start, end)
         if not sentence.words or not is_read(turn.text[start:end], foreign=foreign):
             continue
-        stated = _stated(sentence, start, end, source.voice, read, _only_person(turn.text[:start], source.voice))
+        asks_whom = not _PRONOUNS.isdisjoint(sentence.words)
+        whom = _only_person(turn.text[max(0, start - _BEFORE) : start], source.voice) if asks_whom else ""
+        stated = _stated(sentence, start, end, source.voice, read, whom)
         if before != source.voice.name:
             stated = [each for each in stated if not each.elliptic]  # "They cancelled. Rang at four."
         before = stated[-1].subject if stated else ""
