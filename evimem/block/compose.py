@@ -2,8 +2,7 @@
 
 First the standing wishes nearest to the message, in a room of their own; then the hits, best first, until help stops:
 the first few at length, of others a short turn whole and of a long one the sentence that matches best. What was said
-nearly alike is shown once with a count, what an assistant said that the user had said comes last, and a question brings
-what was replied.
+nearly alike is shown once with a count, and what an assistant said that the user had said comes last.
 """
 
 from __future__ import annotations
@@ -57,12 +56,10 @@ def compose(
     for part, said in first.items():
         page.add_first(part, said[:MOST_FIRST], min(MOST_FIRST_TOKENS, int(FIRST_SHARE * tokens)))
     groups = _newest_first(_told_apart(found.hits))
-    repeated = {turn.id for _, hit, alike in groups if alike for turn in (hit.turn, *alike)}  # shown once, in its place
     for _, hit, alike in _own_word_first(groups):
         if page.is_full:
             break
-        reply = _reply(hit, found)
-        page.add(hit, alike, None if reply is None or reply.id in repeated else reply)
+        page.add(hit, alike)
     return tuple(page.lines)
 
 
@@ -122,14 +119,6 @@ def _own_word_first(groups: Sequence[_Group]) -> Iterator[_Group]:
     yield from late
 
 
-def _reply(hit: Hit, found: Recollected) -> Turn | None:
-    """Return what another speaker said next to a turn that asks."""
-    if not asks(hit.turn):
-        return None
-    near = [turn for one in hit.neighbours if (turn := found.around.get(one)) and turn.speaker != hit.turn.speaker]
-    return min((turn for turn in near if turn.time >= hit.turn.time), key=lambda turn: turn.time, default=None)
-
-
 class _Filling:
     """Takes lines while they fit."""
 
@@ -151,23 +140,17 @@ class _Filling:
         for one in said:
             self._take(Line(one.turn, one.text, part=part), least)
 
-    def add(self, hit: Hit, alike: Sequence[Turn], reply: Turn | None) -> None:
-        """Take a hit for all turns that are alike, shorter where it does not fit otherwise, and the reply to it."""
+    def add(self, hit: Hit, alike: Sequence[Turn]) -> None:
+        """Take a hit for all turns that are alike, shorter where it does not fit otherwise, and what it means."""
         if hit.turn.id in self._shown:
             return
-        if not self._take_one_of(hit, alike, (FIRST, LINE) if len(self.lines) < LEADING else (LINE,)):
-            self._misfits += 1
-        elif reply is not None and reply.id not in self._shown:
-            self._take_one_of(Hit(reply, (), 0.0), (), (LINE,))
-
-    def _take_one_of(self, hit: Hit, alike: Sequence[Turn], sizes: Sequence[int]) -> bool:
-        """Take a hit in the first of some sizes that fits, with what it means where there is room for that too."""
+        sizes = (FIRST, LINE) if len(self.lines) < LEADING else (LINE,)
         last = max(turn.time for turn in (hit.turn, *alike))
         for said in turn_texts(hit.turn, self._wanted, sizes, hit.span, short=SHORT, read=READ):
             if self._take(Line(hit.turn, said, (), 1 + len(alike), last)):
                 self._add_notes(self._notes.on(hit.turn, said, leading=len(self.lines) <= LEADING))
-                return True
-        return False
+                return
+        self._misfits += 1
 
     def _add_notes(self, notes: tuple[str, ...]) -> None:
         """Add notes to the line that was taken last, where they fit: reading dates costs more than all the rest."""

@@ -1,4 +1,4 @@
-"""One search for a message: the turns that match it, and the replies to what was asked in them."""
+"""One search for a message: the turns that match it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ from .question import Asked
 
 LEAST, MOST = 24, 120  # turns that a search is asked for
 A_TURN = 16  # tokens of a short line
-REPLIED = 8  # hits that ask, the best, whose replies are read
 Recalled = Callable[[Query], Flow[tuple[Hit, ...]]]  # the best turns for a query, with the facts that they state
 ENDS_ASKING = ("?", "\uff1f", "\u061f")
 
 
 @dataclass(frozen=True, slots=True)
 class Recollected:
-    """What a search brought: its hits, the turns around those that ask, by id, and what the message hints at."""
+    """What a search brought: its hits, and what the message hints at."""
 
     hits: tuple[Hit, ...]
-    around: dict[str, Turn]
     hinted: Hints
     query: Query
     speakers: tuple[str, ...]
@@ -42,7 +40,7 @@ def find_for(
     exclude: Collection[str],
     scope: Scope,
 ) -> Flow[Recollected]:
-    """Search once for a message, with what it refers to; read what was replied to the questions found."""
+    """Search once for a message, with what it refers to."""
     known = store.roster()
     text = asked.searched
     hinted = hints(asked.text, known.speakers, asked_at or known.last, known.date_order)
@@ -51,14 +49,7 @@ def find_for(
     query = query_of(text, most + len(asked.held), hinted, scope.query(exclude=exclude), vector)
     hits = yield from recalled(query)
     hits = tuple(hit for hit in hits if hit.turn.role != "system" and not asked.holds(hit.turn.text))
-    hits = hits[:most]
-    own = {hit.turn.id for hit in hits}
-    asking = [hit for hit in hits if asks(hit.turn)][:REPLIED]
-    near = [one for hit in asking for one in hit.neighbours if one not in own]
-    turns = store.find(tuple(dict.fromkeys(near))) if near else ()
-    around = {turn.id: turn for turn in turns if turn and turn.id not in exclude and scope.admits(turn)}
-    around |= {hit.turn.id: hit.turn for hit in hits}
-    return Recollected(hits, around, hinted, query, tuple(known.speakers), known.date_order)
+    return Recollected(hits[:most], hinted, query, tuple(known.speakers), known.date_order)
 
 
 def asks(turn: Turn) -> bool:

@@ -112,14 +112,6 @@ def test_behind_the_first_a_long_turn_is_its_best_sentence_and_a_short_one_whole
     assert "Nothing else went on" not in text
 
 
-def test_a_shown_question_brings_its_reply(memory):
-    memory.add("Mira", "What was the deposit for the workshop in the end?", time=NOON, session="s")
-    memory.add("Tomas", "420. I apologise.", time=NOON + timedelta(minutes=27), session="s")
-    for n in range(30):
-        memory.add("Mira", f"The workshop got {n} new shelves.", time=NOON + timedelta(days=n + 1), session=f"t{n}")
-    assert "420. I apologise." in memory.block("deposit for the workshop", tokens=250).text
-
-
 def test_a_reference_is_looked_up_in_the_messages_before_it(memory):
     memory.add("user", "My niece Juno turned seven.", time=NOON, session="s")
     memory.add("user", "My boss Pavel turned sixty.", time=NOON + timedelta(days=1), session="t")
