@@ -184,7 +184,8 @@ def _subject(sentence: Tagged, tags: str, clause: ClauseSpan, voice: Voice) -> s
     """Return whom or what a clause is about; nothing where that is not sure."""
     words, start = sentence.words, clause.subject
     opener = words[start - 1] if start else ""
-    if start and tags[start - 1] in (Tag.SUBORDINATOR, Tag.PREPOSITION_OR_CONJUNCTION) and opener not in _OPENS_REASON:
+    depends = tags[start - 1 : start] in (Tag.SUBORDINATOR, Tag.PREPOSITION_OR_CONJUNCTION)
+    if opener in ("or", "nor") or (depends and opener not in _OPENS_REASON):
         return ""
     if clause.role == "dropped":
         return voice.name
