@@ -51,7 +51,7 @@ LISTED = re.compile(
 )
 _TURNS = 3  # best turns that are searched for a contradicting word
 _SLACK = timedelta(days=183)  # events are mentioned for half a year after, and planned half a year before
-_OF_ONESELF = 0.8  # how far a sentence must be about its speaker to be said of oneself
+_OF_ONESELF = 1.0  # how far a sentence must be about its speaker to be said of oneself
 _SENTENCES = 2  # to each side of the best one, that may have the contradicting word
 
 
@@ -360,20 +360,18 @@ class _Shares:
 
 def _shares(matches: Matches) -> _Shares:
     """Compare what people say of themselves, and what is said of the target by name."""
-    asked = {stem(word) for word in matches.weights}
     target = set(matches.analysis.asked or matches.analysis.entities[:1])
     own, other, foreign = [0.0], [0.0], [0.0]
-    for m in matches.ranked if asked else ():
-        unit = m.unit
+    for m in matches.ranked:
+        unit, speaker = m.unit, m.unit.turn.speaker
+        of_oneself = unit.about.get(speaker, 0.0) >= _OF_ONESELF
         if unit.asks or unit.caption:
             continue
-        share = len(asked.intersection(map(stem, unit.words))) / len(asked)
-        named = any(mentions(unit.text, name) for name in target)
-        if named or (unit.turn.speaker in target and unit.about[unit.turn.speaker] >= _OF_ONESELF):
-            own.append(share)
-        elif unit.about.get(unit.turn.speaker, 0.0) >= _OF_ONESELF:
-            other.append(share)
-            foreign.append(share if target else 0.0)
+        if (of_oneself and speaker in target) or any(mentions(unit.text, name) for name in target):
+            own.append(m.coverage)
+        elif of_oneself:
+            other.append(m.coverage)
+            foreign.append(m.coverage if target else 0.0)
     return _Shares(max(own), max(other), max(foreign))
 
 
