@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from ..lang import ENGLISH
 from .fact_text import Kind, Statement, Voice
-from .tagging import Tag, Tagged, TagSet, lemma, letters, tag_pattern
+from .tagging import TAGS, Tag, Tagged, TagSet, lemma, letters, tag_pattern
 
 Role = Literal["main", "shared", "dropped"]
 
@@ -102,6 +102,7 @@ _WITHIN = frozenset(
 _ENDS = frozenset(letters("END BREAK SUBORDINATOR SO INTERJECTION"))
 _INSERTED = re.compile(tag_pattern("COMMA QUESTION_WORD [^ COMMA END]+ COMMA [DETERMINERS NOUNS]"))
 """What stands inside an object that goes on after it: "my mother, who turned seventy, a camera"."""
+_OTHERS = frozenset(letters("QUESTION_WORD PERSONS IT THAT THERE"))
 _TRAILING = frozenset(letters("COMMA ADVERB SYMBOL AND"))
 _DANGLING = frozenset(letters("PREPOSITION PREPOSITION_OR_CONJUNCTION TO"))
 _NO_END = frozenset(ENGLISH.words("grammar.closed_determiners"))
@@ -148,7 +149,7 @@ def statements_from(
     for place, clause in enumerate(clauses):
         if clause.verb > silent:
             break
-        if clause.role == "shared" and (before is None or _tense(tags, before) != _tense(tags, clause)):
+        if clause.role == "shared" and (before is None or not _shares(tags, clause, before)):
             continue
         if tags[clause.subject] == Tag.THIRD_PERSON:
             meant = subject if subject != voice.name else ""
@@ -175,6 +176,11 @@ def _reported_from(words: Sequence[str], tags: str) -> int:
     return next(verbs, len(tags))
 
 
+def _shares(tags: str, clause: ClauseSpan, before: ClauseSpan) -> bool:
+    """Return whether a verb without a subject has that of the clause before: its tense, and no other's between."""
+    return _tense(tags, before) == _tense(tags, clause) and _OTHERS.isdisjoint(tags[before.end : clause.subject])
+
+
 def _tense(tags: str, clause: ClauseSpan) -> bool:
     """Return whether a verb group is in the past."""
     return tags[clause.verb : clause.end].strip(TagSet.QUALIFIERS)[:1] in tuple(TagSet.PASTS)
@@ -197,7 +203,8 @@ def _subject(sentence: Tagged, tags: str, clause: ClauseSpan, voice: Voice) -> s
         return ""
     if first in (Tag.NAME, Tag.NOUN):
         text = sentence.text[sentence.ranges[start][0] :]
-        if not _NAMED.match(text) or words[start] in _NO_NAMES or (is_plural and start + 1 == clause.verb):
+        is_word = words[start] in _NO_NAMES or (first == Tag.NOUN and words[start] in TAGS)
+        if is_word or not _NAMED.match(text) or (is_plural and start + 1 == clause.verb):
             return ""
     elif first not in (Tag.FIRST_PERSON, Tag.POSSESSIVE):
         return ""
