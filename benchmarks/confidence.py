@@ -24,11 +24,11 @@ from benchmarks.scoring.svg_plot import Chart
 from evimem.calibration.calibration_report import Bin, auroc, ece, reliability
 from evimem.loops import Iris
 from evimem.offline.offline_judge import OfflineJudge
-from evimem.offline.signals import SHIPPED, Constants, Linear, fit_monotone, log_odds
+from evimem.offline.signals import SHIPPED, Constants, Linear, log_odds
 from evimem.types.answer import AnswerKind
 from evimem.types.trace import Acted
 
-from .logistic import logistic
+from .logistic import fit_monotone, logistic
 from .recording import add_result, data_set, record
 from .scoring.charts import reliability_chart
 from .scoring.estimates import estimate

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.offline.signals import Linear
+from evimem.offline.signals import LEAST, Linear, Monotone, pooled_map
 
 Array = NDArray[np.float64]
 
@@ -58,3 +58,16 @@ def newton(rows: Array, labels: Array, weights: Array, ridge: float) -> Array:
         if np.abs(step).max() < 1e-8:
             break
     return beta
+
+
+def fit_monotone(scores: Sequence[float], labels: Sequence[bool], bins: int = 16) -> Monotone:
+    """Fit a map to labelled scores: equal bins, neighbours pooled while they fall (isotonic regression).
+
+    Raise ValueError for fewer than 50, or for labels that are all alike.
+    """
+    if len(scores) != len(labels) or len(scores) < LEAST or len(set(labels)) < 2:
+        raise ValueError(
+            f"calibration needs at least {LEAST} labelled scores of both kinds, got {len(scores)} scores and "
+            f"{sum(labels)} positive of {len(labels)} labels; label more questions"
+        )
+    return pooled_map(scores, labels, bins)

@@ -28,12 +28,12 @@ from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loaders.examples import EXAMPLES, load_example, load_questions
 from evimem.offline.matching import match, strength
-from evimem.offline.signals import Linear, fit_monotone
+from evimem.offline.signals import Linear
 from evimem.store.sqlite import SqliteStore
 from evimem.types.answer import Budget
 from evimem.types.values import Turn
 
-from .logistic import fit_columns, logistic
+from .logistic import fit_columns, fit_monotone, logistic
 from .recording import add_result, data_set, record
 from .scoring.answer_f1 import normalized, official_f1
 from .scoring.result_file import Cell, ResultTable

@@ -33,7 +33,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-BINS = 16
 LEAST = 50  # labelled scores; from fewer, a map does not hold for new questions
 _MARGIN = 0.005
 _RISE = 0.002  # added from knot to knot, so that two scores in order never get one probability
@@ -146,19 +145,6 @@ def log_odds(probability: float) -> float:
     """Return the log-odds of a probability, clipped to .005 and .995: they must stay finite."""
     clipped = min(max(probability, _MARGIN), 1 - _MARGIN)
     return math.log(clipped / (1 - clipped))
-
-
-def fit_monotone(scores: Sequence[float], labels: Sequence[bool], bins: int = BINS) -> Monotone:
-    """Fit a map to labelled scores: equal bins, neighbours pooled while they fall (isotonic regression).
-
-    Raise ValueError for fewer than 50, or for labels that are all alike.
-    """
-    if len(scores) != len(labels) or len(scores) < LEAST or len(set(labels)) < 2:
-        raise ValueError(
-            f"calibration needs at least {LEAST} labelled scores of both kinds, got {len(scores)} scores and "
-            f"{sum(labels)} positive of {len(labels)} labels; label more questions"
-        )
-    return pooled_map(scores, labels, bins)
 
 
 def pooled_map(scores: Sequence[float], labels: Sequence[float], bins: int) -> Monotone:

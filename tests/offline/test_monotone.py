@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.offline.signals import fit_monotone
+from benchmarks.logistic import fit_monotone
 
 LABELLED = st.lists(st.tuples(st.floats(-5, 5), st.booleans()), min_size=60, max_size=200)
 
