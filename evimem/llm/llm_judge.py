@@ -32,7 +32,7 @@ from .read_verdict import (
     choose_request,
     consider_request,
     explore_request,
-    labels,
+    labelled,
     read_choice,
     read_considered,
     read_decision,
@@ -276,7 +276,7 @@ def _requirements(view: View) -> str:
     """Return the requirements with their states, under the labels that the reply uses."""
     tracker = view.tracker
     rows = []
-    for label, requirement in labels(tracker.requirements).items():
+    for label, requirement in labelled("r", tracker.requirements).items():
         state = "open"
         if requirement.id in tracker.supported:
             state = "supported before"

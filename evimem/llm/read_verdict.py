@@ -9,15 +9,16 @@ calls in its reply. Either way the calls are read from the reply and performed b
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import ReplyError
 from ..judging.evidence import Draft, Verdict, View
 from ..judging.judge import (
+    MOST_CALLS,
     MOST_LISTED,
     NOT_SEARCHED,
     PARTED,
@@ -53,6 +54,7 @@ from .prompts import (
 )
 from .shown_words import bullets, escape_attribute, find_quote, marked, named
 
+T = TypeVar("T")
 NO_ANSWER = "the evidence does not hold the answer"
 UNSUPPORTED = "the answer cites nothing that was shown"
 _REFUSALS = frozenset(ENGLISH.words("replies.no_answer"))
@@ -124,7 +126,7 @@ class _Support:
 
     def add(self, entry: Mapping[str, Any], view: View, shown: ShownEvidence) -> None:
         """Add what a reply says of one requirement."""
-        known = labels(view.tracker.requirements)
+        known = labelled("r", view.tracker.requirements)
         names = {requirement.id: requirement for requirement in known.values()}
         requirement = known.get(entry["id"].lower().strip("[]() ")) or names.get(entry["id"])
         if requirement is None:
@@ -153,7 +155,12 @@ def _verdict(reply: Mapping[str, Any], view: View, shown: ShownEvidence, query: 
     for entry in reply.get("requirements", ()):
         support.add(entry, view, shown)
     named_gaps = [one for one in reply["gaps"] if one["text"] or one["about"]]
-    gaps = tuple(dict.fromkeys(map(_gap, named_gaps)))
+    gaps = tuple(
+        dict.fromkeys(
+            Gap(one["kind"] or "attribute", one["about"], one["text"] or f"too little about {one['about']}")
+            for one in named_gaps
+        )
+    )
     pinned = dict.fromkeys(turn_id for one in named_gaps for turn_id in shown.ids(one["evidence"]))
     confidence = reply["confidence"]
     return Verdict(
@@ -171,42 +178,34 @@ def _verdict(reply: Mapping[str, Any], view: View, shown: ShownEvidence, query: 
     )
 
 
-def _gap(entry: Mapping[str, Any]) -> Gap:
-    about = entry["about"]
-    return Gap(entry["kind"] or "attribute", about, entry["text"] or f"too little about {about}")
-
-
-def labels(requirements: Sequence[Requirement]) -> Mapping[str, Requirement]:
-    """Return the requirements by their labels r1, r2, ... in the prompt."""
-    return {f"r{number}": requirement for number, requirement in enumerate(requirements, 1)}
+def labelled(letter: str, things: Iterable[T]) -> dict[str, T]:
+    """Return things by their labels in a prompt: requirements are r1, r2, ..., keywords k1, k2, ..."""
+    return {f"{letter}{number}": one for number, one in enumerate(things, 1)}
 
 
 def _extensions(gaps: Iterable[Gap], tracker: Tracker) -> tuple[Requirement, ...]:
     """Return a requirement for each gap that a search may close and no requirement has, within bounds."""
     known = {requirement.gap for requirement in tracker.requirements}
-    new = (_requirement(gap) for gap in gaps if gap.kind not in NOT_SEARCHED and gap not in known)
-    room = max(0, MOST_REQUIREMENTS - len(tracker.requirements))
-    return tuple({requirement.id: requirement for requirement in new}.values())[:room]
-
-
-def _requirement(gap: Gap) -> Requirement:
-    """Return the requirement of a gap; its id is that of every gap of this kind and text."""
-    return Requirement(f"gap:{gap.kind}:{' '.join(gap.text.casefold().split())}", gap.kind, gap.about, gap.text)
+    new = {}
+    for gap in gaps:
+        if gap.kind not in NOT_SEARCHED and gap not in known:
+            of = f"gap:{gap.kind}:{' '.join(gap.text.casefold().split())}"  # one for all of this kind and text
+            new[of] = Requirement(of, gap.kind, gap.about, gap.text)
+    return tuple(new.values())[: max(0, MOST_REQUIREMENTS - len(tracker.requirements))]
 
 
 def choose_request(question: str, candidates: Sequence[Keyword], most: int) -> Complete:
     """Return the request to choose among the keywords that a question matches, or that a memory has."""
-    rows = [f"{label}: {_keyword(one)}, in {one.turns}" for label, one in _labels(candidates).items()]
+    rows = []
+    for label, one in labelled("k", candidates[:MOST_LISTED]).items():
+        word = named(one.term) if one.word == one.term else f"{named(one.term)} for {named(one.word)}"
+        rows.append(f"{label}: {word}, in {one.turns}")
     return KEYWORDS.request(question=marked(question), candidates="\n".join(rows), most=most)
-
-
-def _keyword(one: Keyword) -> str:
-    return named(one.term) if one.word == one.term else f"{named(one.term)} for {named(one.word)}"
 
 
 def read_choice(text: str, candidates: Sequence[Keyword], most: int) -> tuple[Keyword, ...]:
     """Return the keywords in a reply, none for an empty list. Raise ReplyError where it names only others."""
-    known = _labels(candidates)
+    known = labelled("k", candidates[:MOST_LISTED])
     given = [label.lower().strip("[]() ") for label in KEYWORDS.read(text)["keywords"]]
     chosen = dict.fromkeys(known[label] for label in given if label in known)
     if given and not chosen:
@@ -237,10 +236,6 @@ def read_considered(text: str, view: View, shown: ShownEvidence) -> Considered:
     return Considered(verdict, answer, shown.ids(reply["critical"]), reply["accepted"] and bool(answer), read_turns)
 
 
-def _labels(candidates: Sequence[Keyword]) -> dict[str, Keyword]:
-    return {f"k{number}": one for number, one in enumerate(candidates[:MOST_LISTED], 1)}
-
-
 def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Complete:
     """Return the request for a turn; the last one offers no tools."""
     directive = "No tool can be called any more: give the answer." if explored.last else "Call tools, or answer."
@@ -255,7 +250,11 @@ def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Com
     )
     earlier = tuple(_exchange(view, explored.results[-MOST_RESULTS:], shown))
     offered = () if explored.last else tool_specs(explored.tools)
-    system, prompt = _of_graph(request.system, explored.tools), request.prompt.replace(*_named(explored.tools))
+    # No line about tools that there are not, and about tags where none are.
+    gone = tuple(f"- {tool}:" for tool in TOOLS if tool not in explored.tools)
+    gone += () if "tags_of" in explored.tools else ("A tag ",)
+    system = "\n".join(line for line in request.system.split("\n") if not line.startswith(gone))
+    prompt = request.prompt.replace("|".join(TOOLS), "|".join(explored.tools))
     return replace(request, system=system, prompt=prompt, tools=offered, earlier=earlier)
 
 
@@ -264,7 +263,8 @@ def read_move(reply: Reply, view: View, shown: ShownEvidence) -> Move:
 
     A reply that only calls tools says nothing of the evidence: it is not enough.
     """
-    uses = [{**read_object(use.arguments, "decide", ("of",)), "tool": use.name} for use in reply.uses]
+    made = reply.uses[: 2 * MOST_CALLS]
+    uses = [{**read_object(use.arguments, "decide", ("of",)), "tool": use.name} for use in made]
     called = [_call(entry, reply.text, shown) for entry in EXPLORE.fields["calls"].read(uses)]
     if called and not _states(reply.text):
         told = [names(use["keep"]) for use in uses if "keep" in use]
@@ -281,17 +281,6 @@ def _kept(keys: Iterable[str], shown: ShownEvidence) -> tuple[str, ...]:
     """Return the ids of the turns that are named by their labels, and whatever else is named, cues and tags."""
     turns = ((shown.turn(key), key) for key in keys)
     return tuple(dict.fromkeys(key if turn is None else turn.id for turn, key in turns))
-
-
-def _of_graph(system: str, tools: Collection[Tool]) -> str:
-    """Return the instructions without the lines about tools that there are not, and about tags where none are."""
-    gone = tuple(f"- {tool}:" for tool in TOOLS if tool not in tools) + (() if "tags_of" in tools else ("A tag ",))
-    return "\n".join(line for line in system.split("\n") if not line.startswith(gone))
-
-
-def _named(tools: Iterable[Tool]) -> tuple[str, str]:
-    """Return how the form of a reply names all tools, and how it is to name these."""
-    return "|".join(TOOLS), "|".join(tools)
 
 
 @cache
@@ -332,16 +321,15 @@ def _exchange(view: View, results: Iterable[Result], shown: ShownEvidence) -> It
     if numbered:
         yield Message("user", f"<question>\n{marked(view.analysis.question)}\n</question>")
     for _, made in groupby(numbered, key=lambda pair: pair[1].number):
-        turn = list(made)
-        yield Message("assistant", uses=tuple(_use(of, result.call, labels) for of, result in turn))
+        turn, uses = list(made), []
+        for of, result in turn:
+            call = result.call
+            fields = {"of": labels.get(call.of, call.of), "part": call.part, "page": call.page}
+            given = {name: value for name, value in fields.items() if name != "part" or value}
+            uses.append(ToolUse(of, call.tool, json.dumps(given, ensure_ascii=False)))
+        yield Message("assistant", uses=tuple(uses))
         for of, result in turn:
             yield Message("tool", _returned(result, labels), of=of)
-
-
-def _use(of: str, call: ToolCall, labels: Mapping[str, str]) -> ToolUse:
-    fields = {"of": labels.get(call.of, call.of), "part": call.part, "page": call.page}
-    given = {name: value for name, value in fields.items() if name != "part" or value}
-    return ToolUse(of, call.tool, json.dumps(given, ensure_ascii=False))
 
 
 def _returned(result: Result, labels: Mapping[str, str]) -> str:
@@ -351,10 +339,9 @@ def _returned(result: Result, labels: Mapping[str, str]) -> str:
     head = f"{call.tool}({given}), page {call.page}"
     if result.refused:
         return f'{head}: refused, "{escape_attribute(result.refused, KEY)}"'
-    rows = (f"{named(labels.get(row.key, row.key))} {_rest(row.text, row.count)}" for row in result.rows[:MOST_ROWS])
+    rows = []
+    for row in result.rows[:MOST_ROWS]:
+        count = f", {row.count}" if row.count else ""
+        rows.append(f"{named(labels.get(row.key, row.key))} ({escape_attribute(row.text)}{count})")
     left = f", {result.pruned} not kept" if result.pruned else ""
     return f"{head}: {len(result.rows)} of {result.total}{left}: {'; '.join(rows)}"
-
-
-def _rest(text: str, count: int) -> str:
-    return f"({escape_attribute(text)}, {count})" if count else f"({escape_attribute(text)})"

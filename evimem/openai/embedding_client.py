@@ -111,11 +111,16 @@ class OpenAIEmbedder:
         filled = [row for row, text in enumerate(texts) if text.strip()]  # servers reject blank texts
         for start in range(0, len(filled), self.batch):
             rows = filled[start : start + self.batch]
-            batch = [_encodable(texts[row][: self.max_characters]) for row in rows]
+            # Lone surrogates have no UTF-8 form.
+            batch = [texts[row][: self.max_characters].encode("utf-8", "replace").decode() for row in rows]
             try:
                 vectors[rows], _ = await self._server.call(connection, partial(self._request, batch=batch))
             except ModelError as error:
-                raise _embedder_error(error) from None
+                status, wait = getattr(error, "status", None), getattr(error, "retry_after", None)
+                of_texts = status in _TEXT_STATUSES
+                raise EmbedderError(
+                    f"no embeddings: {error}", retryable=error.retryable, of_texts=of_texts, retry_after=wait
+                ) from None
         return vectors
 
     async def _request(self, client: Any, batch: list[str]) -> Vectors:
@@ -165,7 +170,8 @@ def _vectors(body: bytes, count: int, dimension: int) -> Vectors:
     if len(data) != count:
         raise ModelUnavailable(f"the server gave {len(data)} embeddings for {count} texts", retryable=True)
     # The API promises an index per item, not an order.
-    ordered = [item.get("embedding") for item in sorted(data, key=lambda item: _index(item.get("index")))]
+    places = [item["index"] if isinstance(item.get("index"), int) else 0 for item in data]
+    ordered = [data[at].get("embedding") for at in sorted(range(count), key=places.__getitem__)]
     try:
         vectors = np.asarray(ordered, dtype=np.float32)
     except (TypeError, ValueError):
@@ -179,19 +185,3 @@ def _vectors(body: bytes, count: int, dimension: int) -> Vectors:
     if not np.isfinite(norms).all():
         raise ModelUnavailable("the server gave embeddings that are not finite", retryable=True)
     return np.asarray(vectors / np.where(norms == 0, 1, norms), dtype=np.float32)
-
-
-def _index(value: Any) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates, which have no UTF-8 form."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _embedder_error(error: ModelError) -> EmbedderError:
-    status, wait = getattr(error, "status", None), getattr(error, "retry_after", None)
-    return EmbedderError(
-        f"no embeddings: {error}", retryable=error.retryable, of_texts=status in _TEXT_STATUSES, retry_after=wait
-    )

@@ -187,10 +187,6 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and abs(value) < 1e300 and math.isfinite(value)
 
 
-def _is_price(value: object) -> bool:
-    return isinstance(value, (tuple, list)) and len(value) == 2 and all(_is_number(one) and one >= 0 for one in value)
-
-
 def _is_url(value: object) -> bool:
     if not isinstance(value, str) or not value.isprintable() or not value.isascii():
         return False
@@ -210,7 +206,11 @@ def _is_whole(value: object, least: int) -> bool:
 
 
 def _are_prices(value: object) -> bool:
-    return isinstance(value, Mapping) and all(_is_price(price) for price in value.values())
+    pairs = value.values() if isinstance(value, Mapping) else (None,)
+    return all(
+        isinstance(pair, (tuple, list)) and len(pair) == 2 and all(_is_number(one) and one >= 0 for one in pair)
+        for pair in pairs
+    )
 
 
 _ROLES = ("judge", "answer", "extract")
@@ -322,12 +322,12 @@ def _likely(found: Any) -> dict[str, float]:
     """Return the probabilities of the likeliest first tokens; none where the server gives none, or another form."""
     first = _first(found.get("content")) if isinstance(found, dict) else None
     listed = first.get("top_logprobs") if first else None
-    named = [one for one in (listed if isinstance(listed, list) else []) if isinstance(one, dict)]
-    return {one["token"]: exp(one["logprob"]) for one in named if _is_likely(one.get("token"), one.get("logprob"))}
-
-
-def _is_likely(token: Any, logprob: Any) -> bool:
-    return isinstance(token, str) and isinstance(logprob, (int, float)) and logprob <= 0
+    likely = {}
+    for one in listed if isinstance(listed, list) else []:
+        token, logprob = (one.get("token"), one.get("logprob")) if isinstance(one, dict) else (None, None)
+        if isinstance(token, str) and isinstance(logprob, (int, float)) and logprob <= 0:
+            likely[token] = exp(logprob)
+    return likely
 
 
 @dataclass(slots=True)
@@ -437,12 +437,9 @@ def _first(choices: Any) -> dict[str, Any] | None:
 def _content(value: Any) -> str:
     """Return a message's text, which some servers send as a list of parts, thoughts among them."""
     if isinstance(value, list):
-        return "".join(_content(part.get("text")) for part in value if isinstance(part, dict) and _is_said(part))
+        parts = (part for part in value if isinstance(part, dict) and not part.get("thought"))
+        return "".join(_content(part.get("text")) for part in parts if part.get("type") in _SAID)
     return value if isinstance(value, str) else ""
-
-
-def _is_said(part: Mapping[str, Any]) -> bool:
-    return part.get("type") in _SAID and not part.get("thought")
 
 
 def _count(value: Any) -> int:
