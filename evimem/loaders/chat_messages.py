@@ -8,7 +8,7 @@ mappings, as objects, or as what those dump.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -107,18 +107,15 @@ def words_of(message: Any, role: str) -> str:
     try:
         whole = _unwrapped(kept(message))
         pieces = [*_pieces(whole)]
-        return _worded(pieces) if _role(whole, pieces)[0] == role else ""
+        words = "\n".join(one.text for one in pieces if one.kind == "words")
+        return words if _role(whole, pieces)[0] == role else ""
     except RecursionError as error:
         raise ValueError("a message cannot be read: it is nested too deeply") from error
 
 
 def text_of_content(content: Json) -> str:
     """Return the words of a message's content: a string, or parts of which those with text count."""
-    return _worded(_pieces_of(content))
-
-
-def _worded(pieces: Iterable[_Piece]) -> str:
-    return "\n".join(one.text for one in pieces if one.kind == "words")
+    return "\n".join(one.text for one in _pieces_of(content) if one.kind == "words")
 
 
 def media_named(value: Json) -> Json:
@@ -155,12 +152,17 @@ def _read(whole: dict[str, Json], raw: str) -> ChatMessage:
     keys = [piece.key for kind in ("call", "other") for piece in pieces if piece.kind == kind]
     nothing = None if pieces else _essence(message)
     name = speaker if role != "tool" and speaker.casefold() not in _ROLES else ""
+    # Results in a message of a user who also speaks are quoted lines, which are not their own words.
+    mark = "> " if role == "user" else ""
+    shown = [(piece, "\n".join(f"{mark}{line}" for line in piece.text.splitlines())) for piece in pieces]
+    kind = _kind(message)
+    stand_in = kind if kind and kind != "message" and not message.get("role") else "empty message"
     compared = [role, name, _canonical(words) if role == "tool" else words, keys, nothing]
     return ChatMessage(
         raw,
         role,
         speaker,
-        "\n".join(piece.text for piece in _quoted(pieces, role)) or f"[{_stand_in(message)}]",
+        "\n".join(quoted if piece.kind == "result" else piece.text for piece, quoted in shown) or f"[{stand_in}]",
         _time(message),
         _id(message),
         blake2b(json.dumps(compared, sort_keys=True).encode(), digest_size=15).hexdigest(),
@@ -225,15 +227,18 @@ def _pieces(message: Mapping[str, Json]) -> Iterator[_Piece]:
         return
     if kind in _UNSPOKEN:
         return
-    said = [*_pieces_of(_of_request(parts))] or [*_pieces_of(message.get("content"), loose=True)]
+    # A request of Pydantic AI repeats the system prompt beside what was said.
+    own = [part for part in parts if not (isinstance(part, dict) and part.get("part_kind") == "system-prompt")]
+    said = [*_pieces_of(own or parts)] or [*_pieces_of(message.get("content"), loose=True)]
     if not said and any(message.get(name) for name in WHO):
         said = [*_pieces_of(message.get("text"))]
     called = [] if any(piece.kind == "call" for piece in said) else [*_calls(message)]
+    attached = _list(message.get("experimental_attachments"))
     beside = [
         *_pieces_of(message.get("refusal")),
         *_pieces_of([{"type": "audio", "audio": message["audio"]}] if message.get("audio") else []),
         *(_media(one, "image") for one in _list(message.get("images"))),
-        *_pieces_of([_attached(one) for one in _list(message.get("experimental_attachments"))]),
+        *_pieces_of([{"type": "file", **one} for one in attached if isinstance(one, dict)]),
     ]
     found = [*said, *beside, *called]
     if not any(piece.text.strip() for piece in found):
@@ -242,12 +247,6 @@ def _pieces(message: Mapping[str, Json]) -> Iterator[_Piece]:
         if texts and not message.get("role") and kind:
             found = [_Piece("other", f"{kind}: {', '.join(texts)}", _essence(message))]
     yield from found
-
-
-def _of_request(parts: list[Json]) -> list[Json]:
-    """Return parts without the system prompt that a request of Pydantic AI repeats beside what was said."""
-    own = [part for part in parts if not (isinstance(part, dict) and part.get("part_kind") == "system-prompt")]
-    return own or parts
 
 
 def _calls(message: Mapping[str, Json]) -> Iterator[_Piece]:
@@ -282,7 +281,7 @@ def _pieces_of_part(part: dict[str, Json]) -> Iterator[_Piece]:
     if isinstance(part.get("content"), list) and not _is_result(kind):
         yield from _pieces_of(part["content"])
         return
-    if shaped := _result_in(part, kind) or _call(part) or _media_in(part, kind):
+    if shaped := _shaped(part, kind):
         yield shaped
         return
     code = part.get("executableCode") or part.get("executable_code")  # of Gemini
@@ -299,15 +298,14 @@ def _pieces_of_part(part: dict[str, Json]) -> Iterator[_Piece]:
         yield _unknown(part)
 
 
-def _result_in(part: dict[str, Json], kind: str) -> _Piece | None:
-    inside = next((part[name] for name in _RESULT_INSIDE if isinstance(part.get(name), dict)), None)
-    return _result(inside or part) if inside is not None or _is_result(kind) else None
-
-
-def _media_in(part: dict[str, Json], kind: str) -> _Piece | None:
-    inside = next((name for name in _MEDIA_INSIDE if isinstance(part.get(name), dict)), "")
-    is_one = any(word in kind for word in _MEDIA) or (holds_media(part) and "text" not in part)
-    return _media(part, kind or inside) if is_one or inside else None
+def _shaped(part: dict[str, Json], kind: str) -> _Piece | None:
+    """Return the result, the call or the media that a part is."""
+    returned = next((part[name] for name in _RESULT_INSIDE if isinstance(part.get(name), dict)), None)
+    if returned or _is_result(kind):
+        return _result(returned or part)
+    media = next((name for name in _MEDIA_INSIDE if isinstance(part.get(name), dict)), "")
+    is_one = media or any(word in kind for word in _MEDIA) or (holds_media(part) and "text" not in part)
+    return _call(part) or (_media(part, kind or media) if is_one else None)
 
 
 def _call(part: Mapping[str, Json]) -> _Piece | None:
@@ -380,10 +378,6 @@ def _media(part: Json, kind: str = "") -> _Piece:
     return _Piece("other", "\n".join((label, *said)) if not said else "\n".join((*said, label)), key)
 
 
-def _attached(one: Json) -> Json:
-    return {"type": "file", **one} if isinstance(one, dict) else one
-
-
 def _unknown(part: Mapping[str, Json]) -> _Piece:
     """Return a part of no known shape with the text found in it, or its type."""
     kind, texts = _kind(part) or "part", [*_texts(part)]
@@ -411,31 +405,16 @@ def _leaves(value: Json, key: str = "") -> Iterator[tuple[str, bool]]:
         yield f"{key} {json.dumps(value)}", False
 
 
-def _quoted(pieces: Sequence[_Piece], role: str) -> Iterator[_Piece]:
-    """Yield pieces; results in a message of a user who also speaks are quoted lines, which are not their own words."""
-    for piece in pieces:
-        if piece.kind == "result" and role == "user":
-            yield _Piece("result", "\n".join(f"> {line}" for line in piece.text.splitlines()), None)
-        else:
-            yield piece
+def _filled(value: Json, without: Callable[[str], bool] = lambda key: False) -> Json:
+    """Return a value without its null fields, and those whose names say so."""
+    if isinstance(value, dict):
+        return {key: _filled(each, without) for key, each in value.items() if each is not None and not without(key)}
+    return [_filled(each, without) for each in value] if isinstance(value, list) else value
 
 
 def _essence(value: Json) -> Json:
-    """Return what of a value tells it from others: without ids, states and null fields."""
-    if isinstance(value, dict):
-        return {
-            key: _essence(each)
-            for key, each in value.items()
-            if each is not None and not _is_id(key) and key not in ("status", "state", *TIMES)
-        }
-    return [_essence(each) for each in value] if isinstance(value, list) else value
-
-
-def _filled(value: Json) -> Json:
-    """Return a value without its null fields."""
-    if isinstance(value, dict):
-        return {key: _filled(each) for key, each in value.items() if each is not None}
-    return [_filled(each) for each in value] if isinstance(value, list) else value
+    """Return what of a value tells it from others."""
+    return _filled(value, lambda key: _is_id(key) or key in ("status", "state", *TIMES))
 
 
 def _canonical(value: Json) -> Json:
@@ -467,11 +446,6 @@ def _time(message: Mapping[str, Json]) -> datetime | None:
         except ValueError:
             continue
     return None
-
-
-def _stand_in(message: Mapping[str, Json]) -> str:
-    kind = _kind(message)
-    return kind if kind and kind != "message" and not message.get("role") else "empty message"
 
 
 def _kind(value: Mapping[str, Json]) -> str:

@@ -47,7 +47,13 @@ def parse(data: bytes) -> Any:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        return _parse_surrogates(data, error)
+        # It refuses escaped lone surrogates, which truncated emoji leave behind; the standard library reads them.
+        if b"\\ud" not in data.lower():
+            raise ValueError(f"not JSON ({error})") from error
+    try:
+        return DECODER.decode(data.decode("utf-8", "surrogatepass"))
+    except RecursionError as error:
+        raise ValueError("not JSON that can be read: it is nested too deeply") from error
 
 
 def text_of(row: Mapping[str, Any], name: str) -> str | None:
@@ -62,7 +68,9 @@ def time_of(value: object) -> datetime:
     """Return a time given in ISO 8601 (naive stays naive) or in seconds since 1970 (UTC). Raise ValueError else."""
     if isinstance(value, str):
         try:
-            return datetime.fromisoformat(_FRACTION.sub(_microseconds, value.strip().replace("Z", "+00:00")))
+            # Python 3.10 reads three or six digits of a second only, and no "Z".
+            plain = _FRACTION.sub(lambda found: f".{found[1][:6]:0<6}", value.strip().replace("Z", "+00:00"))
+            return datetime.fromisoformat(plain)
         except ValueError as error:
             raise mismatch_error("time", value, "ISO 8601, such as '2024-03-12T18:20'") from error
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -73,23 +81,9 @@ def time_of(value: object) -> datetime:
     raise mismatch_error("time", value, "ISO 8601, such as '2024-03-12T18:20', or seconds since 1970")
 
 
-def _microseconds(fraction: re.Match[str]) -> str:
-    return f".{fraction[1][:6]:0<6}"  # Python 3.10 reads three or six digits only
-
-
 def mismatch_error(what: str, value: object, expected: str) -> ValueError:
     """Return the error for a value of the wrong type or form."""
     return ValueError(f"{what} is {shown(value, 40)}; expected {expected}")
-
-
-def _parse_surrogates(data: bytes, first: orjson.JSONDecodeError) -> Any:
-    # orjson refuses escaped lone surrogates, which truncated emoji leave behind; the standard library reads them.
-    if b"\\ud" not in data.lower():
-        raise ValueError(f"not JSON ({first})") from first
-    try:
-        return DECODER.decode(data.decode("utf-8", "surrogatepass"))
-    except RecursionError as error:
-        raise ValueError("not JSON that can be read: it is nested too deeply") from error
 
 
 def _no_constant(name: str) -> NoReturn:
