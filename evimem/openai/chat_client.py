@@ -27,7 +27,6 @@ MAX_RESULTS = 400_000_000  # bytes of a result file: 10,000 requests of 40 kB
 URL = "/v1/chat/completions"
 _FINISHED = {"completed", "failed", "expired", "cancelled"}
 T = TypeVar("T")
-_OWN = frozenset(f"{role}_{setting}" for role in ("judge", "answer", "extract") for setting in ("model", "temperature"))
 OnPiece = Callable[[str], None]
 
 
@@ -117,11 +116,8 @@ class OpenAI:
         judge_model: The model that judges whether evidence suffices, and decides in the other loops.
         answer_model: The model that words answers. A role of a loop's own is served by `model`.
         extract_model: The model that extracts facts from turns, in `Memory.enrich`.
-        temperature: Sampling temperature, usually 0 to 2, for every role that has none of its own; None leaves it to
-            the server. A server that rejects the option is asked again without it.
-        judge_temperature: The judge's temperature.
-        answer_temperature: The answerer's temperature.
-        extract_temperature: The extractor's temperature.
+        temperature: Sampling temperature, usually 0 to 2; None leaves it to the server. A server that rejects the
+            option is asked again without it.
         base_url: The API's root, such as `http://localhost:11434/v1`; None is OpenAI's.
         api_key: The key. None reads OPENAI_API_KEY, except for a `base_url` on this machine, which gets no such key.
         deadline: Seconds, above 0, that a whole call may take: its retries, its waits and its waiting for one of
@@ -144,9 +140,6 @@ class OpenAI:
     answer_model: str | None = None
     extract_model: str | None = None
     temperature: float | None = 0.0
-    judge_temperature: float | None = None
-    answer_temperature: float | None = None
-    extract_temperature: float | None = None
     base_url: str | None = None
     api_key: str | None = None
     deadline: float = 60.0
@@ -232,7 +225,8 @@ class OpenAI:
 
     def model_for(self, role: ModelRole) -> str:
         """Return the name of the model for a role."""
-        return _own(self, role, "model") or self.model
+        own = {"judge": self.judge_model, "decide": self.judge_model, "answer": self.answer_model}
+        return {**own, "extract": self.extract_model}.get(role) or self.model
 
     def body(self, request: Complete) -> dict[str, Any]:
         """Return the JSON body of a request that does not stream."""
@@ -310,9 +304,8 @@ class OpenAI:
         """Return the options of a request, each in the first form that was not `rejected`, now or before."""
         model = self.model_for(request.role)
         known = {name: times for (of, name), times in list(self._rejected_options.items()) if of == model}
-        wanted = (request.temperature, _own(self, request.role, "temperature"), self.temperature)
         forms: dict[str, Sequence[Any]] = {
-            "temperature": [next((one for one in wanted if one is not None), None)],
+            "temperature": [self.temperature if request.temperature is None else request.temperature],
             "logprobs": [True] if request.likely else [],
             "top_logprobs": [request.likely] if request.likely else [],
             "tools": [wire_format.functions(request.tools)] if request.tools else [],
@@ -386,12 +379,6 @@ async def _streamed(response: Any, request: Complete, pieces: _Pieces) -> Reply:
             raise
     # Outside of `except`, so that the client's error, which may quote what was sent, is not chained.
     raise ModelUnavailable("the stream broke off after it had begun; ask again", retryable=False)
-
-
-def _own(settings: OpenAI, role: ModelRole, setting: str) -> Any:
-    """Return a role's own setting, None where it has none; a decision is a judgement."""
-    name = f"{'judge' if role == 'decide' else role}_{setting}"
-    return getattr(settings, name) if name in _OWN else None
 
 
 def _put(loop: asyncio.AbstractEventLoop, pieces: asyncio.Queue[str | None], piece: str | None) -> None:

@@ -37,8 +37,7 @@ HEADERS = {"Accept-Encoding": "identity"}  # which not every server heeds
 class Server:
     """An endpoint with its limits.
 
-    `deadline` is in seconds and covers a call's retries and its waiting for one of `concurrency` places. `pause` waits
-    between two attempts.
+    `deadline` is in seconds and covers a call's retries and its waiting for one of `concurrency` places.
     """
 
     def __init__(
@@ -50,7 +49,6 @@ class Server:
         deadline: float,
         max_retries: int,
         concurrency: int,
-        pause: Pause = asyncio.sleep,
     ) -> None:
         self._feature = feature
         self._base_url = base_url
@@ -58,7 +56,7 @@ class Server:
         self._deadline = deadline
         self._max_retries = max_retries
         self._concurrency = concurrency
-        self._pause = pause
+        self._pause: Pause = asyncio.sleep
         self._connections = {os.getpid(): self._connect()}  # by process: see submit
         weakref.finalize(self, _abandon, self._connections).atexit = False
 

@@ -213,16 +213,13 @@ def _are_prices(value: object) -> bool:
     )
 
 
-_ROLES = ("judge", "answer", "extract")
 _SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "model": (_is_text, "a text"),
     **dict.fromkeys(
-        (*(f"{role}_model" for role in _ROLES), "api_key"), (lambda value: value is None or _is_text(value), "a text")
+        ("judge_model", "answer_model", "extract_model", "api_key"),
+        (lambda value: value is None or _is_text(value), "a text"),
     ),
-    **dict.fromkeys(
-        ("temperature", *(f"{role}_temperature" for role in _ROLES)),
-        (lambda value: value is None or (_is_number(value) and value >= 0), "a number from 0 on, or None"),
-    ),
+    "temperature": (lambda value: value is None or (_is_number(value) and value >= 0), "a number from 0 on, or None"),
     "base_url": (lambda value: value is None or _is_url(value), "a URL such as 'http://localhost:11434/v1', or None"),
     "deadline": (lambda value: _is_number(value) and 0 < value <= _LONGEST, f"seconds above 0, at most {_LONGEST:g}"),
     **dict.fromkeys(("dimension", "max_retries"), (partial(_is_whole, least=0), "a whole number from 0 on")),

@@ -168,7 +168,7 @@ OPENAI = {
     "model": "m", "base_url": "http://localhost:1/v1", "api_key": "k", "deadline": 5.0, "max_retries": 1,
     "concurrency": 2,
 }  # fmt: skip
-OF_ROLES = {"judge_model": None, "extract_temperature": None, "prices": {}, "extra": {}}
+OF_ROLES = {"judge_model": None, "temperature": None, "prices": {}, "extra": {}}
 
 
 @dataclass

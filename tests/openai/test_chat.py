@@ -247,11 +247,11 @@ def test_a_closed_model_opens_again():
         assert model.complete(JUDGE).text == "ok"
 
 
-def test_each_role_has_its_model_and_temperature():
+def test_each_role_has_its_model_and_each_request_its_temperature():
     with ModelServer() as server:
-        model = client(server, answer_model="large", answer_temperature=0.7, temperature=None, extra={"seed": 7})
+        model = client(server, answer_model="large", temperature=None, extra={"seed": 7})
         model.complete(JUDGE)
-        model.complete(ANSWER)
+        model.complete(replace(ANSWER, temperature=0.7))
     judged, answered = (received.body for received in server.received)
     assert (judged["model"], "temperature" in judged, judged["seed"]) == ("small", False, 7)
     assert (answered["model"], answered["temperature"], "response_format" in answered) == ("large", 0.7, False)
