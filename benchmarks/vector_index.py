@@ -1,7 +1,7 @@
 """HNSW beside what a memory does without it: recall@10, processor time and memory as an index grows.
 
     python -m benchmarks.vector_index                       # 10,000 and 50,000 vectors, about two minutes
-    python -m benchmarks.vector_index --sizes 100000 --data words --graph voyager-compact
+    python -m benchmarks.vector_index --sizes 100000 --data words --graph voyager
 
 Vectors are generated from a seed: `speech` embeds pairs of sentences of our chats, `words` sentences of random words,
 `clusters` has about 40 vectors per cluster with a decaying spectrum, `noise` has no structure. Queries are generated
