@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem import Answer, Budget, InvalidQuery, ModelTimeout, ModelUnavailable, ReplyError
+from evimem import Answer, Budget, InvalidQuery, ModelTimeout, ModelUnavailable
 from evimem.errors import PromptTooLong
 from evimem.loaders.examples import load_example
 from evimem.openai import OpenAI
@@ -26,7 +26,7 @@ FAILURES: dict[str, tuple[list[Any], str]] = {
     "a timeout of the judge": ([TIMEOUT], "ModelTimeout: no answer within 60 s"),
     "a timeout of the answer": ([verdict(), TIMEOUT], "ModelTimeout"),
     "a refusal": ([ModelUnavailable("401 from host", retryable=False, status=401)], "ModelUnavailable: 401 from host"),
-    "two unusable verdicts": (["hm", "no"], "ReplyError: the judge model's reply"),
+    "two unusable verdicts": (["a secret of the reply"] * 2, "ReplyError: the judge model's reply"),
     "two unusable answers": ([verdict(), "hm", "no"], "ReplyError: the answer model's reply"),
     "a prompt too long": ([PromptTooLong("too long", retryable=False)] * 9, "PromptTooLong: too long"),
 }
@@ -62,6 +62,7 @@ def test_any_failure_of_the_model_leads_to_the_offline_answer_which_names_it(pat
     same_claim(answer, without)
     assert answer.fell_back
     assert f"the model failed ({named}" in str(answer.reason)
+    assert "secret" not in str(answer.reason)
     assert str(answer.reason).endswith(without.reason or "so the offline judge was asked")
 
 
@@ -197,13 +198,6 @@ def test_a_stream_that_breaks_off_takes_back_what_it_said(path, way, question, t
     assert [item for item in items[:-1] if not isinstance(item, (str, evimem.Restarted))] == list(answer.trace)
 
 
-def test_a_bad_reply_is_not_quoted_in_the_reason(path):
-    answer = asked(path, ["a secret of the reply"] * 2)
-    assert "ReplyError" in str(answer.reason)
-    assert "secret" not in str(answer.reason)
-    assert ReplyError.__name__ in [call.outcome for call in events(answer.trace, "call")]
-
-
 def test_by_default_a_failure_is_raised(path):
     for options in ({}, {"on_model_error": "raise"}):
         with evimem.open(path, llm=ScriptedModel([TIMEOUT]), **options) as memory, pytest.raises(ModelTimeout):
@@ -216,11 +210,6 @@ def test_reading_turns_still_raises(tmp_path):
         memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20")
         with pytest.raises(ModelUnavailable):
             memory.enrich()
-
-
-def test_an_empty_memory_asks_no_model_and_falls_back_to_nothing(tmp_path):
-    answer = asked(tmp_path / "m.evimem", [])
-    assert (answer.abstained, answer.fell_back) == (True, False)
 
 
 def test_the_offline_judge_has_what_is_left_of_a_budget(path):
