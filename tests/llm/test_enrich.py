@@ -73,6 +73,7 @@ def test_what_the_turn_does_not_say_is_dropped_and_counted(changes, why):
         ("phase one of the timetable moves", "phase 1 of the timetable migration", "the timetable"),
         ("its ma wrist, the writing one", "Mira's hurt wrist", "the writing one"),
         ("if the hip lets me", "Mira's going to the shelter", "Mira's hip"), ("you taught me lists", "Noah", "lists"),
+        ("the flat is cold", "Mira's apartment", "cold"),
     ],
 )  # fmt: skip
 def test_what_the_turn_says_in_other_words_is_kept(said, subject, object):
