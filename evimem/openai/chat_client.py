@@ -152,14 +152,8 @@ class OpenAI:
 
     def __post_init__(self) -> None:
         check_settings(self, tuple(one.name for one in fields(self) if one.init))
-        server = Server(
-            "evimem.OpenAI",
-            self.base_url,
-            self.api_key,
-            deadline=self.deadline,
-            max_retries=self.max_retries,
-            concurrency=self.concurrency,
-        )
+        limits = (self.deadline, self.max_retries, self.concurrency)
+        server = Server("evimem.OpenAI", self.base_url, self.api_key, *limits)
         object.__setattr__(self, "_server", server)
 
     def __repr__(self) -> str:

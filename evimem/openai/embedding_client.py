@@ -65,14 +65,8 @@ class OpenAIEmbedder:
         if not self.dimension and self.model not in DIMENSIONS:
             raise EmbedderError(f"the dimension of {self.model!r} is not known here; pass dimension=", retryable=False)
         object.__setattr__(self, "dimension", self.dimension or DIMENSIONS[self.model])
-        server = Server(
-            "evimem.openai.OpenAIEmbedder",
-            self.base_url,
-            self.api_key,
-            deadline=self.deadline,
-            max_retries=self.max_retries,
-            concurrency=self.concurrency,
-        )
+        limits = (self.deadline, self.max_retries, self.concurrency)
+        server = Server("evimem.openai.OpenAIEmbedder", self.base_url, self.api_key, *limits)
         object.__setattr__(self, "_server", server)
 
     def __repr__(self) -> str:

@@ -18,6 +18,7 @@ import weakref
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..errors import MissingExtra, ModelError, ModelTimeout, ModelUnavailable
@@ -34,29 +35,23 @@ PIECE = 65_536  # bytes that are decompressed at once
 HEADERS = {"Accept-Encoding": "identity"}  # which not every server heeds
 
 
+@dataclass(repr=False, eq=False)  # it holds a key
 class Server:
     """An endpoint with its limits.
 
-    `deadline` is in seconds and covers a call's retries and its waiting for one of `concurrency` places.
+    `deadline` is in seconds and covers a call's retries and its waiting for one of `concurrency` places. `pause` waits
+    between two attempts.
     """
 
-    def __init__(
-        self,
-        feature: str,
-        base_url: str | None,
-        api_key: str | None,
-        *,
-        deadline: float,
-        max_retries: int,
-        concurrency: int,
-    ) -> None:
-        self._feature = feature
-        self._base_url = base_url
-        self._api_key = api_key
-        self._deadline = deadline
-        self._max_retries = max_retries
-        self._concurrency = concurrency
-        self._pause: Pause = asyncio.sleep
+    feature: str
+    base_url: str | None
+    api_key: str | None
+    deadline: float
+    max_retries: int
+    concurrency: int
+    pause: Pause = field(default_factory=lambda: asyncio.sleep, init=False)
+
+    def __post_init__(self) -> None:
         self._connections = {os.getpid(): self._connect()}  # by process: see submit
         weakref.finalize(self, _abandon, self._connections).atexit = False
 
@@ -74,7 +69,7 @@ class Server:
             connection.close()
 
     def _connect(self) -> Connection:
-        return Connection(_client(self._feature, self._base_url, self._api_key, self._deadline), self._concurrency)
+        return Connection(_client(self.feature, self.base_url, self.api_key, self.deadline), self.concurrency)
 
     async def call(
         self,
@@ -88,8 +83,8 @@ class Server:
 
         It ends with ModelTimeout at the deadline, or after so many `seconds` where those are fewer, in whatever phase.
         """
-        deadline = self._deadline if seconds is None else max(0.0, min(self._deadline, seconds))
-        attempts = self._max_retries if retries is None else retries
+        deadline = self.deadline if seconds is None else max(0.0, min(self.deadline, seconds))
+        attempts = self.max_retries if retries is None else retries
         end = asyncio.get_running_loop().time() + deadline
         task = asyncio.ensure_future(self._with_retries(connection, request, end, attempts))
         task.add_done_callback(_mark_retrieved)
@@ -97,7 +92,7 @@ class Server:
             await asyncio.wait({task}, timeout=deadline)
             if not task.done():
                 raise ModelTimeout(
-                    f"{host(self._base_url)} did not answer within the deadline of {deadline:.3g} s; "
+                    f"{host(self.base_url)} did not answer within the deadline of {deadline:.3g} s; "
                     "raise deadline=, or concurrency= when many calls wait for each other"
                 )
             return task.result()
@@ -121,7 +116,7 @@ class Server:
                     left = end - asyncio.get_running_loop().time()
                     if not error.retryable or attempt > retries or wait >= left:
                         raise
-                await self._pause(wait)
+                await self.pause(wait)
 
     async def typed(self, call: Awaitable[T]) -> T:
         """Return a call's result. Raise ModelError in place of anything that the client or the connection raises."""
@@ -141,9 +136,9 @@ class Server:
                 return error_from(link.response)
         names = [type(link).__name__ for link in chain]
         if any("Timeout" in name for name in names):
-            return ModelTimeout(f"{host(self._base_url)} stopped answering ({names[-1]})")
+            return ModelTimeout(f"{host(self.base_url)} stopped answering ({names[-1]})")
         return ModelUnavailable(
-            f"{host(self._base_url)} could not be reached, or broke off ({' from '.join(names)})", retryable=True
+            f"{host(self.base_url)} could not be reached, or broke off ({' from '.join(names)})", retryable=True
         )
 
 

@@ -21,7 +21,8 @@ def the_deadline_applies_to_single_reads() -> None:
     honest = Server.__init__
 
     def init(self: Server, *args: Any, **options: Any) -> None:
-        honest(self, *args, **{**options, "deadline": 20.0})
+        honest(self, *args, **options)
+        self.deadline = 20.0
 
     put(Server, "__init__", init)
 
@@ -58,7 +59,7 @@ def requests_are_logged() -> None:
     honest = Server.submit
 
     def submit(self: Server, *args: Any, **options: Any) -> Any:
-        logging.getLogger("evimem").debug("sending with %s", self._api_key)
+        logging.getLogger("evimem").debug("sending with %s", self.api_key)
         return honest(self, *args, **options)
 
     put(Server, "submit", submit)

@@ -43,7 +43,7 @@ def recorded_pauses(model):
     async def pause(seconds):
         pauses.append(seconds)
 
-    model._server._pause = pause
+    model._server.pause = pause
     return pauses
 
 
