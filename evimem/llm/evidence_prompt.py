@@ -33,38 +33,6 @@ MOST_SPEAKERS = 20  # that a request names
 _LABEL = re.compile(r"[\s\[\](){}\"'#]*e?0*([1-9]\d{0,5})[\s\[\](){}\"']*", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class StandingFact:
-    """A fact in force, with the turn that states it."""
-
-    fact: Fact
-    turn: Turn
-
-
-def said_otherwise(item: Evidence, view: View, earlier: Collection[str]) -> Iterator[StandingFact]:
-    """Yield what stands against the facts of an item.
-
-    For a report it is the own word of the person; for an own word a report in one of the turns `earlier`, which were
-    shown without it.
-    """
-    others = [shown for shown in view.shown if shown.turn.speaker != item.turn.speaker]
-    for said in _in_force(item):
-        for other in (one for shown in others for one in _in_force(shown)):
-            if _contradicts(said, other) or (other.turn.id in earlier and _contradicts(other, said)):
-                yield other
-
-
-def _in_force(item: Evidence) -> Iterator[StandingFact]:
-    """Yield the facts that may contradict others and that nothing has replaced."""
-    facts = (fact for fact in item.facts if fact.replaced_by is None and topic_of(fact) is not None)
-    return (StandingFact(fact, item.turn) for fact in facts)
-
-
-def _contradicts(report: StandingFact, own: StandingFact) -> bool:
-    later = own.turn.time <= report.turn.time
-    return later and contradicts(report.fact, report.turn.speaker, own.fact, own.turn.speaker)
-
-
 class Placed(Protocol):
     """Whatever stands for a turn."""
 
@@ -226,13 +194,12 @@ def _item_lines(item: Evidence, label: str, *, with_turns: bool) -> Iterator[str
     yield f"<item {label}{when}>"
     if with_turns:
         yield marked(turn.text) + caption_line(turn.caption or "")
-    yield from (f'= "{escape_attribute(fact.text, MOST_FACT)}"{_dated(fact)}' for fact in item.facts)
-
-
-def _dated(fact: Fact) -> str:
-    if fact.event is None:
-        return ""
-    return f" (time: {render(fact.event) if fact.event.start else escape_attribute(fact.event.text, MOST_FACT)})"
+    for fact in item.facts:
+        dated = ""
+        if fact.event is not None:
+            time = render(fact.event) if fact.event.start else escape_attribute(fact.event.text, MOST_FACT)
+            dated = f" (time: {time})"
+        yield f'= "{escape_attribute(fact.text, MOST_FACT)}"{dated}'
 
 
 class _Page:
@@ -312,20 +279,30 @@ class _Page:
 
     def _text(self, item: Evidence) -> str:
         """Return an item below its head, made once per question: later checks show most items again."""
-        key = ("item", item.turn.id)
-        return self._view.kept(key, lambda: self._written(item))
 
-    def _written(self, item: Evidence) -> str:
-        shown = turn_text(item.turn, self._wanted, most_shown(item.turn), item.span)
-        known = {fact.id: fact for other in self._view.evidence for fact in other.facts}
-        lines = (*fact_lines(item.facts, item.turn, shown, known), *self._otherwise(item))
-        return "\n".join((marked(shown), *lines))
+        def written() -> str:
+            shown = turn_text(item.turn, self._wanted, most_shown(item.turn), item.span)
+            known = {fact.id: fact for other in self._view.evidence for fact in other.facts}
+            lines = (*fact_lines(item.facts, item.turn, shown, known), *self._otherwise(item))
+            return "\n".join((marked(shown), *lines))
+
+        return self._view.kept(("item", item.turn.id), written)
 
     def _otherwise(self, item: Evidence) -> Iterator[str]:
-        """Yield, once each, what others said otherwise: a person's own word, or a report that was shown before it."""
+        """Yield, once each, what others said otherwise.
+
+        Against a report that is the own word of the person; against an own word a report that was shown before it.
+        """
         earlier = {shown.turn.id for shown in self.log.items}
-        found = ((one.turn.speaker, one.fact.text) for one in said_otherwise(item, self._view, earlier))
-        for speaker, text in dict.fromkeys(found):
+        others = [one for one in self._view.shown if one.turn.speaker != item.turn.speaker]
+        said: dict[tuple[str, str], None] = {}
+        for fact in _in_force(item):
+            for turn, other in ((one.turn, other) for one in others for other in _in_force(one)):
+                if _contradicts(fact, item.turn, other, turn) or (
+                    turn.id in earlier and _contradicts(other, turn, fact, item.turn)
+                ):
+                    said[turn.speaker, other.text] = None
+        for speaker, text in said:
             yield f'= {named(speaker)} said otherwise: "{escape_attribute(text, 200)}"'
 
     def _around(self, item: Evidence) -> list[tuple[Turn, bool]]:
@@ -340,6 +317,15 @@ class _Page:
         around = self._view.context.get(item.turn.id, ())
         at = next((place for place, turn in enumerate(around) if turn.id == item.turn.id), None)
         return (item.turn,) if at is None else around[max(0, at - 1) : at + 2]
+
+
+def _in_force(item: Evidence) -> list[Fact]:
+    """Return the facts that may contradict others and that nothing has replaced."""
+    return [fact for fact in item.facts if fact.replaced_by is None and topic_of(fact) is not None]
+
+
+def _contradicts(report: Fact, by: Turn, own: Fact, of: Turn) -> bool:
+    return of.time <= by.time and contradicts(report, by.speaker, own, of.speaker)
 
 
 def _page_of(view: View) -> _Page:
