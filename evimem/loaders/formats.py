@@ -58,20 +58,17 @@ def _messages(path: Path) -> list[Any]:
     data = path.read_bytes()
     try:
         value = parse(data)
-    except ValueError as error:
-        value = _message_lines(path, data, error)
+    except ValueError as whole:
+        try:
+            value = [parse(line) for line in data.splitlines() if line.strip()]
+        except ValueError:
+            why = f"{str(path)!r} is {whole}; expected a list of messages, or one message per line"
+            raise ImportFailed(why) from whole
     if isinstance(value, dict):
         value = value.get("messages", [value])
     if not isinstance(value, list):
         raise ImportFailed(f"{str(path)!r} holds {shown(value, 40)}; expected a list of messages with role and content")
     return value
-
-
-def _message_lines(path: Path, data: bytes, whole: ValueError) -> list[Any]:
-    try:
-        return [parse(line) for line in data.splitlines() if line.strip()]
-    except ValueError:
-        raise ImportFailed(f"{str(path)!r} is {whole}; expected a list of messages, or one message per line") from whole
 
 
 def _message_turn(message: object, session: str, number: int, latest: datetime | None) -> Turn:
@@ -136,22 +133,17 @@ def turn_of(line: bytes, *, beside: str | None = None) -> Turn:
         raise mismatch_error("a line", row, "an object with speaker, text and time")
     if beside is not None:
         row.pop(beside, None)
-    _check_names(row)
+    if unknown := sorted(set(row) - set(FIELDS)):
+        known = f"known are {', '.join(FIELDS)}; put others into metadata"
+        raise ValueError(f"unknown field {shown(unknown[0], 40)}; {known}")
+    if not row.get("speaker"):
+        raise ValueError("no speaker; expected an object with speaker, text and time")
     fields: dict[str, Any] = {name: text_of(row, name) for name in _STRINGS}
     fields["text"] = fields["text"] or ""
     metadata = row.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise mismatch_error("metadata", metadata, "an object")
     return Turn(**fields, time=time_of(row.get("time")), metadata=metadata)
-
-
-def _check_names(row: dict[str, Any]) -> None:
-    if unknown := sorted(set(row) - set(FIELDS)):
-        raise ValueError(
-            f"unknown field {shown(unknown[0], 40)}; known are {', '.join(FIELDS)}; put others into metadata"
-        )
-    if not row.get("speaker"):
-        raise ValueError("no speaker; expected an object with speaker, text and time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,15 +250,10 @@ def _of_part(part: Part) -> str | None:
     keys: set[str] = set()
     for key in _keys(start):
         keys.add(key)
-        if (found := _of_keys(keys)) is not None:
+        fits = (name for name, row in _TABLE.items() if any(keys.issuperset(mark.split()) for mark in row.marks))
+        if (found := next(fits, None)) is not None:
             return found
     return "messages" if "messages" in keys else None
-
-
-def _of_keys(keys: set[str]) -> str | None:
-    return next(
-        (name for name, row in _TABLE.items() if any(keys.issuperset(mark.split()) for mark in row.marks)), None
-    )
 
 
 def _keys(start: bytes) -> Iterator[str]:

@@ -173,7 +173,14 @@ def _kept_text(text: str, key: str, around: Mapping[Any, Any]) -> Json:
         return _decoded(url[2], url[1] or _type_beside(around, key), text)
     if _is_data(text, key, around):
         return _decoded(text, _type_beside(around, key), text)
-    return _EMBEDDED.sub(_label_of, text) if len(text) > 750 and ";base64," in text else text
+    if len(text) <= 750 or ";base64," not in text:
+        return text
+
+    def labelled(found: re.Match[str]) -> str:
+        data = _decoded(found[2], found[1], found[0])
+        return media_label(data["type"], data["bytes"]) if is_media(data) else found[0]
+
+    return _EMBEDDED.sub(labelled, text)
 
 
 def _is_data(text: str, key: str, around: Mapping[Any, Any]) -> bool:
@@ -194,11 +201,6 @@ def _decoded(data: str, type_: str, given: str) -> Json:
     except ValueError:
         return given  # looked like data, and is none
     return _media(found, type_)
-
-
-def _label_of(found: re.Match[str]) -> str:
-    data = _decoded(found[2], found[1], found[0])
-    return media_label(data["type"], data["bytes"]) if is_media(data) else found[0]
 
 
 def _media(data: bytes, type_: str) -> dict[str, Json]:

@@ -20,7 +20,7 @@ from datetime import datetime, timezone
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from ..errors import ImportFailed, shown
 from ..types.public_value import AnyPath
@@ -242,25 +242,22 @@ def read_whatsapp(path: AnyPath, refuse: Refuse = raise_refused, order: str | No
         for part in parts:
             if looks_like_whatsapp(part.start(8192)):
                 of = order or _order(part)
-                session = _session(part if part.stem != "_chat" else Part(path.name, part.open))
-                yield from _turns(part, of, session, refuse)
+                named = part if part.stem != "_chat" else Part(path.name, part.open)
+                session = re.sub(r"\s?\(\d+\)$", "", named.stem)  # without the number of a second download
+                for line in _messages(part):
+                    try:
+                        turn = _turn(line, of, session)
+                    except ValueError as error:
+                        refuse(RefusedItem(f"{part.name} line {line.number}", str(error)))
+                    else:
+                        if turn is not None:
+                            yield turn
 
 
 def looks_like_whatsapp(start: bytes) -> bool:
     """Return whether one of the first lines begins as a message does."""
     lines = start.decode("utf-8", "replace").splitlines()[:20]
     return any(_head(0, line) is not None for line in lines)
-
-
-def _turns(part: Part, order: str, session: str, refuse: Refuse) -> Iterator[Turn]:
-    for line in _messages(part):
-        try:
-            turn = _turn(line, order, session)
-        except ValueError as error:
-            refuse(RefusedItem(f"{part.name} line {line.number}", str(error)))
-        else:
-            if turn is not None:
-                yield turn
 
 
 def _turn(line: _Line, order: str, session: str) -> Turn | None:
@@ -297,7 +294,8 @@ def _messages(part: Part) -> Iterator[_Line]:
     """Yield each message with the lines that continue it; those before the first one are no message."""
     first, below, size = None, list[str](), 0
     with part.open() as file:
-        for at, text in enumerate(_lines(file), start=1):
+        for at, line in enumerate(iter(partial(file.readline, MAX_LINE), b""), start=1):
+            text = line.decode("utf-8", "replace").rstrip("\r\n")
             if (head := _head(at, text)) is not None:
                 if first is not None:
                     yield replace(first, rest="\n".join((first.rest, *below)))
@@ -307,11 +305,6 @@ def _messages(part: Part) -> Iterator[_Line]:
                 size += len(text) + 1
     if first is not None:
         yield replace(first, rest="\n".join((first.rest, *below)))
-
-
-def _lines(file: BinaryIO) -> Iterator[str]:
-    while line := file.readline(MAX_LINE):
-        yield line.decode("utf-8", "replace").rstrip("\r\n")
 
 
 def _head(number: int, text: str) -> _Line | None:
@@ -373,8 +366,3 @@ def _faults(lines: list[_Line], order: str) -> tuple[int, int]:
             with suppress(ValueError):
                 times.append(line.time(order))
     return len(lines) - len(times), sum(later < earlier for earlier, later in pairwise(times))
-
-
-def _session(part: Part) -> str:
-    """Return the name of a file without the number of a second download."""
-    return re.sub(r"\s?\(\d+\)$", "", part.stem)

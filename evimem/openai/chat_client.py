@@ -18,7 +18,7 @@ import orjson
 from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..types.trace import Complete, ModelRole, Reply
 from . import wire_format
-from .endpoint import HEADERS, MAX_BODY, MOST_JSON, Connection, Server, body_of, lines_of
+from .endpoint import MAX_BODY, MOST_JSON, Connection, Server, body_of, lines_of
 from .wire_format import LENGTHS, ErrorResponse, check_settings, error_from, parse_json, rejected_option
 
 BatchOutcomes: TypeAlias = "dict[str, Reply | ModelError]"
@@ -36,26 +36,24 @@ async def submit_batch(client: Any, bodies: Mapping[str, Mapping[str, Any]]) -> 
     `client` is an `openai.AsyncOpenAI`. Raise ModelUnavailable for a response that names no file or batch; what the
     client raises is the caller's to translate.
     """
-    upload = client.files.with_streaming_response.create(
-        file=("requests.jsonl", batch_lines(bodies)), purpose="batch", extra_headers=HEADERS
-    )
+    upload = client.files.with_streaming_response.create(file=("requests.jsonl", batch_lines(bodies)), purpose="batch")
     file_id = _text_field(await _body(upload), "id")
     create = client.batches.with_streaming_response.create(
-        input_file_id=file_id, endpoint=URL, completion_window=COMPLETION_WINDOW, extra_headers=HEADERS
+        input_file_id=file_id, endpoint=URL, completion_window=COMPLETION_WINDOW
     )
     return _text_field(await _body(create), "id")
 
 
 async def download_batch(client: Any, batch_id: str) -> bytes | None:
     """Return the result lines and error lines of a batch, or None while it is in progress."""
-    retrieve = client.batches.with_streaming_response.retrieve(batch_id, extra_headers=HEADERS)
+    retrieve = client.batches.with_streaming_response.retrieve(batch_id)
     batch = parse_json(await _body(retrieve))
     if not isinstance(batch, dict) or batch.get("status") not in _FINISHED:
         return None
     parts = []
     for name in ("output_file_id", "error_file_id"):
         if isinstance(batch.get(name), str):
-            content = client.files.with_streaming_response.content(batch[name], extra_headers=HEADERS)
+            content = client.files.with_streaming_response.content(batch[name])
             parts.append(await _body(content, MAX_RESULTS))
     return b"\n".join(parts)
 
@@ -281,7 +279,6 @@ class OpenAI:
             model=self.model_for(request.role),
             messages=wire_format.messages(request, tools="tools" in options),
             stream=pieces is not None,
-            extra_headers=HEADERS,
             extra_body=dict(self.extra) or None,
             **{name: value for name, value in options.items() if name not in self.extra},
         )

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import EmbedderError, ModelError, ModelUnavailable
 from ..types.vectors import Vectors
-from .endpoint import HEADERS, Connection, Server, body_of
+from .endpoint import Connection, Server, body_of
 from .wire_format import check_settings, host, parse_json
 
 _TEXT_STATUSES = {400, 413, 422}  # statuses that concern the texts, not the key, the server or the rate
@@ -118,9 +118,7 @@ class OpenAIEmbedder:
         return vectors
 
     async def _request(self, client: Any, batch: list[str]) -> Vectors:
-        call = client.embeddings.with_streaming_response.create(
-            model=self.model, input=batch, encoding_format="float", extra_headers=HEADERS
-        )
+        call = client.embeddings.with_streaming_response.create(model=self.model, input=batch, encoding_format="float")
         async with call as response:
             return _vectors(await body_of(response), len(batch), self.dimension)
 

@@ -32,7 +32,6 @@ MAX_ERROR_BODY = 16_000  # bytes
 JOIN_SECONDS = 2.0  # that close() waits for the thread
 THREAD = "evimem-openai"
 PIECE = 65_536  # bytes that are decompressed at once
-HEADERS = {"Accept-Encoding": "identity"}  # which not every server heeds
 
 
 @dataclass(repr=False, eq=False)  # it holds a key
@@ -281,7 +280,12 @@ def _client(feature: str, base_url: str | None, api_key: str | None, deadline: f
     try:
         # Deadline and retries are ours; the read timeout is longer, and only a second line of defence.
         return openai.AsyncOpenAI(
-            base_url=base_url, api_key=api_key, timeout=deadline + 1.0, max_retries=0, http_client=http
+            base_url=base_url,
+            api_key=api_key,
+            timeout=deadline + 1.0,
+            max_retries=0,
+            http_client=http,
+            default_headers={"Accept-Encoding": "identity"},  # which not every server heeds
         )
     except openai.OpenAIError:
         pass
