@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from array import array
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
@@ -125,38 +124,6 @@ class Posting:
 
 
 NO_POSTING = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint16))
-
-
-class Postings(Protocol):
-    """Reads the posting of a term from sealed segments; an unknown term has an empty one."""
-
-    def read(self, term: str) -> Posting: ...
-
-
-class RecentPostings:
-    """A least-recently-used cache of sealed postings, bounded by entries; their source must not change."""
-
-    def __init__(self, postings: Postings, entries: int = 16_000_000) -> None:
-        self._postings = postings
-        self._room = entries
-        self._found: OrderedDict[str, Posting] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def read(self, term: str) -> Posting:
-        """Return the posting of a term."""
-        with self._lock:
-            found = self._found.get(term)
-            if found is not None:
-                self._found.move_to_end(term)
-                return found
-        found = self._postings.read(term)
-        with self._lock:
-            if term not in self._found:
-                self._found[term] = found
-                self._room -= len(found) + 1
-            while self._room < 0:
-                self._room += len(self._found.popitem(last=False)[1]) + 1
-        return found
 
 
 class TailPostings:

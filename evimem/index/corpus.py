@@ -7,7 +7,7 @@ rows follow one another.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -20,8 +20,6 @@ from .columns import (
     Column,
     DerivedColumn,
     Posting,
-    Postings,
-    RecentPostings,
     StoredColumn,
     TailPostings,
     joined,
@@ -102,13 +100,13 @@ class Corpus:
     vectors = DerivedColumn(np.int8, wide=True)
     scale = DerivedColumn(np.float32)
 
-    def __init__(self, dimension: int, sealed: Postings | None = None) -> None:
+    def __init__(self, dimension: int, sealed: Callable[[str], Posting] = lambda term: NO_POSTING) -> None:
         self.dimension = dimension
         self.dialogue: Dialogue = Dialogue()
         self.smoothing: Smoothing = Smoothing()
         self.sketches: Sketches = Sketches()
         self.columns: dict[str, Column] = new_columns(type(self), dimension)
-        self._sealed = None if sealed is None else RecentPostings(sealed)
+        self._sealed = sealed
         self._tail = TailPostings()
         self._events: dict[int, tuple[Interval, ...]] = {}  # of rows with more than one
         self._has_forgotten = False
@@ -250,8 +248,7 @@ class Corpus:
 
     def posting(self, term: str) -> Posting:
         """Return the living rows that have a term."""
-        sealed = NO_POSTING if self._sealed is None else self._sealed.read(term)
-        found = joined(sealed, self._tail.read(term))
+        found = joined(self._sealed(term), self._tail.read(term))
         if not self._has_forgotten:
             return found
         living = self.alive[found.positions]

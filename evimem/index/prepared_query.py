@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS, plainest, stem, terms, vocabulary_stems, words
 from ..types.attempt import without
 from ..types.stored import Keyword
+from ..types.vectors import products
 from .columns import NO_POSTING, Posting
 from .corpus import Corpus
 from .weights import WEIGHTS, Weights
@@ -35,36 +37,6 @@ _EPOCH_AWARE = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 _SLICE = 4_096  # rows turned into floats at once: what a core's cache holds
-_KEPT = 131_072  # rows of a corpus up to which products are kept: setting up the room for more costs more than it saves
-
-
-class Projections:
-    """The products with one direction of whole numbers, shape (dimension,): below 2 ** 24, exact in any order."""
-
-    def __init__(self, corpus: Corpus, direction: NDArray[np.float32]) -> None:
-        self._corpus = corpus
-        self._direction = direction
-        self._known = np.full(len(corpus), np.nan) if len(corpus) <= _KEPT else None
-
-    def at(self, positions: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return the products at these positions, which are ascending and distinct."""
-        if self._known is None:
-            return self._computed(positions)
-        missing = positions[np.isnan(self._known[positions])]
-        self._known[missing] = self._computed(missing)
-        found: NDArray[np.float64] = self._known[positions]
-        return found
-
-    def _computed(self, positions: NDArray[np.int32]) -> NDArray[np.float64]:
-        corpus = self._corpus
-        dots = np.empty(len(positions), np.float32)
-        everything = len(positions) == len(corpus)  # then the rows lie as they are wanted
-        for start in range(0, len(positions), _SLICE):
-            some = slice(start, start + _SLICE)
-            rows = corpus.vectors[some] if everything else corpus.vectors.take(positions[some], axis=0, mode="wrap")
-            # Not a matrix product: BLAS would wake threads for it.
-            np.einsum("ij,j->i", rows.astype(np.float32), self._direction, out=dots[some])
-        return dots.astype(np.float64) * corpus.scale[positions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +108,7 @@ class PreparedQuery:
     """A query looked up in a corpus: what every step of a ranking shares.
 
     `total` is the weight of all its terms together, whether any turn has them or not. `direction` is its vector in
-    whole numbers, shape (dimension,), and `projections` its products with the vectors of rows; None without one.
+    whole numbers, shape (dimension,); None without one.
     """
 
     query: IndexQuery
@@ -145,7 +117,16 @@ class PreparedQuery:
     terms: tuple[QueryTerm, ...]
     total: float
     direction: NDArray[np.float32] | None
-    projections: Projections | None
+
+    def products(self, positions: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the products of the direction with the vectors of rows: below 2 ** 24, exact in any order."""
+        assert self.direction is not None
+        corpus, dots = self.corpus, np.empty(len(positions), np.float32)
+        for start in range(0, len(positions), _SLICE):
+            some = slice(start, start + _SLICE)
+            rows = corpus.vectors.take(positions[some], axis=0, mode="wrap")
+            dots[some] = products(rows.astype(np.float32), self.direction)
+        return dots.astype(np.float64) * corpus.scale[positions]
 
 
 def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuery:
@@ -174,8 +155,7 @@ def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuer
         if len(posting) or others:
             found.append(QueryTerm(name, counts[name] * idf, posting, others))
     direction = _direction(query.vector, corpus.dimension)
-    projections = None if direction is None else Projections(corpus, direction)
-    return PreparedQuery(query, corpus, weights, tuple(found), total, direction, projections)
+    return PreparedQuery(query, corpus, weights, tuple(found), total, direction)
 
 
 def is_common(frequency: int, corpus: Corpus) -> bool:
@@ -202,12 +182,8 @@ def _related(
     surfaces: list[str] | tuple[str, ...], idf: float, asked: frozenset[str], corpus: Corpus, weights: Weights
 ) -> tuple[RelatedTerm, ...]:
     """Return the terms that mean one of these words; one that tells less than they do counts less."""
-    near: dict[str, float] = {}
-    for word in surfaces:
-        for term, closeness in meant_by(word):
-            near[term] = max(near.get(term, 0.0), closeness)
     found = []
-    for term, closeness in sorted(near.items()):
+    for term, closeness in sorted(_nearest(*surfaces).items()):
         posting = NO_POSTING if term in asked or closeness <= weights.floor else corpus.posting(term)
         if not len(posting) or is_common(len(posting), corpus):
             continue
@@ -249,26 +225,6 @@ def related(word: str) -> tuple[tuple[str, float], ...]:
     return tuple((stems[entry["piece"]], int(entry["cosine"]) / 255) for entry in _table()[number] if entry["cosine"])
 
 
-def relate(pieces: tuple[str, ...], vectors: NDArray[np.float32]) -> NDArray[np.void]:
-    """Compute the table: for each word, the nearest of the words with other stems, one a stem."""
-    words = [number for number, piece in enumerate(pieces) if is_word(piece)]
-    rows = vectors[words]
-    rows = rows / np.maximum(np.sqrt(np.square(rows).sum(axis=1, keepdims=True)), np.finfo(np.float32).tiny)
-    stems = [stem(pieces[number]) for number in words]
-    table = np.zeros((len(pieces), WIDTH), ENTRY)
-    for start in range(0, len(words), 512):
-        cosines = rows[start : start + 512] @ rows.T
-        for offset, near in enumerate(np.argsort(-cosines, axis=1, kind="stable")[:, : 8 * WIDTH]):
-            others: dict[str, int] = {}
-            for at in near.tolist():
-                others.setdefault(stems[at], at)
-            others.pop(stems[start + offset], None)
-            for slot, at in enumerate(list(others.values())[:WIDTH]):
-                level = max(0, round(255 * float(cosines[offset, at])))
-                table[words[start + offset], slot] = (words[at], level)
-    return table
-
-
 def is_word(piece: str) -> bool:
     """Return whether a piece of the vocabulary is a word of its own that carries meaning."""
     return len(piece) > 2 and piece.isascii() and piece.isalpha() and piece not in STOP_WORDS
@@ -303,25 +259,26 @@ MOST_NEAR = 3  # keywords that stand for a word which no turn has
 
 
 def match_keywords(words: Sequence[str], turns_with: Callable[[str], int]) -> tuple[Keyword, ...]:
-    """Return the keywords that words match, each once; `turns_with` counts the turns that have a term."""
+    """Return the keywords that words match, each once; `turns_with` counts the turns that have a term.
+
+    For a word that no turn has stand the `MOST_NEAR` nearest to it that some turn has.
+    """
     found: dict[str, Keyword] = {}
     for word in words:
-        for keyword in _matches(word, turns_with):
+        own = [Keyword(word, term, count) for term in dict.fromkeys(terms(word)) if (count := turns_with(term))]
+        near = [] if own else sorted(_nearest(word.casefold()).items(), key=lambda pair: (-pair[1], pair[0]))
+        others = (Keyword(word, term, count, close) for term, close in near if (count := turns_with(term)))
+        for keyword in own or islice(others, MOST_NEAR):
             known = found.get(keyword.term)
             if known is None or known.closeness < keyword.closeness:
                 found[keyword.term] = keyword
     return tuple(found.values())
 
 
-def _matches(word: str, turns_with: Callable[[str], int]) -> list[Keyword]:
-    own = [Keyword(word, term, count) for term in dict.fromkeys(terms(word)) if (count := turns_with(term))]
-    return own or list(_near(word, turns_with))[:MOST_NEAR]
-
-
-def _near(word: str, turns_with: Callable[[str], int]) -> Iterator[Keyword]:
-    nearest: dict[str, float] = {}
-    for term, closeness in meant_by(word.casefold()):
-        nearest[term] = max(closeness, nearest.get(term, 0.0))
-    for term, closeness in sorted(nearest.items(), key=lambda pair: (-pair[1], pair[0])):
-        if count := turns_with(term):
-            yield Keyword(word, term, count, closeness)
+def _nearest(*words: str) -> dict[str, float]:
+    """Return the stems that mean one of some words, each with its largest closeness."""
+    near: dict[str, float] = {}
+    for word in words:
+        for term, closeness in meant_by(word):
+            near[term] = max(near.get(term, 0.0), closeness)
+    return near

@@ -251,9 +251,9 @@ def _saturated(frequency: Scores, room: Scores) -> Scores:
 def cosines(prepared: PreparedQuery, near: Neighbourhood, asking: Scores) -> Scores:
     """Return the cosine of the question with each row's smoothed vector; 0 where either has none."""
     corpus, weights = prepared.corpus, prepared.weights
-    if prepared.direction is None or prepared.projections is None or not near.positions.size:
+    if prepared.direction is None or not near.positions.size:
         return np.zeros(near.positions.shape[1])
-    dots = prepared.projections.at(near.places)
+    dots = prepared.products(near.places)
     echoes = weights.echo * (corpus.asks[near.places].astype(np.float64) * asking)
     shares = near.shares + near.answers * echoes[near.rows]
     along = added(shares * dots[near.rows])
@@ -264,9 +264,9 @@ def cosines(prepared: PreparedQuery, near: Neighbourhood, asking: Scores) -> Sco
 
 def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
     """Return the largest cosine of the query with a row or a neighbour: a cheap estimate of the smoothed one."""
-    if prepared.direction is None or prepared.projections is None:
+    if prepared.direction is None:
         return np.zeros(near.positions.shape[1])
-    dots = prepared.projections.at(near.places)
+    dots = prepared.products(near.places)
     best = np.where(near.shares > 0, dots[near.rows], 0.0).max(axis=0)
     cosines: Scores = best / np.sqrt(float(np.square(prepared.direction).sum()))
     return cosines
@@ -464,8 +464,8 @@ def _by_words(prepared: PreparedQuery, allowed: Mask, kept: int, effort: SearchE
 
 def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | None, effort: SearchEffort) -> Positions:
     """Seeds by vector. The ANN index knows no filters: it serves where most turns are allowed; else all are scanned."""
-    corpus, direction, projections = prepared.corpus, prepared.direction, prepared.projections
-    if direction is None or projections is None:
+    corpus, direction = prepared.corpus, prepared.direction
+    if direction is None:
         return np.zeros(0, np.int32)
     if nearest is not None and np.count_nonzero(allowed) >= _MOST * corpus.rows:
         seeds = nearest.search(direction, math.ceil(effort.nearest / _MOST)).positions.astype(np.int32)
@@ -477,7 +477,7 @@ def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | N
     else:
         most = max(effort.sketched, count // _SKETCHED)
         positions = corpus.sketches.nearest(corpus.stored, direction, comparable, most)
-    seeds = positions[largest(projections.at(positions), effort.nearest)]
+    seeds = positions[largest(prepared.products(positions), effort.nearest)]
     return around(corpus.dialogue, seeds, _HOPS).reshape(-1)
 
 

@@ -37,7 +37,7 @@ from ..db.index_sql import (
 )
 from ..db.tables import Tables
 from ..types.vectors import Packed
-from .columns import NO_POSTING, Posting
+from .columns import Posting
 from .corpus import COLUMNS, NAMES, Corpus, IndexRow, Interval, RowBlock, values_of
 from .document import Document
 from .prepared_query import microseconds
@@ -268,7 +268,7 @@ class Segments:
         given = newest_number(self._db, "speaker", "session")
         if any(max(block.columns["speaker"].max(), block.columns["session"].max()) > given for block in blocks):
             raise ValueError("a column names a speaker or session that never existed")  # arrays grow by it
-        corpus = Corpus(self.dimension, SealedPostings(self._db, sealed))
+        corpus = Corpus(self.dimension, SealedPostings(self._db, sealed).read)
         if blocks:
             corpus.load(_joined(blocks, self.size))
         for at, row in documents.items():
@@ -419,19 +419,29 @@ class Segments:
 
 
 class SealedPostings:
-    """The postings of the first `segments` segments; an open corpus holds those of later ones in its tail."""
+    """The postings of the first `segments` segments; an open corpus holds those of later ones in its tail.
 
-    def __init__(self, db: Tables, segments: int) -> None:
+    What was read is kept, up to so many entries: these segments do not change while it is used.
+    """
+
+    def __init__(self, db: Tables, segments: int, entries: int = 16_000_000) -> None:
         self._db = db
         self._segments = segments
+        self._most = self._room = entries
+        self._found: dict[str, Posting] = {}
 
     def read(self, term: str) -> Posting:
         """Return the posting of a term."""
-        found = postings_below(self._db, term, self._segments) if self._segments else []
-        if not found:
-            return NO_POSTING
-        positions = np.frombuffer(b"".join(row[0] for row in found), "<i4")
-        return Posting(positions, np.frombuffer(b"".join(row[1] for row in found), "<u2"))
+        found = self._found.get(term)
+        if found is None:
+            rows = postings_below(self._db, term, self._segments) if self._segments else []
+            positions, counts = (b"".join(row[column] for row in rows) for column in (0, 1))
+            found = Posting(np.frombuffer(positions, "<i4"), np.frombuffer(counts, "<u2"))
+            if len(found) >= self._room:
+                self._found, self._room = {}, self._most
+            self._found[term] = found
+            self._room -= len(found) + 1
+        return found
 
 
 _NONE = b"[]"  # the events of a document without any

@@ -4,24 +4,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.index.columns import NO_POSTING, Posting, RecentPostings
+from evimem.index.columns import NO_POSTING
 from evimem.index.corpus import COLUMNS, Corpus, RowBlock
 from evimem.index.dialogue import NONE
 from evimem.index.ranking import rank
 
 from .corpora import DIMENSION, Said, corpora, corpus_of, passages, questions, row
-
-
-class Sealed:
-    """The postings of a corpus, as a store would read them."""
-
-    def __init__(self, corpus: Corpus, terms: set[str]) -> None:
-        self._postings = {term: corpus.posting(term) for term in terms}
-        self.reads: list[str] = []
-
-    def read(self, term: str) -> Posting:
-        self.reads.append(term)
-        return self._postings.get(term, NO_POSTING)
 
 
 def sealed(turns: list[Said], dead: frozenset[int] = frozenset()) -> Corpus:
@@ -34,7 +22,8 @@ def sealed(turns: list[Said], dead: frozenset[int] = frozenset()) -> Corpus:
         columns[name] = getattr(corpus, name)
     columns[~corpus.alive] = 0  # as a store keeps them
     block = RowBlock(columns, corpus.vectors, corpus.scale, events)
-    loaded = Corpus(DIMENSION, Sealed(corpus, {word for said in turns for word in (*said.stated, *said.asked)}))
+    postings = {word: corpus.posting(word) for said in turns for word in (*said.stated, *said.asked)}
+    loaded = Corpus(DIMENSION, lambda term: postings.get(term, NO_POSTING))
     loaded.load(block)
     return loaded
 
@@ -77,11 +66,3 @@ def test_the_idf_of_a_term_is_never_negative_and_falls_with_its_turns():
     values = [corpus.idf(frequency) for frequency in range(10)]
     assert values == sorted(values, reverse=True)
     assert values[-1] > 0
-
-
-def test_recent_postings_are_read_once_while_they_fit():
-    source = Sealed(corpus_of([Said(("tea", "cake", "boat"))]), {"tea", "cake", "boat"})
-    recent = RecentPostings(source, entries=4)  # a posting takes its length and one
-    for term in ("tea", "cake", "tea", "boat", "tea", "cake"):
-        assert recent.read(term).positions.tolist() == [0]
-    assert source.reads == ["tea", "cake", "boat", "cake"]

@@ -1,10 +1,9 @@
 """The words that mean what a question says."""
 
-import numpy as np
 import pytest
 
 from evimem.embedding import StaticEmbedder
-from evimem.index.prepared_query import TABLE, WIDTH, _numbers, instances, is_word, relate, related
+from evimem.index.prepared_query import TABLE, WIDTH, _numbers, instances, is_word, related
 from evimem.text.terms import stem
 
 
@@ -27,15 +26,6 @@ def test_nearness_falls_and_a_word_is_not_related_to_itself():
 
 def test_an_unknown_word_is_related_to_nothing():
     assert related("qwxzyk") == ()
-
-
-def test_a_table_is_computed_from_words_only():
-    pieces = ("[UNK]", "##ing", "tea", "teas", "cup", "7", "the")
-    vectors = np.array([[1, 0], [1, 0], [1, 0], [1, 0.1], [1, 0.2], [1, 0], [1, 0]], np.float32)
-    table = relate(pieces, vectors)
-    assert [[pieces[entry["piece"]] for entry in row if entry["cosine"]] for row in table] == [
-        [], [], ["cup"], ["cup"], ["teas"], [], [],
-    ]  # fmt: skip
 
 
 def test_the_table_has_a_row_for_each_piece():
