@@ -32,9 +32,8 @@ from evimem.flow import run
 from evimem.llm.prompts import REFINE
 from evimem.llm.request import Ledger, ask_model
 from evimem.llm.shown_words import bullets, marked, named
-from evimem.loops import VARIANTS
+from evimem.loops import OF_MEMR3, VARIANTS
 from evimem.loops.retrieve import compose, strategy
-from evimem.loops.variants import OF_MEMR3
 from evimem.query.analysis import analyse
 
 from .asked_models import add_models, models_of

@@ -13,10 +13,10 @@ from ..flow import Flow
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question
+from ..loops.task import Task
 from ..offline.offline_judge import OfflineJudge
 from ..offline.signals import Constants, Monotone
 from ..protocols import Store
-from ..types.answer import Budget
 from ..types.attempt import attempt, without
 from ..types.trace import Acted, Judged, Trace
 from .calibration_report import Calibration, ScoredQuestion, Wanted, check, fit
@@ -51,9 +51,7 @@ def calibrate(
     before = active_calibration(store, target)
     scored: list[ScoredQuestion] = []
     for question in questions:
-        answer = yield from answer_question(
-            question.text, store=store, asked_at=question.asked_at, budget=Budget(), judge=target.judge
-        )
+        answer = yield from answer_question(Task(question.text, target.judge, store, question.asked_at))
         one = _scored(answer.trace, answerable=question.answerable, before=before)
         scored += [] if one is None else [one]
         if progress:

@@ -279,24 +279,25 @@ class Core:
         watch, hears = self.watch("ask", question), checked_on_event(on_event)
         # Wrapped, so that no error of the caller's is taken for one of the model or the embedder.
         tell = as_callback(both(watch.heard, hears))
-        given = {"store": self.store, "loop": loop, "asked_at": self.time("asked_at", asked_at), "scope": scope}
-        return (yield from watch.over(self._answered(question, budget, {**given, "on_event": tell})))
+        given = {"store": self.store, "asked_at": self.time("asked_at", asked_at), "budget": budget, "scope": scope}
+        return (yield from watch.over(self._answered(question, loop, {**given, "on_event": tell})))
 
-    def _answered(self, question: str, budget: Budget, given: Mapping[str, Any]) -> Flow[Answer]:
+    def _answered(self, question: str, loop: str | Loop, given: Mapping[str, Any]) -> Flow[Answer]:
         from ..calibration.apply_calibration import calibrated_judge, calibrated_offline
         from ..loops import answer_question, fall_back, remaining
+        from ..loops.task import Task
 
         yield from self.caught_up()
-        judge = calibrated_judge(self.store, self.target)
+        task = Task(question, calibrated_judge(self.store, self.target), **given)
         with unwrap_callback_errors():
             try:
-                return (yield from answer_question(question, judge=judge, budget=budget, **given))
+                return (yield from answer_question(task, loop))
             except ModelError as error:
                 if self.on_model_error == "raise" or error.partial is None:
                     raise
                 judge = calibrated_offline(self.store, self.offline, self.embedder.name)
-                left = remaining(budget, error.partial)
-                return (yield from fall_back(error, judge=judge, budget=left, **given))
+                again = replace(task, judge=judge, budget=remaining(task.budget, error.partial))
+                return (yield from fall_back(error, again, loop))
 
     def block(
         self, asked: Asked, form: BlockForm, today: datetime | None, exclude: frozenset[str], scope: Scope

@@ -312,6 +312,7 @@ def ask_searcher(
         ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
     """
     from ..loops import LOOPS, OVER_SEARCHERS, answer_question, check_budget
+    from ..loops.task import Task
     from ..offline.offline_judge import OfflineJudge
 
     checked_part("searcher", searcher, ("search",))
@@ -330,7 +331,7 @@ def ask_searcher(
     today = checked_time("asked_at", asked_at)
     store: Any = SearchedStore(searcher, named, today)
     judge: Judge = OfflineJudge(extractor=Core.default_extractor()) if model is None else _llm_judge()
-    flow = answer_question(question, store=store, judge=judge, loop=loop, asked_at=today, budget=wanted, lacking=_OURS)
+    flow = answer_question(Task(question, judge, store, today, wanted, lacking=_OURS), loop)
 
     def perform(effect: Effect) -> Any:
         if isinstance(effect, Complete):

@@ -15,7 +15,7 @@ from ..judging.evidence import Verdict, View
 from ..judging.judge import Considered, Decided, Explored, Judge, Move, Round, Stage
 from ..llm.llm_judge import LLMJudge
 from ..loops import LOOPS, answer_question, fall_back
-from ..loops.task import Loop
+from ..loops.task import Loop, Task
 from ..offline.offline_judge import OfflineJudge
 from ..types.answer import Answer, Budget
 from ..types.stored import Scope
@@ -85,31 +85,15 @@ def _rerun(trace: Trace, memory: Memory, own: Loop | None) -> Flow[Answer]:
     before, after = _split(trace)
     first = _attempt(before, memory)
     loop = first.loop if own is None else own
-    asking = answer_question(
-        trace.question,
-        store=memory._core.store,
-        loop=loop,
-        judge=first.judge,
-        asked_at=first.asked_at,
-        budget=first.budget,
-        scope=first.scope,
-    )
+    task = Task(trace.question, first.judge, memory._core.store, first.asked_at, first.budget, scope=first.scope)
     try:
-        return (yield from asking)
+        return (yield from answer_question(task, loop))
     except ModelError as error:
         if after is None or error.partial is None:
             raise
         then = _attempt(after, memory)
-        again = fall_back(
-            error,
-            store=memory._core.store,
-            judge=then.judge,
-            loop=loop,
-            asked_at=then.asked_at,
-            budget=then.budget,
-            scope=then.scope,
-        )
-        return (yield from again)
+        again = replace(task, judge=then.judge, asked_at=then.asked_at, budget=then.budget, scope=then.scope)
+        return (yield from fall_back(error, again, loop))
 
 
 def _split(trace: Trace) -> tuple[Trace, Trace | None]:

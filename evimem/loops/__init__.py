@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import replace
-from datetime import datetime
 from types import MappingProxyType
 
 from ..errors import InvalidQuery, ModelError, shown
 from ..flow import Flow
 from ..judging.evidence import Ablation
 from ..judging.evidence import Variant as Variant
-from ..judging.judge import Judge
-from ..protocols import Store
 from ..query.analysis import check_asked
 from ..types.answer import MOST, Answer, Budget
-from ..types.stored import EVERYTHING, Scope
-from ..types.trace import FALL_BACK, Acted, Event
+from ..types.trace import FALL_BACK, Acted
 from .answering import as_loop as as_loop
 from .answering import concluded as concluded
 from .answering import drafted as drafted
@@ -31,39 +26,76 @@ from .retrieve import Search as Search
 from .session import Check as Check
 from .session import Session as Session
 from .task import Loop, Task
-from .variants import VARIANTS as VARIANTS
 
 LOOPS: Mapping[str, Iris | MemR3 | MGRetrieval | MRAgent | SinglePass] = MappingProxyType(
     {"iris": Iris(), "memr3": MemR3(), "mgretrieval": MGRetrieval(), "mragent": MRAgent(), "single_pass": SinglePass()}
+)
+
+# EviMem to the letter
+FULL = Iris(
+    delta="paper", abstain="paper", calls="separate", without=frozenset({"tracker"}), unit="tuple", temperature=0.3
+)
+# MemR3, MGRetrieval and MRAgent to the letter of their papers
+MEMR3 = MemR3(router="paper", neighbours=False)
+MGRETRIEVAL = MGRetrieval(unit="exchange", vocabulary="whole", whole_groups=True, accepts="flag", neighbours=False)
+MRAGENT = MRAgent(neighbours=False)
+OF_MEMR3: tuple[Ablation, ...] = ("mask", "delta", "reflection", "tracker")
+_LAST: tuple[Ablation, ...] = ("entities", "anchor", "abstention")
+
+
+def _full_but(*parts: Ablation, iterations: int = FULL.iterations) -> Iris:
+    return replace(FULL, without=frozenset({"tracker", *parts}), iterations=iterations)
+
+
+VARIANTS: Mapping[str, Loop] = MappingProxyType(
+    {
+        # EviMem's table 2, each with one group more than the one before
+        "single-pass": _full_but(*_LAST, "temporal", "tiers", "sufficiency", iterations=1),
+        "basic-loop": _full_but(*_LAST, "temporal", "tiers"),
+        "tiered-sufficiency": _full_but(*_LAST, "temporal"),
+        "temporal-adaptation": _full_but(*_LAST),
+        "full": FULL,  # the last row of table 3 too
+        # EviMem's table 3
+        "raw-only": _full_but("index", "edges"),
+        "index-layer": _full_but("edges"),
+        # Where a loop departs from its paper, for a reason, and this does not
+        "unranked-expansion": Iris(unranked=True),
+        "literal-router": MemR3(router="paper"),
+        "largest-group-first": MGRetrieval(whole_groups=True),
+        "exchanges": MGRetrieval(unit="exchange"),
+        "flag-alone": MGRetrieval(accepts="flag"),
+        "whole-vocabulary": MGRetrieval(vocabulary="whole"),
+        # Each of these to the letter of its paper
+        "memr3-as-published": MEMR3,
+        "mgretrieval-as-published": MGRETRIEVAL,
+        "mragent-as-published": MRAGENT,
+        # MemR3's ablations
+        **{f"no-{part}": replace(MEMR3, without=frozenset({part})) for part in OF_MEMR3},
+        # MGRetrieval's ablations
+        "one-round": replace(MGRETRIEVAL, iterations=1),
+        "read-again": replace(MGRETRIEVAL, without=frozenset({"mask"})),
+        "not-rewritten": replace(MGRETRIEVAL, without=frozenset({"rewriting"})),
+        # MRAgent's: without reasoning, without routing, by kinds of edges, and the answer as its last turn gave it
+        "one-turn": replace(MRAGENT, iterations=1),
+        "all-returned": replace(MRAGENT, without=frozenset({"routing"})),
+        "cue-event": replace(MRAGENT, graph="cue-event"),
+        "cue-tag-event": replace(MRAGENT, graph="cue-tag-event"),
+        "as-explored": replace(MRAGENT, without=frozenset({"rewriting"})),
+    }
 )
 
 # What these read of a store a searcher answers too: the others read keywords, facts or times, which it has none of.
 OVER_SEARCHERS = frozenset(("iris", "memr3", "single_pass"))
 
 
-def answer_question(  # noqa: PLR0913 - a task, in parts
-    question: str,
-    *,
-    store: Store,
-    judge: Judge,
-    loop: str | Loop = "iris",
-    asked_at: datetime | None = None,
-    budget: Budget | None = None,
-    scope: Scope = EVERYTHING,
-    on_event: Callable[[Event], None] | None = None,
-    clock: Callable[[], float] = time.monotonic,
-    lacking: frozenset[Ablation] = frozenset(),
-) -> Flow[Answer]:
-    """Answer a question with a loop and a judge. Raise InvalidQuery for one that makes no sense.
+def answer_question(task: Task, loop: str | Loop = "iris") -> Flow[Answer]:
+    """Answer the question of a task with a loop. Raise InvalidQuery for one that makes no sense.
 
-    `usage.seconds` of the answer, or of a failure's partial answer, is the time that passed by `clock`.
+    `usage.seconds` of the answer, or of a failure's partial answer, is the time that passed by the clock of the task.
     """
-    check_asked("question", question)
-    chosen = chosen_loop(loop)
-    allowed = budget or Budget()
-    check_budget(allowed)
-    task = Task(question, judge, store, asked_at, allowed, scope=scope, clock=clock, on_event=on_event, lacking=lacking)
-    return (yield from _timed(task, chosen))
+    check_asked("question", task.question)
+    check_budget(task.budget)
+    return (yield from _timed(task, chosen_loop(loop)))
 
 
 def chosen_loop(loop: str | Loop) -> Loop:
@@ -78,34 +110,20 @@ def chosen_loop(loop: str | Loop) -> Loop:
     )
 
 
-def fall_back(  # noqa: PLR0913 - a task, in parts
-    error: ModelError,
-    *,
-    store: Store,
-    judge: Judge,
-    loop: str | Loop | None = None,
-    asked_at: datetime | None = None,
-    budget: Budget | None = None,
-    scope: Scope = EVERYTHING,
-    on_event: Callable[[Event], None] | None = None,
-) -> Flow[Answer]:
-    """Ask the question that a model's failure ended once more, of a judge that needs no model.
+def fall_back(error: ModelError, task: Task, loop: str | Loop) -> Flow[Answer]:
+    """Ask the question that a model's failure ended once more, of a judge that needs no model: that of the task.
 
     `error` has a partial answer: the trace goes on after its events, with one that names the failure; its usage and
-    seconds are counted. The answer's reason begins with that failure. `loop` is what failed, by default that of the
-    trace; `budget` is what is left, see `remaining`. Raise InvalidQuery for one that makes no sense.
+    seconds are counted. The answer's reason begins with that failure. The budget of the task is what is left, see
+    `remaining`. Raise InvalidQuery for one that makes no sense.
     """
-    allowed = budget or Budget()
-    check_budget(allowed)
+    check_budget(task.budget)
     failed: Answer = error.partial
-    why = f"the model failed ({type(error).__name__}: {error}), so the {judge.name} judge was asked"
+    why = f"the model failed ({type(error).__name__}: {error}), so the {task.judge.name} judge was asked"
     event = Acted(failed.trace.events[-1].iteration, FALL_BACK, why)
-    if on_event is not None:
-        on_event(event)
-    earlier = (*failed.trace.events, event)
-    question = failed.trace.question
-    again = Task(question, judge, store, asked_at, allowed, scope=scope, on_event=on_event, earlier=earlier)
-    answer = yield from _timed(again, chosen_loop(failed.trace.loop if loop is None else loop))
+    if task.on_event is not None:
+        task.on_event(event)
+    answer = yield from _timed(replace(task, earlier=(*failed.trace.events, event)), chosen_loop(loop))
     reason = f"{why}; {answer.reason}" if answer.reason else why
     return replace(_with_seconds(answer, failed.usage.seconds + answer.usage.seconds), reason=reason)
 

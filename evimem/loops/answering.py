@@ -76,7 +76,8 @@ def as_loop(name: str) -> Callable[[Callable[[Session], Flow[Answer]]], Callable
     def decorate(answer: Callable[[Session], Flow[Answer]]) -> Callable[[Task], Flow[Answer]]:
         @wraps(answer)
         def loop(task: Task) -> Flow[Answer]:
-            return (yield from in_session(Session(task, name), answer))
+            session = Session(task, name)
+            return (yield from _failing(session, answer(session)))
 
         return loop
 
@@ -85,29 +86,24 @@ def as_loop(name: str) -> Callable[[Callable[[Session], Flow[Answer]]], Callable
 
 def answered(session: Session, look: Callable[[Session], Flow[Check | None]]) -> Flow[Answer]:
     """Answer from the last check that a search comes to, None where it finds nothing: how every shipped loop ends."""
-
-    def answer(session: Session) -> Flow[Answer]:
-        check = yield from look(session)
-        return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
-
-    return (yield from in_session(session, answer))
+    return (yield from _failing(session, _answered(session, look)))
 
 
-def in_session(session: Session, answer: Callable[[Session], Flow[Answer]]) -> Flow[Answer]:
-    """Run a flow over a session; the error of a model that fails carries the answer so far."""
+def _answered(session: Session, look: Callable[[Session], Flow[Check | None]]) -> Flow[Answer]:
+    check = yield from look(session)
+    return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
+
+
+def _failing(session: Session, flow: Flow[Answer]) -> Flow[Answer]:
+    """Run a flow; the error of a model that fails carries what is known: neither an answer nor an abstention."""
     try:
-        return (yield from answer(session))
+        return (yield from flow)
     except ModelError as error:
-        error.partial = partial(session, error)
+        gaps = tuple(requirement.gap for requirement in session.tracker.open)
+        tier = Tier.PARTIAL if session.shown else Tier.NONE
+        why = f"the question was not finished: {type(error).__name__}: {error}"
+        error.partial = _made(session, None, "failed", tier, 0.0, gaps, why)
         raise
-
-
-def partial(session: Session, error: ModelError) -> Answer:
-    """Return what is known when the model failed: neither an answer nor an abstention."""
-    gaps = tuple(requirement.gap for requirement in session.tracker.open)
-    tier = Tier.PARTIAL if session.shown else Tier.NONE
-    why = f"the question was not finished: {type(error).__name__}: {error}"
-    return _made(session, None, "failed", tier, 0.0, gaps, why)
 
 
 def check_citations(citations: Iterable[Citation], citable: Mapping[str, Turn], facts: Collection[str]) -> Checked:
@@ -157,7 +153,7 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     # The dialogue around a shown turn is in the view too: the question that a short reply answers may be cited.
     checked = check_citations(draft.citations, check.view.around | session.shown, session.shown_facts)
     # An answer that names nothing rests on what the judge named; one that invents its sources rests on nothing.
-    citations = checked.citations or (() if checked.dropped else _witnesses(session))
+    citations = checked.citations or (() if checked.dropped else _cited(session.tracker.witnesses))
     tier, gaps = draft.tier or verdict.tier, verdict.gaps if draft.gaps is None else draft.gaps
     approximately = worded in {"inferred", "hedged"}
     sufficiency = approximate(verdict.confidence) if approximately else verdict.confidence
@@ -216,11 +212,6 @@ def _made(
     read = {turn_id: version_of(turn) for turn_id, turn in session.retrieval.turns.items()}
     trace = Trace(session.task.question, session.loop, tuple(session.events), read)
     return Answer(text, kind, tier, confidence, (), gaps, trace, cost(trace.events), reason=reason)
-
-
-def _witnesses(session: Session) -> tuple[Citation, ...]:
-    """Cite the turns that support the requirements, for an answer whose own citations were never shown."""
-    return _cited(session.tracker.witnesses)
 
 
 def _cited(turn_ids: Iterable[str]) -> tuple[Citation, ...]:

@@ -149,20 +149,10 @@ class EntityCounter:
         return _statements(told) + sum(self._is_named(turn, called) for turn in turns if turn.id not in of)
 
     def _is_named(self, turn: Turn, called: Iterable[str]) -> bool:
-        """Return whether a turn names an entity by any of its names, its words together or apart."""
-        return any(self._names(turn, name) or self._names_in_parts(turn, name) for name in called)
-
-    def _names(self, turn: Turn, name: str) -> bool:
+        """Return whether a turn names an entity by any of its names."""
         if turn.id not in self._read:
             self._read[turn.id] = NameSearch(f"{turn.speaker}: {turn.text} {turn.caption or ''}")
-        return self._read[turn.id].finds(name)
-
-    def _names_in_parts(self, turn: Turn, name: str) -> bool:
-        """Return whether a turn has every word of a name that has several: "Gary and Yvette, the Boudreaus"."""
-        words = name.split()
-        if len(words) < 2 or self._literal:
-            return False
-        return all(any(self._names(turn, form) for form in (word, *other_forms(word))) for word in words)
+        return any(map(self._read[turn.id].finds, called))
 
     def _may_be_unnamed(self, entity: str, evidence: Iterable[Evidence]) -> bool:
         """Return whether evidence about an entity need not name it."""

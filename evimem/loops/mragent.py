@@ -12,11 +12,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from types import MappingProxyType
 from typing import TypeVar
 
 from ..errors import ReplyError
@@ -83,7 +82,8 @@ class MemoryViews:
         for place, call in enumerate(calls):
             try:
                 self._check(call, place)
-                results.append((yield from _TOOLS[call.tool](self, call, number)))
+                found = getattr(self, call.tool)(call, number)  # the method of its name, which `_check` knows
+                results.append((yield from found) if isinstance(found, Generator) else found)
                 self._made.add(call)
             except Refused as refusal:
                 results.append(Result(call, refused=str(refusal)))
@@ -114,9 +114,8 @@ class MemoryViews:
         hits = yield from _with_cue(self._session, call.of)
         return self._page(call, [hit for hit in hits if not tagged or call.part in tags(hit, call.of)], number)
 
-    def event_time(self, call: ToolCall, number: int) -> Flow[Result]:
+    def event_time(self, call: ToolCall, number: int) -> Result:
         """V -> time: when it happened, as intervals as precise as they were told, and, apart, when it was said (R6)."""
-        yield from ()
         hit = self._returned(call.of)
         told = [fact.event for fact in hit.facts if fact.event and fact.event.start and fact.event.end]
         happened = dict.fromkeys(
@@ -127,12 +126,11 @@ class MemoryViews:
         rows = (*(Row(text, "happened") for text in happened), Row(f"{hit.turn.time:%Y-%m-%dT%H:%M}", "said"))
         return Result(call, rows, len(rows))
 
-    def event_cues(self, call: ToolCall, number: int) -> Flow[Result]:
+    def event_cues(self, call: ToolCall, number: int) -> Result:
         """V -> (c, g): the times, names and words that a turn brings up and other turns share, rare words first (R3).
 
         Each with the tags that the turn has for it, where cues have tags: these are listed by it.
         """
-        yield from ()
         hit = self._returned(call.of)
         times = [Row(cue, TIME) for cue in time_cues(hit.facts)]
         filed = label_in(hit.facts).keywords
@@ -151,26 +149,23 @@ class MemoryViews:
         self._tags[row.key] = tuple(dict.fromkeys((*self._tags.get(row.key, ()), *of_it)))
         return replace(row, text=f"{row.text}; tags {', '.join(of_it)}")
 
-    def event_context(self, call: ToolCall, number: int) -> Flow[Result]:
+    def event_context(self, call: ToolCall, number: int) -> Result:
         """V -> v: the turns around one."""
-        yield from ()
         hit = self._returned(call.of)
         around = self._session.retrieval.around([hit.turn.id])
         found = [Hit(turn, (), 0.0) for turn in around[hit.turn.id] if turn.id != hit.turn.id]
         return self._page(call, found, number, path="around")
 
-    def person_aspects(self, call: ToolCall, number: int) -> Flow[Result]:
+    def person_aspects(self, call: ToolCall, number: int) -> Result:
         """Person -> aspects: the classes of the facts about somebody, with their counts."""
-        yield from ()
         facts = _facts_about(self._session.task, call.of)
         if not facts:
             raise Refused(f"no fact is about {call.of!r}{_nearest(call.of, self._session.roster.speakers)}")
         self._facts[call.of] = facts
         return Result(call, _counted("aspect", Counter(map(tag_of, facts))), len(facts))
 
-    def person_facts(self, call: ToolCall, number: int) -> Flow[Result]:
+    def person_facts(self, call: ToolCall, number: int) -> Result:
         """Person, aspect -> facts, with the turns that state them."""
-        yield from ()
         facts = self._facts.get(call.of, ())
         _check_listed(call, "aspect", tuple(map(tag_of, facts)), "person_aspects")
         ids = tuple(dict.fromkeys(fact.turn_id for fact in facts if tag_of(fact) == call.part))
@@ -264,21 +259,6 @@ def _facts_about(task: Task, name: str) -> tuple[Fact, ...]:
     """Return the newest facts about a person or thing."""
     known = task.store.about(name, FACTS, task.scope).facts
     return tuple(fact for fact in known if fact.turn_id not in task.exclude)
-
-
-_TOOLS: Mapping[Tool, Callable[[MemoryViews, ToolCall, int], Flow[Result]]] = MappingProxyType(
-    {
-        "tags_of": MemoryViews.tags_of,
-        "events": MemoryViews.events,
-        "event_time": MemoryViews.event_time,
-        "event_cues": MemoryViews.event_cues,
-        "event_context": MemoryViews.event_context,
-        "person_aspects": MemoryViews.person_aspects,
-        "person_facts": MemoryViews.person_facts,
-        "topic_events": MemoryViews.topic_events,
-        "events_between": MemoryViews.events_between,
-    }
-)
 
 
 def _check_listed(call: ToolCall, what: str, listed: Sequence[str], first: str) -> None:

@@ -217,13 +217,10 @@ def _of_session(scope: Scope | None, session: str | None) -> Scope | None:
 
 def loaded(store: Store, turn_ids: Sequence[str]) -> tuple[Hit, ...]:
     """Return turns with their facts."""
-    turns = store.read(turn_ids)
-    facts = store.facts(turn_ids)
-    return tuple(Hit(turn, _of_turn(turn.id, facts), 0.0, path="about") for turn in turns)
-
-
-def _of_turn(turn_id: str, facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    return tuple(fact for fact in facts if fact.turn_id == turn_id)
+    facts: dict[str, tuple[Fact, ...]] = {}
+    for fact in store.facts(turn_ids):
+        facts[fact.turn_id] = (*facts.get(fact.turn_id, ()), fact)
+    return tuple(Hit(turn, facts.get(turn.id, ()), 0.0, path="about") for turn in store.read(turn_ids))
 
 
 def strategy(*, temporal: bool, iteration: int) -> str:

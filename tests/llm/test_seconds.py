@@ -6,6 +6,7 @@ import evimem
 from evimem.flow import run
 from evimem.llm.llm_judge import LLMJudge
 from evimem.loops import answer_question
+from evimem.loops.task import Task
 from evimem.testing import ScriptedModel
 from tests.doubles import FakeClock
 from tests.statements.conftest import draft, partial, verdict
@@ -33,7 +34,7 @@ def asked(memory, replies, seconds, each):
         return model.complete(effect)
 
     budget = evimem.Budget(seconds=seconds)
-    flow = answer_question(QUESTION, store=memory._core.store, judge=LLMJudge(), budget=budget, clock=clock)
+    flow = answer_question(Task(QUESTION, LLMJudge(), memory._core.store, budget=budget, clock=clock))
     return run(flow, perform), given
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 import evimem
-from evimem import loops
+from evimem.loops import task
 from evimem.testing import ScriptedModel
 from tests.doubles import FakeClock
 from tests.replies import SUPPORTED
@@ -38,7 +38,7 @@ class SlowModel(ScriptedModel):
 @pytest.fixture
 def clock(monkeypatch):
     clock = FakeClock(1e6)
-    monkeypatch.setattr(loops, "answer_question", partial(loops.answer_question, clock=clock))
+    monkeypatch.setattr(task, "Task", partial(task.Task, clock=clock))
     return clock
 
 

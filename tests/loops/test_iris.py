@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -223,10 +222,10 @@ def test_single_pass_searches_once_and_judges_once(puppy: Any, script: Any) -> N
     [{"question": "  "}, {"loop": "spiral"}, {"budget": Budget(iterations=0)}, {"budget": Budget(abstain_below=2)}],
 )
 def test_a_question_without_meaning_is_refused_before_anything_is_asked(wrong: dict[str, Any]) -> None:
-
-    flow: Callable[..., Any] = answer_question
+    given = {"question": QUESTION, "store": None, "judge": OfflineJudge(), **wrong}
+    loop = given.pop("loop", "iris")
     with pytest.raises(InvalidQuery):
-        next(flow(**{"question": QUESTION, "store": None, "judge": OfflineJudge(), **wrong}))
+        next(answer_question(Task(**given), loop))
 
 
 def test_a_quotation_is_not_an_answer(puppy: Any, script: Any, verdict: Any) -> None:

@@ -204,12 +204,11 @@ def test_what_is_told_under_another_name_counts(world: Any, script: Any) -> None
     assert judge.views[0].entities["Katherine"].found >= 1
 
 
-def test_a_name_counts_in_each_of_its_forms_and_with_its_words_apart(world: Any, script: Any) -> None:
-    said = [("Mira", "Mr. Corkum sold the Welsh dresser."), ("Mira", "Gary and Yvette came, the Boudreaus.")]
+def test_a_name_counts_in_each_of_its_forms(world: Any, script: Any) -> None:
+    said = [("Mira", "Mr. Corkum sold the Welsh dresser.")]
     for question, name in [
         ("Where do the Corkums live?", "Corkums"),
         ("What came from Wales?", "Wales"),
-        ("When did Yvette Boudreau come?", "Yvette Boudreau"),
     ]:
         judge = script([Verdict(EXACT, 0.9)])
         answer = world(dialogue(said)).ask(question, judge, k=2)
