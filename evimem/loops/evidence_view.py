@@ -46,7 +46,7 @@ def select(
     costs = {item.turn.id: cost(item) for item in evidence}
     ordered = _newest_first(evidence, iteration, frozenset(witnesses))
     shares: tuple[tuple[float, Iterable[Evidence]], ...] = (
-        (edge_share, (item for item in ordered if item.path.startswith("edge:"))),
+        (edge_share, (item for item in ordered if item.path.startswith("edge"))),
         (RAW_SHARE, (item for item in ordered if not item.facts)),
         (EARLIER_SHARE, (item for item in ordered if item.iteration < iteration)),
     )

@@ -296,7 +296,7 @@ class TupleRetrieval(Retrieval):
             if known is None:
                 turns[hit.turn.id] = None
                 self._ranks[hit.turn.id] = len(self._ranks)
-            reached = known.path if known else f"edge:{path}" if path == "edge" else path
+            reached = known.path if known else path
             self._evidence[hit.turn.id] = Evidence(
                 hit.turn, (*before, hit.fact), hit.score, reached, iteration, hit.parts
             )
