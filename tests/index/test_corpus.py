@@ -59,10 +59,3 @@ def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(old, new, ques
         corpus.append(row(said, turn))
         loaded.append(row(said, turn))
     assert rank(question, loaded, 9) == rank(question, corpus, 9)
-
-
-def test_the_idf_of_a_term_is_never_negative_and_falls_with_its_turns():
-    corpus = corpus_of(Said(("tea",)) for _ in range(9))
-    values = [corpus.idf(frequency) for frequency in range(10)]
-    assert values == sorted(values, reverse=True)
-    assert values[-1] > 0

@@ -28,10 +28,6 @@ def test_words_of_questions_and_of_statements_are_counted_apart():
     assert found.asks == 1 / 3 or abs(found.asks - 1 / 3) < 1e-7
 
 
-def test_a_turn_that_only_tells_asks_nothing():
-    assert document(said("Yes! We did... finally.")).asks == 0
-
-
 def test_marks_of_other_scripts_end_sentences_too():
     assert document(said("去哪里\uff1f公园\u3002")).asks == pytest.approx(5 / 9)  # 5 pairs and characters ask, 3 tell
 

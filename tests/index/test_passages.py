@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evimem.index.document import LONGEST, MOST, WHOLE, WORDS, parts_of, passage, passages, trimmed
+from evimem.index.document import LONGEST, MOST, WORDS, passage, passages, trimmed
 
 PIECES = ["boat ", "The end. ", "so? ", "...\n", "\u4eca\u5929", "x" * 200]
 LONG = "The boat is old and the river is wide. " * 40
@@ -21,10 +21,6 @@ def test_passages_tile_the_text(text):
     assert all(first[1] == second[0] for first, second in pairwise(found))
     assert 1 <= len(found) <= MOST
     assert len(found) == 1 or all(start < end for start, end in found)
-
-
-def test_a_short_turn_is_one_passage():
-    assert passages("a. " * (WHOLE // 3)) == ((0, WHOLE),)
 
 
 def test_sentences_are_packed_whole():
@@ -52,11 +48,6 @@ def test_text_without_spaces_is_cut_by_characters():
 @pytest.mark.parametrize("text", ["a. " * 200_000, "word " * 200_000, "\n" * 600_000, "x" * 600_000])
 def test_the_longest_turn_has_a_bounded_number_of_passages(text):
     assert len(passages(text)) <= MOST
-
-
-def test_a_turn_in_one_row_is_one_passage_however_long():
-    assert parts_of(LONG, 1) == ((0, len(LONG)),)
-    assert parts_of(LONG, None) == parts_of(LONG, 7) == passages(LONG)
 
 
 def test_space_around_a_passage_is_left_out():

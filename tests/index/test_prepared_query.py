@@ -43,10 +43,6 @@ def test_of_very_many_terms_the_first_are_looked_up():
     assert sorted(names(found)) == sorted(many[: MOST_TERMS // 2] + many[-MOST_TERMS // 2 :])
 
 
-def test_few_turns_are_never_too_many():
-    assert names(asked("tea boat", *["tea boat"] * FEW)) == ["boat", "tea"]
-
-
 def test_what_means_a_term_counts_less_than_the_term():
     found = asked("instruments", "piano", "boat")
     assert names(found) == ["instrument"]
@@ -57,11 +53,6 @@ def test_what_means_a_term_counts_less_than_the_term():
 
 def test_a_common_word_that_means_a_term_tells_nothing():
     assert asked("instruments", *["piano"] * (FEW + 1), *["boat"] * FEW).terms == ()
-
-
-def test_a_related_word_that_is_asked_for_itself_counts_once():
-    found = asked("instruments piano", "piano", "boat")
-    assert all(term.related == () for term in found.terms)
 
 
 def test_a_name_means_nothing_but_itself():

@@ -4,30 +4,12 @@ from typing import Any
 
 import pytest
 
-from evimem.judging.apply_verdict import abstention, approximate, clamp, is_short, manner, needed, sufficient
+from evimem.judging.apply_verdict import abstention, clamp, is_short, needed, sufficient
 from evimem.judging.evidence import EntityCount, Variant, Verdict
 from evimem.types.values import Gap, Tier
 
 ENOUGH = {"Mira": EntityCount(found=2, needed=2, total=9)}
 SHORT = {"Mira": EntityCount(found=1, needed=2, total=9)}
-
-
-@pytest.mark.parametrize(
-    ("tier", "confidence", "expected"),
-    [
-        (Tier.EXACT, 0.60, 0.85),
-        (Tier.EXACT, 0.95, 0.95),
-        (Tier.INFERRABLE, 0.95, 0.75),
-        (Tier.PARTIAL, 0.95, 0.50),
-        (Tier.NONE, 0.20, 0.20),
-    ],
-)
-def test_a_temporal_question_has_a_floor_for_exact_and_caps_below(tier, confidence, expected):
-    assert clamp(Verdict(tier, confidence), temporal=True, entities=ENOUGH).confidence == expected
-
-
-def test_a_general_question_keeps_the_judges_confidence():
-    assert clamp(Verdict(Tier.EXACT, 0.6), temporal=False, entities=ENOUGH).confidence == 0.6
 
 
 @pytest.mark.parametrize(("temporal", "expected"), [(False, 0.60), (True, 0.50)])
@@ -91,40 +73,5 @@ def test_it_abstains_below_the_minds_probability_or_the_budgets():
     assert not abstains(Verdict(Tier.PARTIAL, 0.9, probability=0.49), below=0.4)
 
 
-def test_the_papers_rule_abstains_on_thin_evidence_only():
-    thin = Verdict(Tier.PARTIAL, 0.29, probability=0.01)
-    assert abstains(thin, facts=2, abstain="paper")
-    assert not abstains(thin, facts=3, abstain="paper")
-    assert abstains(thin, facts=2, abstain="paper", checks=1), "however early the search ended"
-
-
-def test_the_papers_rule_wants_two_checks_without_a_tier():
-    none = Verdict(Tier.NONE, 0.9)
-    assert abstains(none, abstain="paper", checks=2)
-    assert not abstains(none, abstain="paper", checks=1)
-
-
 def test_without_abstention_something_is_answered_whatever_the_evidence():
     assert not abstains(Verdict(Tier.NONE, 0.0, probability=0.0), without={"abstention"})
-
-
-@pytest.mark.parametrize(
-    ("tier", "confidence", "temporal", "expected"),
-    [
-        (Tier.EXACT, 0.7, True, "precise"),
-        (Tier.EXACT, 0.7, False, "direct"),
-        (Tier.INFERRABLE, 0.75, False, "direct"),
-        (Tier.INFERRABLE, 0.74, False, "inferred"),
-        (Tier.INFERRABLE, 0.75, True, "inferred"),
-        (Tier.PARTIAL, 0.50, False, "inferred"),
-        (Tier.PARTIAL, 0.49, False, "hedged"),
-        (Tier.PARTIAL, 0.50, True, "hedged"),
-    ],
-)
-def test_the_manner_follows_tier_time_and_confidence(tier, confidence, temporal, expected):
-    assert manner(tier, confidence, temporal=temporal) == expected
-
-
-def test_an_approximate_answer_costs_confidence_but_not_all():
-    assert approximate(0.8) == pytest.approx(0.65)
-    assert approximate(0.4) == 0.3

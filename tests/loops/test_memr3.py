@@ -11,17 +11,16 @@ import pytest
 
 import evimem
 from evimem.errors import ModelTimeout, ReplyError
-from evimem.flow import Flow, run
+from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.judging.judge import ENOUGH, Action, Decided, Stage, decide_by
 from evimem.judging.tracker import Requirement, Show, Support, apply, start
-from evimem.loops import LOOPS, OVER_SEARCHERS
+from evimem.loops import OVER_SEARCHERS
 from evimem.loops.memr3 import open_gaps
-from evimem.loops.task import Task
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import ScriptedModel
 from evimem.types.answer import Answer, Budget, Citation
-from evimem.types.trace import Acted, Found, Judged, Stopped
+from evimem.types.trace import Acted, Judged, Stopped
 from evimem.types.values import Gap, Hit, Tier, Turn
 from tests.doubles import FakeClock
 from tests.llm.views import turn as said
@@ -96,19 +95,6 @@ def test_a_decision_is_told_its_place_what_was_tried_and_what_was_thought(puppy:
     assert [view.iterations for view in decider.views] == [5] * 5
 
 
-def test_thoughts_and_the_draft_are_handed_to_the_answer(puppy: Any) -> None:
-    last = Decided("answer", Verdict(Tier.EXACT, 0.9, probability=0.9), "Juno, I think")
-    decider = ScriptedDecider([wants("reflect", reason="there is one puppy"), last])
-    puppy.ask(QUESTION, decider, loop="memr3", iterations=2)
-    assert decider.notes == ("there is one puppy", "Juno, I think")
-
-
-def test_a_memory_that_holds_nothing_is_not_judged(world: Any) -> None:
-    decider = ScriptedDecider([wants("retrieve")])
-    answer = world([]).ask(QUESTION, decider, loop="memr3")
-    assert (answer.kind, decider.stages) == ("abstained", [])
-
-
 def test_a_memory_whose_every_turn_was_found_is_decided_on_once(world: Any) -> None:
     turns = [Turn(f"s1:{n}", "s1", "Mira", f"Juno ate shoe {n}.", said(n, "").time) for n in range(1, 5)]
     decider = ScriptedDecider([wants("retrieve", "more")])
@@ -161,11 +147,6 @@ def test_without_a_model_a_backend_that_is_not_ours_is_quoted_from() -> None:
     assert answer.trace.loop == "memr3"
 
 
-class Nothing:
-    def search(self, query: str, k: int, exclude: Collection[str] = ()) -> Sequence[Hit]:
-        return []
-
-
 @pytest.mark.parametrize("loop", sorted(OVER_SEARCHERS))
 def test_the_loops_that_only_search_run_over_a_searcher(loop: str) -> None:
     assert evimem.ask_searcher("What did Juno eat?", Miser(), loop=loop).kind in {"answer", "quote", "abstained"}
@@ -179,32 +160,10 @@ def test_what_cannot_be_used_is_refused(wrong: dict[str, Any]) -> None:
         evimem.ask_searcher(**{"question": QUESTION, "searcher": Miser(), **wrong})
 
 
-def test_a_failure_of_the_model_is_raised_with_what_was_found(puppy: Any) -> None:
-    decider = ScriptedDecider([wants("retrieve", "dog"), ModelTimeout("no answer within 60 s")])
-    with pytest.raises(ModelTimeout) as caught:
-        puppy.ask(QUESTION, decider, loop="memr3")
-    assert caught.value.partial is not None
-    assert (caught.value.partial.kind, len(of(caught.value.partial, Found))) == ("failed", 2)
-
-
 def test_when_the_time_is_used_up_the_last_decision_counts(puppy: Any) -> None:
     decider = ScriptedDecider([wants("retrieve", "dog"), ModelTimeout("no answer within 60 s")])
     answer = puppy.ask(QUESTION, decider, loop="memr3", seconds=60.0)
     assert (answer.text, [event.reason for event in of(answer, Stopped)]) == ("Juno", ["time used up"])
-
-
-def test_no_search_begins_after_the_time(puppy: Any) -> None:
-    clock = FakeClock()
-
-    class Slow(ScriptedDecider):
-        def decide(self, view: View, stage: Stage) -> Flow[Decided]:
-            clock.advance(40.0)
-            return super().decide(view, stage)
-
-    decider = Slow([wants("retrieve", word) for word in ("dog", "shoe", "cello")])
-    task = Task(QUESTION, decider, puppy, budget=Budget(seconds=60.0), clock=clock)
-    answer = run(LOOPS["memr3"](task), puppy.perform)
-    assert (len(decider.stages), of(answer, Stopped)[-1].reason) == (2, "time used up")
 
 
 def test_a_decision_that_cannot_be_read_counts_as_nobodys_and_loses_no_support(puppy: Any) -> None:

@@ -57,12 +57,6 @@ def test_the_questions_own_words_come_before_near_ones() -> None:
     assert own_first([near, own, later], 2) == (own, later)
 
 
-def test_a_question_may_be_asked_of_the_turns_alone(puppy: Any) -> None:
-    answer = puppy.ask(QUESTION, OfflineJudge(), loop="mgretrieval", without={"index"})
-    assert all(query.bare and query.vector is None for query in puppy.searches)
-    assert answer.trace.loop == "mgretrieval"
-
-
 def test_a_searcher_knows_no_keywords_and_the_error_says_which_loops_it_serves() -> None:
     class Nothing:
         def search(self, query: str, k: int, exclude: Any = ()) -> list[Any]:

@@ -113,7 +113,7 @@ def shown(trace: Trace) -> list[set[str]]:
 
 
 def unsatisfied(request: Complete) -> str:
-    return said("partial", 0.4, critical=[], accepted=False) if request.role == "decide" else WORDED
+    return WORDED if request.role == "answer" else said("partial", 0.4, critical=[], accepted=False)
 
 
 LITERALLY = pytest.mark.parametrize("whole_groups", [False, True], ids=["default", "literal"])

@@ -28,23 +28,6 @@ def ids(items: tuple[Evidence, ...]) -> list[str]:
 COST = tokens(evidence(1))
 
 
-def test_everything_new_is_seen_though_the_window_was_full_before() -> None:
-    old = [evidence(place, 1) for place in range(20)]
-    new = [evidence(place, 3) for place in range(20, 25)]
-    seen = ids(select([*old, *new], COST * 10, iteration=3))
-    assert set(ids(tuple(new))) <= set(seen)
-    assert seen[:5] == ids(tuple(new))
-
-
-def test_edges_keep_a_share_only_where_one_is_asked_for() -> None:
-    hits = [evidence(place) for place in range(40)]
-    edges = [evidence(place, path="edge:next") for place in range(40, 45)]
-    by_edge = set(ids(tuple(edges)))
-    assert not by_edge & set(ids(select([*hits, *edges], COST * 10, iteration=1)))
-    assert by_edge & set(ids(select([*hits, *edges], COST * 10, iteration=1, edge_share=0.15)))
-    assert by_edge <= set(ids(select([*hits, *edges], COST * 45, iteration=1)))
-
-
 def test_turns_without_facts_keep_a_share() -> None:
     hits = [evidence(place) for place in range(40)]
     bare = evidence(40, bare=True)
@@ -70,12 +53,6 @@ def test_the_window_never_costs_more_than_the_budget(found: list[tuple[int, str]
     shown = select(items, budget, iteration=3)
     assert sum(tokens(item) for item in shown) <= budget
     assert len(set(ids(shown))) == len(shown)
-
-
-@given(st.integers(1, 20))
-def test_whatever_fits_is_shown(count: int) -> None:
-    items = [evidence(place) for place in range(count)]
-    assert len(select(items, COST * count, iteration=1)) == count
 
 
 def test_a_turn_of_any_length_has_a_place() -> None:
