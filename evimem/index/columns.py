@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -53,15 +53,8 @@ class Column:
         self._room = room
 
 
-class HasColumns(Protocol):
-    """What has a growing array for each column that its class declares."""
-
-    @property
-    def columns(self) -> Mapping[str, Column]: ...
-
-
 class DerivedColumn(Generic[S]):
-    """A column of values of one type; of an object, its array. One that is `wide` has a row of values a position."""
+    """A column of values of one type; of an object with `columns`, its array. A `wide` one has a row a position."""
 
     def __init__(self, kind: type[S], *, wide: bool = False) -> None:
         self.kind = kind
@@ -70,8 +63,9 @@ class DerivedColumn(Generic[S]):
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, table: HasColumns, owner: type | None = None) -> NDArray[S]:
-        return table.columns[self.name].values
+    def __get__(self, table: Any, owner: type | None = None) -> NDArray[S]:
+        found: NDArray[S] = table.columns[self.name].values
+        return found
 
 
 class StoredColumn(DerivedColumn[S]):

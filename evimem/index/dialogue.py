@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,18 +105,6 @@ class Dialogue:
 
 
 Shares = NDArray[np.float64]
-
-
-class HasDialogue(Protocol):
-    """What tells who speaks at each position, of which turn it is, and what stands before and after it."""
-
-    dialogue: Dialogue
-
-    @property
-    def speaker(self) -> NDArray[np.int32]: ...
-
-    @property
-    def turn(self) -> NDArray[np.int32]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,38 +223,54 @@ class Smoothing:
         found: Shares = self._norms[positions]
         return found
 
-    def neighbourhood(self, corpus: HasDialogue, positions: NDArray[np.int32], weights: Weights) -> Neighbourhood:
-        """Return the rows that count in the score of each of these, and by how much."""
+    def neighbourhood(
+        self,
+        dialogue: Dialogue,
+        speakers: NDArray[np.int32],
+        turns: NDArray[np.int32],
+        positions: NDArray[np.int32],
+        weights: Weights,
+    ) -> Neighbourhood:
+        """Return the rows that count in the score of each of some positions, and by how much.
+
+        `speakers` and `turns` say who speaks at each position of the corpus, and of which turn it is.
+        """
+        shares_of, answers_of = _fading(weights)
         missing = positions[self._there[0, positions] == NONE]
         if len(missing):
-            self._fill(corpus, missing, weights)
-        shares_of, answers_of = _fading(weights)
+            self._fill(dialogue, speakers, turns, missing, shares_of)
         states = self._states[:, positions]
         reaching = np.flatnonzero([True, *(states[1:] != NONE).any(axis=1)])  # the other lines reach no row
         around, states = self._there[reaching][:, positions], states[reaching]
         shares, answers = shares_of[states], answers_of[states]
-        shares[0], answers[0], answers[reaching > weights.steps] = 1.0, 0.0, 0.0
-        return Neighbourhood(around, shares, answers, *_places(around, len(corpus.turn)))
+        steps = len(self._there) // 2
+        shares[0], answers[0], answers[reaching > steps] = 1.0, 0.0, 0.0
+        return Neighbourhood(around, shares, answers, *_places(around, len(turns)))
 
-    def _fill(self, corpus: HasDialogue, positions: NDArray[np.int32], weights: Weights) -> None:
-        links, (share, _) = corpus.dialogue, _fading(weights)
+    def _fill(
+        self,
+        dialogue: Dialogue,
+        speakers: NDArray[np.int32],
+        turns: NDArray[np.int32],
+        positions: NDArray[np.int32],
+        share: Shares,
+    ) -> None:
+        steps = len(self._there) // 2
         self._there[:, positions], self._states[:, positions] = NONE, NONE
         self._there[0, positions], self._states[0, positions] = positions, 0
         # Both directions at once: the first line of each array goes backward, the second forward.
-        here, speaker, turn = (
-            np.stack([one, one]) for one in (positions, corpus.speaker[positions], corpus.turn[positions])
-        )
+        here, speaker, turn = (np.stack([one, one]) for one in (positions, speakers[positions], turns[positions]))
         states = np.zeros(here.shape, np.intp)
-        for step in range(1, weights.steps + 1):
-            there = np.stack([links.before.values[here[0]], links.after.values[here[1]]])
+        for step in range(1, steps + 1):
+            there = np.stack([dialogue.before.values[here[0]], dialogue.after.values[here[1]]])
             there[here == NONE] = NONE
-            following, next_turn = corpus.speaker[there], corpus.turn[there]
-            states += np.where((following == speaker) & (next_turn != turn), 1, weights.steps + 1)
+            following, next_turn = speakers[there], turns[there]
+            states += np.where((following == speaker) & (next_turn != turn), 1, steps + 1)
             beyond = (there == NONE) | (share[states] == 0)
             there[beyond] = NONE  # no turn beyond the reach is followed
             if beyond.all():
                 break
-            for line, back in ((step, 0), (weights.steps + step, 1)):
+            for line, back in ((step, 0), (steps + step, 1)):
                 self._there[line, positions] = there[back]
                 self._states[line, positions] = np.where(beyond[back], NONE, states[back])
             here, speaker, turn = there, following, next_turn

@@ -58,7 +58,7 @@ def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | Non
     """
     corpus, weights = prepared.corpus, prepared.weights
     corpus.smoothing.follow(corpus.dialogue, len(corpus), weights, most_asking(corpus, weights))
-    near = corpus.smoothing.neighbourhood(corpus, positions, weights)
+    near = corpus.smoothing.neighbourhood(corpus.dialogue, corpus.speaker, corpus.turn, positions, weights)
     asking = still_asking(corpus, near.places, weights)
     words, others = lexical(prepared, near, asking), priors(prepared, positions, asking[near.rows[0]])
     if most is not None and len(positions) > most:

@@ -14,7 +14,8 @@ from .corpora import Said, corpus_of
 
 def around(corpus: Corpus, position: int) -> Neighbourhood:
     corpus.smoothing.follow(corpus.dialogue, len(corpus), WEIGHTS, 0.0)
-    return corpus.smoothing.neighbourhood(corpus, np.array([position], np.int32), WEIGHTS)
+    at = np.array([position], np.int32)
+    return corpus.smoothing.neighbourhood(corpus.dialogue, corpus.speaker, corpus.turn, at, WEIGHTS)
 
 
 def near(speakers: str, position: int) -> dict[int, tuple[float, float]]:
