@@ -98,6 +98,9 @@ def _check(name: str, value: object, kind: Any) -> None:
 
 
 T = TypeVar("T")
+OWN = 1_600  # characters shown of what a person wrote; chosen so that twenty such turns fit the default budget
+OTHERS = 800  # of an assistant's or a tool's reply, which is long and seldom what is asked for
+AROUND = 200  # of a turn that stands beside a found one
 Wants = Literal["time", "duration", "count", "yes_no", "person", "place", "reason", "choice", "thing"]
 Manner = Literal["direct", "precise", "inferred", "hedged"]
 
@@ -277,3 +280,13 @@ class Draft:
     confidence: float | None = None
     tier: Tier | None = None
     gaps: tuple[Gap, ...] | None = None
+
+
+def most_shown(turn: Turn) -> int:
+    """Return how many characters of a turn are shown at most."""
+    return OWN if turn.role in (None, "user") else OTHERS
+
+
+def whole_around(turn: Turn) -> bool:
+    """Whether all of a turn is shown where it stands beside a found one."""
+    return len(turn.text) <= AROUND and not turn.caption

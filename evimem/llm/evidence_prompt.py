@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import Protocol, TypeVar
 
 from ..extract import contradicts, topic_of
-from ..judging.evidence import Evidence, View
-from ..judging.shown_passages import AROUND, most_shown
+from ..judging.evidence import AROUND, Evidence, View, most_shown
 from ..text.terms import terms
 from ..times import render
 from ..types.trace import Complete

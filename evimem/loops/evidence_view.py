@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ..embedding import count_tokens
 from ..judging.apply_verdict import most_needed, needed
-from ..judging.evidence import EntityCount, Evidence
-from ..judging.shown_passages import most_shown
+from ..judging.evidence import EntityCount, Evidence, most_shown
 from ..protocols import Store
 from ..text.names import NameSearch, names, other_forms
 from ..text.sentences import scripts

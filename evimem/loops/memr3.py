@@ -13,9 +13,8 @@ from typing import Literal
 
 from ..errors import ReplyError
 from ..flow import Flow
-from ..judging.evidence import Variant
+from ..judging.evidence import Variant, whole_around
 from ..judging.judge import NOT_SEARCHED, Action, Decided, Stage
-from ..judging.shown_passages import whole_around
 from ..judging.tracker import Tracker, start
 from ..types.answer import Answer
 from ..types.stored import COUNTED

@@ -15,7 +15,7 @@ print(*(name for name in sys.modules if name.startswith("evimem.") or "." not in
 ROOMS = {"block", "db", "doors", "edges", "embedding", "errors", "flow", "index", "lang", "protocols", "query", "raw"}
 ROOMS |= {"store", "text", "times", "types"}
 PARTS = {  # of other rooms
-    "extract", "extract.labels", "extract.own_words", "judging", "judging.shown_passages", "llm",
+    "extract", "extract.labels", "extract.own_words", "judging", "llm",
     "llm.shown_words", "loaders", "loaders.chat_messages", "loaders.conversation", "loaders.json_values",
 
 }  # fmt: skip

@@ -9,9 +9,9 @@ import numpy as np
 from evimem.edges import ranked, threshold
 from evimem.errors import InvalidTurn, TurnConflict, UnknownTurn
 from evimem.index.document import passages
-from evimem.index.fact_ranking import is_wanted, parts_of
 from evimem.index.prepared_query import match_keywords, prepare
 from evimem.raw import digest, instant
+from evimem.store.find_facts import is_wanted, parts_of
 from evimem.text.names import is_about
 from evimem.types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
 from evimem.types.stored import (

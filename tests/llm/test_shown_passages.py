@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.judging.shown_passages import Passages, excerpt
+from evimem.llm.shown_words import Passages, excerpt
 from evimem.text.terms import terms
 
 GREY = "The weather stayed grey over the harbour. "
