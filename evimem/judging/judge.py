@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args
 
@@ -146,9 +146,7 @@ TOOLS: tuple[Tool, ...] = get_args(Tool)
 OF_CONTENTS: frozenset[Tool] = frozenset(("person_aspects", "person_facts", "topic_events"))
 PARTED: frozenset[Tool] = frozenset(("events", "person_facts", "events_between"))  # called on a part of something
 MOST_CALLS = 5  # in a turn (R4)
-TAGS = 2  # of a cue, whose events are looked at
 TIME = "time"  # what a row of event_cues says of a cue that is one
-FOLLOWED = 2  # best turns whose cues are followed
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,45 +227,6 @@ def tools_of(graph: Graph) -> tuple[Tool, ...]:
     """Return the tools by which a graph is walked: without contents no facts and topics, without tags no tags too."""
     left_out = {"cue-tag-content": (), "cue-tag-event": OF_CONTENTS, "cue-event": {*OF_CONTENTS, "tags_of"}}[graph]
     return tuple(tool for tool in TOOLS if tool not in left_out)
-
-
-def next_calls(explored: Explored, best: Sequence[str], terms: Collection[str]) -> tuple[ToolCall, ...]:
-    """Return the first step that has a call left: the tags of the cues, their events, the cues of those, and so on.
-
-    In a graph without tags a cue has its events at once.
-    """
-    made = _made(explored)
-    of_cue: Tool = "tags_of" if "tags_of" in explored.tools else "events"
-    steps = (
-        (ToolCall(of_cue, cue) for cue in explored.cues),
-        _events(explored.results, terms),
-        (ToolCall("event_cues", turn_id) for turn_id in best[:FOLLOWED]),
-        _surfaced(explored.results, of_cue),
-    )
-    for step in steps:
-        calls = tuple(dict.fromkeys(call for call in step if call not in made))
-        if calls:
-            return calls[:MOST_CALLS]
-    return ()
-
-
-def _made(explored: Explored) -> frozenset[ToolCall]:
-    return frozenset(result.call for result in explored.results)
-
-
-def _events(results: Iterable[Result], terms: Collection[str]) -> Iterator[ToolCall]:
-    """Yield the events of the tags that the question names, else of the commonest, of each cue whose tags are known."""
-    for result in results:
-        if result.call.tool == "tags_of":
-            rows = sorted(result.rows, key=lambda row: (row.key not in terms, -row.count))
-            yield from (ToolCall("events", result.call.of, row.key) for row in rows[:TAGS])
-
-
-def _surfaced(results: Iterable[Result], of_cue: Tool) -> Iterator[ToolCall]:
-    """Yield calls on the cues that events brought up: times first, then names and words."""
-    rows = [row for result in results if result.call.tool == "event_cues" for row in result.rows]
-    yield from (ToolCall("events_between", row.key, row.key) for row in rows if row.text.startswith(TIME))
-    yield from (ToolCall(of_cue, row.key) for row in rows if not row.text.startswith(TIME))
 
 
 class Judge(Protocol):

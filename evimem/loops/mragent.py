@@ -34,7 +34,6 @@ from ..judging.judge import (
     Row,
     Tool,
     ToolCall,
-    next_calls,
     route,
     tools_of,
 )
@@ -435,9 +434,8 @@ def _look(session: Session, trail: Trail, tools: tuple[Tool, ...], number: int) 
     explored = Explored(number, most, last, trail.cues, trail.results, tools)
     try:
         move: Move = yield from session.consult(session.task.judge.explore(view, explored), number)
-    except ReplyError:  # unreadable twice: what the results themselves bring up is called
-        best = [item.turn.id for item in view.evidence]
-        move = Move(UNREAD, () if last else next_calls(explored, best, view.analysis.terms))
+    except ReplyError:  # unreadable twice: it costs a turn
+        move = Move(UNREAD)
     supports = grounded(move.supports, session.tracker.shown)
     routed = move.kept if session.has("routing") else None
     there = view.readable
@@ -468,7 +466,8 @@ def _end(session: Session, trail: Trail, number: int) -> str | None:
         return "turns used up"
     if session.late:
         return "time used up"
-    return None if trail.calls else "nothing to call"
+    unread = trail.check is not None and trail.check.verdict.reason == UNREAD.reason
+    return None if trail.calls or unread else "nothing to call"
 
 
 def _record(session: Session, results: tuple[Result, ...], number: int) -> None:

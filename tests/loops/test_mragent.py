@@ -195,13 +195,3 @@ def test_a_graph_without_tags_or_contents_has_no_tools_for_them(
     text = f"{asked.system}{asked.prompt}{json.dumps(asked.schema)}"
     assert [tool for tool in TOOLS if re.search(rf"- {tool}:|\b{tool}[|\"]", text)] == list(offered)
     assert ("A tag" in text) == ("tags_of" in offered)
-
-
-@pytest.mark.parametrize("graph", ["cue-tag-event", "cue-event"])
-def test_where_no_reply_can_be_read_only_tools_of_the_graph_are_called(friends_path: Path, graph: Any) -> None:
-    model = ScriptedModel(then=lambda request: "hm" if request.role == "decide" else DONE[-1])
-    with evimem.open(friends_path, llm=model) as memory:
-        trace = memory.ask("Who is expecting twins?", MRAgent(graph=graph)).trace
-    made = [event for event in trace if event.kind == "action" and event.action == "call"]
-    assert [event.why for event in made if "no tool" in event.why] == []
-    assert any(event.detail["tool"] == "events" and event.detail["rows"] for event in made)
