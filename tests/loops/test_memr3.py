@@ -22,7 +22,6 @@ from evimem.testing import ScriptedModel
 from evimem.types.answer import Answer, Budget, Citation
 from evimem.types.trace import Acted, Judged, Stopped
 from evimem.types.values import Gap, Hit, Tier, Turn
-from tests.doubles import FakeClock
 from tests.llm.views import turn as said
 from tests.llm.views import view_of
 
