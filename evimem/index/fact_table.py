@@ -66,7 +66,7 @@ class FactTable:
         fresh = [pair for fact_id, pair in reversed(new.items()) if fact_id not in known]
         rows = [_stored(row, *pair) for row, pair in enumerate(fresh, self._db.newest("fact") + 1)]
         self._db.insert("fact", _COLUMNS, rows)
-        self._supersession.arrive([row[0] for row in rows if row[_TOPIC] is not None])
+        self._supersession.arrive({row[0]: row[_TOPIC] for row in rows if row[_TOPIC] is not None})
 
     def of_turns(self, seqs: Sequence[int]) -> dict[int, list[Fact]]:
         """Return the facts of each turn, in the order in which the turn states them."""
@@ -187,7 +187,8 @@ class FactTable:
     def wrongly_replaced(self) -> int:
         """Return how many facts have a wrong `replaced_by`."""
         pages = self._db.pages(TOPICAL, (0,), _PAGE)
-        wrong = sum(len(self._supersession.wrong([row for (row,) in page])) for page in pages)
+        topical = (self._supersession.topics([row for (row,) in page]) for page in pages)
+        wrong = sum(len(self._supersession.wrong(topics)) for topics in topical)
         return replaced_without_topic(self._db) + wrong
 
     def count(self) -> int:

@@ -10,7 +10,7 @@ result is the same.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,37 +39,41 @@ class Supersession:
         self._db = db
         self._read = read
 
-    def arrive(self, rows: Collection[int]) -> None:
-        """Update `replaced_by` of new facts that have a topic, and of those that they may replace."""
-        if rows:
-            self.settle({*rows, *self._before(rows)})
+    def arrive(self, topics: Mapping[int, str]) -> None:
+        """Update `replaced_by` of new facts, given with their topics, and of those that they may replace."""
+        if topics:
+            self._settle({**self._before(topics), **topics})
 
     def reaching(self, rows: Collection[int]) -> set[int]:
         """Return the other facts that these replaced, or stand within the reach of: for `settle` once they are gone."""
         ids = [fact_id for (fact_id,) in self._db.select("fact", "id", row=rows)]
         replaced = {row for (row,) in self._db.select("fact", "row", replaced_by=ids)}
-        return (replaced | self._before(rows)).difference(rows)
+        return (replaced | self._before(self.topics(rows)).keys()).difference(rows)
 
     def settle(self, rows: Collection[int]) -> None:
         """Recompute `replaced_by` of these facts."""
-        self._db.update("fact", "replaced_by", "row", [(winner, row) for row, winner in self.wrong(rows).items()])
+        self._settle({**dict.fromkeys(rows), **self.topics(rows)})
 
-    def wrong(self, rows: Collection[int]) -> dict[int, str | None]:
-        """Return those of these facts that have a wrong `replaced_by`, with the right one."""
-        topics = self._topics(rows)
+    def _settle(self, topics: Mapping[int, str | None]) -> None:
+        self._db.update("fact", "replaced_by", "row", [(winner, row) for row, winner in self.wrong(topics).items()])
+
+    def wrong(self, topics: Mapping[int, str | None]) -> dict[int, str | None]:
+        """Return those of these facts, given with their topics, that have a wrong `replaced_by`, with the right one."""
+        asked = [(row, topic) for row, topic in topics.items() if topic is not None]
         near: dict[int, list[int]] = defaultdict(list)
-        for row, later in facts_near(self._db, topics.items(), ">", REACH) if topics else ():
+        for row, later in facts_near(self._db, asked, ">", REACH) if asked else ():
             near[row].append(later)
-        placed = self._placed({*rows, *(later for some in near.values() for later in some)})
-        winners = {row: _winner(placed[row], [placed[later] for later in near[row]]) for row in rows}
+        placed = self._placed({*topics, *(later for some in near.values() for later in some)})
+        winners = {row: _winner(placed[row], [placed[later] for later in near[row]]) for row in topics}
         return {row: winner for row, winner in winners.items() if winner != placed[row].fact.replaced_by}
 
-    def _before(self, rows: Collection[int]) -> set[int]:
-        """Return the facts that have one of these within their reach."""
-        topics = self._topics(rows)
-        return {before for _, before in facts_near(self._db, topics.items(), "<", REACH)} if topics else set()
+    def _before(self, topics: Mapping[int, str]) -> dict[int, str]:
+        """Return the facts, with their topics, that have one of these within their reach."""
+        near = facts_near(self._db, topics.items(), "<", REACH) if topics else ()
+        return {before: topics[row] for row, before in near}
 
-    def _topics(self, rows: Collection[int]) -> dict[int, str]:
+    def topics(self, rows: Collection[int]) -> dict[int, str]:
+        """Return the topics of those of these facts that have one."""
         found = self._db.select("fact", "row, topic", row=rows)
         return {row: topic for row, topic in found if topic is not None}
 

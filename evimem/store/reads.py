@@ -392,47 +392,43 @@ def trace(handle: StoreHandle, number: int | None) -> Trace:
 
 def health(handle: StoreHandle, problems: Sequence[str] = ()) -> Health:
     """Return what waits and what failed, with these problems."""
+    layers = handle.layers
     with handle.db.reading():
-        return _health(handle.layers, problems)
-
-
-def _health(layers: Layers, problems: Sequence[str]) -> Health:
-    pending, failed = layers.jobs.counts("pending"), layers.jobs.counts("failed")
+        pending, failed = layers.jobs.counts("pending"), layers.jobs.counts("failed")
+        retries, oldest, turns = layers.jobs.retries(), layers.jobs.oldest(), layers.raw.count()
+        whole, unfinished = layers.db.meta(WHOLE_TURNS), layers.db.meta(UNFINISHED)
     notes = [f"{count} turn(s) failed for good in {kind!r}: see enrich()" for kind, count in failed.items()]
     notes += [
         f"{count} turn(s) wait for {kind!r} after a failure ({why}): enrich() tries again"
-        for kind, count, why in layers.jobs.retries()
+        for kind, count, why in retries
     ]
-    if layers.db.meta(WHOLE_TURNS):
+    if whole:
         notes.append("long turns are indexed whole, as by an earlier version: rebuild() finds passages of them")
-    if layers.db.meta(UNFINISHED):
+    if unfinished:
         notes.append("forgotten bytes are still in the log, which another reader holds: a later write removes them")
-    oldest, found = layers.jobs.oldest(), (*problems, *notes)
-    return Health("degraded" if found else "ok", layers.raw.count(), pending, failed, oldest, found)
+    found = (*problems, *notes)
+    return Health("degraded" if found else "ok", turns, pending, failed, oldest, found)
 
 
 def stats(handle: StoreHandle) -> Stats:
     """Return how much is stored."""
-    with handle.db.reading():
-        return _stats(handle.layers)
-
-
-def _stats(layers: Layers) -> Stats:
-    roster = layers.raw.roster()
-    return Stats(
-        layers.db.name,
-        layers.raw.count(),
-        layers.db.count("session"),
-        roster.speakers,
-        layers.facts.count(),
-        layers.edges.count(),
-        roster.first,
-        roster.last,
-        layers.db.meta("embedder") or "",
-        layers.segments.dimension,
-        layers.db.size(),
-        len(MIGRATIONS),
-    )
+    layers, db = handle.layers, handle.db
+    with db.reading():
+        roster = layers.raw.roster()
+        return Stats(
+            db.name,
+            layers.raw.count(),
+            db.count("session"),
+            roster.speakers,
+            layers.facts.count(),
+            layers.edges.count(),
+            roster.first,
+            roster.last,
+            db.meta("embedder") or "",
+            layers.segments.dimension,
+            db.size(),
+            len(MIGRATIONS),
+        )
 
 
 def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | None:

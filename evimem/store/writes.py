@@ -70,7 +70,7 @@ def write(
     if not gone:
         entries = entries[: _at_once(handle.db, entries, REPLACED_AT_ONCE if replace else AT_ONCE)]
     found = _found_by(entries)
-    erasure = _erasure(layers)
+    erasure = Erasure(layers, LINK_NOW)
     with handle.writing(*_asking(layers, entries)):
         stale = _stale(layers, entries) if replace else {}
         left = list(layers.raw.known(gone).values())
@@ -243,10 +243,6 @@ def _purged(handle: StoreHandle, erasure: Erasure, statuses: Sequence[TurnStatus
     report = erasure.report()
     handle.note_erasure(finished=report.status == "erased")
     return [change(one, reason=report.reason) if one.outcome == "replaced" else one for one in statuses]
-
-
-def _erasure(layers: Layers) -> Erasure:
-    return Erasure(layers, LINK_NOW)
 
 
 def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Settled:
@@ -496,7 +492,7 @@ def _link_all(layers: Layers, entries: Sequence[Entry]) -> bool:
 
 
 def _erase(handle: StoreHandle, act: Callable[[Erasure], bool]) -> EraseReport:
-    erasure = _erasure(handle.layers)
+    erasure = Erasure(handle.layers, LINK_NOW)
     handle.note_erasure(finished=False)  # until the report: after an interrupt in between, the next commit finishes it
     with handle.writing():
         if changed := act(erasure):

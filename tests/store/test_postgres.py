@@ -310,7 +310,7 @@ def test_how_often_a_call_waits_for_the_server(postgres: str, user: str) -> None
         memory.remember(said, session="chat", time="2031-03-12T18:20")
         assert waits(memory, lambda: memory.remember(said, session="chat", time="2031-03-12T18:21")) <= 4
         memory.add("Mira", "I saw a film yesterday.", time="2031-03-12T18:30")
-        assert waits(memory, lambda: memory.block("What did Mira see last week?")) <= 19, "the facts of what is new too"
+        assert waits(memory, lambda: memory.block("What did Mira see last week?")) <= 17, "the facts of what is new too"
         assert waits(memory, lambda: memory.extend(load_example("friends")[100:], strict=True)) == 3
         assert waits(memory, memory.enrich) <= 36
     with evimem.open(postgres, user=user) as memory:
