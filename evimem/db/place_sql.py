@@ -20,12 +20,6 @@ def sessions_of_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
     return db.select(_JOINED, f"turn.seq, session.name, {UNNAMED}, turn.role, turn.instant", **{"turn.seq": seqs})
 
 
-def free_turns_by_session(db: Tables) -> list[Any]:
-    """Return (name, whether nobody named it, last turn, number of turns) of sessions; turns in others' places aside."""
-    sql = f"SELECT session.name, {UNNAMED}, max(turn.seq), count(*) FROM {_JOINED} WHERE {_FREE} GROUP BY 1, 2"
-    return db.rows(sql)
-
-
 def drop_places(db: Tables, places: Collection[tuple[bytes, int]]) -> None:
     """Delete places by session and number."""
     db.executemany("DELETE FROM place WHERE session = ? AND seq = ?", places)

@@ -153,9 +153,8 @@ def m004_sequences(db: Connection) -> None:
 
 
 # `session` is a keyed digest of the session's name, which goes with its last turn. A place holds no word and no digest
-# of what stood there: `seq` is the number that it had, `count` how many follow one another with no turn in between: it
-# is one, but where everything was erased, and as earlier versions wrote it. `taken` is the number of the turn that
-# replaced the one that stood there.
+# of what stood there: `seq` is the number that it had, `count` how many follow one another with no turn in between, one
+# but where an earlier version wrote it. `taken` is the number of the turn that replaced the one that stood there.
 _SEQUENCES = (
     # The number of a turn is a part of the index, so that it is the order of arrival in each session.
     "CREATE INDEX turn_of_session ON turn (session)",

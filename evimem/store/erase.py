@@ -18,7 +18,7 @@ from ..types.stored import EARLIER, Listing
 from ..types.values import Fact
 from .layers import UNFINISHED, Layers
 from .rebuild import derive_segment, kept_vectors
-from .sequence import Places, forgotten_in_copy, leave_all, places_of, remember_forgotten, replace_places
+from .sequence import Places, forgotten_in_copy, places_of, remember_forgotten, replace_places
 from .trace_table import drop_traces_of
 
 _DERIVED = (  # rows that refer to others first, for the foreign keys
@@ -99,8 +99,9 @@ class Erasure:
         layers = self._layers
         self._turns, self._facts = layers.raw.count(), layers.facts.count()
         for page in layers.db.pages(TURNS, (0,), _PAGE):
-            remember_forgotten(layers, [seq for seq, *_ in page])
-        leave_all(layers)
+            seqs = [seq for seq, *_ in page]
+            remember_forgotten(layers, seqs)
+            replace_places(layers, places_of(layers, seqs), {})
         for table in _DERIVED:
             layers.db.delete(table)
         layers.passages.clear()

@@ -26,7 +26,6 @@ from ..db.place_sql import (
     end_of_places,
     end_of_turns,
     end_of_unnamed_turns,
-    free_turns_by_session,
     last_turn,
     marks_among,
     open_runs_from,
@@ -136,22 +135,6 @@ def fill(layers: Layers, session: str, turns: Mapping[int, int]) -> None:
             new += [(end - 1, end - start - 1, None) for start, end in pairwise(bounds) if end - start > 1]
     drop_places(layers.db, old)
     _insert(layers, {key: new})
-
-
-def leave_all(layers: Layers) -> None:
-    """Keep one run of places for each session, before everything is erased."""
-    found: dict[bytes, list[int]] = defaultdict(lambda: [0, 0])
-    for name, unnamed, seq, count in free_turns_by_session(layers.db):
-        for session in _sequences(name, unnamed):
-            _gather(found[keyed_digest(layers, session)], seq, count)
-    for key, seq, count in layers.db.select("place", "session, seq, count"):
-        _gather(found[key], seq, count)
-    layers.db.delete("place")
-    _insert(layers, {key: [(seq, count, None)] for key, (seq, count) in found.items()})
-
-
-def _gather(run: list[int], seq: int, count: int) -> None:
-    run[:] = max(run[0], seq), run[1] + count
 
 
 def _sequences(name: str, unnamed: int) -> tuple[str, ...]:
