@@ -217,7 +217,9 @@ def sweep(path: Path) -> None:
         try:
             with open_regular(file) as handle:
                 named = found["companion"] or found["sqlite"] or path.suffix in _COMPANIONS  # by no one else
-                if lock_file(handle) and _is_at(handle, file) and (named or _is_ours(handle)):
+                # Before it was locked, another file may have been given its name.
+                same = lock_file(handle) and os.path.samestat(os.fstat(handle.fileno()), file.stat())
+                if same and (named or _is_ours(handle)):
                     file.unlink()
         except OSError:
             continue  # another process was first, or this one may not delete it
@@ -266,11 +268,6 @@ def _temporary(path: Path, entry: os.DirEntry[str]) -> re.Match[str] | None:
     except FileNotFoundError:
         return None  # it has taken its place, or was swept, since it was listed
     return found if owned else None
-
-
-def _is_at(file: BinaryIO, path: Path) -> bool:
-    """Return whether an open file still has a name: before it was locked, another file may have been given it."""
-    return os.path.samestat(os.fstat(file.fileno()), path.stat())
 
 
 def _is_ours(file: BinaryIO) -> bool:

@@ -203,11 +203,7 @@ def _fold(char: str) -> str:
         return ""
     letters = "".join(part for part in unicodedata.normalize("NFD", char) if unicodedata.category(part) != "Mn")
     folded = "".join(f" {part} " if unicodedata.category(part)[0] == "P" else part for part in letters.lower())
-    return f" {folded} " if _is_ideograph(ord(char)) else folded
-
-
-def _is_ideograph(code: int) -> bool:
-    return any(first <= code <= last for first, last in _IDEOGRAPHS)
+    return f" {folded} " if any(first <= ord(char) <= last for first, last in _IDEOGRAPHS) else folded
 
 
 class StaticEmbedder:

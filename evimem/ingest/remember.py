@@ -100,7 +100,10 @@ class Remembering:
                 report, self._state = kept
                 facts = report.facts
                 for number, status in zip(new, report.statuses, strict=True):
-                    self._statuses[number] = self._noted(number, status)
+                    own = (status.outcome, status.reason or self._messages[number].note)
+                    outcome, reason = self._notes.get(number, own)
+                    refused = status.outcome == "refused"
+                    self._statuses[number] = status if refused else replace(status, outcome=outcome, reason=reason)
                 break
             if batch.start:
                 self._look_again(batch.start)
@@ -119,10 +122,6 @@ class Remembering:
         fresh = [one for one in numbers if one not in kept or kept[one].turn != self._new[one]]
         entries = yield from self._ingestion.entries([self._new[number] for number in fresh])
         kept |= zip(fresh, entries, strict=True)
-
-    def _noted(self, number: int, status: TurnStatus) -> TurnStatus:
-        outcome, reason = self._notes.get(number, (status.outcome, status.reason or self._messages[number].note))
-        return status if status.outcome == "refused" else replace(status, outcome=outcome, reason=reason)
 
     def _decide(self) -> None:
         """Lay the list beside its session, and keep out of what is new what is known."""

@@ -15,7 +15,7 @@ from ..db.tables import Tables
 from ..db.turn_sql import first_last_and_count
 from ..errors import InvalidQuery, InvalidTurn, shown
 from ..types.public_value import json_bytes
-from ..types.values import Fact, TimeSpan, Turn
+from ..types.values import Fact, Turn
 
 MAX_TEXT = 1 << 20  # bytes of UTF-8 of a turn: its text, its caption and its metadata as JSON together
 MAX_NAME = 512  # characters of an id, a session or a speaker
@@ -61,10 +61,9 @@ class LocalTimes:
         """Return a fact with the edges of its event read. Raise OverflowError as `read`."""
         if fact.event is None or fact.event.start is None or fact.event.end is None:
             return fact
-        return replace(fact, event=self._read_span(fact.event, fact.event.start, fact.event.end))
-
-    def _read_span(self, span: TimeSpan, start: datetime, end: datetime) -> TimeSpan:
-        return replace(span, start=self.read(start), end=self.read(end))
+        return replace(
+            fact, event=replace(fact.event, start=self.read(fact.event.start), end=self.read(fact.event.end))
+        )
 
 
 AS_GIVEN = LocalTimes()

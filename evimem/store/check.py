@@ -68,7 +68,8 @@ def _problems(layers: Layers, extractor: Extractor, progress: Progress) -> Itera
     for number in range(segment_count(layers)):
         yield from _readable(f"the index of segment {number}", _segment_problems(layers, extractor, number, progress))
     yield from _readable("the links between facts", _link_problems(layers))
-    yield from _trace_problems(layers)
+    for number, error in unreadable_traces(layers):
+        yield f"trace {number} cannot be read ({type(error).__name__}): `evimem doctor --repair` drops it"
 
 
 def _page_problems(layers: Layers) -> Iterator[str]:
@@ -215,11 +216,6 @@ def _link_problems(layers: Layers) -> Iterator[str]:
         yield f"{wrong} fact(s) have other edges than their vectors give: {REPAIR}"
     if wrong := layers.facts.wrongly_replaced():
         yield f"{wrong} fact(s) are not marked as replaced by what replaced them: {REPAIR}"
-
-
-def _trace_problems(layers: Layers) -> Iterator[str]:
-    for number, error in unreadable_traces(layers):
-        yield f"trace {number} cannot be read ({type(error).__name__}): `evimem doctor --repair` drops it"
 
 
 def _has_its_id(fact: Fact) -> bool:

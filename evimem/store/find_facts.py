@@ -45,7 +45,9 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
             nearest = [] if vector is None else handle.fact_sketches.nearest(known, vector, allowed, most)
             rows = {*nearest, *layers.facts.rows_of(fitting)}
         else:
-            rows = {*layers.facts.rows_of(_turns_about(handle, only.about, allowed))}
+            naming = [seq for seq in seqs_naming(handle, only.about) if allowed[seq]][-ABOUT:]
+            told = (seq for seq in layers.facts.of_a_model_after(naming) if allowed[seq])
+            rows = {*layers.facts.rows_of({*naming, *told})}
         found = layers.facts.read(sorted(rows))
         turns = _turns(layers, {seq for _, seq, _ in found}) if only.during else {}
         kept = [(row, seq, fact) for row, seq, fact in found if is_wanted(fact, turns.get(seq), only)]
@@ -102,12 +104,6 @@ def _allowed(layers: Layers, sought: Sought) -> NDArray[np.bool_]:
 
 def _turns(layers: Layers, seqs: Collection[int]) -> dict[int, Turn]:
     return dict(zip(seqs, layers.raw.read(list(seqs)), strict=True))
-
-
-def _turns_about(handle: StoreHandle, entity: str, allowed: NDArray[np.bool_]) -> set[int]:
-    """Return those of the allowed turns that name an entity, the newest, and those where a model found more of it."""
-    naming = [seq for seq in seqs_naming(handle, entity) if allowed[seq]][-ABOUT:]
-    return {*naming, *(seq for seq in handle.layers.facts.of_a_model_after(naming) if allowed[seq])}
 
 
 def _replaced_by(layers: Layers, ids: Sequence[str]) -> dict[str, tuple[Fact, ...]]:

@@ -251,7 +251,7 @@ def keywords(handle: StoreHandle, words: Sequence[str], scope: Scope = EVERYTHIN
     """See `Store.keywords`."""
     with handle.db.reading():
         within = _within(handle.layers, scope)
-        return match_keywords(words, lambda term: _count_with(handle, term, within))
+        return match_keywords(words, lambda term: len(_turns_with(handle, [term], within)))
 
 
 def holding(handle: StoreHandle, terms: Collection[str], limit: int, scope: Scope = EVERYTHING) -> Holding:
@@ -266,10 +266,6 @@ def holding(handle: StoreHandle, terms: Collection[str], limit: int, scope: Scop
 def _within(layers: Layers, scope: Scope) -> frozenset[int] | None:
     """Return the turns of a scope; None for one of all turns, which are not listed."""
     return None if scope == EVERYTHING else frozenset(layers.raw.select(scope.listing))
-
-
-def _count_with(handle: StoreHandle, term: str, within: frozenset[int] | None) -> int:
-    return len(handle.corpus().turns_with([term]) if within is None else _turns_with(handle, [term], within))
 
 
 def _turns_with(handle: StoreHandle, terms: Collection[str], within: frozenset[int] | None) -> list[int]:

@@ -32,7 +32,7 @@ from ..types.attempt import Attempt
 from ..types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Listing, Settled
 from ..types.trace import Trace
-from ..types.values import Turn, Where
+from ..types.values import Where
 from ..types.vectors import pack
 from . import sequence
 from .erase import Erasure
@@ -284,7 +284,9 @@ def _asking_to_settle(layers: Layers, kind: JobKind, entries: Sequence[Entry]) -
 def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry], read: _Read) -> bool:
     """Store the results of jobs; return whether facts older than the newest linked one got vectors."""
     layers.db.ahead(*_asking_to_settle(layers, kind, entries))
-    offered = _as_offered(layers, [entry.turn for entry in entries])
+    turns = [entry.turn for entry in entries]
+    as_offered = zip(turns, layers.raw.holds(turns), strict=True)  # of a replaced turn, facts would be false
+    offered = layers.raw.known(turn.id for turn, same in as_offered if same)
     known = [(offered[entry.turn.id], entry) for entry in entries if entry.turn.id in offered]
     read.turns += (seq for seq, _ in known)
     if kind == "facts":  # what another process has read meanwhile is read
@@ -306,7 +308,9 @@ def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry], read: 
     if kind == "facts" and read.before:  # which may have waited for it
         layers.jobs.complete("link", linked.done)
     if kind == "terms":  # no longer queued for it, so that they are read
-        _derive_terms(layers, [seq for seq, _ in known])
+        rows = layers.passages.of([seq for seq, _ in known])
+        for number in sorted({(row - 1) // layers.segments.size for some in rows.values() for row in some}):
+            derive_segment(layers, number, kept_vectors(layers, number))
     layers.jobs.fail("link", linked.failed)
     layers.jobs.fail(kind, failed)
     read.failed += len(failed)
@@ -339,12 +343,6 @@ def _settle_facts(layers: Layers, kind: JobKind, found: Sequence[tuple[int, Entr
     kept = layers.facts.of_turns([*before]) if before else {}
     read.happens |= {seq: times for seq, facts in fresh.items() if (times := events(facts))}
     read.happens |= {seq: events(facts) for seq, facts in kept.items()}
-
-
-def _derive_terms(layers: Layers, seqs: Sequence[int]) -> None:
-    rows = layers.passages.of(seqs)
-    for number in sorted({(row - 1) // layers.segments.size for some in rows.values() for row in some}):
-        derive_segment(layers, number, kept_vectors(layers, number))
 
 
 def enqueue_missing(handle: StoreHandle, kind: JobKind) -> None:
@@ -442,12 +440,6 @@ def forget_where(
     """See `Store.forget_where`."""
     listing = Listing(session, speaker, before=before, where=where)
     return _erase(handle, lambda erasure: erasure.where(listing, as_in))
-
-
-def _as_offered(layers: Layers, turns: Sequence[Turn]) -> dict[str, int]:
-    """Return the numbers of the turns that are still what they were, by id; of a replaced one, facts would be false."""
-    held = zip(turns, layers.raw.holds(turns), strict=True)
-    return layers.raw.known(turn.id for turn, same in held if same)
 
 
 def _set_vectors(layers: Layers, known: Sequence[tuple[int, Entry]]) -> None:
