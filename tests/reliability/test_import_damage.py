@@ -102,9 +102,7 @@ def many(fact: dict[str, Any], count: int) -> list[dict[str, Any]]:
 CASES: dict[str, tuple[Callable[[Lines], object], str]] = {
     "a span outside the turn": (lambda x: change(x, span=[3, 999]), "line 2: fact 1.* span"),
     "a span that is empty": (lambda x: change(x, span=[3, 3]), "line 2: fact 1.* span"),
-    "a span below zero": (lambda x: change(x, span=[-4, 3]), "line 2: fact 1.* span"),
     "a span of one number": (lambda x: facts_of(x)[0].update(span=[3]), "line 2: the span of fact 1 is .*expected two"),
-    "a span of truths": (lambda x: facts_of(x)[0].update(span=[False, True]), "line 2: the span of fact 1"),
     "a huge span": (lambda x: facts_of(x)[0].update(span=[0, 10**400]), "line 2: the span of fact 1"),
     "a fact of another turn": (
         lambda x: change(x, turn_id="t2"),
@@ -117,12 +115,10 @@ CASES: dict[str, tuple[Callable[[Lines], object], str]] = {
         lambda x: facts_of(x).extend(many(facts_of(x)[0], MAX_FACTS)),
         f"line 2: facts is a list of .* at most {MAX_FACTS}",
     ),
-    "20,000 facts": (lambda x: facts_of(x).extend(many(facts_of(x)[0], 20_000)), "line 2: facts is a list of 2"),
     "an object of 3 MB": (
         lambda x: change(x, object="k" * 3_000_000),
         f"line 2: fact 1: its object has 3000000 characters; expected at most {MAX_PART}",
     ),
-    "a kind that is too long": (lambda x: facts_of(x)[0].update(kind="k" * 999), "line 2: fact 1: its kind"),
     "an extractor with a surrogate": (
         lambda x: change(x, extractor="\ud800"),
         "line 2: fact 1: its extractor",
@@ -131,10 +127,6 @@ CASES: dict[str, tuple[Callable[[Lines], object], str]] = {
     "an event that ends before it starts": (
         lambda x: facts_of(x)[0].update(event={**EVENT, "start": "2025-01-01T00:00"}),
         "line 2: fact 1: its event ends",
-    ),
-    "an event with half an interval": (
-        lambda x: facts_of(x)[0].update(event={key: EVENT[key] for key in ("start", "granularity", "text")}),
-        "line 2: fact 1: its event has only one",
     ),
     "an event with offsets among naive times": (
         lambda x: facts_of(x)[0].update(event={**EVENT, "end": "2024-03-09T00:00+00:00"}),
@@ -150,17 +142,12 @@ CASES: dict[str, tuple[Callable[[Lines], object], str]] = {
     ),
     "a fact that is a number": (lambda x: facts_of(x).append(7), "line 2: fact .* is 7; expected an object"),
     "facts that are null": (lambda x: x[1].update(facts=None), "line 2: facts is None; expected a list"),
-    "facts that are an object": (lambda x: x[1].update(facts={"a": 1}), "line 2: facts is an object"),
     "no facts": (lambda x: x[1].pop("facts"), "line 2: the line has no facts"),
     "no turn": (lambda x: x[1].pop("turn"), "line 2: the line has no turn"),
-    "a turn that is null": (lambda x: x[1].update(turn=None), "line 2: the turn is None; expected an object"),
     "a turn without an id": (lambda x: x[1]["turn"].pop("id"), "line 2: the turn has no id"),
     "a turn with an empty id": (lambda x: x[4].update(turn={**x[4]["turn"], "id": ""}, facts=[]), "line 5: turn ''"),
-    "a turn with an id that is a list": (lambda x: x[1]["turn"].update(id=["a"]), "line 2: id of the turn is a list"),
     "a turn without a time": (lambda x: x[1]["turn"].pop("time"), "line 2: the turn has no time"),
     "a time that is none": (lambda x: x[1]["turn"].update(time="yesterday"), "line 2: .*'yesterday'; expected"),
-    "a time of a megabyte": (lambda x: x[1]["turn"].update(time="x" * 1_000_000), "line 2: turn 't0' .*has time"),
-    "a time that is a number": (lambda x: x[1]["turn"].update(time=7), "line 2: time of the turn is 7"),
     "an aware time among naive ones": (
         lambda x: x[4]["turn"].update(time="2024-03-12T12:00:00+01:00"),
         "line 5: turn 't3' has a time with a UTC offset; expected one without",
@@ -173,42 +160,27 @@ CASES: dict[str, tuple[Callable[[Lines], object], str]] = {
     "no text": (lambda x: x[4].update(turn={**x[4]["turn"], "text": ""}, facts=[]), "line 5: turn 't3' has neither"),
     "a role that is none": (lambda x: x[1]["turn"].update(role="admin"), "line 2: role is 'admin'"),
     "metadata of a mebibyte": (lambda x: x[1]["turn"].update(metadata={"k": "x" * MAX_TEXT}), "line 2: .*of metadata"),
-    "metadata that is a list": (lambda x: x[1]["turn"].update(metadata=[1]), "line 2: metadata is a list"),
-    "metadata with a huge number": (lambda x: x[1]["turn"].update(metadata={"n": 2**70}), "line 2: metadata of"),
     "metadata with infinity": (
         lambda x: x.__setitem__(1, json.dumps(x[1]).encode().replace(b'"n": 0', b'"n": 1e999') + b"\n"),
         "line 2: turn 't0' has .*metadata",
     ),
     "metadata with NaN": (lambda x: x[1]["turn"].update(metadata={"n": float("nan")}), "line 2: not JSON .*NaN"),
     "metadata with a surrogate": (lambda x: x[1]["turn"].update(metadata={"n": "\ud800"}), "line 2: metadata of"),
-    "metadata of 300 levels": (lambda x: x[1]["turn"].update(metadata={"n": deep(300)}), "line 2: metadata of"),
     "an unknown field": (lambda x: x[1]["turn"].update(mood="good"), "line 2: the turn has the unknown field 'mood'"),
     "a fact that is replaced": (lambda x: facts_of(x)[0].update(replaced_by="x"), "unknown field 'replaced_by'"),
     "one id twice": (lambda x: x.__setitem__(2, deepcopy(x[1])), "line 3: turn 't0' for the second time"),
     "a line that is a list": (lambda x: x.__setitem__(2, [1, 2]), "line 3: the line is a list of 2 entries"),
-    "a line that is empty": (lambda x: x.insert(2, b"\n"), "line 3: not JSON"),
     "a line that is not UTF-8": (lambda x: x.insert(2, b'{"turn": "\xff"}\n'), "line 3: not JSON"),
     "a line of deep lists": (lambda x: x.insert(2, nested(100_000)), "line 3: JSON that is nested too deeply"),
-    "a line of many digits": (lambda x: x.insert(2, b'{"turn": ' + b"9" * 5000 + b"}\n"), "line 3: not JSON"),
     "a line that is too long": (lambda x: x.insert(2, b" " * (MAX_LINE + 9) + b"{}\n"), "line 3: longer than"),
     "no header": (lambda x: x.pop(0), "line 1: .*expected the header"),
     "a header of another format": (lambda x: x.__setitem__(0, {"evimem": 2}), "line 1: .*expected the header"),
-    "a header that is true": (lambda x: x.__setitem__(0, {"evimem": True}), "line 1: .*expected the header"),
     "no end": (lambda x: x.pop(), "cut short after line 6, with 5 turns; expected a last line"),
     "a wrong end": (lambda x: x[-1].update(end=4), "line 7: an end of 4 after 5 turns"),
-    "an end that is a list": (lambda x: x[-1].update(end=[[]]), "line 7: an end of a list"),
-    "an end that is a float": (lambda x: x[-1].update(end=5.0), "line 7: an end of 5.0"),
     "a line after the end": (lambda x: x.append({"end": 5}), "line 8: a line after the end"),
     "an empty file": (lambda x: x.clear(), "cut short after line 0"),
 }  # fmt: skip
 EVENT = {"start": "2024-03-08T00:00:00", "end": "2024-03-09T00:00:00", "granularity": "day", "text": "last Friday"}
-
-
-def deep(levels: int) -> list[Any]:
-    value: list[Any] = []
-    for _ in range(levels):
-        value = [value]
-    return value
 
 
 @pytest.mark.parametrize("case", CASES)
