@@ -372,7 +372,7 @@ class PostgresConnection(Tables):
         self.name = f"{self._server.name}#{tenant[:18]}"
         self._tenant = tenant
         self._busy_seconds = busy_seconds
-        self._lock = threading.Lock()  # held by the thread whose block is open
+        self._lock = threading.RLock()  # held by the thread whose block is open
         self._owner: int | None = None  # that thread
         self._typed = _Typed(self.name)
         self._db: psycopg.Connection[Any] | None = None  # that of the block that is open
@@ -553,12 +553,12 @@ class PostgresConnection(Tables):
             yield
             return
         give_up_at = time.monotonic() + self._busy_seconds  # whatever is waited for: threads, a connection, writers
-        if not self._lock.acquire(timeout=self._busy_seconds):
-            raise StoreBusy(
-                f"{self.name!r} stayed in use by other threads for {self._busy_seconds:g} s; nothing was written: "
-                "repeat the call"
-            )
         try:
+            if not self._lock.acquire(timeout=self._busy_seconds):
+                raise StoreBusy(
+                    f"{self.name!r} stayed in use by other threads for {self._busy_seconds:g} s; nothing was written: "
+                    "repeat the call"
+                )
             if self._closed:
                 raise StoreClosed(f"{self.name!r} is closed; open it again")
             with ExitStack() as held:
@@ -586,7 +586,8 @@ class PostgresConnection(Tables):
                     self._db = self._pipeline = self._owner = None
                     self._ahead = {}
         finally:
-            self._lock.release()
+            with suppress(RuntimeError):  # it was not had in time; a signal may come as soon as it is
+                self._lock.release()
 
     @property
     def _in_block(self) -> bool:
