@@ -1,1 +1,1 @@
-"""Files: SQLite connections, the schema with its migrations, and files that are written whole or not at all."""
+"""Files and tables: SQLite and PostgreSQL, their schemas with migrations, all SQL, and files that are whole or not there."""

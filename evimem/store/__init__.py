@@ -1,1 +1,1 @@
-"""The three layers behind the `Store` protocol: in one SQLite file and, as a reference for tests, in memory."""
+"""The three layers behind the `Store` protocol: in one SQLite file, or as the rows of a user on a server."""
