@@ -1,1 +1,1 @@
-"""Files and tables: SQLite and PostgreSQL, their schemas with migrations, all SQL, and files that are whole or not there."""
+"""Files and tables: SQLite and PostgreSQL with their schemas, all SQL, and files written whole or not at all."""

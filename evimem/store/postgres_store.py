@@ -66,16 +66,8 @@ class PostgresStore(Keeper):
     ) -> None:
         """Open or create the memory of a user.
 
-        Args:
-            address: "postgresql://user:password@host:port/database".
-            user: The key of the user, hex digits: see `doors.pool.key_of`.
-            embedder: The name of the embedder, compared with that of the memory.
-            dimension: The dimension of its vectors, compared likewise.
-            clock: Seconds since 1970, for the times at which queued jobs are due.
-            busy_seconds: How long to wait for another writer of the memory, or a connection, before StoreBusy.
-            segment: Turns a segment, recorded in a new memory and ignored in an old one.
-            timezone: The IANA name of the zone in which times are read; by default the recorded one.
-            date_order: How dates in figures are written; by default the recorded order.
+        `address` is "postgresql://user:password@host:port/database", `user` the key of a user in hex digits (see
+        `doors.pool.key_of`); what else is given is as for a file (`SqliteStore`).
 
         Raises:
             InvalidQuery: The address cannot be read, or `timezone` is no zone or another than that of the turns.
