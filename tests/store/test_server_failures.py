@@ -23,6 +23,7 @@ import pytest
 import evimem
 from tests import postgres_server
 from tests.postgres_server import Programs
+from tests.sizes import sizes
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,8 @@ def killed(server: Programs) -> None:
         time.sleep(0.01)
 
 
-def test_a_killed_server_keeps_every_acknowledged_turn(own: Programs) -> None:
+@pytest.mark.parametrize("kills", sizes(10, reduced=2))
+def test_a_killed_server_keeps_every_acknowledged_turn(own: Programs, kills: int) -> None:
     process = own.serve()
     stored, told = list[str](), list[evimem.StoreError]()
     ended = threading.Event()
@@ -81,7 +83,7 @@ def test_a_killed_server_keeps_every_acknowledged_turn(own: Programs) -> None:
 
     writer = threading.Thread(target=write)
     writer.start()
-    for _ in range(3):
+    for _ in range(kills):
         had = len(stored)
         while len(stored) < had + 5:
             time.sleep(0.01)
@@ -191,19 +193,23 @@ def cut(postgres: str, backend: int) -> None:
         db.execute("SELECT pg_terminate_backend(%s, 5000)", (backend,))
 
 
-def test_two_programs_that_write_at_once_lose_and_repeat_nothing(postgres: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", sizes(1000, reduced=12))
+def test_two_programs_that_write_at_once_lose_and_repeat_nothing(postgres: str, tmp_path: Path, count: int) -> None:
     program = (
         "import evimem, sys\n"
         "with evimem.open(sys.argv[1], user=sys.argv[2]) as memory:\n"
-        "    for n in range(int(sys.argv[3]), int(sys.argv[3]) + 12):\n"
+        "    for n in range(int(sys.argv[3]), int(sys.argv[4])):\n"
         "        memory.add('Mira', f'Note {n}.', time='2024-03-12T18:20', id=f't{n}')\n"
     )
-    both = [subprocess.Popen([sys.executable, "-c", program, postgres, str(tmp_path), at]) for at in ("0", "6")]
+    spans = [(0, count), (count // 2, count + count // 2)]
+    both = [
+        subprocess.Popen([sys.executable, "-c", program, postgres, str(tmp_path), *map(str, span)]) for span in spans
+    ]
     assert [one.wait() for one in both] == [0, 0]
     with evimem.open(postgres, user=str(tmp_path)) as memory:
         db: Any = memory._core.store.db  # type: ignore[attr-defined]
-        assert sorted(db.rows("SELECT seq FROM turn")) == [(number,) for number in range(1, 19)]
-        assert {turn.id for turn in memory.turns()} == {f"t{number}" for number in range(18)}
+        assert sorted(db.rows("SELECT seq FROM turn")) == [(number,) for number in range(1, spans[1][1] + 1)]
+        assert {turn.id for turn in memory.turns()} == {f"t{number}" for number in range(spans[1][1])}
         assert memory.check().problems == ()
 
 
@@ -262,6 +268,33 @@ def psycopg_value(postgres: str, sql: str) -> int:
 
     with psycopg.connect(postgres.replace("evimem@", "postgres@")) as db:
         return int(db.execute(sql).fetchone()[0])  # type: ignore[index]
+
+
+@pytest.mark.parametrize("threads", sizes(200, reduced=24))
+def test_more_threads_than_connections_are_served_or_told_to_try_again(
+    postgres: str, tmp_path: Path, threads: int
+) -> None:
+    users, stored, refused = threads // 5, list[str](), list[evimem.StoreError]()
+    with evimem.MemoryPool(postgres, capacity=users) as pool, ThreadPoolExecutor(threads) as callers:
+
+        def call(number: int) -> None:
+            with pool.open(f"{tmp_path}/{number % users}") as memory:
+                try:
+                    memory.add("Mira", "I moved to Porto.", time="2024-03-12T18:20", id=f"t{number}")
+                    assert memory.search("Porto")
+                except evimem.StoreBusy as error:
+                    refused.append(error)
+                else:
+                    stored.append(f"t{number}")
+
+        for done in [callers.submit(call, number) for number in range(2 * threads)]:
+            done.result()
+        there = set()
+        for user in range(users):
+            with pool.open(f"{tmp_path}/{user}") as memory:
+                there |= {turn.id for turn in memory.turns()}
+    assert len(stored) + len(refused) == 2 * threads
+    assert set(stored) <= there
 
 
 def test_nothing_is_waited_for_longer_than_another_writer_is(postgres: str, tmp_path: Path) -> None:
