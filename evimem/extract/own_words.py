@@ -83,14 +83,15 @@ def _chosen(text: str, found: Sequence[tuple[int, int]], most: int) -> list[tupl
 
 
 def outside(found: Iterable[tuple[int, int]], left_out: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the ranges that begin in none of those left out; both are in order."""
+    """Return the ranges that begin in none of those left out, up to one that ends them; both are in order."""
     kept = []
     at = 0
     for start, end in found:
         while at < len(left_out) and left_out[at][1] <= start:
             at += 1
-        if at == len(left_out) or start < left_out[at][0]:
-            kept.append((start, end))
+        first, last = left_out[at] if at < len(left_out) else (end, end)
+        if start < first:
+            kept.append((start, first if first < end <= last else end))
     return kept
 
 

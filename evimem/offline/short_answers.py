@@ -77,7 +77,7 @@ _FAVOURITE = "favourite "
 _PLAIN = frozenset(("state", "event"))  # kinds of facts that are neither hedged, heard, wished nor thought
 _PAST_TENSE = frozenset(ENGLISH.words("slots.nouns.past_tense"))
 _REST_OF_ADDRESS = re.compile(r"(?:, (?:[A-Z]\w+|\d[\w ]*\d)(?: [A-Z]\w+)*)+")  # ", Leeds"
-_YEAR = timedelta(days=365.25)
+_AGED = timedelta(days=183)  # after which an age is quoted
 _EMPTY = STOP_WORDS.union(ENGLISH.words("questions.empty_replies"))
 _MARKUP = re.compile(r"[*_`#|<>{}\[\]]")
 # What belongs to an amount, so that a value beside it is only a part: "120 k" of "120 k\u20ac".
@@ -200,7 +200,7 @@ def own_detail(view: View) -> ShortAnswer | NotStated | None:
         return _unstated(view, asked, owners, stated, query)
     several = row is not None and not row.one
     told, before = _values(view, asked, owners, mine, several=several)
-    if not told or not all(_is_value(one, several=several) for one in told):
+    if not told or not all(_is_value(one, several=several) for one in told) or _has_passed(view, asked, told[0]):
         return UNCLEAR
     cited = tuple(one.citation for one in (*told, *before))
     against = None if several else _conflict(view, asked, told[0], mine)
@@ -272,11 +272,10 @@ def _conflict(view: View, asked: AskedSlot, own: Detail, mine: Iterable[Detail])
 def _excludes(asked: AskedSlot, own: Detail, other: Detail) -> bool:
     """Return whether two values exclude each other: neither "Leeds" and "a flat in Leeds" nor "Leeds" and "a flat".
 
-    Two ages may both be right, where years lie between the turns that state them.
+    Two ages may both be right, where a birthday lies between the turns that state them.
     """
     if asked.name == "age" and own.text.isdigit() and other.text.isdigit():
-        years = (other.turn.time - own.turn.time) / _YEAR
-        return not years - 1 < int(other.text) - int(own.text) < years + 1
+        return abs(int(other.text) - int(own.text)) > 1
     return is_named(own.text) == is_named(other.text) and not may_be_same(own.text, other.text)
 
 
@@ -291,6 +290,11 @@ def _is_value(detail: Detail, *, several: bool) -> bool:
         return False
     listed = _NEXT.match(text, end) if several else None
     return listed is None or listed["word"].lower() in STOP_WORDS
+
+
+def _has_passed(view: View, asked: AskedSlot, told: Detail) -> bool:
+    """Return whether a birthday may lie between an age and the question for it, so that only its date says how old."""
+    return asked.name == "age" and view.asked_at is not None and view.asked_at - told.turn.time >= _AGED
 
 
 def _stated(view: View) -> Iterator[tuple[StatedSlot, Detail]]:

@@ -258,8 +258,8 @@ def test_a_report_of_another_thing_of_theirs_is_no_conflict(see: See) -> None:
 
 
 def test_who_has_aged_since_is_not_contradicted(ask: Callable[..., evimem.Answer]) -> None:
-    own = ("Mira", "I'm 34.", "2022-03-12")
-    asked = [ask(own, ("Tomas", f"Mira is {age}.", "2024-04-12"), question="How old is Mira?") for age in (36, 41)]
+    own = ("Mira", "I'm 34.", "2024-03-12")
+    asked = [ask(own, ("Tomas", f"Mira is {age}.", "2024-04-12"), question="How old is Mira?") for age in (35, 41)]
     assert [len(answer.gaps) for answer in asked] == [0, 1]
 
 
@@ -267,3 +267,16 @@ def test_who_has_aged_since_is_not_contradicted(ask: Callable[..., evimem.Answer
 def test_what_was_so_once_is_no_word_on_what_is_now(see: See, said: str) -> None:
     assert read(see(WHERE, [("Mira", said)])) is None
     assert read(see(WHERE, [("Mira", said), ("Tomas", "Mira lives in Paris now.")])) is None, "both are quoted"
+
+
+@pytest.mark.parametrize(("asked_at", "kind"), [("2024-06-01", "answer"), ("2025-06-01", "quote")])
+def test_an_age_is_told_until_a_birthday_may_have_passed(tmp_path: Path, asked_at: str, kind: str) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("user", "I'm 25.", time="2024-03-12T10:00", role="user")
+        assert memory.ask("How old am I?", asked_at=asked_at).kind == kind
+
+
+@pytest.mark.parametrize("asking", ["Translate to Spanish", "Proofread this", "Can you fix the grammar", "He said"])
+def test_what_a_user_passes_on_states_nothing_of_them(ask: Callable[..., evimem.Answer], asking: str) -> None:
+    said = ("user", f"{asking}: I live in Madrid and my name is Ana.", "2024-03-12")
+    assert [ask(said, question=question).kind == "answer" for question in (WHERE_I, "What is my name?")] == [False] * 2
