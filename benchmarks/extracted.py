@@ -26,7 +26,7 @@ from evimem.types.stored import EARLIER
 from evimem.types.trace import Complete
 
 from .gold_model import Conversation, GoldJudge, conversations
-from .recording import add_result, record
+from .recording import add_result, data_set, record
 from .scoring.estimates import rows_of
 from .scoring.result_file import ResultTable
 from .scoring.retrieval_metrics import recall
@@ -112,7 +112,7 @@ def asked(one: Conversation, facts: Mapping[str, Facts]) -> Iterator[Outcome]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("path", type=Path, help="a LoCoMo file, or a folder of labelled chats")
+    parser.add_argument("path", type=data_set("locomo"), help="a LoCoMo file, or a folder of labelled chats")
     parser.add_argument("replies", type=Path)
     parser.add_argument("--first", type=int, metavar="N", help="keep only the first N turns of a conversation")
     add_result(parser)

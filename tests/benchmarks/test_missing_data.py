@@ -17,6 +17,7 @@ LOCOMO, CHATS = "nowhere/locomo10.json", "nowhere/chats"
 OF_LOCOMO, OF_CHATS = "github.com/snap-research/LoCoMo", "benchmarks/chats of the source code"
 COMMANDS = [
     ("beside_peers", (LOCOMO,), OF_LOCOMO), ("block", (LOCOMO,), OF_LOCOMO),
+    ("extracted", (LOCOMO, "nowhere"), OF_LOCOMO),
     ("confidence", (LOCOMO, CHATS), OF_LOCOMO), ("likely_turns", (LOCOMO, CHATS), OF_LOCOMO),
     ("links", ("--locomo", LOCOMO), OF_LOCOMO), ("long_replies", (CHATS,), OF_CHATS),
     ("loops", (LOCOMO,), OF_LOCOMO), ("loops", (CHATS,), OF_CHATS), ("metric_libraries", (LOCOMO, CHATS), OF_LOCOMO),
