@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import numpy as np
 
@@ -54,17 +54,7 @@ def parts_of(text: str, count: int | None) -> tuple[Span, ...]:
 
 def passage(text: str, part: int, count: int) -> Span:
     """Return passage number `part`, from 0, of a turn that is stored in `count` rows, without the space around it."""
-    if count <= MOST // 2:  # none were joined: those after it need not be found
-        bounds = islice(_bounds(text, count), part, part + 2)
-        return trimmed(text, next(pairwise(bounds)))
-    return trimmed(text, passages(text)[part])
-
-
-def _bounds(text: str, count: int) -> Iterator[int]:
-    """Yield where the passages of a turn begin and, last, where the turn ends."""
-    yield 0
-    yield from _cuts(text) if count > 1 else ()
-    yield len(text)
+    return trimmed(text, parts_of(text, count)[part])
 
 
 def trimmed(text: str, span: Span) -> Span:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -182,7 +182,10 @@ class Session:
         if found := [name for name in verdict.names if name not in self._names and self.has("entities")]:
             self._names += tuple(found)
             view = replace(view, entities={**view.entities, **self._counter.count(found, view.evidence)})
-        self.events.extend(_how_judged(verdict, iteration))
+        self.events.extend(verdict.calls)
+        if verdict.signals:
+            signals = {name: round(value, 6) for name, value in verdict.signals.items()}
+            self.events.append(Acted(iteration, "measure", detail=signals))
         followed = follow(self.tracker, verdict, iteration)
         self.tracker = followed.tracker
         self.events.extend(followed.events)
@@ -282,13 +285,6 @@ def _legible(view: View, judge: Judge) -> View:
     shown = tuple(item for item in view.shown if item.turn.id in there)
     near = {item.turn.id: tuple(turn for turn in view.context[item.turn.id] if turn.id in there) for item in shown}
     return replace(view, shown=shown, context=near)
-
-
-def _how_judged(verdict: Verdict, iteration: int) -> Iterator[Event]:
-    """Yield the requests that a verdict took, and the signals behind it."""
-    yield from verdict.calls
-    if verdict.signals:
-        yield Acted(iteration, "measure", detail={name: round(value, 6) for name, value in verdict.signals.items()})
 
 
 def _seconds_for(session: Session, request: Complete) -> float:

@@ -43,13 +43,6 @@ def test_e7_counts_different_statements_about_a_name(
     assert (judged.final_tier is Tier.PARTIAL) == (count < 2)
 
 
-def test_e7_counts_facts_about_a_name_that_only_the_model_found(tmp_path: Path) -> None:
-    said = [("Mira", "Basil lives in Ghent.")]
-    names = json.dumps({"names": ["basil"]})
-    judged = asked(tmp_path / "m.evimem", said, "where does basil live?", names, verdict("exact", 0.95))
-    assert (judged.entities, judged.final_tier, judged.gaps[0].about) == ({"basil": 1}, Tier.PARTIAL, "basil")
-
-
 @pytest.mark.parametrize(("tier", "confidence"), [("none", 0.05), ("partial", 0.05)])
 def test_e11_is_reached_in_a_memory_that_one_search_exhausts(tmp_path: Path, tier: str, confidence: float) -> None:
     query = [json.dumps({"query": f"a heron {number}"}) for number in range(2)]

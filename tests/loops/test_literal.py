@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 import evimem
-from evimem.judging.judge import Action
 from evimem.loops import VARIANTS, MemR3, MRAgent
-from evimem.loops.memr3 import Situation, route_literally
+from evimem.loops.memr3 import route_literally
 from evimem.loops.mgretrieval import pyramid_of
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.trace import Acted, Found
@@ -49,12 +48,6 @@ def test_the_papers_router_keeps_its_order_in_every_situation() -> None:
             "enough thought" if now.reflections else "as decided"
         )  # fmt: skip
         assert rule == expected, now
-
-
-@pytest.mark.parametrize("wanted", get_args(Action))
-def test_the_papers_router_believes_whoever_decides_though_gaps_are_open(wanted: Action) -> None:
-    now = Situation(wanted, 1, 5, 1, exhausted=True, misses=0, searched=True, reflections=0, gaps=True)
-    assert route_literally(now).action == wanted
 
 
 def brought_by_edges(world: Any, *, unranked: bool) -> list[datetime]:
