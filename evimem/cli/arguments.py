@@ -86,18 +86,6 @@ def code_of(error: EvimemError) -> Exit:
     return Exit.INPUT
 
 
-class _PriceOf(argparse.Action):
-    """Collects the prices of models by their names."""
-
-    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
-        name, *price = values
-        try:
-            sent, received = map(float, price)
-        except ValueError:
-            parser.error(f"--price-of {name}: {price} are no dollars; expected NAME IN OUT, such as gpt-4o 2.5 10")
-        namespace.price_of = {**namespace.price_of, name: (sent, received)}
-
-
 def add_model(parser: argparse.ArgumentParser, *, asks: bool = False) -> None:
     """Add the options of a chat model; where it `asks`, what to do when that fails on a question."""
     group = parser.add_argument_group("chat model", "optional; without --llm nothing leaves this machine")
@@ -112,7 +100,7 @@ def add_model(parser: argparse.ArgumentParser, *, asks: bool = False) -> None:
     priced = "dollars per million input and output tokens of --model"
     add("--price", nargs=2, type=float, metavar=("IN", "OUT"), help=priced)
     others = "those of another model; may be given again"
-    add("--price-of", nargs=3, action=_PriceOf, default={}, metavar=("NAME", "IN", "OUT"), help=others)
+    add("--price-of", nargs=3, action="append", metavar=("NAME", "IN", "OUT"), help=others)
     add("--base-url", metavar="URL", help="the endpoint, such as http://localhost:8000/v1")
     key = "the environment variable that holds the API key (default: OPENAI_API_KEY)"
     add("--key-from", metavar="VARIABLE", help=key)
@@ -161,14 +149,19 @@ def model(options: argparse.Namespace) -> evimem.OpenAI | None:
 
 
 def prices(options: argparse.Namespace) -> dict[str, tuple[float, float]]:
-    """Return dollars per million input and output tokens by the name of a model, of those that are given."""
-    found: dict[str, tuple[float, float]] = options.price_of
-    return found | ({options.model: tuple(options.price)} if options.price else {})
+    """Return dollars per million input and output tokens by the name of a model. Raise ValueError for other words."""
+    given = getattr(options, "price_of", None) or ()
+    found = {name: (float(sent), float(received)) for name, sent, received in given}
+    return found | ({options.model: tuple(options.price)} if getattr(options, "price", None) else {})
 
 
 def misused(options: argparse.Namespace) -> str | None:
     """Return what is wrong with the options of the chat model; None if nothing is."""
-    named = [name for name in MODEL_OPTIONS if getattr(options, name, None) not in (None, {})]
+    named = [name for name in MODEL_OPTIONS if getattr(options, name, None) is not None]
+    try:
+        prices(options)
+    except ValueError as error:
+        return f"--price-of: {error}; expected NAME IN OUT, such as gpt-4o 2.5 10"
     if (seconds := getattr(options, "deadline", None)) is not None and not seconds > 0:
         return f"--deadline is {seconds:g}; expected seconds above 0"
     if (places := getattr(options, "concurrency", None)) is not None and places < 1:

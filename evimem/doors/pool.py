@@ -125,13 +125,7 @@ class MemoryPool:
 
         The loop is never blocked: files are opened and used in a thread that no other block uses meanwhile; the pool
         keeps it for a later one. A caller may be cancelled at any time. A call that its thread has begun is finished
-        first, and the memory is given back after it.
-
-        Args:
-            user_id: see `open`.
-
-        Raises:
-            InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError: as `open` does.
+        first, and the memory is given back after it. It takes a `user_id` and raises what `open` does.
         """
         async with self._served(key_of(user_id)) as (lease, worker):
             loop = asyncio.get_running_loop()
@@ -162,15 +156,9 @@ class MemoryPool:
             return opened.core.erase()
 
     async def erase_async(self, user_id: str) -> EraseReport:
-        """Forget a user as `erase` does; the event loop goes on meanwhile.
+        """Forget a user as `erase` does, which tells of `user_id` and what is raised; the event loop goes on meanwhile.
 
         A caller may be cancelled at any time. An erasure that has begun is finished all the same.
-
-        Args:
-            user_id: see `open`.
-
-        Raises:
-            StoreBusy, InvalidQuery, PoolFull, StoreClosed, StoreError: as `erase` does.
         """
         key = key_of(user_id)
         if not self._is_there(key):
