@@ -47,7 +47,7 @@ def test_a_run_is_given_what_an_earlier_session_said_in_a_user_message(tmp_path:
             await agent.run("My heron is called Ajax.", session=agent.create_session(session_id="old"))
             done = await agent.run("What is my heron called?", session=agent.create_session(session_id="new"))
             assert done.text == "Ajax."
-            quoting = [message for message in client.asked[1] if "> My heron is called Ajax." in message.text]
+            quoting = [message for message in client.asked[1] if ": My heron is called Ajax." in message.text]
             assert [message.role for message in quoting] == ["user"]
             assert client.asked[1][-1].text == "What is my heron called?"
             stored = await memory.turns()
@@ -95,6 +95,6 @@ def test_fifty_messages_are_fifty_turns_and_what_was_quoted_is_none(tmp_path: Pa
                 await agent.run(f"My heron number {number} is called Ajax.")
             assert (await memory.stats()).turns == 50
             assert [turn.text for turn in await memory.turns() if ">" in turn.text] == []
-            assert any("> My heron" in message.text for message in client.asked[-1])
+            assert any(": My heron" in message.text for message in client.asked[-1])
 
     asyncio.run(run())

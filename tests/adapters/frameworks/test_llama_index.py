@@ -44,7 +44,7 @@ def test_what_leaves_the_short_term_memory_is_stored_and_quoted_in_a_user_messag
         assert [turn.role for turn in stored[:2]] == ["user", "assistant"]
         given = await theirs.aget(input="What is my heron called?")
         assert given[0].role.value == "user"
-        assert "> My heron is called Ajax." in (given[0].content or "")
+        assert ": My heron is called Ajax." in (given[0].content or "")
         assert [message for message in given if message.role.value == "system"] == []
         assert all(">" not in turn.text for turn in memory.turns())
 

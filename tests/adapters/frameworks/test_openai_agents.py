@@ -104,7 +104,7 @@ def test_a_run_sees_the_turns_of_earlier_runs_and_recalls_those_of_other_session
             agent = Agent("Helper", model=second, tools=[recall_tool(memory)])
             done = await Runner.run(agent, "What is my heron called?", session=session, run_config=quiet)
             assert done.final_output == "Ajax."
-            assert "> My heron is called Ajax." in second.asked[1][-1]["output"]
+            assert ": My heron is called Ajax." in second.asked[1][-1]["output"]
             third = Scripted(text("You asked for its name."))
             await Runner.run(Agent("Helper", model=third), "What did I ask?", session=session, run_config=quiet)
             kinds = [item.get("type", "message") for item in third.asked[0]]

@@ -44,8 +44,7 @@ def test_an_agent_takes_a_note_recalls_it_and_asks(tmp_path: Path) -> None:
             assert {tool.name for tool in seen[0].function_tools} == {"recall", "ask", "note"}
             assert done.output == "Juno."
             assert note == "added"
-            assert '"assistant"' in recalled
-            assert "> Mira wants short answers." in recalled
+            assert "assistant: Mira wants short answers." in recalled
             assert "Juno" in asked["citations"][0]["quote"] + (asked["answer"] or "")
             assert (abstained["kind"], abstained["answer"]) == ("abstained", None)
 
