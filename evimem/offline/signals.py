@@ -347,17 +347,19 @@ class _Shares:
 def _shares(matches: Matches) -> _Shares:
     """Compare what people say of themselves, and what is said of the target by name."""
     target = set(matches.analysis.asked or matches.analysis.entities[:1])
+    asked = {stem(word) for word in matches.weights}
     own, other, foreign = [0.0], [0.0], [0.0]
     for m in matches.ranked:
         unit, speaker = m.unit, m.unit.turn.speaker
         of_oneself = unit.about.get(speaker, 0.0) >= _OF_ONESELF
-        if unit.asks or unit.caption:
+        if unit.asks or unit.caption or not asked:
             continue
+        share = len(asked.intersection(map(stem, unit.words))) / len(asked)
         if (of_oneself and speaker in target) or any(mentions(unit.text, name) for name in target):
-            own.append(m.coverage)
+            own.append(share)
         elif of_oneself:
-            other.append(m.coverage)
-            foreign.append(m.coverage if target else 0.0)
+            other.append(share)
+            foreign.append(share if target else 0.0)
     return _Shares(max(own), max(other), max(foreign))
 
 
