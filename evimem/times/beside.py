@@ -15,7 +15,7 @@ from .readers import Expression
 
 YEAR = re.compile(r"(?<![\d.,:/#$\u20ac-])(?:1[5-9]\d\d|20\d\d)(?![\d%:/-])")
 # A day of the month after a weekday that was not read.
-_NUMBER_AFTER = re.compile(r",? (?:(?:the|den|le|el|il|dia|de) )?\d{1,2}(?:st|nd|rd|th)?(?![\d:.h%]| ?[ap]\.?m)")
+_NUMBER_AFTER = re.compile(r",? (?:(?:the|der|den|le|el|il|dia|de) )?\d{1,2}(?:st|nd|rd|th)?(?![\d:.h%]| ?[ap]\.?m)")
 _NEAR = 24  # characters before a time, and after it, that are looked at
 
 

@@ -17,9 +17,11 @@ Weekday = Literal["recent", "previous_week"]
 DATE_ORDERS: tuple[str, ...] = get_args(DateOrder)
 WEEKDAYS: tuple[str, ...] = get_args(Weekday)
 
-# With two digits for the year only where nothing else is written so: 3/4/24 and 03.04.24; 20-10-24 is a bank's code.
+# With two digits for the year only where nothing else is written so: 3/4/24, 03.04.24, and 3-4-87, whose last number is
+# no day; 20-10-24 is a bank's code.
 FIGURES = (
-    r"(?<![./:\d-])(?:\d\d?(?:/\d\d?/(?:\d{4}|\d\d)|\. ?\d\d?\. ?\d{4}|-\d\d?-\d{4})|\d\d\.\d\d\.\d\d)(?![\d/-]|\.\d)"
+    r"(?<![./:\d-])(?:\d\d?(?:/\d\d?/(?:\d{4}|\d\d)|\. ?\d\d?\. ?\d{4}|-\d\d?-\d{4}"
+    r"|[.-]\d\d?[.-](?:3[2-9]|[4-9]\d))|\d\d\.\d\d\.\d\d)(?![\d/-]|\.\d)"
 )
 _FIGURES = re.compile(FIGURES)
 _NUMBERS = re.compile(r"\d+")

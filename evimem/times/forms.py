@@ -142,9 +142,12 @@ _SEEN = {
     "month": "months", "season": "seasons", "part": "parts", "unit": "units", "third": "thirds", "ordinal": "ordinals",
     "holiday": "holidays", "side": "sides", "amount_word": "amounts", "vague": "vague", "decade": "decades",
 }  # fmt: skip
-# Slots that need a digit, or in some languages a word.
-_FIGURES = frozenset(("figures", "year", "short_year", "minute", "day", "number", "decade", "quarter", "digits"))
-_LOOKED_FOR = _FIGURES | _SEEN.keys()
+# What a text must have for slots of figures; ordinals and names of decades are looked for besides.
+_FIGURES = {name: re.compile(r"\d") for name in ("day", "number", "minute", "short_year", "digits")} | {
+    "year": re.compile(r"\d{4}|'\d"), "figures": re.compile(r"\d[/.-]"), "decade": re.compile(r"\d0"),
+    "quarter": re.compile(r"q\d"),
+}  # fmt: skip
+_LOOKED_FOR = _FIGURES.keys() | _SEEN.keys()
 _DIGIT = re.compile(r"\d")
 
 
@@ -216,8 +219,10 @@ class DateForms:
             slots = {slot for word in of_words.keys() & words_of(folded) for slot in of_words[word]}
         else:
             slots = {slot for slot, pattern in self._patterns_of_slots.items() if pattern.search(folded)}
-        if _DIGIT.search(folded) or not self.words.spaced:
-            slots |= _FIGURES
+        if not self.words.spaced:
+            slots |= _FIGURES.keys()
+        elif _DIGIT.search(folded):
+            slots |= {slot for slot, pattern in _FIGURES.items() if pattern.search(folded)}
         elif "ordinal" in slots:
             slots.add("day")  # "the fifth"
         return _forms_with(self, frozenset(slots))
@@ -268,6 +273,7 @@ class DateForms:
             "figures": FIGURES,
             "year": rf"{year}(?!\d)",
             "short_year": r"(?:' ?)?\d\d(?!\d)",
+            "decade": r"(?:1[5-9]\d|20\d|[2-9])0(?!\d)",
             "count": rf"(?:\d{{1,3}}|{figures}|{self.words.numbers.source}|{self.words.rough.source})",
             "spoken_hour": rf"(?:{figures}(?!\d)|{self.words.numbers.source})",
             **dict.fromkeys(("day", "number", "hour"), rf"{figures}(?!\d)"),

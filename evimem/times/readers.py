@@ -237,11 +237,14 @@ def weekday(match: Match, ctx: Context) -> Meaning | None:
     named, (start, end) = ctx.words.weekdays.of(match["weekday"]), span_of(match)
     if _is_a_word(match, ctx):
         return None
-    led = match.start() < start
-    direction = ctx.clause_direction(start, end) or max(0, ctx.direction(start, end)) or PRESENT * led
+    until = ctx.right_before("until", start)
+    led = match.start() < start or until
+    direction = ctx.clause_direction(start, end) or max(0, ctx.direction(start, end))
+    if not direction and (led or (ctx.grammar.followed and len([*match.re.finditer(ctx.folded)]) == 1)):
+        direction = PRESENT  # without a verb it is announced, where no other weekday shows a list
     if direction > 0 and led and named == ctx.today.weekday():
         return Meaning(None, "weekday", weekday=named)  # "on Friday", said on a Friday: today, or the next one
-    known = direction and ctx.complete(match.end()) and not (direction < 0 and ctx.right_before("until", start))
+    known = direction and ctx.complete(match.end()) and not (direction < 0 and until)
     return Meaning(calendar.day(nearest_weekday(named, direction, ctx)) if known else None, "weekday", weekday=named)
 
 

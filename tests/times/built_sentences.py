@@ -84,6 +84,7 @@ class _Spoken:
             "side": sorted(language.table("dates.sides")) or weekdays,
             "half_of": list(language.words("dates.half_of")) or weekdays,
             "short_year": numbers,
+            "decade": ["20", "90", "1800", "1990", "2090"],
             "half": list(language.words("dates.half")) or numbers,
             "figures": [
                 f"{d}{sign}{m}{sign}{y}"
