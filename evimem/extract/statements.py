@@ -85,6 +85,7 @@ _LIST = re.compile(
         """
     )
 )
+_LIST_UNREAD = re.compile(tag_pattern("COMMA [NOUN_PHRASE DETERMINERS GERUND S_FORM]{1,4} COMMA? AND"))
 _TIME_AFTER = re.compile(
     tag_pattern(
         """
@@ -293,7 +294,7 @@ def _end_of_object(sentence: Tagged, tags: str, start: int) -> int | None:
         if listed is not None and sentence.words[at] not in ("but", "or", "nor"):
             join, at = at, listed.end()
         elif tag in _ENDS or tag == Tag.COMMA:
-            return at
+            return None if _LIST_UNREAD.match(tags, at) and at > start else at
         elif tag == Tag.AND:
             if sentence.words[at] in ("or", "nor"):
                 return None

@@ -75,6 +75,7 @@ _GOING = frozenset(ENGLISH.words("statements.going"))
 _NAME_IN = re.compile(r"(?:(?:in|to|at|on) )?[A-Z][a-z]")
 _PREPOSITION = 5  # letters, with its space
 _WAYS = (" to", " from", " in", " at", " for")
+_IN_PROGRESS = ("is ", "are ", "has got", "have got")
 _WHOLE = frozenset(ENGLISH.words("statements.whole"))
 _NAMED = frozenset(ENGLISH.words("people.named"))
 _CUES = frozenset(ENGLISH.words("people.naming_cues"))
@@ -301,7 +302,8 @@ def tells(statement: Statement, fact: Fact) -> bool:
         return goes or _is_when(statement.object, fact)
     if statement.object == "" or _is_when(statement.object, fact):  # "passed away", but not "finished on Friday"
         return statement.verb in _WHOLE or (statement.verb in _TELLING and dated and " " in statement.predicate)
-    return statement.verb in _TELLING
+    is_over = statement.kind == "event" and not statement.predicate.startswith(_IN_PROGRESS)
+    return statement.verb in _TELLING or (is_over and not statement.elliptic)
 
 
 def is_read(sentence: str, *, foreign: bool) -> bool:
