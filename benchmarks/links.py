@@ -27,7 +27,7 @@ import evimem
 from evimem.db.connection import Connection
 from evimem.edges import EdgeGraph, fact_vectors
 from evimem.edges.link_rules import PER_FACT, threshold
-from evimem.loaders.formats import load
+from evimem.loaders import load
 
 from .recording import add_result, data_set, record
 from .scoring.result_file import Cell, ResultTable

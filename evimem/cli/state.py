@@ -14,8 +14,9 @@ import evimem
 
 from ..calibration import read_labelled
 from ..errors import InvalidQuery, StoreCorrupt, StoreError
+from ..loaders import load
 from ..loaders.conversation import RefusedItem, raise_refused
-from ..loaders.formats import detect, load
+from ..loaders.formats import detect
 from ..store.open_file import notes
 from ..types.public_value import AnyPath
 from ..types.reports import AddReport, Health

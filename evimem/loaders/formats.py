@@ -204,31 +204,13 @@ def detect(path: AnyPath) -> str:
     raise ImportFailed(f"{str(path)!r} {what}; expected one of: {looked}; if it is one of them, name it with --format")
 
 
-def load(
-    path: AnyPath,
-    format: str | None = None,
-    *,
-    start: datetime | None = None,
-    session: str | None = None,
-    date_order: str | None = None,
-    refuse: Refuse = raise_refused,
-) -> Iterator[Conversation]:
-    """Yield the conversation of a file.
-
-    `format` is one of `FORMATS`, detected by default; `start` and `session` are for messages (see `read_messages`),
-    `date_order` for WhatsApp (see `read_whatsapp`); `refuse` is called for each refused item. Raise ImportFailed for a
-    file of another format.
-    """
-    path = Path(path)
+def read(path: Path, name: str | None, refuse: Refuse, options: Mapping[str, Mapping[str, Any]]) -> Conversation:
+    """Return the conversation of a file, with the options of its format. Raise ImportFailed: see `load`."""
     _check_file(path)
-    name = format or detect(path)
+    name = name or detect(path)
     if name not in _TABLE:
         raise ImportFailed(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
-    options: dict[str, dict[str, Any]] = {
-        "messages": {"start": start, "session": session},
-        "whatsapp": {"order": date_order},
-    }
-    yield Conversation(_TABLE[name].read(path, refuse=refuse, **options.get(name, {})))
+    return Conversation(_TABLE[name].read(path, refuse=refuse, **options.get(name, {})))
 
 
 def _check_file(path: Path) -> None:

@@ -13,8 +13,8 @@ import evimem
 from evimem import EvimemError, Memory, Turn, find_times
 from evimem.cli.arguments import parser
 from evimem.cli.page import visible
+from evimem.loaders import load
 from evimem.loaders.chat_messages import text_of_content
-from evimem.loaders.formats import load
 from evimem.openai.wire_format import host
 from evimem.query.analysis import analyse, hints
 from evimem.text.memory_fence import OPEN, without_blocks

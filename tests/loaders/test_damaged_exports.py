@@ -5,7 +5,7 @@ from copy import deepcopy
 import pytest
 
 from evimem.errors import ImportFailed
-from evimem.loaders.formats import load
+from evimem.loaders import load
 
 from .test_exports import EXPORTS
 

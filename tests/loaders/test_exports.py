@@ -6,7 +6,8 @@ import pytest
 
 import evimem
 from evimem.errors import ImportFailed
-from evimem.loaders.formats import detect, load
+from evimem.loaders import load
+from evimem.loaders.formats import detect
 
 NOON = datetime(2024, 3, 12, 12, tzinfo=timezone.utc)
 CHATGPT = {

@@ -3,7 +3,8 @@ from datetime import datetime
 import pytest
 
 from evimem.errors import ImportFailed
-from evimem.loaders.formats import FORMATS, detect, load
+from evimem.loaders import load
+from evimem.loaders.formats import FORMATS, detect
 
 BEGINNINGS = {
     '{"speaker": "Mira", "text": "Hi", "time": "2024-03-12"}\n': "turns",

@@ -15,7 +15,8 @@ import pytest
 
 from evimem import EvimemError, ImportFailed, InvalidQuery, Memory, NotAMemory, StoreError
 from evimem.calibration import read_labelled
-from evimem.loaders.formats import detect, load
+from evimem.loaders import load
+from evimem.loaders.formats import detect
 from evimem.raw.commit_mark import mark_path
 
 from .support.children import in_child, start
