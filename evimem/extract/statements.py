@@ -104,6 +104,7 @@ _ENDS = frozenset(letters("END BREAK SUBORDINATOR SO INTERJECTION"))
 _INSERTED = re.compile(tag_pattern("COMMA QUESTION_WORD [^ COMMA END]+ COMMA [DETERMINERS NOUNS]"))
 """What stands inside an object that goes on after it: "my mother, who turned seventy, a camera"."""
 _OTHERS = frozenset(letters("QUESTION_WORD PERSONS IT THAT THERE"))
+_JOINS = letters("COMMA AND")
 _TRAILING = frozenset(letters("COMMA ADVERB SYMBOL AND"))
 _DANGLING = frozenset(letters("PREPOSITION PREPOSITION_OR_CONJUNCTION TO"))
 _NO_END = frozenset(ENGLISH.words("grammar.closed_determiners"))
@@ -223,7 +224,8 @@ def _statement(sentence: Tagged, tags: str, clause: ClauseSpan, subject: str, vo
     if not predicate or (kind == "event" and Tag.NOT in group):
         return None  # of what did not happen, it may be said how it did not
     ranges = sentence.ranges
-    span = (ranges[clause.subject][0], ranges[max(thing.stop, clause.end) - 1][1])
+    last = len(tags[: max(thing.stop, clause.end)].rstrip(_JOINS))
+    span = (ranges[clause.subject][0], ranges[last - 1][1])
     scope = (ranges[_time_before(tags, clause.subject)][0], ranges[len(tags) - 1][1])
     words = voice.phrase(sentence, thing.start, thing.end)
     return Statement(subject, predicate, words, span, scope, kind, clause.role == "dropped", verb)
