@@ -296,7 +296,9 @@ def _end_of_object(sentence: Tagged, tags: str, start: int) -> int | None:
         if listed is not None and sentence.words[at] not in ("but", "or", "nor"):
             join, at = at, listed.end()
         elif tag in _ENDS or tag == Tag.COMMA:
-            return None if _LIST_UNREAD.match(tags, at) and at > start else at
+            unread = _LIST_UNREAD.match(tags, at) if at > start else None
+            is_list = unread is not None and unread.end() < len(tags) and not _AHEAD.match(tags, unread.end())
+            return None if is_list else at
         elif tag == Tag.AND:
             if sentence.words[at] in ("or", "nor"):
                 return None
