@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import evimem
+from evimem.loaders import load
 from evimem.loaders.conversation import RefusedItem
-from evimem.loaders.formats import load
 
 
 def add(memory: evimem.Memory, path: Path) -> int:
