@@ -57,6 +57,14 @@ class Beside:
         return frozenset(self.grammar.words.listed("listed"))
 
     @cached_property
+    def sample(self) -> re.Pattern[str]:
+        """What gives an example or a form to fill in, before a colon or by a slot in braces, with the rest of its line."""
+        start = f"(?<![{LETTER}])" if self.grammar.words.spaced else ""
+        word = f"{start}(?:{'|'.join(map(self.grammar.source, self.grammar.words.listed('sample')))})"
+        opens = rf"(?:\A|[.!?\n\u3002]\s?)[^.!?:\n]{{0,24}}{word}[^.!?:\n\uff1a]{{0,40}}"
+        return re.compile(rf"(?:{opens}|{word}\s?)[:\uff1a][^\n]*|[^\n]*\{{[a-z_ ]{{1,24}}\}}[^\n]*")
+
+    @cached_property
     def correction(self) -> re.Pattern[str]:
         """What takes back the time before it, up to the one that follows."""
         spaced = self.grammar.words.spaced
@@ -161,7 +169,12 @@ def alone(expressions: list[Expression], ctx: Context) -> list[Expression]:
     often, nor a time that the next one corrects.
     """
     beside = beside_of(ctx.grammar)
-    denied = {at for at, each in enumerate(expressions) if _is_habit(each, beside, ctx)}
+    samples = [match.span() for match in beside.sample.finditer(ctx.folded)] if expressions else []
+    denied = {
+        at
+        for at, each in enumerate(expressions)
+        if _is_habit(each, beside, ctx) or any(first <= each.start < last for first, last in samples)
+    }
     for at, (one, other) in enumerate(pairwise(expressions)):
         gap = ctx.folded[one.end : other.start]
         bare = gap.strip()
@@ -202,6 +215,7 @@ def _is_unread_before(each: Expression, beside: Beside, ctx: Context) -> bool:
     start, end, meaning = each.start, each.end, each.meaning
     before = (ctx.folded, max(0, start - _NEAR), start)
     named = meaning.weekday is not None or ctx.words.days.get(ctx.folded[start:end]) is not None
+    named = named or meaning.yearly is not None or bool(meaning.number)
     return bool(
         beside.unread_before.search(*before)
         or (meaning.kind == "weekday" and beside.unit_before.search(*before))

@@ -79,6 +79,11 @@ def weekend(moment: datetime) -> TimeInterval:
     return TimeInterval(saturday, saturday + 2 * DAY, "weekend")
 
 
+def weekend_beside(moment: datetime, side: int) -> TimeInterval:
+    """Return the last weekend before the day of a moment (-1), or the first one after it (1)."""
+    return weekend(weekday_after(moment, SATURDAY) if side > 0 else weekday_before(moment, SATURDAY + 1))
+
+
 def month(year: int, number: int) -> TimeInterval:
     """Return a month of a year; numbers outside of 1 to 12 are months of the years before and after."""
     return TimeInterval(first_of_month(year, number), first_of_month(year, number + 1), "month")

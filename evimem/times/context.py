@@ -222,6 +222,7 @@ DOUBT_OF_DAYS: dict[int, float] = DOUBT | {BACK: 20, PERHAPS_BACK: 3}
 # Of the same day in two years one is mostly far nearer, and that says more than the tense: "Got my exam on 5/21!" said
 # in April is of the same year. Chosen on our own tables in tests/times, as the others.
 DOUBT_OF_YEARS: dict[int, float] = {BACK: 20, PERHAPS_BACK: 3, 0: 1.5, PRESENT: 2.5, AHEAD: 12}
+SEASON = timedelta(days=92)  # how far "this summer" may be
 SURE = 2  # how many times nearer one of two occurrences must be where the sentence does not look back or ahead
 YEARS = timedelta(days=200)  # two occurrences farther apart than this are of two years
 
@@ -267,6 +268,14 @@ def current(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | N
         if interval.start <= today < interval.end:
             return interval
     return nearest(yearly, today, direction) if direction else yearly(today.year)
+
+
+def this_season(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
+    """Return this season, unless it is the other half of the year: then it is one of the southern hemisphere."""
+    found = current(yearly, today, direction)
+    if found is None:
+        return None
+    return found if found.start - SEASON <= today <= found.end + SEASON else None
 
 
 def relative(which: int, yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:

@@ -195,6 +195,8 @@ def _counted_from_event(offset: Expression, day: Expression, ctx: Context) -> Me
         return None
     if not side:
         return Meaning(calendar.unit(amount.unit, day.interval.start))
+    if amount.unit == "weekend" and offset.meaning.kind == "unit":
+        return Meaning(calendar.weekend_beside(day.interval.start, side))
     start = calendar.step(amount.unit, day.interval.start, side * int(amount.number.low))
     if offset.meaning.kind == "unit" and amount.unit == "week":  # "the week before 9 June"
         return Meaning(calendar.days_of_week(start if side < 0 else day.interval.end))

@@ -24,6 +24,7 @@ from .context import (
     nearest,
     occurrences,
     relative,
+    this_season,
 )  # fmt: skip
 from .date_order import date_in_figures, month_and_day, year_of_two_digits
 from .lexicon import FULL_WEEKDAYS, RELATIVES, Quantity, SpelledTable, number
@@ -178,7 +179,10 @@ def relative_time(match: Match, ctx: Context) -> Reading:
     if words.get("month") in ctx.words.listed("ambiguous_months") and not ctx.capital(match.start("month")):
         return None  # "this march" is a month with a capital letter only
     direction = direction_of(match, ctx)
-    return relative(which, month_or_season(match, ctx), ctx.today, direction * (abs(direction) > PRESENT))
+    direction *= abs(direction) > PRESENT
+    if which == 0 and "season" in words:
+        return this_season(month_or_season(match, ctx), ctx.today, direction)
+    return relative(which, month_or_season(match, ctx), ctx.today, direction)
 
 
 def _relative_unit(unit: str, which: int, name: str, ctx: Context) -> TimeInterval:
