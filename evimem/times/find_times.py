@@ -188,7 +188,7 @@ def locate_dates(
         return
     expressions = [_in_spoken_year(each, ctx) for each in _longest(forms, ctx)]
     expressions = [_in_year_beside(each, expressions, ctx) for each in _beside_named_month(expressions, ctx)]
-    expressions = joined(expressions, ctx)
+    expressions = [_on_date_beside(each, expressions, ctx) for each in joined(expressions, ctx)]
     known = [each for each in expressions if _is_known(each)]
     days = [each for each in expressions if each.meaning.kind != "clock" and not each.meaning.part]
     known = [each for each in known if each.meaning.kind != "clock" or _is_of_today(each, days)]
@@ -261,12 +261,30 @@ def _in_spoken_year(each: Expression, ctx: Context) -> Expression:
 
 
 def _in_year_beside(each: Expression, expressions: list[Expression], ctx: Context) -> Expression:
-    """Move what names no year into the one that its clause names: "in 2009 we married in May"."""
+    """Move what names no year into the one that its clause names: "in 2009 we married in May".
+
+    A whole date that is said again ("11.02.19, that's 11 Feb") is the same day.
+    """
     meaning, (first, last) = each.meaning, ctx.clause(each.start, each.end)
-    year = next((one.interval for one in expressions if one.is_a("year") and first <= one.start < last), None)
-    if meaning.yearly is None or meaning.interval is None or year is None:
+    if meaning.yearly is None or meaning.interval is None:
         return each
-    return replace(each, meaning=replace(meaning, interval=possible(meaning.yearly, year.start.year)))
+    year = next((one.interval for one in expressions if one.is_a("year") and first <= one.start < last), None)
+    whole = (one.day for one in expressions if one.day and one.meaning.yearly is None and one.meaning.kind == "date")
+    same = next((day for day in whole if possible(meaning.yearly, day.year) == calendar.day(day)), None)
+    beside = year.start if year else same
+    if beside is None:
+        return each
+    return replace(each, meaning=replace(meaning, interval=possible(meaning.yearly, beside.year)))
+
+
+def _on_date_beside(each: Expression, expressions: list[Expression], ctx: Context) -> Expression:
+    """Move a weekday to the date of its clause that lies on one: "7 September falls on Saturday"."""
+    meaning, (first, last) = each.meaning, ctx.clause(each.start, each.end)
+    if meaning.kind != "weekday" or meaning.weekday is None or meaning.interval is None:
+        return each
+    days = (one.day for one in expressions if one.meaning.yearly is not None and first <= one.start < last)
+    same = next((day for day in days if day and day.weekday() == meaning.weekday), None)
+    return each if same is None else replace(each, meaning=replace(meaning, interval=calendar.day(same)))
 
 
 def _beside_named_month(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:

@@ -530,6 +530,8 @@ def bare_month(match: Match, ctx: Context) -> Meaning | None:
     direction = ctx.direction(start, end)
     if direction < 0 and ctx.right_before("until", start):
         direction = 0  # "has to be paid by June"
+    if direction == PERHAPS_BACK and not ctx.clause_direction(start, end):
+        direction = 0  # "early March suits them, though they want it cleared"
     return Meaning(nearest(yearly, ctx.today, direction), yearly=yearly)
 
 
