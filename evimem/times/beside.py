@@ -16,6 +16,11 @@ from .readers import Expression
 YEAR = re.compile(r"(?<![\d.,:/#$\u20ac-])(?:1[5-9]\d\d|20\d\d)(?![\d%:/-])")
 # A day of the month after a weekday that was not read.
 _NUMBER_AFTER = re.compile(r",? (?:(?:the|der|den|le|el|il|dia|de) )?\d{1,2}(?:st|nd|rd|th)?(?![\d:.h%]| ?[ap]\.?m)")
+# What is to be filled in: {name}, [Date], DD-MM-YYYY.
+_SLOT = (
+    r"(?:\{[a-z_ ]{1,24}\}|\[(?:[a-z]{1,12} )?(?:name|nom|nombre|nome|naam|date|datum|fecha|data)\]"
+    r"|(?<!\w)(?:dd|tt|jj|gg)[-/. ]?mm[-/. ]?(?:yyyy|jjjj|aaaa)(?!\w)|(?<!\w)yyyy[-/.]mm[-/.]dd(?!\w))"
+)
 _NEAR = 24  # characters before a time, and after it, that are looked at
 
 
@@ -58,11 +63,11 @@ class Beside:
 
     @cached_property
     def sample(self) -> re.Pattern[str]:
-        """What gives an example or a form to fill in, before a colon or by a slot in braces, with the rest of its line."""
+        """What gives an example or is to be filled in: a word, a colon and their line, or a line with a slot."""
         start = f"(?<![{LETTER}])" if self.grammar.words.spaced else ""
         word = f"{start}(?:{'|'.join(map(self.grammar.source, self.grammar.words.listed('sample')))})"
         opens = rf"(?:\A|[.!?\n\u3002]\s?)[^.!?:\n]{{0,24}}{word}[^.!?:\n\uff1a]{{0,40}}"
-        return re.compile(rf"(?:{opens}|{word}\s?)[:\uff1a][^\n]*|[^\n]*\{{[a-z_ ]{{1,24}}\}}[^\n]*")
+        return re.compile(rf"(?:{opens}|{word}\s?)[:\uff1a][^\n]*|[^\n]*{_SLOT}[^\n]*")
 
     @cached_property
     def correction(self) -> re.Pattern[str]:

@@ -263,7 +263,7 @@ def _in_spoken_year(each: Expression, ctx: Context) -> Expression:
 def _in_year_beside(each: Expression, expressions: list[Expression], ctx: Context) -> Expression:
     """Move what names no year into the one that its clause names: "in 2009 we married in May".
 
-    A whole date that is said again ("11.02.19, that's 11 Feb") is the same day.
+    The day of a whole date of another year ("11.02.19, that's 11 Feb") may be the same one, or one that comes again.
     """
     meaning, (first, last) = each.meaning, ctx.clause(each.start, each.end)
     if meaning.yearly is None or meaning.interval is None:
@@ -271,10 +271,11 @@ def _in_year_beside(each: Expression, expressions: list[Expression], ctx: Contex
     year = next((one.interval for one in expressions if one.is_a("year") and first <= one.start < last), None)
     whole = (one.day for one in expressions if one.day and one.meaning.yearly is None and one.meaning.kind == "date")
     same = next((day for day in whole if possible(meaning.yearly, day.year) == calendar.day(day)), None)
-    beside = year.start if year else same
-    if beside is None:
+    if year is not None:
+        return replace(each, meaning=replace(meaning, interval=possible(meaning.yearly, year.start.year)))
+    if same in (None, meaning.interval.start):
         return each
-    return replace(each, meaning=replace(meaning, interval=possible(meaning.yearly, beside.year)))
+    return replace(each, meaning=replace(meaning, interval=None))
 
 
 def _on_date_beside(each: Expression, expressions: list[Expression], ctx: Context) -> Expression:

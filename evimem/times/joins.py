@@ -195,11 +195,10 @@ def _counted_from_event(offset: Expression, day: Expression, ctx: Context) -> Me
         return None
     if not side:
         return Meaning(calendar.unit(amount.unit, day.interval.start))
-    if amount.unit == "weekend" and offset.meaning.kind == "unit":
-        return Meaning(calendar.weekend_beside(day.interval.start, side))
     start = calendar.step(amount.unit, day.interval.start, side * int(amount.number.low))
-    if offset.meaning.kind == "unit" and amount.unit == "week":  # "the week before 9 June"
-        return Meaning(calendar.days_of_week(start if side < 0 else day.interval.end))
+    if offset.meaning.kind == "unit" and amount.unit in ("week", "weekend"):  # "the week before 9 June"
+        week = calendar.days_of_week(start if side < 0 else day.interval.end)
+        return Meaning(week if amount.unit == "week" else calendar.weekend_beside(day.interval.start, side))
     beside = between.strip() in ctx.grammar.between
     if offset.meaning.kind == "from" and not (beside and day.day):
         return None  # "$200 a week from November"
