@@ -63,11 +63,11 @@ class Beside:
 
     @cached_property
     def sample(self) -> re.Pattern[str]:
-        """What gives an example or is to be filled in: a word, a colon and their line, or a line with a slot."""
+        """What makes its line an example or a form to fill in: a word before a colon, or an empty slot."""
         start = f"(?<![{LETTER}])" if self.grammar.words.spaced else ""
         word = f"{start}(?:{'|'.join(map(self.grammar.source, self.grammar.words.listed('sample')))})"
         opens = rf"(?:\A|[.!?\n\u3002]\s?)[^.!?:\n]{{0,24}}{word}[^.!?:\n\uff1a]{{0,40}}"
-        return re.compile(rf"(?:{opens}|{word}\s?)[:\uff1a][^\n]*|[^\n]*{_SLOT}[^\n]*")
+        return re.compile(rf"(?:{opens}|{word}\s?)[:\uff1a]|(?P<slot>{_SLOT})")
 
     @cached_property
     def correction(self) -> re.Pattern[str]:
@@ -174,11 +174,11 @@ def alone(expressions: list[Expression], ctx: Context) -> list[Expression]:
     often, nor a time that the next one corrects.
     """
     beside = beside_of(ctx.grammar)
-    samples = [match.span() for match in beside.sample.finditer(ctx.folded)] if expressions else []
+    samples = _samples(beside, ctx) if expressions else {}
     denied = {
         at
         for at, each in enumerate(expressions)
-        if _is_habit(each, beside, ctx) or any(first <= each.start < last for first, last in samples)
+        if _is_habit(each, beside, ctx) or each.start >= samples.get(_line(each.start, ctx), each.start + 1)
     }
     for at, (one, other) in enumerate(pairwise(expressions)):
         gap = ctx.folded[one.end : other.start]
@@ -207,6 +207,19 @@ def _is_list(one: Expression, other: Expression, gap: str, beside: Beside) -> bo
     steps = {gap, gap.removeprefix(",").lstrip()}
     listed = gap in beside.listed
     return (days and (listed or gap == ",")) or (numbers and (listed or not steps.isdisjoint(beside.grammar.between)))
+
+
+def _samples(beside: Beside, ctx: Context) -> dict[int, int]:
+    """Return where in a line an example begins, by the beginning of the line; a slot makes the whole line one."""
+    found: dict[int, int] = {}
+    for match in beside.sample.finditer(ctx.folded):
+        line = _line(match.end() - 1, ctx)
+        found[line] = min(found.get(line, match.end()), line if match["slot"] else match.end())
+    return found
+
+
+def _line(at: int, ctx: Context) -> int:
+    return ctx.folded.rfind("\n", 0, at) + 1
 
 
 def _is_habit(each: Expression, beside: Beside, ctx: Context) -> bool:

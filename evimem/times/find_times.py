@@ -187,8 +187,10 @@ def locate_dates(
         yield from _full_dates(ctx)
         return
     expressions = [_in_spoken_year(each, ctx) for each in _longest(forms, ctx)]
-    expressions = [_in_year_beside(each, expressions, ctx) for each in _beside_named_month(expressions, ctx)]
-    expressions = [_on_date_beside(each, expressions, ctx) for each in joined(expressions, ctx)]
+    days = (each.day for each in expressions if each.meaning.yearly is None and each.meaning.kind == "date")
+    whole = {(day.month, day.day): day for day in days if day}
+    expressions = [_in_year_beside(each, expressions, whole, ctx) for each in _beside_named_month(expressions, ctx)]
+    expressions = [*_on_dates_beside(joined(expressions, ctx), ctx)]
     known = [each for each in expressions if _is_known(each)]
     days = [each for each in expressions if each.meaning.kind != "clock" and not each.meaning.part]
     known = [each for each in known if each.meaning.kind != "clock" or _is_of_today(each, days)]
@@ -260,7 +262,10 @@ def _in_spoken_year(each: Expression, ctx: Context) -> Expression:
     return replace(each, meaning=replace(meaning, interval=possible(meaning.yearly, ctx.year), choices=()))
 
 
-def _in_year_beside(each: Expression, expressions: list[Expression], ctx: Context) -> Expression:
+WholeDays = dict[tuple[int, int], datetime]  # the days of dates with their year, by month and day
+
+
+def _in_year_beside(each: Expression, expressions: list[Expression], whole: WholeDays, ctx: Context) -> Expression:
     """Move what names no year into the one that its clause names: "in 2009 we married in May".
 
     The day of a whole date of another year ("11.02.19, that's 11 Feb") may be the same one, or one that comes again.
@@ -269,23 +274,23 @@ def _in_year_beside(each: Expression, expressions: list[Expression], ctx: Contex
     if meaning.yearly is None or meaning.interval is None:
         return each
     year = next((one.interval for one in expressions if one.is_a("year") and first <= one.start < last), None)
-    whole = (one.day for one in expressions if one.day and one.meaning.yearly is None and one.meaning.kind == "date")
-    same = next((day for day in whole if possible(meaning.yearly, day.year) == calendar.day(day)), None)
     if year is not None:
         return replace(each, meaning=replace(meaning, interval=possible(meaning.yearly, year.start.year)))
-    if same in (None, meaning.interval.start):
-        return each
-    return replace(each, meaning=replace(meaning, interval=None))
+    again = each.day and whole.get((each.day.month, each.day.day), each.day) != each.day
+    return replace(each, meaning=replace(meaning, interval=None)) if again else each
 
 
-def _on_date_beside(each: Expression, expressions: list[Expression], ctx: Context) -> Expression:
-    """Move a weekday to the date of its clause that lies on one: "7 September falls on Saturday"."""
-    meaning, (first, last) = each.meaning, ctx.clause(each.start, each.end)
-    if meaning.kind != "weekday" or meaning.weekday is None or meaning.interval is None:
-        return each
-    days = (one.day for one in expressions if one.meaning.yearly is not None and first <= one.start < last)
-    same = next((day for day in days if day and day.weekday() == meaning.weekday), None)
-    return each if same is None else replace(each, meaning=replace(meaning, interval=calendar.day(same)))
+def _on_dates_beside(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
+    """Move a weekday to the date before it in its clause that lies on one: "7 September falls on Saturday"."""
+    day = None
+    for each in expressions:
+        meaning, (first, _) = each.meaning, ctx.clause(each.start, each.end)
+        named = meaning.kind == "weekday" and meaning.weekday is not None and meaning.interval is not None
+        if named and day and first <= day.start and day.day and day.day.weekday() == meaning.weekday:
+            yield replace(each, meaning=replace(meaning, interval=day.interval))
+        else:
+            yield each
+        day = each if meaning.yearly is not None and each.day else None
 
 
 def _beside_named_month(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
