@@ -187,8 +187,8 @@ def locate_dates(
         yield from _full_dates(ctx)
         return
     expressions = [_in_spoken_year(each, ctx) for each in _longest(forms, ctx)]
-    days = (each.day for each in expressions if each.meaning.yearly is None and each.meaning.kind == "date")
-    whole = {(day.month, day.day): day for day in days if day}
+    told = (each.day for each in expressions if each.meaning.yearly is None and each.meaning.kind == "date")
+    whole = {(day.month, day.day): day for day in told if day}
     expressions = [_in_year_beside(each, expressions, whole, ctx) for each in _beside_named_month(expressions, ctx)]
     expressions = [*_on_dates_beside(joined(expressions, ctx), ctx)]
     known = [each for each in expressions if _is_known(each)]
