@@ -64,8 +64,8 @@ class Beside:
     @cached_property
     def sample(self) -> re.Pattern[str]:
         """What makes its line an example or a form to fill in: a word before a colon, or an empty slot."""
-        start = f"(?<![{LETTER}])" if self.grammar.words.spaced else ""
-        word = f"{start}(?:{'|'.join(map(self.grammar.source, self.grammar.words.listed('sample')))})"
+        start, end = (f"(?<![{LETTER}])", f"(?![{LETTER}])") if self.grammar.words.spaced else ("", "")
+        word = f"{start}(?:{'|'.join(map(self.grammar.source, self.grammar.words.listed('sample')))}){end}"
         opens = rf"(?:\A|[.!?\n\u3002]\s?)[^.!?:\n]{{0,24}}{word}[^.!?:\n\uff1a]{{0,40}}"
         return re.compile(rf"(?:{opens}|{word}\s?)[:\uff1a]|(?P<slot>{_SLOT})")
 

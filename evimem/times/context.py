@@ -47,7 +47,8 @@ _start = attrgetter("start")
 class Said:
     """A text as written and folded, the naive time it was said at, what "last Friday" and "6/9" mean in it.
 
-    `year` is another year than that of saying, where the chat is speaking of one.
+    `year` is another year than that of saying, where the chat is speaking of one; `asked` how the question looks that
+    the text answers.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Said:
     weekday: Weekday = "recent"
     date_order: DateOrder | None = None
     year: int | None = None
+    asked: int = 0
 
     @property
     def words(self) -> DateWords:

@@ -18,7 +18,7 @@ from ..types.values import DateOrder, TimeSpan
 from . import calendar
 from .beside import YEAR, alone
 from .calendar import WEEK, TimeInterval
-from .context import AHEAD, Context
+from .context import AHEAD, BACK, Context
 from .date_order import FIGURES, Conventions, Weekday, date_in_figures
 from .forms import Form, grammar
 from .joins import joined
@@ -66,7 +66,8 @@ def find_times(
             default as another date of the text shows (25/12/2024), else as its language or the country of the
             `ZoneInfo` of `said_at` writes it; where these do not tell, such a date is left out.
         before: What was said before in the chat, each with its time, the last one last. Where a message of the same
-            hours names another year ("how was 2019?"), what the text dates without a year is of that one.
+            hours names another year ("how was 2019?"), what the text dates without a year is of that one. A weekday
+            without a verb that answers a question looks where the question does ("When did it break?").
 
     Returns:
         Half-open intervals of wall-clock time with the tzinfo of `said_at`. A vague phrase ("a while ago") has start
@@ -104,7 +105,8 @@ def locate_times(
     folded, now = fold(text[:LIMIT]), said_at.replace(tzinfo=None)
     language, year = _language_of_times(text, folded), _spoken_of(before, said_at)
     found = []
-    for start, end, time in locate_dates(language, text, folded, now, conventions, year):
+    asked = _asked(before, said_at)
+    for start, end, time in locate_dates(language, text, folded, now, conventions, year, asked):
         words = text[start:end]
         if time is None:
             found.append(Located(start, end, TimeSpan(None, None, "vague", words)))
@@ -127,6 +129,21 @@ def _spoken_of(before: Sequence[tuple[str, datetime]], said_at: datetime) -> int
         ):
             return int(years[-1]) if int(years[-1]) != said_at.year else None
     return None
+
+
+def _asked(before: Sequence[tuple[str, datetime]], said_at: datetime) -> int:
+    """Return BACK where the last message, of the last hours, is a question that looks back, else 0."""
+    text, at = before[-1] if before else ("", said_at)
+    question = text.strip().rpartition("\n")[2][-LIMIT:]
+    ago = said_at.replace(tzinfo=None) - at.replace(tzinfo=None)
+    if not question.endswith(("?", "\uff1f", "\u061f")) or not timedelta(0) <= ago <= RECENT:
+        return 0
+    folded = fold(question)
+    language = _language_of_times(question, folded)
+    if language == OTHER:
+        return 0
+    ctx = Context(question, folded, at.replace(tzinfo=None), grammar(language))
+    return BACK if ctx.direction(len(question) - 1, len(question) - 1) == BACK else 0
 
 
 def mentions_time(text: str) -> bool:
@@ -171,18 +188,20 @@ def locate_dates(
     now: datetime,
     conventions: Conventions = Conventions(),
     year: int | None = None,
+    asked: int = 0,
 ) -> Iterator[tuple[int, int, TimeInterval | None]]:
     """Yield the times that a text mentions, None for a vague one, with their ranges of characters, in text order.
 
     `language` is a code of LANGUAGES, or OTHER: then only full dates are read. `folded` is the text as `fold` returns
     it, `now` the naive wall-clock time of saying, `year` another one, of which the chat is speaking: dates without a
-    year are of it.
+    year are of it. `asked` is how the question looks that the text answers.
     """
     forms = () if language == OTHER else _forms_in(language, folded)
     if not forms and language != OTHER and not DATE_IN_WORDS.search(folded):
         return
     order = conventions.order_in(folded, language)
-    ctx = Context(text, folded, now, grammar("en" if language == OTHER else language), conventions.weekday, order, year)
+    words = grammar("en" if language == OTHER else language)
+    ctx = Context(text, folded, now, words, conventions.weekday, order, year, asked)
     if language == OTHER:
         yield from _full_dates(ctx)
         return

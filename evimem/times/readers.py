@@ -244,9 +244,8 @@ def weekday(match: Match, ctx: Context) -> Meaning | None:
     until = ctx.right_before("until", start)
     led = match.start() < start or until
     direction = ctx.clause_direction(start, end) or max(0, ctx.direction(start, end))
-    told = not led and ctx.folded.startswith(", ", end)
-    if not direction and not told and (led or (ctx.grammar.followed and len([*match.re.finditer(ctx.folded)]) == 1)):
-        direction = PRESENT  # without a verb it is announced, where no other weekday shows a list
+    if not direction and (led or ctx.asked or (ctx.grammar.followed and len([*match.re.finditer(ctx.folded)]) == 1)):
+        direction = ctx.asked or PRESENT  # without a verb it is announced, where no other weekday shows a list
     if direction > 0 and led and named == ctx.today.weekday():
         return Meaning(None, "weekday", weekday=named)  # "on Friday", said on a Friday: today, or the next one
     known = direction and ctx.complete(match.end()) and not (direction < 0 and until)

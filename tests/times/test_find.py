@@ -131,6 +131,20 @@ def test_a_date_without_a_year_is_of_the_year_that_the_chat_speaks_of(before: st
 
 
 @pytest.mark.parametrize(
+    ("question", "answer", "day"),
+    [
+        ("When did the fridge pack up?", "Sunday, in the middle of the roast", -1),
+        ("When do you leave?", "Sunday, in the middle of the night", 1),
+        ("Quand est-ce que tu es tombé ?", "Dimanche, sur le chemin de la gare", -1),
+    ],
+)
+def test_a_weekday_without_a_verb_looks_where_the_question_does(question: str, answer: str, day: int):
+    found = find_times(answer, TUESDAY, before=[(question, TUESDAY - timedelta(minutes=2))])
+    assert [time.start.weekday() for time in found if time.start] == [6]
+    assert [time.start > TUESDAY for time in found if time.start] == [day > 0]
+
+
+@pytest.mark.parametrize(
     ("text", "count"),
     [
         ('The card says "see you on Friday" and no name.', 0),
