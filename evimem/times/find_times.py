@@ -143,7 +143,7 @@ def _asked(before: Sequence[tuple[str, datetime]], said_at: datetime) -> int:
     if language == OTHER:
         return 0
     ctx = Context(question, folded, at.replace(tzinfo=None), grammar(language))
-    return BACK if ctx.direction(len(question) - 1, len(question) - 1) == BACK else 0
+    return BACK if ctx.direction(len(question) - 1, len(question) - 1) < 0 else 0
 
 
 def mentions_time(text: str) -> bool:
