@@ -18,7 +18,7 @@ YEAR = re.compile(r"(?<![\d.,:/#$\u20ac-])(?:1[5-9]\d\d|20\d\d)(?![\d%:/-])")
 _NUMBER_AFTER = re.compile(r",? (?:(?:the|der|den|le|el|il|dia|de) )?\d{1,2}(?:st|nd|rd|th)?(?![\d:.h%]| ?[ap]\.?m)")
 # What is to be filled in: {name}, [Date], DD-MM-YYYY.
 _SLOT = (
-    r"(?:\{[a-z_ ]{1,24}\}|\[(?:[a-z]{1,12} )?(?:name|nom|nombre|nome|naam|date|datum|fecha|data)\]"
+    r"(?:lorem ipsum|\{[a-z_ ]{1,24}\}|\[(?:[a-z]{1,12} )?(?:name|nom|nombre|nome|naam|date|datum|fecha|data)\]"
     r"|(?<!\w)(?:dd|tt|jj|gg)[-/. ]?mm[-/. ]?(?:yyyy|jjjj|aaaa)(?!\w)|(?<!\w)yyyy[-/.]mm[-/.]dd(?!\w))"
 )
 _NEAR = 24  # characters before a time, and after it, that are looked at
@@ -67,7 +67,7 @@ class Beside:
         start, end = (f"(?<![{LETTER}])", f"(?![{LETTER}])") if self.grammar.words.spaced else ("", "")
         word = f"{start}(?:{'|'.join(map(self.grammar.source, self.grammar.words.listed('sample')))}){end}"
         opens = rf"(?:\A|[.!?\n\u3002]\s?)[^.!?:\n]{{0,24}}{word}[^.!?:\n\uff1a]{{0,40}}"
-        return re.compile(rf"(?:{opens}|{word}\s?)[:\uff1a]|(?P<slot>{_SLOT})")
+        return re.compile(rf"(?:{opens}|{word}\s?)(?:[:\uff1a]|\s-\s)|(?P<slot>{_SLOT})")
 
     @cached_property
     def correction(self) -> re.Pattern[str]:

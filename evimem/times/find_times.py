@@ -31,7 +31,7 @@ RECENT = timedelta(hours=12)  # how long ago a message was said that tells which
 QUOTED = re.compile(
     '"[^"\n]{1,200}"|\u201c[^\u201d\n]{1,200}\u201d|\u00ab[^\u00bb\n]{1,200}\u00bb|\u201e[^\u201c\n]{1,200}\u201c|\u300c[^\u300d\n]{1,200}\u300d'
     "|\u300e[^\u300f\n]{1,200}\u300f|\u300a[^\u300b\n]{1,200}\u300b|\u3008[^\u3009\n]{1,200}\u3009|\u2018[^\u2018\n]{1,200}?\u2019(?!\\w)"
-    "|(?<!\\w)'(?=[^\\W\\d])[^'\n]{1,200}'(?!\\w)"
+    "|(?<!\\w)'(?!(?i:cause|cos|cuz|til|till|em|twas|tis|bout|round|n)\\b)(?=[^\\W\\d])(?:[^'\n]|(?<=\\w)'(?=\\w)){1,200}'(?!\\w)"
 )
 
 
