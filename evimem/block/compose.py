@@ -29,7 +29,7 @@ STOPS = 0.45  # of the best score: of the turns that answer, 3 in 100 lie below 
 ALIKE = 0.8  # of the words of two turns that one of them is shown for both
 COMMON = 2 * ALIKE / (1 + ALIKE)  # the same, of the words of each added up: such turns are nearly as long
 RESTATES = 0.7  # of an assistant's words that a user's turn has too: it comes after that
-LEADING, FIRST = 4, 400  # of the best turns so many characters are shown; most answers stand in these
+LEADING, FIRST = 4, 400  # best turns, with notes, and characters that are shown of each; most answers stand in these
 SHORT = 160  # characters of a turn beyond these that is shown whole
 LINE = 100  # of a longer one: its best sentence, and others while they fit
 READ = 2_000  # of a long one that are looked through for it, around what the search found
@@ -148,7 +148,8 @@ class _Filling:
         last = max(turn.time for turn in (hit.turn, *alike))
         for said in turn_texts(hit.turn, self._wanted, sizes, hit.span, short=SHORT, read=READ):
             if self._take(Line(hit.turn, said, (), 1 + len(alike), last)):
-                self._add_notes(self._notes.on(hit.turn, said, leading=len(self.lines) <= LEADING))
+                if len(self.lines) <= LEADING:
+                    self._add_notes(self._notes.on(hit.turn, said))
                 return
         self._misfits += 1
 

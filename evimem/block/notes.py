@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cache
 
-from ..lang import Language
+from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES
 from ..llm.shown_words import escape_attribute, what_is_meant
 from ..times import Conventions, locate_times, mentions_time, render
@@ -16,8 +16,8 @@ from ..types.values import DateOrder, Fact, Hit, TimeSpan, Turn
 
 PAGE = 24  # turns whose facts are read at once: some blocks are full before
 AT_ONCE = 2_000  # characters of one that are read whole; of a longer one, what is shown
-_ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE)
 _OF_DAYS = frozenset(("day", "weekend", "week", "month", "season"))
+_LASTED = re.compile(r"\S+ (?:days|weeks|months|years)", re.IGNORECASE)  # "from two to five in seven months"
 _COUNTED_ON = re.compile(r"\b(?:weeks?|fortnight|days?|months?)\s+(?:(?:on|from|after|before)\s+)?$", re.IGNORECASE)
 FactReader = Callable[[Sequence[str]], Sequence[Fact]]  # the stored facts of turns
 
@@ -33,9 +33,9 @@ class Notes:
         self._left = [hit.turn.id for hit in hits]
         self._known: dict[str, list[Fact]] = {}
 
-    def on(self, turn: Turn, said: str, *, leading: bool) -> tuple[str, ...]:
-        """Return the dates that shown words mean, and of a leading turn, as a model found it, whom they mean."""
-        meant = what_is_meant(self._facts(turn), turn, said) if leading else ""
+    def on(self, turn: Turn, said: str) -> tuple[str, ...]:
+        """Return whom shown words of a turn mean, as a model found it, and their dates."""
+        meant = what_is_meant(self._facts(turn), turn, said)
         return (*((meant,) if meant else ()), *self._dates(turn, said))
 
     def _facts(self, turn: Turn) -> Sequence[Fact]:
@@ -51,8 +51,8 @@ class Notes:
     def _dates(self, turn: Turn, said: str) -> tuple[str, ...]:
         """Return the dates that shown words of a turn mean where its stamp does not show them at once.
 
-        That is a relative phrase that leads into another month or year, or a day of the month without its month. What
-        is read less surely (a bare weekday, a time of day, a month by its name) is left to the reader.
+        That is a relative phrase or a day of the month without its month, where it leads into another month. What is
+        read less surely (a bare weekday, a time of day, a month by its name) is left to the reader.
         """
         located = without([], self._located, turn, said)
         found = {f'"{escape_attribute(span.text)}" is {render(span, turn.time)}': None for span in located}
@@ -70,16 +70,18 @@ def _adds(span: TimeSpan, said_at: datetime, said: str) -> bool:
     at = said.find(span.text)
     if at < 0 or span.start is None or span.granularity not in _OF_DAYS or _COUNTED_ON.search(said, 0, at):
         return False
-    months, weekdays = _calendar_names()
-    if months.search(span.text) or span.text.casefold() in weekdays:
+    if (span.start.year, span.start.month) == (said_at.year, said_at.month) or _calendar_name().search(span.text):
         return False
-    elsewhere = (span.start.year, span.start.month) != (said_at.year, said_at.month)
-    return elsewhere or _ORDINAL.search(span.text) is not None
+    return _LASTED.fullmatch(span.text) is None
 
 
 @cache
-def _calendar_names() -> tuple[re.Pattern[str], frozenset[str]]:
-    """Return a pattern of the months and the names of weekdays, in every language that dates are read in."""
-    months = {name for code in LANGUAGES for name in Language(code).words("common.months")}
-    weekdays = {name for code in LANGUAGES for name in Language(code).words("common.weekdays")}
-    return re.compile("|".join(map(re.escape, months)) + r"|\d\s*[月월]", re.IGNORECASE), frozenset(weekdays)
+def _calendar_name() -> re.Pattern[str]:
+    """Return a pattern of a month, or of a weekday alone, in every language that dates are read in."""
+
+    def names(kind: str) -> str:
+        whole = (name for code in LANGUAGES for name in Language(code).words(f"common.{kind}"))
+        short = (rf"{name[:3]}[a-z]{{0,2}}\.?(?!\w)" for name in ENGLISH.words(f"common.{kind}"))
+        return "|".join((*map(re.escape, whole), *short))
+
+    return re.compile(rf"\b(?:{names('months')})|^(?:{names('weekdays')})$|\d\s*[月월]", re.IGNORECASE)

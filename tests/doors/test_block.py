@@ -57,6 +57,11 @@ def test_a_block_quotes_who_said_what_and_when_a_date_and_an_hour_once(memory):
         ("We adopted our puppy yesterday.", None),
         ("We adopted our puppy on Friday.", None),
         ("We adopted our puppy in May.", None),
+        ("We adopt our puppy on 22 Oct.", None),
+        ("We adopt our puppy on the 20th.", None),
+        ("We adopt our puppy on the 2nd.", '= "the 2nd" is 2 April 2024'),
+        ("We fed our puppy 61 tins in two weeks.", None),
+        ("We adopted our puppy three weeks ago.", '= "three weeks ago" is the week of 19 February 2024'),
     ],
 )
 def test_a_date_is_added_only_where_the_stamp_does_not_show_it(memory, said, line):
