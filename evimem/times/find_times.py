@@ -300,13 +300,17 @@ def _in_year_beside(each: Expression, expressions: list[Expression], whole: Whol
 
 
 def _on_dates_beside(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
-    """Move a weekday to the date before it in its clause that lies on one: "7 September falls on Saturday"."""
+    """Move a weekday to the date before it in its clause that lies on one: "7 September falls on Saturday".
+
+    Of another weekday nothing shows the week: "I leave on 7 September and am back Sunday".
+    """
     day = None
     for each in expressions:
         meaning, (first, _) = each.meaning, ctx.clause(each.start, each.end)
         named = meaning.kind == "weekday" and meaning.weekday is not None and meaning.interval is not None
-        if named and day and first <= day.start and day.day and day.day.weekday() == meaning.weekday:
-            yield replace(each, meaning=replace(meaning, interval=day.interval))
+        if named and day and first < day.end and day.day:
+            same = day.interval if day.day.weekday() == meaning.weekday else None
+            yield replace(each, meaning=replace(meaning, interval=same))
         else:
             yield each
         day = each if meaning.yearly is not None and each.day else None
