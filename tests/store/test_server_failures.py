@@ -216,8 +216,11 @@ def test_two_programs_that_write_at_once_lose_and_repeat_nothing(postgres: str, 
 def test_a_writer_that_waits_too_long_for_another_is_told_to_try_again(postgres: str, tmp_path: Path) -> None:
     with evimem.open(postgres, user=str(tmp_path)) as one, evimem.open(postgres, user=str(tmp_path)) as two:
         two._core.store.db._busy_seconds = 0.2  # type: ignore[attr-defined]
-        with one._core.store.db.writing(), pytest.raises(evimem.StoreBusy) as caught:  # type: ignore[attr-defined]
-            two.add("Mira", "Hello.", time="2024-03-12T18:20")
+        db: Any = one._core.store.db  # type: ignore[attr-defined]
+        with db.writing():
+            assert list(db.rows("SELECT 1")) == [(1,)], "what is sent ahead has arrived, and the tenant's row is held"
+            with pytest.raises(evimem.StoreBusy) as caught:
+                two.add("Mira", "Hello.", time="2024-03-12T18:20")
         assert caught.value.retryable
         assert two.add("Mira", "Hello.", time="2024-03-12T18:20").added == 1
 
