@@ -12,7 +12,7 @@ import evimem
 
 from ..errors import ModelError, StoreError, TraceMismatch, UnknownTurn
 from ..loaders.examples import load_example
-from ..loops import LOOPS
+from ..loops import LOOPS, VARIANTS
 from ..types.answer import Answer
 from ..types.values import Turn
 from . import views
@@ -189,7 +189,7 @@ def block(memory: evimem.Memory, screen: Screen, message: str, **given: Any) -> 
     return Exit.OK
 
 
-def compare(memory: evimem.Memory, screen: Screen, question: str, **given: Any) -> Exit:
+def compare(memory: evimem.Memory, screen: Screen, question: str, *, as_published: bool = False, **given: Any) -> Exit:
     """Ask a question through every loop, side by side: what each found, cited, cost and answered.
 
     A loop that a failure of the model ended is a row of its own, with what it had found. Nothing is stored. Exits with
@@ -197,8 +197,12 @@ def compare(memory: evimem.Memory, screen: Screen, question: str, **given: Any) 
 
     Args:
         question: The question, in quotes.
+        as_published: Also through MemR3, MGRetrieval and MRAgent to the letter of their papers.
     """
-    answers = {name: _asked(memory, question, name, given) for name in sorted(LOOPS)}
+    loops: dict[str, Any] = {name: name for name in sorted(LOOPS)}
+    if as_published:
+        loops |= {name: VARIANTS[name] for name in sorted(VARIANTS) if name.endswith("-as-published")}
+    answers = {name: _asked(memory, question, loop, given) for name, loop in loops.items()}
     turns = _cited(memory, [*answers.values()])
     data = {
         name: {**answer_data(answer, turns), "found": list(views.found_by(answer))} for name, answer in answers.items()
