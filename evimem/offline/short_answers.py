@@ -88,7 +88,7 @@ _AMOUNT_AFTER = re.compile(rf"\s?[\d%{CURRENCY}\u00a2]")
 # What narrows a value, or goes on with its name: "Springfield, Illinois", "vegetarian but I eat fish". And the next of
 # a list, where no word like "the" or "so" shows another clause.
 _GOES_ON = re.compile(r",? (?:but|or|except|unless|apart from|other than)\b|, (?!I\b)[A-Z]")
-_NEXT = re.compile(r"(?:,|,? (?:and|&|plus|as well as)) (?P<word>[\w'-]+)")
+_NEXT = re.compile(r"(?:,|,? (?:and|&|plus|as well as)) (?P<word>[\w-]+)")
 _LOOK_BACK = 30  # characters before a value that may belong to it
 Owners = Set[tuple[str, ...]]
 _WEEKDAY_NAMES = [name.capitalize() for name in FULL_WEEKDAYS]

@@ -269,6 +269,11 @@ def test_what_was_so_once_is_no_word_on_what_is_now(see: See, said: str) -> None
     assert read(see(WHERE, [("Mira", said), ("Tomas", "Mira lives in Paris now.")])) is None, "both are quoted"
 
 
+def test_a_clause_after_a_value_is_no_part_of_it(ask: Callable[..., evimem.Answer]) -> None:
+    said = ("user", "I'm allergic to shellfish and I'd like to keep my face.", "2024-03-12")
+    assert ask(said, question="What am I allergic to?").text == "shellfish"
+
+
 @pytest.mark.parametrize(("asked_at", "kind"), [("2024-06-01", "answer"), ("2025-06-01", "quote")])
 def test_an_age_is_told_until_a_birthday_may_have_passed(tmp_path: Path, asked_at: str, kind: str) -> None:
     with evimem.open(tmp_path / "m.evimem") as memory:
