@@ -10,11 +10,11 @@ from functools import cache
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES
 from ..llm.shown_words import escape_attribute, what_is_meant
-from ..times import Conventions, locate_times, mentions_time, render
+from ..times import Conventions, locate_times, render
 from ..types.attempt import without
 from ..types.values import DateOrder, Fact, Hit, TimeSpan, Turn
 
-PAGE = 24  # turns whose facts are read at once: some blocks are full before
+PAGE = 8  # turns whose facts are read at once: notes stand beside the first few lines
 AT_ONCE = 2_000  # characters of one that are read whole; of a longer one, what is shown
 _OF_DAYS = frozenset(("day", "weekend", "week", "month", "season"))
 _LASTED = re.compile(r"\S+ (?:days|weeks|months|years)", re.IGNORECASE)  # "from two to five in seven months"
@@ -59,8 +59,6 @@ class Notes:
         return tuple(found)
 
     def _located(self, turn: Turn, said: str) -> list[TimeSpan]:
-        if not mentions_time(said):
-            return []
         text = turn.text if len(turn.text) <= AT_ONCE else said
         found = locate_times(text, turn.time, Conventions(date_order=self._order, zone=turn.time.tzinfo))
         return [one.time for one in found if _adds(one.time, turn.time, said)]

@@ -21,7 +21,6 @@ from ..types.answer import Style
 from ..types.values import Turn
 
 _IN_A_HEAD = re.compile(r"[\[\]:,]+")
-_BREAKS = re.compile(r"[^\S\n]*\n\s*")
 
 
 Part = Literal["wish", "profile", ""]

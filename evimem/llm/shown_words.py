@@ -158,15 +158,21 @@ def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
         and fact.predicate != ALSO_KNOWN_AS
         and text[fact.kind == "image"][slice(*fact.span)] in shown
     ]
+    if not told:
+        return ""
     said, adding = [shown, turn.speaker, turn.role or ""], list[str]()
+    known = Sources(said)
 
     def lacking(fact: Fact) -> int:
-        return Sources(said).lacking(f"{fact.subject} {fact.object}")
+        return known.lacking(f"{fact.subject} {fact.object}")
 
     for fact in sorted(told, key=lacking, reverse=True):
-        if len(adding) < MEANT and lacking(fact):
+        if len(adding) == MEANT:
+            break
+        if lacking(fact):
             adding.append(f'"{escape_attribute(fact.text, MOST_MEANT)}"')
             said.append(fact.text)
+            known = Sources(said)
     return f"that is: {'; '.join(adding)}" if adding else ""
 
 
