@@ -19,7 +19,7 @@ from typing import TypeAlias
 from benchmarks.data_sets import read_locomo
 from evimem import Turn
 from evimem.embedding import StaticEmbedder
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.index.corpus import Corpus
 from evimem.index.document import embedding_texts, found_by
 from evimem.index.prepared_query import IndexQuery, microseconds

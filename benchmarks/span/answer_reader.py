@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evimem.extract import conventions_of
+from evimem.extract.rule_extractor import conventions_of
 from evimem.judging.evidence import Analysis, Draft, View
 from evimem.offline.matching import Match, Matches, match, strength
 from evimem.offline.offline_judge import stated

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from ..lang import ENGLISH
 from ..lang.guess import is_english, language_of
 from ..text.sentences import sentences
-from ..times import Conventions, Located, locate_times, mentions_time
+from ..times import Conventions, Located, locate_times
 from ..types.stored import ALSO_KNOWN_AS
 from ..types.values import Fact, TimeSpan, Turn
 from .fact_text import Statement, Voice, clean, fact_id, voice_of
@@ -364,8 +364,6 @@ class Source:
 
     def _located(self, start: int, end: int) -> Sequence[Located]:
         text = self._turn.text[start:end]
-        if not mentions_time(text):
-            return ()
         found = locate_times(text, self._turn.time, self._conventions)
         if not start:
             return found

@@ -17,7 +17,7 @@ from typing import Any
 from ..db.dialect import unbound
 from ..db.fact_sql import facts_near, facts_with_places
 from ..db.tables import Tables
-from ..extract import outranks, replaces
+from ..extract.slots import outranks, replaces
 from ..types.values import Fact
 
 REACH = 16

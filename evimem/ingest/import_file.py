@@ -21,8 +21,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar, cast
 from ..db.atomic_files import changing, open_regular, replace_with, sweep
 from ..db.file_header import check_readable, check_replaceable
 from ..errors import ImportFailed, InvalidTurn, StoreError
-from ..extract import RuleExtractor
-from ..extract.rule_extractor import MAX_FACTS, fact_fault
+from ..extract.rule_extractor import MAX_FACTS, RuleExtractor, fact_fault
 from ..flow import Flow
 from ..llm.extract_facts import MAX_CHARACTERS
 from ..protocols import Extractor, Store

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol, TypeVar
 
-from ..extract import contradicts, topic_of
+from ..extract.slots import contradicts, topic_of
 from ..judging.evidence import AROUND, Evidence, View, most_shown
 from ..text.terms import terms
 from ..times import render

@@ -11,8 +11,9 @@ from typing import Any
 
 from ..embedding import count_tokens
 from ..errors import ModelError, ModelUnavailable, ReplyError
-from ..extract import fact_id, stance
+from ..extract.fact_text import fact_id
 from ..extract.labels import Label, canonical, label_fact
+from ..extract.turn_facts import stance
 from ..flow import Flow
 from ..lang import ENGLISH
 from ..text.grounding import Sources

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..extract import RuleExtractor, conventions_of
+from ..extract.rule_extractor import RuleExtractor, conventions_of
 from ..flow import Flow
 from ..judging.apply_verdict import PARTIAL_CAP
 from ..judging.evidence import Draft, Manner, Verdict, View

@@ -14,8 +14,8 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from ..extract import stance
 from ..extract.slots import asked_slot, is_of_profile
+from ..extract.turn_facts import stance
 from ..judging.evidence import Evidence, View
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES

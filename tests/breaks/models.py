@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from evimem import Memory, ReplyError, Turn, UnknownTurn, loops
-from evimem.extract import RuleExtractor, slots
+from evimem.extract import slots
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.llm import extract_facts, llm_judge, prompts, shown_words
 from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.store.sqlite import SqliteStore

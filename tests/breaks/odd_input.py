@@ -3,7 +3,7 @@
 from typing import Any
 
 from evimem import Turn
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.raw import turn_log
 from evimem.raw.turn_log import NameTable
 from tests.breaks.gates import ODD_INPUT

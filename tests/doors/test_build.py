@@ -19,7 +19,7 @@ import pytest
 import evimem
 from evimem.cli.arguments import Exit
 from evimem.cli.main import run
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.loaders.examples import load_example
 from evimem.loaders.formats import read_turns
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evimem import Turn
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 
 TABLE = Path(__file__).with_name("facts.txt")
 OPENING = re.compile(r"(?:\[(\w+)\] )?(.*)")

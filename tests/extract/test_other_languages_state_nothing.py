@@ -5,7 +5,8 @@ from datetime import datetime
 import pytest
 
 from evimem import Turn
-from evimem.extract import RuleExtractor, stance
+from evimem.extract.rule_extractor import RuleExtractor
+from evimem.extract.turn_facts import stance
 
 
 def turn(text: str, caption: str | None = None) -> Turn:

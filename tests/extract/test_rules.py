@@ -3,9 +3,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from evimem import Turn
-from evimem.extract import RuleExtractor, stance
 from evimem.extract.own_words import own_acts
-from evimem.extract.turn_facts import MAX_FACTS
+from evimem.extract.rule_extractor import RuleExtractor
+from evimem.extract.turn_facts import MAX_FACTS, stance
 
 TUESDAY = datetime(2024, 3, 12, 18, 20)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.extract.slots import StatedSlot, asked_slot, rows, slots_of
 from evimem.lang import ENGLISH
 from evimem.types.values import Turn

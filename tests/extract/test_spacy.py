@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from evimem import Turn
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.extract.spacy_extractor import SpacyExtractor
 from evimem.protocols import Extractor
 

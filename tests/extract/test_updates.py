@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from evimem import Fact, Turn
-from evimem.extract import RuleExtractor, contradicts, outranks, replaces, topic_of
+from evimem.extract.rule_extractor import RuleExtractor
+from evimem.extract.slots import contradicts, outranks, replaces, topic_of
 
 MARCH = datetime(2024, 3, 1)
 REPLACED = [

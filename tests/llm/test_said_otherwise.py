@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import evimem
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.testing import ScriptedModel
 from tests.llm.views import evidence, turn, view_of

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evimem.embedding import StaticEmbedder
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.flow import Effect, Embed, Flow, run
 from evimem.index.document import embedding_texts
 from evimem.judging.evidence import Draft, Manner, Verdict, View

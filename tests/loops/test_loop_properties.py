@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.embedding import StaticEmbedder
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.flow import Flow, run
 from evimem.index.document import embedding_texts
 from evimem.judging.evidence import Draft, Manner, Verdict, View

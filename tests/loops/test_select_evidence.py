@@ -8,7 +8,7 @@ from datetime import datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.judging.evidence import Evidence
 from evimem.loops.evidence_view import select, tokens
 from evimem.types.values import Turn

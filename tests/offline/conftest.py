@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.judging.evidence import Evidence, View
 from evimem.judging.tracker import Show, apply, start
 from evimem.query.analysis import analyse

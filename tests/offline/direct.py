@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.judging.evidence import Verdict, View
 from evimem.offline import offline_judge
 from evimem.offline.signals import SHIPPED, Constants

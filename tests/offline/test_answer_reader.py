@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from benchmarks.span import SPAN, answer_reader
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.judging.evidence import Draft, View
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import evimem
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.types.values import Fact, Turn
 
 SATURDAY = "2024-03-16T10:00"

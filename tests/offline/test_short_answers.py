@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import evimem
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.judging.evidence import View
 from evimem.offline.offline_judge import stated
 from evimem.offline.short_answers import ShortAnswer

@@ -12,7 +12,7 @@ import evimem
 from benchmarks import span
 from benchmarks.scoring.labelled_chats import read_chats
 from evimem import Tier
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.judging.evidence import Draft, View
 from evimem.offline.offline_judge import LIKELY, SURE, UNPROVEN, choose
 from evimem.offline.signals import SHIPPED, Constants, Linear

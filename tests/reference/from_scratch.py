@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from evimem.edges import Link, threshold
 from evimem.edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
-from evimem.extract import outranks, replaces, topic_of
+from evimem.extract.slots import outranks, replaces, topic_of
 from evimem.index.corpus import Corpus
 from evimem.index.document import found_by, passages, trimmed
 from evimem.index.prepared_query import IndexQuery, Ranked, microseconds

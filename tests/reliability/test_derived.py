@@ -10,7 +10,7 @@ import pytest
 
 from evimem import Memory, Turn
 from evimem.doors.core import Core
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.store.sqlite import SqliteStore
 from evimem.types.trace import Found, Trace
 from tests.copies import copied

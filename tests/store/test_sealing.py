@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evimem import Memory, Turn
 from evimem.doors.core import Core
 from evimem.embedding import StaticEmbedder
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.index.document import documents, passages
 from evimem.loaders.examples import load_example
 from evimem.store import erase

@@ -12,7 +12,7 @@ import pytest
 
 from evimem import Turn
 from evimem.embedding import StaticEmbedder
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.index.document import embedding_texts
 from evimem.raw import TurnValidator
 from evimem.store.sqlite import SqliteStore

@@ -4,7 +4,7 @@ import pytest
 
 import evimem
 from evimem import Fact, Turn
-from evimem.extract import RuleExtractor
+from evimem.extract.rule_extractor import RuleExtractor
 
 
 class Moody(RuleExtractor):
