@@ -39,13 +39,14 @@ class Expression:
     def accepts(self, located: Located, said: datetime) -> bool:
         """Return whether a time that was read is these words and has one of the intervals.
 
-        Of an open span ("since May") the beginning is judged, and a part of a day by the day it lies in.
+        Of an open span ("since May") the beginning is judged; in a day, what holds the interval or lies in it is right.
         """
         start, end = ends_of(located)
-        within = end - start < DAY
         return self.is_beside(located) and any(
             (start, end) == (first, last)
-            or (within and first <= start and end <= last and last - first <= DAY)
+            or (
+                max(end - start, last - first) <= DAY and (start <= first < last <= end or first <= start < end <= last)
+            )
             or (end == said and start == first)
             for first, last in self.intervals
         )
