@@ -35,5 +35,6 @@ print(before - resident())
     not Path("/proc/self/statm").exists() or handle._trim() is None, reason="needs /proc and malloc_trim"
 )
 def test_closing_a_memory_gives_back_freed_room_between_used_one(tmp_path):
-    ran = subprocess.run([sys.executable, "-c", WORK, tmp_path / "m.evimem"], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", WORK, tmp_path / "m.evimem"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert float(ran.stdout) > 20
