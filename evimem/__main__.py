@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from .cli.main import run
+from .cli.arguments import run
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,13 +12,12 @@ import evimem
 
 from ..errors import ModelError, StoreError, TraceMismatch, UnknownTurn
 from ..loaders.examples import load_example
-from ..loops import LOOPS, VARIANTS
 from ..types.answer import Answer
 from ..types.values import Turn
 from . import views
 from .arguments import Exit, Misused
 from .page import BLANK, Block, Heading, Piece, Screen, line
-from .views import trace_page
+from .views import counted, day, trace_page
 
 QUESTIONS = (
     "When did Mira adopt her puppy?",
@@ -33,54 +32,37 @@ QUESTIONS = (
 
 
 def demo(screen: Screen, *, keep: Path | None = None) -> Exit:
-    """Try evimem on an example: ingest a year of chat between friends and ask eight questions, one without an answer.
+    """Try evimem on an example: a year of chat between friends.
 
-    Needs no model, no API key and no network. With --keep the memory is kept, for more questions with `evimem ask`.
+    Asks eight questions about it; one has no answer there, and gets none. Needs no model, no API key and no network.
 
     Args:
-        keep: Create the memory at this path and keep it.
+        keep: Keep the memory in a file of this name, to ask more with `evimem ask`.
     """
-    if keep:
-        return _demo(keep, screen, [line("Ask more:  ", Piece(f'evimem ask {keep} "Who is having twins?"', "strong"))])
-    with tempfile.TemporaryDirectory(prefix="evimem-") as folder:
-        more = [
-            line("Keep this memory and ask more:  ", Piece("evimem demo --keep friends.evimem", "strong")),
-            line("Ingest a chat of your own:      ", Piece("evimem ingest my.evimem chat.json", "strong")),
-        ]
-        return _demo(Path(folder) / "friends.evimem", screen, more)
-
-
-def _demo(path: Path, screen: Screen, more: Sequence[Block]) -> Exit:
-    turns = load_example("friends")
+    turns, started = load_example("friends"), time.perf_counter()
     by_id = {turn.id: turn for turn in turns}
-    with evimem.open(path) as memory:
-        started = time.perf_counter()
+    folder = tempfile.TemporaryDirectory(prefix="evimem-")
+    with folder, evimem.open(keep or Path(folder.name) / "friends.evimem") as memory:
         memory.extend(turns)
-        facts = memory.stats().facts
-        took = time.perf_counter() - started
-        screen.page(_opening(turns, facts, took))
+        found, took = memory.stats(), time.perf_counter() - started
+        size = f"{counted(found.turns, 'turn')} in {counted(found.sessions, 'session')}"
+        since = f"{day(turns[0].time)} to {day(turns[-1].time)}"
+        what = f"{size}, {since}: ingested in {took:.1f} s, {counted(found.facts, 'fact')} found."
+        why = "No model, no API key, no network. What is not proven is quoted, or refused."
+        screen.page([Heading("Mira and Tomas, old friends, over a year"), line(what), line(Piece(why, "dim")), BLANK])
         answers = [memory.ask(question) for question in QUESTIONS]
         for question, answer in zip(QUESTIONS, answers, strict=True):
             screen.page(views.answer_page(question, answer, by_id))
             memory.keep_trace(answer.trace)
-    data = [answer_data(answer, by_id) for answer in answers]
-    screen.show(
-        [*trace_page(answers[0].trace), *more],
-        {"turns": len(turns), "facts": facts, "seconds": took, "answers": data},
-    )
+    more = {"Keep this memory and ask more:  ": "evimem demo --keep friends.evimem"}
+    if keep:
+        more = {"Ask more:                       ": f'evimem ask {keep} "Who is having twins?"'}
+    more["Ingest a chat of your own:      "] = "evimem ingest my.evimem chat.json"
+    hints = [line(says, Piece(command, "strong")) for says, command in more.items()]
+    data = {"turns": found.turns, "facts": found.facts, "seconds": took}
+    told = [answer_data(answer, by_id) for answer in answers]
+    screen.show([*trace_page(answers[0].trace), *hints], {**data, "answers": told})
     return Exit.OK
-
-
-def _opening(turns: list[Turn], facts: int, seconds: float) -> list[Block]:
-    sessions = len({turn.session for turn in turns})
-    size = f"{views.counted(len(turns), 'turn')} in {views.counted(sessions, 'session')}"
-    since = f"{views.day(turns[0].time)} to {views.day(turns[-1].time)}"
-    return [
-        Heading("Mira and Tomas, old friends, over a year"),
-        line(f"{size}, {since}: ingested in {seconds:.1f} s, {views.counted(facts, 'fact')} found."),
-        line(Piece("No model, no API key, no network. What is not proven is quoted, or refused.", "dim")),
-        BLANK,
-    ]
 
 
 def ask(
@@ -88,37 +70,46 @@ def ask(
     screen: Screen,
     question: str,
     *,
+    loop: str = "iris",
     stream: bool = False,
     trace: bool = False,
     keep: bool = True,
     **given: Any,
 ) -> Exit:
-    """Answer a question from a memory and cite the turns, quote what was said, or say what is missing.
+    """Answer a question from a memory, with the turns that say so.
 
-    Without a model a short answer is given only where it is proven; otherwise the sentences to read are quoted.
-
-    Exits with code 3 if the memory has no answer. The trace is stored in the memory; show it with `evimem trace PATH`.
+    Without a model a short answer is given only where it is proven; otherwise the sentences to read are quoted. Exits
+    with code 3 where the memory does not say it. How the answer was found is stored, too: see `evimem trace`.
 
     Args:
         question: The question, in quotes.
+        loop: How to search: iris, memr3, mgretrieval, mragent or single_pass; `evimem compare` shows them side by side.
         stream: Print the answer while it is generated.
-        trace: Also show searches, evidence and verdicts.
-        keep: Do not store the trace in the memory.
+        trace: Also show how the answer was found: searches, evidence and verdicts.
+        keep: Do not store how the answer was found.
     """
     if stream and screen.as_json:
         raise Misused("--stream and --json exclude each other; give one of them")
+
+    def found(answer: Answer) -> list[Block]:
+        try:
+            if keep:
+                memory.keep_trace(answer.trace)
+        except (StoreError, UnknownTurn, TraceMismatch) as error:
+            # The answer is valid even if its trace cannot or must not be kept.
+            screen.note(f"evimem: the trace was not stored: {error}")
+        return trace_page(answer.trace) if trace else []
+
+    given["loop"] = loop
     try:
         answer = _streamed(memory, screen, question, given) if stream else memory.ask(question, **given)
     except ModelError as error:
         if error.partial is not None:  # its trace says what was found and asked
-            _keep(memory, error.partial, screen, keep=keep)
-            screen.page(trace_page(error.partial.trace) if trace else [])
+            screen.page(found(error.partial))
         raise
     turns = _cited(memory, [answer])
-    _keep(memory, answer, screen, keep=keep)
-    page = views.answer_page(question, answer, turns, streamed=stream)
-    data = answer_data(answer, turns) | ({"trace": answer.trace.to_dict()} if trace else {})
-    screen.show([*page, *(trace_page(answer.trace) if trace else [])], data)
+    page = [*views.answer_page(question, answer, turns, streamed=stream), *found(answer)]
+    screen.show(page, answer_data(answer, turns) | ({"trace": answer.trace.to_dict()} if trace else {}))
     return exit_of(answer)
 
 
@@ -140,16 +131,7 @@ def _streamed(memory: evimem.Memory, screen: Screen, question: str, given: Mappi
     return answer
 
 
-def _keep(memory: evimem.Memory, answer: Answer, screen: Screen, *, keep: bool) -> None:
-    try:
-        if keep:
-            memory.keep_trace(answer.trace)
-    except (StoreError, UnknownTurn, TraceMismatch) as error:
-        # The answer is valid even if its trace cannot or must not be kept.
-        screen.note(f"evimem: the trace was not stored: {error}")
-
-
-def _cited(memory: evimem.Memory, answers: list[Answer]) -> dict[str, Turn]:
+def _cited(memory: evimem.Memory, answers: Sequence[Answer]) -> dict[str, Turn]:
     cited = {citation.turn_id for answer in answers for citation in answer.citations}
     return {turn_id: memory.turn(turn_id) for turn_id in sorted(cited)}
 
@@ -172,12 +154,16 @@ def exit_of(answer: Answer) -> Exit:
 
 
 def block(memory: evimem.Memory, screen: Screen, message: str, **given: Any) -> Exit:
-    """Print what a prompt of your own model needs from a memory to reply to a message, within a budget of tokens.
+    """Print what a memory has for the prompt of your own model.
 
     The text belongs into a user message of the prompt, and is empty where there is nothing to recall.
 
     Args:
-        message: The message that is to be replied to, in quotes.
+        message: The message that your model is to reply to, in quotes.
+        tokens: At most so many tokens of text.
+        gate: Look for something to recall whatever the message is.
+        check: Judge the evidence, as `ask` does, and say how far it suffices.
+        profile: Begin with what the people in question said of themselves.
     """
     found = memory.block(message, **given)
     if screen.as_json:
@@ -190,37 +176,33 @@ def block(memory: evimem.Memory, screen: Screen, message: str, **given: Any) -> 
 
 
 def compare(memory: evimem.Memory, screen: Screen, question: str, *, as_published: bool = False, **given: Any) -> Exit:
-    """Ask a question through every loop, side by side: what each found, cited, cost and answered.
+    """Ask one question in every way of searching, side by side.
 
-    A loop that a failure of the model ended is a row of its own, with what it had found. Nothing is stored. Exits with
-    code 0 where any of them answers.
+    Shows what each loop found, cited, cost and answered; one that a failure of the model ended has a row, too. Nothing
+    is stored. Exits with code 0 where any of them answers.
 
     Args:
         question: The question, in quotes.
         as_published: Also through MemR3, MGRetrieval and MRAgent to the letter of their papers.
     """
+    from ..loops import LOOPS, VARIANTS  # noqa: PLC0415 - most of the package, which a call for help does without
+
     loops: dict[str, Any] = {name: name for name in sorted(LOOPS)}
     if as_published:
         loops |= {name: VARIANTS[name] for name in sorted(VARIANTS) if name.endswith("-as-published")}
-    answers = {name: _asked(memory, question, loop, given) for name, loop in loops.items()}
+    answers: dict[str, Answer] = {}
+    for name, loop in loops.items():
+        try:
+            answers[name] = memory.ask(question, loop, **given)
+        except ModelError as error:
+            if error.partial is None:
+                raise
+            answers[name] = error.partial
     turns = _cited(memory, [*answers.values()])
-    data = {
-        name: {**answer_data(answer, turns), "found": list(views.found_by(answer))} for name, answer in answers.items()
-    }
+    data = {name: answer_data(one, turns) | {"found": list(views.found_by(one))} for name, one in answers.items()}
     screen.show(views.comparison_page(question, answers), data)
     codes = [exit_of(answer) for answer in answers.values()]
     return Exit.OK if Exit.OK in codes else codes[0]
-
-
-def _asked(memory: evimem.Memory, question: str, loop: Any, given: Mapping[str, Any]) -> Answer:
-    """Return the answer of a loop, or what a failure of the model left of it."""
-    try:
-        answer: Answer = memory.ask(question, loop, **given)
-    except ModelError as error:
-        if error.partial is None:
-            raise
-        answer = error.partial
-    return answer
 
 
 def search(memory: evimem.Memory, screen: Screen, query: str, *, explain: bool = False, **given: Any) -> Exit:
@@ -229,6 +211,8 @@ def search(memory: evimem.Memory, screen: Screen, query: str, *, explain: bool =
     Args:
         query: The words to look for, in quotes.
         explain: Show the parts of each score.
+        k: How many turns to show.
+        over: Whether to compare the query with turns, facts or both.
     """
     hits = memory.search(query, **given)
     screen.show(views.hits_page(query, hits, explain=explain), [hit.to_dict() for hit in hits])
@@ -244,13 +228,13 @@ def show(
     current: bool = False,
     around: int = 2,
 ) -> Exit:
-    """Show a turn verbatim, with its facts, its context and the turns linked to it; or what is known about somebody.
+    """Show a turn and its facts, or what is known about somebody.
 
     Args:
         turn_id: The turn's id, as search and ask print it.
-        about: The name of a person or thing instead of a turn: the facts about it.
+        about: The name of a person or thing, instead of a turn: the facts about it.
         current: With --about: leave out what later facts replaced.
-        around: How many turns of context before and after it.
+        around: How many turns to show before and after it.
     """
     if (turn_id is None) == (about is None):
         raise Misused("give either TURN_ID or --about NAME")
@@ -267,11 +251,11 @@ def show(
 
 
 def trace(memory: evimem.Memory, screen: Screen, *, number: int | None = None, replay: bool = False) -> Exit:
-    """Show the trace of a question, with its searches, evidence and verdicts: the newest of a memory.
+    """Show how the last question was answered, step by step.
 
     Args:
-        number: Show the trace of this number; by default the newest.
-        replay: Run the question again with the recorded replies instead of a model, and compare.
+        number: Show the stored trace of this number; by default the newest.
+        replay: Ask again with the recorded replies in the place of the model's, and compare.
     """
     found = memory.trace(number)
     page, data = trace_page(found), found.to_dict()

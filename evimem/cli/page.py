@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import textwrap
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
+from itertools import groupby
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, TextIO, TypeAlias
 
@@ -19,28 +20,26 @@ _REPORT = 15.0  # seconds between lines where stderr is not a terminal
 _BAR = 24  # characters
 Style = Literal["", "answer", "strong", "dim", "good", "warn", "bad", "mark", "name"]
 
-_STYLES: dict[Style, str] = {
-    "": "",
-    "answer": "bold bright_cyan",
-    "strong": "bold",
-    "dim": "dim",
-    "good": "green",
-    "warn": "yellow",
-    "bad": "bold red",
-    "mark": "black on bright_yellow",
-    "name": "magenta",
+_COLOURS: dict[Style, str] = {  # as a terminal is told them (SGR)
+    "answer": "1;96",
+    "strong": "1",
+    "dim": "2",
+    "good": "32",
+    "warn": "33",
+    "bad": "1;31",
+    "mark": "30;103",
+    "name": "35",
 }
-
 _DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class Screen:
-    """Prints results. `as_json` prints the data instead of the page; `coloured` uses rich on a terminal."""
+    """Prints results. `as_json` prints the data instead of the page; `coloured` uses colours on a terminal."""
 
     def __init__(self, *, as_json: bool = False, coloured: bool = True) -> None:
         self.as_json = as_json
-        # rich is an extra: print plain text without it
-        self._coloured = coloured and not as_json and sys.stdout.isatty() and find_spec("rich") is not None
+        plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+        self._coloured = coloured and not plain and sys.stdout.isatty()
 
     def show(self, page: Sequence[Block], data: Any) -> None:
         """Print a page, or with `as_json` the data that it was made from."""
@@ -51,12 +50,9 @@ class Screen:
 
     def page(self, page: Sequence[Block]) -> None:
         """Print a page; nothing with `as_json`."""
-        if self.as_json:
-            return
-        if self._coloured:
-            print_in_colour(page)
-        else:
-            sys.stdout.write(text_of(page, min(shutil.get_terminal_size((100, 24)).columns, 120)))
+        if not self.as_json:
+            width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+            sys.stdout.write(text_of(page, width, coloured=self._coloured))
 
     def stream(self, text: str) -> None:
         """Print a piece of text at once, without a line end."""
@@ -149,11 +145,6 @@ class Line(NamedTuple):
     width: int = 0
     style: Style = "dim"  # of the label
 
-    @property
-    def text(self) -> str:
-        """The text without label and colours; marked pieces are put in angle quotes."""
-        return "".join(f"\u00ab{one.text}\u00bb" if one.style == "mark" else one.text for one in self.pieces)
-
 
 class Table(NamedTuple):
     """Rows under headings; columns named in `right` are right-aligned."""
@@ -207,68 +198,60 @@ def visible(text: str) -> str:
     return "".join(map(shown, text))
 
 
-def text_of(page: Sequence[Block], width: int = 100) -> str:
-    """Return a page as text of at most this width in characters; longer words and tables stay whole."""
-    return "".join(f"{row.rstrip()}\n" for block in page for row in _rows(block, width))
+def text_of(page: Sequence[Block], width: int = 100, *, coloured: bool = False) -> str:
+    """Return a page as text of at most this width in characters; longer words and tables stay whole.
 
+    What is marked stands in angle quotes, or in a colour.
+    """
 
-def _rows(block: Block, width: int) -> list[str]:
-    if isinstance(block, Table):
-        return _table_rows(block)
-    if isinstance(block, Heading):
-        return [visible(block.text), "-" * min(len(block.text), width)]
-    others = " " * (block.indent + block.width)
-    start, room = " " * block.indent + visible(block.label).ljust(block.width), max(width, len(others) + 20)
+    def styled(text: str, style: Style) -> str:
+        return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if coloured and style and text else text
+
     rows: list[str] = []
-    for part in visible(block.text).split("\n"):
-        first = others if rows else start
-        rows += textwrap.wrap(part, room, initial_indent=first, subsequent_indent=others, break_on_hyphens=False) or [
-            first
-        ]
-    return rows
+    for block in page:
+        if isinstance(block, Table):
+            title, head, rule, *cells = _table_rows(block)
+            rows += [styled(title, "strong")] if title else []
+            rows += [styled(head, "strong"), styled(rule, "dim"), *cells]
+        elif isinstance(block, Heading):
+            rows += [styled(visible(block.text), "strong"), styled("-" * min(len(block.text), width), "dim")]
+        else:
+            mark = "{}" if coloured else "\u00ab{}\u00bb"
+            pieces = [
+                Piece((mark if style == "mark" else "{}").format(visible(text)), style) for text, style in block.pieces
+            ]
+            label = f"{' ' * block.indent}{visible(block.label).ljust(block.width)}"
+            wrapped = _wrapped(pieces, len(label), block.indent + block.width, width)
+            lines = ["".join(styled(*piece) for piece in one) for one in wrapped]
+            rows.append(f"{styled(label, block.style) if block.label else label}{lines[0]}")
+            rows += [f"{' ' * (block.indent + block.width)}{line}" for line in lines[1:]]
+    return "".join(f"{row.rstrip()}\n" for row in rows)
 
 
 def _table_rows(block: Table) -> list[str]:
+    """Return the title, the headings, a rule and the rows of a table."""
     cells = [block.columns, *([visible(cell).replace("\n", " ") for cell in row] for row in block.rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    rows = ["  ".join(_cell(cell, block, at, widths) for at, cell in enumerate(row)) for row in cells]
-    rule = "  ".join("-" * width for width in widths)
-    return [*([visible(block.title)] if block.title else []), rows[0], rule, *rows[1:]]
+    sides = ["rjust" if name in block.right else "ljust" for name in block.columns]
+    rows = [[getattr(cell, side)(size) for cell, side, size in zip(row, sides, widths, strict=True)] for row in cells]
+    head, *others = ["  ".join(row).rstrip() for row in rows]
+    return [visible(block.title), head, "  ".join("-" * size for size in widths), *others]
 
 
-def _cell(cell: str, block: Table, at: int, widths: Sequence[int]) -> str:
-    return cell.rjust(widths[at]) if block.columns[at] in block.right else cell.ljust(widths[at])
-
-
-def print_in_colour(page: Sequence[Block], console: Any = None) -> None:
-    """Print a page through rich, the extra `cli`; text is never interpreted as markup. Raise ImportError without it."""
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - an extra
-    from rich.console import Console  # noqa: PLC0415
-    from rich.padding import Padding  # noqa: PLC0415
-    from rich.rule import Rule  # noqa: PLC0415
-    from rich.table import Table as RichTable  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    def text(pieces: Sequence[Piece]) -> Text:
-        return Text.assemble(*((visible(piece.text), _STYLES[piece.style]) for piece in pieces))
-
-    console = console or Console(highlight=False)
-    for block in page:
-        if isinstance(block, Table):
-            shown = RichTable(
-                title=visible(block.title) or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD
-            )
-            for column in block.columns:
-                justify: Any = "right" if column in block.right else "left"
-                shown.add_column(column, justify=justify, overflow="fold")
-            for row in block.rows:
-                shown.add_row(*(Text(visible(cell)) for cell in row))
-            console.print(shown)
-        elif isinstance(block, Heading):
-            console.print(Rule(Text(visible(block.text), style="bold"), align="left", style="dim"))
-        else:
-            grid = RichTable.grid()
-            grid.add_column(width=block.width, no_wrap=True)
-            grid.add_column()
-            grid.add_row(Text(visible(block.label), style=_STYLES[block.style]), text(block.pieces))
-            console.print(Padding(grid if block.width else text(block.pieces), (0, 0, 0, block.indent), expand=False))
+def _wrapped(pieces: Sequence[Piece], first: int, others: int, width: int) -> list[list[Piece]]:
+    """Return the pieces of each row; of `width` characters the first row has so many less, and each of the others."""
+    text, styles = "".join(one.text for one in pieces), [one.style for one in pieces for _ in one.text]
+    rows, at = list[list[Piece]](), 0
+    for part in text.split("\n"):
+        indents = " " * (others if rows else first), " " * others
+        room = max(width, others + 20)
+        wrapped = textwrap.wrap(
+            part, room, initial_indent=indents[0], subsequent_indent=indents[1], break_on_hyphens=False
+        )
+        for number, row in enumerate(wrapped or [indents[0]]):
+            words = row[len(indents[number > 0]) :]
+            at = text.index(words, at)  # only blanks at the ends of rows are left out
+            runs = groupby(range(at, at + len(words)), key=styles.__getitem__)
+            rows.append([Piece(text[places[0] : places[-1] + 1], style) for style, (*places,) in runs])
+            at += len(words)
+    return rows

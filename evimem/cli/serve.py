@@ -16,6 +16,7 @@ import evimem
 from ..adapters.user_tokens import Scope, TokenFile, new_token
 from ..errors import InvalidQuery
 from ..types.public_value import AnyPath, is_server
+from ..types.values import DateOrder
 from .arguments import Exit, Misused, Settings
 from .page import Screen, line
 
@@ -37,15 +38,16 @@ def mcp(  # noqa: PLR0913 - the options
     port: int | None = None,
     tokens: Path | None = None,
     public_url: str | None = None,
-    **opening: Any,
+    timezone: str | None = None,
+    date_order: DateOrder | None = None,
 ) -> Exit:
-    """Serve a memory to programs that speak MCP, such as desktop assistants and editors.
+    """Serve a memory to assistants and editors that speak MCP.
 
-    Without --http for one program, over stdin and stdout; it starts this command itself:
+    Without --http it serves one program, over stdin and stdout, which starts this command itself:
 
       {"mcpServers": {"memory": {"command": "evimem", "args": ["mcp", "/home/mira/notes.evimem"]}}}
 
-    With --http for many, each with the memory of its own user, named by the token in its Authorization header:
+    With --http it serves many, each with the memory of its own user, named by the token in its Authorization header:
 
       evimem token tokens.txt --user mira
       evimem mcp --pool users --http --tokens tokens.txt --public-url https://memory.example/mcp
@@ -55,7 +57,7 @@ def mcp(  # noqa: PLR0913 - the options
     the program that runs it says so, such as opentelemetry-instrument. Needs the extra: pip install 'evimem[mcp]'
 
     Args:
-        path: The file of the memory, or a server's address with --user; or --pool.
+        path: The memory: a file, or a server's address with --user; or give --pool.
         pool: A folder of memories, one for each user, or a server's address.
         user: With --pool or a server, whose memory it is; over HTTP, tokens say so.
         read_only: Offer neither add nor forget.
@@ -78,6 +80,7 @@ def mcp(  # noqa: PLR0913 - the options
     url = f"http://{_address(listening)}/mcp" if listening else None
     known = TokenFile(tokens) if tokens else None
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
+    opening = {"timezone": timezone, "date_order": date_order}
     make = partial(_opened, path, pool, settings | opening | ({"user": user} if is_server(path) else {}))
     if url:
         screen.note(f"evimem: listening at {url}")
@@ -87,13 +90,13 @@ def mcp(  # noqa: PLR0913 - the options
 
 
 def token(screen: Screen, file: Path, *, user: str, scope: Scope = "write") -> Exit:
-    """Make a token by which `evimem mcp` knows a user over HTTP, and print it; the file keeps only its digest.
+    """Make and print a token by which `evimem mcp --http` knows a user.
 
-    The file has one token a line: its SHA-256, what it may do (read, write, admin) and the user. Delete a line to take
-    a token back: a server that runs notices.
+    FILE has one token a line: its SHA-256, never itself, what it may do and the user. Delete a line to take a token
+    back: a server that runs notices.
 
     Args:
-        file: The token file; it is created where there is none.
+        file: The file of tokens; it is made where there is none.
         user: Whose memory the token opens.
         scope: What it allows: read (search and ask), write (add too), or admin (forget too).
     """

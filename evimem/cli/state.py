@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -12,15 +12,12 @@ from typing import Any
 
 import evimem
 
-from ..calibration import read_labelled
 from ..errors import InvalidQuery, StoreCorrupt, StoreError
 from ..loaders import load
-from ..loaders.conversation import RefusedItem, raise_refused
-from ..loaders.formats import detect
-from ..store.open_file import notes
+from ..loaders.conversation import RefusedItem
 from ..types.public_value import AnyPath
-from ..types.reports import AddReport, Health
-from ..types.values import DateOrder, Turn
+from ..types.reports import AddReport
+from ..types.values import DateOrder
 from . import views
 from .arguments import Exit, Misused, Settings, existing, shown_path
 from .page import Screen, line
@@ -39,59 +36,71 @@ def ingest(  # noqa: PLR0913 - the options
     strict: bool = False,
     **opening: Any,
 ) -> Exit:
-    """Add a conversation to a memory: exports of ChatGPT, Claude, WhatsApp, Telegram, Slack and Discord, and others.
+    """Add a conversation from a file to a memory.
 
-    Read are lines of turns, chat messages, the zip, folder or file of a ChatGPT, Claude or Slack
-    export, WhatsApp's .txt or zip, Telegram's result.json, and the JSON of DiscordChatExporter. The format is detected
-    from what the file holds. A line of turns is a JSON object with speaker, text and time, and optionally id, session,
-    caption, role and metadata. A message that cannot be read is left out and counted.
-    Turns that are stored already are skipped: after Ctrl-C, the same command continues where it stopped, and a newer
-    export adds what is new. Turns that ChatGPT's export now holds on an abandoned branch are erased. Exits with code 4
-    if any turn was refused; the others are stored.
+    FILE is one of these; which one is seen from what it holds:
+
+      an export of ChatGPT, Claude or Slack   its zip, its folder, or a file of it
+      a WhatsApp chat                         the .txt or the zip
+      a Telegram chat                         result.json
+      a Discord channel                       the JSON of DiscordChatExporter
+      chat messages                           JSON with role and content, a list or one a line
+      turns                                   JSON with speaker, text and time, one a line; it may
+                                              also have id, session, caption, role, metadata
+
+    What is stored already is skipped: after Ctrl-C the same command goes on, and a newer export adds what is new; what
+    was edited or answered anew in ChatGPT since is replaced. What cannot be read is left out and counted; the exit code
+    is then 4.
 
     Args:
-        path: The file of the memory, or a server's address.
         file: The file to read, or the folder of an export.
-        format: Of FILE: turns, messages, chatgpt, claude, whatsapp, telegram, slack or discord; by
-            default detected.
+        format: What FILE is: turns, messages, chatgpt, claude, whatsapp, telegram, slack or discord.
         start: For messages without times: when the first was sent, such as 2024-03-12T18:20.
-        replace: Where an id is stored with other content, erase that and store this turn.
-        session: For messages: the session; by default the file's name.
-        strict: Stop at the first turn that is refused, instead of reporting it.
+        replace: Where an id is stored with other content, erase that and store this.
+        session: For messages: the name of the session; by default the file's.
+        strict: Stop at the first item that cannot be read.
     """
-    name = format or detect(file)
+    try:
+        first = None if start is None else datetime.fromisoformat(start)
+    except ValueError as error:
+        raise InvalidQuery(f"--start is {start!r}; expected ISO 8601, such as 2024-03-12T18:20") from error
     refusals: list[RefusedItem] = []
-    refuse = raise_refused if strict else refusals.append
-    order = opening.get("date_order")
-    (found,) = load(file, name, start=_start(start), session=session, date_order=order, refuse=refuse)
-    with screen.progress(shown_path(path), "turns", _total(file, name)) as progress:
-        report = _keep(path, found.turns, screen, opening, strict=strict, replace=replace, progress=progress)
+    refuse, order = None if strict else refusals.append, opening.get("date_order")
+    (found,) = load(file, format, start=first, session=session, date_order=order, refuse=refuse)
+    is_new = isinstance(path, Path) and not path.exists()
+    with screen.progress(shown_path(path), "turns") as progress, evimem.open(path, **opening) as memory:
+        try:
+            report = memory.extend(found.turns, strict=strict, replace=replace, progress=progress)
+        except KeyboardInterrupt:
+            done = f"{progress.done:,} turns are stored"
+            screen.note(f"\nevimem: interrupted; {done}, the same command continues from there")
+            raise
+        finally:
+            if is_new and not memory.stats().turns:
+                with suppress(StoreError):  # another process has stored turns in it since
+                    memory._core.store.remove()
     data = {"path": shown_path(path), **_added(report, refusals)}
-    screen.show([], {"memories": [data]})
-    return _told(data, shown_path(path), progress.seconds, screen)
+    return _told(data, {"memories": [data]}, path, progress.seconds, screen)
 
 
 def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
-    """Add the turns and facts of an evimem export to a memory. For other files use `evimem ingest`.
+    """Add what `evimem export` wrote to a memory.
 
-    Turns that are stored already stay unchanged.
+    Turns that are stored already stay as they are. For other files use `evimem ingest`.
 
     Args:
-        path: The file of the memory, or a server's address.
         file: A file that `evimem export` wrote.
     """
     with evimem.open(path, **opening) as memory, screen.progress("importing", "turns") as progress:
         report = memory.import_(file, progress=progress)
     data = _added(report)
-    screen.show([], data)
-    return _told(data, shown_path(path), progress.seconds, screen)
+    return _told(data, data, path, progress.seconds, screen)
 
 
 def copy(screen: Screen, source: AnyPath, target: AnyPath, *, user: str | None = None, verify: bool = False) -> Exit:
-    """Copy a memory between a file and a PostgreSQL server, either way: whole, or not at all.
+    """Copy a memory between a file and a PostgreSQL server.
 
-    Everything is copied: turns, facts, edges, queued jobs, traces, and what was forgotten is still known to be. TARGET
-    must be a new file, or a user of a server who has no memory yet.
+    Everything is copied, or nothing. TARGET must be a new file, or a user of a server who has no memory yet.
 
     Args:
         source: The memory: a file, or a server's address.
@@ -116,21 +125,18 @@ def build(  # noqa: PLR0913 - the options
     timezone: str | None = None,
     date_order: DateOrder | None = None,
 ) -> Exit:
-    """Build the memories of many users from a file of turns, by several processes.
+    """Build the memories of many users from a file of turns.
 
     A line is a turn, as `evimem ingest` reads it, with one more field that names its user. TARGET is the folder of a
-    pool (MemoryPool in Python), or a server's address. After Ctrl-C or a crash the same command goes on; users that are
-    done are skipped. A user whose lines cannot be built is set aside and named. Exits with code 4 if anything was
-    refused or set aside.
+    pool (MemoryPool in Python), or a server's address. After Ctrl-C or a crash the same command goes on. A user whose
+    memory cannot be built is set aside and named. Exits with code 4 if anything was refused or set aside.
 
     Args:
         dataset: The file of turns, or a folder of .jsonl files.
         target: The folder of the memories, or a server's address.
         by: The field that names the user.
-        workers: Processes; by default one a processor.
-        manifest: Where it is noted who is done; by default in the folder, or beside the data set.
-        timezone: Of the users, such as Europe/Madrid.
-        date_order: How they write dates in figures.
+        workers: How many processes to use; by default one a processor.
+        manifest: Where to note who is done; by default in the folder, or beside the data set.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # of the workers: there are enough of them
     given: dict[str, Any] = {"workers": workers, "manifest": manifest, "timezone": timezone, "date_order": date_order}
@@ -138,25 +144,6 @@ def build(  # noqa: PLR0913 - the options
         report = evimem.build(dataset, target, by=by, progress=progress, **given)
     screen.show(views.fields_page(f"{views.counted(report.users, 'user')} built", report.to_dict()), report.to_dict())
     return Exit.INPUT if report.refused or report.set_aside else Exit.OK
-
-
-def _keep(path: AnyPath, turns: Iterable[Turn], screen: Screen, opening: Mapping[str, Any], **given: Any) -> AddReport:
-    """Add turns to a memory. After Ctrl-C every committed batch is stored; print how many turns that is.
-
-    Where nothing was stored, no file is left that was not there.
-    """
-    is_new = isinstance(path, Path) and not path.exists()
-    with evimem.open(path, **opening) as memory:
-        try:
-            return memory.extend(turns, **given)
-        except KeyboardInterrupt:
-            done = f"{given['progress'].done:,} turns are stored"
-            screen.note(f"\nevimem: interrupted; {done}, the same command continues from there")
-            raise
-        finally:
-            if is_new and not memory.stats().turns:
-                with suppress(StoreError):  # another process has stored turns in it since
-                    memory._core.store.remove()
 
 
 def _added(report: AddReport, refused: Sequence[RefusedItem] = ()) -> dict[str, Any]:
@@ -169,73 +156,52 @@ def _added(report: AddReport, refused: Sequence[RefusedItem] = ()) -> dict[str, 
     return data | {"pending": dict(queued), "refused": left_out}
 
 
-def _told(data: Mapping[str, Any], path: str, seconds: float, screen: Screen) -> Exit:
-    """Print what was added, and on stderr what was refused; return the exit code."""
+def _told(data: Mapping[str, Any], whole: Mapping[str, Any], path: AnyPath, seconds: float, screen: Screen) -> Exit:
+    """Print what was added, and on stderr what was refused; return the exit code. The `whole` is for programs."""
     added, refused = counted(data["added"], "turn"), data["refused"]
-    screen.page(views.fields_page(f"{path}  {added} added in {seconds:.1f} s", data, "path", "added"))
+    title = f"{shown_path(path)}  {added} added in {seconds:.1f} s"
+    screen.show(views.fields_page(title, data, "path", "added"), whole)
     if not refused:
         return Exit.OK
     done = f"{added} added, {data['existing']:,} there already"
-    first = f"{refused[0]['id']}: {refused[0]['reason']}"
-    screen.note(f"evimem: {len(refused):,} refused ({done}); the first: {first}")
+    screen.note(f"evimem: {len(refused):,} refused ({done}); the first: {refused[0]['id']}: {refused[0]['reason']}")
     return Exit.INPUT
 
 
-def _start(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError as error:
-        raise InvalidQuery(f"--start is {text!r}; expected ISO 8601, such as 2024-03-12T18:20") from error
-
-
-def _total(file: Path, name: str) -> int | None:
-    if name != "turns":
-        return None
-    with file.open("rb") as lines:
-        return sum(1 for _ in lines)
-
-
 def stats(memory: evimem.Memory, screen: Screen) -> Exit:
-    """Show the counts of a memory: turns, sessions, speakers, facts, edges."""
+    """Show what a memory holds: turns, sessions, speakers, facts."""
     found = memory.stats()
     screen.show(views.fields_page(found.path, found.to_dict(), "path"), found.to_dict())
     return Exit.OK
 
 
 def doctor(screen: Screen, path: AnyPath, *, user: str | None = None, repair: bool = False) -> Exit:
-    """Verify a memory: every page, digest and derived row. Reads the whole file.
+    """Check a memory for damage, and repair what can be repaired.
 
-    Each problem is reported with a remedy. --repair rebuilds derived rows from the turns; turns are never changed.
+    The whole file is read. Each problem comes with what to do about it. --repair derives again, from the turns, what is
+    damaged beside them; turns are never changed.
 
     Args:
-        path: The file of the memory, or a server's address.
-        user: On a server: whose memory.
-        repair: Rebuild derived rows that are wrong.
+        repair: Derive again what is damaged.
     """
+    from ..store.open_file import notes  # noqa: PLC0415 - the engine, which a call for help does without
+
     for note in notes(path) if isinstance(path, Path) else ():
         screen.note(note)
     name = shown_path(path)
     try:
-        with existing(path, user) as memory:
-            health = _checked(memory, screen, repair=repair)
+        with existing(path, user) as memory, screen.progress("checking", "turns read") as progress:
+            health = memory.check(progress=progress)
+            if repair and health.problems:
+                try:
+                    health = memory.check(repair=True, progress=progress)
+                except StoreCorrupt as error:
+                    screen.note(f"nothing was repaired: {error}")
     except StoreCorrupt as error:
         why = error.__cause__ or error
         raise StoreCorrupt(f"{name!r} is too damaged to be checked ({why}); restore a backup") from error
     screen.show(views.fields_page(f"{name}  {health.status}", health.to_dict(), "status"), health.to_dict())
     return Exit.STORE if health.problems or health.failed else Exit.OK
-
-
-def _checked(memory: evimem.Memory, screen: Screen, *, repair: bool) -> Health:
-    with screen.progress("checking", "turns read") as progress:
-        health = memory.check(progress=progress)
-        if repair and health.problems:
-            try:
-                health = memory.check(repair=True, progress=progress)
-            except StoreCorrupt as error:
-                screen.note(f"nothing was repaired: {error}")
-    return health
 
 
 def enrich(
@@ -247,14 +213,14 @@ def enrich(
     batch: bool = False,
     **given: Any,
 ) -> Exit:
-    """Process queued jobs: facts, embeddings, edges, with --llm facts by it. Safe to interrupt and to repeat.
+    """Do the work that waits: read facts, with --llm by a model.
 
-    --dry-run estimates the requests to a model and their cost. --batch uses the provider's Batch API, at a lower price:
-    repeat the command, within a day, until no turns are waiting.
+    It may be interrupted and repeated. With --batch repeat it, within a day, until no turns are waiting.
 
     Args:
         dry_run: Only estimate the requests to a model and their cost.
         batch: Use the provider's Batch API: cheaper, within a day.
+        retry_now: Try again at once what failed or was put off.
     """
     if batch and dry_run:
         raise Misused("--batch and --dry-run exclude each other; give one of them")
@@ -285,12 +251,18 @@ def enrich(
 def forget(
     memory: evimem.Memory, screen: Screen, *, turn: Collection[str] | None = None, yes: bool = False, **given: Any
 ) -> Exit:
-    """Erase turns from a memory, with everything that was derived from them. This cannot be undone.
+    """Erase turns for good, with all that was derived from them.
 
-    Give exactly one option that says which.
+    Give exactly one option that says which. This cannot be undone.
 
     Args:
-        turn: The turn of this id.
+        turn: The turn with this id.
+        session: Every turn of this session.
+        before: Every turn that was said earlier than this time.
+        speaker: Every turn of this speaker; what others said about them stays.
+        where: Every turn with this metadata, such as '{"topic": "health"}'.
+        as_in: What was erased in this other copy of the memory; for a restored backup.
+        everything: All of the memory; needs --yes.
         yes: Confirm --everything.
     """
     given |= {} if turn is None else {"turns": turn}
@@ -304,7 +276,9 @@ def forget(
 
 
 def export(memory: evimem.Memory, screen: Screen, file: Path, *, force: bool = False) -> Exit:
-    """Write every turn of a memory with its facts to a file, one JSON object per line.
+    """Write every turn of a memory, with its facts, to a file.
+
+    The file has one JSON object a line; `evimem import` reads it.
 
     Args:
         file: The file to write.
@@ -319,24 +293,20 @@ def export(memory: evimem.Memory, screen: Screen, file: Path, *, force: bool = F
     return Exit.OK
 
 
-def calibrate(
-    memory: evimem.Memory,
-    screen: Screen,
-    labelled: Path,
-    *,
-    dry_run: bool = False,
-    **given: Any,
-) -> Exit:
-    """Calibrate a memory's probabilities on labelled questions, and report their quality.
+def calibrate(memory: evimem.Memory, screen: Screen, labelled: Path, *, dry_run: bool = False, **given: Any) -> Exit:
+    """Fit the confidence of answers to questions that you label.
 
-    LABELLED has one JSON object per line: {"question": "When did we move?", "answer": "May 2023"}, with null if the
-    memory has no answer. Give at least 50 questions, 10 of each kind. The memory stores the fitted map, not the
-    questions.
+    LABELLED has one JSON object a line: {"question": "When did we move?", "answer": "May 2023"}, with null where the
+    memory has no answer. Give at least 50 questions, 10 of each kind. The memory keeps what is fitted, no questions.
 
     Args:
-        labelled: The labelled questions, one JSON object per line.
+        labelled: The file of questions.
         dry_run: Only report; do not change the memory.
+        false_abstention: The share of answerable questions that may get no answer, 0 to 1.
+        precision: Instead: the share of the answered questions that shall be answerable, 0 to 1.
     """
+    from ..calibration import read_labelled  # noqa: PLC0415 - the engine, which a call for help does without
+
     if len(given) > 1:
         raise Misused("--precision and --false-abstention exclude each other; give one of them")
     questions = list(read_labelled(labelled))

@@ -7,7 +7,6 @@ from datetime import datetime, time, timedelta
 from itertools import groupby
 from typing import Any
 
-from ..loops.answering import cost
 from ..types.answer import Answer, Citation, Usage
 from ..types.trace import Acted, Event, Found, Trace, told
 from ..types.values import Fact, Hit, Tier, TimeSpan, Turn
@@ -130,8 +129,11 @@ def turn_page(turn: Turn, facts: Sequence[Fact], around: Sequence[Turn], linked:
         words = Piece(said(other), "strong" if other.id == turn.id else "dim")
         page.append(line(Piece(f"{other.id} ", "dim"), Piece(f"{other.speaker}: ", "name"), words, indent=2))
     others = [hit for hit in linked if hit.path != "edge:next"]
-    links = [(hit.path, f"{hit.score:.2f}", hit.turn.id, hit.turn.speaker, hit.turn.text) for hit in others]
-    return [*page, BLANK, table(("edge", "weight", "turn", "speaker", "text"), links)] if links else page
+    page += [BLANK, Heading("Linked turns")] if others else []
+    for other, why in ((hit.turn, f"  {hit.path.removeprefix('edge:')} {hit.score:.2f}") for hit in others):
+        who = (Piece(f"{other.id} ", "dim"), Piece(f"{other.speaker}: ", "name"))
+        page.append(line(*who, said(other), Piece(why, "dim"), indent=2))
+    return page
 
 
 def profile_page(name: str, facts: Sequence[Fact]) -> list[Block]:
@@ -226,6 +228,8 @@ def _row(name: str, answer: Answer) -> tuple[str, ...]:
 
 def trace_page(trace: Trace) -> list[Block]:
     """Return every event of a trace, in order, and what its model requests cost."""
+    from ..loops.answering import cost  # noqa: PLC0415 - most of the package, which a call for help does without
+
     page: list[Block] = [Heading(f"Trace of {trace.question!r} through {trace.loop}")]
     for iteration, events in groupby(trace.events, key=lambda event: event.iteration):
         page.append(line(Piece(f"iteration {iteration}" if iteration else "the question", "strong"), indent=2))

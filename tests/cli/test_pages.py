@@ -3,9 +3,7 @@ import re
 from datetime import datetime
 
 import pytest
-from rich.console import Console
 
-from evimem.cli import page
 from evimem.cli.page import (
     BLANK,
     Heading,
@@ -14,7 +12,6 @@ from evimem.cli.page import (
     Screen,
     field,
     line,
-    print_in_colour,
     table,
     text_of,
 )
@@ -48,19 +45,27 @@ def test_a_page_as_plain_text():
     )
 
 
-def test_a_page_in_colour_holds_the_same_words():
-    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="truecolor")
-    print_in_colour(PAGE, console)
-    printed = console.file.getvalue()
-    assert "\x1b[" in printed
-    for word in re.findall(r"\w+", text_of(PAGE)):
-        assert word in printed
+def test_a_page_in_colour_has_the_same_lines(monkeypatch):
+    plain, coloured = text_of(PAGE, 40), text_of(PAGE, 40, coloured=True)
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == re.sub("[\u00ab\u00bb]", "", plain)
+    assert "\x1b[1mstrong\x1b[0m and \x1b[30;103mmarked\x1b[0m" in coloured
+    assert (
+        text_of([line("one two three ", Piece("four", "bad"))], 20, coloured=True).count("\x1b[1;31mfour\x1b[0m") == 1
+    )
 
 
-def test_words_are_never_read_as_markup():
-    console = Console(file=io.StringIO(), width=80)
-    print_in_colour([line("[bold]not bold[/bold] [/]"), table(("[a]",), [("[/b]",)])], console)
-    assert "[bold]not bold[/bold] [/]" in console.file.getvalue()
+@pytest.mark.parametrize(("told", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_a_terminal_gets_colours_unless_it_is_told_not_to(monkeypatch, told, coloured):
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    for stream, wanted in ((Terminal(), coloured), (io.StringIO(), False)):
+        monkeypatch.setattr("sys.stdout", stream)
+        Screen().page(PAGE)
+        assert stream.getvalue() == text_of(PAGE, 100, coloured=wanted)
+    Screen(coloured=False).page([BLANK])
 
 
 TURN = Turn("s1:4", "s1", "Mira", "Hi. We adopted a puppy last Friday. More.", datetime(2024, 3, 12, 18, 20), "a puppy")
@@ -152,19 +157,6 @@ def worked(stream, total=None, seconds=0.5):
             clock.now += seconds
             progress(250)
     return stream.getvalue()
-
-
-def test_a_terminal_gets_colours_where_rich_is_installed_and_plain_text_where_not(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stdout", terminal)
-    monkeypatch.setenv("COLUMNS", "100")
-    Screen().page(PAGE)
-    assert "\u2500" in terminal.getvalue()
-    bare = Terminal()
-    monkeypatch.setattr("sys.stdout", bare)
-    monkeypatch.setattr(page, "find_spec", lambda name: None)
-    Screen().page(PAGE)
-    assert bare.getvalue() == text_of(PAGE, 100)
 
 
 def test_a_log_gets_a_few_lines_and_no_control_characters():

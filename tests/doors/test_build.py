@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.cli.arguments import Exit
-from evimem.cli.main import run
+from evimem.cli.arguments import Exit, run
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.loaders.examples import load_example
 from evimem.loaders.formats import read_turns

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.cli.arguments import Exit
-from evimem.cli.main import run
+from evimem.cli.arguments import Exit, run
 from evimem.db.connection import Connection
 from evimem.db.copy_sql import differing
 from evimem.db.postgres_schema import TABLES, types_of

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.cli.main import run
+from evimem.cli.arguments import run
 from evimem.doors.open import key_of
 from evimem.loaders.examples import load_example
 from tests.sizes import sizes
