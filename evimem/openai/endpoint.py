@@ -16,7 +16,7 @@ import random
 import threading
 import weakref
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -129,11 +129,13 @@ class Server:
         raise failure
 
     def _translated(self, error: BaseException) -> ModelError:
-        chain = list(_chain(error))
-        for link in chain:
+        names: list[str] = []
+        link: BaseException | None = error
+        while link is not None and len(names) < 10:
             if isinstance(link, _HttpError):
                 return error_from(link.response)
-        names = [type(link).__name__ for link in chain]
+            names.append(type(link).__name__)
+            link = link.__cause__ or link.__context__
         if any("Timeout" in name for name in names):
             return ModelTimeout(f"{host(self.base_url)} stopped answering ({names[-1]})")
         return ModelUnavailable(
@@ -198,14 +200,13 @@ _OPEN: weakref.WeakSet[Connection] = weakref.WeakSet()  # those with a thread, t
 
 async def body_of(response: Any, limit: int = MAX_BODY) -> bytes:
     """Return a response's whole body. Raise ModelUnavailable where it exceeds the limit, in bytes."""
-    parts = [part async for part in _limited(response, limit)]
-    return b"".join(parts)
+    return b"".join([part async for part in _limited(response.http_response, limit)])
 
 
 async def lines_of(response: Any) -> AsyncIterator[str]:
     """Yield a response's lines as they arrive. Raise ModelUnavailable where the body exceeds MAX_BODY."""
     rest = b""
-    async for part in _limited(response, MAX_BODY):
+    async for part in _limited(response.http_response, MAX_BODY):
         *lines, rest = (rest + part).split(b"\n")
         if max(map(len, (*lines, rest))) > MOST_JSON:
             raise _too_long(MOST_JSON)
@@ -216,36 +217,25 @@ async def lines_of(response: Any) -> AsyncIterator[str]:
 
 
 async def _limited(response: Any, limit: int) -> AsyncIterator[bytes]:
-    """Yield a body in pieces, as they arrive. Raise ModelUnavailable beyond the limit, or for an encoding."""
-    size = 0
-    async for part in _decompressed(getattr(response, "http_response", response), limit):
-        size += len(part)
-        if size > limit:
-            raise _too_long(limit)
-        yield part
+    """Yield a body as it was before the server compressed it, in pieces, as they arrive.
 
-
-async def _decompressed(response: Any, limit: int) -> AsyncIterator[bytes]:
-    """Yield what a response sends as it was before the server compressed it, a piece at a time.
-
-    The HTTP client decompresses all that came at once: a thousand times as much, for each encoding that is named.
+    Raise ModelUnavailable beyond the limit, in bytes as sent or decompressed, and for an encoding that is not read. The
+    HTTP client decompresses all that came at once: a thousand times as much, for each encoding that is named.
     """
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"", "identity", "gzip", "x-gzip", "deflate"}:
         raise ModelUnavailable("the server compressed its reply in a way that it was not asked for", retryable=False)
     unpack = None if encoding in {"", "identity"} else zlib.decompressobj(32 + zlib.MAX_WBITS)
-    sent = 0
+    sent = size = 0
     async for part in response.aiter_raw():
         sent += len(part)
-        if sent > limit:
-            raise _too_long(limit)
-        if unpack is None:
-            yield part
-            continue
         left = part
         while left:
-            yield unpack.decompress(left, PIECE)
-            left = unpack.unconsumed_tail
+            piece, left = (left, b"") if unpack is None else (unpack.decompress(left, PIECE), unpack.unconsumed_tail)
+            size += len(piece)
+            if max(sent, size) > limit:
+                raise _too_long(limit)
+            yield piece
 
 
 def _too_long(limit: int) -> ModelUnavailable:
@@ -261,7 +251,7 @@ async def _raise_http_errors(response: Any) -> None:
         return
     body = b""
     with contextlib.suppress(Exception):  # the status is known even where the body breaks off
-        async for part in _decompressed(response, MAX_BODY):
+        async for part in _limited(response, MAX_BODY):
             body += part
             if len(body) > MAX_ERROR_BODY:
                 break
@@ -344,12 +334,3 @@ def _mark_retrieved(task: asyncio.Task[Any]) -> None:
     """Retrieve a task's exception, so that asyncio does not log one that is never awaited after a cancellation."""
     if not task.cancelled():
         task.exception()
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an exception and its causes, at most ten."""
-    for _ in range(10):
-        if error is None:
-            return
-        yield error
-        error = error.__cause__ or error.__context__

@@ -6,15 +6,14 @@ An error says whether and when to retry, without a secret in its message. Settin
 from __future__ import annotations
 
 import ipaddress
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from functools import partial
 from math import exp
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import orjson
@@ -22,6 +21,7 @@ import orjson
 from ..errors import InvalidQuery, ModelError, ModelUnavailable, PromptTooLong, ReplyError
 from ..types.trace import Complete, Message, Reply, ToolSpec, ToolUse, without_tools
 
+BatchOutcomes: TypeAlias = "dict[str, Reply | ModelError]"
 MAX_DETAIL = 500  # characters of a server's text kept in `.detail`
 MAX_BACKOFF = 8.0  # seconds
 FIRST_BACKOFF = 0.25  # seconds
@@ -29,17 +29,13 @@ LENGTHS = ("max_tokens", "max_completion_tokens")  # older servers know the firs
 # Options that a server may not know, in the order in which they are left out where it does not say which.
 _DOUBTFUL = ("tools", "response_format", "stream_options", "top_logprobs", "logprobs", *LENGTHS)
 HINTS = {
-    301: "it redirects; give base_url its new address",
-    302: "it redirects; give base_url its new address",
-    307: "it redirects; give base_url its new address",
-    308: "it redirects; give base_url its new address",
-    400: "it does not accept the form of the request; .detail has its reason",
+    **dict.fromkeys((301, 302, 307, 308), "it redirects; give base_url its new address"),
+    **dict.fromkeys((400, 422), "it does not accept the form of the request; .detail has its reason"),
     401: "check the API key",
     403: "the key may not use this model",
     404: "check the model's name and base_url",
     408: "it gave up waiting",
     413: "the request is too long for it",
-    422: "it does not accept the form of the request; .detail has its reason",
     429: "too many requests, or the quota is used up",
 }
 _RETRYABLE = {408, 409, 425, 429}  # and every 5xx
@@ -63,9 +59,8 @@ _SECRETS = re.compile(
     rf"|\b(?:api[-_ ]?key|token|secret|password|authorization)[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic)\s+)?{_VALUE}"
     r"|\b(?=\w*\d)(?=\w*[a-z])\w{24,}\b)"
 )
-_LONGEST = 86_400.0  # seconds of a deadline
-
 ANY_JSON = {"type": "json_object"}
+BATCH_URL = "/v1/chat/completions"
 _SAID = {None, "text", "output_text"}  # types of parts that are the reply; others think, summarize, refer
 _CUT = {"content_filter": "the provider's content filter cut it", "length": "it was cut at the model's length limit"}
 MOST_NAME = 100  # characters of a model's or a tool's name, or of an id
@@ -85,7 +80,9 @@ def error_from(response: ErrorResponse) -> ModelUnavailable:
     status = response.status
     error = parse_json(response.body)
     error = error.get("error", error) if isinstance(error, dict) else error
-    codes = _codes(error)
+    given = [error.get(name) for name in ("type", "code", "param")] if isinstance(error, dict) else []
+    texts = [one for one in given if isinstance(one, str) and _CODE.fullmatch(one) and not _SECRETS.search(one)]
+    codes = dict.fromkeys(texts)
     if status in _TOO_LONG_STATUSES and _TOO_LONG.search(response.body.decode("utf-8", "replace")):
         return PromptTooLong(
             f"the request has more tokens than the model reads (status {status}); give it a model with more context",
@@ -159,32 +156,24 @@ def parse_json(body: bytes) -> Any:
         return None
 
 
-def status_in(error: Any) -> int:
-    """Return the HTTP status that an error object inside a 200 response names, else 502."""
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) and 400 <= code <= 599 else 502
-
-
-def _codes(error: Any) -> list[str]:
-    if not isinstance(error, dict):
-        return []
-    values = (error.get(name) for name in ("type", "code", "param"))
-    known = (
-        value for value in values if isinstance(value, str) and _CODE.fullmatch(value) and not _SECRETS.search(value)
-    )
-    return list(dict.fromkeys(known))
-
-
-def check_settings(settings: Any, names: tuple[str, ...]) -> None:
-    """Raise InvalidQuery for the first of these fields that has another type or range than its class documents."""
-    for name in names:
+def check_settings(settings: Any) -> None:
+    """Raise InvalidQuery for the first field that has another type or range than its class documents."""
+    for name in (one.name for one in fields(settings) if one.init):
         value, (is_fine, wanted) = getattr(settings, name), _SETTINGS[name]
         if not is_fine(value):
             raise InvalidQuery(f"{name} is of type {type(value).__name__} or out of range; expected {wanted}")
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and abs(value) < 1e300 and math.isfinite(value)
+def _number(value: object, least: float = 0.0, most: float = 1e300) -> bool:
+    return isinstance(value, (int, float)) and least <= value <= most
+
+
+def _whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and least <= value < 2**31
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 def _is_url(value: object) -> bool:
@@ -197,20 +186,9 @@ def _is_url(value: object) -> bool:
         return False
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and value != ""
-
-
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int) and least <= value < 2**31
-
-
 def _are_prices(value: object) -> bool:
     pairs = value.values() if isinstance(value, Mapping) else (None,)
-    return all(
-        isinstance(pair, (tuple, list)) and len(pair) == 2 and all(_is_number(one) and one >= 0 for one in pair)
-        for pair in pairs
-    )
+    return all(isinstance(pair, (tuple, list)) and len(pair) == 2 and all(map(_number, pair)) for pair in pairs)
 
 
 _SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -219,13 +197,11 @@ _SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
         ("judge_model", "answer_model", "extract_model", "api_key"),
         (lambda value: value is None or _is_text(value), "a text"),
     ),
-    "temperature": (lambda value: value is None or (_is_number(value) and value >= 0), "a number from 0 on, or None"),
+    "temperature": (lambda value: value is None or _number(value), "a number from 0 on, or None"),
     "base_url": (lambda value: value is None or _is_url(value), "a URL such as 'http://localhost:11434/v1', or None"),
-    "deadline": (lambda value: _is_number(value) and 0 < value <= _LONGEST, f"seconds above 0, at most {_LONGEST:g}"),
-    **dict.fromkeys(("dimension", "max_retries"), (partial(_is_whole, least=0), "a whole number from 0 on")),
-    **dict.fromkeys(
-        ("concurrency", "batch", "max_characters"), (partial(_is_whole, least=1), "a whole number from 1 on")
-    ),
+    "deadline": (lambda value: _number(value, 5e-324, 86_400.0), "seconds above 0, at most 86400"),
+    **dict.fromkeys(("dimension", "max_retries"), (partial(_whole, least=0), "a whole number from 0 on")),
+    **dict.fromkeys(("concurrency", "batch", "max_characters"), (partial(_whole, least=1), "a whole number from 1 on")),
     "prices": (_are_prices, "two numbers by model name: dollars per million input and output tokens"),
     "extra": (lambda value: isinstance(value, Mapping), "a mapping of names to JSON values"),
 }
@@ -263,15 +239,10 @@ def response_formats(request: Complete) -> tuple[dict[str, Any], ...]:
     A schema with bounds on lists and texts (vLLM, llama.cpp), one without (OpenAI takes no maxLength), and any JSON.
     """
     bounded, unbounded = request.schema, _unbounded(request.schema)
+    name = re.sub(r"\W", "_", request.role, flags=re.ASCII)
     schemas = [bounded] if bounded == unbounded else [bounded, unbounded]
-    return (*(_schema_format(request, schema) for schema in schemas), ANY_JSON)
-
-
-def _schema_format(request: Complete, schema: Any) -> dict[str, Any]:
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": re.sub(r"\W", "_", request.role, flags=re.ASCII), "strict": True, "schema": schema},
-    }
+    named = ({"name": name, "strict": True, "schema": schema} for schema in schemas)
+    return (*({"type": "json_schema", "json_schema": one} for one in named), ANY_JSON)
 
 
 def _unbounded(schema: Any) -> Any:
@@ -315,6 +286,35 @@ def read_reply(body: bytes, request: Complete) -> Reply:
     return completion.reply(request)
 
 
+def batch_lines(bodies: Mapping[str, Mapping[str, Any]]) -> bytes:
+    """Return request bodies as a batch's input file: one JSON object per line, `custom_id` is the key."""
+    lines = ({"custom_id": key, "method": "POST", "url": BATCH_URL, "body": body} for key, body in bodies.items())
+    return b"".join(orjson.dumps(line) + b"\n" for line in lines)
+
+
+def read_batch(lines: bytes, requests: Mapping[str, Complete]) -> BatchOutcomes:
+    """Return the reply or the error of each request; lines with unknown keys or of another form are ignored."""
+    lost = ModelUnavailable("the batch ended without a reply to this request", retryable=True)
+    outcomes: BatchOutcomes = dict.fromkeys(requests, lost)
+    for entry in map(parse_json, lines.splitlines()):
+        key = entry.get("custom_id") if isinstance(entry, dict) else None
+        if isinstance(key, str) and key in requests:
+            outcomes[key] = _outcome(entry, requests[key])
+    return outcomes
+
+
+def _outcome(entry: Mapping[str, Any], request: Complete) -> Reply | ModelError:
+    response = entry["response"] if isinstance(entry.get("response"), dict) else {}
+    body = orjson.dumps(response.get("body") or {"error": entry.get("error") or {}})
+    status = response.get("status_code")
+    if isinstance(status, int) and status >= 400:
+        return error_from(ErrorResponse(status, {}, body))
+    try:
+        return read_reply(body, request)
+    except ModelError as error:
+        return error
+
+
 def _likely(found: Any) -> dict[str, float]:
     """Return the probabilities of the likeliest first tokens; none where the server gives none, or another form."""
     first = _first(found.get("content")) if isinstance(found, dict) else None
@@ -355,8 +355,10 @@ class Completion:
 
     def add(self, payload: Mapping[str, Any], body: bytes) -> str:
         """Add a whole completion or a chunk of one, which `body` was; return the text in it."""
-        if payload.get("error"):
-            raise error_from(ErrorResponse(status_in(payload["error"]), {}, body))
+        if error := payload.get("error"):
+            code = error.get("code") if isinstance(error, dict) else None
+            status = code if isinstance(code, int) and 400 <= code <= 599 else 502
+            raise error_from(ErrorResponse(status, {}, body))
         name = payload.get("model")
         self.model = self.model or (name[:MOST_NAME] if isinstance(name, str) else "")
         self.usage = payload.get("usage") or self.usage

@@ -4,7 +4,7 @@ import pytest
 
 from evimem.errors import ModelError, ModelUnavailable, ReplyError
 from evimem.openai import OpenAI
-from evimem.openai.chat_client import read_batch
+from evimem.openai.wire_format import read_batch
 from evimem.types.trace import Complete, Reply
 from tests.model_server import Fault, ModelServer
 
