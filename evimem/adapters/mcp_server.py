@@ -24,7 +24,7 @@ from ..errors import EvimemError, MissingExtra, UnknownTurn
 from ..types.answer import Answer
 from ..types.trace import Event, Trace, told, version_of
 from . import mcp_values as values
-from .user_tokens import SCOPES, TokenFile
+from .user_tokens import SCOPES, Scope, TokenFile
 
 if TYPE_CHECKING:
     from ..doors.async_memory import AsyncMemory
@@ -48,15 +48,10 @@ except ImportError as _error:
 
 T = TypeVar("T")
 Loan = Callable[[str], AbstractAsyncContextManager["AsyncMemory"]]
-OPEN_TO = {
-    "search": "read",
-    "facts": "read",
-    "recall": "read",
-    "ask": "read",
-    "explain": "read",
-    "stats": "read",
-    "add": "write",
-    "forget": "admin",
+# Each tool with the scope that a token needs for it.
+OPEN_TO: dict[str, Scope] = {
+    **dict.fromkeys(("search", "facts", "recall", "ask", "explain", "stats"), "read"),
+    **{"add": "write", "forget": "admin"},
 }
 MOST_HITS = 50
 MOST_TOKENS = 20_000
@@ -68,9 +63,13 @@ INSTRUCTIONS = (
 )
 _LOG = logging.getLogger("evimem")
 _OF_THE_SDK = (ToolError, ResourceError, MCPError)  # which it tells the client as they are
-_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-_ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-_FORGETS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+_HINTS = {
+    "read": ToolAnnotations(read_only_hint=True, open_world_hint=False),
+    "write": ToolAnnotations(
+        read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+    ),
+    "admin": ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False),
+}
 
 Time = Annotated[str | None, Field(description="ISO 8601")]
 
@@ -254,23 +253,17 @@ def build(
         address = AnyHttpUrl(cast(str, url))
         auth["token_verifier"] = TokensOfUsers(tokens)
         auth["auth"] = AuthSettings(issuer_url=address, resource_server_url=address, validate_token_resource=False)
-    offered: list[tuple[Callable[..., Awaitable[Any]], ToolAnnotations]]
+    closed = {"admin"} if read_only or not allow_forget else set()
+    closed |= {"write"} if read_only else set()
     offered = [
-        (tools.search, _READS),
-        (tools.facts, _READS),
-        (tools.recall, _READS),
-        (tools.ask, _READS),
-        (tools.explain, _READS),
-        (tools.stats, _READS),
+        _tool(getattr(tools, name), prefix, _HINTS[scope]) for name, scope in OPEN_TO.items() if scope not in closed
     ]
-    offered += [] if read_only else [(tools.add, _ADDS)]
-    offered += [(tools.forget, _FORGETS)] if allow_forget and not read_only else []
     server: MCPServer[Any] = MCPServer(
         "evimem",
         "Conversation memory",
         instructions=INSTRUCTIONS,
         version=__version__,
-        tools=[_tool(function, prefix, hints) for function, hints in offered],
+        tools=offered,
         log_level="WARNING",  # at INFO it logs the sentences of errors, which name ids that users chose
         resource_security=ResourceSecurity(exempt_params={"id", "session"}),  # they are never part of a path
         **auth,

@@ -11,8 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Protocol, TypeVar
 
 from ..extract.slots import contradicts, topic_of
 from ..judging.evidence import AROUND, Evidence, View, most_shown
@@ -20,27 +18,17 @@ from ..text.terms import terms
 from ..times import render
 from ..types.trace import Complete
 from ..types.values import Fact, Turn
-from .prompts import ReplyForm
+from .request import ReplyForm
 from .shown_words import caption_line, escape_attribute, format_time, marked, named, turn_text, what_is_meant
 
 EVIDENCE_CHARACTERS = 17_500  # about 5,000 tokens; characters, as counting tokens at each check is slow
 AROUND_CHARACTERS = 1_800  # of the turns that a check adds around the found ones
 
 MOST_FACT = 300  # of one, where facts stand for turns
+NOTHING = "(nothing was found)"
 HEAD = 40  # of the line above a turn, about
 MOST_SPEAKERS = 20  # that a request names
 _LABEL = re.compile(r"[\s\[\](){}\"'#]*e?0*([1-9]\d{0,5})[\s\[\](){}\"']*", re.IGNORECASE)
-
-
-class Placed(Protocol):
-    """Whatever stands for a turn."""
-
-    @property
-    def turn(self) -> Turn:
-        """The turn."""
-
-
-P = TypeVar("P", bound=Placed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,22 +72,6 @@ class ShownItem:
     timed: bool
 
 
-class ItemLog:
-    """The items of one question in the order in which they were first shown."""
-
-    def __init__(self) -> None:
-        self.items: list[ShownItem] = []
-        self._labels: dict[str, str] = {}
-
-    def label(self, turn: Turn) -> str:
-        """Return a turn's label, the next free one where it has none yet."""
-        return self._labels.setdefault(turn.id, f"e{len(self._labels) + 1}")
-
-    def has(self, turn: Turn, *, whole: bool = False) -> bool:
-        """Whether a turn was shown or, with `whole`, as much of it as of a found one."""
-        return any(item.turn.id == turn.id and (item.whole or not whole) for item in self.items)
-
-
 def evidence_request(form: ReplyForm, view: View, shown: ShownEvidence, **values: object) -> Complete:
     """Return the request for a reply of a form, about the question of a view and a page of evidence."""
     return form.request(
@@ -118,39 +90,74 @@ def show_evidence(
 
     In the order in which it was first shown, or `by_time`. With `only`, the turns of these ids and those around them.
     """
-    page = _page_of(view)
+    page = _Page(view)
     taken = page.fill(frozenset(only), room)
-    kept = [item for item in page.log.items if item.turn.id in taken]
+    kept = [item for item in page.items if item.turn.id in taken]
     if by_time:
-        kept = in_dialogue_order(kept, view)
-    text = "\n".join(_texts(kept, by_check=not by_time))
-    return ShownEvidence(text or "(nothing was found)", {item.label: item.turn for item in kept})
+        kept.sort(key=lambda item: (item.turn.time, view.order.get(item.turn.id, 0)))
+    lines: list[str] = []
+    check = 1
+    for item in kept:
+        if item.check != check and not by_time:
+            check = item.check
+            lines.append(f"New in check {check}:")
+        lines.append(item.text)
+    return ShownEvidence("\n".join(lines) or NOTHING, {item.label: item.turn for item in kept})
 
 
 def shown_so_far(view: View) -> ShownEvidence:
     """Return the turns of all pages of a question, without their text: what a reply may still name."""
-    return ShownEvidence("", {item.label: item.turn for item in _page_of(view).log.items})
+    return ShownEvidence("", {item.label: item.turn for item in _Page(view).items})
 
 
 def claim_lines(view: View) -> str:
     """Return what was taken from evidence so far: each claim with the labels of the items that say so."""
-    labels = {item.turn.id: item.label for item in _page_of(view).log.items}
-    said_by = [", ".join(labels[one] for one in claim.sources if one in labels) for claim in view.tracker.claims]
-    return "\n".join(
-        f'c{place} ({items}): "{escape_attribute(claim.text, 400)}"'
-        for place, (claim, items) in enumerate(zip(view.tracker.claims, said_by, strict=True), 1)
-        if not claim.withdrawn
-    )
+    labels = {item.turn.id: item.label for item in _Page(view).items}
+    lines = []
+    for place, claim in enumerate(view.tracker.claims, 1):
+        if not claim.withdrawn:
+            said_by = ", ".join(labels[one] for one in claim.sources if one in labels)
+            lines.append(f'c{place} ({said_by}): "{escape_attribute(claim.text, 400)}"')
+    return "\n".join(lines)
 
 
 def legible(view: View, room: int = EVIDENCE_CHARACTERS) -> frozenset[str]:
     """Return the ids of the turns of a view, found or around, that `show_evidence` has room for."""
-    return _page_of(view).taken(view.shown, room)
+    return _Page(view).taken(view.shown, room)
 
 
-def fact_lines(
-    facts: Iterable[Fact], turn: Turn, shown: str, known: Mapping[str, Fact] = MappingProxyType({})
-) -> Iterator[str]:
+def show_facts(view: View, *, with_turns: bool, room: int) -> ShownEvidence:
+    """Return the facts of what is shown, within about `room` characters, under labels that stay; at least one."""
+    numbers = {item.turn.id: place for place, item in enumerate(view.evidence, 1)}
+    lines: list[str] = []
+    shown: list[Evidence] = []
+    for item in view.shown:
+        new = [*_item_lines(item, f"e{numbers[item.turn.id]}", with_turns=with_turns)]
+        size = sum(map(len, new))
+        if shown and size > room:
+            break
+        room -= size
+        lines += new
+        shown.append(item)
+    items = {f"e{numbers[item.turn.id]}": item.turn for item in shown}
+    return ShownEvidence("\n".join(lines) or NOTHING, items)
+
+
+def _item_lines(item: Evidence, label: str, *, with_turns: bool) -> Iterator[str]:
+    turn = item.turn
+    when = f", {named(turn.speaker)}, {format_time(turn.time)}" if with_turns else ""
+    yield f"<item {label}{when}>"
+    if with_turns:
+        yield marked(turn.text) + caption_line(turn.caption or "")
+    for fact in item.facts:
+        dated = ""
+        if fact.event is not None:
+            time = render(fact.event) if fact.event.start else escape_attribute(fact.event.text, MOST_FACT)
+            dated = f" (time: {time})"
+        yield f'= "{escape_attribute(fact.text, MOST_FACT)}"{dated}'
+
+
+def _fact_lines(facts: Iterable[Fact], turn: Turn, shown: str, known: Mapping[str, Fact]) -> Iterator[str]:
     """Yield what facts add to the words of a turn: who is meant, the time of a phrase, and what no longer holds.
 
     `known` are facts by id: one among them that replaced another is named with it.
@@ -170,44 +177,18 @@ def fact_lines(
             yield f'= no longer so: "{escape_attribute(fact.text, 200)}"{since}'
 
 
-def show_facts(view: View, *, with_turns: bool, room: int) -> ShownEvidence:
-    """Return the facts of what is shown, within about `room` characters, under labels that stay; at least one."""
-    numbers = {item.turn.id: place for place, item in enumerate(view.evidence, 1)}
-    lines: list[str] = []
-    shown: list[Evidence] = []
-    for item in view.shown:
-        new = [*_item_lines(item, f"e{numbers[item.turn.id]}", with_turns=with_turns)]
-        size = sum(map(len, new))
-        if shown and size > room:
-            break
-        room -= size
-        lines += new
-        shown.append(item)
-    items = {f"e{numbers[item.turn.id]}": item.turn for item in shown}
-    return ShownEvidence("\n".join(lines) or "(nothing was found)", items)
-
-
-def _item_lines(item: Evidence, label: str, *, with_turns: bool) -> Iterator[str]:
-    turn = item.turn
-    when = f", {named(turn.speaker)}, {format_time(turn.time)}" if with_turns else ""
-    yield f"<item {label}{when}>"
-    if with_turns:
-        yield marked(turn.text) + caption_line(turn.caption or "")
-    for fact in item.facts:
-        dated = ""
-        if fact.event is not None:
-            time = render(fact.event) if fact.event.start else escape_attribute(fact.event.text, MOST_FACT)
-            dated = f" (time: {time})"
-        yield f'= "{escape_attribute(fact.text, MOST_FACT)}"{dated}'
-
-
 class _Page:
-    """Adds what fits of a view to the log of its question."""
+    """The items of one question in the order in which they were first shown, to which what fits of a view is added."""
 
-    def __init__(self, view: View, log: ItemLog) -> None:
+    def __init__(self, view: View) -> None:
         self._view = view
-        self.log = log
         self._wanted = frozenset(terms(" ".join((view.analysis.question, *view.queries))))
+        self.items: list[ShownItem] = view.memo.setdefault("items shown", [])
+        self._labels: dict[str, str] = view.memo.setdefault("labels", {})
+
+    def _has(self, turn: Turn, *, whole: bool = False) -> bool:
+        """Whether a turn was shown or, with `whole`, as much of it as of a found one."""
+        return any(item.turn.id == turn.id and (item.whole or not whole) for item in self.items)
 
     def fill(self, only: Collection[str], room: int) -> frozenset[str]:
         """Log what fits; return the ids of the turns that are shown."""
@@ -231,9 +212,9 @@ class _Page:
         new = AROUND_CHARACTERS
         near = [pair for item in found if item.turn.id in taken for pair in self._around(item)]
         # What was shown before stays; then questions with their replies.
-        for turn, _ in sorted(near, key=lambda pair: (not self.log.has(pair[0]), not pair[1])):
+        for turn, _ in sorted(near, key=lambda pair: (not self._has(pair[0]), not pair[1])):
             size = min(len(turn.text), AROUND) + HEAD
-            known = self.log.has(turn)
+            known = self._has(turn)
             if turn.id not in taken and size <= (room if known else min(room, new)):
                 taken.add(turn.id)
                 room -= size
@@ -242,21 +223,22 @@ class _Page:
 
     def _add(self, item: Evidence, around: Sequence[Turn], found: Mapping[str, Evidence]) -> None:
         """Log a turn and those around it, in the order of the dialogue."""
-        labels = {turn.id: self.log.label(turn) for turn in around}
-        place = "before"
+        labels = {turn.id: self._labels.setdefault(turn.id, f"e{len(self._labels) + 1}") for turn in around}
+        place, check = "before", self._view.iteration
         for turn in around:
-            known = self.log.has(turn)
+            known = self._has(turn)
             if turn.id in found:
-                if not self.log.has(turn, whole=True):
+                if not self._has(turn, whole=True):
                     again = ", in full" if known else ""
                     when = f"{format_time(turn.time)}{self._placed(turn)}"
                     said = self._text(found[turn.id])
                     text = f"<item {labels[turn.id]}, {named(turn.speaker)}, {when}{again}>\n{said}"
-                    self._log(turn, text, whole=True, timed=True)
+                    self.items.append(ShownItem(labels[turn.id], turn, text, check, whole=True, timed=True))
             elif not known:
                 said = marked(turn_text(turn, self._wanted, AROUND))
                 text = f"<item {labels[turn.id]}, {named(turn.speaker)}, {place} {labels[item.turn.id]}>\n{said}"
-                self._log(turn, text, whole=len(turn.text) <= AROUND, timed=False)
+                whole = len(turn.text) <= AROUND
+                self.items.append(ShownItem(labels[turn.id], turn, text, check, whole=whole, timed=False))
             place = "after" if turn.id == item.turn.id else place
 
     def _placed(self, turn: Turn) -> str:
@@ -264,7 +246,7 @@ class _Page:
         places = self._view.order
         shown = [
             (places[one.turn.id], one.label)
-            for one in self.log.items
+            for one in self.items
             if one.timed and one.turn.id in places and format_time(one.turn.time) == format_time(turn.time)
         ]
         if turn.id not in places or not shown:
@@ -273,16 +255,13 @@ class _Page:
         earlier = max((one for one in shown if one[0] < place), default=None)
         return f", after {earlier[1]}" if earlier else f", before {min(shown)[1]}"
 
-    def _log(self, turn: Turn, text: str, *, whole: bool, timed: bool) -> None:
-        self.log.items.append(ShownItem(self.log.label(turn), turn, text, self._view.iteration, whole, timed))
-
     def _text(self, item: Evidence) -> str:
         """Return an item below its head, made once per question: later checks show most items again."""
 
         def written() -> str:
             shown = turn_text(item.turn, self._wanted, most_shown(item.turn), item.span)
             known = {fact.id: fact for other in self._view.evidence for fact in other.facts}
-            lines = (*fact_lines(item.facts, item.turn, shown, known), *self._otherwise(item))
+            lines = (*_fact_lines(item.facts, item.turn, shown, known), *self._otherwise(item))
             return "\n".join((marked(shown), *lines))
 
         return self._view.kept(("item", item.turn.id), written)
@@ -292,7 +271,7 @@ class _Page:
 
         Against a report that is the own word of the person; against an own word a report that was shown before it.
         """
-        earlier = {shown.turn.id for shown in self.log.items}
+        earlier = {shown.turn.id for shown in self.items}
         others = [one for one in self._view.shown if one.turn.speaker != item.turn.speaker]
         said: dict[tuple[str, str], None] = {}
         for fact in _in_force(item):
@@ -327,10 +306,6 @@ def _contradicts(report: Fact, by: Turn, own: Fact, of: Turn) -> bool:
     return of.time <= by.time and contradicts(report, by.speaker, own, of.speaker)
 
 
-def _page_of(view: View) -> _Page:
-    return _Page(view, view.memo.setdefault("items shown", ItemLog()))
-
-
 def ordered(view: View) -> View:
     """Return a view with the `order` of its turns, asked of the store for those whose shown time does not tell it."""
     seen = {item.turn.id: item.turn for item in view.shown} | view.around
@@ -341,18 +316,3 @@ def ordered(view: View) -> View:
     if alike and key not in view.memo:
         view.memo[key] = view.store.order(alike)
     return replace(view, order={turn_id: place for place, turn_id in enumerate(view.memo.get(key, ()))})
-
-
-def in_dialogue_order(items: Iterable[P], view: View) -> list[P]:
-    """Sort by time; turns of one time as they came."""
-    return sorted(items, key=lambda item: (item.turn.time, view.order.get(item.turn.id, 0)))
-
-
-def _texts(items: Iterable[ShownItem], *, by_check: bool) -> Iterator[str]:
-    """Yield the texts of items, those of each later check under a line that says so."""
-    check = 1
-    for item in items:
-        if by_check and item.check != check:
-            check = item.check
-            yield f"New in check {check}:"
-        yield item.text

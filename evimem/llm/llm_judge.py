@@ -27,7 +27,6 @@ from .evidence_prompt import (
     show_facts,
     shown_so_far,
 )
-from .prompts import ANSWER, CHAIN, DECIDE, ENTITIES, JUDGE, REFINE, for_needs
 from .read_verdict import (
     choose_request,
     consider_request,
@@ -40,7 +39,7 @@ from .read_verdict import (
     read_move,
     read_verdict,
 )
-from .request import Ledger, ask, ask_model
+from .request import ANSWER, CHAIN, DECIDE, ENTITIES, JUDGE, REFINE, Ledger, ask, ask_model, for_needs
 from .shown_words import bullets, escape_attribute, format_time, marked, named
 
 T = TypeVar("T")
@@ -115,8 +114,8 @@ class LLMJudge:
     def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
         """Return the keywords that the model chooses among those that the question matches."""
         ledger = Ledger(1)
-        parse = partial(read_choice, candidates=candidates, most=most)
-        chosen = yield from ask_model(choose_request(question, candidates, most), parse, ledger)
+        read = partial(read_choice, candidates=candidates, most=most)
+        chosen = yield from ask_model(choose_request(question, candidates, most), read, ledger)
         return Chosen(chosen, ledger.calls)
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
@@ -198,7 +197,7 @@ def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
         shown,
         number=stage.number,
         most=stage.most,
-        directive=_directive(stage),
+        directive=LAST if stage.last else NOTHING_NEW if stage.empty else NEXT,
         searched=bullets(stage.tried),
         thoughts=bullets(stage.thoughts),
         claims=claim_lines(view) or "nothing yet",
@@ -215,7 +214,8 @@ def answer_request(
     *,
     wishes: Sequence[Wish] = (),
 ) -> Complete:
-    """Return the request for the answer."""
+    """Return the request for the answer; the user's standing wishes have a place of their own, oldest first."""
+    said = "\n".join(f"{format_time(wish.time)}\n{marked(wish.text)}" for wish in wishes)
     written = f'\nWrite it in this form: "{escape_attribute(view.form, MOST_FORM)}"' if view.form else ""
     reasoning = f"\nA chain of reasoning to check and use:\n{bullets(chain)}" if chain else ""
     return evidence_request(
@@ -224,7 +224,7 @@ def answer_request(
         shown,
         manner=MANNERS[manner] + written + reasoning,
         gaps=bullets(gap.text for gap in verdict.gaps),
-        wishes=_wishes(wishes),
+        wishes=f"\n<wishes>\n{said}\n</wishes>\n" if said else "",
     )
 
 
@@ -259,19 +259,6 @@ def _decisive(view: View, verdict: Verdict) -> frozenset[str]:
     return view.decisive
 
 
-def _wishes(wishes: Sequence[Wish]) -> str:
-    """Return the user's standing wishes in a place of their own, oldest first; nothing where there are none."""
-    said = "\n".join(f"{format_time(wish.time)}\n{marked(wish.text)}" for wish in wishes)
-    return f"\n<wishes>\n{said}\n</wishes>\n" if said else ""
-
-
-def _directive(stage: Stage) -> str:
-    """Return what the loop says about the next step."""
-    if stage.last:
-        return LAST
-    return NOTHING_NEW if stage.empty else NEXT
-
-
 def _requirements(view: View) -> str:
     """Return the requirements with their states, under the labels that the reply uses."""
     tracker = view.tracker
@@ -291,26 +278,18 @@ def _ask_names(view: View, ledger: Ledger) -> Flow[tuple[str, ...]]:
     if view.iteration > 1 or view.analysis.entities:
         return ()
     request = ENTITIES.request(question=marked(view.analysis.question))
-    names: tuple[str, ...] = (yield from ask_model(request, ENTITIES.read, ledger))["names"]
-    return names[:10]
+    return tuple((yield from ask_model(request, ENTITIES.read, ledger))["names"][:10])
 
 
 def _refined(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
-    """Ask for the next query by what is missing after the clamps; for none where the loop will stop."""
+    """Ask for the next query by what is missing after the clamps; for none where nothing is, or the loop will stop."""
     tracker = follow(view.tracker, verdict, view.iteration).tracker
     final = settle(verdict, view, tracker)
     gaps = all_gaps(verdict, final, tracker)
     settled = replace(verdict, tier=final.tier, confidence=final.confidence, gaps=gaps)
-    ends = enough(settled, view.before, temporal=view.analysis.temporal)
-    if ends or view.iteration >= view.iterations:
-        return ""
-    return (yield from _ask_query(view, settled, ledger))
-
-
-def _ask_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
-    """Ask for the next query, where the verdict says what is missing."""
-    missing = [gap.text for gap in verdict.gaps] or [verdict.reason]
-    if not any(missing):
+    ends = enough(settled, view.before, temporal=view.analysis.temporal) or view.iteration >= view.iterations
+    missing = [gap.text for gap in gaps] or [verdict.reason]
+    if ends or not any(missing):
         return ""
     request = REFINE.request(
         question=marked(view.analysis.question),
@@ -322,8 +301,7 @@ def _ask_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
         queries=bullets(view.queries[:-1]),
         missing=bullets(missing),
     )
-    query: str = (yield from ask_model(request, REFINE.read, ledger))["query"]
-    return query
+    return str((yield from ask_model(request, REFINE.read, ledger))["query"])
 
 
 def _ask_chain(view: View, shown: ShownEvidence, ledger: Ledger) -> Flow[tuple[str, ...]]:
@@ -339,5 +317,4 @@ def _ask_chain(view: View, shown: ShownEvidence, ledger: Ledger) -> Flow[tuple[s
 def read_chain(text: str) -> tuple[str, ...]:
     """Return the steps of a multi-hop chain, none of a direct one, by the field `type` only (F7)."""
     reply = CHAIN.read(text)
-    steps: tuple[str, ...] = reply["steps"] if reply["type"] == "multi_hop" else ()
-    return steps
+    return tuple(reply["steps"]) if reply["type"] == "multi_hop" else ()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from typing import Any, TypeVar
@@ -40,18 +40,7 @@ from ..types.trace import Complete, Message, Reply, ToolSpec, ToolUse
 from ..types.values import Gap, Tier
 from .evidence_prompt import ShownEvidence, evidence_request
 from .json_reply import read_object
-from .prompts import (
-    ANSWER,
-    CONSIDER,
-    DECIDE,
-    EXPLORE,
-    JUDGE,
-    KEY,
-    KEYWORDS,
-    load,
-    names,
-    with_tools,
-)
+from .request import ANSWER, CONSIDER, DECIDE, EXPLORE, JUDGE, KEY, KEYWORDS, load, names, with_tools
 from .shown_words import bullets, escape_attribute, find_quote, marked, named
 
 T = TypeVar("T")
@@ -115,34 +104,6 @@ def read_decision(text: str, view: View, shown: ShownEvidence) -> Decided:
     return Decided(reply["action"], verdict, reply["draft"])
 
 
-@dataclass(slots=True)
-class _Support:
-    """The reply's requirements by status; `dropped` counts labels of requirements or evidence that do not exist."""
-
-    supported: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    waived: dict[str, str] = field(default_factory=dict)
-    retracted: dict[str, str] = field(default_factory=dict)
-    dropped: int = 0
-
-    def add(self, entry: Mapping[str, Any], view: View, shown: ShownEvidence) -> None:
-        """Add what a reply says of one requirement."""
-        known = labelled("r", view.tracker.requirements)
-        names = {requirement.id: requirement for requirement in known.values()}
-        requirement = known.get(entry["id"].lower().strip("[]() ")) or names.get(entry["id"])
-        if requirement is None:
-            self.dropped += 1
-            return
-        cited, why = [shown.turn(label) for label in entry["evidence"]], entry["why"]
-        self.dropped += cited.count(None)
-        witnesses = tuple(dict.fromkeys(turn.id for turn in cited if turn is not None))
-        if entry["status"] == "supported" and witnesses:
-            self.supported[requirement.id] = witnesses
-        elif entry["status"] == "waived" and why:
-            self.waived[requirement.id] = why
-        elif entry["status"] == "open" and why and requirement.id in view.tracker.supported:
-            self.retracted[requirement.id] = why
-
-
 def read_verdict(text: str, view: View, shown: ShownEvidence) -> Verdict:
     """Return the verdict in a judge's reply. Raise ReplyError when it has no tier or no confidence."""
     reply = JUDGE.read(text)
@@ -150,10 +111,23 @@ def read_verdict(text: str, view: View, shown: ShownEvidence) -> Verdict:
 
 
 def _verdict(reply: Mapping[str, Any], view: View, shown: ShownEvidence, query: str = "") -> Verdict:
-    """Return the verdict among the fields of a reply."""
-    tier, support = Tier(reply["tier"]), _Support()
+    """Return the verdict among the fields of a reply; what names a requirement or an item that is none is `dropped`."""
+    tier, tracker, confidence = Tier(reply["tier"]), view.tracker, reply["confidence"]
+    known = {need.id: need for need in tracker.requirements} | labelled("r", tracker.requirements)
+    supported, waived, retracted, dropped = dict[str, tuple[str, ...]](), dict[str, str](), dict[str, str](), 0
     for entry in reply.get("requirements", ()):
-        support.add(entry, view, shown)
+        need = known.get(entry["id"].lower().strip("[]() ")) or known.get(entry["id"])
+        if need is None:
+            dropped += 1
+            continue
+        dropped += [shown.turn(label) for label in entry["evidence"]].count(None)
+        status, witnesses, why = entry["status"], shown.ids(entry["evidence"]), entry["why"]
+        if status == "supported" and witnesses:
+            supported[need.id] = witnesses
+        elif status == "waived" and why:
+            waived[need.id] = why
+        elif status == "open" and why and need.id in tracker.supported:
+            retracted[need.id] = why
     named_gaps = [one for one in reply["gaps"] if one["text"] or one["about"]]
     gaps = tuple(
         dict.fromkeys(
@@ -161,20 +135,19 @@ def _verdict(reply: Mapping[str, Any], view: View, shown: ShownEvidence, query: 
             for one in named_gaps
         )
     )
-    pinned = dict.fromkeys(turn_id for one in named_gaps for turn_id in shown.ids(one["evidence"]))
-    confidence = reply["confidence"]
     return Verdict(
         tier=tier,
         confidence=confidence,
-        supported=support.supported,
+        supported=supported,
         gaps=gaps,
         query=query,
         reason=reply["reason"],
-        waived=support.waived,
-        retracted=support.retracted,
-        extended=() if tier is Tier.EXACT else _extensions(gaps, view.tracker),
-        pinned=tuple(pinned),  # what shows a gap: the two sides of a conflict, what corrects a premise
-        signals={"score": confidence, "confidence": confidence, "dropped": float(support.dropped)},
+        waived=waived,
+        retracted=retracted,
+        extended=() if tier is Tier.EXACT else _extensions(gaps, tracker),
+        # What shows a gap: the two sides of a conflict, what corrects a premise.
+        pinned=tuple(dict.fromkeys(turn_id for one in named_gaps for turn_id in shown.ids(one["evidence"]))),
+        signals={"score": confidence, "confidence": confidence, "dropped": float(dropped)},
     )
 
 
@@ -286,7 +259,7 @@ def _kept(keys: Iterable[str], shown: ShownEvidence) -> tuple[str, ...]:
 @cache
 def tool_specs(tools: tuple[Tool, ...] = TOOLS) -> tuple[ToolSpec, ...]:
     """Return tools as a model is given them; what each does stands in the prompt, in its list of tools."""
-    listed = (line.partition(": ") for line in load("explore").template.splitlines() if line.startswith("- "))
+    listed = (line.partition(": ") for line in load("explore").system.splitlines() if line.startswith("- "))
     says = {head.removeprefix("- "): text for head, _, text in listed}
     parted = PARTED if "tags_of" in tools else PARTED - {"events"}
     return tuple(ToolSpec(tool, says[tool], _schema(parted=tool in parted)) for tool in tools)

@@ -8,7 +8,7 @@ from typing import Any
 from evimem import Memory, ReplyError, Turn, UnknownTurn, loops
 from evimem.extract import slots
 from evimem.extract.rule_extractor import RuleExtractor
-from evimem.llm import extract_facts, llm_judge, prompts, shown_words
+from evimem.llm import extract_facts, llm_judge, request, shown_words
 from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.store.sqlite import SqliteStore
 from tests.breaks.gates import ASKING, FUZZ, MALFORMED, MODEL, POISONING, QUEUE, SCHEDULES
@@ -104,8 +104,8 @@ def unknown_labels_are_looked_up() -> None:
 
 @breaks(gate=FUZZ, says="TypeError|AttributeError")
 def reply_fields_are_not_validated() -> None:
-    put(prompts, "names", lambda value, limit=0: value)
-    put(prompts, "text", lambda value, limit=0: value)
+    put(request, "names", lambda value, limit=0: value)
+    put(request, "text", lambda value, limit=0: value)
 
 
 @breaks(gate=f"{POISONING}::test_what_an_assistant_repeats_is_not_learnt_again", says="was learnt again")

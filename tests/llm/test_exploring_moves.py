@@ -8,8 +8,8 @@ import pytest
 from evimem.errors import ReplyError
 from evimem.judging.judge import TOOLS, Explored, Move, Result, Row, ToolCall
 from evimem.llm.evidence_prompt import show_evidence
-from evimem.llm.prompts import load
 from evimem.llm.read_verdict import CALLED, explore_request, read_move, tool_specs
+from evimem.llm.request import load
 from evimem.types.trace import Reply, ToolUse
 from evimem.types.values import Tier
 from tests.llm.views import page, turn, view_of
@@ -79,7 +79,7 @@ def test_a_turn_is_asked_about_with_what_every_call_returned_and_what_was_refuse
 def test_every_tool_is_offered_with_what_the_prompt_says_of_it():
     offered = explore_request(VIEW, Explored(1, 8, False, ()), show_evidence(VIEW)).tools
     assert tuple(tool.name for tool in offered) == TOOLS
-    assert all(tool.says in load("explore").template for tool in tool_specs())
+    assert all(tool.says in load("explore").system for tool in tool_specs())
     assert [tool.name for tool in offered if "part" in tool.arguments["required"]] == [
         "events", "person_facts", "events_between",
     ]  # fmt: skip

@@ -1,6 +1,6 @@
 import pytest
 
-from evimem.llm import prompts
+from evimem.llm import request as prompts
 from evimem.llm.shown_words import visible
 
 

@@ -1,4 +1,3 @@
-import json
 import re
 from pathlib import Path
 
@@ -7,11 +6,11 @@ import pytest
 from evimem.extract.labels import Label
 from evimem.judging.evidence import Verdict
 from evimem.judging.judge import Stage
-from evimem.llm import prompts
+from evimem.llm import request as prompts
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.extract_facts import extract_request
 from evimem.llm.llm_judge import answer_request, decide_request, judge_request
-from evimem.llm.prompts import load
+from evimem.llm.request import load
 from evimem.types.trace import Complete
 from evimem.types.values import Gap, Tier, Turn
 from tests.llm.views import turn, view_of
@@ -34,14 +33,14 @@ def test_there_is_a_file_a_schema_and_a_line_for_each_prompt():
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_first_line_says_what_comes_back(name):
-    first, *_ = load(name).template.splitlines()
+    first, *_ = load(name).system.splitlines()
     assert first.startswith("You return one JSON object with the field")
     assert all(field in first for field in SCHEMAS[name]["properties"])
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_form_that_a_prompt_ends_with_is_that_of_its_schema(name):
-    form = json.loads(load(name).template.strip().splitlines()[-1])
+    form = load(name).example
     assert list(form) == SCHEMAS[name]["required"]
     assert same_form(form, SCHEMAS[name])
 

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.llm.prompts import load
 from evimem.llm.read_verdict import read_draft
+from evimem.llm.request import load
 from evimem.llm.shown_words import find_quote
 from evimem.types.answer import Citation
 from tests.llm.views import page, turn
@@ -65,7 +65,7 @@ def test_what_is_not_answerable_is_no_answer_and_what_was_said_is_the_reason():
 
 
 def test_the_form_of_the_prompt_is_no_reply():
-    form = load("answer").template.splitlines()[-1]
+    form = load("answer").user.template.splitlines()[-1]
     with pytest.raises(ReplyError):
         read_draft(form, PAGE)
     assert read_draft(f'{form}\n{{"answer": "in March", "citations": ["e1"]}}', PAGE).text == "in March"

@@ -10,8 +10,7 @@ from time import monotonic
 import pytest
 
 import evimem
-from evimem.llm.prompts import JUDGE
-from evimem.llm.request import MORE
+from evimem.llm.request import JUDGE, MORE
 from evimem.loops import Iris
 from evimem.loops.task import Loop
 from evimem.types.trace import Acted, Called, Stopped
