@@ -35,7 +35,7 @@ OnPiece = Callable[[str], None]
 class _Client:
     """What a model and an embedder have in common: checked settings, a server, and calls that an interrupt ends."""
 
-    feature: ClassVar[str]
+    _feature: ClassVar[str]
     model: str
     base_url: str | None
     api_key: str | None
@@ -47,7 +47,7 @@ class _Client:
     def __post_init__(self) -> None:
         check_settings(self)
         limits = (self.deadline, self.max_retries, self.concurrency)
-        object.__setattr__(self, "_server", Server(self.feature, self.base_url, self.api_key, *limits))
+        object.__setattr__(self, "_server", Server(self._feature, self.base_url, self.api_key, *limits))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model={self.model!r}, host={wire_format.host(self.base_url)!r})"
@@ -118,7 +118,7 @@ class OpenAI(_Client):
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     _rejected_options: dict[tuple[str, str], int] = field(init=False, default_factory=dict)
-    feature: ClassVar[str] = "evimem.OpenAI"
+    _feature: ClassVar[str] = "evimem.OpenAI"
 
     def complete(self, request: Complete) -> Reply:
         """Return the model's reply.
@@ -382,7 +382,7 @@ class OpenAIEmbedder(_Client):
     batch: int = 128
     max_characters: int = 20_000
     remote: ClassVar[bool] = True  # a memory queues its vectors instead of waiting for them in `add`
-    feature: ClassVar[str] = "evimem.openai.OpenAIEmbedder"
+    _feature: ClassVar[str] = "evimem.openai.OpenAIEmbedder"
 
     def __post_init__(self) -> None:
         _Client.__post_init__(self)
