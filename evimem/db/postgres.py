@@ -183,6 +183,9 @@ class PostgresServer:
         return proof_of(self._key or "", tenant)
 
     _checked = False
+    # After so many uses a statement is prepared: not at all behind a pooler, which gives each transaction another
+    # connection of its own.
+    _prepared_after: int | None = None
 
     def _prepare(self) -> None:
         with _Typed(self.name), self.taken(10.0) as db:
@@ -195,7 +198,9 @@ class PostgresServer:
                     f"the database {self.name!r} is encoded in {encoding}; expected UTF8, which holds every text: "
                     "CREATE DATABASE evimem OWNER evimem ENCODING 'UTF8' TEMPLATE template0"
                 )
-            _refuse_all_seeing(db, self.name)
+            pid = _pid_of_no_superuser(db, self.name)
+            if pid == db.info.backend_pid:  # a pooler has told a number of its own
+                self._prepared_after = db.prepare_threshold = 1
             with db.transaction():
                 _install(db, self.name)
                 if self._key is None:
@@ -216,7 +221,7 @@ class PostgresServer:
             db: psycopg.Connection[Any] = psycopg.connect(
                 self._address,
                 autocommit=True,
-                prepare_threshold=1,
+                prepare_threshold=self._prepared_after,
                 cursor_factory=psycopg.RawCursor,
                 context=_Context(),
             )
@@ -295,15 +300,17 @@ def _read(address: str) -> tuple[str, str, str | None]:
     return name, psycopg.conninfo.make_conninfo(**said), keys[0] if keys else None
 
 
-def _refuse_all_seeing(db: psycopg.Connection[Any], name: str) -> None:
-    """Raise StoreError for a role that row level security does not bind."""
-    row = db.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user").fetchone()
+def _pid_of_no_superuser(db: psycopg.Connection[Any], name: str) -> int:
+    """Return the number of the server's process; raise StoreError for a role that row level security does not bind."""
+    of_role = "FROM pg_roles WHERE rolname = current_user"
+    row = db.execute(f"SELECT rolsuper OR rolbypassrls, pg_backend_pid() {of_role}").fetchone()
     if row is None or row[0]:
         raise StoreError(
             f"the role of {name!r} is a superuser or has BYPASSRLS, so that nothing keeps users apart; give "
             "evimem a role and a database of its own: CREATE ROLE evimem LOGIN PASSWORD '...'; CREATE DATABASE evimem "
             "OWNER evimem"
         )
+    return int(row[1])
 
 
 def _install(db: psycopg.Connection[Any], name: str) -> None:

@@ -46,7 +46,7 @@ def sqlite(folder: Path) -> Store:
     return SqliteStore(folder / "m.evimem", EMBEDDER.name, EMBEDDER.dimension)
 
 
-STORES = ("sqlite", "in_memory", "on_server")
+STORES = ("sqlite", "in_memory", "on_server", "behind_a_pooler")
 
 
 @pytest.fixture
@@ -58,7 +58,8 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[s
                 return MemoryStore(EMBEDDER.name, EMBEDDER.dimension)
             if name == "sqlite":
                 return opened.enter_context(closing(sqlite(tmp_path)))
-            store = on_server(request.getfixturevalue("postgres"), str(tmp_path))
+            address = request.getfixturevalue("postgres" if name == "on_server" else "pooled")
+            store = on_server(address, str(tmp_path))
             return opened.enter_context(closing(store))
 
         yield made
@@ -77,7 +78,7 @@ def store(request: pytest.FixtureRequest, make: Callable[[str], Store]) -> Store
 
 @pytest.fixture
 def stores(make: Callable[[str], Store]) -> list[Store]:
-    return [make(name) for name in STORES if name != "on_server" or not postgres_server.missing()]
+    return [make(name) for name in STORES[: 2 if postgres_server.missing() else 3]]
 
 
 def drive(flow: Flow[object]) -> object:
