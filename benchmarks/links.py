@@ -72,25 +72,25 @@ def column(turns: Iterable[evimem.Turn]) -> dict[str, Cell]:
     with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem") as memory:
         memory.extend(replace(turn, id=f"{number}") for number, turn in enumerate(turns))
         memory.enrich()
-        layers = memory._core.store.layers
-        least = threshold(layers.db.meta("embedder") or "")
-        found = layers.db.rows(ROWS)
+        db = memory._core.store.db
+        least = threshold(db.meta("embedder") or "")
+        found = db.rows(ROWS)
         numbers, seqs = np.array([row[:2] for row in found]).T
         scales = np.array([row[3] for row in found], np.float32)
         vectors = np.stack([np.frombuffer(row[2], np.int8) for row in found]) * scales[:, None]
-        graph = EdgeGraph(layers.db)
-        with layers.db.writing():
+        graph = EdgeGraph(db)
+        with db.writing():
             graph.clear()
         began = time.process_time()
         for start in range(0, len(vectors), PAGE):
-            with layers.db.writing():
+            with db.writing():
                 graph.link(numbers[start : start + PAGE].tolist(), vectors[start : start + PAGE], least)
         linked = time.process_time() - began
         began = time.process_time()
-        with layers.db.reading():
+        with db.reading():
             wrong = graph.count_wrong(least)
         checked = time.process_time() - began
-        share, weight = kept(layers.db, vectors, seqs, numbers, least)
+        share, weight = kept(db, vectors, seqs, numbers, least)
     return {
         "facts": len(vectors),
         "link, s": linked,

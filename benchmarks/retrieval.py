@@ -27,7 +27,7 @@ from evimem.index.ranking import SEARCH_EFFORT, SearchEffort, rank
 from evimem.index.weights import WEIGHTS, Weights
 from evimem.query.analysis import hints
 from evimem.raw import TurnRows
-from evimem.store.layers import TurnToIndex, index_rows
+from evimem.store.rebuild import TurnToIndex, index_rows
 from evimem.types.vectors import pack
 
 from .recording import add_result, data_set, record

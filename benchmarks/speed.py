@@ -103,7 +103,7 @@ def against_all(path: Path, effort: SearchEffort = SEARCH_EFFORT) -> tuple[float
         corpus = store.corpus()
         for text in asked():
             query = evimem.Query(text, 10, vector=embedder.embed([text])[0])
-            question = resolve_query(query, store.layers.raw, embedder.dimension)
+            question = resolve_query(query, store.raw, embedder.dimension)
             if question is None:
                 raise ValueError(f"{text!r} names a speaker or session that the memory does not hold")
             found = rank(question, corpus, 10, effort=effort)

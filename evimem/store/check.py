@@ -23,9 +23,7 @@ from ..types.stored import OF_A_MODEL
 from ..types.values import Fact
 from ..types.vectors import is_packed
 from .handle import StoreHandle
-from .layers import Layers
-from .rebuild import Progress, is_grounded, segment_count, segment_turns, stored_rows
-from .trace_table import unreadable_traces
+from .rebuild import Progress, is_grounded, segment_count, segment_turns, stored_rows, unreadable_traces
 from .user_code import as_callback, unwrap_callback_errors
 
 REPAIR = "`evimem doctor --repair` derives it again"
@@ -44,41 +42,40 @@ _NAMES = 5  # turns named in one line
 
 def check(handle: StoreHandle, extractor: Extractor, progress: Progress = lambda turns: None) -> tuple[str, ...]:
     """Return a line for each kind of damage; `progress` hears of the turns that were looked at."""
-    layers = handle.layers
     found: list[str] = []
     try:
-        with unwrap_callback_errors(), layers.db.reading():
-            found.extend(_problems(layers, extractor, as_callback(progress)))
+        with unwrap_callback_errors(), handle.db.reading():
+            found.extend(_problems(handle, extractor, as_callback(progress)))
     except StoreCorrupt:  # damaged pages can keep even the transaction from ending; what was found tells why
         if not found:
             raise
     return tuple(found)
 
 
-def _problems(layers: Layers, extractor: Extractor, progress: Progress) -> Iterator[str]:
-    yield from _readable("the file", _page_problems(layers), RESTORE)
-    yield from _readable("the references between tables", _orphans(layers), RESTORE)
-    if altered := list(_readable("the table of turns", _altered(layers, progress), RESTORE)):
+def _problems(handle: StoreHandle, extractor: Extractor, progress: Progress) -> Iterator[str]:
+    yield from _readable("the file", _page_problems(handle), RESTORE)
+    yield from _readable("the references between tables", _orphans(handle), RESTORE)
+    if altered := list(_readable("the table of turns", _altered(handle, progress), RESTORE)):
         yield from altered
         return  # what should follow from an altered turn is unknown
-    if late := wrong_instants(layers.db):
+    if late := wrong_instants(handle.db):
         yield f"{len(late)} turn(s) are sorted by another time than their own: {REPAIR}"
-    if lost := turns_without_rows(layers.db):
+    if lost := turns_without_rows(handle.db):
         yield f"{lost} turn(s) have no rows in the index: {REPAIR}"
-    for number in range(segment_count(layers)):
-        yield from _readable(f"the index of segment {number}", _segment_problems(layers, extractor, number, progress))
-    yield from _readable("the links between facts", _link_problems(layers))
-    for number, error in unreadable_traces(layers):
+    for number in range(segment_count(handle)):
+        yield from _readable(f"the index of segment {number}", _segment_problems(handle, extractor, number, progress))
+    yield from _readable("the links between facts", _link_problems(handle))
+    for number, error in unreadable_traces(handle):
         yield f"trace {number} cannot be read ({type(error).__name__}): `evimem doctor --repair` drops it"
 
 
-def _page_problems(layers: Layers) -> Iterator[str]:
+def _page_problems(handle: StoreHandle) -> Iterator[str]:
     """Yield a line for each table or index in which `PRAGMA integrity_check` finds damaged pages."""
-    found_trees = layers.db.trees()
+    found_trees = handle.db.trees()
     roots = {root: name for root, name, _ in found_trees}
     tables = {name: table for _, name, table in found_trees}
     found: dict[tuple[str, str | None], list[str]] = {}
-    for checked, line in _faults(layers, sorted(set(tables.values()))):
+    for checked, line in _faults(handle, sorted(set(tables.values()))):
         place = (f"rows of table {checked!r}", checked) if checked else _place(line, roots, tables)
         found.setdefault(place, []).append(line)
     for (what, table), lines in found.items():
@@ -86,17 +83,17 @@ def _page_problems(layers: Layers) -> Iterator[str]:
         yield f"{what}: SQLite says {lines[0]!r}{more}: {_cure(what, table)}"
 
 
-def _faults(layers: Layers, tables: Sequence[str]) -> Iterator[tuple[str | None, str]]:
+def _faults(handle: StoreHandle, tables: Sequence[str]) -> Iterator[tuple[str | None, str]]:
     """Yield what SQLite finds, as (table or None, message).
 
     Where it gives up on the whole file it is asked table by table: the one at which it gives up again is damaged.
     """
     try:
-        lines = layers.db.page_faults()
+        lines = handle.db.page_faults()
     except StoreCorrupt:
         for table in tables:
             try:
-                lines = layers.db.page_faults(table)
+                lines = handle.db.page_faults(table)
             except StoreCorrupt as error:
                 lines = []
                 yield table, str(error.__cause__)
@@ -123,26 +120,26 @@ def _cure(what: str, table: str | None) -> str:
     return RESTORE if table is None or table in _RAW else f"{REPAIR}; where it cannot, {CARRY_OVER}"
 
 
-def _orphans(layers: Layers) -> Iterator[str]:
-    counts = Counter(layers.db.broken_references())
+def _orphans(handle: StoreHandle) -> Iterator[str]:
+    counts = Counter(handle.db.broken_references())
     for (table, parent), count in counts.items():
         cure = RESTORE if table in _RAW else REPAIR
         yield f"{count} row(s) of table {table!r} refer to missing rows of {parent!r}: {cure}"
 
 
-def _altered(layers: Layers, progress: Progress) -> Iterator[str]:
+def _altered(handle: StoreHandle, progress: Progress) -> Iterator[str]:
     """Yield a line for each turn that is not what was stored, with its id where that can be read."""
-    for rows in layers.db.pages(TURNS, (0,), _PAGE):
+    for rows in handle.db.pages(TURNS, (0,), _PAGE):
         page = [seq for seq, *_ in rows]
-        intact = layers.raw.intact(page)
+        intact = handle.raw.intact(page)
         for seq in (seq for seq in page if seq not in intact):
-            yield f"turn {_named(layers, seq)} is not what was stored: {RESTORE}, or forget it"
+            yield f"turn {_named(handle, seq)} is not what was stored: {RESTORE}, or forget it"
         progress(len(page))
 
 
-def _named(layers: Layers, seq: int) -> str:
+def _named(handle: StoreHandle, seq: int) -> str:
     try:
-        return repr(layers.raw.ids([seq])[seq])
+        return repr(handle.raw.ids([seq])[seq])
     except (*UNREADABLE, StoreCorrupt):
         return f"number {seq}, whose id cannot be read,"
 
@@ -155,15 +152,15 @@ def _readable(what: str, found: Iterator[str], cure: str = REPAIR) -> Iterator[s
         yield f"{what} cannot be read ({type(error).__name__}): {cure}"
 
 
-def _segment_problems(layers: Layers, extractor: Extractor, number: int, progress: Progress) -> Iterator[str]:
-    vectors, queued = layers.segments.vectors(number), layers.jobs.open_turns("vector")
-    unread, plain = layers.jobs.open_turns("facts"), layers.jobs.open_turns("terms")
+def _segment_problems(handle: StoreHandle, extractor: Extractor, number: int, progress: Progress) -> Iterator[str]:
+    vectors, queued = handle.segments.vectors(number), handle.jobs.open_turns("vector")
+    unread, plain = handle.jobs.open_turns("facts"), handle.jobs.open_turns("terms")
     rows: dict[int, Stored] = {}
     split, missing, damaged, differing, ungrounded = (list[str]() for _ in range(5))
-    for page in segment_turns(layers, number):
+    for page in segment_turns(handle, number):
         whole = [one for one in page if one.all_rows.count in (1, len(passages(one.turn.text)))]
         split += [one.turn.id for one in page if one not in whole]
-        for one, derived in zip(whole, stored_rows(layers, whole, vectors, plain), strict=True):
+        for one, derived in zip(whole, stored_rows(handle, whole, vectors, plain), strict=True):
             turn, facts, own = one.turn, one.facts, derived.value
             rows |= own
             lacks = any(row not in vectors and kept.terms != _NO_TERMS for row, kept in own.items())
@@ -185,7 +182,7 @@ def _segment_problems(layers: Layers, extractor: Extractor, number: int, progres
     yield from _of_turns(damaged, "has a vector that is not what was stored")
     yield from _of_turns(differing, "has other facts than its text gives, or they cannot be read")
     yield from _of_turns(ungrounded, "has a fact that is not what was stored, or whose span is not in it")
-    yield from _index_problems(layers, number, rows)
+    yield from _index_problems(handle, number, rows)
 
 
 def _of_turns(ids: Sequence[str], what: str) -> Iterator[str]:
@@ -194,13 +191,13 @@ def _of_turns(ids: Sequence[str], what: str) -> Iterator[str]:
         yield f"turn {ids[0]!r} {what}{more}: {REPAIR}"
 
 
-def _index_problems(layers: Layers, number: int, rows: dict[int, Stored]) -> Iterator[str]:
-    kept = layers.segments.sealed_rows(number)
+def _index_problems(handle: StoreHandle, number: int, rows: dict[int, Stored]) -> Iterator[str]:
+    kept = handle.segments.sealed_rows(number)
     if kept is None:  # an open segment: its documents are rows of their own
-        if layers.segments.documents(number) != rows:
+        if handle.segments.documents(number) != rows:
             yield f"the documents of segment {number} are not those that its turns give: {REPAIR}"
         return
-    wanted = sealed(number, rows, layers.segments.size)
+    wanted = sealed(number, rows, handle.segments.size)
     if kept[0] != wanted[0]:
         yield f"the columns of segment {number} are not those that its turns give: {REPAIR}"
     if kept[1] != wanted[1]:
@@ -209,12 +206,12 @@ def _index_problems(layers: Layers, number: int, rows: dict[int, Stored]) -> Ite
         yield f"the postings of {len(wrong)} term(s) in segment {number} are not those that its turns give: {REPAIR}"
 
 
-def _link_problems(layers: Layers) -> Iterator[str]:
-    if unlinked := facts_never_linked(layers.db):
+def _link_problems(handle: StoreHandle) -> Iterator[str]:
+    if unlinked := facts_never_linked(handle.db):
         yield f"{unlinked} fact(s) have no vector, and no job for it is queued: {REPAIR}"
-    if wrong := layers.edges.count_wrong(layers.min_cosine):
+    if wrong := handle.edges.count_wrong(handle.min_cosine):
         yield f"{wrong} fact(s) have other edges than their vectors give: {REPAIR}"
-    if wrong := layers.facts.wrongly_replaced():
+    if wrong := handle.fact_table.wrongly_replaced():
         yield f"{wrong} fact(s) are not marked as replaced by what replaced them: {REPAIR}"
 
 

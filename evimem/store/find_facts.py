@@ -17,7 +17,6 @@ from ..types.attempt import without
 from ..types.stored import ANY_FACT, EVERYTHING, LABEL, FactFilter, Scope
 from ..types.values import Fact, FactHit, Query, TimeSpan, Turn
 from .handle import StoreHandle
-from .layers import Layers
 from .reads import ABOUT, Sought, look_up, seqs_naming
 
 LEAST, EACH = 40, 4  # turns and vectors that are looked at, and for each fact that is wanted
@@ -31,33 +30,32 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
     A fact that nothing of the query is near is found where its turn is. With a name, the facts of the newest turns that
     name it (see `reads.about`) are all looked at.
     """
-    layers = handle.layers
-    with layers.db.reading():
+    with handle.db.reading():
         sought = look_up(handle, query)
         if sought is None:
             return ()
         asked, vector = sought.prepared, query.vector
         most = max(LEAST, EACH * query.k) * (WITHIN if only.during else 1)
         fitting = {one.turn: one.score for one in sought.best(most)}
-        allowed = _allowed(layers, sought)
+        allowed = _allowed(handle, sought)
         if only.about is None:
-            known = layers.edges.vectors()
+            known = handle.edges.vectors()
             nearest = [] if vector is None else handle.fact_sketches.nearest(known, vector, allowed, most)
-            rows = {*nearest, *layers.facts.rows_of(fitting)}
+            rows = {*nearest, *handle.fact_table.rows_of(fitting)}
         else:
             naming = [seq for seq in seqs_naming(handle, only.about) if allowed[seq]][-ABOUT:]
-            told = (seq for seq in layers.facts.of_a_model_after(naming) if allowed[seq])
-            rows = {*layers.facts.rows_of({*naming, *told})}
-        found = layers.facts.read(sorted(rows))
-        turns = _turns(layers, {seq for _, seq, _ in found}) if only.during else {}
+            told = (seq for seq in handle.fact_table.of_a_model_after(naming) if allowed[seq])
+            rows = {*handle.fact_table.rows_of({*naming, *told})}
+        found = handle.fact_table.read(sorted(rows))
+        turns = _turns(handle, {seq for _, seq, _ in found}) if only.during else {}
         kept = [(row, seq, fact) for row, seq, fact in found if is_wanted(fact, turns.get(seq), only)]
-        cosines = {} if vector is None else layers.edges.vectors().cosines(vector, [row for row, *_ in kept])
+        cosines = {} if vector is None else handle.edges.vectors().cosines(vector, [row for row, *_ in kept])
         scored = [
             (seq, fact, parts_of(asked, fact, cosines.get(row, 0.0), fitting.get(seq, 0.0))) for row, seq, fact in kept
         ]
         best = sorted(scored, key=lambda one: -sum(one[2].values()))[: query.k]
-        turns = _turns(layers, {seq for seq, *_ in best})
-        replaced = _replaced_by(layers, [fact.id for _, fact, _ in best])
+        turns = _turns(handle, {seq for seq, *_ in best})
+        replaced = _replaced_by(handle, [fact.id for _, fact, _ in best])
     return tuple(
         FactHit(fact, turns[seq], sum(parts.values()), parts, replaced.get(fact.id, ())) for seq, fact, parts in best
     )
@@ -65,51 +63,49 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
 
 def nearest_facts(handle: StoreHandle, query: Query) -> tuple[FactHit, ...]:
     """See `Store.nearest_facts`."""
-    layers = handle.layers
-    with layers.db.reading():
+    with handle.db.reading():
         sought = look_up(handle, query)
         if sought is None or query.vector is None:
             return ()
-        known = layers.edges.vectors()
-        rows = handle.fact_graph.nearest(known, query.vector, _allowed(layers, sought), LABELLED * query.k)
+        known = handle.edges.vectors()
+        rows = handle.fact_graph.nearest(known, query.vector, _allowed(handle, sought), LABELLED * query.k)
         cosines = known.cosines(query.vector, rows)
-        return _with_turns(layers, {row: {"meaning": cosines[row]} for row in rows})[: query.k]
+        return _with_turns(handle, {row: {"meaning": cosines[row]} for row in rows})[: query.k]
 
 
 def linked_facts(handle: StoreHandle, fact_ids: Sequence[str], scope: Scope = EVERYTHING) -> tuple[FactHit, ...]:
     """See `Store.linked_facts`."""
-    layers = handle.layers
-    with layers.db.reading():
-        seeds = layers.facts.rows(fact_ids)
-        beside = alike(layers.edges.vectors(), seeds, threshold(layers.db.meta("embedder") or ""))
-        beside |= dict.fromkeys(layers.facts.rows_of(layers.facts.turns_of(seeds)), 1.0)
+    with handle.db.reading():
+        seeds = handle.fact_table.rows(fact_ids)
+        beside = alike(handle.edges.vectors(), seeds, threshold(handle.db.meta("embedder") or ""))
+        beside |= dict.fromkeys(handle.fact_table.rows_of(handle.fact_table.turns_of(seeds)), 1.0)
         linked = {row: {"edge": beside[row]} for row in sorted(beside.keys() - set(seeds))}
-        return tuple(hit for hit in _with_turns(layers, linked) if scope.admits(hit.turn))
+        return tuple(hit for hit in _with_turns(handle, linked) if scope.admits(hit.turn))
 
 
-def _with_turns(layers: Layers, parts: Mapping[int, Mapping[str, float]]) -> tuple[FactHit, ...]:
+def _with_turns(handle: StoreHandle, parts: Mapping[int, Mapping[str, float]]) -> tuple[FactHit, ...]:
     """Return facts by row with their turns, in the order of what each score is made of; labels are none."""
-    found = {row: (seq, fact) for row, seq, fact in layers.facts.read(sorted(parts)) if fact.kind != LABEL}
-    turns = _turns(layers, {seq for seq, _ in found.values()})
+    found = {row: (seq, fact) for row, seq, fact in handle.fact_table.read(sorted(parts)) if fact.kind != LABEL}
+    turns = _turns(handle, {seq for seq, _ in found.values()})
     stated = ((*found[row], of) for row, of in parts.items() if row in found)
     return tuple(FactHit(fact, turns[seq], sum(of.values()), of) for seq, fact, of in stated)
 
 
-def _allowed(layers: Layers, sought: Sought) -> NDArray[np.bool_]:
+def _allowed(handle: StoreHandle, sought: Sought) -> NDArray[np.bool_]:
     """Return which turns a query lets through, by number."""
-    allowed = np.zeros(layers.raw.high_water() + 1, np.bool_)
+    allowed = np.zeros(handle.raw.high_water() + 1, np.bool_)
     allowed[sought.prepared.corpus.turn[sought.allowed]] = True
     return allowed
 
 
-def _turns(layers: Layers, seqs: Collection[int]) -> dict[int, Turn]:
-    return dict(zip(seqs, layers.raw.read(list(seqs)), strict=True))
+def _turns(handle: StoreHandle, seqs: Collection[int]) -> dict[int, Turn]:
+    return dict(zip(seqs, handle.raw.read(list(seqs)), strict=True))
 
 
-def _replaced_by(layers: Layers, ids: Sequence[str]) -> dict[str, tuple[Fact, ...]]:
+def _replaced_by(handle: StoreHandle, ids: Sequence[str]) -> dict[str, tuple[Fact, ...]]:
     """Return, by the id of each of these facts, those that it replaced."""
     found: dict[str, tuple[Fact, ...]] = {}
-    for _, _, fact in layers.facts.read(layers.facts.rows_replaced_by(ids)):
+    for _, _, fact in handle.fact_table.read(handle.fact_table.rows_replaced_by(ids)):
         found[fact.replaced_by or ""] = (*found.get(fact.replaced_by or "", ()), fact)
     return found
 

@@ -1,4 +1,4 @@
-"""One open memory file: its connection and layers, and what this process caches of them."""
+"""One open memory: its tables, the layers over them, the counters of its commits, and what this process caches."""
 
 from __future__ import annotations
 
@@ -6,53 +6,63 @@ import ctypes
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from functools import cache
+from typing import Any
 
 from ..db.dialect import Query
+from ..db.jobs import Jobs
 from ..db.safe_context import safe_context
 from ..db.tables import Tables
-from ..errors import StoreRolledBack
+from ..db.turn_sql import whole_turns
+from ..edges import EdgeGraph, threshold
+from ..errors import DimensionMismatch, EmbedderMismatch, StoreError, StoreRolledBack
 from ..index.ann_file import Origin
 from ..index.corpus import Corpus
-from ..raw import LocalTimes, settle_timezone
+from ..index.fact_table import FactTable
+from ..index.segments import PassageTable, Segments
+from ..raw import LocalTimes, RawLog, settle_timezone
 from ..raw.commit_mark import EVERY
 from ..times import Conventions
 from ..times.date_order import checked_date_order
 from ..types.values import DateOrder
 from .ann import AnnIndexCache
 from .fact_graph import FactGraph, FactSketches
-from .layers import Layers
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def one_transaction(
-    verb: Callable[Concatenate[StoreHandle, P], T],
-) -> Callable[Concatenate[StoreHandle, P], T]:
-    """Have a verb that is one transaction repeated where a server has undone it; see `Tables.repeating`."""
-
-    @wraps(verb)
-    def repeated(handle: StoreHandle, /, *args: P.args, **options: P.kwargs) -> T:
-        return handle.db.repeating(partial(verb, handle, *args, **options))
-
-    return repeated
+# Of `meta`, in a memory of an earlier version until it is rebuilt: its long turns are indexed whole, and it does not
+# know which turns set standing instructions.
+WHOLE_TURNS = "whole turns"
+# `secure_delete` zeroes deleted rows in the file, but the log keeps their old pages until it is emptied. This setting
+# is there from an erasure until then, across crashes.
+UNFINISHED = "unfinished erasure"
+# Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
+# others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
+LINK_NOW = 4_096
+SETTING = "setting."  # of settings kept for code above the store, apart from the store's own
 
 
 class StoreHandle:
-    """The state shared by the reads, writes and maintenance of one open file.
+    """One open memory: the layers and the queue over its tables, and what this process caches of them.
 
-    Everything cached here can be read again from the file: the corpus (what searches score), the vectors of facts
-    (inside `layers.edges`), the vector index (`ann`) and those of facts (`fact_graph`, `fact_sketches`).
+    Everything cached can be read again from the tables: the corpus (what searches score), the vectors of facts (inside
+    `edges`), the vector index (`ann`) and those of facts (`fact_graph`, `fact_sketches`).
     """
 
     times: LocalTimes  # how times are read
     conventions: Conventions  # how dates in texts are
 
-    def __init__(self, layers: Layers, ann: AnnIndexCache) -> None:
-        self.layers = layers
-        self.name = layers.db.name
+    def __init__(
+        self, db: Tables, dimension: int, segment: int, clock: Callable[[], float], ann: AnnIndexCache
+    ) -> None:
+        """`segment` is the number of turns in a segment, `clock` gives seconds since 1970."""
+        self.db = db
+        self.name = db.name
+        self.raw = RawLog(db)
+        self.fact_table = FactTable(db)
+        self.passages = PassageTable(db)
+        self.segments = Segments(db, dimension, segment)
+        self.edges = EdgeGraph(db)
+        self.jobs = Jobs(db, clock)
+        self.store_id = db.meta("store") or ""  # random, drawn when the memory was made
         self.ann = ann
         self.fact_graph: FactGraph = FactGraph()
         self.fact_sketches: FactSketches = FactSketches()
@@ -62,28 +72,54 @@ class StoreHandle:
         self._corpus_state = (-1, 0)
         # The counters `epoch` and `links` of the file, and the aborted blocks, at the last write of this handle.
         self._written_state: tuple[object, ...] = ()
-        self._erasure_finished = True
+        self._counted = False  # whether the block of `writing` that is open is a commit that lasts
+        self.purged = True  # whether nothing that was erased is left in the log
         self._commits_since_mark = 0
         self._commits_seen = 0
         self._is_other = False  # another memory stands where this one was opened
 
-    def settle_times(self, timezone: str | None, date_order: DateOrder | None) -> None:
-        """Record how times and dates are read, or take what is recorded; in a transaction of the caller."""
-        self.times = settle_timezone(self.db, timezone)
-        if (given := checked_date_order(date_order)) and given != self.layers.db.meta("date_order"):
-            self.layers.db.set_meta("date_order", given)
-        order: Any = self.layers.db.meta("date_order")
-        self.conventions = Conventions("recent", order, self.times.zone)
+    def identify(self, embedder: str, owner: str | None, timezone: str | None, date_order: DateOrder | None) -> None:
+        """Record in a new memory how it is made and how times and dates are read; compare that of an old one.
 
-    @property
-    def db(self) -> Tables:
-        """The connection to the memory."""
-        return self.layers.db
+        Inside a transaction of the caller.
+
+        Raises:
+            EmbedderMismatch: It was made with an embedder of another name.
+            DimensionMismatch: The embedder has the same name and another dimension.
+            StoreError: It belongs to another user of a pool.
+            InvalidQuery: `timezone` is no zone, or it holds turns that were read in another.
+        """
+        kept, width, owned = (self.db.meta(key) for key in ("embedder", "dimension", "owner"))
+        if owned != owner and kept is not None and owner is not None:
+            raise StoreError(f"{self.name!r} belongs to another user of a pool; put that user's own file back")
+        if kept is None or width is None:
+            made = {"embedder": embedder, "dimension": self.segments.dimension, "segment": self.segments.size}
+            for key, value in ({**made, "owner": owner} if owner is not None else made).items():
+                self.db.set_meta(key, str(value))
+        elif kept != embedder:
+            raise EmbedderMismatch(embedder, kept)
+        elif int(width) != self.segments.dimension:
+            raise DimensionMismatch(self.segments.dimension, int(width))
+        self.times = settle_timezone(self.db, timezone)
+        if (given := checked_date_order(date_order)) and given != self.db.meta("date_order"):
+            self.db.set_meta("date_order", given)
+        order: Any = self.db.meta("date_order")
+        self.conventions = Conventions("recent", order, self.times.zone)
 
     @property
     def usable(self) -> bool:
         """Whether it is open in this process, and still where it was opened."""
         return self.db.usable and not self._is_other
+
+    @property
+    def min_cosine(self) -> float:
+        """From which cosine on two facts are linked, by the embedder of the memory."""
+        return threshold(self.db.meta("embedder") or "")
+
+    @property
+    def is_large(self) -> bool:
+        """Whether facts are linked by `enrich`, and not when they are written."""
+        return self.edges.more_than(LINK_NOW)
 
     @safe_context
     def writing(self, *asked: Query, durably: bool = True) -> Iterator[None]:
@@ -96,9 +132,44 @@ class StoreHandle:
             kept = self._counters()
             state = (kept.get("epoch"), kept.get("links"), self.db.aborted)
             if state != self._written_state:
-                self.layers.edges.drop_cache()
+                self.edges.drop_cache()
                 self._written_state = state
+            self._counted = False
             yield
+            counted = self._counted
+        if counted:
+            self.after_commit()
+
+    def count_commit(self, *, rewrote: bool = False, relinked: bool = False, durable: bool = True) -> None:
+        """Count this transaction.
+
+        Other handles compare the counters: "commits" (those that a power cut cannot undo) with the high-water mark,
+        "epoch" (`rewrote`: rows were changed or deleted) to read their corpus again, "links" (`relinked`: facts older
+        than the newest linked one got vectors) to read the vectors of facts again.
+        """
+        counts = {"commits": durable, "epoch": rewrote, "links": relinked}
+        self.db.count_up(*(name for name, counted in counts.items() if counted))
+        self._counted |= durable
+        if rewrote:
+            self._corpus = None
+            self.edges.drop_cache()
+
+    def after_commit(self) -> None:
+        """Retry an unfinished erasure; write the high-water mark after every `EVERY` commits."""
+        if not self.purged:
+            self.finish_erasure()
+        self._commits_since_mark += 1
+        if self._commits_since_mark >= EVERY:
+            self.save_mark()
+
+    def finish_erasure(self, *, wait: bool = False) -> bool:
+        """Purge what an erasure left in the log and in unused parts of pages; return whether nothing is left there.
+
+        See `Tables.purge`. While something is left, each commit tries it again.
+        """
+        left = self.db.meta(UNFINISHED) is not None
+        self.purged = not left or self.db.purge(lambda: self.db.drop_meta(UNFINISHED), wait=wait)
+        return self.purged
 
     @property
     def resident(self) -> Corpus | None:
@@ -107,21 +178,26 @@ class StoreHandle:
 
     def asking(self) -> Sequence[Query]:
         """Return what `corpus` asks."""
-        return (self._asking_counters(), *self.layers.segments.asking(self._corpus))
+        return (self._asking_counters(), *self.segments.asking(self._corpus))
 
     def corpus(self) -> Corpus:
         """Return what searches score, caught up with the file; call it inside `db.reading()`."""
         self.db.ahead(*self.asking())
         state = (int(self._counters().get("epoch", "0")), self.db.aborted)
-        if self._corpus is None or state != self._corpus_state or not self.layers.segments.follow(self._corpus):
-            self._corpus, self._corpus_state = self.layers.segments.corpus(), state
+        if self._corpus is None or state != self._corpus_state or not self.segments.follow(self._corpus):
+            self._corpus, self._corpus_state = self.segments.corpus(), state
         return self._corpus
+
+    def expect(self, seqs: Sequence[int], *others: Query, facts: bool = True) -> None:
+        """Ask for turns and their facts, which are likely to be read in this transaction, before it waits for these."""
+        of_turns = (whole_turns(self.db, seqs), *((self.fact_table.asking(seqs),) if facts else ()))
+        self.db.ahead(*others, *(of_turns if seqs else ()))
 
     def _counters(self) -> dict[str, str]:
         """Return the counters of commits. Raise StoreRolledBack for another memory, or an older state of this one."""
         kept = dict(self.db.rows(*self._asking_counters()))
         commits = int(kept.get("commits", "0"))
-        if kept.get("store", "") != self.layers.store or commits < self._commits_seen:
+        if kept.get("store", "") != self.store_id or commits < self._commits_seen:
             self._is_other = True
             raise StoreRolledBack(
                 f"{self.name!r} was erased, replaced, or is older than it was: {commits} commits of at least "
@@ -135,31 +211,13 @@ class StoreHandle:
 
     def ann_origin(self) -> Origin:
         """Return what a vector index must have been built from: this file, its embedder, its current positions."""
-        layers = self.layers
         self.db.ahead(*(self.db.asking_meta(key) for key in ("store", "dealt", "embedder")))
-        store = f"{layers.db.meta('store')}/{layers.db.meta('dealt')}"
-        return Origin(store, layers.db.meta("embedder") or "", layers.segments.dimension)
+        store = f"{self.db.meta('store')}/{self.db.meta('dealt')}"
+        return Origin(store, self.db.meta("embedder") or "", self.segments.dimension)
 
-    def drop_caches(self) -> None:
-        """Drop the cached corpus and the cached vectors of facts."""
-        self._corpus = None
-        self.layers.edges.drop_cache()
-
-    def after_commit(self) -> None:
-        """Retry an unfinished erasure; write the high-water mark after every `EVERY` commits."""
-        if not self._erasure_finished:
-            self.finish_erasure()
-        self._commits_since_mark += 1
-        if self._commits_since_mark >= EVERY:
-            self.save_mark()
-
-    def finish_erasure(self) -> None:
-        """Purge erased bytes that an earlier reader kept in the log, without waiting for a reader that is there now."""
-        self._erasure_finished = self.layers.finish_erasure(wait=False)
-
-    def note_erasure(self, *, finished: bool) -> None:
-        """Remember whether the last erasure still has bytes in the log, to be retried by `after_commit`."""
-        self._erasure_finished = finished
+    def invalidate_ann(self) -> None:
+        """Mark vector indexes built so far as stale: vectors at positions they hold were erased or changed."""
+        self.db.set_meta("dealt", str(int(self.db.meta("dealt") or 0) + 1))
 
     def save_mark(self) -> None:
         """Write down outside of the memory how many commits it has, where the engine has a place for that."""

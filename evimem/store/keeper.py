@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial, wraps
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
-from . import check, find_facts, reads, rebuild, writes
-from .handle import StoreHandle, one_transaction
+from . import check, erase, find_facts, reads, rebuild, writes
+from .handle import StoreHandle
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def one_transaction(verb: Callable[Concatenate[StoreHandle, P], T]) -> Callable[Concatenate[StoreHandle, P], T]:
+    """Have a verb that is one transaction repeated where a server has undone it; see `Tables.repeating`."""
+
+    @wraps(verb)
+    def repeated(handle: StoreHandle, /, *args: P.args, **options: P.kwargs) -> T:
+        return handle.db.repeating(partial(verb, handle, *args, **options))
+
+    return repeated
 
 
 class Keeper(StoreHandle, ABC):
@@ -60,8 +76,8 @@ class Keeper(StoreHandle, ABC):
     retry_now = one_transaction(writes.retry_now)
     keep_setting = one_transaction(writes.keep_setting)
     keep_trace = one_transaction(writes.keep_trace)
-    forget = one_transaction(writes.forget)
-    forget_where = one_transaction(writes.forget_where)
+    forget = one_transaction(erase.forget)
+    forget_where = one_transaction(erase.forget_where)
 
     check = check.check
     change_embedder = one_transaction(rebuild.change_embedder)

@@ -15,7 +15,6 @@ from ..index.segments import SIZE
 from ..types.values import DateOrder
 from .ann import AnnIndexCache
 from .keeper import Keeper
-from .layers import Layers, check_identity
 
 _NOBODY = str(UUID(int=0))
 
@@ -85,10 +84,9 @@ class PostgresStore(Keeper):
                 if "store" not in kept:
                     new = {"store": secrets.token_hex(16), "commits": "0", "epoch": "0", "links": "0"}
                     db.insert("meta", "key, value", list(new.items()))
-                layers = Layers.over(db, dimension, int(kept.get("segment", segment)), clock)
-                super(PostgresStore, self).__init__(layers, AnnIndexCache(None))
-                check_identity(layers, embedder, dimension, user)
-                self.settle_times(timezone, date_order)
+                size = int(kept.get("segment", segment))
+                super(PostgresStore, self).__init__(db, dimension, size, clock, AnnIndexCache(None))
+                self.identify(embedder, user, timezone, date_order)
 
         try:
             db.repeating(begin)
@@ -105,9 +103,9 @@ class PostgresStore(Keeper):
 
     def remove(self) -> bool:
         """Delete what is left of an empty memory; what it has forgotten is known no more."""
-        db = self.layers.db
+        db = self.db
         with self.writing():
-            if self.layers.raw.count():
+            if self.raw.count():
                 raise StoreError(f"{self.name!r} holds turns; forget everything before it is deleted")
             for table in ("meta", "counter", "forgotten", "place", "calls", "trace_turn", "trace"):
                 db.delete(table)

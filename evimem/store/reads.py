@@ -12,7 +12,7 @@ from ..db.dialect import Query as DbQuery
 from ..db.schema import MIGRATIONS
 from ..db.turn_sql import ids_of, turns_around, whole_turns
 from ..edges import ranked
-from ..errors import DimensionMismatch, StoreCorrupt
+from ..errors import DimensionMismatch, InvalidQuery, StoreCorrupt
 from ..index.corpus import Corpus
 from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, match_keywords, microseconds, prepare
 from ..index.ranking import eligible, rank_prepared
@@ -40,10 +40,8 @@ from ..types.stored import (
 )
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn
-from .handle import StoreHandle
-from .layers import SETTING, UNFINISHED, WHOLE_TURNS, Layers
+from .handle import SETTING, UNFINISHED, WHOLE_TURNS, StoreHandle
 from .sequence import past_of
-from .trace_table import read_trace
 
 ABOUT = 512  # newest turns naming an entity whose facts are read: a common name must not cost a scan of the memory
 
@@ -63,8 +61,8 @@ class Sought:
 
 def look_up(handle: StoreHandle, query: Query) -> Sought | None:
     """Look a query up, inside a transaction of the caller; None where nothing can match (see `resolve_query`)."""
-    corpus, layers = handle.corpus(), handle.layers
-    resolved = resolve_query(query, layers.raw, layers.segments.dimension)
+    corpus = handle.corpus()
+    resolved = resolve_query(query, handle.raw, handle.segments.dimension)
     return None if resolved is None else _looked_up(handle, corpus, resolved)
 
 
@@ -82,23 +80,23 @@ def _expected(
     In a transaction that has asked nothing yet. Where nothing has changed, as it seldom has, an engine that is far away
     is waited for once: all that `recall` asks was asked before.
     """
-    corpus, raw = handle.resident, handle.layers.raw
+    corpus, raw = handle.resident, handle.raw
     if not handle.db.far or corpus is None or query.where is not None or query.exclude:
         handle.db.ahead(*others, *handle.asking())
         return None
-    resolved = _resolved(query, raw.speakers.seen, raw.sessions.seen, handle.layers.segments.dimension)
+    resolved = _resolved(query, raw.speakers.seen, raw.sessions.seen, handle.segments.dimension)
     if resolved is None:
         return None
     depends, found = _depends(handle, query), _looked_up(handle, corpus, resolved).best(query.k)
     named = (raw.speakers.asking(_names_in(query)), query.session and raw.sessions.asking([query.session]))
     asked = (*others, *handle.asking(), *(one for one in named if one), ids_of(handle.db, _beside(found)))
-    handle.layers.expect([one.turn for one in found], *asked, facts=facts)
+    handle.expect([one.turn for one in found], *asked, facts=facts)
     return depends, found
 
 
 def _depends(handle: StoreHandle, query: Query) -> object:
     """Return what a ranking by the resident corpus depends on, beside the query."""
-    corpus, raw = handle.resident, handle.layers.raw
+    corpus, raw = handle.resident, handle.raw
     numbers = tuple(raw.speakers.seen.get(name) for name in _names_in(query))
     state = None if corpus is None else (id(corpus), len(corpus), corpus.last_fact)
     return state, numbers, raw.sessions.seen.get(query.session or "")
@@ -114,7 +112,7 @@ def _beside(found: Sequence[Ranked]) -> list[int]:
 
 def known(handle: StoreHandle, turns: Sequence[Turn]) -> tuple[bool, ...]:
     """See `Store.known`."""
-    return tuple(held is True for held in handle.layers.raw.holds(turns))
+    return tuple(held is True for held in handle.raw.holds(turns))
 
 
 def recall(handle: StoreHandle, query: Query, *, facts: bool = True) -> tuple[Hit, ...]:
@@ -126,7 +124,7 @@ def recall(handle: StoreHandle, query: Query, *, facts: bool = True) -> tuple[Hi
 def recall_read(handle: StoreHandle, query: Query, kind: JobKind, limit: int) -> tuple[int, tuple[Hit, ...]]:
     """Return how many jobs `untried` would return and, where there are none, what `recall` finds in that state."""
     with handle.db.reading():
-        untried = handle.layers.jobs.asking_untried(kind, limit)
+        untried = handle.jobs.asking_untried(kind, limit)
         expected = _expected(handle, query, untried)
         waiting = len(handle.db.rows(*untried))
         return waiting, () if waiting else _recalled(handle, query, expected)
@@ -135,8 +133,8 @@ def recall_read(handle: StoreHandle, query: Query, kind: JobKind, limit: int) ->
 def _recalled(
     handle: StoreHandle, query: Query, expected: tuple[object, list[Ranked]] | None, *, facts: bool = True
 ) -> tuple[Hit, ...]:
-    layers, corpus = handle.layers, handle.corpus()
-    resolved = resolve_query(query, layers.raw, layers.segments.dimension)
+    corpus = handle.corpus()
+    resolved = resolve_query(query, handle.raw, handle.segments.dimension)
     if resolved is None:
         return ()
     if expected and expected[0] == _depends(handle, query):
@@ -144,9 +142,9 @@ def _recalled(
     else:
         found = _looked_up(handle, corpus, resolved).best(query.k)
     seqs = [one.turn for one in found]
-    layers.expect(seqs, ids_of(handle.db, _beside(found)), facts=facts)
-    turns, ids = layers.raw.read(seqs), layers.raw.ids(_beside(found))
-    stated = layers.facts.of_turns(seqs) if facts else {}
+    handle.expect(seqs, ids_of(handle.db, _beside(found)), facts=facts)
+    turns, ids = handle.raw.read(seqs), handle.raw.ids(_beside(found))
+    stated = handle.fact_table.of_turns(seqs) if facts else {}
     neighbours = [tuple(ids[seq] for seq in one.neighbours) for one in found]
     spans = [corpus.passage(one.position, turn.text) for one, turn in zip(found, turns, strict=True)]
     return tuple(
@@ -157,15 +155,14 @@ def _recalled(
 
 def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:
     """See `Store.expand`."""
-    layers = handle.layers
-    with layers.db.reading():
-        layers.raw.seen.expect(turn_ids, layers.edges.asking)
-        seeds = layers.raw.seqs(turn_ids)
-        links, within = layers.edges.around(seeds), _within(layers, scope)
+    with handle.db.reading():
+        handle.raw.seen.expect(turn_ids, handle.edges.asking)
+        seeds = handle.raw.seqs(turn_ids)
+        links, within = handle.edges.around(seeds), _within(handle, scope)
         best = ranked(seeds, [link for link in links if within is None or link.target in within], limit)
         seqs = [link.target for link, _ in best]
-        layers.expect(seqs)
-        turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
+        handle.expect(seqs)
+        turns, facts = handle.raw.read(seqs), handle.fact_table.of_turns(seqs)
     return tuple(
         Hit(turn, tuple(facts[link.target]), score, {"edge": score}, f"edge:{link.kind}")
         for turn, (link, score) in zip(turns, best, strict=True)
@@ -174,7 +171,7 @@ def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int, scope: Scop
 
 def read(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
     """See `Store.read`."""
-    raw = handle.layers.raw
+    raw = handle.raw
     with handle.db.reading():
         raw.seen.expect(turn_ids, lambda met: [whole_turns(handle.db, met)])
         return tuple(raw.read(raw.seqs(turn_ids)))
@@ -182,7 +179,7 @@ def read(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
 
 def find(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn | None, ...]:
     """See `Store.find`."""
-    raw = handle.layers.raw
+    raw = handle.raw
     with handle.db.reading():
         raw.seen.expect(turn_ids, lambda met: [whole_turns(handle.db, met)])
         seqs = raw.find(turn_ids)
@@ -194,7 +191,7 @@ def find(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn | None, ...
 def contexts(handle: StoreHandle, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
     """See `Store.contexts`."""
     with handle.db.reading():
-        raw = handle.layers.raw
+        raw = handle.raw
         raw.seen.expect(turn_ids, lambda met: [turns_around(handle.db, dict.fromkeys(met), before, after)])
         return tuple(raw.contexts(raw.seqs(turn_ids), before, after))
 
@@ -202,16 +199,15 @@ def contexts(handle: StoreHandle, turn_ids: Sequence[str], before: int, after: i
 def order(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[str, ...]:
     """See `Store.order`."""
     with handle.db.reading():
-        return tuple(handle.layers.raw.order(turn_ids))
+        return tuple(handle.raw.order(turn_ids))
 
 
 def facts(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
     """See `Store.facts`."""
-    layers = handle.layers
-    with layers.db.reading():
-        layers.raw.seen.expect(turn_ids, lambda met: [layers.facts.asking(met)])
-        seqs = layers.raw.seqs(turn_ids)
-        found = layers.facts.of_turns(seqs)
+    with handle.db.reading():
+        handle.raw.seen.expect(turn_ids, lambda met: [handle.fact_table.asking(met)])
+        seqs = handle.raw.seqs(turn_ids)
+        found = handle.fact_table.of_turns(seqs)
     return tuple(fact for seq in seqs for fact in found[seq])
 
 
@@ -221,17 +217,16 @@ def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHIN
     What follows counts by the subject that a model found for its "he" alone, so that no repetition of somebody's words
     adds to what is known of them.
     """
-    layers = handle.layers
-    with layers.db.reading():
-        within = _within(layers, scope)
+    with handle.db.reading():
+        within = _within(handle, scope)
         naming = seqs_naming(handle, entity)
         if within is None:  # else fewer
-            layers.expect(naming[-ABOUT:], layers.facts.asking_of_a_model_after(naming[-ABOUT:]))
-        after = layers.facts.of_a_model_after(naming[-ABOUT:])
+            handle.expect(naming[-ABOUT:], handle.fact_table.asking_of_a_model_after(naming[-ABOUT:]))
+        after = handle.fact_table.of_a_model_after(naming[-ABOUT:])
         own, told = ([seq for seq in some if within is None or seq in within] for some in (naming, after))
         seqs = sorted({*own[-ABOUT:], *told})
-        speakers = {turn.id: turn.speaker for turn in layers.raw.read(seqs)}
-        stated = layers.facts.of_turns(seqs)
+        speakers = {turn.id: turn.speaker for turn in handle.raw.read(seqs)}
+        stated = handle.fact_table.of_turns(seqs)
     named = set(own)
     kept = [
         fact
@@ -250,22 +245,22 @@ def seqs_naming(handle: StoreHandle, entity: str) -> list[int]:
 def keywords(handle: StoreHandle, words: Sequence[str], scope: Scope = EVERYTHING) -> tuple[Keyword, ...]:
     """See `Store.keywords`."""
     with handle.db.reading():
-        within = _within(handle.layers, scope)
+        within = _within(handle, scope)
         return match_keywords(words, lambda term: len(_turns_with(handle, [term], within)))
 
 
 def holding(handle: StoreHandle, terms: Collection[str], limit: int, scope: Scope = EVERYTHING) -> Holding:
     """See `Store.holding`."""
     with handle.db.reading():
-        seqs = _turns_with(handle, terms, _within(handle.layers, scope))
+        seqs = _turns_with(handle, terms, _within(handle, scope))
         newest = seqs[max(0, len(seqs) - limit) :]
-        ids = handle.layers.raw.ids(newest)
+        ids = handle.raw.ids(newest)
     return Holding(len(seqs), tuple(ids[seq] for seq in newest))
 
 
-def _within(layers: Layers, scope: Scope) -> frozenset[int] | None:
+def _within(handle: StoreHandle, scope: Scope) -> frozenset[int] | None:
     """Return the turns of a scope; None for one of all turns, which are not listed."""
-    return None if scope == EVERYTHING else frozenset(layers.raw.select(scope.listing))
+    return None if scope == EVERYTHING else frozenset(handle.raw.select(scope.listing))
 
 
 def _turns_with(handle: StoreHandle, terms: Collection[str], within: frozenset[int] | None) -> list[int]:
@@ -277,39 +272,36 @@ def roster(handle: StoreHandle) -> Roster:
     """See `Store.roster`."""
     order = handle.conventions.date_order or order_of_zone(handle.conventions.zone)
     with handle.db.reading():
-        return replace(handle.layers.raw.roster(), date_order=order)
+        return replace(handle.raw.roster(), date_order=order)
 
 
 def due(handle: StoreHandle, kind: JobKind, limit: int, reason: str | None = None) -> tuple[Job, ...]:
     """See `Store.due`."""
-    layers = handle.layers
-    with layers.db.reading():
-        return jobs_of(layers, layers.jobs.due(kind, limit, reason))
+    with handle.db.reading():
+        return jobs_of(handle, handle.jobs.due(kind, limit, reason))
 
 
 def untried(handle: StoreHandle, kind: JobKind, limit: int) -> tuple[Job, ...]:
     """Return those of `due` that were never tried."""
-    layers = handle.layers
-    with layers.db.reading():
-        return jobs_of(layers, layers.db.rows(*layers.jobs.asking_untried(kind, limit)))
+    with handle.db.reading():
+        return jobs_of(handle, handle.db.rows(*handle.jobs.asking_untried(kind, limit)))
 
 
 def waiting(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> frozenset[str]:
     """Return of which of these turns a job of a kind is pending."""
-    layers = handle.layers
-    with layers.db.reading():
-        layers.raw.seen.expect(turn_ids, lambda met: [layers.jobs.asking_waits(kind, met)])
-        seqs = {seq: turn_id for turn_id, seq in layers.raw.known(turn_ids).items()}
-        return frozenset(seqs[seq] for seq in layers.jobs.waits(kind, list(seqs)))
+    with handle.db.reading():
+        handle.raw.seen.expect(turn_ids, lambda met: [handle.jobs.asking_waits(kind, met)])
+        seqs = {seq: turn_id for turn_id, seq in handle.raw.known(turn_ids).items()}
+        return frozenset(seqs[seq] for seq in handle.jobs.waits(kind, list(seqs)))
 
 
-def jobs_of(layers: Layers, queued: Sequence[tuple[int, int]]) -> tuple[Job, ...]:
+def jobs_of(handle: StoreHandle, queued: Sequence[tuple[int, int]]) -> tuple[Job, ...]:
     """Return jobs with their turns, given as (sequence number, attempts); inside a transaction of the caller."""
     if not queued:
         return ()
     seqs = [seq for seq, _ in queued]
-    layers.expect(seqs, layers.passages.asking_of(seqs))
-    turns, facts, rows = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.passages.of(seqs)
+    handle.expect(seqs, handle.passages.asking_of(seqs))
+    turns, facts, rows = handle.raw.read(seqs), handle.fact_table.of_turns(seqs), handle.passages.of(seqs)
     return tuple(
         Job(turn, tuple(facts[seq]), attempts, rows[seq].count if seq in rows else 1)
         for turn, (seq, attempts) in zip(turns, queued, strict=True)
@@ -324,75 +316,84 @@ def setting(handle: StoreHandle, name: str) -> str | None:
 
 def put_off(handle: StoreHandle) -> list[tuple[str, int, float]]:
     """Return (reason, number of jobs, earliest next try in seconds since 1970) of pending jobs that wait."""
-    return handle.layers.jobs.put_off()
+    return handle.jobs.put_off()
 
 
 def turns(handle: StoreHandle, listing: Listing | None = None) -> Iterator[Turn]:
     """See `Store.turns`; no transaction is held between pages."""
     if listing is not None:
-        yield from _listed(handle.layers, listing)
+        yield from _listed(handle, listing)
         return
     with handle.db.decoding():
-        for page in handle.layers.raw.pages():
+        for page in handle.raw.pages():
             yield from (turn for _, turn in page)
 
 
-def _listed(layers: Layers, listing: Listing) -> Iterator[Turn]:
+def _listed(handle: StoreHandle, listing: Listing) -> Iterator[Turn]:
     left = MOST if listing.limit is None else listing.limit
-    with layers.db.reading():
-        place = layers.raw.place_of_last(listing) if listing.newest else BEGINNING
-        page = layers.raw.listed(listing, place, left)
+    with handle.db.reading():
+        place = handle.raw.place_of_last(listing) if listing.newest else BEGINNING
+        page = handle.raw.listed(listing, place, left)
     while page:
         yield from (turn for _, turn in page)
         left -= len(page)
         if left <= 0:
             return
         if (following := page[-1][0].next) <= place:  # as in `Connection.pages`
-            raise StoreCorrupt(f"{layers.db.name!r} holds turns out of their order; run `evimem doctor`")
+            raise StoreCorrupt(f"{handle.db.name!r} holds turns out of their order; run `evimem doctor`")
         place = following
-        with layers.db.reading():
-            page = layers.raw.listed(listing, place, left)
+        with handle.db.reading():
+            page = handle.raw.listed(listing, place, left)
 
 
 def pairs(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
     """Yield every turn with its facts, in order of arrival; no transaction is held between pages."""
-    layers = handle.layers
-    with layers.db.decoding():
-        for page in layers.raw.pages():
-            facts = layers.facts.of_turns([seq for seq, _ in page])
+    with handle.db.decoding():
+        for page in handle.raw.pages():
+            facts = handle.fact_table.of_turns([seq for seq, _ in page])
             yield from ((turn, tuple(facts[seq])) for seq, turn in page)
 
 
 def past(handle: StoreHandle, asked: PastWanted) -> Past:
     """Return what a list of messages is laid beside."""
     with handle.db.reading():
-        return past_of(handle.layers, asked)
+        return past_of(handle, asked)
 
 
 def unread(handle: StoreHandle, before: int) -> Iterator[tuple[Turn, tuple[Turn, ...]]]:
     """Yield the turns that no model has read, each with up to so many turns before it."""
-    layers = handle.layers
-    with layers.db.decoding():
-        for page in layers.raw.pages():
-            pending = set(layers.jobs.unfinished("extract", [seq for seq, _ in page]))
+    with handle.db.decoding():
+        for page in handle.raw.pages():
+            pending = set(handle.jobs.unfinished("extract", [seq for seq, _ in page]))
             selected = [turn for seq, turn in page if seq in pending]
-            contexts = layers.raw.contexts([seq for seq, _ in page if seq in pending], before, 0)
+            contexts = handle.raw.contexts([seq for seq, _ in page if seq in pending], before, 0)
             yield from ((turn, context[:-1]) for turn, context in zip(selected, contexts, strict=True))
 
 
 def trace(handle: StoreHandle, number: int | None) -> Trace:
-    """Return a kept trace, the newest without a number."""
+    """Return a kept trace, the newest without a number. Raise InvalidQuery where there is none."""
     with handle.db.reading():
-        return read_trace(handle.layers, number)
+        newest = [kept for (kept,) in handle.db.select("trace", "number", "number DESC LIMIT 1")]
+        return read_trace(handle, number if number is not None else newest[0] if newest else 0)
+
+
+def read_trace(handle: StoreHandle, number: int) -> Trace:
+    """Return the trace of a number, inside a transaction of the caller."""
+    kept = handle.db.select("trace", "body", number=[number])
+    if not kept:
+        raise InvalidQuery(f"no trace {number or ''} in this memory; keep_trace() stores one")
+    try:
+        return Trace.from_json(kept[0][0])
+    except ValueError as error:
+        raise StoreCorrupt(f"a kept trace cannot be read ({error}); `evimem doctor --repair` drops it") from error
 
 
 def health(handle: StoreHandle, problems: Sequence[str] = ()) -> Health:
     """Return what waits and what failed, with these problems."""
-    layers = handle.layers
     with handle.db.reading():
-        pending, failed = layers.jobs.counts("pending"), layers.jobs.counts("failed")
-        retries, oldest, turns = layers.jobs.retries(), layers.jobs.oldest(), layers.raw.count()
-        whole, unfinished = layers.db.meta(WHOLE_TURNS), layers.db.meta(UNFINISHED)
+        pending, failed = handle.jobs.counts("pending"), handle.jobs.counts("failed")
+        retries, oldest, turns = handle.jobs.retries(), handle.jobs.oldest(), handle.raw.count()
+        whole, unfinished = handle.db.meta(WHOLE_TURNS), handle.db.meta(UNFINISHED)
     notes = [f"{count} turn(s) failed for good in {kind!r}: see enrich()" for kind, count in failed.items()]
     notes += [
         f"{count} turn(s) wait for {kind!r} after a failure ({why}): enrich() tries again"
@@ -408,20 +409,20 @@ def health(handle: StoreHandle, problems: Sequence[str] = ()) -> Health:
 
 def stats(handle: StoreHandle) -> Stats:
     """Return how much is stored."""
-    layers, db = handle.layers, handle.db
+    db = handle.db
     with db.reading():
-        roster = layers.raw.roster()
+        roster = handle.raw.roster()
         return Stats(
             db.name,
-            layers.raw.count(),
+            handle.raw.count(),
             db.count("session"),
             roster.speakers,
-            layers.facts.count(),
-            layers.edges.count(),
+            handle.fact_table.count(),
+            handle.edges.count(),
             roster.first,
             roster.last,
             db.meta("embedder") or "",
-            layers.segments.dimension,
+            handle.segments.dimension,
             db.size(),
             len(MIGRATIONS),
         )

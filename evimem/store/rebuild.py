@@ -9,18 +9,18 @@ from itertools import takewhile
 
 from ..db.fact_sql import drop_facts_of_others
 from ..db.index_sql import drop_postings_without_segment, drop_rows_without_turn
-from ..errors import UNREADABLE
-from ..index.corpus import Interval
-from ..index.document import found_by, passages
+from ..errors import UNREADABLE, StoreCorrupt
+from ..index.corpus import ROLES, IndexRow, Interval
+from ..index.document import Document, found_by, passages, sets_rule
+from ..index.prepared_query import microseconds
 from ..index.segments import RowRange, Stored, stored
-from ..raw import LocalTimes, TurnRows, set_instants, settle_timezone, wrong_instants
+from ..raw import LocalTimes, TurnRows, instant, set_instants, settle_timezone, wrong_instants
 from ..raw.turn_log import set_times
 from ..types.attempt import Attempt
 from ..types.values import Fact, Turn
 from ..types.vectors import Packed, is_packed
-from .handle import Held, StoreHandle
-from .layers import WHOLE_TURNS, Layers, TurnToIndex, events
-from .trace_table import drop_unreadable_traces
+from .handle import WHOLE_TURNS, Held, StoreHandle
+from .reads import read_trace
 
 Progress = Callable[[int], None]
 _PAGE = 1_000  # turns read at once
@@ -32,7 +32,7 @@ def rebuild(handle: StoreHandle, extractor: str, *, reread: bool = False) -> Ite
 
     Yield how many turns were read after each of many transactions, between which others can write.
     """
-    slices, going = rebuild_slices(handle.layers, extractor, reread=reread), True
+    slices, going = rebuild_slices(handle, extractor, reread=reread), True
     while going:
         with handle.writing():
             held, read, rewrote, going = Held(handle.db), 0, False, False
@@ -40,8 +40,7 @@ def rebuild(handle: StoreHandle, extractor: str, *, reread: bool = False) -> Ite
                 read, rewrote = read + turns, rewrote or changed
                 if going := turns > 0 or held.long_enough():
                     break
-            handle.layers.count_commit(rewrote=rewrote)
-        handle.after_commit()
+            handle.count_commit(rewrote=rewrote)
         handle.db.give_way()
         yield read
 
@@ -49,10 +48,8 @@ def rebuild(handle: StoreHandle, extractor: str, *, reread: bool = False) -> Ite
 def change_embedder(handle: StoreHandle, name: str, dimension: int) -> None:
     """Drop every vector, and queue those of another embedder."""
     with handle.writing():
-        drop_vectors(handle.layers, name, dimension)
+        drop_vectors(handle, name, dimension)
         handle.ann.drop()
-    handle.drop_caches()
-    handle.after_commit()
 
 
 def index_vectors(handle: StoreHandle) -> Iterator[int]:
@@ -62,7 +59,7 @@ def index_vectors(handle: StoreHandle) -> Iterator[int]:
     yield from handle.ann.build(corpus, origin, lambda: handle.ann_origin() == origin)
 
 
-def rebuild_slices(layers: Layers, extractor: str, *, reread: bool) -> Iterator[tuple[int, bool]]:
+def rebuild_slices(handle: StoreHandle, extractor: str, *, reread: bool) -> Iterator[tuple[int, bool]]:
     """Derive everything from the turns, inside transactions of the caller: one may end wherever this yields.
 
     Yield how many turns were read, and whether what searches have read before was changed. Where the work ends in
@@ -75,128 +72,128 @@ def rebuild_slices(layers: Layers, extractor: str, *, reread: bool) -> Iterator[
     Raises:
         StoreCorrupt: A turn is not what was stored; nothing is changed but indexes.
     """
-    db, split, last = layers.db, not layers.db.meta(WHOLE_TURNS), layers.raw.high_water()
+    db, split, last = handle.db, not handle.db.meta(WHOLE_TURNS), handle.raw.high_water()
     db.make_indexes_again()  # first: every statement below finds rows by them
     yield 0, False
     # Without what comes meanwhile, which may come faster than it is read.
-    for page in takewhile(lambda page: page[0][0] <= last, layers.raw.pages()):
-        split = split and _are_split_as_now(layers, page)
+    for page in takewhile(lambda page: page[0][0] <= last, handle.raw.pages()):
+        split = split and _are_split_as_now(handle, page)
         yield 0, False
-    _drop_what_cannot_stay(layers, extractor, reread=reread)
+    _drop_what_cannot_stay(handle, extractor, reread=reread)
     yield 0, True
     if not split:
-        _split_anew(layers)
+        _split_anew(handle)
         yield 0, True
-    for number in range(segment_count(layers) if split else 0):
-        first = number * layers.segments.size + 1
-        layers.jobs.complete("terms", list(layers.passages.within(first, first + layers.segments.size - 1)))
-        derive_segment(layers, number, kept_vectors(layers, number))
+    for number in range(segment_count(handle) if split else 0):
+        first = number * handle.segments.size + 1
+        handle.jobs.complete("terms", list(handle.passages.within(first, first + handle.segments.size - 1)))
+        derive_segment(handle, number, kept_vectors(handle, number))
         yield 0, True
     times = settle_timezone(db, None)
-    for _ in layers.facts.settle():
+    for _ in handle.fact_table.settle():
         yield 0, True
-    for page in takewhile(lambda page: page[0][0] <= last, layers.raw.pages(size=QUEUED)):
-        yield len(page), _queued_again(layers, _in_zone(layers, dict(page), times))
+    for page in takewhile(lambda page: page[0][0] <= last, handle.raw.pages(size=QUEUED)):
+        yield len(page), _queued_again(handle, _in_zone(handle, dict(page), times))
 
 
-def _drop_what_cannot_stay(layers: Layers, extractor: str, *, reread: bool) -> None:
+def _drop_what_cannot_stay(handle: StoreHandle, extractor: str, *, reread: bool) -> None:
     """Drop what nothing can be said of, all links among it, and queue those anew."""
-    db = layers.db
-    layers.edges.clear()  # before facts: foreign keys hold a fact while an edge or a vector refers to it
+    db = handle.db
+    handle.edges.clear()  # before facts: foreign keys hold a fact while an edge or a vector refers to it
     drop_postings_without_segment(db)
     for table in ("fact", "passage", "job"):
         drop_rows_without_turn(db, table)
     if reread:
         drop_facts_of_others(db, extractor)
-        layers.jobs.requeue_all("extract")
-    layers.facts.drop_unreadable()
+        handle.jobs.requeue_all("extract")
+    handle.fact_table.drop_unreadable()
     # In ascending order, so that each fact is linked to those before it whatever page of the queue it falls on.
-    layers.jobs.enqueue("link", [seq for (seq,) in db.select("fact", "DISTINCT seq", "seq")])
+    handle.jobs.enqueue("link", [seq for (seq,) in db.select("fact", "DISTINCT seq", "seq")])
     set_instants(db, wrong_instants(db))
-    drop_unreadable_traces(layers)
+    drop_traces(handle, [number for number, _ in unreadable_traces(handle)])  # which nothing can make again
 
 
-def _queued_again(layers: Layers, turns: Mapping[int, Turn]) -> bool:
+def _queued_again(handle: StoreHandle, turns: Mapping[int, Turn]) -> bool:
     """Have the facts of turns read again; return whether any left that stand nowhere in their turn."""
-    facts = layers.facts.of_turns(list(turns))
+    facts = handle.fact_table.of_turns(list(turns))
     left = {seq: [fact for fact in some if is_grounded(fact, turns[seq])] for seq, some in facts.items()}
     gone = {seq: [fact.id for fact in some if fact not in left[seq]] for seq, some in facts.items()}
     changed = [seq for seq, some in gone.items() if some]
     if changed:
         ids = [fact_id for some in gone.values() for fact_id in some]
-        neighbours = layers.edges.erase(layers.facts.rows(ids))  # others may have been linked since the work began
-        layers.edges.relink(neighbours, layers.min_cosine)
-        layers.facts.exchange(ids, (), ())
-        set_events(layers, {seq: events(left[seq]) for seq in changed}, changed)
-    layers.jobs.enqueue("facts", list(turns))
+        neighbours = handle.edges.erase(handle.fact_table.rows(ids))  # others may have been linked since the work began
+        handle.edges.relink(neighbours, handle.min_cosine)
+        handle.fact_table.exchange(ids, (), ())
+        set_events(handle, {seq: events(left[seq]) for seq in changed}, changed)
+    handle.jobs.enqueue("facts", list(turns))
     return bool(changed)
 
 
-def _in_zone(layers: Layers, turns: Mapping[int, Turn], times: LocalTimes) -> dict[int, Turn]:
+def _in_zone(handle: StoreHandle, turns: Mapping[int, Turn], times: LocalTimes) -> dict[int, Turn]:
     """Return turns with times of the memory's timezone, and write them so: it may have got that later."""
     found = dict(turns)
     for seq, turn in turns.items():
         with suppress(OverflowError):  # at the edge of the calendar it stays as it is
             found[seq] = replace(turn, time=times.read(turn.time))
     set_times(
-        layers.db, {seq: turn for seq, turn in found.items() if turn.time.isoformat() != turns[seq].time.isoformat()}
+        handle.db, {seq: turn for seq, turn in found.items() if turn.time.isoformat() != turns[seq].time.isoformat()}
     )
     return found
 
 
-def set_events(layers: Layers, happens: Mapping[int, Sequence[Interval]], among: Sequence[int]) -> None:
+def set_events(handle: StoreHandle, happens: Mapping[int, Sequence[Interval]], among: Sequence[int]) -> None:
     """Store the times of the facts of some turns `among` others where searches read them."""
-    rows = layers.passages.of(among) if happens else {}
-    layers.segments.set_events({row: happens[seq] for seq in happens for row in rows.get(seq, ())})
+    rows = handle.passages.of(among) if happens else {}
+    handle.segments.set_events({row: happens[seq] for seq in happens for row in rows.get(seq, ())})
 
 
-def _split_anew(layers: Layers) -> None:
+def _split_anew(handle: StoreHandle) -> None:
     """Give every turn new rows, as many as it has passages, and derive all segments."""
-    vectors = _vectors_of_turns(layers)
-    layers.db.delete("job", kind=["terms"])  # all are read again
-    layers.passages.clear()
+    vectors = _vectors_of_turns(handle)
+    handle.db.delete("job", kind=["terms"])  # all are read again
+    handle.passages.clear()
     for table in ("document", "posting", "segment"):
-        layers.db.delete(table)
-    layers.db.drop_meta(WHOLE_TURNS)
+        handle.db.delete(table)
+    handle.db.drop_meta(WHOLE_TURNS)
     kept: dict[int, Packed] = {}
-    for page in layers.raw.pages():
-        given = layers.passages.assign([(seq, len(passages(turn.text))) for seq, turn in page])
+    for page in handle.raw.pages():
+        given = handle.passages.assign([(seq, len(passages(turn.text))) for seq, turn in page])
         for (seq, _), rows in zip(page, given, strict=True):
             if len(vectors.get(seq, ())) == rows.count:
                 kept |= zip(rows, vectors[seq], strict=True)
-    layers.invalidate_ann()
-    for number in range(segment_count(layers)):
-        derive_segment(layers, number, kept)
+    handle.invalidate_ann()
+    for number in range(segment_count(handle)):
+        derive_segment(handle, number, kept)
 
 
-def derive_segment(layers: Layers, number: int, vectors: Mapping[int, Packed]) -> None:
+def derive_segment(handle: StoreHandle, number: int, vectors: Mapping[int, Packed]) -> None:
     """Derive the documents, columns and postings of a segment from its turns, given the vectors of its rows.
 
     The vectors that it lacks are queued, and so are turns whose terms cannot be read: they are kept by their plain
     words, as are those queued for it already.
     """
     rows: dict[int, Stored] = {}
-    failed, missing, plain = dict[int, str](), list[int](), layers.jobs.open_turns("terms")
-    for page in segment_turns(layers, number):
-        for one, read in zip(page, stored_rows(layers, page, vectors, plain), strict=True):
+    failed, missing, plain = dict[int, str](), list[int](), handle.jobs.open_turns("terms")
+    for page in segment_turns(handle, number):
+        for one, read in zip(page, stored_rows(handle, page, vectors, plain), strict=True):
             rows |= read.value
             if read.error is not None:
                 failed[one.seq] = read.error
             if any(row not in vectors for row in one.rows):
                 missing.append(one.seq)
-    layers.jobs.fail("terms", failed)
-    layers.segments.replace(number, rows, layers.passages.high_water)
-    layers.jobs.enqueue("vector", missing)
+    handle.jobs.fail("terms", failed)
+    handle.segments.replace(number, rows, handle.passages.high_water)
+    handle.jobs.enqueue("vector", missing)
 
 
 def stored_rows(
-    layers: Layers, turns: Sequence[IndexedTurn], vectors: Mapping[int, Packed], plain: Collection[int] = ()
+    handle: StoreHandle, turns: Sequence[IndexedTurn], vectors: Mapping[int, Packed], plain: Collection[int] = ()
 ) -> list[Attempt[dict[int, Stored]]]:
     """Return what should be stored for those rows of turns that lie in the segment, by row number.
 
     Those in `plain` are found by their plain words.
     """
-    read = layers.rows([
+    read = rows_of(handle, [
         TurnToIndex(
             one.turn,
             one.place,
@@ -213,45 +210,45 @@ def stored_rows(
     ]
 
 
-def segment_count(layers: Layers) -> int:
+def segment_count(handle: StoreHandle) -> int:
     """Return how many segments there are, the open one included."""
-    return -(-layers.passages.high_water // layers.segments.size)
+    return -(-handle.passages.high_water // handle.segments.size)
 
 
-def _are_split_as_now(layers: Layers, turns: Sequence[tuple[int, Turn]]) -> bool:
+def _are_split_as_now(handle: StoreHandle, turns: Sequence[tuple[int, Turn]]) -> bool:
     """Return whether each turn has as many rows as it has passages."""
-    rows = layers.passages.of([seq for seq, _ in turns])
+    rows = handle.passages.of([seq for seq, _ in turns])
     return all(seq in rows and rows[seq].count == len(passages(turn.text)) for seq, turn in turns)
 
 
-def kept_vectors(layers: Layers, number: int) -> dict[int, Packed]:
+def kept_vectors(handle: StoreHandle, number: int) -> dict[int, Packed]:
     """Return the vectors of a segment that can be kept, by row."""
     try:
-        return {row: one for row, one in layers.segments.vectors(number).items() if is_packed(one)}
+        return {row: one for row, one in handle.segments.vectors(number).items() if is_packed(one)}
     except UNREADABLE:
         return {}
 
 
-def _vectors_of_turns(layers: Layers) -> dict[int, list[Packed]]:
+def _vectors_of_turns(handle: StoreHandle) -> dict[int, list[Packed]]:
     """Return the vectors of the turns that have all of theirs, by sequence number."""
-    size, found = layers.segments.size, dict[int, list[Packed]]()
-    for number in range(segment_count(layers)):
-        vectors = kept_vectors(layers, number)
-        for seq, rows in layers.passages.within(number * size + 1, (number + 1) * size).items():
+    size, found = handle.segments.size, dict[int, list[Packed]]()
+    for number in range(segment_count(handle)):
+        vectors = kept_vectors(handle, number)
+        for seq, rows in handle.passages.within(number * size + 1, (number + 1) * size).items():
             found.setdefault(seq, []).extend(vectors[row] for row in rows if row in vectors)
     return found
 
 
-def drop_vectors(layers: Layers, name: str, dimension: int) -> None:
+def drop_vectors(handle: StoreHandle, name: str, dimension: int) -> None:
     """Switch to another embedder, inside a transaction of the caller: drop every vector and queue all of them."""
-    layers.segments.drop_vectors(dimension)
-    layers.edges.clear()
-    layers.jobs.enqueue("vector", [seq for (seq,) in layers.db.select("turn", "seq", "seq")])
-    layers.jobs.enqueue("link", [seq for (seq,) in layers.db.select("fact", "DISTINCT seq", "seq")])
-    layers.invalidate_ann()
-    layers.db.set_meta("embedder", name)
-    layers.db.set_meta("dimension", str(dimension))
-    layers.count_commit(rewrote=True)
+    handle.segments.drop_vectors(dimension)
+    handle.edges.clear()
+    handle.jobs.enqueue("vector", [seq for (seq,) in handle.db.select("turn", "seq", "seq")])
+    handle.jobs.enqueue("link", [seq for (seq,) in handle.db.select("fact", "DISTINCT seq", "seq")])
+    handle.invalidate_ann()
+    handle.db.set_meta("embedder", name)
+    handle.db.set_meta("dimension", str(dimension))
+    handle.count_commit(rewrote=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,19 +263,19 @@ class IndexedTurn:
     rows: range
 
 
-def segment_turns(layers: Layers, number: int) -> Iterator[list[IndexedTurn]]:
+def segment_turns(handle: StoreHandle, number: int) -> Iterator[list[IndexedTurn]]:
     """Yield the turns that have a row in a segment, many at once."""
-    size = layers.segments.size
+    size = handle.segments.size
     first, last = number * size + 1, (number + 1) * size
-    ranges = layers.passages.within(first, last)
+    ranges = handle.passages.within(first, last)
     seqs = list(ranges)
     for start in range(0, len(seqs), _PAGE):
         page = seqs[start : start + _PAGE]
-        facts, places = layers.facts.of_turns(page), layers.raw.places(page)
+        facts, places = handle.fact_table.of_turns(page), handle.raw.places(page)
         inside = {seq: range(max(first, ranges[seq].first), min(last, ranges[seq].last) + 1) for seq in page}
         yield [
             IndexedTurn(seq, turn, places[seq], facts[seq], ranges[seq], inside[seq])
-            for seq, turn in zip(page, layers.raw.read(page), strict=True)
+            for seq, turn in zip(page, handle.raw.read(page), strict=True)
         ]
 
 
@@ -286,3 +283,73 @@ def is_grounded(fact: Fact, turn: Turn) -> bool:
     """Say whether a fact's span is a non-empty range of its turn's text, or of its caption for a fact of an image."""
     start, end = fact.span
     return 0 <= start < end <= len((turn.caption or "") if fact.kind == "image" else turn.text)
+
+
+def unreadable_traces(handle: StoreHandle) -> Iterator[tuple[int, Exception]]:
+    """Yield the number of each trace that cannot be read, with the exception it raises."""
+    for (number,) in handle.db.select("trace", "number", "number"):
+        try:
+            read_trace(handle, number)
+        except (*UNREADABLE, StoreCorrupt) as error:
+            yield number, error
+
+
+def drop_traces(handle: StoreHandle, numbers: Collection[int]) -> None:
+    """Delete traces."""
+    for table in ("trace_turn", "trace"):  # the rows that refer to a trace first, for the foreign key
+        handle.db.delete(table, number=numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnToIndex:
+    """A turn with what its rows hold: `read` is what it is found by, `vectors` are None while they are pending."""
+
+    turn: Turn
+    place: TurnRows
+    read: Attempt[tuple[Document, ...]]
+    facts: Sequence[Fact]
+    vectors: Sequence[Packed | None] | None
+
+
+def index_rows(one: TurnToIndex) -> Attempt[list[IndexRow]]:
+    """Return what the index keeps of a turn, one row a passage; its plain words where its terms cannot be read."""
+    turn, place, found, said = one.turn, one.place, one.read.value, instant(one.turn.time)
+    role = ROLES.index(turn.role) if turn.role in ROLES else 0
+    happens, rules = events(one.facts), sets_rule(turn)
+    rows = [
+        IndexRow(
+            document,
+            place.session,
+            place.speaker,
+            said,
+            place.seq,
+            part,
+            len(found),
+            role,
+            rules,
+            None if packed is None else packed[0],
+            0.0 if packed is None else packed[1],
+            happens,
+        )
+        for part, (document, packed) in enumerate(zip(found, one.vectors or [None] * len(found), strict=True))
+    ]
+    return Attempt(rows, one.read.error)
+
+
+def events(facts: Sequence[Fact]) -> tuple[Interval, ...]:
+    """Return the distinct intervals of facts with a start and an end, in microseconds since 1970."""
+    return tuple(
+        dict.fromkeys(
+            (microseconds(fact.event.start), microseconds(fact.event.end))
+            for fact in facts
+            if fact.event and fact.event.start and fact.event.end
+        )
+    )
+
+
+def rows_of(handle: StoreHandle, turns: Sequence[TurnToIndex]) -> list[Attempt[list[IndexRow]]]:
+    """Return what the index keeps of turns; see `index_rows`."""
+    read = [index_rows(one) for one in turns]
+    if any(one.value[0].rules for one in read) and handle.db.meta(WHOLE_TURNS):
+        return [replace(one, value=[replace(row, rules=False) for row in one.value]) for one in read]
+    return read

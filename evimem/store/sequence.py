@@ -37,7 +37,7 @@ from ..errors import InvalidQuery
 from ..raw import instant
 from ..types.stored import Calls, Past, PastWanted, Place
 from ..types.values import Turn
-from .layers import Layers
+from .handle import StoreHandle
 from .open_file import open_copy
 
 # The ids that evimem gives by content (`raw/validate.py`): 15 bytes, and the occurrence of the content in its call.
@@ -48,93 +48,93 @@ Run: TypeAlias = tuple[int, int, int | None]  # its last place, how many there a
 Places: TypeAlias = dict[str, list[tuple[int, int]]]  # by session: the number of a place, and of the turn erased there
 
 
-def past_of(layers: Layers, asked: PastWanted) -> Past:
+def past_of(handle: StoreHandle, asked: PastWanted) -> Past:
     """Return what a list of messages is laid beside; inside a transaction of the caller."""
     ends = [(asked.end, "DESC"), *([(asked.beginning, "ASC")] if asked.beginning else [])]
-    layers.db.ahead(
-        *(query for limit, order in ends for query in _asking_places(layers, asked.session, limit, order)),
-        *asking_state(layers, asked.session),
-        turns_at(layers.db, asked.session, _instants(asked)),
-        calls_kept(keyed_digest(layers, asked.session)),
-        layers.db.asking_meta("clock"),
+    handle.db.ahead(
+        *(query for limit, order in ends for query in _asking_places(handle, asked.session, limit, order)),
+        *asking_state(handle, asked.session),
+        turns_at(handle.db, asked.session, _instants(asked)),
+        calls_kept(keyed_digest(handle, asked.session)),
+        handle.db.asking_meta("clock"),
         ANY_FORGOTTEN,
     )
-    end, complete = _places(layers, asked.session, asked.end, newest=True)
+    end, complete = _places(handle, asked.session, asked.end, newest=True)
     beginning = end[: asked.beginning]
     if not complete and asked.beginning:
-        beginning, _ = _places(layers, asked.session, asked.beginning, newest=False)
-    clock = layers.db.meta("clock")
-    held = tuple(_held(layers, asked))
+        beginning, _ = _places(handle, asked.session, asked.beginning, newest=False)
+    clock = handle.db.meta("clock")
+    held = tuple(_held(handle, asked))
     # A time at which a turn of the role still stands tells no turn from another: that of a whole day, as some have it.
     moments = {said: moment(asked.session, said[1], instant(said[0])) for said in asked.moments}
     moments = {said: mark for said, mark in moments.items() if said not in {(turn.time, turn.role) for turn in held}}
-    forgotten = forgotten_among(layers, [*asked.ids, *moments.values()])
+    forgotten = forgotten_among(handle, [*asked.ids, *moments.values()])
     return Past(
         tuple(beginning),
         tuple(end),
         complete,
         held,
         frozenset(asked.ids) & forgotten | {said for said, mark in moments.items() if mark in forgotten},
-        calls(layers, asked.session),
+        calls(handle, asked.session),
         None if clock is None else clock == "aware",
-        state(layers, asked.session),
+        state(handle, asked.session),
     )
 
 
-def state(layers: Layers, session: str) -> tuple[str, int]:
+def state(handle: StoreHandle, session: str) -> tuple[str, int]:
     """Return what differs as soon as anything was stored in a session, or forgotten."""
-    newest, dealt = asking_state(layers, session)
-    return dict(layers.db.rows(*dealt)).get("dealt", ""), int(layers.db.value(*newest) or 0)
+    newest, dealt = asking_state(handle, session)
+    return dict(handle.db.rows(*dealt)).get("dealt", ""), int(handle.db.value(*newest) or 0)
 
 
-def asking_state(layers: Layers, session: str) -> tuple[Query, Query]:
+def asking_state(handle: StoreHandle, session: str) -> tuple[Query, Query]:
     """Return the queries that `state` asks."""
-    return last_turn(session) if session else layers.db.numbering("turn"), layers.db.asking_meta("dealt")
+    return last_turn(session) if session else handle.db.numbering("turn"), handle.db.asking_meta("dealt")
 
 
-def calls(layers: Layers, session: str) -> Calls:
+def calls(handle: StoreHandle, session: str) -> Calls:
     """Return how the lists of a session came so far."""
-    kept: str | None = layers.db.value(*calls_kept(keyed_digest(layers, session)))
+    kept: str | None = handle.db.value(*calls_kept(keyed_digest(handle, session)))
     return Calls() if kept is None else Calls(**json.loads(kept))
 
 
-def keep_calls(layers: Layers, session: str, known: Calls) -> None:
+def keep_calls(handle: StoreHandle, session: str, known: Calls) -> None:
     """Record how the lists of a session came."""
-    row = (keyed_digest(layers, session), json.dumps(asdict(known)))
-    layers.db.insert("calls", "session, kept", [row], key="session", new="kept")
+    row = (keyed_digest(handle, session), json.dumps(asdict(known)))
+    handle.db.insert("calls", "session, kept", [row], key="session", new="kept")
 
 
-def places_of(layers: Layers, seqs: Sequence[int]) -> Places:
+def places_of(handle: StoreHandle, seqs: Sequence[int]) -> Places:
     """Return the places of turns that are about to be erased, by session."""
     found: Places = defaultdict(list)
-    kept = dict(layers.db.select("place", "taken, seq", taken=seqs))
-    for seq, name, unnamed, *_ in sessions_of_turns(layers.db, seqs):
+    kept = dict(handle.db.select("place", "taken, seq", taken=seqs))
+    for seq, name, unnamed, *_ in sessions_of_turns(handle.db, seqs):
         for session in _sequences(name, unnamed):
             found[session].append((kept.get(seq, seq), seq))
     return found
 
 
-def replace_places(layers: Layers, places: Places, taken: Mapping[int, int]) -> None:
+def replace_places(handle: StoreHandle, places: Places, taken: Mapping[int, int]) -> None:
     """Keep the places of turns that were erased; `taken` has the number of the turn that replaced one, by its own."""
     runs = {session: [(place, 1, taken.get(seq)) for place, seq in left] for session, left in places.items()}
-    _insert(layers, {keyed_digest(layers, session): some for session, some in runs.items()})
+    _insert(handle, {keyed_digest(handle, session): some for session, some in runs.items()})
 
 
-def fill(layers: Layers, session: str, turns: Mapping[int, int]) -> None:
+def fill(handle: StoreHandle, session: str, turns: Mapping[int, int]) -> None:
     """Record which turns were stored in open places of a sequence, by place."""
     if not turns:
         return
-    key, wanted = keyed_digest(layers, session), sorted(turns)
+    key, wanted = keyed_digest(handle, session), sorted(turns)
     old, new = list[tuple[bytes, int]](), list[Run]()
-    for seq, count in open_runs_from(layers.db, key, wanted[0]):
+    for seq, count in open_runs_from(handle.db, key, wanted[0]):
         inside = [place for place in wanted if seq - count < place <= seq]
         if inside:
             old.append((key, seq))
             bounds = [seq - count, *inside, seq + 1]
             new += [(place, 1, turns[place]) for place in inside]
             new += [(end - 1, end - start - 1, None) for start, end in pairwise(bounds) if end - start > 1]
-    drop_places(layers.db, old)
-    _insert(layers, {key: new})
+    drop_places(handle.db, old)
+    _insert(handle, {key: new})
 
 
 def _sequences(name: str, unnamed: int) -> tuple[str, ...]:
@@ -142,14 +142,14 @@ def _sequences(name: str, unnamed: int) -> tuple[str, ...]:
     return (name, "") if unnamed else (name,)
 
 
-def _insert(layers: Layers, runs: Mapping[bytes, Sequence[Run]]) -> None:
+def _insert(handle: StoreHandle, runs: Mapping[bytes, Sequence[Run]]) -> None:
     rows = [(key, *run) for key, some in runs.items() for run in some]
-    layers.db.insert("place", "session, seq, count, taken", rows, key="session, seq", new="count, taken")
+    handle.db.insert("place", "session, seq, count, taken", rows, key="session, seq", new="count, taken")
 
 
-def _places(layers: Layers, session: str, limit: int, *, newest: bool) -> tuple[list[Place], bool]:
+def _places(handle: StoreHandle, session: str, limit: int, *, newest: bool) -> tuple[list[Place], bool]:
     """Return the last or first places of a sequence in order of arrival, and whether there are no others."""
-    found, own = layers.db.rows_of(*_asking_places(layers, session, limit, "DESC" if newest else "ASC"))
+    found, own = handle.db.rows_of(*_asking_places(handle, session, limit, "DESC" if newest else "ASC"))
     runs: list[Run] = [*found, *((seq, 1, seq) for (seq,) in own)]
     runs.sort(key=lambda run: run[0], reverse=newest)
     numbers = [(at, taken) for seq, count, taken in runs for at in _numbers(seq, count, limit, newest=newest)][
@@ -157,7 +157,7 @@ def _places(layers: Layers, session: str, limit: int, *, newest: bool) -> tuple[
     ]
     chosen = numbers[:limit][::-1] if newest else numbers[:limit]
     stored = [taken for _, taken in chosen if taken is not None]
-    turns = dict(zip(stored, layers.raw.read(stored), strict=True))
+    turns = dict(zip(stored, handle.raw.read(stored), strict=True))
     places = [Place(seq, None if taken is None else turns[taken], taken not in (None, seq)) for seq, taken in chosen]
     return places, len(numbers) <= limit
 
@@ -171,11 +171,11 @@ def _numbers(seq: int, count: int, limit: int, *, newest: bool) -> range:
     return range(seq, seq - few, -1) if newest else range(seq - count + 1, seq - count + 1 + few)
 
 
-def _asking_places(layers: Layers, session: str, limit: int, order: str) -> tuple[Query, Query]:
+def _asking_places(handle: StoreHandle, session: str, limit: int, order: str) -> tuple[Query, Query]:
     """Return the queries of the last or first places of a sequence, and of its turns that stand in no other's."""
     own = end_of_unnamed_turns(limit + 1, _SCANNED * (limit + 1), order)
     return (
-        end_of_places(keyed_digest(layers, session), limit + 1, order),
+        end_of_places(keyed_digest(handle, session), limit + 1, order),
         end_of_turns(session, limit + 1, order) if session else own,
     )
 
@@ -184,20 +184,20 @@ def _instants(asked: PastWanted) -> list[int]:
     return [instant(time) for time, _ in asked.moments]
 
 
-def _held(layers: Layers, asked: PastWanted) -> Iterator[Turn]:
+def _held(handle: StoreHandle, asked: PastWanted) -> Iterator[Turn]:
     """Yield the turns of a sequence, and system prompts of any, that have one of the ids or times asked for."""
-    named = list(layers.raw.known(asked.ids).values())
-    named += (seq for (seq,) in layers.db.rows(*turns_at(layers.db, asked.session, _instants(asked))))
-    for turn in layers.raw.read(list(dict.fromkeys(named))):
+    named = list(handle.raw.known(asked.ids).values())
+    named += (seq for (seq,) in handle.db.rows(*turns_at(handle.db, asked.session, _instants(asked))))
+    for turn in handle.raw.read(list(dict.fromkeys(named))):
         if not asked.session or turn.session == asked.session or turn.role == "system":
             yield turn
 
 
-def remember_forgotten(layers: Layers, seqs: Sequence[int]) -> None:
+def remember_forgotten(handle: StoreHandle, seqs: Sequence[int]) -> None:
     """Record that these turns, which are still stored, are being erased."""
-    marks = [_mark(*row) for row in layers.db.select("turn", "seq, id, instant", seq=seqs)]
-    marks += [moment("" if unnamed else name, *said) for _, name, unnamed, *said in sessions_of_turns(layers.db, seqs)]
-    layers.db.insert("forgotten", "mark", [(keyed_digest(layers, mark),) for mark in marks], key="mark")
+    marks = [_mark(*row) for row in handle.db.select("turn", "seq, id, instant", seq=seqs)]
+    marks += [moment("" if unnamed else name, *said) for _, name, unnamed, *said in sessions_of_turns(handle.db, seqs)]
+    handle.db.insert("forgotten", "mark", [(keyed_digest(handle, mark),) for mark in marks], key="mark")
 
 
 def moment(session: str, role: str, instant: int) -> str:
@@ -209,35 +209,35 @@ def _mark(seq: int, turn_id: str, instant: int) -> str:
     return f"{seq} {instant}" if _BY_CONTENT.fullmatch(turn_id) else turn_id
 
 
-def forgotten_among(layers: Layers, names: Sequence[str]) -> set[str]:
+def forgotten_among(handle: StoreHandle, names: Sequence[str]) -> set[str]:
     """Return for which of these ids, or moments, a turn was ever erased here."""
-    if not names or not layers.db.rows(*ANY_FORGOTTEN):
+    if not names or not handle.db.rows(*ANY_FORGOTTEN):
         return set()  # before digests are computed: this is asked for every turn that is added
-    digests = {name: keyed_digest(layers, name) for name in names}
-    known = marks_among(layers.db, list(digests.values()))
+    digests = {name: keyed_digest(handle, name) for name in names}
+    known = marks_among(handle.db, list(digests.values()))
     return {name for name, mark in digests.items() if mark in known}
 
 
-def forgotten_in_copy(layers: Layers, path: Path) -> Iterator[str]:
+def forgotten_in_copy(handle: StoreHandle, path: Path) -> Iterator[str]:
     """Yield the ids of turns that another copy of this memory has forgotten and does not hold again.
 
     Raise InvalidQuery where there is no copy of this memory at the path, NotAMemory or another StoreError where it
     cannot be read.
     """
-    digests, held = read_copy(layers, path)
-    for page in layers.db.pages(TURNS, (0,), 2000):
+    digests, held = read_copy(handle, path)
+    for page in handle.db.pages(TURNS, (0,), 2000):
         for row in page:
             marks = (_mark(*row), row[1])  # earlier versions marked every id
-            if row[1] not in held and any(keyed_digest(layers, mark) in digests for mark in marks):
+            if row[1] not in held and any(keyed_digest(handle, mark) in digests for mark in marks):
                 yield row[1]
 
 
-def read_copy(layers: Layers, path: Path) -> tuple[set[bytes], set[str]]:
+def read_copy(handle: StoreHandle, path: Path) -> tuple[set[bytes], set[str]]:
     """Return the digests of the ids that another copy has forgotten, and the ids that it holds."""
     other = open_copy(path)
     try:
         with other.decoding(), other.reading():
-            if other.meta("store") != layers.store:
+            if other.meta("store") != handle.store_id:
                 raise InvalidQuery(f"{str(path)!r} is no copy of this memory; what it has forgotten says nothing here")
             digests = {mark for (mark,) in other.select("forgotten", "mark")}
             return digests, {turn_id for (turn_id,) in other.select("turn", "id")}
@@ -245,6 +245,6 @@ def read_copy(layers: Layers, path: Path) -> tuple[set[bytes], set[str]]:
         other.close()
 
 
-def keyed_digest(layers: Layers, name: str) -> bytes:
+def keyed_digest(handle: StoreHandle, name: str) -> bytes:
     """Return a digest of a name, keyed by the random id of the store: no two memories have the same for it."""
-    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16, key=layers.store.encode()).digest()
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16, key=handle.store_id.encode()).digest()

@@ -14,7 +14,6 @@ from ..raw.commit_mark import EVERY
 from ..types.values import DateOrder
 from .ann import MIN_ROWS, AnnIndexCache
 from .keeper import Keeper
-from .layers import Layers, check_identity
 from .open_file import drop_mark, open_checked, real_path, save_mark
 
 
@@ -62,12 +61,10 @@ class SqliteStore(Keeper):
         self.file = db = open_checked(path, vfs, busy_seconds)
         try:
             with db.decoding():
-                kept = db.meta("segment")
-                layers = Layers.over(db, dimension, int(kept or segment), clock)
-                super().__init__(layers, AnnIndexCache(path, index_from))
+                size = int(db.meta("segment") or segment)
+                super().__init__(db, dimension, size, clock, AnnIndexCache(path, index_from))
                 with self.writing():
-                    check_identity(layers, embedder, dimension, owner)
-                    self.settle_times(timezone, date_order)
+                    self.identify(embedder, owner, timezone, date_order)
                 self.finish_erasure()
                 self.save_mark()
         except BaseException:
@@ -88,7 +85,7 @@ class SqliteStore(Keeper):
         """Delete an empty memory; return False where somebody else has it open."""
         try:
             with self.writing():
-                if self.layers.raw.count():
+                if self.raw.count():
                     raise StoreError(f"{self.name!r} holds turns; forget everything before its files are deleted")
                 drop_mark(self.file.path)  # first: a mark without its file reads as a lost memory
         except StoreBusy:  # another handle writes

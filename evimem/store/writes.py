@@ -10,10 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as change
-from datetime import datetime
 from itertools import accumulate, chain
-from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,35 +20,31 @@ from ..db.fact_sql import asking_newest, vectors_reach
 from ..db.index_sql import SEALED
 from ..db.place_sql import ANY_FORGOTTEN
 from ..db.tables import Tables
-from ..errors import TurnConflict
+from ..errors import StoreError, TraceMismatch, TurnConflict
 from ..index.corpus import Interval
 from ..index.document import Document, found_by
 from ..index.fact_table import StatedFacts
 from ..raw import MemoryClock, instant, is_same
 from ..raw.turn_log import asked_to_store, asking_held
 from ..types.attempt import Attempt
-from ..types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
-from ..types.stored import Continuation, Entry, Job, JobKind, Listing, Settled
-from ..types.trace import Trace
-from ..types.values import Where
+from ..types.reports import AddReport, TurnOutcome, TurnStatus
+from ..types.stored import Continuation, Entry, Job, JobKind, Settled
+from ..types.trace import Found, Trace, version_of
 from ..types.vectors import pack
 from . import sequence
-from .erase import Erasure
-from .handle import Held, StoreHandle
-from .layers import SETTING, Layers, TurnToIndex, events
+from .erase import erasing
+from .handle import LINK_NOW, SETTING, Held, StoreHandle
 from .reads import jobs_of
-from .rebuild import derive_segment, kept_vectors, set_events
-from .trace_table import insert_trace
+from .rebuild import TurnToIndex, derive_segment, drop_traces, events, kept_vectors, rows_of, set_events
 
-# Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
-# others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
-LINK_NOW = 4_096
-Found: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # what turns are found by, by the identity of their entry
+T = TypeVar("T")
+Searched: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # what turns are found by, by identity of their entry
 AT_ONCE = 256  # turns that a transaction stores, in some hundredths of a second; one call stores no more
 CHARACTERS_AT_ONCE = 1 << 18  # of their texts together
 AWAITED_AT_ONCE = 32  # turns, where somebody else waits to write
 AT_LEAST = 4  # turns that it does in any case: a message with its reply is one commit on a slow disk too
 READ_AT_ONCE = 16  # turns whose facts are linked together; each set of "terms" derives its segments once: all of it
+KEPT_TRACES = 100
 REPLACED_AT_ONCE = 32  # turns in a transaction that may replace some: each has the log purged, in as much time as ten
 
 
@@ -63,40 +57,36 @@ def write(
     gone: Sequence[str] = (),
 ) -> AddReport:
     """See `Store.write`."""
-    layers, given = handle.layers, len(entries)
+    given = len(entries)
     if replace:  # of several versions of a turn in one call, the last counts
         last = {entry.turn.id: entry for entry in entries}
         entries = [last[entry.turn.id] for entry in entries]
     if not gone:
         entries = entries[: _at_once(handle.db, entries, REPLACED_AT_ONCE if replace else AT_ONCE)]
     found = _found_by(entries)
-    erasure = Erasure(layers, LINK_NOW)
-    with handle.writing(*_asking(layers, entries)):
-        stale = _stale(layers, entries) if replace else {}
-        left = list(layers.raw.known(gone).values())
-        if erased := [*stale.values(), *left]:
-            handle.note_erasure(finished=False)  # as in `_erase`
-            erasure.replaced(erased)
-        statuses, stored = _write_all(layers, entries, found, frozenset(stale), strict=strict)
-        if erased:
-            erasure.taken({stale[entry.turn.id]: seq for seq, entry in stored.turns if entry.turn.id in stale})
-            handle.ann.drop()  # as in `_erase`
-        _derive(layers, stored)
-    if erased:
-        statuses = _purged(handle, erasure, statuses)
+    with erasing(handle, *_asking(handle, entries)) as erasure:
+        stale = _stale(handle, entries) if replace else {}
+        left = list(handle.raw.known(gone).values())
+        erasure.replaced([*stale.values(), *left])
+        statuses, stored = _write_all(handle, entries, found, frozenset(stale), strict=strict)
+        erasure.taken({stale[entry.turn.id]: seq for seq, entry in stored.turns if entry.turn.id in stale})
+        _derive(handle, stored)
+    if erasure.began:  # while a reader holds the bytes of replaced turns, the statuses say so
+        why = erasure.report().reason
+        statuses = [change(one, reason=why) if one.outcome == "replaced" else one for one in statuses]
     report = _report(handle, statuses, stored, len(left))
     if len(statuses) < given:
         handle.db.give_way()
     return report
 
 
-def _asking(layers: Layers, entries: Sequence[Entry]) -> list[Query]:
+def _asking(handle: StoreHandle, entries: Sequence[Entry]) -> list[Query]:
     """Return what is asked to store turns, before anything is written."""
-    others = (layers.db.asking_meta("clock"), ANY_FORGOTTEN, layers.passages.asking(), SEALED)
-    return [*asked_to_store(layers.raw, layers.db, [entry.turn for entry in entries]), *others]
+    others = (handle.db.asking_meta("clock"), ANY_FORGOTTEN, handle.passages.asking(), SEALED)
+    return [*asked_to_store(handle.raw, handle.db, [entry.turn for entry in entries]), *others]
 
 
-def _found_by(entries: Sequence[Entry]) -> Found:
+def _found_by(entries: Sequence[Entry]) -> Searched:
     """Return what turns are found by that are new: derived before others have to wait."""
     return {
         id(entry): found_by(entry.turn) for entry in entries if entry.jobs or entry.facts or entry.vectors is not None
@@ -116,17 +106,17 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
 
     Return the report, and the state of the session from then on.
     """
-    layers, found = handle.layers, _found_by(more.entries)
-    with handle.writing(*_asking(layers, more.entries), *sequence.asking_state(layers, more.session)):
-        if sequence.state(layers, more.session) != more.state:
+    found = _found_by(more.entries)
+    with handle.writing(*_asking(handle, more.entries), *sequence.asking_state(handle, more.session)):
+        if sequence.state(handle, more.session) != more.state:
             return None
-        statuses, stored = _write_all(layers, more.entries, found, frozenset(), strict=more.strict)
+        statuses, stored = _write_all(handle, more.entries, found, frozenset(), strict=more.strict)
         again = {more.again[entry.turn.id]: seq for seq, entry in stored.turns if entry.turn.id in more.again}
-        sequence.fill(layers, more.session, again)
-        sequence.keep_calls(layers, more.session, more.calls)
-        _derive(layers, stored)
+        sequence.fill(handle, more.session, again)
+        sequence.keep_calls(handle, more.session, more.calls)
+        _derive(handle, stored)
         if not stored.turns:
-            layers.count_commit()
+            handle.count_commit()
     dealt, last = more.state
     return _report(handle, statuses, stored), (dealt, max((seq for seq, _ in stored.turns), default=last))
 
@@ -139,28 +129,45 @@ class _Stored:
     waits: dict[int, set[JobKind]]
 
 
-def _derive(layers: Layers, stored: _Stored) -> None:
+def _derive(handle: StoreHandle, stored: _Stored) -> None:
     """Link what a transaction has stored."""
     if stored.turns:
-        linked = _link(layers, stored.turns)
-        layers.jobs.fail("link", linked.failed)
+        linked = _link(handle, stored.turns)
+        handle.jobs.fail("link", linked.failed)
         for seq in (*linked.queued, *linked.failed):
             stored.waits[seq].add("link")
-        layers.count_commit()
+        handle.count_commit()
 
 
 def _report(handle: StoreHandle, statuses: Sequence[TurnStatus], stored: _Stored, erased: int = 0) -> AddReport:
-    if stored.turns:
-        handle.after_commit()
     pending = {entry.turn.id: tuple(sorted(stored.waits[seq])) for seq, entry in stored.turns}
     facts = sum(len(entry.facts) for _, entry in stored.turns)
     return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, erased)
 
 
+def _derived(handle: StoreHandle, write: Callable[[Sequence[T]], object], given: Sequence[T]) -> list[str | None]:
+    """Write what is derived of several turns, as parts of a transaction; return, for each, the type of its error.
+
+    All is written at once or, where that raises, each by itself: what raises is undone alone, and the turn is stored
+    all the same. Errors of the file pass.
+    """
+    try:
+        if given:
+            with handle.db.part():
+                write(given)
+    except StoreError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the turn is stored all the same
+        if len(given) == 1:
+            return [type(error).__name__]
+        return [why for one in given for why in _derived(handle, write, [one])]
+    return [None] * len(given)
+
+
 def _write_all(
-    layers: Layers,
+    handle: StoreHandle,
     entries: Sequence[Entry],
-    found: Found,
+    found: Searched,
     stale: frozenset[str],
     *,
     strict: bool,
@@ -170,9 +177,9 @@ def _write_all(
     One of a stale id is a replacement. With `strict`, raise for one that would be refused, before the first is stored.
     """
     statuses: list[TurnStatus] = []
-    clock, new = MemoryClock(layers.db), dict[str, int]()
-    again = sequence.forgotten_among(layers, [entry.turn.id for entry in entries])
-    for at, (entry, kept) in enumerate(zip(entries, layers.raw.holds([one.turn for one in entries]), strict=True)):
+    clock, new = MemoryClock(handle.db), dict[str, int]()
+    again = sequence.forgotten_among(handle, [entry.turn.id for entry in entries])
+    for at, (entry, kept) in enumerate(zip(entries, handle.raw.holds([one.turn for one in entries]), strict=True)):
         turn, held = entry.turn, kept
         if held is None and turn.id in new:
             held = is_same(turn, entries[new[turn.id]].turn)
@@ -188,18 +195,18 @@ def _write_all(
         statuses.append(TurnStatus(turn.id, "replaced" if turn.id in stale else new_again))
     clock.keep()
     fresh = [entries[at] for at in new.values()]  # one that was there a moment ago is derived now
-    return statuses, _store(layers, [(entry, found.get(id(entry)) or found_by(entry.turn)) for entry in fresh])
+    return statuses, _store(handle, [(entry, found.get(id(entry)) or found_by(entry.turn)) for entry in fresh])
 
 
-def _store(layers: Layers, new: Sequence[tuple[Entry, Attempt[tuple[Document, ...]]]]) -> _Stored:
+def _store(handle: StoreHandle, new: Sequence[tuple[Entry, Attempt[tuple[Document, ...]]]]) -> _Stored:
     """Store new turns with all that is known of them."""
-    places = layers.raw.append([entry.turn for entry, _ in new])
+    places = handle.raw.append([entry.turn for entry, _ in new])
     stated = [
         StatedFacts(place.seq, instant(entry.turn.time), entry.facts)
         for place, (entry, _) in zip(places, new, strict=True) if entry.facts
     ]  # fmt: skip
     failed: dict[JobKind, dict[int, str]] = defaultdict(dict)
-    errors = layers.derive(layers.facts.insert, stated)
+    errors = _derived(handle, handle.fact_table.insert, stated)
     failed["facts"] = {one.seq: why for one, why in zip(stated, errors, strict=True) if why}
     queued: dict[JobKind, list[int]] = defaultdict(list)
     written, indexed = list[tuple[int, Entry]](), list[TurnToIndex]()
@@ -212,37 +219,28 @@ def _store(layers: Layers, new: Sequence[tuple[Entry, Attempt[tuple[Document, ..
             queued[kind].append(place.seq)
         for kind, why in (*entry.failed, *((("terms", found.error),) if found.error else ())):
             failed[kind][place.seq] = why
-    rows = [one.value for one in layers.rows(indexed)]
-    given = layers.passages.assign([(place.seq, len(some)) for place, some in zip(places, rows, strict=True)])
+    rows = [one.value for one in rows_of(handle, indexed)]
+    given = handle.passages.assign([(place.seq, len(some)) for place, some in zip(places, rows, strict=True)])
     numbered = (zip(numbers, some, strict=True) for numbers, some in zip(given, rows, strict=True))
-    layers.segments.insert(dict(chain.from_iterable(numbered)))
+    handle.segments.insert(dict(chain.from_iterable(numbered)))
     if given:
-        layers.segments.seal(given[-1].last)
+        handle.segments.seal(given[-1].last)
     stored = _Stored(written, {seq: set() for seq, _ in written})
     for kind, seqs in queued.items():
-        layers.jobs.enqueue(kind, seqs)
+        handle.jobs.enqueue(kind, seqs)
     for kind, whys in failed.items():
-        layers.jobs.fail(kind, whys)
+        handle.jobs.fail(kind, whys)
     for kind, some in (*queued.items(), *failed.items()):
         for seq in some:
             stored.waits[seq].add(kind)
     return stored
 
 
-def _stale(layers: Layers, entries: Sequence[Entry]) -> dict[str, int]:
+def _stale(handle: StoreHandle, entries: Sequence[Entry]) -> dict[str, int]:
     """Return the sequence numbers, by id, of stored turns that these replace: no one that then would be refused."""
-    clock, turns = MemoryClock(layers.db), [entry.turn for entry in entries]
-    held = zip(turns, layers.raw.holds(turns), strict=True)
-    return layers.raw.known(turn.id for turn, same in held if same is False and clock.admits(turn))
-
-
-def _purged(handle: StoreHandle, erasure: Erasure, statuses: Sequence[TurnStatus]) -> list[TurnStatus]:
-    """Purge the bytes of replaced turns after the commit; while a reader holds them, the statuses say so."""
-    handle.drop_caches()
-    handle.save_mark()
-    report = erasure.report()
-    handle.note_erasure(finished=report.status == "erased")
-    return [change(one, reason=report.reason) if one.outcome == "replaced" else one for one in statuses]
+    clock, turns = MemoryClock(handle.db), [entry.turn for entry in entries]
+    held = zip(turns, handle.raw.holds(turns), strict=True)
+    return handle.raw.known(turn.id for turn, same in held if same is False and clock.admits(turn))
 
 
 def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Settled:
@@ -250,69 +248,67 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Sett
 
     Facts by rule are not synced to disk: after a power cut their jobs are queued again, and they are read again.
     """
-    layers, read_again = handle.layers, kind == "facts"
+    durably = kind != "facts"
     read_at_once = AT_ONCE if handle.db.far else READ_AT_ONCE  # where each step is waited for
     step = {"vector": AT_ONCE, "terms": len(entries), "facts": read_at_once}.get(kind, AT_LEAST)
-    with handle.writing(*_asking_to_settle(layers, kind, entries[:step]), durably=not read_again):
+    with handle.writing(*_asking_to_settle(handle, kind, entries[:step]), durably=durably):
         held, done, relinked, known = Held(handle.db), 0, False, _Read()
         while done < len(entries) and not (done and held.long_enough()):
-            relinked |= _settle_some(layers, kind, entries[done : done + step], known)
+            relinked |= _settle_some(handle, kind, entries[done : done + step], known)
             done += step
-        set_events(layers, known.happens, known.turns)
+        set_events(handle, known.happens, known.turns)
         rewrote = kind in {"vector", "terms"} or known.replaced
-        layers.count_commit(rewrote=rewrote, relinked=relinked, durable=not read_again)
-    if not read_again:
-        handle.after_commit()
+        handle.count_commit(rewrote=rewrote, relinked=relinked, durable=durably)
     if done < len(entries):
         handle.db.give_way()
     return Settled(min(done, len(entries)), known.failed)
 
 
-def _asking_to_settle(layers: Layers, kind: JobKind, entries: Sequence[Entry]) -> list[Query]:
+def _asking_to_settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> list[Query]:
     """Return what the results of jobs are stored by, before anything is written."""
 
     def asked(met: list[int]) -> list[Query]:
-        db, facts, given = layers.db, layers.facts, list(dict.fromkeys(met))
+        db, facts, given = handle.db, handle.fact_table, list(dict.fromkeys(met))
         others = (db.numbering("fact"), vectors_reach(LINK_NOW), asking_newest("fact_vector", "row"))
-        of_turns = (layers.jobs.asking_waits(kind, given), facts.asking_turns(given), facts.asking_of_a_model(given))
-        of_rows = (layers.passages.asking_of(given), db.asking_meta("embedder"), SEALED)
+        of_turns = (handle.jobs.asking_waits(kind, given), facts.asking_turns(given), facts.asking_of_a_model(given))
+        of_rows = (handle.passages.asking_of(given), db.asking_meta("embedder"), SEALED)
         return [asking_held(db, [entry.turn for entry in entries]), *of_turns, *of_rows, *others]
 
-    return layers.raw.seen.asking([entry.turn.id for entry in entries], asked)
+    return handle.raw.seen.asking([entry.turn.id for entry in entries], asked)
 
 
-def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry], read: _Read) -> bool:
+def _settle_some(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry], read: _Read) -> bool:
     """Store the results of jobs; return whether facts older than the newest linked one got vectors."""
-    layers.db.ahead(*_asking_to_settle(layers, kind, entries))
+    handle.db.ahead(*_asking_to_settle(handle, kind, entries))
     turns = [entry.turn for entry in entries]
-    as_offered = zip(turns, layers.raw.holds(turns), strict=True)  # of a replaced turn, facts would be false
-    offered = layers.raw.known(turn.id for turn, same in as_offered if same)
+    as_offered = zip(turns, handle.raw.holds(turns), strict=True)  # of a replaced turn, facts would be false
+    offered = handle.raw.known(turn.id for turn, same in as_offered if same)
     known = [(offered[entry.turn.id], entry) for entry in entries if entry.turn.id in offered]
     read.turns += (seq for seq, _ in known)
     if kind == "facts":  # what another process has read meanwhile is read
         seqs = [seq for seq, _ in known]
-        left, done = set(layers.jobs.waits(kind, seqs)), layers.facts.read_by_a_model(seqs)
+        left, done = set(handle.jobs.waits(kind, seqs)), handle.fact_table.read_by_a_model(seqs)
         unread = ((seq, entry) for seq, entry in known if seq in left)
         known = [(seq, change(entry, facts=(), fact_vectors=None) if seq in done else entry) for seq, entry in unread]
     failed = {seq: why for seq, entry in known for failing, why in entry.failed if failing == kind}
     if kind == "vector":
-        _set_vectors(layers, known)
+        _set_vectors(handle, known)
     elif kind in {"extract", "facts"}:
         found = [(seq, entry) for seq, entry in known if seq not in failed]
-        errors = layers.derive(lambda some: _settle_facts(layers, kind, some, read), found)
+        errors = _derived(handle, lambda some: _settle_facts(handle, kind, some, read), found)
         failed |= {seq: why for (seq, _), why in zip(found, errors, strict=True) if why}
     known = [(seq, entry) for seq, entry in known if seq not in failed]
-    linked = _Linked() if kind in {"vector", "terms"} else _link(layers, known, now=kind == "link")
+    linked = _Linked() if kind in {"vector", "terms"} else _link(handle, known, now=kind == "link")
     again = linked.failed if kind == "link" else {}
-    layers.jobs.complete(kind, [seq for seq, _ in known if seq not in again])
+    handle.jobs.complete(kind, [seq for seq, _ in known if seq not in again])
     if kind == "facts" and read.before:  # which may have waited for it
-        layers.jobs.complete("link", linked.done)
+        handle.jobs.complete("link", linked.done)
     if kind == "terms":  # no longer queued for it, so that they are read
-        rows = layers.passages.of([seq for seq, _ in known])
-        for number in sorted({(row - 1) // layers.segments.size for some in rows.values() for row in some}):
-            derive_segment(layers, number, kept_vectors(layers, number))
-    layers.jobs.fail("link", linked.failed)
-    layers.jobs.fail(kind, failed)
+        rows = handle.passages.of([seq for seq, _ in known])
+        for number in sorted({(row - 1) // handle.segments.size for some in rows.values() for row in some}):
+            derive_segment(handle, number, kept_vectors(handle, number))
+    handle.jobs.fail("link", linked.failed)
+    handle.jobs.fail(kind, failed)
     read.failed += len(failed)
     return linked.late
 
@@ -328,70 +324,68 @@ class _Read:
     replaced: bool = False
 
 
-def _settle_facts(layers: Layers, kind: JobKind, found: Sequence[tuple[int, Entry]], read: _Read) -> None:
+def _settle_facts(handle: StoreHandle, kind: JobKind, found: Sequence[tuple[int, Entry]], read: _Read) -> None:
     """Store the facts of turns that an extractor finds in them now."""
     stated = [StatedFacts(seq, instant(entry.turn.time), entry.facts, entry.extractor) for seq, entry in found]
-    before = layers.facts.turns_among([seq for seq, _ in found])
+    before = handle.fact_table.turns_among([seq for seq, _ in found])
     read.before |= before
-    outdated = layers.facts.outdated(stated) if before else []
+    outdated = handle.fact_table.outdated(stated) if before else []
     if outdated:
         read.replaced = True
-        neighbours = layers.edges.erase(layers.facts.rows(outdated))  # an edge or vector holds the facts that leave
-        layers.edges.relink(neighbours, layers.min_cosine)
-    layers.facts.exchange(outdated, stated, before)
+        neighbours = handle.edges.erase(
+            handle.fact_table.rows(outdated)
+        )  # an edge or vector holds the facts that leave
+        handle.edges.relink(neighbours, handle.min_cosine)
+    handle.fact_table.exchange(outdated, stated, before)
     fresh = {one.seq: sorted(one.facts, key=lambda fact: fact.span[0]) for one in stated if one.seq not in before}
-    kept = layers.facts.of_turns([*before]) if before else {}
+    kept = handle.fact_table.of_turns([*before]) if before else {}
     read.happens |= {seq: times for seq, facts in fresh.items() if (times := events(facts))}
     read.happens |= {seq: events(facts) for seq, facts in kept.items()}
 
 
 def enqueue_missing(handle: StoreHandle, kind: JobKind) -> None:
     """Queue a job for each turn that never had one of this kind."""
-    if handle.layers.jobs.missing(kind):
+    if handle.jobs.missing(kind):
         with handle.writing():
-            handle.layers.jobs.enqueue(kind, handle.layers.jobs.missing(kind))
-            handle.layers.count_commit()
+            handle.jobs.enqueue(kind, handle.jobs.missing(kind))
+            handle.count_commit()
 
 
 def hold(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
     """See `Store.hold`."""
-    layers = handle.layers
     with handle.writing():
-        layers.jobs.hold(kind, layers.raw.known(turn_ids).values(), reason, seconds)
-        layers.count_commit()
+        handle.jobs.hold(kind, handle.raw.known(turn_ids).values(), reason, seconds)
+        handle.count_commit()
 
 
 def lease(handle: StoreHandle, kind: JobKind, limit: int, seconds: float) -> tuple[Job, ...]:
     """Return jobs as `due` does, and offer them to nobody else for so many seconds."""
-    layers = handle.layers
     with handle.writing():
-        jobs = jobs_of(layers, layers.jobs.lease(kind, limit, seconds))
-        layers.count_commit()
+        jobs = jobs_of(handle, handle.jobs.lease(kind, limit, seconds))
+        handle.count_commit()
     return jobs
 
 
 def release(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> None:
     """Offer the jobs of these turns again that this process leased and neither finished nor put off."""
-    layers = handle.layers
     with handle.writing():
-        layers.jobs.release(kind, layers.raw.known(turn_ids).values())
-        layers.count_commit()
+        handle.jobs.release(kind, handle.raw.known(turn_ids).values())
+        handle.count_commit()
 
 
 def retry_now(handle: StoreHandle) -> None:
     """Make every job that was put off after a failure, or given up, due now."""
     with handle.writing():
-        handle.layers.jobs.retry_now()
-        handle.layers.count_commit()
+        handle.jobs.retry_now()
+        handle.count_commit()
 
 
 def postpone(handle: StoreHandle, kind: JobKind, failures: Mapping[str, tuple[str, float | None]]) -> None:
     """See `Store.postpone`."""
-    layers = handle.layers
     with handle.writing():
-        known = layers.raw.known(failures)
-        layers.jobs.postpone(kind, {seq: failures[turn_id] for turn_id, seq in known.items()})
-        layers.count_commit()
+        known = handle.raw.known(failures)
+        handle.jobs.postpone(kind, {seq: failures[turn_id] for turn_id, seq in known.items()})
+        handle.count_commit()
 
 
 def keep_setting(handle: StoreHandle, name: str, value: str | None) -> None:
@@ -401,8 +395,7 @@ def keep_setting(handle: StoreHandle, name: str, value: str | None) -> None:
             handle.db.drop_meta(SETTING + name)
         else:
             handle.db.set_meta(SETTING + name, value)
-        handle.layers.count_commit()
-    handle.after_commit()
+        handle.count_commit()
 
 
 def keep_trace(handle: StoreHandle, trace: Trace) -> int:
@@ -410,45 +403,31 @@ def keep_trace(handle: StoreHandle, trace: Trace) -> int:
 
     Raise UnknownTurn or TraceMismatch where a turn that it quotes is not there, or says something else.
     """
+    found = {turn_id for event in trace if isinstance(event, Found) for turn_id in event.turns}
+    read = sorted(found.union(trace.read))
     with handle.writing():
-        handle.layers.count_commit()
-        return insert_trace(handle.layers, trace)
+        seqs = handle.raw.seqs(read)
+        for turn_id, turn in zip(read, handle.raw.read(seqs), strict=True):
+            if trace.read.get(turn_id) not in (None, version_of(turn)):
+                raise TraceMismatch(
+                    f"turn {turn_id!r} was replaced since the question, and its old words would come back with the "
+                    "trace; ask again, and keep that trace"
+                )
+        number = handle.db.newest("trace") + 1
+        handle.db.insert("trace", "number, body", [(number, trace.to_json().encode())])
+        handle.db.insert("trace_turn", "number, seq", [(number, seq) for seq in seqs])
+        drop_traces(handle, [old for (old,) in handle.db.select("trace", "number") if old <= number - KEPT_TRACES])
+        handle.count_commit()
+    return number
 
 
-def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
-    """See `Store.forget`."""
-    layers = handle.layers
-
-    def act(erasure: Erasure) -> bool:
-        # What is forgotten already is no error: a call whose reply was lost may be repeated.
-        known = layers.raw.known(turn_ids)
-        gone = sequence.forgotten_among(layers, [one for one in turn_ids if one not in known])
-        return erasure.turns(layers.raw.seqs([one for one in turn_ids if one not in gone]))
-
-    return _erase(handle, act)
-
-
-def forget_where(
-    handle: StoreHandle,
-    *,
-    session: str | None = None,
-    before: datetime | None = None,
-    speaker: str | None = None,
-    where: Where | None = None,
-    as_in: Path | None = None,
-) -> EraseReport:
-    """See `Store.forget_where`."""
-    listing = Listing(session, speaker, before=before, where=where)
-    return _erase(handle, lambda erasure: erasure.where(listing, as_in))
-
-
-def _set_vectors(layers: Layers, known: Sequence[tuple[int, Entry]]) -> None:
+def _set_vectors(handle: StoreHandle, known: Sequence[tuple[int, Entry]]) -> None:
     """Store the vectors of turns' passages; skip a turn that was split anew since they were asked for."""
-    rows = layers.passages.of([seq for seq, _ in known])
+    rows = handle.passages.of([seq for seq, _ in known])
     split = ((rows[seq], entry.vectors) for seq, entry in known if seq in rows)
     whole = ((numbers, some) for numbers, some in split if numbers.count == len(some))
     vectors = {row: pack(vector) for numbers, some in whole for row, vector in zip(numbers, some, strict=True)}
-    layers.segments.set_vectors(vectors)
+    handle.segments.set_vectors(vectors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,38 +440,23 @@ class _Linked:
     done: Sequence[int] = ()
 
 
-def _link(layers: Layers, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> _Linked:
+def _link(handle: StoreHandle, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> _Linked:
     """Link the facts of these turns to similar ones, or queue that where the memory is large or vectors are missing."""
     linkable = {seq: entry for seq, entry in written if entry.facts}
-    wait = not now and bool(linkable) and layers.edges.more_than(LINK_NOW)
+    wait = not now and bool(linkable) and handle.is_large
     ready = {seq: entry for seq, entry in linkable.items() if entry.fact_vectors is not None and not wait}
     queued, late = [seq for seq in linkable if seq not in ready], list[bool]()
-    layers.jobs.enqueue("link", queued)
-    errors = layers.derive(lambda entries: late.append(_link_all(layers, entries)), list(ready.values()))
+    handle.jobs.enqueue("link", queued)
+    errors = _derived(handle, lambda entries: late.append(_link_all(handle, entries)), list(ready.values()))
     failed = {seq: why for seq, why in zip(ready, errors, strict=True) if why}
     return _Linked(any(late), failed, queued, [seq for seq in ready if seq not in failed])
 
 
-def _link_all(layers: Layers, entries: Sequence[Entry]) -> bool:
-    rows = layers.facts.rows([fact.id for entry in entries for fact in entry.facts])
+def _link_all(handle: StoreHandle, entries: Sequence[Entry]) -> bool:
+    rows = handle.fact_table.rows([fact.id for entry in entries for fact in entry.facts])
     vectors = np.concatenate([entry.fact_vectors for entry in entries])
     try:
-        return layers.edges.link(rows, vectors, layers.min_cosine)
+        return handle.edges.link(rows, vectors, handle.min_cosine)
     except BaseException:
-        layers.edges.drop_cache()  # what is undone in the file is not in memory
+        handle.edges.drop_cache()  # what is undone in the file is not in memory
         raise
-
-
-def _erase(handle: StoreHandle, act: Callable[[Erasure], bool]) -> EraseReport:
-    erasure = Erasure(handle.layers, LINK_NOW)
-    handle.note_erasure(finished=False)  # until the report: after an interrupt in between, the next commit finishes it
-    with handle.writing():
-        if changed := act(erasure):
-            # Before the commit: after a crash between the two, nothing would delete the forgotten vectors.
-            handle.ann.drop()
-    if changed:
-        handle.drop_caches()
-        handle.save_mark()
-    report = erasure.report()
-    handle.note_erasure(finished=report.status == "erased")
-    return report

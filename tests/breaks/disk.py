@@ -12,8 +12,8 @@ from evimem.db.connection import Connection
 from evimem.index import ann_file
 from evimem.index.hnsw import HnswIndex
 from evimem.raw import turn_log
-from evimem.store import ann, open_file, sqlite
-from evimem.store.layers import Layers
+from evimem.store import ann, open_file
+from evimem.store.handle import StoreHandle
 from evimem.store.sqlite import SqliteStore
 from tests.breaks.gates import DAMAGE, FAULTS, ROLLBACK, SYNCS
 from tests.breaks.patch import opened_with, put
@@ -42,12 +42,12 @@ def a_refused_file_is_checkpointed() -> None:
 
 @breaks(gate=f"{ROLLBACK}::test_a_users_file_is_not_opened_for_another", says="DID NOT RAISE")
 def owners_are_not_compared() -> None:
-    honest = sqlite.check_identity
+    honest = StoreHandle.identify
 
-    def check(layers: Layers, name: str, dimension: int, owner: str | None) -> None:
-        honest(layers, name, dimension, None if layers.db.meta("owner") else owner)
+    def identify(self: StoreHandle, embedder: str, owner: str | None, *rest: Any) -> None:
+        honest(self, embedder, None if self.db.meta("owner") else owner, *rest)
 
-    put(sqlite, "check_identity", check)
+    put(StoreHandle, "identify", identify)
 
 
 @breaks(gate=f"{ROLLBACK}::test_writing_to_a_deleted_or_replaced_file_is_refused", says="DID NOT RAISE")

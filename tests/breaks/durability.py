@@ -8,7 +8,7 @@ from typing import Any
 from evimem.db import connection, schema
 from evimem.db.connection import Connection
 from evimem.raw import RawLog
-from evimem.store import ann, open_file, writes
+from evimem.store import ann, erase, open_file, writes
 from evimem.store.handle import StoreHandle
 from evimem.store.sqlite import SqliteStore
 from evimem.types.reports import AddReport
@@ -65,8 +65,8 @@ def a_replaced_turn_is_erased_in_a_transaction_of_its_own() -> None:
     def in_two(
         handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Any = ()
     ) -> AddReport:
-        if replace and (stale := writes._stale(handle.layers, entries)):
-            writes.forget(handle, list(stale))
+        if replace and (stale := writes._stale(handle, entries)):
+            erase.forget(handle, list(stale))
         return whole(handle, entries, strict=strict, gone=gone)
 
     put(SqliteStore, "write", in_two)

@@ -13,7 +13,7 @@ from evimem.edges.alike_cells import AlikeCells
 from evimem.edges.fact_vectors import FactMatrix
 from evimem.index.segments import PassageTable, Segments
 from evimem.index.supersede import Supersession
-from evimem.store import erase, sequence, trace_table
+from evimem.store import erase, sequence, writes
 from evimem.store.ann import AnnIndexCache
 from evimem.store.handle import StoreHandle
 from evimem.store.sqlite import SqliteStore
@@ -24,7 +24,7 @@ from tests.breaks.registry import breaks
 
 @breaks(gate=f"{FORGETTING}::test_a_trace_that_quotes_what_was_replaced_since_is_not_kept", says="DID NOT RAISE")
 def traces_of_replaced_words_are_kept() -> None:
-    put(trace_table, "version_of", lambda turn: ANY)
+    put(writes, "version_of", lambda turn: ANY)
 
 
 @breaks(gate=ERASURE, says="m.evimem")
@@ -34,7 +34,7 @@ def deletion_is_not_secure() -> None:
 
 @breaks(gate=ERASURE, says="evimem")
 def traces_outlive_cited_turns() -> None:
-    put(erase, "drop_traces_of", lambda layers, seqs: None)
+    put(erase, "drop_traces", lambda handle, numbers: None)
 
 
 @breaks(gate=ERASURE, says="ann")
@@ -62,7 +62,7 @@ def sealed_vectors_of_forgotten_turns_stay() -> None:
 
 @breaks(gate="tests/reliability/test_erasure.py::test_a_backup_can_repeat_later_erasures", says="the backup remembers")
 def erasures_of_a_copy_are_not_repeated() -> None:
-    put(sequence, "read_copy", lambda layers, path: (set(), set()))
+    put(sequence, "read_copy", lambda handle, path: (set(), set()))
 
 
 @breaks(

@@ -7,7 +7,7 @@ from evimem.db.dialect import bindable
 from evimem.index.supersede import Supersession
 from evimem.raw import RawLog, digest
 from evimem.store import reads
-from evimem.store.layers import Layers
+from evimem.store.handle import StoreHandle
 from evimem.store.sqlite import SqliteStore
 from tests.breaks.gates import MACHINE
 from tests.breaks.patch import put
@@ -29,8 +29,8 @@ def a_conflict_overwrites_the_stored_turn() -> None:
 
 @breaks(gate=MACHINE, says="StoreCorrupt|every eligible turn|the postings|FOREIGN KEY")
 def rewrites_are_not_announced_to_other_handles() -> None:
-    honest = Layers.count_commit
-    put(Layers, "count_commit", lambda self, **_: honest(self))
+    honest = StoreHandle.count_commit
+    put(StoreHandle, "count_commit", lambda self, **_: honest(self))
 
 
 @breaks(gate=MACHINE, says="as many turns as there are")

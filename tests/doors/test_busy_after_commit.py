@@ -24,29 +24,36 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
 
 
 @contextmanager
-def another_writes(path: Path, monkeypatch: pytest.MonkeyPatch, kind: type, after: str) -> Iterator[None]:
-    """Have another handle hold the write lock from the end of a step until the block ends."""
-    rival, honest = apsw.Connection(str(path)), getattr(kind, after)
+def another_writes(path: Path, monkeypatch: pytest.MonkeyPatch, kind: type, step: str, when: str) -> Iterator[None]:
+    """Have another handle hold the write lock from before or after a step until the block ends."""
+    rival, honest = apsw.Connection(str(path)), getattr(kind, step)
 
-    def step(*given: Any, **named: Any) -> Any:
-        result = honest(*given, **named)
+    def begin() -> None:
         if not rival.in_transaction:
             rival.execute("BEGIN IMMEDIATE")
+
+    def stepped(*given: Any, **named: Any) -> Any:
+        if when == "before":
+            begin()
+        result = honest(*given, **named)
+        begin()
         return result
 
     with monkeypatch.context() as patch:
-        patch.setattr(kind, after, step)
+        patch.setattr(kind, step, stepped)
         yield
     rival.close()
 
 
-@pytest.mark.parametrize(("kind", "after"), [(StoreHandle, "drop_caches"), (Connection, "checkpoint")])
+@pytest.mark.parametrize(
+    ("kind", "step", "when"), [(StoreHandle, "finish_erasure", "before"), (Connection, "checkpoint", "after")]
+)
 @pytest.mark.parametrize("call", CALLS)
-def test_what_is_gone_is_reported_while_another_process_writes(tmp_path, monkeypatch, call, kind, after):
+def test_what_is_gone_is_reported_while_another_process_writes(tmp_path, monkeypatch, call, kind, step, when):
     path = tmp_path / "m.evimem"
     with open_memory(path, busy_seconds=0.05) as memory:
         memory.add("Mira", "I adopted a puppy.", time=NOON, id="a", session="s")
-        with another_writes(path, monkeypatch, kind, after):
+        with another_writes(path, monkeypatch, kind, step, when):
             report = CALLS[call](memory)
         reason = report.statuses[0].reason if call in ("update", "replace") else report.reason
         assert "another process is writing" in reason

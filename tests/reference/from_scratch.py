@@ -14,7 +14,7 @@ from evimem.index.document import found_by, passages, trimmed
 from evimem.index.prepared_query import IndexQuery, Ranked, microseconds
 from evimem.index.weights import BM25, WEIGHTS
 from evimem.raw import ROLES, TurnRows, instant
-from evimem.store.layers import TurnToIndex, index_rows
+from evimem.store.rebuild import TurnToIndex, index_rows
 from evimem.types.stored import MOST_SECONDS, Entry, JobKind, Listing
 from evimem.types.values import Fact, Hit, Query, Turn, Where
 from evimem.types.vectors import Packed, Vectors, pack, unpack

@@ -182,7 +182,7 @@ def test_forgetting_all_empties_every_table(folders, how):
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 60)
         db = memory._core.store.db
-        memory._core.store.layers.jobs.enqueue("extract", [1, 2, 3])
+        memory._core.store.jobs.enqueue("extract", [1, 2, 3])
         memory.remember([{"role": "user", "content": f"I live in {CANARIES[0]}."}], session=SECRET, time=NOON)
         empty = {table for table, count in rows(memory).items() if not count}
         assert empty <= {"forgotten", "place"}, f"tables that nothing has filled: {empty}"
@@ -204,13 +204,13 @@ def test_of_a_forgotten_message_no_byte_is_left_and_no_digest_that_could_be_gues
     with opened(folders[0] / "m.evimem") as memory:
         memory.remember(messages, session=SECRET, time=NOON)
         memory.add(CANARIES[0], f"I live in {CANARIES[1]}.", time=NOON, session=SECRET)
-        db, layers = memory._core.store.db, memory._core.store.layers
+        store = memory._core.store
         by_content = [turn.id for turn in memory.turns() if turn.speaker == CANARIES[0]]
         memory.forget(session=SECRET)
         assert hits(needles(), folders) == []
-        marks = {mark for (mark,) in db.rows("SELECT mark FROM forgotten")}
+        marks = {mark for (mark,) in store.db.rows("SELECT mark FROM forgotten")}
         assert len(marks) == 4, "of three ids, and of the moment at which all three were said"
-        assert marks.isdisjoint(keyed_digest(layers, one) for one in by_content)
+        assert marks.isdisjoint(keyed_digest(store, one) for one in by_content)
 
 
 def rows(memory: Memory) -> dict[str, int]:

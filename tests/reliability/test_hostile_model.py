@@ -85,7 +85,7 @@ def taken_back(memory: Memory) -> Rows:
 
 
 def commits(memory: Memory) -> int:
-    return int(memory._core.store.layers.db.meta("commits") or 0)
+    return int(memory._core.store.db.meta("commits") or 0)
 
 
 @pytest.mark.parametrize("count", sizes(300, nightly=10_000, reduced=300))

@@ -110,7 +110,7 @@ def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path, segment):
                 memory.stats()  # reads its facts
             grown = store.corpus()
         for turn in (*TURNS[100:110], TURNS[-2]):
-            rows = grown.rows_of([store.layers.raw.known([turn.id])[turn.id]])
+            rows = grown.rows_of([store.raw.known([turn.id])[turn.id]])
             memory.forget(turns=[turn.id])
             for position in rows.tolist():
                 grown.forget(position)

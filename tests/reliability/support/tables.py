@@ -81,7 +81,7 @@ def _named(value: Any, table: str | None, names: dict[str, dict[int, Any]]) -> A
 def _index(memory: Memory, names: dict[str, dict[int, Any]]) -> dict[str, Any]:
     """Return what the index holds of each turn: its columns, events, terms and vector."""
     store = memory._core.store
-    db, size, dimension = store.db, store.layers.segments.size, store.layers.segments.dimension
+    db, size, dimension = store.db, store.segments.size, store.segments.dimension
     index: dict[str, Any] = {}
     passages = db.rows("SELECT seq, first, count FROM passage")
     owners = {first + part: names["turn"].get(seq) for seq, first, count in passages for part in range(count)}

@@ -84,7 +84,7 @@ def small_thresholds() -> Iterator[None]:
         patch.object(evimem.index.supersede, "REACH", 2),
         patch.object(evimem.edges.fact_vectors, "PER_FACT", 2),
         patch.object(evimem.store.handle, "EVERY", 5),
-        patch.object(evimem.store.writes, "LINK_NOW", 40),
+        patch.object(evimem.store.handle, "LINK_NOW", 40),
         patch.object(evimem.store.erase, "SPARE", 12),
     ):
         yield
