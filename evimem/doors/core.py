@@ -11,7 +11,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import cached_property, lru_cache, partial
@@ -28,7 +28,6 @@ from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
 from ..query.find_turns import EACH, Over, Wish, asked_for, check_clock, interval, joined, turns_stating
 from ..store.keeper import Keeper
-from ..store.user_code import as_callback, unwrap_callback_errors
 from ..text.names import is_named_in
 from ..times import Conventions
 from ..types.answer import MOST, Answer, Block, BlockForm, Budget
@@ -47,7 +46,17 @@ from .checked_arguments import (
     checked_progress,
     checked_time,
 )
-from .watching import Observer, Operation, OperationName, Watch, both, store_name, tell_of_backlog, warn_of_unread
+from .watching import (
+    Observer,
+    Operation,
+    OperationName,
+    Watch,
+    both,
+    store_name,
+    tell_of_backlog,
+    unwrapped,
+    warn_of_unread,
+)
 
 if TYPE_CHECKING:
     from ..calibration.apply_calibration import CalibrationTarget
@@ -277,8 +286,7 @@ class Core:
         """Answer a question; call `on_event` with each trace event as it is recorded."""
         checked_kind("budget", budget, Budget)
         watch, hears = self.watch("ask", question), checked_on_event(on_event)
-        # Wrapped, so that no error of the caller's is taken for one of the model or the embedder.
-        tell = as_callback(both(watch.heard, hears))
+        tell = both(watch.heard, hears)
         given = {"store": self.store, "asked_at": self.time("asked_at", asked_at), "budget": budget, "scope": scope}
         return (yield from watch.over(self._answered(question, loop, {**given, "on_event": tell})))
 
@@ -289,7 +297,7 @@ class Core:
 
         yield from self.caught_up()
         task = Task(question, calibrated_judge(self.store, self.target), **given)
-        with unwrap_callback_errors():
+        with unwrapped():
             try:
                 return (yield from answer_question(task, loop))
             except ModelError as error:
@@ -421,11 +429,22 @@ class Core:
 
     def check(self, progress: Progress | None, *, repair: bool) -> Flow[Health]:
         """Verify the file against its turns; with `repair`, rebuild if any row differs."""
-        problems = self.store.check(self.extractor, checked_progress(progress) or _no_progress)
+        problems = self._problems(checked_progress(progress) or _no_progress)
         if problems and repair:
             yield from self._derived_again(None)
-            problems = self.store.check(self.extractor)
+            problems = self._problems(_no_progress)
         return self.health(problems)
+
+    def _problems(self, tell: Progress) -> list[str]:
+        """Return what is damaged, and tell how many turns were looked at."""
+        problems: list[str] = []
+        with closing(self.store.check(self.extractor)) as found:
+            for one in found:
+                if isinstance(one, str):
+                    problems.append(one)
+                else:
+                    tell(one)
+        return problems
 
     def health(self, problems: Sequence[str] = ()) -> Health:
         """Return queued and failed jobs with all problems, those of an unusable calibration included."""

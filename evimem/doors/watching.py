@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -141,15 +142,31 @@ class Watch:
         return intercepted(flow, told)
 
 
+class _CallbackError(Exception):
+    """Carries an exception of a caller's function past whoever would take it for one of the model or the embedder."""
+
+
 def both(first: Callable[[Event], None], second: Callable[[Event], None] | None) -> Callable[[Event], None]:
-    """Return a function that passes an event to two, or to the first where there is no second."""
+    """Return a function that passes an event to two, or to the first where there is no second: in `unwrapped` only."""
 
     def tell(event: Event) -> None:
-        first(event)
-        if second is not None:
-            second(event)
+        try:
+            first(event)
+            if second is not None:
+                second(event)
+        except Exception as error:
+            raise _CallbackError from error
 
     return tell
+
+
+@contextmanager
+def unwrapped() -> Iterator[None]:
+    """Raise what a function of `both` raises in the block as it was raised."""
+    try:
+        yield
+    except _CallbackError as wrapped:
+        raise wrapped.__cause__ or wrapped from None
 
 
 def store_name(name: AnyPath) -> str:

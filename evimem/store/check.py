@@ -6,9 +6,10 @@ Derived rows can be derived again from the turns. Turns cannot: an altered one i
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Generator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from ..db.fact_sql import facts_never_linked
 from ..db.index_sql import turns_without_rows
@@ -23,8 +24,7 @@ from ..types.stored import OF_A_MODEL
 from ..types.values import Fact
 from ..types.vectors import is_packed
 from .handle import StoreHandle
-from .rebuild import Progress, is_grounded, segment_count, segment_turns, stored_rows, unreadable_traces
-from .user_code import as_callback, unwrap_callback_errors
+from .rebuild import is_grounded, segment_count, segment_turns, stored_rows, unreadable_traces
 
 REPAIR = "`evimem doctor --repair` derives it again"
 RESTORE = "restore a backup"
@@ -33,108 +33,90 @@ CARRY_OVER = "carry the turns over into a new memory: `new.extend(old.turns())`"
 _RAW = {"turn", "session", "speaker", "meta", "forgotten", "place", "calls", "trace", "trace_turn"}
 _PAGE = 500  # turns read at once
 _NO_TERMS = b"{}"  # of a turn without words: its vector is zero, which in a sealed segment stands for no vector
-# Where the messages of `PRAGMA integrity_check` name an index, the root page of a tree, or a table.
+# Where the messages of `PRAGMA integrity_check` name an index, or the root page of a tree.
 _OF_AN_INDEX = re.compile(r"(?:missing from|entries in|entry in) index (\S+)")
 _OF_A_TREE = re.compile(r"Tree (\d+) ")
-_OF_A_TABLE = re.compile(r"(?:value in|constraint failed in) (\w+)")
 _NAMES = 5  # turns named in one line
+Found: TypeAlias = Generator[str | int, None, None]  # lines, and numbers of turns that were looked at
 
 
-def check(handle: StoreHandle, extractor: Extractor, progress: Progress = lambda turns: None) -> tuple[str, ...]:
-    """Return a line for each kind of damage; `progress` hears of the turns that were looked at."""
-    found: list[str] = []
+def check(handle: StoreHandle, extractor: Extractor) -> Found:
+    """Yield a line for each kind of damage and, now and then, how many turns were looked at since."""
+    damaged = False
     try:
-        with unwrap_callback_errors(), handle.db.reading():
-            found.extend(_problems(handle, extractor, as_callback(progress)))
+        with handle.db.reading():
+            for found in _problems(handle, extractor):
+                damaged |= isinstance(found, str)
+                yield found
     except StoreCorrupt:  # damaged pages can keep even the transaction from ending; what was found tells why
-        if not found:
+        if not damaged:
             raise
-    return tuple(found)
 
 
-def _problems(handle: StoreHandle, extractor: Extractor, progress: Progress) -> Iterator[str]:
+def _problems(handle: StoreHandle, extractor: Extractor) -> Found:
     yield from _readable("the file", _page_problems(handle), RESTORE)
     yield from _readable("the references between tables", _orphans(handle), RESTORE)
-    if altered := list(_readable("the table of turns", _altered(handle, progress), RESTORE)):
-        yield from altered
+    altered = False
+    for found in _readable("the table of turns", _altered(handle), RESTORE):
+        altered |= isinstance(found, str)
+        yield found
+    if altered:
         return  # what should follow from an altered turn is unknown
     if late := wrong_instants(handle.db):
         yield f"{len(late)} turn(s) are sorted by another time than their own: {REPAIR}"
     if lost := turns_without_rows(handle.db):
         yield f"{lost} turn(s) have no rows in the index: {REPAIR}"
     for number in range(segment_count(handle)):
-        yield from _readable(f"the index of segment {number}", _segment_problems(handle, extractor, number, progress))
+        yield from _readable(f"the index of segment {number}", _segment_problems(handle, extractor, number))
     yield from _readable("the links between facts", _link_problems(handle))
     for number, error in unreadable_traces(handle):
         yield f"trace {number} cannot be read ({type(error).__name__}): `evimem doctor --repair` drops it"
 
 
-def _page_problems(handle: StoreHandle) -> Iterator[str]:
-    """Yield a line for each table or index in which `PRAGMA integrity_check` finds damaged pages."""
-    found_trees = handle.db.trees()
-    roots = {root: name for root, name, _ in found_trees}
-    tables = {name: table for _, name, table in found_trees}
-    found: dict[tuple[str, str | None], list[str]] = {}
-    for checked, line in _faults(handle, sorted(set(tables.values()))):
-        place = (f"rows of table {checked!r}", checked) if checked else _place(line, roots, tables)
-        found.setdefault(place, []).append(line)
-    for (what, table), lines in found.items():
-        more = f", and {len(lines) - 1} more" if len(lines) > 1 else ""
-        yield f"{what}: SQLite says {lines[0]!r}{more}: {_cure(what, table)}"
-
-
-def _faults(handle: StoreHandle, tables: Sequence[str]) -> Iterator[tuple[str | None, str]]:
-    """Yield what SQLite finds, as (table or None, message).
-
-    Where it gives up on the whole file it is asked table by table: the one at which it gives up again is damaged.
-    """
-    try:
-        lines = handle.db.page_faults()
-    except StoreCorrupt:
-        for table in tables:
-            try:
-                lines = handle.db.page_faults(table)
-            except StoreCorrupt as error:
-                lines = []
-                yield table, str(error.__cause__)
-            yield from ((None, line) for line in lines)
+def _page_problems(handle: StoreHandle) -> Found:
+    """Yield a line for each table or index in which SQLite finds damaged pages, else one for what is in none."""
+    if not (whole := _faults(handle, None)):
         return
-    yield from ((None, line) for line in lines)
+    trees, found = handle.db.trees(), defaultdict[tuple[str, str], list[str]](list)
+    names = {root: name for root, name, _ in trees}
+    for table in sorted({table for *_, table in trees}):
+        for line in _faults(handle, table):
+            index, tree = _OF_AN_INDEX.search(line), _OF_A_TREE.search(line)
+            found[table, index[1] if index else names.get(int(tree[1]), table) if tree else table].append(line)
+    for (table, name), lines in found.items():
+        what, cure = f"the index {name!r} of table {table!r}", "`evimem doctor --repair` makes it again from the rows"
+        if name == table:
+            what, cure = f"rows of table {table!r}", f"{REPAIR}; where it cannot, {CARRY_OVER}"
+            cure = RESTORE if table in _RAW else cure
+        more = f", and {len(lines) - 1} more" if len(lines) > 1 else ""
+        yield f"{what}: SQLite says {lines[0]!r}{more}: {cure}"
+    if not found:
+        yield f"pages of the file: SQLite says {whole[0]!r}: {RESTORE}"
 
 
-def _place(line: str, roots: dict[int, str], tables: dict[str, str]) -> tuple[str, str | None]:
-    """Return a description of what a message of `integrity_check` is about, and its table if it can be identified."""
-    tree, index, column = _OF_A_TREE.search(line), _OF_AN_INDEX.search(line), _OF_A_TABLE.search(line)
-    name = roots.get(int(tree[1])) if tree else index[1] if index else column[1] if column else None
-    if name is None or name not in tables:
-        return "pages of the file", None
-    table = tables[name]
-    if name == table:
-        return f"rows of table {table!r}", table
-    return f"the index {name!r} of table {table!r}", table
+def _faults(handle: StoreHandle, table: str | None) -> list[str]:
+    """Return what SQLite finds in a table or in the whole file: also where it gives up on it."""
+    try:
+        return handle.db.page_faults(table)
+    except StoreCorrupt as error:
+        return [str(error.__cause__)]
 
 
-def _cure(what: str, table: str | None) -> str:
-    if what.startswith("the index "):
-        return "`evimem doctor --repair` makes it again from the rows"
-    return RESTORE if table is None or table in _RAW else f"{REPAIR}; where it cannot, {CARRY_OVER}"
-
-
-def _orphans(handle: StoreHandle) -> Iterator[str]:
+def _orphans(handle: StoreHandle) -> Found:
     counts = Counter(handle.db.broken_references())
     for (table, parent), count in counts.items():
         cure = RESTORE if table in _RAW else REPAIR
         yield f"{count} row(s) of table {table!r} refer to missing rows of {parent!r}: {cure}"
 
 
-def _altered(handle: StoreHandle, progress: Progress) -> Iterator[str]:
+def _altered(handle: StoreHandle) -> Found:
     """Yield a line for each turn that is not what was stored, with its id where that can be read."""
     for rows in handle.db.pages(TURNS, (0,), _PAGE):
         page = [seq for seq, *_ in rows]
         intact = handle.raw.intact(page)
         for seq in (seq for seq in page if seq not in intact):
             yield f"turn {_named(handle, seq)} is not what was stored: {RESTORE}, or forget it"
-        progress(len(page))
+        yield len(page)
 
 
 def _named(handle: StoreHandle, seq: int) -> str:
@@ -144,7 +126,7 @@ def _named(handle: StoreHandle, seq: int) -> str:
         return f"number {seq}, whose id cannot be read,"
 
 
-def _readable(what: str, found: Iterator[str], cure: str = REPAIR) -> Iterator[str]:
+def _readable(what: str, found: Found, cure: str = REPAIR) -> Found:
     """Yield these problems, and one more where looking for them fails on unreadable rows."""
     try:
         yield from found
@@ -152,7 +134,7 @@ def _readable(what: str, found: Iterator[str], cure: str = REPAIR) -> Iterator[s
         yield f"{what} cannot be read ({type(error).__name__}): {cure}"
 
 
-def _segment_problems(handle: StoreHandle, extractor: Extractor, number: int, progress: Progress) -> Iterator[str]:
+def _segment_problems(handle: StoreHandle, extractor: Extractor, number: int) -> Found:
     vectors, queued = handle.segments.vectors(number), handle.jobs.open_turns("vector")
     unread, plain = handle.jobs.open_turns("facts"), handle.jobs.open_turns("terms")
     rows: dict[int, Stored] = {}
@@ -176,7 +158,7 @@ def _segment_problems(handle: StoreHandle, extractor: Extractor, number: int, pr
                 differing.append(turn.id)
             if not all(is_grounded(fact, turn) and _has_its_id(fact) for fact in facts):
                 ungrounded.append(turn.id)
-        progress(len(page))
+        yield len(page)
     yield from _of_turns(split, "is indexed in other passages than its text has")
     yield from _of_turns(missing, "has no vector, and no job for it is queued")
     yield from _of_turns(damaged, "has a vector that is not what was stored")
@@ -185,13 +167,13 @@ def _segment_problems(handle: StoreHandle, extractor: Extractor, number: int, pr
     yield from _index_problems(handle, number, rows)
 
 
-def _of_turns(ids: Sequence[str], what: str) -> Iterator[str]:
+def _of_turns(ids: Sequence[str], what: str) -> Found:
     if ids:
         more = f" (and so have {len(ids) - 1} more: {', '.join(map(repr, ids[1:_NAMES]))})" if len(ids) > 1 else ""
         yield f"turn {ids[0]!r} {what}{more}: {REPAIR}"
 
 
-def _index_problems(handle: StoreHandle, number: int, rows: dict[int, Stored]) -> Iterator[str]:
+def _index_problems(handle: StoreHandle, number: int, rows: dict[int, Stored]) -> Found:
     kept = handle.segments.sealed_rows(number)
     if kept is None:  # an open segment: its documents are rows of their own
         if handle.segments.documents(number) != rows:
@@ -206,7 +188,7 @@ def _index_problems(handle: StoreHandle, number: int, rows: dict[int, Stored]) -
         yield f"the postings of {len(wrong)} term(s) in segment {number} are not those that its turns give: {REPAIR}"
 
 
-def _link_problems(handle: StoreHandle) -> Iterator[str]:
+def _link_problems(handle: StoreHandle) -> Found:
     if unlinked := facts_never_linked(handle.db):
         yield f"{unlinked} fact(s) have no vector, and no job for it is queued: {REPAIR}"
     if wrong := handle.edges.count_wrong(handle.min_cosine):

@@ -25,8 +25,7 @@ from ..raw.commit_mark import EVERY
 from ..times import Conventions
 from ..times.date_order import checked_date_order
 from ..types.values import DateOrder
-from .ann import AnnIndexCache
-from .fact_graph import FactGraph, FactSketches
+from .nearest import AnnIndexCache, FactGraph, FactSketches
 
 # Of `meta`, in a memory of an earlier version until it is rebuilt: its long turns are indexed whole, and it does not
 # know which turns set standing instructions.

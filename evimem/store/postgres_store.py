@@ -13,8 +13,8 @@ from ..db.postgres import PostgresConnection, count_tenants, drop_tenant, is_ten
 from ..errors import StoreError
 from ..index.segments import SIZE
 from ..types.values import DateOrder
-from .ann import AnnIndexCache
 from .keeper import Keeper
+from .nearest import AnnIndexCache
 
 _NOBODY = str(UUID(int=0))
 

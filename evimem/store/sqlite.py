@@ -12,8 +12,8 @@ from ..errors import StoreBusy, StoreError
 from ..index.segments import SIZE
 from ..raw.commit_mark import EVERY
 from ..types.values import DateOrder
-from .ann import MIN_ROWS, AnnIndexCache
 from .keeper import Keeper
+from .nearest import MIN_ROWS, AnnIndexCache
 from .open_file import drop_mark, open_checked, real_path, save_mark
 
 

@@ -12,7 +12,7 @@ from evimem.db.connection import Connection
 from evimem.index import ann_file
 from evimem.index.hnsw import HnswIndex
 from evimem.raw import turn_log
-from evimem.store import ann, open_file
+from evimem.store import nearest, open_file
 from evimem.store.handle import StoreHandle
 from evimem.store.sqlite import SqliteStore
 from tests.breaks.gates import DAMAGE, FAULTS, ROLLBACK, SYNCS
@@ -126,7 +126,7 @@ def an_index_may_fill_the_disk() -> None:
 )
 def os_errors_of_the_index_file_escape() -> None:
     put(atomic_files, "has_no_room", lambda error: False)
-    put(ann, "changing", lambda what, kept: nullcontext())
+    put(nearest, "changing", lambda what, kept: nullcontext())
 
 
 @breaks(gate=f"{DAMAGE}::test_flipped_bits_never_alter_a_turn", says="SILENT: an altered turn was served")
@@ -157,11 +157,11 @@ def a_damaged_index_is_loaded() -> None:
 
 @breaks(gate="tests/reliability/test_lost_index.py", says="assert 0.* >= 0.95")
 def unindexed_vectors_are_not_searched() -> None:
-    add, init = HnswIndex.add, ann.CompleteIndex.__init__
+    add, init = HnswIndex.add, nearest.CompleteIndex.__init__
 
-    def without(self: ann.CompleteIndex, *args: Any) -> None:
+    def without(self: nearest.CompleteIndex, *args: Any) -> None:
         init(self, *args)
         self._unindexed = self._unindexed[:0]
 
     put(HnswIndex, "add", lambda self, positions, vectors: add(self, positions[::2], vectors[::2]))
-    put(ann.CompleteIndex, "__init__", without)
+    put(nearest.CompleteIndex, "__init__", without)

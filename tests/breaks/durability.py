@@ -8,7 +8,7 @@ from typing import Any
 from evimem.db import connection, schema
 from evimem.db.connection import Connection
 from evimem.raw import RawLog
-from evimem.store import ann, erase, open_file, writes
+from evimem.store import erase, nearest, open_file, writes
 from evimem.store.handle import StoreHandle
 from evimem.store.sqlite import SqliteStore
 from evimem.types.reports import AddReport
@@ -87,7 +87,7 @@ def ids_are_not_unique() -> None:
     says="assert",
 )
 def temporary_files_of_killed_processes_stay() -> None:
-    for module in (ann, open_file):
+    for module in (nearest, open_file):
         put(module, "sweep", lambda path: None)
 
 

@@ -14,8 +14,8 @@ from evimem.edges.fact_vectors import FactMatrix
 from evimem.index.segments import PassageTable, Segments
 from evimem.index.supersede import Supersession
 from evimem.store import erase, sequence, writes
-from evimem.store.ann import AnnIndexCache
 from evimem.store.handle import StoreHandle
+from evimem.store.nearest import AnnIndexCache
 from evimem.store.sqlite import SqliteStore
 from tests.breaks.gates import COMPARED, DERIVED, ERASURE, FORGETTING, MACHINE, NUMBERED_ANEW, WRONG_EDGES
 from tests.breaks.patch import opened_with, put
@@ -107,7 +107,7 @@ def sealed_dates_of_forgotten_turns_stay() -> None:
     says="saw nothing wrong",
 )
 def the_check_reports_nothing() -> None:
-    put(SqliteStore, "check", lambda self, extractor, progress=None: ())
+    put(SqliteStore, "check", lambda self, extractor: iter(()))
 
 
 @breaks(gate=NUMBERED_ANEW, says="numbers of erased rows were not given again")

@@ -111,7 +111,7 @@ def test_derived_again_it_equals_a_memory_made_today(golden, tmp_path):
     with opened(golden) as memory:
         memory.rebuild()
         memory.enrich()
-        assert memory._core.store.check(memory._core.extractor) == ()
+        assert [one for one in memory._core.store.check(memory._core.extractor) if isinstance(one, str)] == []
         upgraded = dump(memory)
     with fresh(tmp_path, KEPT) as made:
         today = dump(made)

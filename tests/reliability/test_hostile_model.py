@@ -20,7 +20,7 @@ from tests.llm.mutants import mutants
 from tests.llm.test_fuzz import ANSWER, CHAIN, DECIDE, EXTRACT, JUDGE
 from tests.sizes import sizes
 
-from .support.world import EMBEDDER, NOON, small_thresholds
+from .support.world import EMBEDDER, NOON, damage, small_thresholds
 
 SAYINGS = (
     "I like coffee, but I don't like the noise.", "We adopted a puppy last Friday.", "I live in Porto. Lisbon is nice.",
@@ -126,14 +126,14 @@ def test_no_reply_changes_a_turn_and_asking_writes_nothing(disk, seed, count, te
                 stored += llm_facts(memory)
                 forget_the_new(memory)
         stored += llm_facts(memory)
-        found = memory._core.store.check(memory._core.extractor)
+        found = damage(memory, memory._core.extractor)
         assert by_rules(memory) != facts, "no reply ever said that something is no longer so"
-        assert found == (), f"what a model said was stored without being in the turn: {found}"
+        assert found == [], f"what a model said was stored without being in the turn: {found}"
     with evimem.open(disk / "m.evimem", embedder=EMBEDDER, clock=clock) as memory:
         forget_the_new(memory)
         memory.rebuild(reread=True)
         assert by_rules(memory) == facts, "what a model said cannot be undone"
-        assert (llm_facts(memory), memory._core.store.check(memory._core.extractor)) == (0, ())
+        assert (llm_facts(memory), damage(memory, memory._core.extractor)) == (0, [])
         assert memory.health().pending == {"extract": memory.stats().turns}
     tell(f"{given} replies, {answered} answers, {failed} model errors, {stored} facts: 0 turns changed, 0 ungrounded")
 

@@ -9,8 +9,8 @@ import pytest
 from evimem.edges.fact_vectors import FactMatrix, vectors_of
 from evimem.index import graphs, hnsw
 from evimem.index import sketches as sketches_of_vectors
-from evimem.store import fact_graph
-from evimem.store.fact_graph import FactGraph, FactSketches
+from evimem.store import nearest
+from evimem.store.nearest import FactGraph, FactSketches
 from evimem.types.vectors import pack
 from tests.reference.flat_index import FlatIndex
 
@@ -60,7 +60,7 @@ def recall(graph, known, allowed=None):
 
 def test_it_grows_and_forgets_without_being_built_anew(library, known, monkeypatch):
     made = []
-    monkeypatch.setattr(fact_graph, "HnswIndex", lambda *given: made.append(hnsw.HnswIndex(*given)) or made[-1])
+    monkeypatch.setattr(nearest, "HnswIndex", lambda *given: made.append(hnsw.HnswIndex(*given)) or made[-1])
     graph = FactGraph()
     assert recall(graph, part(known, np.arange(2_000))) >= 0.95
     assert recall(graph, known) >= 0.95
@@ -77,7 +77,7 @@ def test_it_knows_filters(known):
 @pytest.mark.parametrize("change", ["another embedder", "half of it gone"])
 def test_it_is_built_anew_for_other_vectors_and_where_half_is_gone(known, monkeypatch, change):
     made = []
-    monkeypatch.setattr(fact_graph, "HnswIndex", lambda *given: made.append(hnsw.HnswIndex(*given)) or made[-1])
+    monkeypatch.setattr(nearest, "HnswIndex", lambda *given: made.append(hnsw.HnswIndex(*given)) or made[-1])
     graph = FactGraph()
     assert recall(graph, part(known, np.arange(900))) >= 0.95
     later = part(known, np.arange(900) if change == "another embedder" else np.arange(400))
@@ -92,8 +92,8 @@ def test_without_facts_nothing_is_near(known):
 
 
 def made_small(monkeypatch):
-    monkeypatch.setattr(fact_graph, "COMPARED", 100)
-    monkeypatch.setattr(fact_graph, "SKETCHED", 600)
+    monkeypatch.setattr(nearest, "COMPARED", 100)
+    monkeypatch.setattr(nearest, "SKETCHED", 600)
     monkeypatch.setattr(sketches_of_vectors, "SAMPLE", 500)
     return FactSketches()
 

@@ -17,7 +17,7 @@ from tests.doubles import FakeClock, WordEmbedder
 
 from .sayings import EXTRACTOR, Mood, any_turn, predicted, reply, token_in
 from .tables import indexed
-from .world import EMBEDDER, NOON, small_thresholds
+from .world import EMBEDDER, NOON, damage, small_thresholds
 
 REACHED: Counter[str] = Counter()  # what was really done: a test of empty memories would be no test
 
@@ -55,8 +55,8 @@ class Pools:
         self.numbers[user] |= numbers
         if not thorough:
             return
-        problems = memory._core.store.check(EXTRACTOR)
-        assert problems == (), f"something is wrong: {problems}"
+        problems = damage(memory, EXTRACTOR)
+        assert problems == [], f"something is wrong: {problems}"
         assert memory.health().failed.get("extract", 0) == len(having(found, "failed")), (
             "jobs failed, and health() does not report them"
         )

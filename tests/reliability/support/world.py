@@ -55,6 +55,11 @@ class Unreachable(WordEmbedder):
 EXTRACTOR = SayingExtractor()
 
 
+def damage(memory: Memory, extractor: Any = EXTRACTOR) -> list[str]:
+    """What the check finds, without what `health` adds to it."""
+    return [found for found in memory._core.store.check(extractor) if isinstance(found, str)]
+
+
 def open_memory(path: Path, *, embedder: Any = EMBEDDER, **options: Any) -> Memory:
     """Open a memory of this world; `options` are those of `SqliteStore`."""
     return Memory(Core(SqliteStore(path, embedder.name, embedder.dimension, **options), embedder, None, EXTRACTOR))
