@@ -6,8 +6,8 @@ import ctypes
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from typing import Any
+from functools import cache, partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..db.dialect import Query
 from ..db.jobs import Jobs
@@ -27,6 +27,8 @@ from ..times.date_order import checked_date_order
 from ..types.values import DateOrder
 from .nearest import AnnIndexCache, FactGraph, FactSketches
 
+P = ParamSpec("P")
+T = TypeVar("T")
 # Of `meta`, in a memory of an earlier version until it is rebuilt: its long turns are indexed whole, and it does not
 # know which turns set standing instructions.
 WHOLE_TURNS = "whole turns"
@@ -231,6 +233,16 @@ class StoreHandle:
             self._corpus = None
             self.db.close()
         give_back()
+
+
+def one_transaction(verb: Callable[Concatenate[StoreHandle, P], T]) -> Callable[Concatenate[StoreHandle, P], T]:
+    """Have a verb that is one transaction repeated where a server has undone it; see `Tables.repeating`."""
+
+    @wraps(verb)
+    def repeated(handle: StoreHandle, /, *args: P.args, **options: P.kwargs) -> T:
+        return handle.db.repeating(partial(verb, handle, *args, **options))
+
+    return repeated
 
 
 HELD_SECONDS = 0.02  # after so long, a transaction begins no more results of jobs if another waits to write

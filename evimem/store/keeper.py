@@ -3,26 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from functools import partial, wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
 
 from . import check, erase, find_facts, reads, rebuild, writes
-from .handle import StoreHandle
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def one_transaction(verb: Callable[Concatenate[StoreHandle, P], T]) -> Callable[Concatenate[StoreHandle, P], T]:
-    """Have a verb that is one transaction repeated where a server has undone it; see `Tables.repeating`."""
-
-    @wraps(verb)
-    def repeated(handle: StoreHandle, /, *args: P.args, **options: P.kwargs) -> T:
-        return handle.db.repeating(partial(verb, handle, *args, **options))
-
-    return repeated
+from .handle import StoreHandle, one_transaction
 
 
 class Keeper(StoreHandle, ABC):
