@@ -22,7 +22,7 @@ from benchmarks.data_sets import check_present
 from evimem.cli.arguments import MODEL_OPTIONS, Exit, Parser, add_model, misused, output_options, prices, run_words
 from evimem.cli.page import Screen, line
 from evimem.db.atomic_files import replace_with
-from evimem.db.file_header import check_replaceable
+from evimem.db.connection import check_replaceable
 from evimem.errors import InvalidQuery
 from evimem.loops import LOOPS, VARIANTS
 

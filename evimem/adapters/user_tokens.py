@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal, get_args
 
-from ..db.file_header import check_replaceable
+from ..db.connection import check_replaceable
 from ..errors import InvalidQuery, shown
 
 Scope = Literal["read", "write", "admin"]

@@ -20,7 +20,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ..db.file_header import check_readable
+from ..db.connection import check_readable
 from ..errors import ImportFailed, InvalidQuery, StoreError, shown
 from ..offline.signals import LEAST, Monotone, pooled_map
 from ..types.answer import FALSE_ABSTENTION

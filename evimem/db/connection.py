@@ -26,12 +26,10 @@ from ..errors import (
     StoreRolledBack,
 )
 from ..types.values import meets
-from .atomic_files import changing, check_name, create_private
-from .page_slack import MOST_PAGES, left_behind
+from .atomic_files import changing, check_name, check_target, create_private, kind_of
+from .file_format import APPLICATION_ID, HEADER_SIZE, MAGIC, MOST_PAGES, left_behind
 from .safe_context import safe_context
 from .tables import Tables
-
-APPLICATION_ID = 0x65766D6D  # "evmm", in the file's header: tells a memory from any other SQLite file
 
 # SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes. Branches 3.50
 # and 3.44 got that fix too, but not the detection (3.51.0) of locks that were dropped because some code of the process
@@ -51,7 +49,6 @@ _PAGES_PER_READ = 2048
 _LONGEST_SLEEP = 0.004  # seconds between two attempts at a lock that another process holds
 _MOST_YIELDED = 0.1  # seconds: a process that waits asks for the lock every few milliseconds, unless it was stopped
 _AS_MAIN_TO_READ = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY
-_HEADER_SIZE = 100  # bytes
 _NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size limit shows as a failed write
 
 
@@ -463,11 +460,35 @@ def read_header(path: Path, vfs: str | None = None) -> bytes:
     try:
         file = apsw.VFSFile(vfs or "", str(real), [_AS_MAIN_TO_READ, 0])
         try:
-            return bytes(file.xRead(_HEADER_SIZE, 0))
+            return bytes(file.xRead(HEADER_SIZE, 0))
         finally:
             file.xClose()
     except apsw.Error as error:
         raise _typed(error, str(path)) from error
+
+
+def is_database(path: Path) -> bool:
+    """Return whether a path holds a SQLite database of any program. Raise StoreError where it cannot be read."""
+    return kind_of(path) == "file" and read_header(path)[: len(MAGIC)] == MAGIC
+
+
+def check_readable(path: Path) -> None:
+    """Raise StoreError for a database, its log or the log's index: only SQLite may open them.
+
+    Closing a descriptor of our own would drop the locks that handles of this process hold on them (`read_header`).
+    """
+    name = str(path)
+    whose = Path(name.removesuffix("-wal").removesuffix("-shm"))
+    if is_database(whose):
+        what = "a SQLite database" if whose == path else "part of a SQLite database"
+        raise StoreError(f"{name!r} is {what}, which is not read so; give the path of a text file")
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise StoreError for a path at which no other file may be written: a database, a folder, a pipe, a companion."""
+    check_target(path)
+    if is_database(path):
+        raise StoreError(f"{str(path)!r} is a SQLite database, which is never replaced; give another path")
 
 
 def _check_runtime() -> None:

@@ -13,8 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timezone
 
 from ..types.stored import MOST_SECONDS, READINGS, JobKind
-from .dialect import Query, Value
-from .tables import Tables
+from .tables import Query, Tables, Value
 
 PAGE = 256  # jobs per transaction
 RETRY_SECONDS = 30.0  # before the second attempt; doubles with each further one

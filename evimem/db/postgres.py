@@ -31,10 +31,9 @@ from ..errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
-from .dialect import Dialect, LoneSurrogates, Query, Value, unbound
 from .postgres_schema import MIGRATIONS, NUMBERED, PATH, REFERENCES, SCHEMA, proof_of, types_of
 from .safe_context import safe_context
-from .tables import Tables
+from .tables import Dialect, LoneSurrogates, Query, Tables, Value, unbound
 
 try:
     import psycopg

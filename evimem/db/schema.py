@@ -11,7 +11,8 @@ import struct
 from collections.abc import Callable, Mapping
 
 from ..errors import NewerSchema, NotAMemory
-from .connection import APPLICATION_ID, Connection
+from .connection import Connection
+from .file_format import APPLICATION_ID
 
 
 def m001_three_layers(db: Connection) -> None:

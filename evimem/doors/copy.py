@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 
 from ..db.atomic_files import kind_of, new_database
 from ..db.connection import Connection
-from ..db.copy_sql import copy_rows, differing
+from ..db.postgres_schema import copy_rows, differing
 from ..db.schema import migrate
 from ..db.tables import Tables
 from ..errors import InvalidQuery, StoreCorrupt, StoreError

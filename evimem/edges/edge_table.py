@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ..db.dialect import Query
-from ..db.fact_sql import (
+from ..db.derived_sql import (
     EDGES,
     count_links,
     facts_to_link,
@@ -21,7 +20,7 @@ from ..db.fact_sql import (
     unlink_earlier,
     updating_turns,
 )
-from ..db.tables import Tables
+from ..db.tables import Query, Tables
 from ..db.turn_sql import turns_around
 from ..types.vectors import Vectors
 from .fact_vectors import FactMatrix, FactVectors, best

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..db.fact_sql import VECTORS, newest_of, vectors_reach
+from ..db.derived_sql import VECTORS, newest_of, vectors_reach
 from ..db.tables import Tables
 from ..types.vectors import Vectors, all_products, pack, products
 from .alike_cells import AlikeCells

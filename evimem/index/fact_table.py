@@ -8,8 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from ..db.dialect import Query, bindable, unbound
-from ..db.fact_sql import (
+from ..db.derived_sql import (
     ALL_FACTS,
     TOPICAL,
     facts_of_turns,
@@ -18,7 +17,7 @@ from ..db.fact_sql import (
     unmark_without_topic,
     whole_facts,
 )
-from ..db.tables import Tables
+from ..db.tables import Query, Tables, bindable, unbound
 from ..errors import UNREADABLE
 from ..types.attempt import without
 from ..types.stored import EARLIER, OF_A_MODEL

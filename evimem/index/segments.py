@@ -18,16 +18,16 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ..db.dialect import Query
-from ..db.fact_sql import asking_newest, newest_of
-from ..db.index_sql import (
+from ..db.derived_sql import (
     DOCUMENT,
+    asking_newest,
     documents_within,
     drop_all_vectors,
     drop_documents,
     events_since,
     highest_row,
     newest_number,
+    newest_of,
     passages_within,
     postings_below,
     sealed_segments,
@@ -35,7 +35,7 @@ from ..db.index_sql import (
     used_rows,
     vectors_within,
 )
-from ..db.tables import Tables
+from ..db.tables import Query, Tables
 from ..types.vectors import Packed
 from .columns import Posting
 from .corpus import COLUMNS, NAMES, Corpus, IndexRow, Interval, RowBlock, values_of

@@ -14,9 +14,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..db.dialect import unbound
-from ..db.fact_sql import facts_near, facts_with_places
-from ..db.tables import Tables
+from ..db.derived_sql import facts_near, facts_with_places
+from ..db.tables import Tables, unbound
 from ..extract.slots import outranks, replaces
 from ..types.values import Fact
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar, cast
 
 from ..db.atomic_files import changing, open_regular, replace_with, sweep
-from ..db.file_header import check_readable, check_replaceable
+from ..db.connection import check_readable, check_replaceable
 from ..errors import ImportFailed, InvalidTurn, StoreError
 from ..extract.rule_extractor import MAX_FACTS, RuleExtractor, fact_fault
 from ..flow import Flow

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..db.file_header import check_readable
+from ..db.connection import check_readable
 from ..errors import ImportFailed, StoreError, shown
 from ..types.public_value import AnyPath
 from ..types.values import Turn

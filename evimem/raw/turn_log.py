@@ -10,8 +10,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from ..db.dialect import Query, Value, bindable, is_text, unbound
-from ..db.tables import Tables
+from ..db.tables import Query, Tables, Value, bindable, is_text, unbound
 from ..db.turn_sql import (
     drop_unused_names,
     first_last_and_count,

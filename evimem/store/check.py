@@ -11,8 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from ..db.fact_sql import facts_never_linked
-from ..db.index_sql import turns_without_rows
+from ..db.derived_sql import facts_never_linked, turns_without_rows
 from ..db.turn_sql import TURNS
 from ..errors import UNREADABLE, StoreCorrupt
 from ..index.document import passages

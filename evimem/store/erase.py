@@ -8,8 +8,8 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from ..db.dialect import Query
 from ..db.safe_context import safe_context
+from ..db.tables import Query
 from ..db.turn_sql import TURNS, turns_around
 from ..errors import UNREADABLE
 from ..index.document import Document, found_by

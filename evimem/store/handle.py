@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from ..db.dialect import Query
 from ..db.jobs import Jobs
 from ..db.safe_context import safe_context
-from ..db.tables import Tables
+from ..db.tables import Query, Tables
 from ..db.turn_sql import whole_turns
 from ..edges import EdgeGraph, threshold
 from ..errors import DimensionMismatch, EmbedderMismatch, StoreError, StoreRolledBack

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..db.atomic_files import changing, check_own_name, kind_of, sweep
 from ..db.connection import Connection, read_header
-from ..db.file_header import is_memory
+from ..db.file_format import is_memory
 from ..db.schema import MIGRATIONS, migrate, version
 from ..errors import InvalidQuery, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack
 from ..raw.commit_mark import Mark, mark_path, read_mark, write_mark

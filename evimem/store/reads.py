@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..db.dialect import Query as DbQuery
 from ..db.schema import MIGRATIONS
+from ..db.tables import Query as DbQuery
 from ..db.turn_sql import ids_of, turns_around, whole_turns
 from ..edges import ranked
 from ..errors import DimensionMismatch, InvalidQuery, StoreCorrupt

@@ -7,8 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from ..db.fact_sql import drop_facts_of_others
-from ..db.index_sql import drop_postings_without_segment, drop_rows_without_turn
+from ..db.derived_sql import drop_facts_of_others, drop_postings_without_segment, drop_rows_without_turn
 from ..errors import UNREADABLE, StoreCorrupt
 from ..index.corpus import ROLES, IndexRow, Interval
 from ..index.document import Document, found_by, passages, sets_rule

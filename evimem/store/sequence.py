@@ -18,9 +18,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
-from ..db.dialect import Query
-from ..db.place_sql import (
+from ..db.tables import Query
+from ..db.turn_sql import (
     ANY_FORGOTTEN,
+    TURNS,
     calls_kept,
     drop_places,
     end_of_places,
@@ -32,7 +33,6 @@ from ..db.place_sql import (
     sessions_of_turns,
     turns_at,
 )
-from ..db.turn_sql import TURNS
 from ..errors import InvalidQuery
 from ..raw import instant
 from ..types.stored import Calls, Past, PastWanted, Place

@@ -15,11 +15,9 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from ..db.dialect import Query
-from ..db.fact_sql import asking_newest, vectors_reach
-from ..db.index_sql import SEALED
-from ..db.place_sql import ANY_FORGOTTEN
-from ..db.tables import Tables
+from ..db.derived_sql import SEALED, asking_newest, vectors_reach
+from ..db.tables import Query, Tables
+from ..db.turn_sql import ANY_FORGOTTEN
 from ..errors import StoreError, TraceMismatch, TurnConflict
 from ..index.corpus import Interval
 from ..index.document import Document, found_by

@@ -7,7 +7,7 @@ import apsw
 import orjson
 
 from evimem import AddReport, StoreError, TurnStatus
-from evimem.db import atomic_files, connection
+from evimem.db import atomic_files, connection, file_format
 from evimem.db.connection import Connection
 from evimem.index import ann_file
 from evimem.index.hnsw import HnswIndex
@@ -65,7 +65,7 @@ def pragmas_are_not_run_to_their_end() -> None:
     def opened(self: Connection) -> apsw.Connection:
         db = apsw.Connection(str(self.path), vfs=self._vfs)
         if not db.pragma("page_count"):
-            db.execute(f"PRAGMA application_id={connection.APPLICATION_ID}")
+            db.execute(f"PRAGMA application_id={file_format.APPLICATION_ID}")
         for pragma in connection._PRAGMAS:
             db.execute(pragma)
         self._file_id = self._file_id or self._current_file_id()

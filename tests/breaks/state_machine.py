@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from evimem.db.dialect import bindable
+from evimem.db.tables import bindable
 from evimem.index.supersede import Supersession
 from evimem.raw import RawLog, digest
 from evimem.store import reads

@@ -12,8 +12,7 @@ import pytest
 import evimem
 from evimem.cli.arguments import Exit, run
 from evimem.db.connection import Connection
-from evimem.db.copy_sql import differing
-from evimem.db.postgres_schema import TABLES, types_of
+from evimem.db.postgres_schema import TABLES, differing, types_of
 from evimem.db.tables import Tables
 from evimem.loaders.examples import load_example
 from evimem.store.sqlite import SqliteStore
@@ -136,7 +135,7 @@ def test_a_row_that_was_not_kept_as_it_was_is_found(memory: Path, tmp_path: Path
             kept = [(*row[:2], row[2] + 0.5) for row in rows] if table == "fact_vector" else rows
             super().insert(table, columns, kept, key, new)
 
-    from evimem.db.copy_sql import copy_rows  # noqa: PLC0415
+    from evimem.db.postgres_schema import copy_rows  # noqa: PLC0415
     from evimem.db.schema import migrate  # noqa: PLC0415
 
     with closing(Connection(memory, readonly=True)) as old, closing(Worse(tmp_path / "n.evimem")) as new:
