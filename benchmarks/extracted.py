@@ -19,8 +19,7 @@ from pathlib import Path
 import evimem
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.llm.extract_facts import read_extraction
-from evimem.loops import VARIANTS
-from evimem.loops.task import Loop
+from evimem.loops import VARIANTS, Loop
 from evimem.testing import ScriptedModel
 from evimem.types.stored import EARLIER
 from evimem.types.trace import Complete

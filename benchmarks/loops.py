@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import evimem
-from evimem.loops import LOOPS, VARIANTS
-from evimem.loops.task import Loop
+from evimem.loops import LOOPS, VARIANTS, Loop
 from evimem.testing import ScriptedModel
 from evimem.types.answer import Answer
 from evimem.types.trace import Called, Found

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 import orjson
 
 from evimem.errors import ImportFailed
-from evimem.loops.task import Loop
+from evimem.loops import Loop
 from evimem.types.answer import Budget
 
 from .spending import Spending

@@ -12,8 +12,7 @@ from ..errors import EmbedderError
 from ..flow import Flow
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
-from ..loops import answer_question
-from ..loops.task import Task
+from ..loops import Task, answer_question
 from ..offline.offline_judge import OfflineJudge
 from ..offline.signals import Constants, Monotone
 from ..protocols import Store

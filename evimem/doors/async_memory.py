@@ -16,7 +16,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast, overload
 from ..embedding import checked, checked_rows, failure
 from ..errors import EvimemError
 from ..flow import Effect, Embed, Ended, Flow, Pause, SideBySide, Step, advance, answered_later
-from ..loops.task import Loop
+from ..loops import Loop
 from ..types.answer import Answer, Budget
 from ..types.trace import Complete, Event
 from .checked_arguments import OnEvent, TimeInput, checked_on_event, checked_scope

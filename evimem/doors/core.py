@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from ..calibration.apply_calibration import CalibrationTarget
     from ..ingest.add import Ingestion
     from ..judging.judge import Judge
-    from ..loops.task import Loop
+    from ..loops import Loop
     from ..offline.offline_judge import OfflineJudge
 
 PACKAGE = __name__.partition(".")[0]
@@ -292,8 +292,7 @@ class Core:
 
     def _answered(self, question: str, loop: str | Loop, given: Mapping[str, Any]) -> Flow[Answer]:
         from ..calibration.apply_calibration import calibrated_judge, calibrated_offline
-        from ..loops import answer_question, fall_back, remaining
-        from ..loops.task import Task
+        from ..loops import Task, answer_question, fall_back, remaining
 
         yield from self.caught_up()
         task = Task(question, calibrated_judge(self.store, self.target), **given)
@@ -318,8 +317,8 @@ class Core:
         if not form.check:
             return block
         from ..calibration.apply_calibration import calibrated_offline
+        from ..loops import Task
         from ..loops.iris import judged
-        from ..loops.task import Task
 
         yield from self.caught_up()
         judge = calibrated_offline(self.store, self.offline, self.embedder.name)

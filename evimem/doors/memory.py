@@ -53,7 +53,7 @@ from .watching import both
 
 if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it
     from ..calibration import Calibration, Labelled
-    from ..loops.task import Loop
+    from ..loops import Loop
 
 T = TypeVar("T")
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..judging.evidence import Ablation
     from ..judging.judge import Judge
     from ..llm.llm_judge import LLMJudge
-    from ..loops.task import Loop
+    from ..loops import Loop
     from .async_memory import AsyncMemory
 
 # What only our own store has: facts and vectors, edges between facts, the number of facts about a name.
@@ -311,8 +311,7 @@ def ask_searcher(
         NoModel: A loop of your own asks a model, and there is none.
         ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
     """
-    from ..loops import LOOPS, OVER_SEARCHERS, answer_question, check_budget
-    from ..loops.task import Task
+    from ..loops import LOOPS, OVER_SEARCHERS, Task, answer_question, check_budget
     from ..offline.offline_judge import OfflineJudge
 
     checked_part("searcher", searcher, ("search",))

@@ -14,8 +14,7 @@ from ..flow import Effect, Flow, run
 from ..judging.evidence import Verdict, View
 from ..judging.judge import Considered, Decided, Explored, Judge, Move, Round, Stage
 from ..llm.llm_judge import LLMJudge
-from ..loops import LOOPS, answer_question, fall_back
-from ..loops.task import Loop, Task
+from ..loops import LOOPS, Loop, Task, answer_question, fall_back
 from ..offline.offline_judge import OfflineJudge
 from ..types.answer import Answer, Budget
 from ..types.stored import Scope

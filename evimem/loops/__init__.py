@@ -22,10 +22,11 @@ from .iris import SinglePass as SinglePass
 from .memr3 import MemR3 as MemR3
 from .mgretrieval import MGRetrieval as MGRetrieval
 from .mragent import MRAgent as MRAgent
+from .retrieve import Loop as Loop
 from .retrieve import Search as Search
+from .retrieve import Task as Task
 from .session import Check as Check
 from .session import Session as Session
-from .task import Loop, Task
 
 LOOPS: Mapping[str, Iris | MemR3 | MGRetrieval | MRAgent | SinglePass] = MappingProxyType(
     {"iris": Iris(), "memr3": MemR3(), "mgretrieval": MGRetrieval(), "mragent": MRAgent(), "single_pass": SinglePass()}

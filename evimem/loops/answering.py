@@ -13,8 +13,8 @@ from ..judging.evidence import Draft, Manner
 from ..types.answer import Answer, AnswerKind, Citation, Usage
 from ..types.trace import Acted, Called, Event, Trace, version_of
 from ..types.values import Gap, Tier, Turn
-from .session import Check, Session
-from .task import Task
+from .retrieve import Task
+from .session import Check, Rounds, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Checked:
 def drafted(session: Session, check: Check) -> Flow[Draft]:
     """Return the draft of an answer from the last check; without a text where a rule or the judge declines."""
     verdict = check.verdict
-    below = session.budget.abstain_below
+    below = session.task.budget.abstain_below
     why = abstention(
         verdict,
         session.variant,
@@ -84,14 +84,14 @@ def as_loop(name: str) -> Callable[[Callable[[Session], Flow[Answer]]], Callable
     return decorate
 
 
-def answered(session: Session, look: Callable[[Session], Flow[Check | None]]) -> Flow[Answer]:
-    """Answer from the last check that a search comes to, None where it finds nothing: how every shipped loop ends."""
-    return (yield from _failing(session, _answered(session, look)))
+def answered(rounds: Rounds) -> Flow[Answer]:
+    """Answer from the last check that rounds come to: how every shipped loop ends."""
 
+    def flow(session: Session) -> Flow[Answer]:
+        check = yield from rounds.run()
+        return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
 
-def _answered(session: Session, look: Callable[[Session], Flow[Check | None]]) -> Flow[Answer]:
-    check = yield from look(session)
-    return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
+    return _failing(rounds.session, flow(rounds.session))
 
 
 def _failing(session: Session, flow: Flow[Answer]) -> Flow[Answer]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 from ..errors import ReplyError
 from ..flow import Flow
-from ..judging.evidence import Variant, whole_around
+from ..judging.evidence import Variant, View, whole_around
 from ..judging.judge import NOT_SEARCHED, Action, Decided, Stage
 from ..judging.tracker import Tracker, start
 from ..types.answer import Answer
@@ -21,9 +20,8 @@ from ..types.stored import COUNTED
 from ..types.trace import Acted
 from ..types.values import Gap
 from .answering import answered
-from .retrieve import Search, compose, fresh
-from .session import UNJUDGED, Check, Session, in_time
-from .task import Task
+from .retrieve import Search, Task, compose, fresh
+from .session import UNJUDGED, Check, Rounds, Session
 
 MOST_MISSES = 2  # searches in a row that bring nothing, after which nothing is expected of another
 
@@ -113,165 +111,138 @@ class MemR3(Variant):
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once the router says so."""
-        return answered(Session(task, "memr3", self), partial(_look, self))
+        return answered(Deciding(Session(task, "memr3", self, neighbours=self.neighbours), self))
 
 
-@dataclass(frozen=True, slots=True)
-class LoopState:
-    """Where the loop stands between two decisions, and how it goes to work.
+class Deciding(Rounds):
+    """The rounds of MemR3: a search or a reflection, then a decision, which the router has routed.
 
-    `decisions` counts those made; `searched` is whether the last step was a search, `misses` how many searches in a row
-    brought nothing new, and `reflections` how many in a row there were. `tried` is what was searched for besides the
-    question, `thoughts` what reflections came to, in order; `check` is the last evidence judged. `newest` are the turns
-    to be shown next, `unread` those of them that were not, `seen` what was shown whole beside others.
+    `claims` is whether what was found is kept in words, so that it need not be shown again. `searched` is whether the
+    last step was a search, `misses` how many searches in a row brought nothing new, and `reflections` how many in a row
+    there were. `tried` is what was searched for besides the question, `thoughts` what reflections came to, in order.
+    `newest` are the turns to be shown next, `unread` those of them that were not, `seen` what was shown whole beside
+    others. `route` and `verdict` are of the last decision.
     """
 
-    how: MemR3
-    decisions: int = 0
-    searched: bool = True
-    misses: int = 0
-    reflections: int = 0
-    tried: tuple[str, ...] = ()
-    thoughts: tuple[str, ...] = ()
-    check: Check | None = None
-    newest: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
-    seen: frozenset[str] = frozenset()
+    def __init__(self, session: Session, how: MemR3) -> None:
+        super().__init__(session)
+        if not session.has("tracker"):
+            session.tracker = start(())
+        self.how = how
+        self.claims = session.task.judge.explores and session.has("tracker")
+        self.searched, self.misses, self.reflections = True, 0, 0
+        self.tried, self.thoughts = tuple[str, ...](), tuple[str, ...]()
+        self.newest, self.unread, self.seen = tuple[str, ...](), tuple[str, ...](), frozenset[str]()
+        self.route = Route("retrieve", "as decided")
+        self.verdict = UNJUDGED
 
+    def find(self, number: int) -> Flow[str | None]:
+        """Search for the question, then for what is missing, or keep the thought of a reflection."""
+        session = self.session
+        if self.last is None:
+            yield from self._search(session.task.question, number)
+        elif self.route.action == "reflect" and session.has("reflection"):
+            thought = "" if self.verdict.reason == UNJUDGED.reason else self.verdict.reason
+            self.thoughts += (thought,) if thought else ()
+            self.searched, self.reflections = False, self.reflections + 1
+        else:
+            yield from self._refine(self.last, number)
+        return None if session.retrieval.evidence or not self._exhausted() else ""
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One decision, the evidence it is about, and what the router made of it."""
-
-    decision: Decided
-    check: Check
-    route: Route
-
-
-def _look(how: MemR3, session: Session) -> Flow[Check | None]:
-    session.neighbours = how.neighbours
-    if not session.has("tracker"):
-        session.tracker = start(())
-    check = yield from _decided_by(session, how)
-    return None if check is None or not session.retrieval.evidence else _with_sources(session, check)
-
-
-def _with_sources(session: Session, check: Check) -> Check:
-    """Return the last check with what its answer is written from: what was claimed, and the turns that say so."""
-    if not _claims(session):
+    def judge(self, number: int) -> Flow[Check]:
+        """Have the judge decide on the evidence so far, record it, and route it."""
+        session, most, literal = self.session, self.session.iterations, self.how.router == "paper"
+        view = session.show(number, only=self.newest if self.claims else None)
+        last = number >= most or (not literal and (self._exhausted() or self.misses >= MOST_MISSES))
+        stage = Stage(number, most, last, self.searched and self.misses > 0, self.tried, self.thoughts)
+        try:
+            decided = yield from session.consult(session.task.judge.decide(view, stage), number)
+        except ReplyError:  # unreadable twice: the search goes on by the gaps that are known (M7)
+            decided = Decided("retrieve", UNJUDGED)
+        if not session.has("tracker"):
+            untracked = replace(decided.verdict, supported={}, waived={}, extended=(), claims=(), mapped=False)
+            decided = replace(decided, verdict=untracked)
+        check = session.weigh(view, decided.verdict)
+        notes = tuple(note for note in (*self.thoughts, decided.draft) if note)
+        gaps = open_gaps(check.view.tracker, check.verdict.gaps)
+        check = replace(check, verdict=replace(check.verdict, gaps=gaps, notes=notes))
+        self.verdict = decided.verdict
+        self.route = (route_literally if literal else route)(
+            Situation(
+                wanted=decided.action,
+                decisions=number,
+                most=most,
+                cap=self.how.reflections,
+                exhausted=self._exhausted(),
+                misses=self.misses,
+                searched=self.searched,
+                reflections=self.reflections,
+                gaps=any(need.kind not in NOT_SEARCHED for need in check.view.tracker.open),
+            )
+        )
+        routed = {"wanted": decided.action, "action": self.route.action, "rule": self.route.rule}
+        session.events.append(Acted(number, "decide", decided.verdict.reason, {**routed, "draft": decided.draft}))
+        self._note_shown(check.view)
         return check
-    claims, shown = session.tracker.held, {item.turn.id for item in check.view.shown}
-    only = shown.union(session.pinned, session.tracker.witnesses) if claims else None
-    view = session.show(check.view.iteration, only=only)
-    notes = (*(claim.text for claim in claims), *check.verdict.notes)
-    return replace(check, view=view, verdict=replace(check.verdict, notes=notes))
 
+    def ended(self, number: int, check: Check) -> str | None:
+        """End where the router says so, or the time is used up."""
+        if self.route.action == "answer":
+            return self.route.rule
+        return "time used up" if self.session.late else None
 
-def _decided_by(session: Session, how: MemR3) -> Flow[Check | None]:
-    """Search and decide until the router says to answer; return the last check, None where nothing is there."""
-    state = yield from _search(session, LoopState(how), session.task.question)
-    while session.retrieval.evidence or not _exhausted(session, state):
-        step = yield from in_time(session, _decide(session, state), state.decisions + 1, state.check)
-        if step is None:
-            return state.check
-        state = _decided(session, state, step)
-        if step.route.action == "answer" or session.late:
-            session.stop(state.decisions, step.route.rule if step.route.action == "answer" else "time used up")
-            return step.check
-        state = yield from _go_on(session, state, step)
-    return None
+    def final(self, check: Check) -> Check | None:
+        """Return the last check with what was claimed, and the turns that say so: its answer is written from them."""
+        session = self.session
+        if not session.retrieval.evidence:
+            return None
+        if not self.claims:
+            return check
+        claims, shown = session.tracker.held, {item.turn.id for item in check.view.shown}
+        only = shown.union(session.pinned, session.tracker.witnesses) if claims else None
+        view = session.show(check.view.iteration, only=only)
+        notes = (*(claim.text for claim in claims), *check.verdict.notes)
+        return replace(check, view=view, verdict=replace(check.verdict, notes=notes))
 
-
-def _decided(session: Session, state: LoopState, step: Step) -> LoopState:
-    """Return the state after a decision; what stood in a request whose reply could not be read was not seen."""
-    view, read = step.check.view, step.decision.verdict.reason != UNJUDGED.reason
-    shown = {item.turn.id for item in view.shown} if read else set()
-    beside = (turn.id for turn in view.around.values() if whole_around(turn))
-    return replace(
-        state,
-        decisions=state.decisions + 1,
-        check=step.check,
-        unread=tuple(turn_id for turn_id in state.newest if turn_id not in shown),
-        seen=state.seen.union(beside) if _claims(session) and read else state.seen,
-    )
-
-
-def _go_on(session: Session, state: LoopState, step: Step) -> Flow[LoopState]:
-    """Search for what is missing, or keep the thought of a reflection."""
-    verdict = step.decision.verdict
-    if step.route.action == "reflect" and session.has("reflection"):
-        thought = "" if verdict.reason == UNJUDGED.reason else verdict.reason
-        thoughts = (*state.thoughts, thought) if thought else state.thoughts
-        return replace(state, searched=False, reflections=state.reflections + 1, thoughts=thoughts)
-    return (yield from _refine(session, state, step))
-
-
-def _refine(session: Session, state: LoopState, step: Step) -> Flow[LoopState]:
-    """Search for the question and what is missing, in words that were not tried (M4); a miss where there are none."""
-    earlier = (session.task.question, *state.tried)
-    if not session.has("delta"):
-        return (yield from _search(session, state, session.task.question))
-    number = state.decisions + 1
-    delta = step.decision.verdict.query
-    if not fresh(delta, earlier):
-        delta = compose(session.analysis, step.check.verdict.gaps, earlier, number)
-    if not delta:
+    def _refine(self, check: Check, number: int) -> Flow[None]:
+        """Search for the question and what is missing, in words that were not tried (M4); it may have none."""
+        session, question = self.session, self.session.task.question
+        if not session.has("delta"):
+            yield from self._search(question, number)
+            return
+        earlier, delta = (question, *self.tried), self.verdict.query
+        if not fresh(delta, earlier):
+            delta = compose(session.analysis, check.verdict.gaps, earlier, number)
+        if delta:
+            self.tried += (delta,)
+            yield from self._search(f"{question} {delta}", number)
+            return
         session.events.append(Acted(number, "search nothing", "every query for what is missing was tried"))
-        return replace(state, searched=True, reflections=0, misses=state.misses + 1, newest=state.unread)
-    state = replace(state, tried=(*state.tried, delta))
-    return (yield from _search(session, state, f"{session.task.question} {delta}"))
+        self.searched, self.reflections, self.misses, self.newest = True, 0, self.misses + 1, self.unread
 
+    def _search(self, text: str, number: int) -> Flow[None]:
+        """Search for turns that were not returned before (M3)."""
+        path = "refined" if number > 1 else "anchor"
+        arrived = yield from self.session.retrieval.further(
+            Search(text), self.session.k, path=path, iteration=number, without=self.seen
+        )
+        self.searched, self.reflections = True, 0
+        self.misses = 0 if arrived.turns else self.misses + 1
+        self.newest = tuple(dict.fromkeys((*self.unread, *arrived.turns)))
 
-def _search(session: Session, state: LoopState, text: str) -> Flow[LoopState]:
-    """Search for turns that were not returned before (M3)."""
-    number, wanted = state.decisions + 1, Search(text)
-    path = "refined" if state.decisions else "anchor"
-    arrived = yield from session.search_further(wanted, session.k, path=path, iteration=number, without=state.seen)
-    misses = 0 if arrived.turns else state.misses + 1
-    newest = tuple(dict.fromkeys((*state.unread, *arrived.turns)))
-    return replace(state, searched=True, reflections=0, misses=misses, newest=newest)
+    def _note_shown(self, view: View) -> None:
+        """Note what was shown; what stood in a request whose reply could not be read was not seen."""
+        read = self.verdict.reason != UNJUDGED.reason
+        shown = {item.turn.id for item in view.shown} if read else set()
+        self.unread = tuple(turn_id for turn_id in self.newest if turn_id not in shown)
+        if self.claims and read:
+            self.seen = self.seen.union(turn.id for turn in view.around.values() if whole_around(turn))
 
-
-def _decide(session: Session, state: LoopState) -> Flow[Step]:
-    """Have the judge decide on the evidence so far, record it, and route it."""
-    number, most = state.decisions + 1, session.iterations
-    view = session.show(number, only=state.newest if _claims(session) else None)
-    literal = state.how.router == "paper"
-    last = number >= most or (not literal and (_exhausted(session, state) or state.misses >= MOST_MISSES))
-    empty = state.searched and state.misses > 0
-    stage = Stage(number, most, last, empty, state.tried, state.thoughts)
-    try:
-        decision = yield from session.consult(session.task.judge.decide(view, stage), number)
-    except ReplyError:  # unreadable twice: the search goes on by the gaps that are known (M7)
-        decision = Decided("retrieve", UNJUDGED)
-    if not session.has("tracker"):
-        untracked = replace(decision.verdict, supported={}, waived={}, extended=(), claims=(), mapped=False)
-        decision = replace(decision, verdict=untracked)
-    check = _with_gaps(session.weigh(view, decision.verdict), (*state.thoughts, decision.draft))
-    routed = (route_literally if literal else route)(_situation(session, state, decision, check.view.tracker))
-    detail = {"wanted": decision.action, "action": routed.action, "rule": routed.rule, "draft": decision.draft}
-    session.events.append(Acted(number, "decide", decision.verdict.reason, detail))
-    return Step(decision, check, routed)
-
-
-def _situation(session: Session, state: LoopState, decision: Decided, tracker: Tracker) -> Situation:
-    return Situation(
-        wanted=decision.action,
-        decisions=state.decisions + 1,
-        most=session.iterations,
-        cap=state.how.reflections,
-        exhausted=_exhausted(session, state),
-        misses=state.misses,
-        searched=state.searched,
-        reflections=state.reflections,
-        gaps=any(need.kind not in NOT_SEARCHED for need in tracker.open),
-    )
-
-
-def _with_gaps(check: Check, notes: Iterable[str]) -> Check:
-    """Return the check with what is missing by the tracker (M6), and with notes for the answer."""
-    gaps = open_gaps(check.view.tracker, check.verdict.gaps)
-    return replace(check, verdict=replace(check.verdict, gaps=gaps, notes=tuple(note for note in notes if note)))
+    def _exhausted(self) -> bool:
+        """Whether every turn of the memory was returned, or shown beside another; not known of one that is large."""
+        counted = self.session.roster.counted
+        found = self.seen.union(item.turn.id for item in self.session.retrieval.evidence)
+        return counted < COUNTED and len(found) >= counted
 
 
 def open_gaps(tracker: Tracker, stated: Iterable[Gap]) -> tuple[Gap, ...]:
@@ -283,15 +254,3 @@ def open_gaps(tracker: Tracker, stated: Iterable[Gap]) -> tuple[Gap, ...]:
     closed = {need.gap for need in tracker.requirements}.difference(still_open)
     missing = (gap for gap in still_open if gap.kind != "attribution")
     return tuple(dict.fromkeys(gap for gap in (*stated, *missing) if gap not in closed))
-
-
-def _claims(session: Session) -> bool:
-    """Whether what was found is kept in words, so that it need not be shown again."""
-    return session.task.judge.explores and session.has("tracker")
-
-
-def _exhausted(session: Session, state: LoopState) -> bool:
-    """Whether every turn of the memory was returned, or shown beside another; not known of one that is large."""
-    counted = session.roster.counted
-    found = state.seen.union(item.turn.id for item in session.retrieval.evidence)
-    return counted < COUNTED and len(found) >= counted

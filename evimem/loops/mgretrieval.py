@@ -7,9 +7,8 @@ to, without another search.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
@@ -25,46 +24,25 @@ from ..types.stored import Keyword, Listing
 from ..types.trace import Acted
 from ..types.values import Tier, Turn
 from .answering import answered, stated
-from .retrieve import Arrived, Search, loaded
-from .session import UNREAD, Check, Session, in_time, record_query
-from .task import Task
+from .retrieve import Arrived, Search, Task, loaded
+from .session import UNREAD, Check, Rounds, Session
 
 Group: TypeAlias = tuple[str, ...]
 Unit: TypeAlias = tuple[str, ...]
 """The ids of the turns that are read together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pyramid:
-    """What is left of a pyramid: the groups of the level that is read, in order, and the levels below it."""
+def groups(terms: Sequence[str], size: Callable[[Group], int], *, largest_first: bool = False) -> Iterator[Group]:
+    """Yield the groups of some terms that hold turns, all terms together first and each alone last: the pyramid.
 
-    groups: tuple[Group, ...]
-    below: tuple[tuple[Group, ...], ...]
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether every group was read."""
-        return not self.groups and not self.below
-
-    def without_first(self) -> Pyramid:
-        """Return what is left after the first group of the level."""
-        return Pyramid(self.groups[1:], self.below)
-
-    def descended(self, sizes: Mapping[Group, int], *, largest_first: bool = False) -> Pyramid:
-        """Return what is left a level down; its groups are those with turns, of which `sizes` has the number.
-
-        The fewest turns first, where the paper has the most (`largest_first`): a small group of so many words is about
-        all of them, and a large one, such as all that one speaker said, about none.
-        """
-        held = [group for group in self.below[0] if sizes[group]]
-        return Pyramid(tuple(sorted(held, key=lambda group: sizes[group], reverse=largest_first)), self.below[1:])
-
-
-def pyramid_of(terms: Sequence[str]) -> Pyramid:
-    """Return the pyramid of some terms; of none it is the one group that every turn belongs to."""
+    Of no terms it is the one group that every turn belongs to. `size` gives the number of turns, asked of a level when
+    it is reached. Of a level the fewest turns come first, where the paper has the most (`largest_first`): a small group
+    of so many words is about all of them, and a large one, such as all that one speaker said, about none.
+    """
     top = dict.fromkeys(terms)
-    levels = tuple(tuple(combinations(top, size)) for size in range(len(top), 0, -1))
-    return Pyramid((), levels or (((),),))
+    for many in range(len(top), 0, -1) if top else (0,):
+        sizes = {group: size(group) for group in combinations(top, many)}
+        yield from sorted((one for one in sizes if sizes[one]), key=lambda one: sizes[one], reverse=largest_first)
 
 
 def exchanges(turns: Iterable[Turn]) -> list[Unit]:
@@ -81,16 +59,8 @@ def exchanges(turns: Iterable[Turn]) -> list[Unit]:
     return [tuple(one.id for one in said) for said in made]
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """The keywords of a memory, V, each with the units that have it, its postings."""
-
-    postings: Mapping[str, tuple[Unit, ...]]
-
-    def held(self, group: Group) -> tuple[Unit, ...]:
-        """Return the units that have all keywords of a group, in order."""
-        first, *others = (self.postings.get(keyword, ()) for keyword in group)
-        return tuple(unit for unit in first if all(unit in other for other in map(frozenset, others)))
+Vocabulary: TypeAlias = Mapping[str, Sequence[Unit]]
+"""The keywords of a memory, V, each with the units that have it, its postings."""
 
 
 def vocabulary_of(units: Iterable[Unit], keywords: Mapping[str, Iterable[str]]) -> Vocabulary:
@@ -99,7 +69,13 @@ def vocabulary_of(units: Iterable[Unit], keywords: Mapping[str, Iterable[str]]) 
     for unit in units:
         for keyword in (one for turn_id in unit for one in keywords.get(turn_id, ())):
             postings.setdefault(keyword, {})[unit] = None
-    return Vocabulary({keyword: tuple(found) for keyword, found in postings.items()})
+    return {keyword: tuple(found) for keyword, found in postings.items()}
+
+
+def held(known: Vocabulary, group: Group) -> list[Unit]:
+    """Return the units that have all keywords of a group, in order."""
+    first, *others = (known.get(keyword, ()) for keyword in group)
+    return [unit for unit in first if all(unit in other for other in map(frozenset, others))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,52 +105,152 @@ class MGRetrieval(Variant):
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once the answer so far is accepted or the rounds are used up."""
-        return answered(Session(task, "mgretrieval", self), partial(_look, self))
+        return answered(Reading(Session(task, "mgretrieval", self, neighbours=self.neighbours), self))
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Where the loop stands after some rounds.
+class Reading(Rounds):
+    """The rounds of MGRetrieval: read the next groups of keywords, and consider what is new.
 
-    `left` are the groups that are not read yet, `known` are the keywords with what has them, None where the index says;
-    `answer` is the answer so far, `critical` are the ids of the turns that it rests on, `accepted` is whether it is
-    final; `check` is the last one, None before the first.
+    `known` are the keywords with what has them, None where the index says; `answer` is the answer so far, `critical`
+    are the ids of the turns that it rests on, `accepted` is whether it is final.
     """
 
-    left: Pyramid
-    known: Vocabulary | None
-    answer: str = ""
-    critical: tuple[str, ...] = ()
-    accepted: bool = False
-    check: Check | None = None
+    def __init__(self, session: Session, how: MGRetrieval) -> None:
+        super().__init__(session)
+        self.how = how
+        self.known: Vocabulary | None = None
+        self.answer, self.critical, self.accepted = "", tuple[str, ...](), False
+        self._left: Iterator[Group] = iter(())
+        self._group: Group | None = None  # that is being read
 
+    def find(self, number: int) -> Flow[str | None]:
+        """Choose the keywords first; read groups until a round has `k` turns that are new (G3).
 
-def _look(how: MGRetrieval, session: Session) -> Flow[Check | None]:
-    reading = yield from _read(session, how)
-    return None if reading.check is None else _critical_only(session, reading, reading.check)
+        One that has none costs nothing. To the letter of the paper a round is one group, however large; one that was
+        not read whole comes first.
+        """
+        session, literal = self.session, self.how.whole_groups
+        if number == 1:
+            if (self.how.unit, self.how.vocabulary) != ("turn", "question"):
+                self.known = _vocabulary(session, self.how)
+            terms = yield from self._keywords()
+            self._left = groups(terms, self._size, largest_first=literal)
+        unread = len(self._new(number))
+        room = session.k - unread
+        if literal:
+            room = 0 if unread else session.roster.counted
+        while room > 0:
+            group = next(self._left, None) if self._group is None else self._group
+            if group is None:
+                break
+            arrived = yield from self._returned(group, room, number)
+            room = 0 if literal and arrived.turns else room - len(arrived.turns)
+            # What had more than there was room for is read on in the next round.
+            self._group = None if room or literal or not session.has("mask") else group
+        return None if self._new(number) else "nothing left"
 
+    def judge(self, number: int) -> Flow[Check]:
+        """Have the judge consider the critical and the new turns, and nothing else of what was read (G4)."""
+        session, new, critical = self.session, self._new(number), self.critical
+        view = session.show(number, only=(*critical, *new))
+        asked = Round(number, session.iterations, self.answer, critical, new)
+        try:
+            made: Considered = yield from session.consult(session.task.judge.consider(view, asked), number)
+        except ReplyError:  # unreadable twice: what was kept is kept, and the reading goes on
+            made = Considered(UNREAD, self.answer, critical, accepted=False, read=view.readable)
+        check = session.weigh(view, made.verdict)
+        read = made.read.intersection(item.turn.id for item in view.shown)
+        unread = [turn_id for turn_id in new if turn_id not in read]
+        session.retrieval.put_off(unread, number + 1)
+        # What it rests on is what the judge returns; what was kept and had no room it could not return.
+        self.critical = grounded((*(one for one in critical if one not in read), *made.critical), session.tracker.shown)
+        session.adopt(self.critical, check.view)
+        self.accepted = made.accepted and (
+            self.how.accepts == "flag" or made.verdict.tier in (Tier.EXACT, Tier.INFERRABLE)
+        )
+        self.answer = made.answer or self.answer
+        kept = {"answer": made.answer, "critical": list(self.critical), "accepted": self.accepted, "unread": unread}
+        session.events.append(Acted(number, "consider", made.verdict.reason, kept))
+        return check
 
-def _read(session: Session, how: MGRetrieval) -> Flow[Reading]:
-    """Read round by round until the answer is accepted, nothing is left or the rounds are used up."""
-    session.neighbours = how.neighbours
-    most = session.iterations
-    known = None if (how.unit, how.vocabulary) == ("turn", "question") else _vocabulary(session, how)
-    chosen = yield from _keywords(session, how, known)
-    reading = Reading(pyramid_of([keyword.term for keyword in chosen]), known)
-    for number in range(1, most + 1):
-        reading = replace(reading, left=(yield from _walk(session, how, reading, number)))
-        if not _new(session, number):
-            session.stop(number, "nothing left")
-            return reading
-        considered = yield from in_time(session, _consider(session, how, reading, number), number, reading.check)
-        if considered is None:
-            return reading
-        reading = considered
-        if reading.accepted or session.late:
-            session.stop(number, "accepted" if reading.accepted else "time used up")
-            return reading
-    session.stop(most, "rounds used up")
-    return reading
+    def ended(self, number: int, check: Check) -> str | None:
+        """End where the answer is accepted, or the time or the rounds are used up."""
+        if self.accepted:
+            return "accepted"
+        if self.session.late:
+            return "time used up"
+        return "rounds used up" if number == self.session.iterations else None
+
+    def final(self, check: Check) -> Check:
+        """Return the last check with what its answer is written from: the critical turns and the answer so far (G6).
+
+        Where nothing was critical, the turns of the last round: they are why there is no answer.
+        """
+        session = self.session
+        verdict = replace(check.verdict, notes=(self.answer,) if self.answer else ())
+        draft = stated(self.answer, self.critical) if session.task.judge.explores else None  # others give none
+        view = session.show(check.view.iteration, only=self.critical) if self.critical else check.view
+        return replace(check, view=view, verdict=verdict, draft=draft)
+
+    def _keywords(self) -> Flow[list[str]]:
+        """Return the keywords that the question is read by (G2); the judge chooses where they are more.
+
+        It is shown a vocabulary in pages, and chooses once more among what it chose of them.
+        """
+        session, whole = self.session, self.how.vocabulary == "whole"
+        analysis, judge = session.analysis, session.task.judge
+        found = session.task.store.keywords((*analysis.entities, *analysis.keywords), session.task.scope)
+        listed: Sequence[Keyword] = found
+        if self.known is not None and whole:
+            own = {keyword.term for keyword in found}  # a keyword is near that has a stem which the question matches
+            every = (
+                Keyword(one, one, len(units), float(bool(own & {one, *terms(one)})))
+                for one, units in self.known.items()
+            )
+            listed = [one for one in every if one.closeness or judge.explores]
+        chosen: Sequence[Keyword] = listed
+        while len(chosen) > self.how.depth:
+            paged = len(chosen) > MOST_LISTED
+            pages = [chosen[first : first + MOST_LISTED] for first in range(0, len(chosen), MOST_LISTED)]
+            picked: list[Keyword] = []
+            for page in pages:
+                picked += yield from _chosen(session, page, self.how.depth)
+            chosen = picked
+            if not paged:
+                break
+        detail: dict[str, Any] = {
+            "found": {one.term: one.turns for one in found},
+            "chosen": [one.term for one in chosen],
+        }
+        if whole:
+            detail["vocabulary"] = len(listed)
+        session.events.append(Acted(1, "keywords", detail=detail))
+        return [one.term for one in chosen]
+
+    def _size(self, group: Group) -> int:
+        """Return how many turns, exchanges or units a group has (G1)."""
+        if self.known is None:
+            return self.session.task.store.holding(group, 0, self.session.task.scope).total
+        return len(held(self.known, group)) if group else self.session.roster.counted
+
+    def _returned(self, group: Group, room: int, number: int) -> Flow[Arrived]:
+        """Read turns of a group while there is room; whole units, where the memory was read for them."""
+        session, found = self.session, self.session.retrieval
+        wanted = Search(session.task.question, holding=group)
+        if self.known is None or not group:
+            return (yield from found.further(wanted, room, path="keyword", iteration=number))
+        found.query(wanted, room, "units", path="keyword", iteration=number)
+        again, ids = not session.has("mask"), list[str]()
+        for unit in held(self.known, group):
+            if len(ids) < room and (again or not all(found.has(turn_id) for turn_id in unit)):
+                ids += unit
+        arrived = found.keep(loaded(session.task.store, ids), "keyword", number)
+        found.put_off(ids if again else (), number)
+        return replace(arrived, turns=tuple(ids)) if again else arrived
+
+    def _new(self, number: int) -> tuple[str, ...]:
+        """Return the ids of the turns that a round is the first to read."""
+        return tuple(item.turn.id for item in self.session.retrieval.evidence if item.iteration == number)
 
 
 def _vocabulary(session: Session, how: MGRetrieval) -> Vocabulary:
@@ -182,7 +258,7 @@ def _vocabulary(session: Session, how: MGRetrieval) -> Vocabulary:
     store, admits = session.task.store, session.retrieval.admits
     turns = [turn for turn in store.turns(Listing()) if admits(turn)]
     units = exchanges(turns) if how.unit == "exchange" else [(turn.id,) for turn in turns]
-    said = {turn.id: _stems(turn) for turn in turns}
+    said = {turn.id: tuple(dict.fromkeys(terms(f"{turn.speaker} {turn.text} {turn.caption or ''}"))) for turn in turns}
     if how.vocabulary == "question":
         return vocabulary_of(units, said)
     filed: dict[str, tuple[str, ...]] = {}
@@ -191,131 +267,10 @@ def _vocabulary(session: Session, how: MGRetrieval) -> Vocabulary:
     return vocabulary_of(units, {turn_id: filed.get(turn_id) or words for turn_id, words in said.items()})
 
 
-def _stems(turn: Turn) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(terms(f"{turn.speaker} {turn.text} {turn.caption or ''}")))
-
-
-def _keywords(session: Session, how: MGRetrieval, known: Vocabulary | None) -> Flow[tuple[Keyword, ...]]:
-    """Return the keywords that the question is read by (G2); the judge chooses where they are more.
-
-    It is shown a vocabulary in pages, and chooses once more among what it chose of them.
-    """
-    analysis = session.analysis
-    found = session.task.store.keywords((*analysis.entities, *analysis.keywords), session.task.scope)
-    listed: Sequence[Keyword] = found
-    if known is not None and how.vocabulary == "whole":
-        own = {keyword.term for keyword in found}
-        every = (Keyword(one, one, len(units), _names(own, one)) for one, units in known.postings.items())
-        listed = [one for one in every if one.closeness or session.task.judge.explores]
-    chosen: Sequence[Keyword] = listed
-    while len(chosen) > how.depth:
-        paged = len(chosen) > MOST_LISTED
-        pages = [chosen[first : first + MOST_LISTED] for first in range(0, len(chosen), MOST_LISTED)]
-        picked: list[Keyword] = []
-        for page in pages:
-            picked += yield from _chosen(session, page, how.depth)
-        chosen = picked
-        if not paged:
-            break
-    detail: dict[str, Any] = {"found": {one.term: one.turns for one in found}, "chosen": [one.term for one in chosen]}
-    if how.vocabulary == "whole":
-        detail["vocabulary"] = len(listed)
-    session.events.append(Acted(1, "keywords", detail=detail))
-    return tuple(chosen)
-
-
-def _names(own: Set[str], keyword: str) -> float:
-    """Return 1 where a keyword has a stem that the question matches, else 0."""
-    return float(bool(own & {keyword, *terms(keyword)}))
-
-
-def _chosen(session: Session, page: Sequence[Keyword], most: int) -> Flow[tuple[Keyword, ...]]:
+def _chosen(session: Session, page: Sequence[Keyword], most: int) -> Flow[list[Keyword]]:
     try:
         made: Chosen = yield from session.consult(session.task.judge.choose(session.task.question, page, most), 1)
     except ReplyError:  # unreadable twice: by what is known of the keywords themselves
         made = Chosen(tuple(one for one in own_first(page, most) if one.closeness))
     session.events.extend(made.calls)
-    return tuple(keyword for keyword in made.keywords if keyword in page)[:most]
-
-
-def _walk(session: Session, how: MGRetrieval, reading: Reading, number: int) -> Flow[Pyramid]:
-    """Read groups until a round has `k` turns that are new; one that has none costs nothing (G3).
-
-    To the letter of the paper a round is one group, however large; one that was not read whole comes first.
-    """
-    pyramid, literal, unread = reading.left, how.whole_groups, len(_new(session, number))
-    room = session.k - unread
-    if literal:
-        room = 0 if unread else session.roster.counted
-    while room > 0 and not pyramid.exhausted:
-        if not pyramid.groups:
-            sizes = {group: _size(session, reading, group) for group in pyramid.below[0]}
-            pyramid = pyramid.descended(sizes, largest_first=literal)
-            continue
-        arrived = yield from _returned(session, reading, pyramid.groups[0], room, number)
-        room = 0 if literal and arrived.turns else room - len(arrived.turns)
-        if room or literal or not session.has("mask"):  # the group had no more
-            pyramid = pyramid.without_first()
-    return pyramid
-
-
-def _size(session: Session, reading: Reading, group: Group) -> int:
-    """Return how many turns, exchanges or units a group has (G1)."""
-    if reading.known is None:
-        return session.task.store.holding(group, 0, session.task.scope).total
-    return len(reading.known.held(group)) if group else session.roster.counted
-
-
-def _returned(session: Session, reading: Reading, group: Group, room: int, number: int) -> Flow[Arrived]:
-    """Read turns of a group while there is room; whole units, where the memory was read for them."""
-    wanted = Search(session.task.question, holding=group)
-    if reading.known is None or not group:
-        return (yield from session.search_further(wanted, room, path="keyword", iteration=number))
-    record_query(session, wanted, room, "units", path="keyword", iteration=number)
-    again, found = not session.has("mask"), session.retrieval
-    ids: list[str] = []
-    for unit in reading.known.held(group):
-        if len(ids) < room and (again or not all(found.has(turn_id) for turn_id in unit)):
-            ids += unit
-    arrived = session.arrive(found.keep(loaded(session.task.store, ids), "keyword", number), number)
-    found.put_off(ids if again else (), number)
-    return replace(arrived, turns=tuple(ids)) if again else arrived
-
-
-def _new(session: Session, number: int) -> tuple[str, ...]:
-    """Return the ids of the turns that a round is the first to read."""
-    return tuple(item.turn.id for item in session.retrieval.evidence if item.iteration == number)
-
-
-def _consider(session: Session, how: MGRetrieval, reading: Reading, number: int) -> Flow[Reading]:
-    """Have the judge consider the critical and the new turns, and nothing else of what was read (G4)."""
-    new, most = _new(session, number), session.iterations
-    view = session.show(number, only=(*reading.critical, *new))
-    asked = Round(number, most, reading.answer, reading.critical, new)
-    try:
-        made: Considered = yield from session.consult(session.task.judge.consider(view, asked), number)
-    except ReplyError:  # unreadable twice: what was kept is kept, and the reading goes on
-        made = Considered(UNREAD, reading.answer, reading.critical, accepted=False, read=view.readable)
-    check = session.weigh(view, made.verdict)
-    read = made.read.intersection(item.turn.id for item in view.shown)
-    unread = [turn_id for turn_id in new if turn_id not in read]
-    session.retrieval.put_off(unread, number + 1)
-    # What it rests on is what the judge returns; what was kept and had no room it could not return.
-    kept = grounded((*(one for one in reading.critical if one not in read), *made.critical), session.tracker.shown)
-    session.adopt(kept, check.view)
-    accepted = made.accepted and (how.accepts == "flag" or made.verdict.tier in (Tier.EXACT, Tier.INFERRABLE))
-    detail = {"answer": made.answer, "critical": list(kept), "accepted": accepted, "unread": unread}
-    session.events.append(Acted(number, "consider", made.verdict.reason, detail))
-    return replace(reading, answer=made.answer or reading.answer, critical=kept, accepted=accepted, check=check)
-
-
-def _critical_only(session: Session, reading: Reading, check: Check) -> Check:
-    """Return the last check with what its answer is written from: the critical turns and the answer so far (G6).
-
-    Where nothing was critical, the turns of the last round: they are why there is no answer.
-    """
-    notes = (reading.answer,) if reading.answer else ()
-    verdict = replace(check.verdict, notes=notes)
-    draft = stated(reading.answer, reading.critical) if session.task.judge.explores else None  # others give none
-    view = session.show(check.view.iteration, only=reading.critical) if reading.critical else check.view
-    return replace(check, view=view, verdict=verdict, draft=draft)
+    return [keyword for keyword in made.keywords if keyword in page][:most]

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TypeVar
 
 from ..errors import ReplyError
@@ -45,10 +44,9 @@ from ..types.stored import LABEL
 from ..types.trace import Acted
 from ..types.values import Fact, Hit
 from .answering import answered, stated
-from .iris import Iris, look
-from .retrieve import Search, loaded
-from .session import UNREAD, Check, Session, in_time
-from .task import Task
+from .iris import Iris, Refining
+from .retrieve import Search, Task, loaded
+from .session import UNREAD, Check, Rounds, Session
 
 T = TypeVar("T")
 PAGE = 5  # turns that a call returns
@@ -202,7 +200,7 @@ class MemoryViews:
     ) -> Result:
         """Take a page of turns as evidence; return it, with the number of all."""
         page = hits if total is not None else _paged(hits, call.page)
-        self._session.arrive(self._session.retrieval.keep(page, path, number), number)
+        self._session.retrieval.keep(page, path, number)
         rows = tuple(Row(hit.turn.id, _place(hit)) for hit in page)
         return Result(call, rows, len(hits) if total is None else total)
 
@@ -227,7 +225,7 @@ def _during(session: Session, start: datetime, end: datetime) -> Flow[Sequence[H
 
 
 def _ranked(session: Session, wanted: Search) -> Flow[Sequence[Hit]]:
-    return (yield from session.retrieval.ranked(wanted, MOST))
+    return (yield from session.retrieval.searches.ranked(wanted, MOST))
 
 
 def _place(hit: Hit) -> str:
@@ -362,118 +360,96 @@ class MRAgent(Variant):
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once no tool is called any more or the turns are used up."""
         if task.judge.explores:
-            return (yield from answered(Session(task, "mragent", self), partial(_explore, self)))
+            return (yield from answered(Exploring(Session(task, "mragent", self, neighbours=self.neighbours), self)))
         iris = Iris(without=self.without)
-        shallow = replace(self, iterations=iris.iterations, k=iris.k)
-        answer = yield from answered(Session(task, "mragent", shallow), partial(_look_by_rule, iris))
+        session = Session(task, "mragent", replace(self, iterations=iris.iterations, k=iris.k))
+        session.events.append(Acted(0, "search", BY_RULE))
+        answer = yield from answered(Refining(session, iris))
         return replace(answer, reason=f"{BY_RULE}; {answer.reason}" if answer.reason else BY_RULE)
 
 
-@dataclass(frozen=True, slots=True)
-class Trail:
-    """Where the loop stands after a turn.
+class Exploring(Rounds):
+    """The turns of MRAgent: make the calls that the judge wants, and have it look at what they returned.
 
     `cues` are those of the question, `results` what the tools returned so far and was kept (Z), `context` the ids of
     the turns that were kept (H), `found` those that are to be shown next, to be kept or not. `calls` are those to make
-    next, and `check` is the last one, with the answer so far.
+    next; `unread` is whether the last reply could not be read.
     """
 
-    cues: tuple[str, ...]
-    results: tuple[Result, ...] = ()
-    context: tuple[str, ...] = ()
-    found: tuple[str, ...] = ()
-    calls: tuple[ToolCall, ...] = ()
-    check: Check | None = None
+    def __init__(self, session: Session, how: MRAgent) -> None:
+        super().__init__(session)
+        self.tools = tools_of(how.graph)
+        self.views = MemoryViews(session, self.tools)
+        self.cues = self.context = self.found = tuple[str, ...]()
+        self.results, self.calls = tuple[Result, ...](), tuple[ToolCall, ...]()
+        self.unread = False
 
-
-def _look_by_rule(how: Iris, session: Session) -> Flow[Check | None]:
-    session.events.append(Acted(0, "search", BY_RULE))
-    return (yield from look(how, session))
-
-
-def _explore(how: MRAgent, session: Session) -> Flow[Check | None]:
-    """Explore turn by turn until the judge calls no tool or the turns are used up; return the last check."""
-    session.neighbours = how.neighbours
-    tools = tools_of(how.graph)
-    cues, views, first = _cues(session), MemoryViews(session, tools), Search(session.task.question)
-    arrived = yield from session.search_further(first, session.k, path="keyword", iteration=1)
-    trail, number = Trail(cues, found=arrived.turns), 1
-    while session.retrieval.evidence:
-        looked = yield from in_time(session, _look(session, trail, tools, number), number, trail.check)
-        if looked is None:
-            return _context_only(session, trail)
-        trail = looked
-        if why := _end(session, trail, number):
-            session.stop(number, why)
-            return _context_only(session, trail)
-        number += 1
-        results = yield from views.perform(trail.calls, number)
-        _record(session, results, number)
+    def find(self, number: int) -> Flow[str | None]:
+        """Search for the question, then make calls, and record what each returned or why it was refused."""
+        session = self.session
+        if number == 1:
+            self._begin()
+            first = Search(session.task.question)
+            arrived = yield from session.retrieval.further(first, session.k, path="keyword", iteration=1)
+            self.found = arrived.turns
+            return None if session.retrieval.evidence else ""
+        results = yield from self.views.perform(self.calls, number)
+        for result in results:
+            call, rows = result.call, [row.key for row in result.rows]
+            detail = {"tool": call.tool, "of": call.of, "part": call.part, "page": call.page, "rows": rows}
+            session.events.append(Acted(number, "call", result.refused, {**detail, "total": result.total}))
         returned = (row.key for result in results for row in result.rows if session.retrieval.has(row.key))
-        found = tuple(dict.fromkeys((*trail.found, *returned)))
-        trail = replace(trail, results=(*trail.results, *results), found=found)
-    return None
+        self.found = tuple(dict.fromkeys((*self.found, *returned)))
+        self.results += results
+        return None
 
+    def judge(self, number: int) -> Flow[Check]:
+        """Have the judge look at what it kept and what was found, keep of that what bears on the question, and go on.
 
-def _cues(session: Session) -> tuple[str, ...]:
-    """Return the names and words of the question that the memory knows."""
-    analysis = session.analysis
-    found = session.task.store.keywords((*analysis.entities, *analysis.keywords), session.task.scope)
-    cues = tuple(dict.fromkeys(one.word if one.closeness == 1 else one.term for one in found))
-    session.events.append(Acted(1, "cues", detail={"cues": list(cues)}))
-    return cues
+        What is not kept joins no later request; a tool may return it again.
+        """
+        session, most, found = self.session, self.session.iterations, self.found
+        view = session.show(number, only=(*self.context, *found))
+        last = number >= most or session.late
+        explored = Explored(number, most, last, self.cues, self.results, self.tools)
+        try:
+            move: Move = yield from session.consult(session.task.judge.explore(view, explored), number)
+        except ReplyError:  # unreadable twice: it costs a turn
+            move = Move(UNREAD)
+        self.unread = move.verdict.reason == UNREAD.reason
+        supports = grounded(move.supports, session.tracker.shown)
+        routed = move.kept if session.has("routing") else None
+        there = view.readable
+        new = there.intersection(found if routed is None else routed)
+        self.context = tuple(dict.fromkeys((*self.context, *sorted(new.union(supports)))))
+        earlier = self.last.draft if self.last else None
+        draft = stated(move.answer, supports) if move.answer or earlier is None else earlier
+        check = session.weigh(view, replace(move.verdict, notes=(draft.text,) if draft.text else ()))
+        session.adopt(self.context, view)
+        said = {"answer": move.answer, "supports": list(supports), "calls": len(move.calls)}
+        session.events.append(Acted(number, "explore", move.verdict.reason, {**said, "context": list(self.context)}))
+        self.results = route(self.results, number, routed)
+        self.found = tuple(one for one in found if one not in there)
+        self.calls = () if last else move.calls
+        return replace(check, draft=draft, rests_on=tuple(one.turn_id for one in draft.citations))
 
+    def ended(self, number: int, check: Check) -> str | None:
+        """End where nothing is called, or the turns or the time are used up."""
+        if number >= self.session.iterations:
+            return "turns used up"
+        if self.session.late:
+            return "time used up"
+        return None if self.calls or self.unread else "nothing to call"
 
-def _look(session: Session, trail: Trail, tools: tuple[Tool, ...], number: int) -> Flow[Trail]:
-    """Have the judge look at what it kept and what was found, keep of that what bears on the question, and go on.
+    def final(self, check: Check) -> Check:
+        """Return the last check with what was kept, which its answer is written from; where that is none, with all."""
+        if not self.context:
+            return check
+        return replace(check, view=self.session.show(check.view.iteration, only=self.context))
 
-    What is not kept joins no later request; a tool may return it again.
-    """
-    most, view = session.iterations, session.show(number, only=(*trail.context, *trail.found))
-    last = number >= most or session.late
-    explored = Explored(number, most, last, trail.cues, trail.results, tools)
-    try:
-        move: Move = yield from session.consult(session.task.judge.explore(view, explored), number)
-    except ReplyError:  # unreadable twice: it costs a turn
-        move = Move(UNREAD)
-    supports = grounded(move.supports, session.tracker.shown)
-    routed = move.kept if session.has("routing") else None
-    there = view.readable
-    new = there.intersection(trail.found) if routed is None else there.intersection(routed)
-    context = tuple(dict.fromkeys((*trail.context, *sorted(new.union(supports)))))
-    earlier = trail.check.draft if trail.check else None
-    draft = stated(move.answer, supports) if move.answer or earlier is None else earlier
-    check = session.weigh(view, replace(move.verdict, notes=(draft.text,) if draft.text else ()))
-    session.adopt(context, view)
-    detail = {"answer": move.answer, "supports": list(supports), "calls": len(move.calls), "context": list(context)}
-    session.events.append(Acted(number, "explore", move.verdict.reason, detail))
-    results, unread = route(trail.results, number, routed), tuple(one for one in trail.found if one not in there)
-    calls, cited = () if last else move.calls, tuple(one.turn_id for one in draft.citations)
-    return Trail(trail.cues, results, context, unread, calls, replace(check, draft=draft, rests_on=cited))
-
-
-def _context_only(session: Session, trail: Trail) -> Check | None:
-    """Return the last check with what was kept, which its answer is written from; where that is none, with all."""
-    check = trail.check
-    if check is None or not trail.context:
-        return check
-    return replace(check, view=session.show(check.view.iteration, only=trail.context))
-
-
-def _end(session: Session, trail: Trail, number: int) -> str | None:
-    """Return why the exploring ends, None where it goes on."""
-    if number >= session.iterations:
-        return "turns used up"
-    if session.late:
-        return "time used up"
-    unread = trail.check is not None and trail.check.verdict.reason == UNREAD.reason
-    return None if trail.calls or unread else "nothing to call"
-
-
-def _record(session: Session, results: tuple[Result, ...], number: int) -> None:
-    """Record what each call returned, or why it was refused."""
-    for result in results:
-        call = result.call
-        detail = {"tool": call.tool, "of": call.of, "part": call.part, "page": call.page}
-        rows = [row.key for row in result.rows]
-        session.events.append(Acted(number, "call", result.refused, {**detail, "rows": rows, "total": result.total}))
+    def _begin(self) -> None:
+        """Note the names and words of the question that the memory knows."""
+        session, analysis = self.session, self.session.analysis
+        found = session.task.store.keywords((*analysis.entities, *analysis.keywords), session.task.scope)
+        self.cues = tuple(dict.fromkeys(one.word if one.closeness == 1 else one.term for one in found))
+        session.events.append(Acted(1, "cues", detail={"cues": list(self.cues)}))

@@ -1,22 +1,25 @@
-"""Retrieval for one question: what to search for next, each search made once, each turn kept once as evidence."""
+"""One question put to a loop, and what is found for it: each search made once, each turn kept once, and recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Protocol
 
 from ..embedding import count_tokens
 from ..flow import Flow
-from ..judging.evidence import Analysis, Evidence
+from ..judging.evidence import Ablation, Analysis, Evidence, Variant
+from ..judging.judge import Judge
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
 from ..query.find_turns import QuestionVectors, query_of
-from ..types.answer import MOST
-from ..types.stored import LABEL, Roster, Scope, statements
-from ..types.values import Fact, FactHit, Gap, Hints, Hit, Turn
+from ..types.answer import MOST, Answer, Budget
+from ..types.stored import EVERYTHING, LABEL, Roster, Scope, statements
+from ..types.trace import Acted, Event, Found, Queried
+from ..types.values import Fact, FactHit, Gap, Hit, Turn
 from .evidence_view import tokens
-from .task import Task
 
 ENTITY_FACTS = 8  # newest facts that a look-up of an entity brings
 BEHIND = 10_000  # ranks: of what no search found
@@ -29,6 +32,45 @@ _ANGLES = {
     True: ("when date", "before after", "last next week month year"),
     False: ("", "about", "like favourite plan"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One question put to a loop: who judges it, how hard to look, and what day it is.
+
+    `store` is the memory, called plainly.
+    `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
+    of the trace as it is recorded. `earlier` are the events of a failed attempt, after which the trace goes on. Turns
+    whose ids are in `exclude`, or that `scope` does not admit, are never evidence. `lacking` are parts that the store
+    has not, whatever the loop.
+    """
+
+    question: str
+    judge: Judge
+    store: Store = field(compare=False)
+    asked_at: datetime | None = None
+    budget: Budget = field(default_factory=Budget)
+    exclude: frozenset[str] = frozenset()
+    scope: Scope = EVERYTHING
+    clock: Callable[[], float] = field(default=time.monotonic, compare=False)
+    on_event: Callable[[Event], None] | None = field(default=None, compare=False)
+    earlier: tuple[Event, ...] = ()
+    lacking: frozenset[Ablation] = frozenset()
+
+
+class Loop(Protocol):
+    """How a question is answered: a flow from a task to an answer, as `ask(loop=)` takes it, by name or as it is.
+
+    A flow is a generator that yields what a model or an embedder is asked (see `evimem.flow`) and waits for nobody
+    itself, so that both doors, a replay and a `Searcher` in place of the memory run it unchanged. `evimem.loops` has
+    the parts that the shipped ones are made of: `as_loop` gives a flow the `Session` of its question, which searches,
+    shows, judges and records, and `concluded` makes an answer whose citations were shown. A loop that asks a model
+    (`evimem.flow.complete`) where there is none is ended with NoModel.
+    """
+
+    def __call__(self, task: Task, /) -> Flow[Answer]:
+        """Answer the question of a task; a ModelError that ends it carries what is known in `partial`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +98,60 @@ class Arrived:
     facts: tuple[str, ...]
 
 
-class Retrieval:
-    """The evidence of one question, and the searches already made for it.
-
-    Without the "index" (an ablation) turns are found by BM25 alone and have no facts; turns that name an entity count
-    in place of facts.
-    """
+class Searches:
+    """The searches of one question, each made once. A search keeps `deepest` turns, so that it can be read further."""
 
     def __init__(self, task: Task, analysis: Analysis, roster: Roster, *, indexed: bool) -> None:
-        """Take the analysed question. A search keeps `deepest` turns, of which later iterations read further down."""
-        self._store = task.store
-        self._exclude = task.exclude
-        self._scope = task.scope
-        self._indexed = indexed
+        self._task = task
         self._analysis = analysis
         self._roster = roster
-        self._asked_at = task.asked_at or roster.last
+        self._indexed = indexed
         self.deepest = 0
         self.vectors = QuestionVectors()
+        self._made: dict[Search, tuple[int, tuple[Hit, ...]]] = {}  # with how many were asked for
+
+    def ranked(self, wanted: Search, most: int) -> Flow[tuple[Hit, ...]]:
+        """Return the best turns of a search; one that was made before costs nothing."""
+        most = max(most, self.deepest)
+        if self._made.get(wanted, (0, ()))[0] < most:
+            self._made[wanted] = most, (yield from self.found(wanted, most))
+        return self._made[wanted][1]
+
+    def found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
+        """Return the k best turns, none of those `without` which it is to do."""
+        task, text = self._task, looked_for(wanted.text)
+        scope = task.scope.of_speaker(wanted.speaker)
+        if scope is None or (wanted.session is not None and scope.session not in (None, wanted.session)):
+            return ()
+        scope = scope if wanted.session is None else replace(scope, session=wanted.session)
+        after, before = wanted.between or (None, None)
+        within = scope.query(text, k, task.exclude | without, after=after, before=before, holding=wanted.holding)
+        if not self._indexed:
+            return task.store.recall(replace(within, bare=True))
+        vector, hinted = (yield from self.vectors.of(text)), self._analysis.hints
+        if text != self._analysis.question:
+            asked_at = task.asked_at or self._roster.last
+            hinted = hints(text, self._roster.speakers, asked_at, self._roster.date_order)
+        return task.store.recall(query_of(text, k, hinted, within, vector, when=wanted.when))
+
+
+class Retrieval:
+    """The evidence of one question; what each path brings is recorded.
+
+    Without the "index" (an ablation) turns are found by BM25 alone and have no facts; turns that name an entity count
+    in place of facts. Without the "mask" a search may return what was returned before.
+    """
+
+    def __init__(self, task: Task, analysis: Analysis, roster: Roster, variant: Variant, events: list[Event]) -> None:
+        """Take the analysed question, and where to record."""
+        self._store, self._scope, self._exclude = task.store, task.scope, task.exclude
+        self._temporal = analysis.temporal
+        self._indexed = "index" not in variant.without
+        self._mask = "mask" not in variant.without
+        self._events = events
+        self.searches = Searches(task, analysis, roster, indexed=self._indexed)
+        self.queries: list[str] = []
         self.filed: dict[str, tuple[Fact, ...]] = {}  # the labels of the turns that are evidence, by id
-        self._searches: dict[Search, tuple[int, tuple[Hit, ...]]] = {}  # with how many were asked for
         self._evidence: dict[str, Evidence] = {}
         self._ranks: dict[str, float] = {}
         self._around: dict[str, tuple[Turn, ...]] = {}
@@ -92,29 +168,42 @@ class Retrieval:
         around = {turn.id: turn for turns in self._around.values() for turn in turns}
         return {item.turn.id: item.turn for item in self._evidence.values()} | around
 
+    def query(self, wanted: Search, k: int, how: str, *, path: str, iteration: int) -> None:
+        """Record what is searched for, and how."""
+        if wanted.text not in self.queries:
+            self.queries.append(wanted.text)
+        self._events.append(Queried(iteration, path, " ".join(wanted.holding) or wanted.text, k, how))
+
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k best turns of a search; one that was made before costs nothing."""
-        return self.keep((yield from self.ranked(wanted, max(k, self.deepest)))[:k], path, iteration)
+        how = strategy(temporal=self._temporal, iteration=iteration)
+        how += f"; only {wanted.speaker}" if wanted.speaker else ""
+        how += "; times first" if wanted.when else ""
+        self.query(wanted, k, how, path=path, iteration=iteration)
+        return (yield from self.deeper(wanted, k, path=path, iteration=iteration))
 
-    def ranked(self, wanted: Search, most: int) -> Flow[tuple[Hit, ...]]:
-        """Return the best turns of a search, none of them as evidence; one that was made before costs nothing."""
-        if self._searches.get(wanted, (0, ()))[0] < most:
-            self._searches[wanted] = most, (yield from self._found(wanted, most))
-        return self._searches[wanted][1]
+    def deeper(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
+        """Add the k best turns of a search that may be a former one read further, and is no query of its own."""
+        return self.keep((yield from self.searches.ranked(wanted, k))[:k], path, iteration)
 
     def further(
         self, wanted: Search, k: int, *, path: str, iteration: int, without: frozenset[str] = frozenset()
     ) -> Flow[Arrived]:
-        """Add the k best turns of a search that are no evidence yet: none is returned twice (M3, G3).
+        """Add the k best turns of a search that are no evidence yet, nor `without`: none is returned twice (M3, G3).
 
-        A backend that returns one all the same changes nothing: it brought nothing new.
+        A backend that returns one all the same changes nothing: it brought nothing new. Without the "mask" (an
+        ablation) the best turns are returned whatever they are, those known as of this iteration.
         """
-        found = yield from self._found(wanted, k, without.union(self._evidence))
-        return self.keep(
-            [hit for hit in found[:k] if hit.turn.id not in without and hit.turn.id not in self._evidence],
-            path,
-            iteration,
-        )
+        if self._mask:
+            self.query(wanted, k, "nothing twice", path=path, iteration=iteration)
+            found = yield from self.searches.found(wanted, k, without.union(self._evidence))
+            new = [hit for hit in found[:k] if hit.turn.id not in without and hit.turn.id not in self._evidence]
+            return self.keep(new, path, iteration)
+        arrived = yield from self.search(wanted, k, path=path, iteration=iteration)
+        best = (hit.turn.id for hit in (yield from self.searches.ranked(wanted, k))[:k])
+        returned = tuple(turn_id for turn_id in best if self.has(turn_id))
+        self.put_off(returned, iteration)
+        return replace(arrived, turns=returned)
 
     def expand(self, seeds: Sequence[str], limit: int | None, iteration: int) -> Arrived:
         """Add the best turns one edge away from the seeds; without a limit all of them, in order of time."""
@@ -125,12 +214,12 @@ class Retrieval:
 
     def look_up(self, names: Sequence[str], iteration: int) -> Arrived:
         """Add the turns of the newest facts about an entity, under its own name before others of it."""
+        self._events.append(Acted(iteration, "look up", f"too little is known about {names[0]}", {"entity": names[0]}))
         facts: list[Fact] = []
         for name in names:
             facts += self._store.about(name, ENTITY_FACTS, self._scope).facts
         ids = tuple(dict.fromkeys(fact.turn_id for fact in facts[:ENTITY_FACTS]))
-        new = [turn_id for turn_id in ids if turn_id not in self._evidence]
-        return self.keep(loaded(self._store, new), "about", iteration)
+        return self.keep(loaded(self._store, [one for one in ids if one not in self._evidence]), "about", iteration)
 
     def put_off(self, turn_ids: Iterable[str], iteration: int) -> None:
         """Have turns that were found be those of a later iteration, as where they were not shown."""
@@ -140,10 +229,6 @@ class Retrieval:
     def has(self, turn_id: str) -> bool:
         """Whether a turn is evidence."""
         return turn_id in self._evidence
-
-    def adopt(self, turns: Sequence[Turn], iteration: int) -> Arrived:
-        """Add turns that were seen around the evidence."""
-        return self.keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", iteration)
 
     def around(self, turn_ids: Iterable[str]) -> dict[str, tuple[Turn, ...]]:
         """Return the dialogue around turns, each asked for once."""
@@ -166,22 +251,6 @@ class Retrieval:
         instructs = turn.role == "system" and self._scope.role is None  # found where it is asked for, as by a search
         return turn.id not in self._exclude and self._scope.admits(turn) and not instructs
 
-    def _found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
-        text, scope = looked_for(wanted.text), _of_session(self._scope.of_speaker(wanted.speaker), wanted.session)
-        if scope is None:
-            return ()
-        after, before = wanted.between or (None, None)
-        within = scope.query(text, k, self._exclude | without, after=after, before=before, holding=wanted.holding)
-        if not self._indexed:
-            return self._store.recall(replace(within, bare=True))
-        vector, hinted = (yield from self.vectors.of(text)), self._hints(text)
-        return self._store.recall(query_of(text, k, hinted, within, vector, when=wanted.when))
-
-    def _hints(self, text: str) -> Hints:
-        if text == self._analysis.question:
-            return self._analysis.hints
-        return hints(text, self._roster.speakers, self._asked_at, self._roster.date_order)
-
     def keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Arrived:
         """Add these turns; those that are evidence already keep where they came from."""
         hits = [hit for hit in hits if self.admits(hit.turn)]
@@ -193,7 +262,7 @@ class Retrieval:
             self._evidence[hit.turn.id] = Evidence(hit.turn, facts, hit.score, reached, iteration, hit.parts, hit.span)
         self._rank(hits, path)
         brought = tuple(fact.id for hit in new for fact in self._evidence[hit.turn.id].facts)
-        return Arrived(path, tuple(hit.turn.id for hit in new), brought)
+        return self._arrived(Arrived(path, tuple(hit.turn.id for hit in new), brought), iteration)
 
     def _rank(self, hits: Sequence[Hit], path: str) -> None:
         """Note the best rank of each turn; edges and look-ups come behind every search."""
@@ -207,12 +276,13 @@ class Retrieval:
             if path == "anchor" and known.path != "anchor":
                 self._evidence[hit.turn.id] = replace(known, score=hit.score, parts=hit.parts, span=hit.span)
 
-
-def _of_session(scope: Scope | None, session: str | None) -> Scope | None:
-    """Return what of a scope lies in a session; all of it for None, and None where it is of another session."""
-    if scope is None or (session is not None and scope.session not in (None, session)):
-        return None
-    return scope if session is None else replace(scope, session=session)
+    def _arrived(self, arrived: Arrived, iteration: int) -> Arrived:
+        """Record what a path brought, and what it was looked for by words alone."""
+        for text in self.searches.vectors.by_words:
+            self._events.append(Acted(iteration, "by words", "the embedder gave no vector", {"query": text}))
+        self.searches.vectors.by_words = ()
+        self._events.append(Found(iteration, arrived.path, arrived.turns, arrived.facts))
+        return arrived
 
 
 def loaded(store: Store, turn_ids: Sequence[str]) -> tuple[Hit, ...]:
@@ -269,7 +339,14 @@ class TupleRetrieval(Retrieval):
 
     def nearest(self, text: str, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k facts nearest to a text; return the turns seen for the first time, and all k facts."""
-        query = self._scope.query(text, k, self._exclude, vector=(yield from self.vectors.of(text)))
+        self.query(
+            Search(text),
+            k,
+            strategy(temporal=self._temporal, iteration=iteration),
+            path=path,
+            iteration=iteration,
+        )
+        query = self._scope.query(text, k, self._exclude, vector=(yield from self.searches.vectors.of(text)))
         return self._keep_facts(self._store.nearest_facts(query), path, iteration)
 
     def linked(self, fact_ids: Sequence[str], iteration: int) -> Arrived:
@@ -300,7 +377,7 @@ class TupleRetrieval(Retrieval):
             self._evidence[hit.turn.id] = Evidence(
                 hit.turn, (*before, hit.fact), hit.score, reached, iteration, hit.parts
             )
-        return Arrived(path, tuple(turns), tuple(facts))
+        return self._arrived(Arrived(path, tuple(turns), tuple(facts)), iteration)
 
 
 LINE_TOKENS = 12  # of a fact's label and date

@@ -1,28 +1,26 @@
-"""One question in progress, whatever the loop: what was found, shown and judged, recorded in order."""
+"""A question in progress, whatever the loop: what was found, shown and judged, recorded in order, in rounds."""
 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from functools import partial
+from itertools import count
 from typing import Any, TypeVar
 
 from ..errors import ModelError, ModelTimeout
 from ..flow import Flow, within
 from ..judging.apply_verdict import all_gaps, follow, settle
 from ..judging.evidence import Ablation, Analysis, Draft, Variant, Verdict, View
-from ..judging.judge import Judge
 from ..judging.tracker import Show, Tracker, apply, grounded, start
 from ..query.analysis import analyse
-from ..types.answer import Budget
-from ..types.stored import EVERYTHING, Roster, Scope
-from ..types.trace import VERSION, Acted, Complete, Event, Found, Judged, Queried, Stopped
-from ..types.values import Tier, Turn
+from ..types.stored import EVERYTHING, Roster
+from ..types.trace import VERSION, Acted, Complete, Event, Judged, Stopped
+from ..types.values import Hit, Tier, Turn
 from .evidence_view import EntityCounter, select
-from .retrieve import Arrived, Retrieval, Search, TupleRetrieval, strategy
-from .task import Task
+from .retrieve import Arrived, Retrieval, Search, Task, TupleRetrieval, strategy
 
 T = TypeVar("T")
 ANSWER_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
@@ -69,48 +67,46 @@ class Record(list[Event]):
 class Session:
     """The state of one question. A loop decides what to do next; a session does it and remembers."""
 
-    def __init__(self, task: Task, loop: str, variant: Variant = Variant()) -> None:
+    def __init__(
+        self, task: Task, loop: str, variant: Variant = Variant(), *, neighbours: bool = True, by_fact: bool = False
+    ) -> None:
+        """Begin a question. With `neighbours` the turns before and after a shown one are shown with it.
+
+        With `by_fact` facts are found and shown in the place of turns.
+        """
         self.task = task
         self.loop = loop
         self.variant: Variant = replace(variant, without=frozenset((*variant.without, *task.lacking)))
         self.iterations: int = task.budget.iterations or variant.iterations
         self.k: int = task.budget.k or variant.k
         self.edge_share: float = 0.0  # of what is shown, for turns that edges brought
-        self.neighbours: bool = True  # are shown
         self.roster: Roster = task.store.roster()
         self.asked_at: datetime | None = task.asked_at or self.roster.last
         found = analyse(task.question, self.roster.speakers, self.asked_at, self.roster.date_order)
         self.analysis: Analysis = found if self.has("temporal") else replace(found, temporal=False)
-        supposed, indexed = self.analysis.supposed, self.has("index")
-        self.retrieval: Retrieval = Retrieval(task, self.analysis, self.roster, indexed=indexed)
-        self._counter = EntityCounter(task.store, task.scope, variant.delta, indexed=indexed, supposed=supposed)
-        self._names: tuple[str, ...] = self.analysis.entities
+        self.events: list[Event] = Record(task.on_event, task.earlier)
+        self.events.append(_analysed(self))
+        self.by_fact: bool = by_fact and self.has("index")
+        kind = TupleRetrieval if self.by_fact else Retrieval
+        self.retrieval: Retrieval = kind(task, self.analysis, self.roster, self.variant, self.events)
         self.tracker: Tracker = start(self.analysis.requirements)
         self.pinned: frozenset[str] = frozenset()
         self.before: Verdict | None = None
         self.checks: int = 0
-        self.queries: list[str] = []
-        self.events: list[Event] = Record(task.on_event, task.earlier)
-        self.events.append(_analysed(self))
         self.shown: dict[str, Turn] = {}
         self.shown_facts: set[str] = set()
+        self._neighbours = neighbours and not self.by_fact
+        supposed, indexed = self.analysis.supposed, self.has("index")
+        self._counter = EntityCounter(task.store, task.scope, variant.delta, indexed=indexed, supposed=supposed)
+        self._names: tuple[str, ...] = self.analysis.entities
         self._memo: dict[Any, Any] = {}
         self._started = task.clock()
 
     @property
-    def budget(self) -> Budget:
-        """How hard to look."""
-        return self.task.budget
-
-    @property
     def late(self) -> bool:
         """Whether the time allowed for the question is used up."""
-        return self.budget.seconds is not None and self.seconds >= self.budget.seconds
-
-    @property
-    def seconds(self) -> float:
-        """The time that the question has taken."""
-        return self.task.clock() - self._started
+        allowed = self.task.budget.seconds
+        return allowed is not None and self.task.clock() - self._started >= allowed
 
     def has(self, part: Ablation) -> bool:
         """Whether a part is in use, which the variant or the backend may lack."""
@@ -118,45 +114,11 @@ class Session:
 
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Search on a path and record it."""
-        how = strategy(temporal=self.analysis.temporal, iteration=iteration)
-        how += f"; only {wanted.speaker}" if wanted.speaker else ""
-        how += "; times first" if wanted.when else ""
-        record_query(self, wanted, k, how, path=path, iteration=iteration)
-        return self.arrive((yield from self.retrieval.search(wanted, k, path=path, iteration=iteration)), iteration)
+        return self.retrieval.search(wanted, k, path=path, iteration=iteration)
 
-    def expand(self, seeds: tuple[str, ...], limit: int | None, iteration: int) -> Arrived:
-        """Follow edges from turns and record what they brought."""
-        return self.arrive(self.retrieval.expand(seeds, limit, iteration), iteration)
-
-    def look_up(self, entity: str, iteration: int) -> Arrived:
+    def look_up(self, entity: str, iteration: int) -> None:
         """Look up an entity's facts and record what they brought."""
-        self.events.append(Acted(iteration, "look up", f"too little is known about {entity}", {"entity": entity}))
-        return self.arrive(self.retrieval.look_up(self._counter.called(entity), iteration), iteration)
-
-    def arrive(self, arrived: Arrived, iteration: int) -> Arrived:
-        """Record what a path brought, and what it was looked for by words alone."""
-        for text in self.retrieval.vectors.by_words:
-            self.events.append(Acted(iteration, "by words", "the embedder gave no vector", {"query": text}))
-        self.retrieval.vectors.by_words = ()
-        self.events.append(Found(iteration, arrived.path, arrived.turns, arrived.facts))
-        return arrived
-
-    def search_further(
-        self, wanted: Search, k: int, *, path: str, iteration: int, without: frozenset[str] = frozenset()
-    ) -> Flow[Arrived]:
-        """Search for turns that are no evidence yet, nor among those `without` which it is to do, and record it.
-
-        Without the "mask" (an ablation) it returns the best turns whatever they are, those known as of this iteration.
-        """
-        if self.has("mask"):
-            record_query(self, wanted, k, "nothing twice", path=path, iteration=iteration)
-            found = yield from self.retrieval.further(wanted, k, path=path, iteration=iteration, without=without)
-            return self.arrive(found, iteration)
-        arrived = yield from self.search(wanted, k, path=path, iteration=iteration)
-        best = (hit.turn.id for hit in (yield from self.retrieval.ranked(wanted, k))[:k])
-        returned = tuple(turn_id for turn_id in best if self.retrieval.has(turn_id))
-        self.retrieval.put_off(returned, iteration)
-        return replace(arrived, turns=returned)
+        self.retrieval.look_up(self._counter.called(entity), iteration)
 
     def check(self, iteration: int) -> Flow[Check]:
         """Show the evidence to the judge, then track and calibrate what it says."""
@@ -169,10 +131,20 @@ class Session:
     def show(self, iteration: int, entities: Iterable[str] = (), *, only: Collection[str] | None = None) -> View:
         """Return the view of the evidence, with the facts about these entities counted, and record what it shows.
 
-        With `only`, the view is of the turns of these ids.
+        With `only`, the view is of the turns of these ids. What the judge's own page has no room for is left out.
         """
-        view = _legible(_view(self, iteration, entities, only), self.task.judge)
-        _record_shown(self, view)
+        view = _view(self, iteration, entities, only)
+        there = self.task.judge.legible(view)
+        shown = tuple(item for item in view.shown if item.turn.id in there)
+        near = {item.turn.id: tuple(turn for turn in view.context[item.turn.id] if turn.id in there) for item in shown}
+        view = replace(view, shown=shown, context=near)
+        turns = [item.turn.id for item in shown]
+        self.shown.update((item.turn.id, item.turn) for item in shown)
+        self.shown_facts.update(fact.id for item in shown for fact in item.facts)
+        around = sorted(view.around.keys() - turns)
+        self.tracker = apply(self.tracker, Show((*turns, *around)))
+        left_out = len(view.evidence) - len(shown)
+        self.events.append(Acted(iteration, "show", detail={"turns": turns, "around": around, "left_out": left_out}))
         return replace(view, tracker=self.tracker)
 
     def weigh(self, view: View, verdict: Verdict) -> Check:
@@ -191,7 +163,7 @@ class Session:
         self.events.extend(followed.events)
         self.pinned |= frozenset(grounded(verdict.pinned, self.tracker.shown))
         self.adopt(self.pinned.union(self.tracker.witnesses), view)
-        self.before = settled = _calibrated(self, view, verdict)
+        self.before = settled = _settled(self, view, verdict)
         view = replace(view, tracker=self.tracker, pinned=self.pinned)
         most = settled.confidence if settled.confidence < verdict.confidence else 1.0
         return Check(view, settled, lowered=settled.tier is not verdict.tier, most=most)
@@ -201,12 +173,19 @@ class Session:
         near = view.around
         turns = [near[one] for one in sorted(set(turn_ids)) if one in near and not self.retrieval.has(one)]
         if turns:
-            self.arrive(self.retrieval.adopt(turns, view.iteration), view.iteration)
+            self.retrieval.keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", view.iteration)
 
     def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
         """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer."""
+        allowed = self.task.budget.seconds
+
+        def seconds_for(request: Complete) -> float:
+            """Return how long a request may take: what is left, and for the answer at least a share of the time."""
+            least = ANSWER_SHARE * (allowed or 0.0) if request.role == "answer" else 0.0
+            return max(least, (allowed or 0.0) - (self.task.clock() - self._started))
+
         try:
-            return (yield from flow if self.budget.seconds is None else within(flow, partial(_seconds_for, self)))
+            return (yield from flow if allowed is None else within(flow, seconds_for))
         except ModelError as error:
             self.events.extend(error.calls)
             self.events.append(Acted(iteration, "fail", f"{type(error).__name__}: {error}"))
@@ -217,27 +196,6 @@ class Session:
         self.events.append(Stopped(iteration, reason))
 
 
-def record_query(session: Session, wanted: Search, k: int, how: str, *, path: str, iteration: int) -> None:
-    """Record what is searched for, and how."""
-    if wanted.text not in session.queries:
-        session.queries.append(wanted.text)
-    session.events.append(Queried(iteration, path, " ".join(wanted.holding) or wanted.text, k, how))
-
-
-def in_time(session: Session, step: Flow[T], iteration: int, earlier: Check | None) -> Flow[T | None]:
-    """Run a step of a loop; return None, the search being stopped, where its model is late after an earlier check.
-
-    Raise ModelTimeout where there is no earlier check to answer from, or where the budget has no limit of seconds.
-    """
-    try:
-        return (yield from step)
-    except ModelTimeout:
-        if earlier is None or session.budget.seconds is None:
-            raise
-        session.stop(iteration, "time used up")
-        return None
-
-
 def _view(session: Session, iteration: int, entities: Iterable[str], only: Collection[str] | None) -> View:
     evidence = session.retrieval.evidence
     counts = session._counter.count(entities, evidence)
@@ -246,15 +204,13 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         evidence = tuple(item for item in evidence if item.turn.id in only)
     shown = select(
         evidence,
-        session.budget.tokens,
+        session.task.budget.tokens,
         iteration=iteration,
         witnesses=witnesses,
         cost=session.retrieval.cost,
         edge_share=session.edge_share,
     )
     around: dict[str, tuple[Turn, ...]] = {item.turn.id: (item.turn,) for item in shown}
-    if session.neighbours:
-        around = session.retrieval.around(around)
     return View(
         analysis=session.analysis,
         asked_at=session.asked_at,
@@ -262,53 +218,26 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         iteration=iteration,
         iterations=session.iterations,
         strategy=strategy(temporal=session.analysis.temporal, iteration=iteration),
-        queries=tuple(session.queries),
+        queries=tuple(session.retrieval.queries),
         entities=counts,
         evidence=evidence,
         shown=shown,
-        context=around,
+        context=session.retrieval.around(around) if session._neighbours else around,
         tracker=session.tracker,
         memo=session._memo,
         pinned=session.pinned,
         scope=session.task.scope,
         store=session.task.store,
         before=session.before,
-        by_fact=isinstance(session.retrieval, TupleRetrieval),
+        by_fact=session.by_fact,
         variant=session.variant,
-        form=session.budget.format,
+        form=session.task.budget.format,
     )
 
 
-def _legible(view: View, judge: Judge) -> View:
-    """Return a view with what there is room for on the judge's page."""
-    there = judge.legible(view)
-    shown = tuple(item for item in view.shown if item.turn.id in there)
-    near = {item.turn.id: tuple(turn for turn in view.context[item.turn.id] if turn.id in there) for item in shown}
-    return replace(view, shown=shown, context=near)
-
-
-def _seconds_for(session: Session, request: Complete) -> float:
-    """Return how long a request may take: what is left, and for the answer at least a share of the time."""
-    allowed = session.budget.seconds or 0.0
-    least = ANSWER_SHARE * allowed if request.role == "answer" else 0.0
-    return max(least, allowed - session.seconds)
-
-
-def _record_shown(session: Session, view: View) -> None:
-    turns = [item.turn.id for item in view.shown]
-    session.shown.update((item.turn.id, item.turn) for item in view.shown)
-    session.shown_facts.update(fact.id for item in view.shown for fact in item.facts)
-    around = sorted(view.around.keys() - turns)
-    session.tracker = apply(session.tracker, Show((*turns, *around)))
-    left_out = len(view.evidence) - len(view.shown)
-    detail = {"turns": turns, "around": around, "left_out": left_out}
-    session.events.append(Acted(view.iteration, "show", detail=detail))
-
-
-def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
+def _settled(session: Session, view: View, verdict: Verdict) -> Verdict:
     clamped = settle(verdict, view, session.tracker)
     gaps = all_gaps(verdict, clamped, session.tracker)
-    found = {name: count.found for name, count in view.entities.items()}
     session.events.append(
         Judged(
             view.iteration,
@@ -318,12 +247,61 @@ def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
             clamped.tier,
             clamped.confidence,
             verdict.probability,
-            found,
+            {name: count.found for name, count in view.entities.items()},
             gaps,
             verdict.reason,
         )
     )
     return replace(verdict, tier=clamped.tier, confidence=clamped.confidence, gaps=gaps)
+
+
+class Rounds(ABC):
+    """What a loop does round by round: it finds evidence and has it judged, until one of both ends it.
+
+    `last` is the check of the round before, None in the first.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.last: Check | None = None
+
+    @abstractmethod
+    def find(self, number: int) -> Flow[str | None]:
+        """Look for evidence in a round, from 1 on; return why there is nothing to judge, None where there is."""
+
+    def judge(self, number: int) -> Flow[Check]:
+        """Have what was found judged: all of it, and whether it suffices."""
+        return self.session.check(number)
+
+    @abstractmethod
+    def ended(self, number: int, check: Check) -> str | None:
+        """Return why there is no other round, None where there is."""
+
+    def final(self, check: Check) -> Check | None:
+        """Return the last check with what its answer is written from; None where there is nothing."""
+        return check
+
+    def run(self) -> Flow[Check | None]:
+        """Go through the rounds; return the last check, None where nothing was judged.
+
+        They end too where a model is late after an earlier check. Raise ModelTimeout where there is none to answer
+        from, or where the budget has no limit of seconds.
+        """
+        for number in count(1):
+            why = yield from self.find(number)
+            if why is None:
+                try:
+                    self.last = yield from self.judge(number)
+                    why = self.ended(number, self.last)
+                except ModelTimeout:
+                    if self.last is None or self.session.task.budget.seconds is None:
+                        raise
+                    why = "time used up"
+            if why is not None:
+                if why:
+                    self.session.stop(number, why)
+                break
+        return None if self.last is None else self.final(self.last)
 
 
 def _analysed(session: Session) -> Acted:
@@ -336,17 +314,13 @@ def _analysed(session: Session) -> Acted:
         "entities": list(analysis.entities),
         "wants": analysis.wants,
         "temporal": analysis.temporal,
-        "budget": asdict(session.budget),
+        "budget": asdict(session.task.budget),
         "variant": session.variant.to_dict(),
         "requirements": [asdict(requirement) for requirement in analysis.requirements],
     }
-    if session.task.scope != EVERYTHING:
-        detail["scope"] = scope_detail(session.task.scope)
+    scope = session.task.scope
+    if scope != EVERYTHING:
+        given = {"session": scope.session, "speaker": scope.speaker, "role": scope.role}
+        conditions = {} if scope.where is None else {"where": json.loads(scope.where.text)}
+        detail["scope"] = {name: value for name, value in given.items() if value is not None} | conditions
     return Acted(0, "analyse", detail=detail)
-
-
-def scope_detail(scope: Scope) -> dict[str, Any]:
-    """Return a scope as the trace keeps it: what of it is set, as JSON values."""
-    given = {"session": scope.session, "speaker": scope.speaker, "role": scope.role}
-    conditions = {} if scope.where is None else {"where": json.loads(scope.where.text)}
-    return {name: value for name, value in given.items() if value is not None} | conditions

@@ -5,8 +5,7 @@ import pytest
 import evimem
 from evimem.flow import run
 from evimem.llm.llm_judge import LLMJudge
-from evimem.loops import answer_question
-from evimem.loops.task import Task
+from evimem.loops import Task, answer_question
 from evimem.testing import ScriptedModel
 from tests.doubles import FakeClock
 from tests.statements.conftest import draft, partial, verdict

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 import evimem
-from evimem.loops import task
+from evimem import loops
 from evimem.testing import ScriptedModel
 from tests.doubles import FakeClock
 from tests.replies import SUPPORTED
@@ -38,7 +38,7 @@ class SlowModel(ScriptedModel):
 @pytest.fixture
 def clock(monkeypatch):
     clock = FakeClock(1e6)
-    monkeypatch.setattr(task, "Task", partial(task.Task, clock=clock))
+    monkeypatch.setattr(loops, "Task", partial(loops.Task, clock=clock))
     return clock
 
 

@@ -10,9 +10,8 @@ import pytest
 from evimem.errors import InvalidQuery
 from evimem.flow import Embed, run
 from evimem.judging.evidence import Draft, Verdict
-from evimem.loops import LOOPS, answer_question
+from evimem.loops import LOOPS, Task, answer_question
 from evimem.loops.answering import cost
-from evimem.loops.task import Task
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.answer import Budget, Citation
 from evimem.types.trace import Acted, Called, Found, Judged, Stopped, Trace

@@ -11,7 +11,6 @@ import pytest
 import evimem
 from evimem.loops import VARIANTS, MemR3, MRAgent
 from evimem.loops.memr3 import route_literally
-from evimem.loops.mgretrieval import pyramid_of
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.trace import Acted, Found
 from evimem.types.values import Tier
@@ -63,13 +62,6 @@ def test_the_papers_expansion_has_no_end_and_no_order_but_that_of_time(puppy: An
     assert len(ranked) <= 2 < len(unranked)
     assert unranked == sorted(unranked)
     assert set(ranked) <= set(unranked)
-
-
-def test_the_papers_pyramid_reads_the_largest_group_of_a_level_first() -> None:
-    sizes = {("a", "b"): 1, ("a",): 2, ("b",): 5}
-    level = pyramid_of(["a", "b"]).descended(sizes).without_first()
-    assert level.descended(sizes, largest_first=True).groups == (("b",), ("a",))
-    assert level.descended(sizes).groups == (("a",), ("b",))
 
 
 def test_the_papers_round_is_one_whole_group(puppy: Any) -> None:

@@ -30,8 +30,7 @@ from evimem.judging.judge import (
     Stage,
     ToolCall,
 )
-from evimem.loops import LOOPS
-from evimem.loops.task import Task
+from evimem.loops import LOOPS, Task
 from evimem.types.answer import Answer, Budget, Citation
 from evimem.types.stored import Entry, Keyword, Scope
 from evimem.types.trace import Acted, Found

@@ -12,7 +12,7 @@ import evimem
 from evimem.errors import ModelTimeout
 from evimem.judging.judge import own_first
 from evimem.loops import MGRetrieval
-from evimem.loops.mgretrieval import exchanges, pyramid_of
+from evimem.loops.mgretrieval import exchanges, groups
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import ScriptedModel
 from evimem.types.stored import Keyword
@@ -30,16 +30,10 @@ def test_it_asks_the_store_for_keywords_their_turns_and_what_stands_around_them(
 
 
 def test_a_pyramid_is_read_from_all_keywords_to_each_alone_the_smallest_group_of_a_level_first() -> None:
-    pyramid = pyramid_of(["a", "b", "a", "c"])
-    read = []
     sizes = {("a", "b", "c"): 0, ("a", "b"): 2, ("a", "c"): 1, ("b", "c"): 0, ("a",): 3, ("b",): 3, ("c",): 1}
-    while not pyramid.exhausted:
-        while pyramid.groups:
-            read.append(pyramid.groups[0])
-            pyramid = pyramid.without_first()
-        if pyramid.below:
-            pyramid = pyramid.descended(sizes)
-    assert read == [("a", "c"), ("a", "b"), ("c",), ("a",), ("b",)]
+    assert list(groups(["a", "b", "a", "c"], sizes.__getitem__)) == [("a", "c"), ("a", "b"), ("c",), ("a",), ("b",)]
+    largest = groups(["a", "b", "c"], sizes.__getitem__, largest_first=True)
+    assert list(largest) == [("a", "b"), ("a", "c"), ("a",), ("b",), ("c",)]
 
 
 def test_levels_that_are_not_reached_are_not_counted(puppy: Any) -> None:

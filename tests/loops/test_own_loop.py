@@ -13,8 +13,7 @@ import pytest
 
 import evimem
 from evimem.flow import Flow
-from evimem.loops import Search, Session, as_loop, nothing
-from evimem.loops.task import Loop, Task
+from evimem.loops import Loop, Search, Session, Task, as_loop, nothing
 from evimem.testing import ScriptedModel
 from evimem.types.trace import FALL_BACK, Called
 

@@ -11,8 +11,7 @@ import pytest
 from evimem.errors import InvalidQuery
 from evimem.flow import run
 from evimem.judging.evidence import Verdict
-from evimem.loops import VARIANTS, Iris, MGRetrieval, MRAgent
-from evimem.loops.task import Task
+from evimem.loops import VARIANTS, Iris, MGRetrieval, MRAgent, Task
 from evimem.types.answer import Answer
 from evimem.types.trace import Judged, Queried, Trace
 from evimem.types.values import Gap, Tier

@@ -11,8 +11,7 @@ import pytest
 
 import evimem
 from evimem.llm.request import JUDGE, MORE
-from evimem.loops import Iris
-from evimem.loops.task import Loop
+from evimem.loops import Iris, Loop
 from evimem.types.trace import Acted, Called, Stopped
 from tests.real_model.bill import Bill
 from tests.real_model.conftest import DEADLINE
