@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
+import threading
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import aclosing, nullcontext
 from contextvars import copy_context
 from functools import partial, wraps
+from time import monotonic
 from types import TracebackType
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast, overload
 
@@ -29,6 +32,40 @@ T = TypeVar("T")
 A = TypeVar("A")
 P = ParamSpec("P")
 _CALLED = frozenset(("on_event", "progress"))  # arguments that are functions of the caller's
+_AT_ONCE = 2  # calls of worker threads: one computes, which only one thread can, while another waits for the disk
+_SHORT = 0.25  # seconds after which a call no longer counts: it may wait for a lock, or for a function of the user's
+
+
+class Turnstile:
+    """Lets few worker threads run at once: an event loop waits for its turn behind each thread that computes."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._inside: dict[int, float] = {}  # by thread: until when its call counts
+
+    def run(self, call: Callable[[], T]) -> T:
+        """Run a call once there is room for it."""
+        me = threading.get_ident()
+        with self._changed:
+            while sum(until > monotonic() for until in self._inside.values()) >= _AT_ONCE:
+                self._changed.wait(_SHORT)
+            self._inside[me] = monotonic() + _SHORT
+        try:
+            return call()
+        finally:
+            self.leave()
+
+    def leave(self) -> None:
+        """Make room: the call of this thread has ended, or waits for others from now on."""
+        if threading.get_ident() in self._inside:
+            with self._changed:
+                del self._inside[threading.get_ident()]
+                self._changed.notify()
+
+
+AT_WORK = Turnstile()
+if hasattr(os, "register_at_fork"):  # another thread may hold the parent's lock
+    os.register_at_fork(after_in_child=AT_WORK.__init__)  # type: ignore[misc]
 
 
 class _Calls(Memory):
@@ -302,4 +339,4 @@ class AsyncMemory:
         # Shielded: a cancelled caller must not leave a half-done call that is still running before close().
         self._loop = asyncio.get_running_loop()
         within = copy_context()  # so that what is observed there belongs to what the caller is doing
-        return await asyncio.shield(self._loop.run_in_executor(self._worker, within.run, call))
+        return await asyncio.shield(self._loop.run_in_executor(self._worker, within.run, AT_WORK.run, call))

@@ -18,7 +18,7 @@ from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError,
 from ..store.keeper import Keeper
 from ..types.public_value import is_server
 from ..types.reports import EraseReport
-from .async_memory import AsyncMemory
+from .async_memory import AT_WORK, AsyncMemory
 from .checked_arguments import checked_count, checked_path
 from .core import Lending, OnModelError
 from .leases import Lease, Leases, OpenMemory, PooledStore, Slot
@@ -129,7 +129,7 @@ class MemoryPool:
         """
         async with self._served(key_of(user_id)) as (lease, worker):
             loop = asyncio.get_running_loop()
-            opened = await asyncio.shield(loop.run_in_executor(worker, self._prepare, lease))
+            opened = await asyncio.shield(loop.run_in_executor(worker, AT_WORK.run, partial(self._prepare, lease)))
             model = None if self._llm is None else self._llm.as_async()
             yield AsyncMemory(opened.core, model, worker, self._lending(lease))
 
@@ -308,6 +308,8 @@ class MemoryPool:
 
     def _wait(self, lease: Lease, gate: threading.Lock) -> None:
         self._ask(lease)
+        if lease.slot is None:
+            AT_WORK.leave()
         gate.acquire(timeout=self._wait_seconds)
         if lease.slot is None:  # else there is nothing to ask under the lock
             self._check_granted(lease)

@@ -2,8 +2,10 @@
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import evimem
+from evimem.doors.async_memory import Turnstile
 from evimem.flow import Embed, Flow
 from evimem.loops.answering import as_loop, nothing
 from evimem.loops.session import Session
@@ -40,3 +42,26 @@ def test_no_step_of_a_flow_runs_on_the_event_loop(tmp_path):
     asyncio.run(use())
     assert len(extractor.threads | stepped) == 1
     assert threading.main_thread() not in extractor.threads | stepped
+
+
+def test_few_threads_compute_at_once_and_one_that_waits_for_others_makes_room():
+    turnstile, inside, done = Turnstile(), threading.Semaphore(0), threading.Event()
+
+    def call() -> None:
+        inside.release()
+        done.wait(10)
+
+    def leave_and_wait() -> None:
+        turnstile.leave()
+        call()
+
+    with ThreadPoolExecutor(4) as workers:
+        workers.submit(turnstile.run, call)
+        workers.submit(turnstile.run, leave_and_wait)
+        workers.submit(turnstile.run, call)
+        assert all(inside.acquire(timeout=10) for _ in range(3))
+        workers.submit(turnstile.run, call)
+        assert not inside.acquire(timeout=0.05)
+        assert inside.acquire(timeout=10), "a call that takes long counts no more"
+        done.set()
+    assert turnstile.run(lambda: 1) == 1
