@@ -7,14 +7,14 @@ import inspect
 import os
 import threading
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import aclosing, nullcontext
+from contextlib import nullcontext
 from contextvars import copy_context
 from functools import partial, wraps
 from time import monotonic
 from types import TracebackType
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast, overload
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
 from ..embedding import checked, checked_rows, failure
 from ..errors import EvimemError
@@ -25,7 +25,8 @@ from ..types.trace import Complete, Event
 from .checked_arguments import OnEvent, TimeInput, checked_on_event, checked_scope
 from .core import Core, Lending, needed, workers_for
 from .memory import Memory, perform_batch
-from .streaming import EffectResult, Streamed, astream, astream_answer, is_streamed
+from .streaming import Streamed
+from .streaming import stream as streamed
 from .watching import both
 
 T = TypeVar("T")
@@ -68,23 +69,21 @@ if hasattr(os, "register_at_fork"):  # another thread may hold the parent's lock
     os.register_at_fork(after_in_child=AT_WORK.__init__)  # type: ignore[misc]
 
 
-class _Calls(Memory):
-    """A memory whose methods return the flow that is to be driven, where there is one, in place of its result."""
-
-    def _run(self, flow: Flow[T]) -> T:
-        return cast(T, flow)
-
-
 def _awaited(
     method: Callable[Concatenate[Memory, P], T],
 ) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]]:
     """Return a method of `Memory` for an event loop: begun in the worker, and driven as far as it goes there."""
+    flow: Callable[..., Any] = vars(method).get("flow", method)
+
+    def begun(call: Callable[[], Any]) -> Flow[T]:
+        begun = call()
+        result: T = (yield from begun) if inspect.isgenerator(begun) else begun
+        return result
 
     @wraps(method)
     async def awaited(self: AsyncMemory, /, *args: P.args, **given: P.kwargs) -> T:
         told = {name: self._told(value) if name in _CALLED else value for name, value in given.items()}
-        call: Callable[[], T] = partial(method, self._calls, *args, **told)  # type: ignore[arg-type]
-        return await self._run(_begun(call))
+        return await self._run(begun(partial(flow, self._memory, *args, **told)))
 
     return awaited
 
@@ -97,13 +96,6 @@ def _listed(method: Callable[Concatenate[Memory, P], Iterable[T]]) -> Callable[C
         return list(method(memory, *args, **given))
 
     return listed
-
-
-def _begun(call: Callable[[], T]) -> Flow[T]:
-    """Return the flow of a call of `_Calls`."""
-    begun: Any = call()
-    result: T = (yield from begun) if inspect.isgenerator(begun) else begun
-    return result
 
 
 class AsyncMemory:
@@ -127,7 +119,7 @@ class AsyncMemory:
         self._model = model
         self._lending = lending
         self._worker = worker or ThreadPoolExecutor(1, thread_name_prefix="evimem")
-        self._calls = _Calls(core, getattr(model, "model", model))
+        self._memory = Memory(core, getattr(model, "model", model))
         self._loop: asyncio.AbstractEventLoop  # of the last call: set by whatever enters the worker
 
     add = _awaited(Memory.add)
@@ -212,11 +204,19 @@ class AsyncMemory:
             return self._run(self._core.ask(question, loop, asked_at, budget, within, hears))
         events: deque[Event] = deque()
         asking = self._core.ask(question, loop, asked_at, budget, within, both(events.append, hears))
-        return astream(asking, events, self._advance, self._perform_streamed, self._leave)
+        return streamed(
+            asking,
+            events,
+            self._advance,
+            self._perform,
+            lambda asked: needed(self._model).stream(asked),
+            self._lending,
+            self._leave,
+        )
 
     async def close(self) -> None:
         """Close the file and end the worker thread. Other methods must not be called afterwards."""
-        await self._in_worker(self._calls.close)
+        await self._in_worker(self._memory.close)
         self.end_worker()
 
     def end_worker(self) -> None:
@@ -245,7 +245,7 @@ class AsyncMemory:
         return reached.value
 
     async def _advance(self, flow: Flow[T], step: Step) -> Effect | Ended[T]:
-        return await self._in_worker(partial(advance, flow, step, self._calls._perform, self._is_awaited))
+        return await self._in_worker(partial(advance, flow, step, self._memory._perform, self._is_awaited))
 
     def _leave(self, flow: Flow[Any]) -> None:
         """Close a flow that has not ended: in the worker, which may still run it for a caller that was cancelled."""
@@ -293,15 +293,6 @@ class AsyncMemory:
                 left.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         return results
-
-    async def _perform_streamed(self, effect: Effect) -> AsyncGenerator[str | EffectResult, None]:
-        if is_streamed(effect):
-            with self._lending():
-                async with aclosing(astream_answer(needed(self._model), effect)) as pieces:
-                    async for piece in pieces:
-                        yield piece
-        else:
-            yield EffectResult(await self._perform(effect))
 
     def _is_awaited(self, effect: Effect) -> bool:
         """Return whether an effect is one of the event loop's."""

@@ -72,7 +72,7 @@ def build(
         StoreBusy: Another build uses the manifest.
         StoreError: The memories cannot be written at all, such as DiskFull; what is done stays done.
     """
-    started, said = time.monotonic(), checked_progress(progress) or (lambda _: None)
+    started, said = time.monotonic(), checked_progress(progress)
     count = checked_count("workers", workers or cpu_count() or 1, 1)
     files = files_of(checked_path("dataset", dataset))
     if is_server(target):

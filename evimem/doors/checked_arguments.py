@@ -174,10 +174,10 @@ def checked_on_event(value: OnEvent | None) -> OnEvent | None:
     raise InvalidQuery(f"on_event is {shown(value)}; expected a function of one trace event, not async, or None")
 
 
-def checked_progress(progress: Progress | None) -> Progress | None:
-    """Return a function or None. Raise InvalidQuery for anything else."""
+def checked_progress(progress: Progress | None) -> Progress:
+    """Return a function, which does nothing for None. Raise InvalidQuery for anything else."""
     if progress is None or callable(progress):
-        return progress
+        return progress or (lambda _: None)
     raise InvalidQuery(f"progress is {shown(progress)}; expected a function of one number, or None")
 
 

@@ -45,7 +45,7 @@ def copy(
         StoreError: The target holds a memory, the source is another user's, or either cannot be opened or written: see
             `evimem.open`.
     """
-    said = checked_progress(progress) or (lambda _: None)
+    said = checked_progress(progress)
     served = is_server(source) or is_server(target)
     if user is not None and not served:
         raise InvalidQuery("user is given but both paths are those of files; leave it out")

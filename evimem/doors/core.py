@@ -26,15 +26,14 @@ from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, St
 from ..flow import Flow, Pause, SideBySide
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
-from ..query.find_turns import EACH, Over, Wish, asked_for, check_clock, interval, joined, turns_stating
+from ..query.find_turns import EACH, Over, Wish, check_clock, joined, turns_stating
 from ..store.keeper import Keeper
 from ..text.names import is_named_in
 from ..times import Conventions
 from ..types.answer import MOST, Answer, Block, BlockForm, Budget
 from ..types.reports import AddReport, EnrichReport, EraseReport, Health
-from ..types.stored import FactFilter, Job, JobKind, Scope
-from ..types.trace import Found, Queried
-from ..types.values import Fact, FactHit, Hit, Query, TimeSpan, Turn
+from ..types.stored import Job, JobKind, Scope
+from ..types.values import Fact, Hit, Query, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
@@ -42,7 +41,6 @@ from .checked_arguments import (
     checked_ids,
     checked_kind,
     checked_on_event,
-    checked_part,
     checked_progress,
     checked_time,
 )
@@ -208,15 +206,8 @@ class Core:
         self, name: OperationName, batches: Iterable[Flow[AddReport]], progress: Progress | None = None
     ) -> Flow[AddReport]:
         """Run flows that store a batch each, in one transaction, and report all of it."""
-        watched = (self.watch(name).over(_forgetful(batch)) for batch in batches)
+        watched = (self.watch(name).over(forgetful(batch)) for batch in batches)
         return AddReport.of_all((yield from _each(watched, progress, lambda report: len(report.statuses))))
-
-    def update(self, id: str, text: str) -> Flow[AddReport]:
-        """Put another text in the place of a turn's. Raise UnknownTurn, InvalidTurn."""
-        (old,) = self.store.read([id])
-        metadata = {name: value for name, value in old.metadata.items() if name != "message"}
-        new = old if text == old.text else replace(old, text=text, metadata=metadata)
-        return (yield from _forgetful(self.ingestion(strict=True, replace=True).store([new])))
 
     def erased(self, name: OperationName, erase: Callable[[], EraseReport]) -> EraseReport:
         """Erase turns, watched, and empty the caches of words, which may hold erased ones."""
@@ -233,46 +224,6 @@ class Core:
             return report if self.store.remove() else replace(report, reason=report.reason or _FILE_STAYS)
 
         return self.erased("erase", all_of_it)
-
-    def search(
-        self,
-        query: str,
-        k: int,
-        within: Query,
-        today: datetime | None,
-        over: Over = "turns",
-        on_event: OnEvent | None = None,
-    ) -> Flow[list[Hit]]:
-        """Search; call `on_event` with what is looked for, and with what was found."""
-        if on_event is not None:
-            check_asked("query", query)
-            on_event(Queried(0, "search", query, k))
-        asked = yield from asked_for(self.store, query, k, within, today)
-        if over == "turns":
-            hits = yield from self._recalled(asked)
-        else:
-            yield from self.caught_up()
-            stating = turns_stating(self.store.recall_facts(replace(asked, k=EACH * k)))
-            hits = (stating if over == "facts" else joined(self.store.recall(asked), stating))[:k]
-        if on_event is not None:
-            facts = tuple(fact.id for hit in hits for fact in hit.facts)
-            on_event(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
-        return list(hits)
-
-    def search_facts(
-        self,
-        query: str,
-        k: int,
-        only: FactFilter,
-        during: str | TimeSpan | None,
-        scope: Scope,
-        today: datetime | None,
-    ) -> Flow[list[FactHit]]:
-        """Search for facts."""
-        yield from self.caught_up()
-        asked = yield from asked_for(self.store, query, k, scope.query(), today)
-        within = None if during is None else interval(during, today or self.store.roster().last)
-        return list(self.store.recall_facts(asked, replace(only, during=within)))
 
     def ask(
         self,
@@ -327,7 +278,7 @@ class Core:
 
     def _profile(self, exclude: frozenset[str], scope: Scope, names: Collection[str]) -> tuple[Wish, ...]:
         """Return the words that state the current facts of a profile of people, the newest first."""
-        facts = [fact for name in names for fact in self._facts(None, name, current=True) if fact.kind != "image"]
+        facts = [fact for name in names for fact in self.facts(None, name, current=True) if fact.kind != "image"]
         turns = {turn.id: turn for turn in self.store.find([fact.turn_id for fact in facts]) if turn}
         said = [(turns[fact.turn_id], fact.span) for fact in facts if fact.turn_id in turns]
 
@@ -340,12 +291,8 @@ class Core:
             if turn.id not in exclude and scope.admits(turn) and not is_part(turn, span)
         )
 
-    def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> Flow[tuple[Fact, ...]]:
+    def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
         """Return the facts of turns, or those about a person or thing; see `Memory.facts`."""
-        yield from self.caught_up()
-        return self._facts(turns, about, current=current)
-
-    def _facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
         from ..extract.slots import is_of_profile
 
         if turns is not None:
@@ -359,7 +306,7 @@ class Core:
 
     def enrich(self, progress: Progress | None, *, retry_now: bool = False) -> Flow[EnrichReport]:
         """Process queued jobs until none is due, and the vector index; see `Memory.enrich`."""
-        tell = checked_progress(progress) or _no_progress
+        tell = checked_progress(progress)
         if retry_now:
             self.store.retry_now()
         done = sum((yield from _each(self._queued(), tell, int)))
@@ -419,22 +366,7 @@ class Core:
                     self.store.release("extract", [job.turn.id for job in page])
         return done
 
-    def reembed(self, embedder: Embedder | AsyncEmbedder, progress: Progress | None) -> Flow[None]:
-        """Switch to another embedder: drop every vector, and enrich; see `Memory.reembed`."""
-        checked_part("embedder", embedder, ("embed",), {"name": str, "dimension": int})
-        self.store.change_embedder(embedder.name, embedder.dimension)
-        self.embedder = embedder
-        yield from self.enrich(progress)
-
-    def check(self, progress: Progress | None, *, repair: bool) -> Flow[Health]:
-        """Verify the file against its turns; with `repair`, rebuild if any row differs."""
-        problems = self._problems(checked_progress(progress) or _no_progress)
-        if problems and repair:
-            yield from self._derived_again(None)
-            problems = self._problems(_no_progress)
-        return self.health(problems)
-
-    def _problems(self, tell: Progress) -> list[str]:
+    def problems(self, tell: Progress) -> list[str]:
         """Return what is damaged, and tell how many turns were looked at."""
         problems: list[str] = []
         with closing(self.store.check(self.extractor)) as found:
@@ -451,13 +383,9 @@ class Core:
 
         return self.store.health((*problems, *calibration_problems(self.store, self.target)))
 
-    def rebuild(self, progress: Progress | None, *, reread: bool) -> Flow[None]:
-        """Derive rows again from the turns, then enrich; see `Memory.rebuild`."""
-        yield from self._derived_again(progress, reread=reread)
-        yield from self.enrich(None)
-
-    def _derived_again(self, progress: Progress | None, *, reread: bool = False) -> Flow[None]:
-        tell = checked_progress(progress) or _no_progress
+    def derived_again(self, progress: Progress | None, *, reread: bool = False) -> Flow[None]:
+        """Derive rows again from the turns."""
+        tell = checked_progress(progress)
         for read in self.store.rebuild(self.extractor.name, reread=reread):
             yield from self.caught_up()  # a page of them, so that nobody who asks meanwhile has more to read
             tell(read)
@@ -484,11 +412,6 @@ class Core:
                 if len(jobs) < PAGE:
                     return
 
-    def with_facts(self, then: Callable[[], T]) -> Flow[T]:
-        """Return what a call comes to once the facts of all turns are read."""
-        yield from self.caught_up()
-        return then()
-
     def after_reading(self, flow: Flow[T]) -> Flow[T]:
         """Run a flow once the facts of all turns are read."""
         yield from self.caught_up()
@@ -503,12 +426,16 @@ class Core:
             warn_of_unread("read", self.name, {"facts": failed})
         return len(jobs)
 
-    def _recalled(self, query: Query) -> Flow[tuple[Hit, ...]]:
+    def recalled(self, query: Query, over: Over) -> Flow[Sequence[Hit]]:
         """Return the best turns for a query; where it asks for a time, or at most a page waits, read those first.
 
         Else, so that a search does not wait for all of a large import, the facts of its hits are read from their turns,
         and what replaced them is not known yet.
         """
+        if over != "turns":
+            yield from self.caught_up()
+            stating = turns_stating(self.store.recall_facts(replace(query, k=EACH * query.k)))
+            return (stating if over == "facts" else joined(self.store.recall(query), stating))[: query.k]
         waiting, hits = self.store.recall_read(query, "facts", PAGE + 1)
         if not waiting:
             return hits
@@ -547,7 +474,7 @@ def _by_time(query: Query) -> bool:
 
 def _each(flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> Flow[list[T]]:
     """Run flows one after another, and tell of each how much it did."""
-    tell, results = checked_progress(progress) or _no_progress, list[T]()
+    tell, results = checked_progress(progress), list[T]()
     for flow in flows:
         if results:
             yield Pause()
@@ -556,16 +483,12 @@ def _each(flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T
     return results
 
 
-def _forgetful(flow: Flow[AddReport]) -> Flow[AddReport]:
+def forgetful(flow: Flow[AddReport]) -> Flow[AddReport]:
     """Run a flow that may erase turns, and empty the caches of words that may hold the erased ones."""
     report = yield from flow
     if report.replaced or report.erased:
         clear_word_caches()
     return report
-
-
-def _no_progress(turns: int) -> None:
-    """Ignore progress."""
 
 
 def needed(model: Any) -> Any:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace as replaced
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast, overload
 
 from ..embedding import checked
 from ..errors import InvalidQuery, NoModel, shown
 from ..flow import CollectBatch, Effect, Embed, Flow, Pause, SideBySide, StartBatch, run, run_side_by_side
 from ..protocols import Embedder
 from ..query.analysis import check_asked
-from ..query.find_turns import OVERS, Over
+from ..query.find_turns import OVERS, Over, asked_for, interval
 from ..types.answer import FALSE_ABSTENTION, Answer, Block, Budget, CountTokens, Style
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
 from ..types.stored import EARLIER, FactFilter, Listing
-from ..types.trace import Complete, Event, Trace
+from ..types.trace import Complete, Event, Found, Queried, Trace
 from ..types.values import Fact, FactHit, Hit, TimeSpan, Turn
 from .checked_arguments import (
     OnEvent,
@@ -36,6 +36,7 @@ from .checked_arguments import (
     checked_kind,
     checked_messages,
     checked_on_event,
+    checked_part,
     checked_path,
     checked_price,
     checked_progress,
@@ -46,9 +47,8 @@ from .checked_arguments import (
     checked_trace,
     checked_where,
 )
-from .core import Core, Lending, needed, workers_for
-from .streaming import EffectResult, Streamed, is_streamed, stream_answer
-from .streaming import stream as streamed
+from .core import Core, Lending, forgetful, needed, workers_for
+from .streaming import Streamed, stream_now
 from .watching import both
 
 if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it
@@ -56,6 +56,20 @@ if TYPE_CHECKING:  # what opening a file, a search and a block do without is imp
     from ..loops import Loop
 
 T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def verb(method: Callable[Concatenate[Memory, P], Flow[T]]) -> Callable[Concatenate[Memory, P], T]:
+    """Return a method that performs what a flow asks for, and returns what it comes to; `flow` of it is the flow."""
+    told = method.__annotations__
+    told["return"] = told["return"].removeprefix("Flow[").removesuffix("]")
+
+    @wraps(method)
+    def performed(self: Memory, /, *args: P.args, **given: P.kwargs) -> T:
+        return run(method(self, *args, **given), self._perform)
+
+    vars(performed)["flow"] = method
+    return performed
 
 
 class Memory:
@@ -82,6 +96,7 @@ class Memory:
         self._model = model
         self._lending = lending
 
+    @verb
     def add(  # noqa: PLR0913 - the fields of a turn
         self,
         speaker: str,
@@ -93,7 +108,7 @@ class Memory:
         caption: str | None = None,
         role: str | None = None,
         metadata: dict[str, Any] | None = None,
-    ) -> AddReport:
+    ) -> Flow[AddReport]:
         """Store one turn with the facts found in it (E1, E2). It is durable and searchable when this returns.
 
         If the embedder fails, the turn is stored and found by its words; its vector is queued for `enrich`.
@@ -117,8 +132,9 @@ class Memory:
             TurnConflict: `id` is stored already with other content.
         """
         turn = Turn(id or "", session or "", speaker, text, cast(datetime, time), caption, role, metadata or {})
-        return self.extend([turn], strict=True)
+        return self._core.stored("add", self._core.ingestion(strict=True).batches([turn]))
 
+    @verb
     def extend(
         self,
         turns: Iterable[Turn],
@@ -126,7 +142,7 @@ class Memory:
         strict: bool = False,
         replace: bool = False,
         progress: Progress | None = None,
-    ) -> AddReport:
+    ) -> Flow[AddReport]:
         """Store many turns, in batches of one transaction each. Idempotent: repeat the call after a crash.
 
         They can be searched at once. Their facts are read by the first call that needs them, which takes some 2 ms a
@@ -153,9 +169,10 @@ class Memory:
             TurnConflict: With `strict`, an id is stored already with other content; not with `replace`.
         """
         ingestion = self._core.ingestion(strict=strict, replace=replace)
-        return self._run(self._core.stored("replace" if replace else "add", ingestion.batches(turns), progress))
+        return self._core.stored("replace" if replace else "add", ingestion.batches(turns), progress)
 
-    def update(self, id: str, text: str) -> AddReport:
+    @verb
+    def update(self, id: str, text: str) -> Flow[AddReport]:
         """Give a turn another text. It keeps its id, session, speaker, time, role, caption and metadata.
 
         The old text is erased with everything derived from it, in the transaction that stores the new one (see
@@ -172,8 +189,12 @@ class Memory:
             UnknownTurn: There is no such turn.
             InvalidTurn: The text is not as `add` describes; the old one stays.
         """
-        return self._run(self._core.watch("update").over(self._core.update(id, text)))
+        core, (old,) = self._core, self._core.store.read([id])
+        metadata = {name: value for name, value in old.metadata.items() if name != "message"}
+        new = old if text == old.text else replaced(old, text=text, metadata=metadata)
+        return core.watch("update").over(forgetful(core.ingestion(strict=True, replace=True).store([new])))
 
+    @verb
     def remember(
         self,
         messages: Iterable[Mapping[str, Any]],
@@ -182,7 +203,7 @@ class Memory:
         time: TimeInput | None = None,
         strict: bool = False,
         again: bool = False,
-    ) -> AddReport:
+    ) -> Flow[AddReport]:
         """Store messages as chat APIs take them, each once: of the list that you give, what continues its session.
 
         Give after every exchange what you have: the whole history, its last messages, or only the new ones. The list
@@ -229,8 +250,9 @@ class Memory:
         core, given, of = self._core, checked_messages(messages), checked_text("session", session) or ""
         moment, ingestion = core.time("time", time), core.ingestion(strict=strict)
         remembering = Remembering(core.store, given, of, moment, ingestion, again=again)
-        return self._run(core.stored("add", remembering.batches()))
+        return core.stored("add", remembering.batches())
 
+    @verb
     def search(  # noqa: PLR0913 - the filters
         self,
         query: str,
@@ -246,7 +268,7 @@ class Memory:
         asked_at: TimeInput | None = None,
         over: Over = "turns",
         on_event: OnEvent | None = None,
-    ) -> list[Hit]:
+    ) -> Flow[list[Hit]]:
         """Return the k best turns for a query, best first, ties in order of arrival.
 
         Arguments after `k` are hard filters. Speakers and times named in the query only raise scores. There are
@@ -283,9 +305,22 @@ class Memory:
         scope, which = checked_scope(session, speaker, role, where), checked_choice("over", over, OVERS)
         earlier, later = core.time("before", before), core.time("after", after)
         within = scope.query(exclude=checked_exclude(exclude), before=earlier, after=later)
-        found = core.search(query, most, within, core.time("asked_at", asked_at), which, hears)
-        return self._run(core.watch("search", query).over(found))
+        today = core.time("asked_at", asked_at)
 
+        def found() -> Flow[list[Hit]]:
+            if hears is not None:
+                check_asked("query", query)
+                hears(Queried(0, "search", query, most))
+            asked = yield from asked_for(core.store, query, most, within, today)
+            hits = list((yield from core.recalled(asked, which)))
+            if hears is not None:
+                facts = tuple(fact.id for hit in hits for fact in hit.facts)
+                hears(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
+            return hits
+
+        return core.watch("search", query).over(found())
+
+    @verb
     def search_facts(  # noqa: PLR0913 - the filters
         self,
         query: str,
@@ -299,7 +334,7 @@ class Memory:
         role: str | None = None,
         where: Mapping[str, Any] | None = None,
         asked_at: TimeInput | None = None,
-    ) -> list[FactHit]:
+    ) -> Flow[list[FactHit]]:
         """Return the k best facts for a query, best first: what turns state, a statement each (EviMem section 3.1).
 
         Facts are derived: what neither rules nor a model have read of a turn is found by `search` alone. Each names its
@@ -324,9 +359,15 @@ class Memory:
         core, scope, most = self._core, checked_scope(session, speaker, role, where), checked_count("k", k, 1)
         if about is not None:
             check_asked("about", about)
-        only = FactFilter(about, None, bool(current))
-        found = core.search_facts(query, most, only, during, scope, core.time("asked_at", asked_at))
-        return self._run(core.watch("search", query).over(found))
+        today = core.time("asked_at", asked_at)
+
+        def found() -> Flow[list[FactHit]]:
+            yield from core.caught_up()
+            asked = yield from asked_for(core.store, query, most, scope.query(), today)
+            when = None if during is None else interval(during, today or core.store.roster().last)
+            return list(core.store.recall_facts(asked, FactFilter(about, when, bool(current))))
+
+        return core.watch("search", query).over(found())
 
     @overload
     def ask(
@@ -407,12 +448,13 @@ class Memory:
         """
         within = checked_scope(session, speaker, role, where)
         if not stream:
-            return self._run(self._core.ask(question, loop, asked_at, budget, within, on_event))
+            return run(self._core.ask(question, loop, asked_at, budget, within, on_event), self._perform)
         events: deque[Event] = deque()
         tell = both(events.append, checked_on_event(on_event))
         asking = self._core.ask(question, loop, asked_at, budget, within, tell)
-        return streamed(asking, events, self._perform_streamed)
+        return stream_now(asking, events, self._perform, lambda asked: needed(self._model).stream(asked), self._lending)
 
+    @verb
     def block(  # noqa: PLR0913 - the filters
         self,
         question_or_messages: str | Iterable[Mapping[str, Any]],
@@ -429,7 +471,7 @@ class Memory:
         where: Mapping[str, Any] | None = None,
         asked_at: TimeInput | None = None,
         exclude: Collection[str] = (),
-    ) -> Block:
+    ) -> Flow[Block]:
         """Return the few lines from memory that help to reply to a message, or none, in the time of a search.
 
         Lines come in dialogue order, `[3] user, Tue 12 Mar 2024 18:20: text`: the number of the turn in `Block.turns`,
@@ -475,7 +517,7 @@ class Memory:
         core, within = self._core, checked_scope(session, speaker, role, where)
         asked, today = checked_question(question_or_messages), core.time("asked_at", asked_at)
         block = core.block(asked, form, today, checked_exclude(exclude), within)
-        return self._run(core.watch("block", asked.text).over(block))
+        return core.watch("block", asked.text).over(block)
 
     def forget(
         self,
@@ -531,7 +573,8 @@ class Memory:
         of = {name: checked_text(name, value) for name, value in (("session", session), ("speaker", speaker))}
         return core.erased("forget", partial(forget, before=bound, where=checked_where(where), as_in=copy, **of))
 
-    def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> EnrichReport:
+    @verb
+    def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> Flow[EnrichReport]:
         """Process queued jobs: facts, embeddings, edges, facts extracted by a model. Safe to interrupt and to repeat.
 
         The facts of new turns are read here, or by the first call that needs them: call it while nobody waits, between
@@ -554,9 +597,10 @@ class Memory:
                 queued.
             EmbedderError: The embedder cannot be reached. Finished jobs are kept, the rest stay queued.
         """
-        return self._run(self._core.enrich(progress, retry_now=retry_now))
+        return self._core.enrich(progress, retry_now=retry_now)
 
-    def enrich_batch(self) -> BatchReport:
+    @verb
+    def enrich_batch(self) -> Flow[BatchReport]:
         """Extract facts through the provider's Batch API, at a lower price: collect finished batches, submit new ones.
 
         A batch takes up to 24 hours. Call this again later, from any process, until `waiting` of the report is 0.
@@ -572,7 +616,7 @@ class Memory:
         if core.judge is None:
             raise NoModel("enrich_batch()")
         core.store.enqueue_missing("extract")
-        return self._run(core.after_reading(process_batches(core.store, core.conventions)))
+        return core.after_reading(process_batches(core.store, core.conventions))
 
     def estimate(self, price: tuple[float, float] | None = None) -> Estimate:
         """Estimate what `enrich` with a model would request and cost. Sends and writes nothing.
@@ -585,6 +629,7 @@ class Memory:
         given = price_of(self._model) if price is None else price
         return estimate(self._core.store.unread(EARLIER), checked_price(given))
 
+    @verb
     def calibrate(
         self,
         questions: Iterable[Labelled],
@@ -593,7 +638,7 @@ class Memory:
         precision: float | None = None,
         keep: bool = True,
         progress: Progress | None = None,
-    ) -> Calibration:
+    ) -> Flow[Calibration]:
         """Fit this memory's probabilities to labelled questions, and use them from then on.
 
         The calibration holds for this judge and embedder: with others it is not used, and `health` reports so. Each
@@ -628,7 +673,7 @@ class Memory:
         wanted = Wanted(false_abstention, checked_share("precision", precision))
         tell = checked_progress(progress)
         fitted = calibrate(core.store, labelled, core.target, wanted, keep=keep, progress=tell)
-        return self._run(core.after_reading(fitted))
+        return core.after_reading(fitted)
 
     def calibration(self) -> Calibration | None:
         """Return the calibration that `ask` uses; None if there is none for this judge and embedder."""
@@ -636,7 +681,8 @@ class Memory:
 
         return active_calibration(self._core.store, self._core.target)
 
-    def rebuild(self, *, reread: bool = False, progress: Progress | None = None) -> None:
+    @verb
+    def rebuild(self, *, reread: bool = False, progress: Progress | None = None) -> Flow[None]:
         """Derive rule facts, postings, columns and edges again from the turns. Vectors are kept.
 
         Splits the long turns of a memory of an earlier version into passages. Ends with `enrich`, so that it can call
@@ -652,9 +698,11 @@ class Memory:
             ModelError: As `enrich`.
             EmbedderError: As `enrich`.
         """
-        return self._run(self._core.rebuild(progress, reread=reread))
+        yield from self._core.derived_again(progress, reread=reread)
+        yield from self._core.enrich(None)
 
-    def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:
+    @verb
+    def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> Flow[None]:
         """Switch to another embedder and embed every turn and fact with it.
 
         Until its vector is there, a turn is found by its words. After a crash, open the memory with the new embedder
@@ -668,7 +716,10 @@ class Memory:
             EmbedderError: The embedder cannot be reached; `enrich` continues from there.
             ModelError: As `enrich`, if the memory has a model.
         """
-        return self._run(self._core.reembed(embedder, progress))
+        core, kept = self._core, checked_part("embedder", embedder, ("embed",), {"name": str, "dimension": int})
+        core.store.change_embedder(kept.name, kept.dimension)
+        core.embedder = kept
+        yield from core.enrich(progress)
 
     def turn(self, id: str) -> Turn:
         """Return the stored turn of this `id`.
@@ -692,7 +743,8 @@ class Memory:
         around = checked_count("before", before), checked_count("after", after)
         return self._core.store.contexts([id], *around)[0]
 
-    def neighbours(self, id: str, limit: int = 10) -> list[Hit]:
+    @verb
+    def neighbours(self, id: str, limit: int = 10) -> Flow[list[Hit]]:
         """Return the turns one edge away from a turn, best first (E4).
 
         Args:
@@ -706,11 +758,13 @@ class Memory:
             UnknownTurn: There is no such turn.
         """
         most = checked_count("limit", limit)
-        return self._run(self._core.with_facts(lambda: list(self._core.store.expand([id], most))))
+        yield from self._core.caught_up()
+        return list(self._core.store.expand([id], most))
 
+    @verb
     def facts(
         self, turns: Sequence[str] | None = None, *, about: str | None = None, current: bool = False
-    ) -> tuple[Fact, ...]:
+    ) -> Flow[tuple[Fact, ...]]:
         """Return the facts of turns, or the profile of a person or thing: what is known of it, and what replaced what.
 
         A later fact that replaces an earlier one is named by `replaced_by` of the earlier, which is kept.
@@ -728,7 +782,8 @@ class Memory:
         """
         if (turns is None) == (about is None):
             raise InvalidQuery("facts was given turns and about, or neither; expected turns=[ids] or about='a name'")
-        return self._run(self._core.facts(turns, about, current=current))
+        yield from self._core.caught_up()
+        return self._core.facts(turns, about, current=current)
 
     def turns(  # noqa: PLR0913 - the filters
         self,
@@ -805,7 +860,8 @@ class Memory:
         """Return queued and failed jobs and known problems; "ok" if all stored turns are fully derived. Fast."""
         return self._core.health()
 
-    def check(self, *, repair: bool = False, progress: Progress | None = None) -> Health:
+    @verb
+    def check(self, *, repair: bool = False, progress: Progress | None = None) -> Flow[Health]:
         """Verify every page, digest and derived row; reads the whole file.
 
         Args:
@@ -816,11 +872,18 @@ class Memory:
         Raises:
             StoreCorrupt: With `repair`, a turn is not what was stored; nothing is changed.
         """
-        return self._run(self._core.check(progress, repair=repair))
+        core = self._core
+        problems = core.problems(checked_progress(progress))
+        if problems and repair:
+            yield from core.derived_again(None)
+            problems = core.problems(checked_progress(None))
+        return core.health(problems)
 
-    def stats(self) -> Stats:
+    @verb
+    def stats(self) -> Flow[Stats]:
         """Return counts, dates and the identity of the embedder; facts that wait to be read are read first."""
-        return self._run(self._core.with_facts(self._core.store.stats))
+        yield from self._core.caught_up()
+        return self._core.store.stats()
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Copy the memory, as it is at one moment, into a new file at `path`. Others may write meanwhile.
@@ -831,7 +894,8 @@ class Memory:
         """
         self._core.store.backup(checked_path("path", path))
 
-    def export(self, path: str | PathLike[str], *, progress: Progress | None = None) -> None:
+    @verb
+    def export(self, path: str | PathLike[str], *, progress: Progress | None = None) -> Flow[None]:
         """Write every turn with its facts as lines of JSON, which `import_` reads; only the file's owner can read it.
 
         Args:
@@ -844,10 +908,12 @@ class Memory:
         """
         from ..ingest.import_file import write_export
 
-        to, tell = checked_path("path", path), checked_progress(progress) or (lambda _: None)
-        return self._run(self._core.with_facts(lambda: write_export(to, self._core.store.pairs(), tell)))
+        to, tell = checked_path("path", path), checked_progress(progress)
+        yield from self._core.caught_up()
+        write_export(to, self._core.store.pairs(), tell)
 
-    def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
+    @verb
+    def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> Flow[AddReport]:
         """Add the turns and facts of an export, once every line of it was validated.
 
         Turns that are stored already stay unchanged; one whose id names other content here is reported as refused.
@@ -866,7 +932,7 @@ class Memory:
         core = self._core
         file, times = checked_path("path", path), core.store.times
         batches = import_batches(core.store, file, core.extractor, deferred=core.remote, jobs=core.jobs, times=times)
-        return self._run(core.stored("add", batches, progress))
+        return core.stored("add", batches, progress)
 
     def close(self) -> None:
         """Close the file; a second call does nothing. Other methods raise StoreClosed from then on."""
@@ -883,9 +949,6 @@ class Memory:
     def __repr__(self) -> str:
         return f"<evimem.Memory {self._core.store.name!r}>"
 
-    def _run(self, flow: Flow[T]) -> T:
-        return run(flow, self._perform)
-
     def _perform(self, effect: Effect) -> Any:
         if isinstance(effect, SideBySide):
             return self._side_by_side(effect)
@@ -899,13 +962,6 @@ class Memory:
             if isinstance(effect, Embed):
                 return checked(self._core.embedder, effect.texts)
             return perform_batch(self._model, effect)
-
-    def _perform_streamed(self, effect: Effect) -> Iterator[str | EffectResult]:
-        if is_streamed(effect):
-            with self._lending():
-                yield from stream_answer(needed(self._model), effect)
-        else:
-            yield EffectResult(self._perform(effect))
 
     def _side_by_side(self, effect: SideBySide) -> list[Any]:
         from concurrent.futures import ThreadPoolExecutor

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 from ..errors import ModelError
-from ..flow import Effect, Ended, Flow, Step, advance, always
+from ..flow import Effect, Ended, Flow, Step, advance, always, answered_later
 from ..llm.shown_words import visible
 from ..types.answer import Answer
 from ..types.public_value import PublicValue
 from ..types.trace import Complete, Event, Reply
+from .core import Lending
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -36,9 +37,9 @@ class StreamedText:
         self._text = ""
         self._void = False
 
-    def begin(self, effect: Effect) -> None:
-        """Note that an effect is performed; one that words the answer anew makes the text so far void."""
-        self._void = self._void or (bool(self._text) and is_streamed(effect))
+    def begin(self) -> None:
+        """Note that the answer is worded anew, which makes the text so far void."""
+        self._void = bool(self._text)
 
     def add(self, piece: str) -> Iterator[str | Restarted]:
         """Yield a piece of the text, with the announcement before it where the text before is void."""
@@ -59,63 +60,38 @@ class StreamedText:
         yield answer
 
 
-@dataclass(frozen=True, slots=True)
-class EffectResult:
-    """The result of an effect: the last item of performing it, after any pieces of text."""
-
-    value: Any
-
-
-def stream(
-    flow: Flow[Answer], events: deque[Event], perform: Callable[[Effect], Iterator[str | EffectResult]]
-) -> Iterator[Streamed]:
-    """Yield the events of a flow and the text of its answer as they come and, last, the answer.
-
-    The flow appends to `events`; they are yielded before its next effect is performed.
-    """
-    text = StreamedText()
-    step: Step = partial(next, flow)
-    try:
-        while not isinstance(reached := advance(flow, step, perform, always), Ended):
-            yield from _take_all(events)
-            text.begin(reached)
-            step = partial(flow.throw, ModelError(_NO_REPLY))  # unless the last piece is the reply
-            try:
-                for piece in perform(reached):
-                    if isinstance(piece, EffectResult):
-                        step = partial(flow.send, piece.value)
-                    else:
-                        yield from text.add(piece)
-            except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
-                step = partial(flow.throw, error)
-        yield from _take_all(events)
-        yield from text.end(reached.value)
-    finally:
-        flow.close()  # at once, and not when it is collected, where the caller stops in the middle
-
-
-async def astream(
+async def stream(
     flow: Flow[Answer],
     events: deque[Event],
     advance: Callable[[Flow[Answer], Step], Awaitable[Effect | Ended[Answer]]],
-    perform: Callable[[Effect], AsyncGenerator[str | EffectResult, None]],
-    leave: Callable[[Flow[Answer]], None],
+    perform: Callable[[Effect], Awaitable[Any]],
+    pieces_of: Callable[[Complete], AsyncIterator[str | Reply]],
+    lending: Lending,
+    leave: Callable[[Flow[Answer]], object],
 ) -> AsyncGenerator[Streamed, None]:
-    """Do what `stream` does, awaiting what `advance` leaves to be awaited; `leave` closes the flow at once."""
+    """Yield the events of a flow and the text of its answer as they come and, last, the answer.
+
+    The flow appends to `events`; they are yielded before its next effect is performed. `pieces_of` asks the model for
+    a reply in pieces, the whole of it last; `leave` closes the flow at once, where the caller stops in the middle.
+    """
     text = StreamedText()
     step: Step = partial(next, flow)
     try:
         while not isinstance(reached := await advance(flow, step), Ended):
             for event in _take_all(events):
                 yield event
-            text.begin(reached)
+            if not isinstance(reached, Complete) or reached.role != "answer":  # only what words the answer is streamed
+                step = await answered_later(flow, perform(reached))
+                continue
+            text.begin()
             step = partial(flow.throw, ModelError(_NO_REPLY))  # unless the last piece is the reply
             try:
-                async with aclosing(perform(reached)) as pieces:  # a cancelled caller ends the model's reply too
-                    async for piece in pieces:
-                        if isinstance(piece, EffectResult):
-                            step = partial(flow.send, piece.value)
-                        else:
+                with lending():
+                    async with aclosing(_worded(pieces_of(reached))) as pieces:
+                        async for piece in pieces:
+                            if isinstance(piece, Reply):
+                                step = partial(flow.send, piece)
+                                continue
                             for item in text.add(piece):
                                 yield item
             except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
@@ -128,38 +104,54 @@ async def astream(
         leave(flow)
 
 
-def stream_answer(model: Any, request: Complete) -> Iterator[str | EffectResult]:
+async def _worded(pieces: AsyncIterator[str | Reply]) -> AsyncGenerator[str | Reply, None]:
     """Yield new text of the answer while the model's JSON reply arrives, then the whole reply."""
     from ..llm.json_reply import AnswerStream  # noqa: PLC0415 - only a model's reply is read with it
 
     answer = AnswerStream()
-    for piece in model.stream(request):
-        if isinstance(piece, Reply):
-            yield EffectResult(piece)
-        elif new := answer.add(piece):
-            yield new
-
-
-async def astream_answer(model: Any, request: Complete) -> AsyncGenerator[str | EffectResult, None]:
-    """Do what `stream_answer` does, on an event loop."""
-    from ..llm.json_reply import AnswerStream  # noqa: PLC0415 - as above
-
-    answer = AnswerStream()
-    pieces = model.stream(request)
     try:
         async for piece in pieces:
             if isinstance(piece, Reply):
-                yield EffectResult(piece)
+                yield piece
             elif new := answer.add(piece):
                 yield new
-    finally:
+    finally:  # a cancelled caller ends the model's reply too
         if hasattr(pieces, "aclose"):  # an async generator; a model may give any AsyncIterator
             await pieces.aclose()
 
 
-def is_streamed(effect: Effect) -> TypeGuard[Complete]:
-    """Whether the reply to a request is streamed: only the one that words the answer."""
-    return isinstance(effect, Complete) and effect.role == "answer"
+def stream_now(
+    flow: Flow[Answer],
+    events: deque[Event],
+    perform: Callable[[Effect], Any],
+    pieces_of: Callable[[Complete], Iterable[str | Reply]],
+    lending: Lending,
+) -> Iterator[Streamed]:
+    """Do what `stream` does without an event loop: it is run as it is, and nothing that it awaits waits."""
+
+    async def advanced(flow: Flow[Answer], step: Step) -> Effect | Ended[Answer]:
+        return advance(flow, step, perform, always)
+
+    async def performed(effect: Effect) -> Any:
+        return perform(effect)
+
+    async def asked(request: Complete) -> AsyncGenerator[str | Reply, None]:
+        for piece in pieces_of(request):
+            yield piece
+
+    items = stream(flow, events, advanced, performed, asked, lending, lambda flow: flow.close())
+    try:
+        while True:
+            try:
+                items.__anext__().send(None)
+            except StopIteration as reached:
+                item = reached.value
+            except StopAsyncIteration:
+                return
+            yield item
+    finally:
+        with suppress(StopIteration):
+            items.aclose().send(None)
 
 
 def _take_all(events: deque[Event]) -> Iterator[Event]:

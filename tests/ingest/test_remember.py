@@ -11,7 +11,6 @@ import pytest
 
 import evimem
 from evimem import Memory
-from evimem.doors.async_memory import _Calls
 from evimem.flow import Pause
 from evimem.ingest import remember as module
 from tests.ingest.histories import OWN, PATTERNS, SELDOM, run
@@ -263,7 +262,7 @@ def test_two_callers_who_repeat_one_call_store_it_once(tmp_path):
 def test_a_call_that_was_cut_short_between_batches_is_finished_by_its_repetition(memory, before):
     said = [user(Random(number).choice(("ok", "Great!"))) for number in range(700)]
     memory.remember(before, session="s", time=at(1))
-    begun: Any = _Calls(memory._core).remember(said, session="s", time=at(2))
+    begun: Any = vars(Memory.remember)["flow"](memory, said, session="s", time=at(2))
     flow, stored, answer = begun, 0, None
     while stored < 2:
         effect = flow.send(answer)
