@@ -8,13 +8,12 @@ __version__ = "0.1.0"
 if _typing.TYPE_CHECKING:
     from .calibration import Calibration, Labelled
     from .doors.async_memory import AsyncMemory
-    from .doors.build import build
-    from .doors.copy import copy
+    from .doors.build import build, copy
     from .doors.memory import Memory
-    from .doors.open import ask_searcher, open, open_async
+    from .doors.open import open, open_async
     from .doors.pool import MemoryPool
-    from .doors.replay import replay
-    from .doors.streaming import Restarted
+    from .doors.stand_ins import ask_searcher, replay
+    from .doors.watching import Restarted
     from .embedding import CallableEmbedder, StaticEmbedder
     from .errors import (
         DimensionMismatch,
@@ -80,13 +79,12 @@ __all__ = [
 _PLACES = {  # imported at first use: most processes need few of them, and `import evimem` stays fast
     "calibration": "Calibration Labelled",
     "doors.async_memory": "AsyncMemory",
-    "doors.build": "build",
-    "doors.copy": "copy",
+    "doors.build": "build copy",
     "doors.memory": "Memory",
-    "doors.open": "ask_searcher open open_async",
+    "doors.open": "open open_async",
     "doors.pool": "MemoryPool",
-    "doors.replay": "replay",
-    "doors.streaming": "Restarted",
+    "doors.stand_ins": "ask_searcher replay",
+    "doors.watching": "Restarted",
     "embedding": "CallableEmbedder StaticEmbedder",
     "errors": (
         "DimensionMismatch DiskFull EmbedderError EmbedderMismatch EvimemError ImportFailed InvalidQuery "

@@ -29,7 +29,7 @@ from .user_tokens import SCOPES, Scope, TokenFile
 if TYPE_CHECKING:
     from ..doors.async_memory import AsyncMemory
     from ..doors.pool import MemoryPool
-    from ..doors.streaming import Streamed
+    from ..doors.watching import Streamed
 
 try:
     from mcp.server.auth.middleware.auth_context import get_access_token

@@ -21,13 +21,11 @@ from ..errors import EvimemError
 from ..flow import Effect, Embed, Ended, Flow, Pause, SideBySide, Step, advance, answered_later
 from ..loops import Loop
 from ..types.answer import Answer, Budget
-from ..types.trace import Complete, Event
+from ..types.trace import Complete, Event, Reply
 from .checked_arguments import OnEvent, TimeInput, checked_on_event, checked_scope
-from .core import Core, Lending, needed, workers_for
+from .core import Core, needed, workers_for
 from .memory import Memory, perform_batch
-from .streaming import Streamed
-from .streaming import stream as streamed
-from .watching import both
+from .watching import Lending, Streamed, both, streamed
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -204,15 +202,7 @@ class AsyncMemory:
             return self._run(self._core.ask(question, loop, asked_at, budget, within, hears))
         events: deque[Event] = deque()
         asking = self._core.ask(question, loop, asked_at, budget, within, both(events.append, hears))
-        return streamed(
-            asking,
-            events,
-            self._advance,
-            self._perform,
-            lambda asked: needed(self._model).stream(asked),
-            self._lending,
-            self._leave,
-        )
+        return streamed(asking, events, self._advance, self._perform, self._pieces, self._lending, self._leave)
 
     async def close(self) -> None:
         """Close the file and end the worker thread. Other methods must not be called afterwards."""
@@ -293,6 +283,10 @@ class AsyncMemory:
                 left.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         return results
+
+    def _pieces(self, asked: Complete) -> AsyncIterator[str | Reply]:
+        pieces: AsyncIterator[str | Reply] = needed(self._model).stream(asked)
+        return pieces
 
     def _is_awaited(self, effect: Effect) -> bool:
         """Return whether an effect is one of the event loop's."""

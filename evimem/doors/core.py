@@ -11,7 +11,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import cached_property, lru_cache, partial
@@ -68,7 +68,6 @@ CACHED = type(lru_cache(len))  # the type of every function with a cache
 T = TypeVar("T")
 NOW = "now"  # as a time: what the clock of the memory shows
 OnModelError = Literal["raise", "offline"]
-Lending = Callable[[], AbstractContextManager[None]]  # lets others have a place of a pool meanwhile
 WORKERS = 16  # model requests of one enrich() at the same time
 LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
 _FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"

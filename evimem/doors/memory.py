@@ -21,7 +21,7 @@ from ..query.find_turns import OVERS, Over, asked_for, interval
 from ..types.answer import FALSE_ABSTENTION, Answer, Block, Budget, CountTokens, Style
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
 from ..types.stored import EARLIER, FactFilter, Listing
-from ..types.trace import Complete, Event, Found, Queried, Trace
+from ..types.trace import Complete, Event, Found, Queried, Reply, Trace
 from ..types.values import Fact, FactHit, Hit, TimeSpan, Turn
 from .checked_arguments import (
     OnEvent,
@@ -47,9 +47,8 @@ from .checked_arguments import (
     checked_trace,
     checked_where,
 )
-from .core import Core, Lending, forgetful, needed, workers_for
-from .streaming import Streamed, stream_now
-from .watching import both
+from .core import Core, forgetful, needed, workers_for
+from .watching import Lending, Streamed, both, streamed_now
 
 if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it
     from ..calibration import Calibration, Labelled
@@ -189,10 +188,15 @@ class Memory:
             UnknownTurn: There is no such turn.
             InvalidTurn: The text is not as `add` describes; the old one stays.
         """
-        core, (old,) = self._core, self._core.store.read([id])
-        metadata = {name: value for name, value in old.metadata.items() if name != "message"}
-        new = old if text == old.text else replaced(old, text=text, metadata=metadata)
-        return core.watch("update").over(forgetful(core.ingestion(strict=True, replace=True).store([new])))
+        core = self._core
+
+        def updated() -> Flow[AddReport]:
+            (old,) = core.store.read([id])
+            metadata = {name: value for name, value in old.metadata.items() if name != "message"}
+            new = old if text == old.text else replaced(old, text=text, metadata=metadata)
+            return (yield from forgetful(core.ingestion(strict=True, replace=True).store([new])))
+
+        return core.watch("update").over(updated())
 
     @verb
     def remember(
@@ -452,7 +456,7 @@ class Memory:
         events: deque[Event] = deque()
         tell = both(events.append, checked_on_event(on_event))
         asking = self._core.ask(question, loop, asked_at, budget, within, tell)
-        return stream_now(asking, events, self._perform, lambda asked: needed(self._model).stream(asked), self._lending)
+        return streamed_now(asking, events, self._perform, self._pieces, self._lending)
 
     @verb
     def block(  # noqa: PLR0913 - the filters
@@ -962,6 +966,9 @@ class Memory:
             if isinstance(effect, Embed):
                 return checked(self._core.embedder, effect.texts)
             return perform_batch(self._model, effect)
+
+    def _pieces(self, asked: Complete) -> Iterator[str | Reply]:
+        yield from needed(self._model).stream(asked)
 
     def _side_by_side(self, effect: SideBySide) -> list[Any]:
         from concurrent.futures import ThreadPoolExecutor

@@ -1,49 +1,33 @@
-"""`open` and `open_async` make a memory of a file; `ask_searcher` asks any `Searcher` in the place of one (M8)."""
+"""`open` and `open_async` make a memory of a file or of rows on a server; where a pool keeps those of its users."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from datetime import datetime
+import os
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
+from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, get_args
 
+from ..db.atomic_files import make_folder
 from ..embedding import StaticEmbedder
 from ..errors import InvalidQuery, shown
-from ..flow import Effect, run
-from ..protocols import AsyncEmbedder, Embedder, Extractor, Searcher
+from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..raw.commit_mark import mark_path
 from ..store.keeper import Keeper
 from ..store.sqlite import SqliteStore
-from ..types.answer import Answer, Budget
 from ..types.public_value import AnyPath, is_server
-from ..types.stored import COUNTED, Roster
-from ..types.trace import Complete
-from ..types.values import DateOrder, Hit, Query, Turn
-from .checked_arguments import (
-    checked_choice,
-    checked_clock,
-    checked_items,
-    checked_kind,
-    checked_part,
-    checked_path,
-    checked_time,
-)
-from .core import Core, OnModelError, needed
+from ..types.values import DateOrder
+from .checked_arguments import checked_choice, checked_clock, checked_part, checked_path
+from .core import Core, OnModelError
 from .memory import Memory
-from .places import Users
 from .watching import Observer
 
 if TYPE_CHECKING:
-    from ..judging.evidence import Ablation
-    from ..judging.judge import Judge
-    from ..llm.llm_judge import LLMJudge
-    from ..loops import Loop
     from .async_memory import AsyncMemory
 
-# What only our own store has: facts and vectors, edges between facts, the number of facts about a name.
-_OURS: frozenset[Ablation] = frozenset(("index", "edges", "entities"))
+_SUFFIX = ".evimem"
 
 
 def open(  # noqa: PLR0913 - what a memory is made of
@@ -174,7 +158,11 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     else:
         store = SqliteStore(checked_path("path", path), chosen.name, chosen.dimension, owner=owner, **how)
     name = str(getattr(llm, "judge_model", None) or getattr(llm, "model", None) or type(llm).__name__)
-    judge = None if llm is None else _llm_judge()
+    judge = None
+    if llm is not None:
+        from ..llm.llm_judge import LLMJudge
+
+        judge = LLMJudge()
     return Core(store, chosen, judge, extractor, name, on_model_error, clock, observer=observer)
 
 
@@ -232,119 +220,76 @@ def chat_model(llm: Any) -> Any:
     )
 
 
-def _llm_judge() -> LLMJudge:
-    from ..llm.llm_judge import LLMJudge
-
-    return LLMJudge()
-
-
-class SearchedStore:
-    """What a loop reads of a store, answered by a searcher: who speaks, the best turns, what stands around them.
-
-    A searcher knows no neighbours of a turn, so each stands alone, and not how many turns there are, so that its end
-    shows only by searches that bring nothing.
-    """
-
-    def __init__(self, searcher: Any, speakers: Sequence[str], asked_at: datetime | None) -> None:
-        """Take the names of who speaks, and the time that counts as today."""
-        self._searcher = searcher
-        self._roster = Roster(tuple(speakers), None, asked_at, COUNTED)
-        self._turns: dict[str, Turn] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        """Refuse what else a loop reads of a store. Raise InvalidQuery."""
-        if name.startswith("__"):  # asked for by Python itself, to copy or print this
-            raise AttributeError(name)
-        raise _not_of_a_searcher(name)
-
-    def roster(self) -> Roster:
-        """Return who speaks and the time that counts as today."""
-        return self._roster
-
-    def recall(self, query: Query) -> tuple[Hit, ...]:
-        """Return the hits for the text of a query. Raise InvalidQuery for what are none."""
-        hits = self._searcher.search(query.text, query.k, exclude=query.exclude)
-        found = checked_items("what the searcher found", hits, "evimem.Hit")
-        for hit in found:
-            checked_kind("what the searcher found", hit, Hit)
-            checked_kind("the turn of a hit", hit.turn, Turn)
-        self._turns.update((hit.turn.id, hit.turn) for hit in found)
-        return tuple(found)
-
-    def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
-        """Return each turn alone."""
-        return tuple((self._turns[turn_id],) for turn_id in turn_ids)
-
-    def order(self, turn_ids: Sequence[str]) -> tuple[str, ...]:
-        """Return no id: a searcher knows of no turn whether it came before another of its time."""
-        return ()
+def place_of(target: AnyPath, name: str) -> Folder | Users:
+    """Return where a pool keeps the memories of its users; `name` is that of the argument."""
+    return Users(str(target)) if is_server(target) else Folder(checked_path(name, target))
 
 
-def ask_searcher(
-    question: str,
-    searcher: Searcher,
-    *,
-    llm: Any = None,
-    speakers: Sequence[str] = (),
-    asked_at: datetime | str | None = None,
-    loop: str | Loop = "memr3",
-    budget: Budget = Budget(),
-) -> Answer:
-    """Answer a question from what a searcher finds, with a loop, as `Memory.ask` does from a memory.
+class Folder:
+    """A file a user, named by the user's key, in folders named by its first two digits."""
 
-    Without a model, the probability below which nothing is given was fitted to the scores of our own search: over
-    another backend give `budget.abstain_below`. A `Memory` is a searcher too, but knows more of itself: ask it.
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        make_folder(root)
 
-    Args:
-        question: 1 to 100,000 characters.
-        searcher: The backend: `search(query, k, exclude=ids)` returns at most k `Hit`s, none of a turn in `exclude`.
-        llm: The model, as for `evimem.open`; None judges and answers without one.
-        speakers: The names of who speaks, by which a question is read.
-        asked_at: "Today" for the question; None leaves times in the question unread.
-        loop: The loop's name: "iris", "memr3" or "single_pass"; the others read what only our own store has. Or a loop
-            of your own that only searches.
-        budget: Limits of the loop. What only our own store has is left out, which the trace records.
+    def of(self, key: str) -> Path:
+        """Return the path of a user's memory, in a folder that is there."""
+        path = self._path(key)
+        make_folder(path.parent)
+        return path
 
-    Raises:
-        InvalidQuery: An argument is none that can be used, the searcher returned no hits but something else, or the
-            loop reads more than a searcher has.
-        NoModel: A loop of your own asks a model, and there is none.
-        ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
-    """
-    from ..loops import LOOPS, OVER_SEARCHERS, Task, answer_question, check_budget
-    from ..offline.offline_judge import OfflineJudge
+    def has(self, key: str) -> bool:
+        """Return whether a user has a memory."""
+        return self._path(key).exists()
 
-    checked_part("searcher", searcher, ("search",))
-    if inspect.iscoroutinefunction(searcher.search):
-        raise InvalidQuery(f"the search of {type(searcher).__name__} must be awaited; expected one that returns hits")
-    wanted, model = checked_kind("budget", budget, Budget), chat_model(llm)
-    check_budget(wanted)
-    named = checked_items("speakers", speakers, "names")
-    for name in named:
-        checked_kind("the name of a speaker", name, str)
-    if isinstance(loop, str) and loop in LOOPS and loop not in OVER_SEARCHERS:
-        usable = ", ".join(sorted(OVER_SEARCHERS))
-        raise InvalidQuery(
-            f"the loop {shown(loop)} reads more of a memory than a searcher has; expected one of {usable}"
-        )
-    today = checked_time("asked_at", asked_at)
-    store: Any = SearchedStore(searcher, named, today)
-    judge: Judge = OfflineJudge(extractor=Core.default_extractor()) if model is None else _llm_judge()
-    flow = answer_question(Task(question, judge, store, today, wanted, lacking=_OURS), loop)
+    def count(self) -> int:
+        """Return how many users have one."""
+        return sum(1 for file in self._files() if file.name.endswith(_SUFFIX))
 
-    def perform(effect: Effect) -> Any:
-        if isinstance(effect, Complete):
-            return needed(model).complete(effect)
-        raise _not_of_a_searcher(type(effect).__name__)
+    def bytes(self) -> int:
+        """Return their size on disk, with what SQLite and the vector index keep beside them."""
+        return sum(_size(file) for file in self._files())
 
-    return run(flow, perform)
+    def _path(self, key: str) -> Path:
+        return self._root / key[:2] / f"{key}{_SUFFIX}"
+
+    def _files(self) -> Iterator[os.DirEntry[str]]:
+        with os.scandir(self._root) as folders:
+            for folder in [entry for entry in folders if len(entry.name) == 2 and entry.is_dir()]:
+                with os.scandir(folder) as files:
+                    yield from files
 
 
-def _not_of_a_searcher(name: str) -> InvalidQuery:
-    from ..loops import OVER_SEARCHERS
+class Users:
+    """The users of a server, each with rows that no statement of another reaches."""
 
-    usable = ", ".join(sorted(OVER_SEARCHERS))
-    return InvalidQuery(
-        f"the loop asked for {name!r}, which a searcher has not; expected a loop that only searches: {usable}, or one "
-        "of your own that does"
-    )
+    def __init__(self, address: str) -> None:
+        """Connect, and make the tables where there are none."""
+        from ..store.postgres_store import Census
+
+        self._address = address
+        self._census = Census(address)
+
+    def of(self, key: str) -> str:
+        """Return the address, where a user is found by the key."""
+        del key
+        return self._address
+
+    def has(self, key: str) -> bool:
+        """Return whether a user has a memory."""
+        return self._census.has(key)
+
+    def count(self) -> int:
+        """Return how many users have one."""
+        return self._census.count()
+
+    def bytes(self) -> int:
+        """Return the size of all tables and indexes, with room that PostgreSQL keeps for later rows."""
+        return self._census.bytes()
+
+
+def _size(file: os.DirEntry[str]) -> int:
+    try:
+        return file.stat(follow_symlinks=False).st_size
+    except FileNotFoundError:  # erased, or a log that was emptied, since the folder was read
+        return 0

@@ -16,15 +16,14 @@ from typing import Any, cast
 from ..db.safe_context import safe_context
 from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError, shown
 from ..store.keeper import Keeper
-from ..types.public_value import is_server
 from ..types.reports import EraseReport
 from .async_memory import AT_WORK, AsyncMemory
-from .checked_arguments import checked_count, checked_path
-from .core import Lending, OnModelError
+from .checked_arguments import checked_count
+from .core import OnModelError
 from .leases import Lease, Leases, OpenMemory, PooledStore, Slot
 from .memory import Memory
-from .open import chat_model, checked_on_model_error, key_of, make_core
-from .places import Folder, Users
+from .open import chat_model, checked_on_model_error, key_of, make_core, place_of
+from .watching import Lending
 
 # Handles that a fork brought into a child. They are never closed there: the files belong to the parent's handles, and
 # closing the last handle of a file would move and delete a log that the parent is writing.
@@ -90,7 +89,7 @@ class MemoryPool:
                 f"wait_seconds is {shown(wait_seconds)}; expected seconds from 0 to {threading.TIMEOUT_MAX}"
             )
         self._on_model_error = checked_on_model_error(on_model_error)
-        self._place = Users(str(root)) if is_server(root) else Folder(checked_path("root", root))
+        self._place = place_of(root, "root")
         self._wait_seconds = wait_seconds
         self._llm = chat_model(llm)
         self._options = options

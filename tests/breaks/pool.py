@@ -11,7 +11,7 @@ from typing import Any
 from evimem import MemoryPool
 from evimem.doors import leases, pool
 from evimem.doors.leases import Leases, PooledStore, Slot
-from evimem.doors.places import Folder
+from evimem.doors.open import Folder
 from evimem.store import sqlite
 from evimem.store.handle import StoreHandle
 from tests.breaks.gates import ISOLATION, LENDING, LENT, MACHINE, PATHS, POOL, SIGNALS, SOAK

@@ -1,7 +1,8 @@
-"""Ask a traced question again without its model: recorded replies stand in for it, everything else runs again."""
+"""`replay` and `ask_searcher`: recorded replies stand in for a model, or another backend for a memory (M8)."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,22 +10,27 @@ from typing import Any, TypeVar, cast
 
 from .. import errors
 from ..calibration.apply_calibration import calibrated_offline
-from ..errors import ModelError, TraceMismatch, shown
+from ..errors import InvalidQuery, ModelError, TraceMismatch, shown
 from ..flow import Effect, Flow, run
-from ..judging.evidence import Verdict, View
+from ..judging.evidence import Ablation, Verdict, View
 from ..judging.judge import Considered, Decided, Explored, Judge, Move, Round, Stage
 from ..llm.llm_judge import LLMJudge
-from ..loops import LOOPS, Loop, Task, answer_question, fall_back
+from ..loops import LOOPS, OVER_SEARCHERS, Loop, Task, answer_question, check_budget, fall_back
 from ..offline.offline_judge import OfflineJudge
+from ..protocols import Searcher
 from ..types.answer import Answer, Budget
-from ..types.stored import Scope
+from ..types.stored import COUNTED, Roster, Scope
 from ..types.trace import FALL_BACK, VERSION, Acted, Called, Complete, Event, Judged, Reply, Trace
-from ..types.values import Where
-from .checked_arguments import checked_kind, checked_trace
+from ..types.values import Hit, Query, Turn, Where
+from .checked_arguments import checked_items, checked_kind, checked_part, checked_time, checked_trace
+from .core import Core, needed
 from .memory import Memory
+from .open import chat_model
 
 Made = TypeVar("Made", Decided, Considered, Move)
 
+# What only our own store has: facts and vectors, edges between facts, the number of facts about a name.
+_OURS: frozenset[Ablation] = frozenset(("index", "edges", "entities"))
 _REQUIRED = {"judge", "abstain_below", "asked_at", "budget"}
 
 
@@ -212,4 +218,111 @@ def _mismatch(number: int, recorded: Event, actual: Event) -> TraceMismatch:
         f"event {number} of the trace ({type(recorded).__name__}, iteration {recorded.iteration}) differs in the "
         f"replay; the memory or the version of evimem has changed: recorded {shown(recorded, 200)}, now "
         f"{shown(actual, 200)}"
+    )
+
+
+class SearchedStore:
+    """What a loop reads of a store, answered by a searcher: who speaks, the best turns, what stands around them.
+
+    A searcher knows no neighbours of a turn, so each stands alone, and not how many turns there are, so that its end
+    shows only by searches that bring nothing.
+    """
+
+    def __init__(self, searcher: Any, speakers: Sequence[str], asked_at: datetime | None) -> None:
+        """Take the names of who speaks, and the time that counts as today."""
+        self._searcher = searcher
+        self._roster = Roster(tuple(speakers), None, asked_at, COUNTED)
+        self._turns: dict[str, Turn] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what else a loop reads of a store. Raise InvalidQuery."""
+        if name.startswith("__"):  # asked for by Python itself, to copy or print this
+            raise AttributeError(name)
+        raise _not_of_a_searcher(name)
+
+    def roster(self) -> Roster:
+        """Return who speaks and the time that counts as today."""
+        return self._roster
+
+    def recall(self, query: Query) -> tuple[Hit, ...]:
+        """Return the hits for the text of a query. Raise InvalidQuery for what are none."""
+        hits = self._searcher.search(query.text, query.k, exclude=query.exclude)
+        found = checked_items("what the searcher found", hits, "evimem.Hit")
+        for hit in found:
+            checked_kind("what the searcher found", hit, Hit)
+            checked_kind("the turn of a hit", hit.turn, Turn)
+        self._turns.update((hit.turn.id, hit.turn) for hit in found)
+        return tuple(found)
+
+    def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
+        """Return each turn alone."""
+        return tuple((self._turns[turn_id],) for turn_id in turn_ids)
+
+    def order(self, turn_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return no id: a searcher knows of no turn whether it came before another of its time."""
+        return ()
+
+
+def ask_searcher(
+    question: str,
+    searcher: Searcher,
+    *,
+    llm: Any = None,
+    speakers: Sequence[str] = (),
+    asked_at: datetime | str | None = None,
+    loop: str | Loop = "memr3",
+    budget: Budget = Budget(),
+) -> Answer:
+    """Answer a question from what a searcher finds, with a loop, as `Memory.ask` does from a memory.
+
+    Without a model, the probability below which nothing is given was fitted to the scores of our own search: over
+    another backend give `budget.abstain_below`. A `Memory` is a searcher too, but knows more of itself: ask it.
+
+    Args:
+        question: 1 to 100,000 characters.
+        searcher: The backend: `search(query, k, exclude=ids)` returns at most k `Hit`s, none of a turn in `exclude`.
+        llm: The model, as for `evimem.open`; None judges and answers without one.
+        speakers: The names of who speaks, by which a question is read.
+        asked_at: "Today" for the question; None leaves times in the question unread.
+        loop: The loop's name: "iris", "memr3" or "single_pass"; the others read what only our own store has. Or a loop
+            of your own that only searches.
+        budget: Limits of the loop. What only our own store has is left out, which the trace records.
+
+    Raises:
+        InvalidQuery: An argument is none that can be used, the searcher returned no hits but something else, or the
+            loop reads more than a searcher has.
+        NoModel: A loop of your own asks a model, and there is none.
+        ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
+    """
+    checked_part("searcher", searcher, ("search",))
+    if inspect.iscoroutinefunction(searcher.search):
+        raise InvalidQuery(f"the search of {type(searcher).__name__} must be awaited; expected one that returns hits")
+    wanted, model = checked_kind("budget", budget, Budget), chat_model(llm)
+    check_budget(wanted)
+    named = checked_items("speakers", speakers, "names")
+    for name in named:
+        checked_kind("the name of a speaker", name, str)
+    if isinstance(loop, str) and loop in LOOPS and loop not in OVER_SEARCHERS:
+        usable = ", ".join(sorted(OVER_SEARCHERS))
+        raise InvalidQuery(
+            f"the loop {shown(loop)} reads more of a memory than a searcher has; expected one of {usable}"
+        )
+    today = checked_time("asked_at", asked_at)
+    store: Any = SearchedStore(searcher, named, today)
+    judge: Judge = OfflineJudge(extractor=Core.default_extractor()) if model is None else LLMJudge()
+    flow = answer_question(Task(question, judge, store, today, wanted, lacking=_OURS), loop)
+
+    def perform(effect: Effect) -> Any:
+        if isinstance(effect, Complete):
+            return needed(model).complete(effect)
+        raise _not_of_a_searcher(type(effect).__name__)
+
+    return run(flow, perform)
+
+
+def _not_of_a_searcher(name: str) -> InvalidQuery:
+    usable = ", ".join(sorted(OVER_SEARCHERS))
+    return InvalidQuery(
+        f"the loop asked for {name!r}, which a searcher has not; expected a loop that only searches: {usable}, or one "
+        "of your own that does"
     )
