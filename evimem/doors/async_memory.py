@@ -25,7 +25,7 @@ from ..types.trace import Complete, Event, Reply
 from .checked_arguments import OnEvent, TimeInput, checked_on_event, checked_scope
 from .core import Core, needed, workers_for
 from .memory import Memory, perform_batch
-from .watching import Lending, Streamed, both, streamed
+from .watching import Lending, Streamed, streamed
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -201,7 +201,7 @@ class AsyncMemory:
         if not stream:
             return self._run(self._core.ask(question, loop, asked_at, budget, within, hears))
         events: deque[Event] = deque()
-        asking = self._core.ask(question, loop, asked_at, budget, within, both(events.append, hears))
+        asking = self._core.ask(question, loop, asked_at, budget, within, events.append, hears)
         return streamed(asking, events, self._advance, self._perform, self._pieces, self._lending, self._leave)
 
     async def close(self) -> None:

@@ -49,9 +49,9 @@ from .watching import (
     Operation,
     OperationName,
     Watch,
-    both,
     store_name,
     tell_of_backlog,
+    told_to,
     unwrapped,
     warn_of_unread,
 )
@@ -231,12 +231,12 @@ class Core:
         asked_at: TimeInput | None,
         budget: Budget,
         scope: Scope,
-        on_event: OnEvent | None,
+        *hears: OnEvent | None,
     ) -> Flow[Answer]:
-        """Answer a question; call `on_event` with each trace event as it is recorded."""
+        """Answer a question; tell those who hear of it of each trace event as it is recorded."""
         checked_kind("budget", budget, Budget)
-        watch, hears = self.watch("ask", question), checked_on_event(on_event)
-        tell = both(watch.heard, hears)
+        watch = self.watch("ask", question)
+        tell = told_to(watch.heard, *map(checked_on_event, hears))
         given = {"store": self.store, "asked_at": self.time("asked_at", asked_at), "budget": budget, "scope": scope}
         return (yield from watch.over(self._answered(question, loop, {**given, "on_event": tell})))
 

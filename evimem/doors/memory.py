@@ -48,7 +48,7 @@ from .checked_arguments import (
     checked_where,
 )
 from .core import Core, forgetful, needed, workers_for
-from .watching import Lending, Streamed, both, streamed_now
+from .watching import Lending, Streamed, streamed_now
 
 if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it
     from ..calibration import Calibration, Labelled
@@ -454,8 +454,7 @@ class Memory:
         if not stream:
             return run(self._core.ask(question, loop, asked_at, budget, within, on_event), self._perform)
         events: deque[Event] = deque()
-        tell = both(events.append, checked_on_event(on_event))
-        asking = self._core.ask(question, loop, asked_at, budget, within, tell)
+        asking = self._core.ask(question, loop, asked_at, budget, within, events.append, checked_on_event(on_event))
         return streamed_now(asking, events, self._perform, self._pieces, self._lending)
 
     @verb

@@ -150,14 +150,14 @@ class _CallbackError(Exception):
     """Carries an exception of a caller's function past whoever would take it for one of the model or the embedder."""
 
 
-def both(first: Callable[[Event], None], second: Callable[[Event], None] | None) -> Callable[[Event], None]:
-    """Return a function that passes an event to two, or to the first where there is no second: in `unwrapped` only."""
+def told_to(*listeners: Callable[[Event], object] | None) -> Callable[[Event], None]:
+    """Return a function that passes an event to each of some that is there: in `unwrapped` only."""
+    heard_by = [each for each in listeners if each is not None]
 
     def tell(event: Event) -> None:
         try:
-            first(event)
-            if second is not None:
-                second(event)
+            for each in heard_by:
+                each(event)
         except Exception as error:
             raise _CallbackError from error
 
@@ -166,7 +166,7 @@ def both(first: Callable[[Event], None], second: Callable[[Event], None] | None)
 
 @contextmanager
 def unwrapped() -> Iterator[None]:
-    """Raise what a function of `both` raises in the block as it was raised."""
+    """Raise what a function of `told_to` raises in the block as it was raised."""
     try:
         yield
     except _CallbackError as wrapped:
