@@ -55,17 +55,12 @@ class OpenMemory:
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """A memory that is open, or that the request that owns the slot is opening, closing or erasing now.
-
-    `users` counts the leases that hold it, `ending` those among them that are `ending`.
-    """
+    """A memory that is open, or that the request that owns the slot is opening, closing or erasing now."""
 
     key: str
     owner: Lease | None
     opened: OpenMemory | None = None
     evicted: Slot | None = None  # an idle memory whose place this one takes; the owner closes it first
-    users: int = 0
-    ending: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -82,11 +77,22 @@ class Lease:
     wake: Callable[[], object]
     exclusive: bool = False
     ending: bool = False
+    reading: bool = False  # that of an iterator, which ends with the last block that uses the memory
+    waiting: bool = True
     slot: Slot | None = None
     opened: OpenMemory | None = None  # what its block uses, also while it is lent
-    reading: bool = False  # that of an iterator, which ends with the last block that uses the memory
     asked: set[object] = field(default_factory=set)  # one for each reply of a model that its block waits for
     ended: bool = False
+
+    @property
+    def lent(self) -> bool:
+        """Whether others may have its place, which it was given before."""
+        return self.slot is None and not self.waiting
+
+    @property
+    def of_block(self) -> bool:
+        """Whether it is that of a block that uses the memory, with or without a place at the moment."""
+        return (self.slot is not None or not self.waiting) and not self.ending
 
 
 class Leases:
@@ -102,38 +108,34 @@ class Leases:
         self.capacity = capacity
         self.slots: OrderedDict[str, Slot] = OrderedDict()  # the longest unused first
         self.closing: dict[str, Slot] = {}  # evicted, not closed yet: other slots have taken their places
-        self.waiting: OrderedDict[int, Lease] = OrderedDict()
-        self.lent: dict[int, Lease] = {}
-        self.reading: dict[int, Lease] = {}
+        self.out: dict[int, Lease] = {}  # those that have not ended, as they came
 
     @property
     def in_use(self) -> int:
         """How many memories are used by a block that has not ended, or waited for by one."""
-        used = {slot.key for slot in self.slots.values() if slot.users > slot.ending}
-        used |= {lease.key for lease in self.lent.values() if not lease.ending}
-        return len(used) + sum(not lease.ending for lease in self.waiting.values())
+        used = {lease.key for lease in self.out.values() if lease.of_block}
+        return len(used) + sum(not lease.ending for lease in self.waiting())
 
     @property
     def idle(self) -> bool:
         """Whether no lease is out."""
-        return not (self.lent or self.waiting or any(slot.users for slot in self.slots.values()))
+        return not self.out
 
     def has_block(self, key: str) -> bool:
-        """Return whether a block that has not ended uses a memory, with or without a place at the moment."""
-        slot = self.slots.get(key)
-        if slot is not None and slot.users > slot.ending:
-            return slot.owner is None or not slot.owner.exclusive
-        return any(lease.key == key and not lease.ending for lease in self.lent.values())
+        """Return whether a block uses a memory; erasing it is none."""
+        return any(lease.of_block and not lease.exclusive for lease in self.of(key))
 
     def opened(self, key: str) -> OpenMemory | None:
         """Return what the blocks use that have lent their place of a memory; None where there are none."""
-        return next((lease.opened for lease in self.lent.values() if lease.key == key), None)
+        return next((lease.opened for lease in self.of(key) if lease.lent), None)
+
+    def of(self, key: str) -> list[Lease]:
+        """Return the leases of a memory that have not ended."""
+        return [lease for lease in self.out.values() if lease.key == key]
 
     def ask(self, lease: Lease) -> None:
         """Put a lease at the end of the queue, and grant what can be granted."""
-        self.waiting[id(lease)] = lease
-        if lease.reading:
-            self.reading[id(lease)] = lease
+        self.out[id(lease)] = lease
         self.grant()
 
     def grant(self) -> None:
@@ -142,23 +144,23 @@ class Leases:
         A lease that shares an open memory, or waits until another lease has opened or closed that memory, blocks no
         other. A lease that needs a place while none is free blocks all later ones that need a place too.
         """
-        full, lent = False, {lease.key for lease in self.lent.values()}
-        for number, lease in self.in_order():
-            barred = lease.key in self.closing or (lease.exclusive and lease.key in lent)
+        full = False
+        for lease in self.waiting():
+            barred = lease.key in self.closing or (lease.exclusive and any(one.lent for one in self.of(lease.key)))
             if lease.slot is None and not lease.ended and not barred:
                 slot = self.slots.get(lease.key)
                 if slot is not None:
-                    _share(lease, slot)
+                    self._share(lease, slot)
                 elif not full:
                     full = not self._open(lease)
             if lease.slot is not None:
                 self.slots.move_to_end(lease.key)
                 lease.wake()
-                self.waiting.pop(number, None)
+                lease.waiting = False
 
-    def in_order(self) -> list[tuple[int, Lease]]:
-        """Return the waiting leases in the order in which they are granted."""
-        return sorted(self.waiting.items(), key=_is_new)
+    def waiting(self) -> list[Lease]:
+        """Return the leases that wait, in the order in which they are granted."""
+        return sorted((lease for lease in self.out.values() if lease.waiting), key=_is_new)
 
     def ready(self, slot: Slot) -> None:
         """Let others share a slot that its owner has opened."""
@@ -172,11 +174,8 @@ class Leases:
         The memory stays open until the place is needed.
         """
         lease.asked.add(asked)
-        slot, number = lease.slot, id(lease)
-        if slot is not None and not lease.ending and not lease.ended:
-            slot.users -= 1
+        if lease.slot is not None and not lease.ending and not lease.ended:
             lease.slot = None
-            self.lent[number] = lease
             self.grant()
 
     def take_back(self, lease: Lease, asked: object) -> None:
@@ -186,9 +185,7 @@ class Leases:
 
     def made_room(self, slot: Slot) -> None:
         """Let others open what was evicted for a slot, now that it is closed."""
-        evicted = slot.evicted
-        if evicted is not None and self.closing.get(evicted.key) is evicted:
-            del self.closing[evicted.key]
+        self._unmark(slot.evicted)
         slot.evicted = None
         self.grant()
 
@@ -199,25 +196,27 @@ class Leases:
 
     def end_soon(self, lease: Lease) -> None:
         """Note that the block of a lease has ended; `end` follows when its worker thread has nothing left to do."""
-        if not lease.ending and not lease.ended:
-            if lease.slot is not None:
-                lease.slot.ending += 1
-            lease.ending = True
-            self._end_calls(lease.key)
+        lease.ending = True
+        self._end_calls(lease.key)
 
     def end(self, lease: Lease) -> None:
         """End a lease, whatever it has come to; a slot that it has not finished opening is dropped. Repeatable."""
         slot = lease.slot
-        if slot is not None and not lease.ended:
-            slot.users -= 1
-            slot.ending -= lease.ending
         lease.ended = True
-        for held in (self.waiting, self.lent, self.reading):
-            held.pop(id(lease), None)
+        self.out.pop(id(lease), None)
         if slot is not None and slot.owner is lease:
             self._undo(slot, keep=slot.opened is not None and not lease.exclusive)
         self._end_calls(lease.key)
         self.grant()
+
+    def _share(self, lease: Lease, slot: Slot) -> None:
+        """Give a lease a slot that is there, where it may have it."""
+        if slot.owner is None:
+            unused = all(one.slot is not slot for one in self.of(slot.key))
+            if unused:
+                slot.owner = lease  # after a time without use, the lease checks that the file is still there
+            if unused or not lease.exclusive:
+                lease.slot = slot
 
     def _open(self, lease: Lease) -> bool:
         """Give a lease a new slot; return False where there is no place for one."""
@@ -226,7 +225,7 @@ class Leases:
             evicted = self._longest_unused()
             if evicted is None:
                 return False
-        slot = Slot(lease.key, lease, evicted=evicted, users=1, ending=int(lease.ending))
+        slot = Slot(lease.key, lease, evicted=evicted)
         lease.slot = slot
         self.slots[slot.key] = slot
         if evicted is not None:
@@ -237,53 +236,44 @@ class Leases:
     def _end_calls(self, key: str) -> None:
         """Where the last block has ended, end what belonged to one: iterators, and calls that wait for its place."""
         if not self.has_block(key):
-            for lease in (*self.reading.values(), *self.waiting.values()):
-                if lease.key == key and lease.ending and not lease.ended:
+            for lease in self.of(key):
+                if lease.ending and (lease.reading or lease.waiting) and not lease.ended:
                     self.end(lease)
                     lease.wake()
 
     def _longest_unused(self) -> Slot | None:
         """Return the memory to close for another: rather one that no block will come back to."""
-        lent = {lease.key for lease in self.lent.values()}
-        idle = [slot for slot in self.slots.values() if not slot.users and slot.owner is None]
+        used = {id(lease.slot) for lease in self.out.values()}
+        lent = {lease.key for lease in self.out.values() if lease.lent}
+        idle = [slot for slot in self.slots.values() if slot.owner is None and id(slot) not in used]
         return min(idle, key=lambda slot: slot.key in lent, default=None)
 
     def _rejoin(self, key: str) -> None:
         """Give the blocks of an open memory their places again, apart from those that wait for models."""
         slot = self.slots.get(key)
-        if slot is None or slot.owner is not None:
-            return
-        for number, lease in tuple(self.lent.items()):
-            if lease.opened is slot.opened and not lease.asked:
-                del self.lent[number]
-                lease.slot = slot
-                slot.users += 1
-                slot.ending += lease.ending
+        if slot is not None and slot.owner is None:
+            for lease in self.of(key):
+                if lease.lent and lease.opened is slot.opened and not lease.asked:
+                    lease.slot = slot
 
     def _undo(self, slot: Slot, *, keep: bool) -> None:
         """Take a slot from its owner, who has not finished; a memory that was to be closed for it stays open instead.
 
         `keep` it where its memory is open: the next lease checks whether it is usable.
         """
-        if not keep and self.slots.get(slot.key) is slot:
-            del self.slots[slot.key]
+        if not keep:
+            self.drop(slot)
         evicted = slot.evicted
         if evicted is not None:
             self.slots.setdefault(evicted.key, evicted)
             self.slots.move_to_end(evicted.key, last=False)
-            if self.closing.get(evicted.key) is evicted:
-                del self.closing[evicted.key]
+            self._unmark(evicted)
         slot.evicted = slot.owner = None
 
-
-def _share(lease: Lease, slot: Slot) -> None:
-    if slot.owner is None and not (lease.exclusive and slot.users):
-        if lease.exclusive or not slot.users:
-            slot.owner = lease  # after a time without use, the lease checks that the file is still there
-        lease.slot = slot
-        slot.users += 1
-        slot.ending += lease.ending
+    def _unmark(self, evicted: Slot | None) -> None:
+        if evicted is not None and self.closing.get(evicted.key) is evicted:
+            del self.closing[evicted.key]
 
 
-def _is_new(waiting: tuple[int, Lease]) -> bool:
-    return not waiting[1].ending
+def _is_new(lease: Lease) -> bool:
+    return not lease.ending

@@ -113,9 +113,7 @@ class MemoryPool:
             StoreClosed: the pool is closed.
             StoreError: the file cannot be opened; see `evimem.open`.
         """
-        gate = _closed_gate()
-        lease = Lease(key_of(user_id), partial(_open_gate, gate))
-        with self._leased(lease, gate) as opened:
+        with self._leased(key_of(user_id)) as (opened, lease):
             yield Memory(opened.core, self._llm, self._lending(lease))
 
     @asynccontextmanager
@@ -148,10 +146,10 @@ class MemoryPool:
             StoreBusy: blocks used the memory for `wait_seconds`.
             InvalidQuery, PoolFull, StoreClosed, StoreError: as `open` does.
         """
-        key, gate = key_of(user_id), _closed_gate()
+        key = key_of(user_id)
         if not self._is_there(key):
             return _nobody(user_id)
-        with self._leased(Lease(key, partial(_open_gate, gate), exclusive=True), gate) as opened:
+        with self._leased(key, exclusive=True) as (opened, _):
             return opened.core.erase()
 
     async def erase_async(self, user_id: str) -> EraseReport:
@@ -222,11 +220,21 @@ class MemoryPool:
         self.close()
 
     @safe_context
-    def _leased(self, lease: Lease, gate: threading.Lock) -> Iterator[OpenMemory]:
+    def _leased(
+        self, key: str, *, exclusive: bool = False, ending: bool = False, reading: bool = False
+    ) -> Iterator[tuple[OpenMemory, Lease]]:
         """Wait for a lease, and end it in any case."""
+        gate = threading.Lock()  # released by what grants the lease: it has no Python code to be interrupted in
+        gate.acquire()
+        lease = Lease(key, partial(_open_gate, gate), exclusive, ending, reading)
         try:
-            self._wait(lease, gate)
-            yield self._prepare(lease)
+            self._ask(lease)
+            if lease.slot is None:
+                AT_WORK.leave()
+            gate.acquire(timeout=self._wait_seconds)
+            if lease.slot is None:  # else there is nothing to ask under the lock
+                self._check_granted(lease)
+            yield self._prepare(lease), lease
         finally:
             try:
                 self._end(lease)
@@ -269,11 +277,7 @@ class MemoryPool:
         """
         with self._guard():
             of_block = self._leases.has_block(key)
-        if not of_block:
-            yield
-            return
-        gate = _closed_gate()
-        with self._leased(Lease(key, partial(_open_gate, gate), ending=True, reading=reading), gate):
+        with self._leased(key, ending=True, reading=reading) if of_block else nullcontext():
             yield
 
     def _lending(self, lease: Lease) -> Lending:
@@ -304,14 +308,6 @@ class MemoryPool:
             if self._closed:
                 raise StoreClosed("the pool is closed; make a new one")
             self._leases.ask(lease)
-
-    def _wait(self, lease: Lease, gate: threading.Lock) -> None:
-        self._ask(lease)
-        if lease.slot is None:
-            AT_WORK.leave()
-        gate.acquire(timeout=self._wait_seconds)
-        if lease.slot is None:  # else there is nothing to ask under the lock
-            self._check_granted(lease)
 
     async def _wait_async(self, lease: Lease, granted: asyncio.Future[None]) -> None:
         self._ask(lease)
@@ -455,13 +451,6 @@ class MemoryPool:
 
 def _nobody(user_id: str) -> EraseReport:
     return EraseReport("erased", 0, 0, f"there is no memory of {shown(user_id)}")
-
-
-def _closed_gate() -> threading.Lock:
-    """Return a lock that is taken; releasing it lets one waiter through. It has no Python code to be interrupted in."""
-    gate = threading.Lock()
-    gate.acquire()
-    return gate
 
 
 def _open_gate(gate: threading.Lock) -> None:

@@ -122,14 +122,8 @@ def a_full_pool_refuses_at_once() -> None:
 
 @breaks(gate=f"{POOL}::test_a_free_slot_goes_to_the_longest_waiting_request", says="assert")
 def a_place_goes_to_the_latest_caller() -> None:
-    honest = Leases.grant
-
-    def grant(self: Leases) -> None:
-        self.waiting = type(self.waiting)(reversed(self.waiting.items()))
-        honest(self)
-        self.waiting = type(self.waiting)(reversed(self.waiting.items()))
-
-    put(Leases, "grant", grant)
+    honest = Leases.waiting
+    put(Leases, "waiting", lambda self: honest(self)[::-1])
 
 
 @breaks(gate=f"{POOL}::test_an_event_loop_goes_on_while_a_task_waits_for_a_place", says="assert|PoolFull|Timeout")
@@ -200,7 +194,8 @@ def a_call_does_not_wait_for_the_place_that_was_lent() -> None:
 @breaks(gate=f"{LENDING}::test_a_file_is_closed_only_where_its_place_is_needed", says="assert")
 def the_file_of_a_block_is_closed_where_an_unused_one_is_open() -> None:
     def first(self: Leases) -> Any:
-        return next((slot for slot in self.slots.values() if not slot.users and slot.owner is None), None)
+        used = {id(lease.slot) for lease in self.out.values()}
+        return next((slot for slot in self.slots.values() if id(slot) not in used and slot.owner is None), None)
 
     put(Leases, "_longest_unused", first)
 
@@ -211,15 +206,14 @@ def the_file_of_a_block_is_closed_where_an_unused_one_is_open() -> None:
 )
 def a_block_without_a_place_is_none() -> None:
     def has_block(self: Leases, key: str) -> bool:
-        slot = self.slots.get(key)
-        return slot is not None and slot.users > slot.ending
+        return any(lease.of_block and lease.slot is not None for lease in self.of(key))
 
     put(Leases, "has_block", has_block)
 
 
 @breaks(gate=f"{LENDING}::test_a_block_that_comes_back_goes_before_those_that_came_after_it", says="assert")
 def a_block_that_comes_back_waits_behind_all() -> None:
-    put(leases, "_is_new", lambda waiting: False)
+    put(leases, "_is_new", lambda lease: False)
 
 
 @breaks(

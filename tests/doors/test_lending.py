@@ -244,10 +244,10 @@ def test_a_block_that_comes_back_goes_before_those_that_came_after_it(tmp_path):
         with thinking(pool, model, call=enrich) as answer:
             with pool.open("bo"):
                 later = threads.submit(use, "cy")
-                wait_until(lambda: len(pool._leases.waiting) == 1)
+                wait_until(lambda: len(pool._leases.waiting()) == 1)
                 model.over.set()
-                wait_until(lambda: len(pool._leases.waiting) == 2)
-                assert [lease.key for _, lease in pool._leases.in_order()] == [key_of("ana"), key_of("cy")]
+                wait_until(lambda: len(pool._leases.waiting()) == 2)
+                assert [lease.key for lease in pool._leases.waiting()] == [key_of("ana"), key_of("cy")]
             assert answer().text == "puppy"
         later.result(PATIENCE)
 

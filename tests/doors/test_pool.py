@@ -138,7 +138,7 @@ def test_a_free_slot_goes_to_the_longest_waiting_request(tmp_path):
                     threads.submit(asyncio.run, use_async(pool, number))
                 else:
                     threads.submit(use, pool, number)
-                wait_until(lambda count=number: len(pool._leases.waiting) > count)
+                wait_until(lambda count=number: len(pool._leases.waiting()) > count)
         threads.shutdown()
         assert served == list(range(12))
 
