@@ -76,7 +76,7 @@ __all__ = [
     "replay",
 ]  # fmt: skip
 
-_PLACES = {  # imported at first use: most processes need few of them, and `import evimem` stays fast
+_PLACES = {  # imported at first use, errors apart: most processes need few of them, and `import evimem` stays fast
     "calibration": "Calibration Labelled",
     "doors.async_memory": "AsyncMemory",
     "doors.build": "build copy",
@@ -86,12 +86,6 @@ _PLACES = {  # imported at first use: most processes need few of them, and `impo
     "doors.stand_ins": "ask_searcher replay",
     "doors.watching": "Restarted",
     "embedding": "CallableEmbedder StaticEmbedder",
-    "errors": (
-        "DimensionMismatch DiskFull EmbedderError EmbedderMismatch EvimemError ImportFailed InvalidQuery "
-        "InvalidTurn MissingExtra ModelError ModelTimeout ModelUnavailable NewerSchema NoModel NotAMemory "
-        "PoolFull PromptTooLong ReplyError StoreBusy StoreClosed StoreCorrupt StoreError StoreReadOnly "
-        "StoreRolledBack StoreUnavailable TraceMismatch TurnConflict UnknownTurn"
-    ),
     "openai": "OpenAI OpenAIEmbedder",
     "times": "find_times",
     "types.answer": "Answer Block Budget Citation Usage",
@@ -105,9 +99,9 @@ _MODULES = {name: module for module, names in _PLACES.items() for name in names.
 
 
 def __getattr__(name: str) -> _typing.Any:
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(_import_module(f".{_MODULES[name]}", __name__), name)
+    value = globals()[name] = getattr(_import_module(f".{_MODULES.get(name, 'errors')}", __name__), name)
     return value
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from inspect import isgenerator
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from .types.trace import Complete, Reply
@@ -128,6 +129,12 @@ async def answered_later(flow: Flow[T], result: Awaitable[Any]) -> Step:
     except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
         return partial(flow.throw, error)
     return partial(flow.send, given)
+
+
+def flow_of(call: Callable[[], Any]) -> Flow[Any]:
+    """Return the flow of a call: the one that it returns, or one that asks for nothing."""
+    begun = call()
+    return (yield from begun) if isgenerator(begun) else begun
 
 
 def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:

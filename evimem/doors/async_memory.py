@@ -18,7 +18,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
 from ..embedding import checked, checked_rows, failure
 from ..errors import EvimemError
-from ..flow import Effect, Embed, Ended, Flow, Pause, SideBySide, Step, advance, answered_later
+from ..flow import Effect, Embed, Ended, Flow, Pause, SideBySide, Step, advance, answered_later, flow_of
 from ..loops import Loop
 from ..types.answer import Answer, Budget
 from ..types.trace import Complete, Event, Reply
@@ -73,15 +73,10 @@ def _awaited(
     """Return a method of `Memory` for an event loop: begun in the worker, and driven as far as it goes there."""
     flow: Callable[..., Any] = vars(method).get("flow", method)
 
-    def begun(call: Callable[[], Any]) -> Flow[T]:
-        begun = call()
-        result: T = (yield from begun) if inspect.isgenerator(begun) else begun
-        return result
-
     @wraps(method)
     async def awaited(self: AsyncMemory, /, *args: P.args, **given: P.kwargs) -> T:
         told = {name: self._told(value) if name in _CALLED else value for name, value in given.items()}
-        return await self._run(begun(partial(flow, self._memory, *args, **told)))
+        return await self._run(flow_of(partial(flow, self._memory, *args, **told)))
 
     return awaited
 

@@ -23,7 +23,7 @@ from ..block.write_block import write_block
 from ..db.jobs import PAGE
 from ..embedding.static_embedder import forget_words
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, UnknownTurn, shown
-from ..flow import Flow, Pause, SideBySide
+from ..flow import Flow, Pause, SideBySide, flow_of
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
 from ..query.find_turns import EACH, Over, Wish, check_clock, joined, turns_stating
@@ -208,14 +208,15 @@ class Core:
         watched = (self.watch(name).over(forgetful(batch)) for batch in batches)
         return AddReport.of_all((yield from _each(watched, progress, lambda report: len(report.statuses))))
 
-    def erased(self, name: OperationName, erase: Callable[[], EraseReport]) -> EraseReport:
+    def erased(self, name: OperationName, erase: Callable[[], EraseReport]) -> Flow[EraseReport]:
         """Erase turns, watched, and empty the caches of words, which may hold erased ones."""
         try:
-            return self.watch(name).around(erase)
+            report: EraseReport = yield from self.watch(name).over(flow_of(erase))
+            return report
         finally:
             clear_word_caches()
 
-    def erase(self) -> EraseReport:
+    def erase(self) -> Flow[EraseReport]:
         """Erase every turn, then remove the file; where another process has it open, it stays, empty."""
 
         def all_of_it() -> EraseReport:

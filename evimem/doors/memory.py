@@ -522,6 +522,7 @@ class Memory:
         block = core.block(asked, form, today, checked_exclude(exclude), within)
         return core.watch("block", asked.text).over(block)
 
+    @verb
     def forget(
         self,
         turns: Sequence[str] | None = None,
@@ -532,7 +533,7 @@ class Memory:
         where: Mapping[str, Any] | None = None,
         as_in: str | PathLike[str] | None = None,
         everything: bool = False,
-    ) -> EraseReport:
+    ) -> Flow[EraseReport]:
         """Erase turns with everything derived from them: facts, edges, vectors, traces that cite them, queued jobs.
 
         Give exactly one argument. Afterwards every derived row equals that of a memory that never held the turns; in a
@@ -629,8 +630,9 @@ class Memory:
         """
         from ..llm.extract_facts import estimate
 
-        given = price_of(self._model) if price is None else price
-        return estimate(self._core.store.unread(EARLIER), checked_price(given))
+        if price is None and hasattr(self._model, "model_for"):
+            price = self._model.prices.get(self._model.model_for("extract"))
+        return estimate(self._core.store.unread(EARLIER), checked_price(price))
 
     @verb
     def calibrate(
@@ -986,14 +988,6 @@ class Memory:
     def _waits(self, effect: Effect) -> bool:
         """Return whether an effect waits for others."""
         return self._core.remote or not isinstance(effect, Embed)
-
-
-def price_of(model: Any) -> tuple[float, float] | None:
-    """Return the price of the model that extracts facts, where its settings hold one."""
-    if model is None or not hasattr(model, "model_for"):
-        return None
-    price: tuple[float, float] | None = model.prices.get(model.model_for("extract"))
-    return price
 
 
 def perform_batch(model: Any, effect: StartBatch | CollectBatch) -> Any:

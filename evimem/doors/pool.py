@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from ..db.safe_context import safe_context
 from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError, shown
+from ..flow import run
 from ..store.keeper import Keeper
 from ..types.reports import EraseReport
 from .async_memory import AT_WORK, AsyncMemory
@@ -149,8 +150,8 @@ class MemoryPool:
         key = key_of(user_id)
         if not self._is_there(key):
             return _nobody(user_id)
-        with self._leased(key, exclusive=True) as (opened, _):
-            return opened.core.erase()
+        with self._leased(key, exclusive=True) as (_, lease):
+            return self._erase(lease)
 
     async def erase_async(self, user_id: str) -> EraseReport:
         """Forget a user as `erase` does, which tells of `user_id` and what is raised; the event loop goes on meanwhile.
@@ -267,7 +268,8 @@ class MemoryPool:
                 await asyncio.shield(asyncio.wrap_future(ended))
 
     def _erase(self, lease: Lease) -> EraseReport:
-        return self._prepare(lease).core.erase()
+        core = self._prepare(lease).core
+        return run(core.erase(), Memory(core)._perform)
 
     @safe_context
     def _held(self, key: str, *, reading: bool = False) -> Iterator[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
@@ -75,29 +75,16 @@ def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
     return replace(answer, usage=replace(answer.usage, seconds=0.0))  # the time of a replay is not the question's
 
 
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """How a question was asked: of whom, on what day, and how hard to look."""
-
-    judge: Judge
-    asked_at: datetime | None
-    budget: Budget
-    scope: Scope
-    loop: str | Loop
-
-
 def _rerun(trace: Trace, memory: Memory, own: Loop | None) -> Flow[Answer]:
     before, after = _split(trace)
-    first = _attempt(before, memory)
-    loop = first.loop if own is None else own
-    task = Task(trace.question, first.judge, memory._core.store, first.asked_at, first.budget, scope=first.scope)
+    task, named = _asked(before, memory)
+    loop = named if own is None else own
     try:
         return (yield from answer_question(task, loop))
     except ModelError as error:
         if after is None or error.partial is None:
             raise
-        then = _attempt(after, memory)
-        again = replace(task, judge=then.judge, asked_at=then.asked_at, budget=then.budget, scope=then.scope)
+        again, _ = _asked(after, memory)
         return (yield from fall_back(error, again, loop))
 
 
@@ -109,7 +96,8 @@ def _split(trace: Trace) -> tuple[Trace, Trace | None]:
     return trace, None
 
 
-def _attempt(trace: Trace, memory: Memory) -> _Attempt:
+def _asked(trace: Trace, memory: Memory) -> tuple[Task, str | Loop]:
+    """Return how a question was asked: of whom, on what day, how hard to look, and with which loop."""
     detail = _analysis(trace)
     try:
         budget = Budget(**detail["budget"])
@@ -120,7 +108,8 @@ def _attempt(trace: Trace, memory: Memory) -> _Attempt:
         loop = trace.loop if named is None else type(named)(**detail["variant"])
     except (TypeError, LookupError, ValueError, AttributeError) as error:
         raise TraceMismatch(f"the analysis of the trace cannot be read ({error}); expected one of ask()") from error
-    return _Attempt(_judge(trace, detail, memory), asked_at, budget, scope, loop)
+    judge = _judge(trace, detail, memory)
+    return Task(trace.question, judge, memory._core.store, asked_at, budget, scope=scope), loop
 
 
 def _analysis(trace: Trace) -> Mapping[str, Any]:

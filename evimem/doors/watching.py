@@ -95,30 +95,20 @@ class Watch:
 
     def over(self, flow: Flow[T]) -> Flow[T]:
         """Return the flow of the call."""
-        with self:
+        self._began = perf_counter()
+        try:
+            if self._observer is not None and (begun := self._observer.begin(self._operation)) is not None:
+                checked_part("what observer.begin returned", begun, ("heard", "asks", "ends"))
+                self._observation = begun
             try:
                 result = yield from flow if self._observation is None else self._told(flow, self._observation)
-            finally:
-                flow.close()
+            except BaseException as error:
+                self._end(error)
+                raise
+        finally:
+            flow.close()
         self._end(result)
         return result
-
-    def around(self, call: Callable[[], T]) -> T:
-        """Run a call that is no flow."""
-        with self:
-            result = call()
-        self._end(result)
-        return result
-
-    def __enter__(self) -> None:
-        self._began = perf_counter()
-        if self._observer is not None and (begun := self._observer.begin(self._operation)) is not None:
-            checked_part("what observer.begin returned", begun, ("heard", "asks", "ends"))
-            self._observation = begun
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is not None:
-            self._end(error)
 
     def _end(self, outcome: Any) -> None:
         _log(self._operation, outcome, perf_counter() - self._began)
