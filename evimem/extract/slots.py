@@ -320,7 +320,8 @@ def noun_of(part: str) -> str:
     """Return a noun without its name and without words that tell nothing apart: "sister" of "new sister, Ruth,"."""
     found = _TITLE.match(part)
     kept = [word.casefold() for word in (found["noun"] if found else part).split()]
-    plain = " ".join(word for word in kept if word not in _LOOSE).replace("favorite", "favourite")
+    plain = " ".join(word for word in kept if word not in _LOOSE)
+    plain = plain.replace("favorite", "favourite").replace("color", "colour")
     return plain if re.fullmatch(r"[\w-]+(?: [\w-]+){0,2}", plain) and not {"and", "or", "who"} & set(kept) else ""
 
 
@@ -345,6 +346,8 @@ def _asked(name: str, found: re.Match[str]) -> AskedSlot | None:
     owner = _asked_owner(spoken, possessive=not groups.get("of"))
     if owner is None:
         return None
+    if name == "name" and owner[-1].startswith("favourite "):  # "who is my favourite player", as what is
+        owner, name = owner[:-1], owner[-1]
     plural = owner[-1].endswith("s") and not owner[-1].endswith("ss")
     return AskedSlot(owner, name, spoken, groups.get("noun") or "", plural)
 

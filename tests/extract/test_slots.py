@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evimem.extract.rule_extractor import RuleExtractor
-from evimem.extract.slots import StatedSlot, asked_slot, rows, slots_of
+from evimem.extract.slots import USER, StatedSlot, asked_slot, rows, slots_of
 from evimem.lang import ENGLISH
 from evimem.types.values import Turn
 
@@ -84,3 +84,10 @@ def test_a_question_asks_for_a_slot_of_an_owner(question: str, owner: tuple[str,
 @pytest.mark.parametrize("question", ["Why did we move?", "When did we move?", "What is his name?"])
 def test_other_questions_ask_for_none(question: str) -> None:
     assert asked_slot(question) is None
+
+
+@pytest.mark.parametrize("question", ["Who is my favorite player?", "What's my favourite player?"])
+def test_who_a_favourite_is_may_be_asked_as_what_it_is(question: str) -> None:
+    asked = asked_slot(question)
+    assert asked is not None
+    assert (asked.owner, asked.name) == ((USER,), "favourite player")
