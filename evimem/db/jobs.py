@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timezone
+from functools import partial
 
 from ..types.stored import MOST_SECONDS, READINGS, JobKind
 from .tables import Query, Tables, Value
@@ -58,11 +59,11 @@ class Jobs:
         if reason is not None:
             return self._db.rows(*self._asking(kind, limit, "error = ?", reason))
         new, any_due = self.asking_untried(kind, limit), self.asking_due(kind, limit)
-        self._db.ahead(new, any_due)
+        self._db.ahead(partial(self._db.rows, *new), partial(self._db.rows, *any_due))
         return self._db.rows(*new) or self._db.rows(*any_due)
 
     def asking_due(self, kind: JobKind, limit: int) -> Query:
-        """Return the query of (turn, attempts) of the jobs that may be tried now."""
+        """Return the query of (turn, attempts) of the jobs that may be tried now, by the clock."""
         return self._asking(kind, limit, "due NOT BETWEEN ? AND ?", *self._waiting())
 
     def asking_untried(self, kind: JobKind, limit: int) -> Query:
@@ -98,11 +99,7 @@ class Jobs:
 
     def waits(self, kind: JobKind, seqs: Collection[int]) -> list[int]:
         """Return of which of these turns a job of a kind is pending."""
-        return [seq for (seq,) in self._db.rows(*self.asking_waits(kind, seqs))]
-
-    def asking_waits(self, kind: JobKind, seqs: Collection[int]) -> Query:
-        """Return the query that `waits` asks."""
-        return self._db.selecting("job", "seq", kind=[kind], state=["pending"], seq=seqs)
+        return [seq for (seq,) in self._db.select("job", "seq", kind=[kind], state=["pending"], seq=seqs)]
 
     def complete(self, kind: JobKind, seqs: Collection[int]) -> None:
         """Take finished jobs off the queue; those of kind "extract" stay as done."""

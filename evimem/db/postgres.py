@@ -384,6 +384,7 @@ class PostgresConnection(Tables):
         self._db: psycopg.Connection[Any] | None = None  # that of the block that is open
         self._pipeline: psycopg.Pipeline | None = None
         self._ahead: dict[str, tuple[int, psycopg.Cursor[Any]]] = {}  # queries of this block sent before they are asked
+        self._rehearsing = False  # whether what is asked is sent, and not waited for
         self._count = self._answered = 0  # statements of this block that were sent, and how many of them are answered
         self._closed = False
         self.aborted: int = 0
@@ -406,17 +407,25 @@ class PostgresConnection(Tables):
     def rows_of(self, *queries: Query) -> list[list[Any]]:
         """Return the rows of several queries, sent together; outside of a block, with its begin."""
         with self.decoding(), self._typed, nullcontext() if self._in_block else self.reading():
+            if self._rehearsing:
+                fresh = {_name(query): query for query in queries if _name(query) not in self._ahead}
+                self._ahead |= {name: self._numbered(query) for name, query in fresh.items()}
+                raise _Sent
             sent = [self._ahead.get(_name(query)) or self._numbered(query) for query in queries]
             if any(number > self._answered for number, _ in sent):
                 self.round_trips += 1
                 self._answered = self._count
             return [_all_rows(cursor) for _, cursor in sent]
 
-    def ahead(self, *queries: Query) -> None:
-        """Send queries that are likely to be asked later in the block with what it sends first."""
-        with self._typed:
-            named = {_name(query): query for query in queries}
-            self._ahead |= {name: self._numbered(query) for name, query in named.items() if name not in self._ahead}
+    def ahead(self, *asked: Callable[[], object]) -> None:
+        """Send what each of these functions asks first with what the block sends first."""
+        before, self._rehearsing = self._rehearsing, True
+        try:
+            for one in asked:
+                with suppress(_Sent):
+                    one()
+        finally:
+            self._rehearsing = before
 
     def _numbered(self, query: Query) -> tuple[int, psycopg.Cursor[Any]]:
         cursor = self._sent(*query)
@@ -723,6 +732,10 @@ class _Typed:
     ) -> None:
         if isinstance(error, psycopg.Error):
             raise _typed(error, self._name) from error
+
+
+class _Sent(BaseException):
+    """What a function asks ahead of its call was sent: it need not go on."""
 
 
 class _Undone(StoreBusy):

@@ -200,8 +200,11 @@ class Tables(ABC):
         with self.reading():
             return [self.rows(sql, args) for sql, args in queries]
 
-    def ahead(self, *queries: Query) -> None:  # noqa: B027 - near ones are asked when it is needed
-        """Say what this block is likely to ask: an engine that is far away is asked while it is waited for."""
+    def ahead(self, *asked: Callable[[], object]) -> None:  # noqa: B027 - near ones are asked when it is needed
+        """Say what this block is likely to ask: what each of these functions asks first.
+
+        An engine that is far away sends that now, leaves the function there, and answers it when it is called.
+        """
 
     def value(self, sql: str, args: Sequence[Value] = ()) -> Any:
         """Return the first column of the first row, or None."""
@@ -223,11 +226,7 @@ class Tables(ABC):
 
     def read_meta(self, *keys: str) -> dict[str, str]:
         """Return what is kept under some keys, by key."""
-        return dict(self.rows(*self.asking_meta(*keys)))
-
-    def asking_meta(self, *keys: str) -> Query:
-        """Return the query that `read_meta` asks."""
-        return self.selecting("meta", "key, value", key=keys)
+        return dict(self.select("meta", "key, value", key=keys))
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep a text under a key."""

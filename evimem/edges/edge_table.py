@@ -20,7 +20,7 @@ from ..db.derived_sql import (
     unlink_earlier,
     updating_turns,
 )
-from ..db.tables import Query, Tables
+from ..db.tables import Tables
 from ..db.turn_sql import turns_around
 from ..types.vectors import Vectors
 from .fact_vectors import FactMatrix, FactVectors, best
@@ -120,7 +120,10 @@ class EdgeGraph:
 
     def around(self, seqs: Iterable[int]) -> list[Link]:
         """Return the links from these turns to other turns, by every kind of edge; targets are sequence numbers."""
-        similar, updating, beside = self._db.rows_of(*self.asking(seqs))
+        wanted, db = list(dict.fromkeys(seqs)), self._db
+        similar, updating, beside = db.rows_of(
+            similar_turns(db, wanted), updating_turns(db, wanted), turns_around(db, wanted, 1, 1)
+        )
         links = [Link(seq, there, "similar", weight) for seq, there, weight in similar]
         links += [Link(seq, there, "updates", UPDATE_WEIGHT) for seq, there in updating]
         links += [Link(seq, there, "next", NEXT_WEIGHT) for seq, there in beside]
@@ -129,11 +132,6 @@ class EdgeGraph:
     def vectors(self) -> FactMatrix:
         """Return the facts that have a vector; inside a transaction of the caller."""
         return self._vectors.current()
-
-    def asking(self, seqs: Iterable[int]) -> tuple[Query, Query, Query]:
-        """Return the queries that `around` asks."""
-        wanted = list(dict.fromkeys(seqs))
-        return similar_turns(self._db, wanted), updating_turns(self._db, wanted), turns_around(self._db, wanted, 1, 1)
 
     def count(self) -> dict[str, int]:
         """Return how many edges there are of each kind."""

@@ -17,7 +17,7 @@ from ..db.derived_sql import (
     unmark_without_topic,
     whole_facts,
 )
-from ..db.tables import Query, Tables, bindable, unbound
+from ..db.tables import Tables, bindable, unbound
 from ..errors import UNREADABLE
 from ..types.attempt import without
 from ..types.stored import EARLIER, OF_A_MODEL
@@ -70,32 +70,20 @@ class FactTable:
     def of_turns(self, seqs: Sequence[int]) -> dict[int, list[Fact]]:
         """Return the facts of each turn, in the order in which the turn states them."""
         found: dict[int, list[Fact]] = {seq: [] for seq in seqs}
-        for seq, _, *row in self._db.rows(*self.asking(seqs)):
+        for seq, _, *row in self._db.rows(*facts_of_turns(self._db, dict.fromkeys(seqs))):
             found[seq].append(read_fact(row))
         return found
 
-    def asking(self, seqs: Sequence[int]) -> Query:
-        """Return the query that `of_turns` asks."""
-        return facts_of_turns(self._db, dict.fromkeys(seqs))
-
     def read_by_a_model(self, seqs: Collection[int]) -> set[int]:
         """Return those of these turns in which a model found facts: they have no others."""
-        return {seq for (seq,) in self._db.rows(*self.asking_of_a_model(seqs))}
-
-    def asking_of_a_model(self, seqs: Collection[int]) -> Query:
-        """Return the query that `read_by_a_model` asks."""
-        return self._db.selecting("fact", "DISTINCT seq", seq=seqs, extractor=[OF_A_MODEL])
+        return {seq for (seq,) in self._db.select("fact", "DISTINCT seq", seq=seqs, extractor=[OF_A_MODEL])}
 
     def of_a_model_after(self, seqs: Collection[int]) -> set[int]:
         """Return those turns, of the `EARLIER` that follow each of these in its session, in which a model found facts.
 
         It read these with them, so that whom they name may be the "he" of what follows.
         """
-        return {seq for (seq,) in self._db.rows(*self.asking_of_a_model_after(seqs))}
-
-    def asking_of_a_model_after(self, seqs: Collection[int]) -> Query:
-        """Return the query that `of_a_model_after` asks."""
-        return turns_with_facts_after(self._db, seqs, EARLIER, OF_A_MODEL)
+        return {seq for (seq,) in self._db.rows(*turns_with_facts_after(self._db, seqs, EARLIER, OF_A_MODEL))}
 
     def rows(self, fact_ids: Sequence[str]) -> list[int]:
         """Return the rows of these facts."""
@@ -116,11 +104,7 @@ class FactTable:
 
     def turns_among(self, seqs: Collection[int]) -> set[int]:
         """Return those of these turns that have facts."""
-        return {seq for (seq,) in self._db.rows(*self.asking_turns(seqs))}
-
-    def asking_turns(self, seqs: Collection[int]) -> Query:
-        """Return the query that `turns_among` asks."""
-        return self._db.selecting("fact", "DISTINCT seq", seq=seqs)
+        return {seq for (seq,) in self._db.select("fact", "DISTINCT seq", seq=seqs)}
 
     def turns_of(self, rows: Collection[int]) -> list[int]:
         """Return the turns that these facts were found in."""

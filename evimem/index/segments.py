@@ -74,11 +74,7 @@ class PassageTable:
     @property
     def high_water(self) -> int:
         """The highest row number that was ever given; 0 in a new memory."""
-        return int(self._db.value(*self.asking()) or 0)
-
-    def asking(self) -> Query:
-        """Return the query that `high_water` asks."""
-        return highest_row(_HIGH)
+        return int(self._db.value(*highest_row(_HIGH)) or 0)
 
     def assign(self, counts: Sequence[tuple[int, int]]) -> list[RowRange]:
         """Give turns their rows, the next ones; `counts` are (sequence number, number of rows)."""
@@ -92,12 +88,8 @@ class PassageTable:
 
     def of(self, seqs: Collection[int]) -> dict[int, RowRange]:
         """Return the rows of these turns; a turn without any is missing."""
-        found = self._db.rows(*self.asking_of(seqs))
+        found = self._db.select("passage", "seq, first, count", seq=seqs)
         return {seq: RowRange(first, count) for seq, first, count in found}
-
-    def asking_of(self, seqs: Collection[int]) -> Query:
-        """Return the query that `of` asks."""
-        return self._db.selecting("passage", "seq, first, count", seq=seqs)
 
     def within(self, first: int, last: int) -> dict[int, RowRange]:
         """Return the turns that have a row from `first` to `last`, with all of their rows, in order."""

@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
-from ..db.tables import Query, Tables, Value, bindable, is_text, unbound
+from ..db.tables import Tables, Value, bindable, is_text, unbound
 from ..db.turn_sql import (
     drop_unused_names,
     first_last_and_count,
@@ -43,15 +44,10 @@ class NameTable:
 
     def numbers(self, names: Iterable[str]) -> dict[str, int]:
         """Return the numbers of names by name; unknown ones are missing."""
-        query = self.asking(names)
-        found = {} if query is None else dict(self._db.rows(*query))
+        wanted = list(dict.fromkeys(filter(is_text, names)))
+        found = dict(self._db.select(self._table, "name, ord", name=wanted)) if wanted else {}
         self.seen |= found
         return found
-
-    def asking(self, names: Iterable[str]) -> Query | None:
-        """Return the query that `numbers` asks; None for no names."""
-        wanted = list(dict.fromkeys(filter(is_text, names)))
-        return self._db.selecting(self._table, "name, ord", name=wanted) if wanted else None
 
     def numbers_or_add(self, names: Iterable[str]) -> dict[str, int]:
         """Return the numbers of names by name; unknown ones are added, in the order given."""
@@ -66,11 +62,7 @@ class NameTable:
 
     def names(self) -> tuple[str, ...]:
         """Return every name, in the order in which they were added. Raise ValueError for a damaged one."""
-        return self.read(self._db.rows(*self.asking_all()))
-
-    def asking_all(self) -> Query:
-        """Return the query that `names` asks."""
-        return self._db.selecting(self._table, "name", "ord")
+        return self.read(self._db.select(self._table, "name", "ord"))
 
     def read(self, rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
         """Return the names of rows. Raise ValueError for a damaged one."""
@@ -113,31 +105,6 @@ class DialoguePlace:
 BEGINNING = DialoguePlace(-(2**63), 0)
 
 
-class SeenNumbers:
-    """The numbers of ids as they were last read, by which what follows from them can be asked for at once."""
-
-    def __init__(self, db: Tables) -> None:
-        self._db = db
-        self._numbers: dict[str, int] = {}
-
-    def keep(self, found: Mapping[str, int]) -> None:
-        """Remember numbers by id."""
-        if len(self._numbers) > _MOST_NUMBERS:
-            self._numbers = {}
-        self._numbers |= found
-
-    def expect(self, turn_ids: Sequence[str], asked: Callable[[list[int]], Iterable[Query]]) -> None:
-        """Ask for the numbers of ids and, where each was seen, for what is `asked` with those that they had."""
-        self._db.ahead(*self.asking(turn_ids, asked))
-
-    def asking(self, turn_ids: Sequence[str], asked: Callable[[list[int]], Iterable[Query]]) -> list[Query]:
-        """Return the queries that `expect` asks."""
-        found = [self._numbers.get(one, 0) if isinstance(one, str) else 0 for one in turn_ids]
-        if not (self._db.far and found and all(found)):
-            return []
-        return [numbers_of_ids(self._db, list(dict.fromkeys(turn_ids))), *asked(found)]
-
-
 class RawLog:
     """Verbatim turns. A sequence number (`seq`) counts turns in order of arrival from 1; it is never used twice."""
 
@@ -145,7 +112,7 @@ class RawLog:
         self._db = db
         self.sessions: NameTable = NameTable(db, "session")
         self.speakers: NameTable = NameTable(db, "speaker")
-        self.seen = SeenNumbers(db)
+        self._seen: dict[str, int] = {}  # the numbers of ids as they were last read
 
     def append(self, turns: Sequence[Turn]) -> list[TurnRows]:
         """Store validated turns; return their row numbers."""
@@ -156,8 +123,19 @@ class RawLog:
         speakers = self.speakers.numbers_or_add(turn.speaker for turn in turns)
         places = [TurnRows(seq, sessions[one.session], speakers[one.speaker]) for seq, one in enumerate(turns, first)]
         self._db.insert("turn", _COLUMNS, map(_stored, places, turns))
-        self.seen.keep({turn.id: place.seq for place, turn in zip(places, turns, strict=True)})
+        self._keep({turn.id: place.seq for place, turn in zip(places, turns, strict=True)})
         return places
+
+    def _keep(self, found: Mapping[str, int]) -> None:
+        if len(self._seen) > _MOST_NUMBERS:
+            self._seen = {}
+        self._seen |= found
+
+    def expect(self, turn_ids: Sequence[str], *then: Callable[[list[int]], object]) -> None:
+        """Ask ahead for the numbers of ids and, where each was seen, what `then` asks by those that they had."""
+        met = [self._seen.get(one, 0) if isinstance(one, str) else 0 for one in turn_ids]
+        if self._db.far and met and all(met):
+            self._db.ahead(partial(self.known, turn_ids), *(partial(one, list(dict.fromkeys(met))) for one in then))
 
     def places(self, seqs: Collection[int]) -> dict[int, TurnRows]:
         """Return the row numbers of stored turns, by sequence number."""
@@ -168,7 +146,8 @@ class RawLog:
 
         The same moment with another offset is the same content: a memory may have got its timezone later.
         """
-        rows = self._db.rows(*asking_held(self._db, turns))
+        ids = list(dict.fromkeys(turn.id for turn in turns if is_text(turn.id)))
+        rows = self._db.select("turn", "id, digest, time", id=ids)
         kept = {turn_id: (stored, time) for turn_id, stored, time in rows}
         return [_is_kept(turn, *kept[turn.id]) if turn.id in kept else None for turn in turns]
 
@@ -185,7 +164,7 @@ class RawLog:
             if stored != turn_id:
                 raise StoreCorrupt(f"the index of ids leads from {turn_id!r} to another turn; run `evimem doctor`")
             found[turn_id] = int(seq)
-        self.seen.keep(found)
+        self._keep(found)
         return {turn_id: found[turn_id] for turn_id in named if turn_id in found}
 
     def ids(self, seqs: Sequence[int]) -> dict[int, str]:
@@ -204,7 +183,7 @@ class RawLog:
     def read(self, seqs: Sequence[int]) -> list[Turn]:
         """Return the turns of these sequence numbers, in the order asked."""
         turns = {row[0]: _turn(row) for row in self._db.rows(*whole_turns(self._db, seqs))} if seqs else {}
-        self.seen.keep({turn.id: seq for seq, turn in turns.items()})
+        self._keep({turn.id: seq for seq, turn in turns.items()})
         return [turns[seq] for seq in seqs]
 
     def intact(self, seqs: Sequence[int]) -> dict[int, Turn]:
@@ -223,7 +202,7 @@ class RawLog:
         for seq, near in self._db.rows(*turns_around(self._db, around, before, after)):
             around[seq].add(near)
         met = list(set().union(*around.values()))
-        self._db.ahead(whole_turns(self._db, met))
+        self._db.ahead(partial(self.read, met))
         places = self._dialogue_places(met)
         order = {seq: sorted(some, key=places.__getitem__) for seq, some in around.items()}
         turns = dict(zip(met, self.read(met), strict=True))
@@ -285,7 +264,7 @@ class RawLog:
     def roster(self) -> Roster:
         """Return the speakers in the order in which they first spoke, and the time of the first and last turn."""
         counted = first_last_and_count(COUNTED)  # only whether a memory is small matters here
-        *ends, ((turns,),), names = self._db.rows_of(*counted, self.speakers.asking_all())
+        *ends, ((turns,),), names = self._db.rows_of(*counted, self._db.selecting("speaker", "name", "ord"))
         first, last = (datetime.fromisoformat(rows[0][0]) if rows else None for rows in ends)
         return Roster(self.speakers.read(names), first, last, int(turns))
 
@@ -294,19 +273,6 @@ def set_times(db: Tables, turns: Mapping[int, Turn]) -> None:
     """Write the times of stored turns with the offsets of the turns as they are given; the moments are the same."""
     rows = [(turn.time.isoformat(), digest(turn), seq) for seq, turn in turns.items()]
     db.update("turn", "time, digest", "seq", rows)
-
-
-def asked_to_store(raw: RawLog, db: Tables, turns: Sequence[Turn]) -> list[Query]:
-    """Return what `RawLog` asks to store turns of whose ids, sessions and speakers most are not new."""
-    named = (raw.sessions.asking(one.session for one in turns), raw.speakers.asking(one.speaker for one in turns))
-    newest = [db.numbering(table) for table in ("turn", "session", "speaker")]
-    return [asking_held(db, turns), *(one for one in named if one), *newest]
-
-
-def asking_held(db: Tables, turns: Sequence[Turn]) -> Query:
-    """Return the query by which `RawLog.holds` knows turns."""
-    ids = list(dict.fromkeys(turn.id for turn in turns if is_text(turn.id)))
-    return db.selecting("turn", "id, digest, time", id=ids)
 
 
 def _bounds(listing: Listing) -> tuple[int | None, int | None]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from ..db.safe_context import safe_context
-from ..db.tables import Query
 from ..db.turn_sql import TURNS, turns_around
 from ..errors import UNREADABLE
 from ..index.document import Document, found_by
@@ -78,7 +77,7 @@ def forget_where(
 
 
 @safe_context
-def erasing(handle: StoreHandle, *asked: Query) -> Iterator[Erasure]:
+def erasing(handle: StoreHandle, *asked: Callable[[], object]) -> Iterator[Erasure]:
     """Hold the write lock for a block in which turns may be erased; `Erasure.report` is for after it."""
     erasure = Erasure(handle)
     with handle.writing(*asked):

@@ -11,8 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..db.jobs import Jobs
 from ..db.safe_context import safe_context
-from ..db.tables import Query, Tables
-from ..db.turn_sql import whole_turns
+from ..db.tables import Tables
 from ..edges import EdgeGraph, threshold
 from ..errors import DimensionMismatch, EmbedderMismatch, StoreError, StoreRolledBack
 from ..index.ann_file import Origin
@@ -37,6 +36,7 @@ UNFINISHED = "unfinished erasure"
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
 # others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
 LINK_NOW = 4_096
+IDENTITY = ("embedder", "dimension", "owner", "date_order")  # of `meta`: what `identify` compares
 SETTING = "setting."  # of settings kept for code above the store, apart from the store's own
 
 
@@ -89,7 +89,8 @@ class StoreHandle:
             StoreError: It belongs to another user of a pool.
             InvalidQuery: `timezone` is no zone, or it holds turns that were read in another.
         """
-        kept, width, owned = (self.db.meta(key) for key in ("embedder", "dimension", "owner"))
+        known = self.db.read_meta(*IDENTITY)
+        kept, width, owned = (known.get(key) for key in ("embedder", "dimension", "owner"))
         if owned != owner and kept is not None and owner is not None:
             raise StoreError(f"{self.name!r} belongs to another user of a pool; put that user's own file back")
         if kept is None or width is None:
@@ -101,9 +102,9 @@ class StoreHandle:
         elif int(width) != self.segments.dimension:
             raise DimensionMismatch(self.segments.dimension, int(width))
         self.times = settle_timezone(self.db, timezone)
-        if (given := checked_date_order(date_order)) and given != self.db.meta("date_order"):
-            self.db.set_meta("date_order", given)
-        order: Any = self.db.meta("date_order")
+        order: Any = checked_date_order(date_order) or known.get("date_order")
+        if order != known.get("date_order"):
+            self.db.set_meta("date_order", order)
         self.conventions = Conventions("recent", order, self.times.zone)
 
     @property
@@ -122,10 +123,10 @@ class StoreHandle:
         return self.edges.more_than(LINK_NOW)
 
     @safe_context
-    def writing(self, *asked: Query, durably: bool = True) -> Iterator[None]:
+    def writing(self, *asked: Callable[[], object], durably: bool = True) -> Iterator[None]:
         """Hold the write lock; after an aborted block or another handle's rewrite, drop the cached vectors of facts.
 
-        What is `asked` in the block before it writes is asked while its beginning is waited for.
+        What is `asked` in the block before it writes is asked ahead, with its beginning: see `Tables.ahead`.
         """
         with self.db.writing(durably=durably):
             self.db.ahead(*asked)
@@ -176,26 +177,24 @@ class StoreHandle:
         """The corpus as it was last read; None where there is none, or a block has failed since."""
         return self._corpus if self._corpus_state[1] == self.db.aborted else None
 
-    def asking(self) -> Sequence[Query]:
-        """Return what `corpus` asks."""
-        return (self._asking_counters(), *self.segments.asking(self._corpus))
-
     def corpus(self) -> Corpus:
         """Return what searches score, caught up with the file; call it inside `db.reading()`."""
-        self.db.ahead(*self.asking())
+        queries = self.segments.asking(self._corpus)
+        self.db.ahead(self._counters, *(partial(self.db.rows, *query) for query in queries))
         state = (int(self._counters().get("epoch", "0")), self.db.aborted)
         if self._corpus is None or state != self._corpus_state or not self.segments.follow(self._corpus):
             self._corpus, self._corpus_state = self.segments.corpus(), state
         return self._corpus
 
-    def expect(self, seqs: Sequence[int], *others: Query, facts: bool = True) -> None:
-        """Ask for turns and their facts, which are likely to be read in this transaction, before it waits for these."""
-        of_turns = (whole_turns(self.db, seqs), *((self.fact_table.asking(seqs),) if facts else ()))
-        self.db.ahead(*others, *(of_turns if seqs else ()))
+    def expect(self, seqs: Sequence[int], *others: Callable[[], object], facts: bool = True) -> None:
+        """Ask ahead for turns and their facts, which are likely to be read in this transaction."""
+        self.db.ahead(*others)
+        if seqs:
+            self.db.ahead(partial(self.raw.read, seqs), *([partial(self.fact_table.of_turns, seqs)] if facts else []))
 
     def _counters(self) -> dict[str, str]:
         """Return the counters of commits. Raise StoreRolledBack for another memory, or an older state of this one."""
-        kept = dict(self.db.rows(*self._asking_counters()))
+        kept = self.db.read_meta("store", "epoch", "links", "commits")
         commits = int(kept.get("commits", "0"))
         if kept.get("store", "") != self.store_id or commits < self._commits_seen:
             self._is_other = True
@@ -206,14 +205,10 @@ class StoreHandle:
         self._commits_seen = commits
         return kept
 
-    def _asking_counters(self) -> Query:
-        return self.db.asking_meta("store", "epoch", "links", "commits")
-
     def ann_origin(self) -> Origin:
         """Return what a vector index must have been built from: this file, its embedder, its current positions."""
-        self.db.ahead(*(self.db.asking_meta(key) for key in ("store", "dealt", "embedder")))
-        store = f"{self.db.meta('store')}/{self.db.meta('dealt')}"
-        return Origin(store, self.db.meta("embedder") or "", self.segments.dimension)
+        kept = self.db.read_meta("store", "dealt", "embedder")
+        return Origin(f"{kept.get('store')}/{kept.get('dealt')}", kept.get("embedder", ""), self.segments.dimension)
 
     def invalidate_ann(self) -> None:
         """Mark vector indexes built so far as stale: vectors at positions they hold were erased or changed."""

@@ -6,13 +6,16 @@ import secrets
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
 from ..db.postgres import PostgresConnection, count_tenants, drop_tenant, is_tenant, size_of_tables
 from ..errors import StoreError
 from ..index.segments import SIZE
+from ..raw import settle_timezone
 from ..types.values import DateOrder
+from .handle import IDENTITY
 from .keeper import Keeper
 from .nearest import AnnIndexCache
 
@@ -78,8 +81,8 @@ class PostgresStore(Keeper):
 
         def begin() -> None:
             with db.writing():
-                alone = ("store", "embedder", "dimension", "owner", "date_order")
-                db.ahead(*(db.asking_meta(key) for key in alone), db.asking_meta("timezone", "clock"))
+                own = partial(db.read_meta, *IDENTITY)
+                db.ahead(partial(db.meta, "store"), own, partial(settle_timezone, db, timezone))
                 kept = db.read_meta("store", "segment")
                 if "store" not in kept:
                     new = {"store": secrets.token_hex(16), "commits": "0", "epoch": "0", "links": "0"}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..db.schema import MIGRATIONS
-from ..db.tables import Query as DbQuery
-from ..db.turn_sql import ids_of, turns_around, whole_turns
 from ..edges import ranked
 from ..errors import DimensionMismatch, InvalidQuery, StoreCorrupt
 from ..index.corpus import Corpus
@@ -73,7 +72,7 @@ def _looked_up(handle: StoreHandle, corpus: Corpus, resolved: IndexQuery) -> Sou
 
 
 def _expected(
-    handle: StoreHandle, query: Query, *others: DbQuery, facts: bool = True
+    handle: StoreHandle, query: Query, *others: Callable[[], object], facts: bool = True
 ) -> tuple[object, list[Ranked]] | None:
     """Rank by what is resident, and ask for the turns of that; return what it depends on, and the ranking.
 
@@ -82,14 +81,15 @@ def _expected(
     """
     corpus, raw = handle.resident, handle.raw
     if not handle.db.far or corpus is None or query.where is not None or query.exclude:
-        handle.db.ahead(*others, *handle.asking())
+        handle.db.ahead(*others, handle.corpus)
         return None
     resolved = _resolved(query, raw.speakers.seen, raw.sessions.seen, handle.segments.dimension)
     if resolved is None:
         return None
     depends, found = _depends(handle, query), _looked_up(handle, corpus, resolved).best(query.k)
-    named = (raw.speakers.asking(_names_in(query)), query.session and raw.sessions.asking([query.session]))
-    asked = (*others, *handle.asking(), *(one for one in named if one), ids_of(handle.db, _beside(found)))
+    session = [query.session] if query.session else []
+    named = (partial(raw.speakers.numbers, _names_in(query)), partial(raw.sessions.numbers, session))
+    asked: tuple[Callable[[], object], ...] = (*others, handle.corpus, *named, partial(raw.ids, _beside(found)))
     handle.expect([one.turn for one in found], *asked, facts=facts)
     return depends, found
 
@@ -125,7 +125,7 @@ def recall_read(handle: StoreHandle, query: Query, kind: JobKind, limit: int) ->
     """Return how many jobs `untried` would return and, where there are none, what `recall` finds in that state."""
     with handle.db.reading():
         untried = handle.jobs.asking_untried(kind, limit)
-        expected = _expected(handle, query, untried)
+        expected = _expected(handle, query, partial(handle.db.rows, *untried))
         waiting = len(handle.db.rows(*untried))
         return waiting, () if waiting else _recalled(handle, query, expected)
 
@@ -142,7 +142,7 @@ def _recalled(
     else:
         found = _looked_up(handle, corpus, resolved).best(query.k)
     seqs = [one.turn for one in found]
-    handle.expect(seqs, ids_of(handle.db, _beside(found)), facts=facts)
+    handle.expect(seqs, partial(handle.raw.ids, _beside(found)), facts=facts)
     turns, ids = handle.raw.read(seqs), handle.raw.ids(_beside(found))
     stated = handle.fact_table.of_turns(seqs) if facts else {}
     neighbours = [tuple(ids[seq] for seq in one.neighbours) for one in found]
@@ -156,7 +156,7 @@ def _recalled(
 def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:
     """See `Store.expand`."""
     with handle.db.reading():
-        handle.raw.seen.expect(turn_ids, handle.edges.asking)
+        handle.raw.expect(turn_ids, handle.edges.around)
         seeds = handle.raw.seqs(turn_ids)
         links, within = handle.edges.around(seeds), _within(handle, scope)
         best = ranked(seeds, [link for link in links if within is None or link.target in within], limit)
@@ -173,7 +173,7 @@ def read(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
     """See `Store.read`."""
     raw = handle.raw
     with handle.db.reading():
-        raw.seen.expect(turn_ids, lambda met: [whole_turns(handle.db, met)])
+        raw.expect(turn_ids, raw.read)
         return tuple(raw.read(raw.seqs(turn_ids)))
 
 
@@ -181,7 +181,7 @@ def find(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn | None, ...
     """See `Store.find`."""
     raw = handle.raw
     with handle.db.reading():
-        raw.seen.expect(turn_ids, lambda met: [whole_turns(handle.db, met)])
+        raw.expect(turn_ids, raw.read)
         seqs = raw.find(turn_ids)
         found = [seq for seq in seqs if seq is not None]
         turns = dict(zip(found, raw.read(found), strict=True))
@@ -192,7 +192,7 @@ def contexts(handle: StoreHandle, turn_ids: Sequence[str], before: int, after: i
     """See `Store.contexts`."""
     with handle.db.reading():
         raw = handle.raw
-        raw.seen.expect(turn_ids, lambda met: [turns_around(handle.db, dict.fromkeys(met), before, after)])
+        raw.expect(turn_ids, lambda met: raw.contexts(met, before, after))
         return tuple(raw.contexts(raw.seqs(turn_ids), before, after))
 
 
@@ -205,7 +205,7 @@ def order(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[str, ...]:
 def facts(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
     """See `Store.facts`."""
     with handle.db.reading():
-        handle.raw.seen.expect(turn_ids, lambda met: [handle.fact_table.asking(met)])
+        handle.raw.expect(turn_ids, handle.fact_table.of_turns)
         seqs = handle.raw.seqs(turn_ids)
         found = handle.fact_table.of_turns(seqs)
     return tuple(fact for seq in seqs for fact in found[seq])
@@ -221,7 +221,7 @@ def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHIN
         within = _within(handle, scope)
         naming = seqs_naming(handle, entity)
         if within is None:  # else fewer
-            handle.expect(naming[-ABOUT:], handle.fact_table.asking_of_a_model_after(naming[-ABOUT:]))
+            handle.expect(naming[-ABOUT:], partial(handle.fact_table.of_a_model_after, naming[-ABOUT:]))
         after = handle.fact_table.of_a_model_after(naming[-ABOUT:])
         own, told = ([seq for seq in some if within is None or seq in within] for some in (naming, after))
         seqs = sorted({*own[-ABOUT:], *told})
@@ -290,7 +290,7 @@ def untried(handle: StoreHandle, kind: JobKind, limit: int) -> tuple[Job, ...]:
 def waiting(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> frozenset[str]:
     """Return of which of these turns a job of a kind is pending."""
     with handle.db.reading():
-        handle.raw.seen.expect(turn_ids, lambda met: [handle.jobs.asking_waits(kind, met)])
+        handle.raw.expect(turn_ids, partial(handle.jobs.waits, kind))
         seqs = {seq: turn_id for turn_id, seq in handle.raw.known(turn_ids).items()}
         return frozenset(seqs[seq] for seq in handle.jobs.waits(kind, list(seqs)))
 
@@ -300,7 +300,7 @@ def jobs_of(handle: StoreHandle, queued: Sequence[tuple[int, int]]) -> tuple[Job
     if not queued:
         return ()
     seqs = [seq for seq, _ in queued]
-    handle.expect(seqs, handle.passages.asking_of(seqs))
+    handle.expect(seqs, partial(handle.passages.of, seqs))
     turns, facts, rows = handle.raw.read(seqs), handle.fact_table.of_turns(seqs), handle.passages.of(seqs)
     return tuple(
         Job(turn, tuple(facts[seq]), attempts, rows[seq].count if seq in rows else 1)

@@ -18,7 +18,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
-from ..db.tables import Query
 from ..db.turn_sql import (
     ANY_FORGOTTEN,
     TURNS,
@@ -50,14 +49,15 @@ Places: TypeAlias = dict[str, list[tuple[int, int]]]  # by session: the number o
 
 def past_of(handle: StoreHandle, asked: PastWanted) -> Past:
     """Return what a list of messages is laid beside; inside a transaction of the caller."""
-    ends = [(asked.end, "DESC"), *([(asked.beginning, "ASC")] if asked.beginning else [])]
+    session = asked.session
     handle.db.ahead(
-        *(query for limit, order in ends for query in _asking_places(handle, asked.session, limit, order)),
-        *asking_state(handle, asked.session),
-        turns_at(handle.db, asked.session, _instants(asked)),
-        calls_kept(keyed_digest(handle, asked.session)),
-        handle.db.asking_meta("clock"),
-        ANY_FORGOTTEN,
+        lambda: _places(handle, session, asked.end, newest=True),
+        *([lambda: _places(handle, session, asked.beginning, newest=False)] if asked.beginning else []),
+        lambda: state(handle, session),
+        lambda: _turns_at(handle, asked),
+        lambda: calls(handle, session),
+        lambda: handle.db.meta("clock"),
+        lambda: any_forgotten(handle),
     )
     end, complete = _places(handle, asked.session, asked.end, newest=True)
     beginning = end[: asked.beginning]
@@ -83,13 +83,9 @@ def past_of(handle: StoreHandle, asked: PastWanted) -> Past:
 
 def state(handle: StoreHandle, session: str) -> tuple[str, int]:
     """Return what differs as soon as anything was stored in a session, or forgotten."""
-    newest, dealt = asking_state(handle, session)
-    return dict(handle.db.rows(*dealt)).get("dealt", ""), int(handle.db.value(*newest) or 0)
-
-
-def asking_state(handle: StoreHandle, session: str) -> tuple[Query, Query]:
-    """Return the queries that `state` asks."""
-    return last_turn(session) if session else handle.db.numbering("turn"), handle.db.asking_meta("dealt")
+    last = last_turn(session) if session else handle.db.numbering("turn")
+    ((newest,),), dealt = handle.db.rows_of(last, handle.db.selecting("meta", "value", key=["dealt"]))
+    return dealt[0][0] if dealt else "", int(newest or 0)
 
 
 def calls(handle: StoreHandle, session: str) -> Calls:
@@ -149,7 +145,12 @@ def _insert(handle: StoreHandle, runs: Mapping[bytes, Sequence[Run]]) -> None:
 
 def _places(handle: StoreHandle, session: str, limit: int, *, newest: bool) -> tuple[list[Place], bool]:
     """Return the last or first places of a sequence in order of arrival, and whether there are no others."""
-    found, own = handle.db.rows_of(*_asking_places(handle, session, limit, "DESC" if newest else "ASC"))
+    order = "DESC" if newest else "ASC"
+    unnamed = end_of_unnamed_turns(limit + 1, _SCANNED * (limit + 1), order)
+    found, own = handle.db.rows_of(
+        end_of_places(keyed_digest(handle, session), limit + 1, order),
+        end_of_turns(session, limit + 1, order) if session else unnamed,
+    )
     runs: list[Run] = [*found, *((seq, 1, seq) for (seq,) in own)]
     runs.sort(key=lambda run: run[0], reverse=newest)
     numbers = [(at, taken) for seq, count, taken in runs for at in _numbers(seq, count, limit, newest=newest)][
@@ -171,23 +172,16 @@ def _numbers(seq: int, count: int, limit: int, *, newest: bool) -> range:
     return range(seq, seq - few, -1) if newest else range(seq - count + 1, seq - count + 1 + few)
 
 
-def _asking_places(handle: StoreHandle, session: str, limit: int, order: str) -> tuple[Query, Query]:
-    """Return the queries of the last or first places of a sequence, and of its turns that stand in no other's."""
-    own = end_of_unnamed_turns(limit + 1, _SCANNED * (limit + 1), order)
-    return (
-        end_of_places(keyed_digest(handle, session), limit + 1, order),
-        end_of_turns(session, limit + 1, order) if session else own,
-    )
-
-
-def _instants(asked: PastWanted) -> list[int]:
-    return [instant(time) for time, _ in asked.moments]
+def _turns_at(handle: StoreHandle, asked: PastWanted) -> list[int]:
+    """Return the turns of a sequence that were said at the times asked for."""
+    instants = [instant(time) for time, _ in asked.moments]
+    return [seq for (seq,) in handle.db.rows(*turns_at(handle.db, asked.session, instants))]
 
 
 def _held(handle: StoreHandle, asked: PastWanted) -> Iterator[Turn]:
     """Yield the turns of a sequence, and system prompts of any, that have one of the ids or times asked for."""
     named = list(handle.raw.known(asked.ids).values())
-    named += (seq for (seq,) in handle.db.rows(*turns_at(handle.db, asked.session, _instants(asked))))
+    named += _turns_at(handle, asked)
     for turn in handle.raw.read(list(dict.fromkeys(named))):
         if not asked.session or turn.session == asked.session or turn.role == "system":
             yield turn
@@ -209,9 +203,14 @@ def _mark(seq: int, turn_id: str, instant: int) -> str:
     return f"{seq} {instant}" if _BY_CONTENT.fullmatch(turn_id) else turn_id
 
 
+def any_forgotten(handle: StoreHandle) -> bool:
+    """Return whether any turn was ever erased."""
+    return bool(handle.db.rows(*ANY_FORGOTTEN))
+
+
 def forgotten_among(handle: StoreHandle, names: Sequence[str]) -> set[str]:
     """Return for which of these ids, or moments, a turn was ever erased here."""
-    if not names or not handle.db.rows(*ANY_FORGOTTEN):
+    if not names or not any_forgotten(handle):
         return set()  # before digests are computed: this is asked for every turn that is added
     digests = {name: keyed_digest(handle, name) for name in names}
     known = marks_among(handle.db, list(digests.values()))

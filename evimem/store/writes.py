@@ -10,20 +10,19 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as change
+from functools import partial
 from itertools import accumulate, chain
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from ..db.derived_sql import SEALED, asking_newest, vectors_reach
-from ..db.tables import Query, Tables
-from ..db.turn_sql import ANY_FORGOTTEN
+from ..db.derived_sql import newest_of, sealed_segments
+from ..db.tables import Tables
 from ..errors import StoreError, TraceMismatch, TurnConflict
 from ..index.corpus import Interval
 from ..index.document import Document, found_by
 from ..index.fact_table import StatedFacts
 from ..raw import MemoryClock, instant, is_same
-from ..raw.turn_log import asked_to_store, asking_held
 from ..types.attempt import Attempt
 from ..types.reports import AddReport, TurnOutcome, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Settled
@@ -31,7 +30,7 @@ from ..types.trace import Found, Trace, version_of
 from ..types.vectors import pack
 from . import sequence
 from .erase import erasing
-from .handle import LINK_NOW, SETTING, Held, StoreHandle
+from .handle import SETTING, Held, StoreHandle
 from .reads import jobs_of
 from .rebuild import TurnToIndex, derive_segment, drop_traces, events, kept_vectors, rows_of, set_events
 
@@ -62,7 +61,7 @@ def write(
     if not gone:
         entries = entries[: _at_once(handle.db, entries, REPLACED_AT_ONCE if replace else AT_ONCE)]
     found = _found_by(entries)
-    with erasing(handle, *_asking(handle, entries)) as erasure:
+    with erasing(handle, *_asked(handle, entries)) as erasure:
         stale = _stale(handle, entries) if replace else {}
         left = list(handle.raw.known(gone).values())
         erasure.replaced([*stale.values(), *left])
@@ -78,10 +77,19 @@ def write(
     return report
 
 
-def _asking(handle: StoreHandle, entries: Sequence[Entry]) -> list[Query]:
-    """Return what is asked to store turns, before anything is written."""
-    others = (handle.db.asking_meta("clock"), ANY_FORGOTTEN, handle.passages.asking(), SEALED)
-    return [*asked_to_store(handle.raw, handle.db, [entry.turn for entry in entries]), *others]
+def _asked(handle: StoreHandle, entries: Sequence[Entry]) -> list[Callable[[], object]]:
+    """Return what asks what is needed to store turns, before anything is written."""
+    turns, raw, db = [entry.turn for entry in entries], handle.raw, handle.db
+    return [
+        lambda: raw.holds(turns),
+        lambda: raw.sessions.numbers(turn.session for turn in turns),
+        lambda: raw.speakers.numbers(turn.speaker for turn in turns),
+        *(partial(db.newest, table) for table in ("turn", "session", "speaker")),
+        lambda: db.meta("clock"),
+        lambda: sequence.any_forgotten(handle),
+        lambda: handle.passages.high_water,
+        lambda: sealed_segments(db),
+    ]
 
 
 def _found_by(entries: Sequence[Entry]) -> Searched:
@@ -105,7 +113,7 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
     Return the report, and the state of the session from then on.
     """
     found = _found_by(more.entries)
-    with handle.writing(*_asking(handle, more.entries), *sequence.asking_state(handle, more.session)):
+    with handle.writing(*_asked(handle, more.entries), partial(sequence.state, handle, more.session)):
         if sequence.state(handle, more.session) != more.state:
             return None
         statuses, stored = _write_all(handle, more.entries, found, frozenset(), strict=more.strict)
@@ -249,7 +257,7 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Sett
     durably = kind != "facts"
     read_at_once = AT_ONCE if handle.db.far else READ_AT_ONCE  # where each step is waited for
     step = {"vector": AT_ONCE, "terms": len(entries), "facts": read_at_once}.get(kind, AT_LEAST)
-    with handle.writing(*_asking_to_settle(handle, kind, entries[:step]), durably=durably):
+    with handle.writing(partial(_expect, handle, kind, entries[:step]), durably=durably):
         held, done, relinked, known = Held(handle.db), 0, False, _Read()
         while done < len(entries) and not (done and held.long_enough()):
             relinked |= _settle_some(handle, kind, entries[done : done + step], known)
@@ -262,22 +270,27 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Sett
     return Settled(min(done, len(entries)), known.failed)
 
 
-def _asking_to_settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> list[Query]:
-    """Return what the results of jobs are stored by, before anything is written."""
-
-    def asked(met: list[int]) -> list[Query]:
-        db, facts, given = handle.db, handle.fact_table, list(dict.fromkeys(met))
-        others = (db.numbering("fact"), vectors_reach(LINK_NOW), asking_newest("fact_vector", "row"))
-        of_turns = (handle.jobs.asking_waits(kind, given), facts.asking_turns(given), facts.asking_of_a_model(given))
-        of_rows = (handle.passages.asking_of(given), db.asking_meta("embedder"), SEALED)
-        return [asking_held(db, [entry.turn for entry in entries]), *of_turns, *of_rows, *others]
-
-    return handle.raw.seen.asking([entry.turn.id for entry in entries], asked)
+def _expect(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> None:
+    """Ask ahead what is needed to store the results of jobs, where the turns were seen before."""
+    turns, db, facts = [entry.turn for entry in entries], handle.db, handle.fact_table
+    handle.raw.expect(
+        [turn.id for turn in turns],
+        lambda _: handle.raw.holds(turns),
+        partial(handle.jobs.waits, kind),
+        facts.turns_among,
+        facts.read_by_a_model,
+        handle.passages.of,
+        lambda _: db.meta("embedder"),
+        lambda _: sealed_segments(db),
+        lambda _: db.newest("fact"),
+        lambda _: handle.is_large,
+        lambda _: newest_of(db, "fact_vector", "row"),
+    )
 
 
 def _settle_some(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry], read: _Read) -> bool:
     """Store the results of jobs; return whether facts older than the newest linked one got vectors."""
-    handle.db.ahead(*_asking_to_settle(handle, kind, entries))
+    _expect(handle, kind, entries)
     turns = [entry.turn for entry in entries]
     as_offered = zip(turns, handle.raw.holds(turns), strict=True)  # of a replaced turn, facts would be false
     offered = handle.raw.known(turn.id for turn, same in as_offered if same)
