@@ -53,7 +53,7 @@ _NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size 
 
 
 class Connection(Tables):
-    """One SQLite handle behind one lock: safe to share between threads, refused after a fork.
+    """One SQLite handle behind one lock: safe to share between threads, refused after a fork. See `Tables`.
 
     After an I/O error, or a block that a signal handler cut short, the handle is closed and opened again: what SQLite
     holds in memory may then differ from what is on disk. `path` is the file, `vfs` names an apsw VFS, `busy_seconds`
@@ -105,17 +105,14 @@ class Connection(Tables):
             self._handle().config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
     def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
-        """Return every row of a query."""
         with self._errors, self._lock:
             return self._handle().execute(sql, args).fetchall()
 
     def execute(self, sql: str, args: Sequence[Any] = ()) -> None:
-        """Run one statement."""
         with self._errors, self._lock:
             self._handle().execute(sql, args)
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run one statement for each row of values."""
         with self._errors, self._lock:
             self._handle().executemany(sql, rows)
 
@@ -135,16 +132,11 @@ class Connection(Tables):
 
     @safe_context
     def writing(self, *, durably: bool = True) -> Iterator[None]:
-        """Hold the write lock of the file for a block that is committed whole or not at all.
-
-        Without `durably`, a power cut before the next commit that is durable undoes this one, whole as well.
-        """
         with self.decoding(), self._transaction("BEGIN IMMEDIATE", synced=durably):
             self._check_same_file()  # under the write lock, which `remove` takes too
             yield
 
     def give_way(self) -> None:
-        """Let those who wait for the write lock have it now: call it between two transactions of one long work."""
         time.sleep(_LONGEST_SLEEP / 8)  # so that a thread that waits for this handle gets it
         give_up_at = time.monotonic() + _MOST_YIELDED
         while self.is_awaited() and time.monotonic() < give_up_at:
@@ -158,7 +150,6 @@ class Connection(Tables):
 
     @contextmanager
     def part(self) -> Iterator[None]:
-        """Undo this part of a block of `writing` where it raises; the rest of the block stands."""
         with self._errors, self._lock:
             handle, raised = self._handle(), list[BaseException]()
             try:
@@ -191,24 +182,19 @@ class Connection(Tables):
         return True
 
     def page_faults(self, table: str | None = None) -> list[str]:
-        """Return what SQLite finds wrong with the pages of a table, or of the whole file."""
         name = "" if table is None else '("{}")'.format(table.replace('"', '""'))
         return [line for (line,) in self.rows(f"PRAGMA integrity_check{name}") if line != "ok"]
 
     def trees(self) -> list[Any]:
-        """Return (root page, name, name of the table) of every table and index."""
         return self.rows("SELECT rootpage, name, tbl_name FROM sqlite_schema")
 
     def broken_references(self) -> list[tuple[str, str]]:
-        """Return (table, table that it refers to) for each row that refers to a missing one."""
         return [(table, parent) for table, _, parent, _ in self.rows("PRAGMA foreign_key_check")]
 
     def make_indexes_again(self) -> None:
-        """Make every index again from the rows."""
         self.execute("REINDEX")
 
     def size(self) -> int:
-        """Return how many bytes the pages of the file have."""
         return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
 
     def checkpoint(self, *, wait: bool = True) -> bool:
@@ -280,7 +266,6 @@ class Connection(Tables):
             return alone
 
     def close(self) -> None:
-        """Close the handle; a second call does nothing."""
         if not self._errors.in_its_process:
             return  # it is the parent's to close
         with self._errors, self._lock:
@@ -345,7 +330,6 @@ class Connection(Tables):
                 self._place = place
 
     def is_awaited(self) -> bool:
-        """Return whether another handle waits to write."""
         with self._errors, self._lock:
             return bool(self._as_file().xCheckReservedLock())
 

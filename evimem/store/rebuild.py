@@ -11,6 +11,7 @@ from ..db.derived_sql import drop_facts_of_others, drop_postings_without_segment
 from ..errors import UNREADABLE, StoreCorrupt
 from ..index.corpus import ROLES, IndexRow, Interval
 from ..index.document import Document, found_by, passages, sets_rule
+from ..index.fact_table import StatedFacts
 from ..index.prepared_query import microseconds
 from ..index.segments import RowRange, Stored, stored
 from ..raw import LocalTimes, TurnRows, instant, set_instants, settle_timezone, wrong_instants
@@ -120,12 +121,20 @@ def _queued_again(handle: StoreHandle, turns: Mapping[int, Turn]) -> bool:
     changed = [seq for seq, some in gone.items() if some]
     if changed:
         ids = [fact_id for some in gone.values() for fact_id in some]
-        neighbours = handle.edges.erase(handle.fact_table.rows(ids))  # others may have been linked since the work began
-        handle.edges.relink(neighbours, handle.min_cosine)
-        handle.fact_table.exchange(ids, (), ())
+        exchange_facts(handle, ids)
         set_events(handle, {seq: events(left[seq]) for seq in changed}, changed)
     handle.jobs.enqueue("facts", list(turns))
     return bool(changed)
+
+
+def exchange_facts(
+    handle: StoreHandle, outdated: Sequence[str], stated: Sequence[StatedFacts] = (), held: Collection[int] = ()
+) -> None:
+    """Delete facts with their edges, and store others; some of the turns may have `held` facts."""
+    if outdated:  # an edge or a vector holds a fact
+        neighbours = handle.edges.erase(handle.fact_table.rows(outdated))
+        handle.edges.relink(neighbours, handle.min_cosine)
+    handle.fact_table.exchange(outdated, stated, held)
 
 
 def _in_zone(handle: StoreHandle, turns: Mapping[int, Turn], times: LocalTimes) -> dict[int, Turn]:

@@ -32,7 +32,7 @@ from . import sequence
 from .erase import erasing
 from .handle import SETTING, Held, StoreHandle
 from .reads import jobs_of
-from .rebuild import TurnToIndex, derive_segment, drop_traces, events, kept_vectors, rows_of, set_events
+from .rebuild import TurnToIndex, derive_segment, drop_traces, events, exchange_facts, kept_vectors, rows_of, set_events
 
 T = TypeVar("T")
 Searched: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # what turns are found by, by identity of their entry
@@ -65,16 +65,15 @@ def write(
         stale = _stale(handle, entries) if replace else {}
         left = list(handle.raw.known(gone).values())
         erasure.replaced([*stale.values(), *left])
-        statuses, stored = _write_all(handle, entries, found, frozenset(stale), strict=strict)
-        erasure.taken({stale[entry.turn.id]: seq for seq, entry in stored.turns if entry.turn.id in stale})
-        _derive(handle, stored)
+        statuses, fresh = _admitted(handle, entries, stale, strict=strict)
+        stored = _store(handle, fresh, found)
+        erasure.taken({stale[one.entry.turn.id]: one.seq for one in stored if one.entry.turn.id in stale})
     if erasure.began:  # while a reader holds the bytes of replaced turns, the statuses say so
         why = erasure.report().reason
         statuses = [change(one, reason=why) if one.outcome == "replaced" else one for one in statuses]
-    report = _report(handle, statuses, stored, len(left))
     if len(statuses) < given:
         handle.db.give_way()
-    return report
+    return _report(statuses, stored, len(left))
 
 
 def _asked(handle: StoreHandle, entries: Sequence[Entry]) -> list[Callable[[], object]]:
@@ -116,38 +115,29 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
     with handle.writing(*_asked(handle, more.entries), partial(sequence.state, handle, more.session)):
         if sequence.state(handle, more.session) != more.state:
             return None
-        statuses, stored = _write_all(handle, more.entries, found, frozenset(), strict=more.strict)
-        again = {more.again[entry.turn.id]: seq for seq, entry in stored.turns if entry.turn.id in more.again}
+        statuses, fresh = _admitted(handle, more.entries, {}, strict=more.strict)
+        stored = _store(handle, fresh, found)
+        again = {more.again[one.entry.turn.id]: one.seq for one in stored if one.entry.turn.id in more.again}
         sequence.fill(handle, more.session, again)
         sequence.keep_calls(handle, more.session, more.calls)
-        _derive(handle, stored)
-        if not stored.turns:
+        if not stored:
             handle.count_commit()
     dealt, last = more.state
-    return _report(handle, statuses, stored), (dealt, max((seq for seq, _ in stored.turns), default=last))
+    return _report(statuses, stored), (dealt, max((one.seq for one in stored), default=last))
 
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """New turns with their numbers, and the kinds of jobs that each waits for."""
+    """A new turn with its number, what was stored of it, and the kinds of jobs that it waits for."""
 
-    turns: list[tuple[int, Entry]]
-    waits: dict[int, set[JobKind]]
-
-
-def _derive(handle: StoreHandle, stored: _Stored) -> None:
-    """Link what a transaction has stored."""
-    if stored.turns:
-        linked = _link(handle, stored.turns)
-        handle.jobs.fail("link", linked.failed)
-        for seq in (*linked.queued, *linked.failed):
-            stored.waits[seq].add("link")
-        handle.count_commit()
+    seq: int
+    entry: Entry
+    waits: Sequence[JobKind]
 
 
-def _report(handle: StoreHandle, statuses: Sequence[TurnStatus], stored: _Stored, erased: int = 0) -> AddReport:
-    pending = {entry.turn.id: tuple(sorted(stored.waits[seq])) for seq, entry in stored.turns}
-    facts = sum(len(entry.facts) for _, entry in stored.turns)
+def _report(statuses: Sequence[TurnStatus], stored: Sequence[_Stored], erased: int = 0) -> AddReport:
+    pending = {one.entry.turn.id: tuple(one.waits) for one in stored}
+    facts = sum(len(one.entry.facts) for one in stored)
     return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, erased)
 
 
@@ -170,25 +160,20 @@ def _derived(handle: StoreHandle, write: Callable[[Sequence[T]], object], given:
     return [None] * len(given)
 
 
-def _write_all(
-    handle: StoreHandle,
-    entries: Sequence[Entry],
-    found: Searched,
-    stale: frozenset[str],
-    *,
-    strict: bool,
-) -> tuple[list[TurnStatus], _Stored]:
-    """Store turns; return what became of each, and which are new.
+def _admitted(
+    handle: StoreHandle, entries: Sequence[Entry], stale: Mapping[str, int], *, strict: bool
+) -> tuple[list[TurnStatus], list[Entry]]:
+    """Return what becomes of each turn, and which are to be stored; one of a stale id is a replacement.
 
-    One of a stale id is a replacement. With `strict`, raise for one that would be refused, before the first is stored.
+    With `strict`, raise for one that would be refused.
     """
     statuses: list[TurnStatus] = []
-    clock, new = MemoryClock(handle.db), dict[str, int]()
+    clock, new = MemoryClock(handle.db), dict[str, Entry]()
     again = sequence.forgotten_among(handle, [entry.turn.id for entry in entries])
-    for at, (entry, kept) in enumerate(zip(entries, handle.raw.holds([one.turn for one in entries]), strict=True)):
+    for entry, kept in zip(entries, handle.raw.holds([one.turn for one in entries]), strict=True):
         turn, held = entry.turn, kept
         if held is None and turn.id in new:
-            held = is_same(turn, entries[new[turn.id]].turn)
+            held = is_same(turn, new[turn.id].turn)
         error = clock.refusal(turn) if held is None else None if held else TurnConflict(turn.id)
         if error is not None and strict:
             raise error
@@ -196,50 +181,50 @@ def _write_all(
             outcome: TurnOutcome = "exists" if error is None else "refused"
             statuses.append(TurnStatus(turn.id, outcome, None if error is None else str(error)))
             continue
-        new[turn.id] = at
+        new[turn.id] = entry
         new_again: TurnOutcome = "readded" if turn.id in again else "added"
         statuses.append(TurnStatus(turn.id, "replaced" if turn.id in stale else new_again))
     clock.keep()
-    fresh = [entries[at] for at in new.values()]  # one that was there a moment ago is derived now
-    return statuses, _store(handle, [(entry, found.get(id(entry)) or found_by(entry.turn)) for entry in fresh])
+    return statuses, list(new.values())
 
 
-def _store(handle: StoreHandle, new: Sequence[tuple[Entry, Attempt[tuple[Document, ...]]]]) -> _Stored:
-    """Store new turns with all that is known of them."""
-    places = handle.raw.append([entry.turn for entry, _ in new])
+def _store(handle: StoreHandle, fresh: Sequence[Entry], found: Searched) -> list[_Stored]:
+    """Store new turns with all that is known of them, and queue what is not."""
+    if not fresh:
+        return []
+    places = handle.raw.append([entry.turn for entry in fresh])
     stated = [
         StatedFacts(place.seq, instant(entry.turn.time), entry.facts)
-        for place, (entry, _) in zip(places, new, strict=True) if entry.facts
+        for place, entry in zip(places, fresh, strict=True) if entry.facts
     ]  # fmt: skip
-    failed: dict[JobKind, dict[int, str]] = defaultdict(dict)
     errors = _derived(handle, handle.fact_table.insert, stated)
-    failed["facts"] = {one.seq: why for one, why in zip(stated, errors, strict=True) if why}
-    queued: dict[JobKind, list[int]] = defaultdict(list)
+    unread = {one.seq: why for one, why in zip(stated, errors, strict=True) if why}
+    waiting: dict[JobKind, dict[int, str | None]] = defaultdict(dict)  # by kind and turn: why, where it has failed
+    waiting["facts"] |= unread
     written, indexed = list[tuple[int, Entry]](), list[TurnToIndex]()
-    for place, (entry, found) in zip(places, new, strict=True):
-        kept = change(entry, facts=()) if place.seq in failed["facts"] else entry
+    for place, entry in zip(places, fresh, strict=True):
+        read = found.get(id(entry)) or found_by(entry.turn)  # one that was there a moment ago is derived now
+        kept = change(entry, facts=()) if place.seq in unread else entry
         vectors = None if entry.vectors is None else [pack(vector) for vector in entry.vectors]
         written.append((place.seq, kept))
-        indexed.append(TurnToIndex(entry.turn, place, found, kept.facts, vectors))
-        for kind in (*entry.jobs, *(("vector",) if vectors is None else ())):
-            queued[kind].append(place.seq)
-        for kind, why in (*entry.failed, *((("terms", found.error),) if found.error else ())):
-            failed[kind][place.seq] = why
+        indexed.append(TurnToIndex(entry.turn, place, read, kept.facts, vectors))
+        for queued in (*entry.jobs, *(("vector",) if vectors is None else ())):
+            waiting[queued][place.seq] = None
+        for kind, why in (*entry.failed, *((("terms", read.error),) if read.error else ())):
+            waiting[kind][place.seq] = why
     rows = [one.value for one in rows_of(handle, indexed)]
     given = handle.passages.assign([(place.seq, len(some)) for place, some in zip(places, rows, strict=True)])
     numbered = (zip(numbers, some, strict=True) for numbers, some in zip(given, rows, strict=True))
     handle.segments.insert(dict(chain.from_iterable(numbered)))
-    if given:
-        handle.segments.seal(given[-1].last)
-    stored = _Stored(written, {seq: set() for seq, _ in written})
-    for kind, seqs in queued.items():
-        handle.jobs.enqueue(kind, seqs)
-    for kind, whys in failed.items():
-        handle.jobs.fail(kind, whys)
-    for kind, some in (*queued.items(), *failed.items()):
-        for seq in some:
-            stored.waits[seq].add(kind)
-    return stored
+    handle.segments.seal(given[-1].last)
+    for kind, whys in waiting.items():
+        handle.jobs.enqueue(kind, [seq for seq, why in whys.items() if why is None])
+        handle.jobs.fail(kind, {seq: why for seq, why in whys.items() if why is not None})
+    linked = _link(handle, written)
+    handle.jobs.fail("link", linked.failed)
+    waiting["link"] |= dict.fromkeys((*linked.queued, *linked.failed))
+    handle.count_commit()
+    return [_Stored(seq, kept, sorted(kind for kind, whys in waiting.items() if seq in whys)) for seq, kept in written]
 
 
 def _stale(handle: StoreHandle, entries: Sequence[Entry]) -> dict[str, int]:
@@ -306,7 +291,7 @@ def _settle_some(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry], r
         _set_vectors(handle, known)
     elif kind in {"extract", "facts"}:
         found = [(seq, entry) for seq, entry in known if seq not in failed]
-        errors = _derived(handle, lambda some: _settle_facts(handle, kind, some, read), found)
+        errors = _derived(handle, lambda some: _settle_facts(handle, some, read), found)
         failed |= {seq: why for (seq, _), why in zip(found, errors, strict=True) if why}
     known = [(seq, entry) for seq, entry in known if seq not in failed]
     linked = _Linked() if kind in {"vector", "terms"} else _link(handle, known, now=kind == "link")
@@ -335,19 +320,14 @@ class _Read:
     replaced: bool = False
 
 
-def _settle_facts(handle: StoreHandle, kind: JobKind, found: Sequence[tuple[int, Entry]], read: _Read) -> None:
+def _settle_facts(handle: StoreHandle, found: Sequence[tuple[int, Entry]], read: _Read) -> None:
     """Store the facts of turns that an extractor finds in them now."""
     stated = [StatedFacts(seq, instant(entry.turn.time), entry.facts, entry.extractor) for seq, entry in found]
     before = handle.fact_table.turns_among([seq for seq, _ in found])
     read.before |= before
     outdated = handle.fact_table.outdated(stated) if before else []
-    if outdated:
-        read.replaced = True
-        neighbours = handle.edges.erase(
-            handle.fact_table.rows(outdated)
-        )  # an edge or vector holds the facts that leave
-        handle.edges.relink(neighbours, handle.min_cosine)
-    handle.fact_table.exchange(outdated, stated, before)
+    read.replaced |= bool(outdated)
+    exchange_facts(handle, outdated, stated, before)
     fresh = {one.seq: sorted(one.facts, key=lambda fact: fact.span[0]) for one in stated if one.seq not in before}
     kept = handle.fact_table.of_turns([*before]) if before else {}
     read.happens |= {seq: times for seq, facts in fresh.items() if (times := events(facts))}

@@ -18,6 +18,7 @@ LAYERS = ("raw", "index", "edges")
 MOST_LINES = 150
 LARGER = {  # a class over 150 lines, and why it may be
     "StoreHandle": "the layers, the counters of commits, and the caches that follow from both",
+    "RawLog": "one short method for each way to find and to read turns",
     "Memory": "one short method for each public verb, with its whole documentation",
     "AsyncMemory": "one line for each verb, and what an event loop needs",
     "Core": "what all verbs share: the parts of a memory, and its facts, which are read when they are first needed",
