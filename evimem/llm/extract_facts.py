@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
@@ -76,12 +76,12 @@ def extract_facts(
     ModelError when there is no usable reply. An empty extraction means that the turn states nothing.
     """
     ledger = Ledger(attempt)
-
-    def parse(text: str) -> Extraction:
-        return read_extraction(text, turn, previous, conventions, known)
-
-    extraction = yield from ask_model(extract_request(turn, previous, attempt, known), parse, ledger)
-    return Extraction(extraction.facts, extraction.dropped, ledger.calls)
+    extraction = yield from ask_model(
+        extract_request(turn, previous, attempt, known),
+        lambda text: read_extraction(text, turn, previous, conventions, known),
+        ledger,
+    )
+    return replace(extraction, calls=ledger.calls)
 
 
 def may_state_facts(turn: Turn, previous: Sequence[Turn] = ()) -> bool:
@@ -97,25 +97,22 @@ def may_state_facts(turn: Turn, previous: Sequence[Turn] = ()) -> bool:
 def extract_request(
     turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1, known: Sequence[Label] = ()
 ) -> Complete:
-    """Return the request for a turn. The attempt is part of it, so that no cache returns the reply that failed."""
+    """Return the request for a turn, with the names in use, the nearest turns' first.
+
+    The attempt is part of it, so that no cache returns the reply that failed.
+    """
     earlier = [f"{named(t.speaker)}:\n{marked(t.text + caption_line(t.caption))}" for t in _context(previous)]
+    keywords = (keyword for label in known for keyword in label.keywords)
+    kinds = {"keywords": keywords, "tags": (one.tag for one in known), "topics": (one.topic for one in known)}
+    used = ((kind, tuple(islice(dict.fromkeys(filter(None, found)), MAX_IN_USE))) for kind, found in kinds.items())
     return EXTRACT.request(
         earlier="\n".join(earlier) or "(nothing)",
         speaker=named(turn.speaker),
         said=format_time(turn.time),
         text=marked(turn.text[:MAX_CHARACTERS] + caption_line(turn.caption)),
-        names="\n".join(_in_use(known)) or "(nothing)",
+        names="\n".join(f"{kind}: {', '.join(map(named, listed))}" for kind, listed in used if listed) or "(nothing)",
         attempt=f"(attempt {attempt})\n" if attempt > 1 else "",
     )
-
-
-def _in_use(known: Sequence[Label]) -> Iterator[str]:
-    """Yield a line for each kind of name in use, the nearest turns' first."""
-    keywords = (keyword for label in known for keyword in label.keywords)
-    kinds = {"keywords": keywords, "tags": (one.tag for one in known), "topics": (one.topic for one in known)}
-    for kind, found in kinds.items():
-        if listed := tuple(islice(dict.fromkeys(filter(None, found)), MAX_IN_USE)):
-            yield f"{kind}: {', '.join(map(named, listed))}"
 
 
 def _context(previous: Sequence[Turn]) -> list[Turn]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any
 
 from ..errors import ReplyError
@@ -53,6 +53,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ARRIVING = re.compile(r'"answer"\s*:\s*"((?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*)', re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"} | {mark: mark for mark in "\"'/\\"}
 _WORDS = {"true": True, "false": False, "null": None, "none": None, "nan": None, "infinity": None, "-infinity": None}
@@ -130,10 +131,10 @@ def read_object(
     """
     if len(text) > MAX_REPLY:
         raise ReplyError(role, f"it has {len(text)} characters, at most {MAX_REPLY} are read", text)
-    scan = _Scan(text, MARK if bare else MARK_OR_OBJECT)
-    if not scan.spoken:
+    values = _spoken(text, MARK if bare else MARK_OR_OBJECT)
+    if values is None:
         raise ReplyError(role, "it is empty" if not text.strip() else "it is all thought", text)
-    fitting = [one for one in scan.values if _fits(one.value, wanted, bare) and one.value != form]
+    fitting = [one for one in values if _fits(one.value, wanted, bare) and one.value != form]
     if not fitting:
         raise ReplyError(role, f"it has no JSON object with any of {sorted(wanted)!r}", text)
     if any(one.repeats for one in fitting):
@@ -144,54 +145,30 @@ def read_object(
     return value if isinstance(value, dict) else {str(bare): value}
 
 
-def partial_field(text: str, name: str) -> str:
-    """Return the part of a string field that an incomplete JSON reply already holds."""
-    opening = re.search(rf'"{re.escape(name)}"\s*:\s*"', text)
-    if opening is None:
-        return ""
-    body = re.compile(r'(?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*', re.DOTALL).match(text, opening.end())
-    return _unescaped(_HALF.sub("", body.group())) if body else ""
-
-
 def _fits(value: Any, wanted: Collection[str], bare: str | None) -> bool:
     if isinstance(value, dict):
         return any(name in value for name in wanted)
     return bare is not None and isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
-    """A JSON value of a reply; `repeats` where an object in it gives a field twice."""
-
-    value: Any
-    repeats: bool
-
-
-class _Scan:
-    """One pass over a reply: the values that stand outside thoughts, and whether anything does."""
-
-    def __init__(self, text: str, marks: re.Pattern[str]) -> None:
-        self.values: list[_Value] = []
-        self.spoken = False
-        left, at, final = [MAX_TOKENS], 0, False
-        while (mark := marks.search(text, at)) is not None:
-            self.spoken |= bool(text[at : mark.start()].strip(_BLANK))
-            at = mark.end()
-            if mark.lastgroup == "bracket":
-                self.spoken = True
-                reader = _Reader(text, mark.start(), left)
-                try:
-                    self.values.append(_Value(reader.value(), reader.repeats))
-                    at = reader.at  # what is nested in an object that is read was read with it
-                except _Unreadable:
-                    continue
-            elif mark.lastgroup in {"closed", "final"}:
-                if mark.lastgroup == "closed" or not final:  # what it closes began in the prompt
-                    self.values, self.spoken = [], False
-                final = final or mark.lastgroup == "final"
-            else:
-                at = end_of(mark)
-        self.spoken |= bool(text[at:].strip(_BLANK))
+def _spoken(text: str, marks: re.Pattern[str]) -> list[_Reader] | None:
+    """Return the readers of the JSON values that stand outside thoughts; None where nothing does, not even a word."""
+    values, spoken, left, at, final = list[_Reader](), False, [MAX_TOKENS], 0, False
+    while (mark := marks.search(text, at)) is not None:
+        spoken |= bool(text[at : mark.start()].strip(_BLANK))
+        at = mark.end()
+        if mark.lastgroup == "bracket":
+            spoken = True
+            with suppress(_Unreadable):
+                values.append(_Reader(text, mark.start(), left))
+                at = values[-1].at  # what is nested in an object that is read was read with it
+        elif mark.lastgroup in {"closed", "final"}:
+            if mark.lastgroup == "closed" or not final:  # what it closes began in the prompt
+                values, spoken = [], False
+            final = final or mark.lastgroup == "final"
+        else:
+            at = end_of(mark)
+    return values if spoken or text[at:].strip(_BLANK) else None
 
 
 class _Unreadable(Exception):
@@ -199,9 +176,10 @@ class _Unreadable(Exception):
 
 
 class _Reader:
-    """JSON, or nearly: apostrophes, bare words, comments, trailing and missing commas; bounded in depth and work.
+    """A value of JSON, or nearly: apostrophes, bare words, comments, trailing and missing commas.
 
-    `repeats` is whether an object gave a field twice, `left` the tokens that may be read, over all values of a reply.
+    It ends `at` a place; `repeats` is whether an object gave a field twice, `left` the tokens that may be read, over
+    all values of a reply.
     """
 
     def __init__(self, text: str, start: int, left: list[int]) -> None:
@@ -209,9 +187,9 @@ class _Reader:
         self.at = start
         self._left = left
         self.repeats = False
+        self.value = self._value(0)
 
-    def value(self, depth: int = 0) -> Any:
-        """Return the value that stands next."""
+    def _value(self, depth: int) -> Any:
         kind, token = self._next()
         if kind == "string":
             return _unescaped(token[1:-1])
@@ -235,7 +213,7 @@ class _Reader:
                 raise _Unreadable
             name = _unescaped(token[1:-1]) if kind == "string" else token
             self.repeats |= name in members
-            members[name] = self.value(depth + 1)
+            members[name] = self._value(depth + 1)
 
     def _items(self, depth: int) -> list[Any]:
         items: list[Any] = []
@@ -247,7 +225,7 @@ class _Reader:
             if kind == "mark" and token == ",":
                 continue
             self.at = before
-            items.append(self.value(depth + 1))
+            items.append(self._value(depth + 1))
 
     def _next(self) -> tuple[str, str]:
         self._left[0] -= 1
@@ -288,7 +266,8 @@ class AnswerStream:
         if len(self._reply) > MOST_WATCHED:
             return ""
         self._reply += piece
-        answer = partial_field(begun(self._reply), "answer")
+        arriving = _ARRIVING.search(begun(self._reply))
+        answer = _unescaped(_HALF.sub("", arriving[1])) if arriving else ""
         if not answer.startswith(self._sent):  # what was sent was thought after all
             return ""
         new = answer[len(self._sent) :]

@@ -16,6 +16,7 @@ SERVE = Path(__file__).parent / "serve.py"
 # Seconds: a thread of a quiet machine reads 2,000 tokens and writes 1,000 in half of that. More for a busy one.
 DEADLINE = float(os.environ.get("EVIMEM_REAL_DEADLINE", "240"))
 # Tokens of a reply. What is longer is refused as cut; without this bound a cut one is asked for again with 8,000.
+SLOTS = 2  # of `serve.py`: what waits for one there uses up its deadline
 BRIEF = {"max_tokens": int(os.environ.get("EVIMEM_REAL_TOKENS", "1000"))}
 
 
@@ -51,7 +52,8 @@ def bill(request: pytest.FixtureRequest) -> Iterator[Bill]:
 @pytest.fixture
 def model(url: str) -> Iterator[evimem.OpenAI]:
     """The model, as a user would name it."""
-    model = evimem.OpenAI(model="smollm2", base_url=url, deadline=DEADLINE, max_retries=0, extra=BRIEF)
+    settings = {"deadline": DEADLINE, "max_retries": 0, "concurrency": SLOTS, "extra": BRIEF}
+    model = evimem.OpenAI(model="smollm2", base_url=url, **settings)
     yield model
     model.close()
 
