@@ -1,12 +1,69 @@
+"""Bodies of the protocol as typed values and errors: what is too long, may be tried again, is secret, is a reply."""
+
 import json
+from datetime import datetime, timezone
 
 import pytest
 
-from evimem.errors import ModelUnavailable
-from evimem.openai.wire_format import Completion, host, is_loopback, read_reply
+from evimem.errors import ModelUnavailable, PromptTooLong
+from evimem.openai.wire_format import (
+    Completion,
+    ErrorResponse,
+    error_from,
+    host,
+    is_loopback,
+    read_reply,
+    redact,
+    rejected_option,
+    retry_after,
+)
 from evimem.types.trace import Complete
 
+NOW = datetime(2024, 3, 12, 12, 0, tzinfo=timezone.utc)
 ASKED = Complete("judge", "", "")
+
+
+def refused(status, body=b""):
+    return error_from(
+        ErrorResponse(status, {}, body if isinstance(body, bytes) else json.dumps({"error": body}).encode())
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, {"code": "context_length_exceeded", "message": "..."}),
+        (400, {"message": "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens"}),
+        (400, {"type": "exceed_context_size_error", "message": "the request exceeds the available context size"}),
+        (500, {"message": "context window of 2048 is too small"}),
+        (413, {"message": "prompt is too long: 210000 tokens > 200000 maximum"}),
+    ],
+)
+def test_a_request_that_is_too_long_has_an_error_of_its_own(status, body):
+    error = refused(status, body)
+    assert isinstance(error, PromptTooLong)
+    assert (error.status, error.retryable) == (status, False)
+    assert rejected_option(error, {"response_format": {}}) is None
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("0", 0.0), ("2.5", 2.5), ("3600", 3600.0), ("Tue, 12 Mar 2024 12:00:30 GMT", 30.0),
+        ("Tue, 12 Mar 2024 11:00:00 GMT", 0.0), ("Tue, 12 Mar 2024 12:00:30 -0000", 30.0), (None, None),
+        ("soon", None), ("-5", None), ("", None), ("9" * 400, None), ("Tue, 99 Mar 99999 99:99:99 GMT", None),
+    ],
+)  # fmt: skip
+def test_a_retry_after_is_read_as_seconds_or_as_a_date(header, seconds):
+    assert retry_after(header, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    ("status", "again"), [(400, False), (401, False), (404, False), (408, True), (429, True), (500, True), (529, True)]
+)
+def test_only_temporary_errors_are_retryable_and_no_spent_quota(status, again):
+    assert refused(status).retryable is again
+    assert refused(429, {"message": "You exceeded", "code": "insufficient_quota"}).retryable is False
 
 
 @pytest.mark.parametrize(("code", "again"), [(401, False), (429, True), (502, True), ("odd", True), (None, True)])
@@ -14,6 +71,42 @@ def test_an_error_inside_a_success_is_the_refusal_that_it_says(code, again):
     with pytest.raises(ModelUnavailable, match="refused with status") as caught:
         read_reply(json.dumps({"error": {"message": "no", "code": code}, "choices": [{}]}).encode(), ASKED)
     assert caught.value.retryable is again
+
+
+def test_the_message_names_the_servers_codes_and_not_its_words():
+    error = refused(401, {"message": "Bad key sk-abc123 of Mira", "code": "invalid_api_key", "param": "a b"})
+    assert str(error) == "the server refused with status 401 (invalid_api_key); check the API key"
+    assert error.detail == '{"error": {"message": "Bad key … of Mira", "code": "invalid_api_key", "param": "a b"}}'
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "sk-proj-abcDEF123", "Bearer abc.def", "Authorization: Basic YWxhZGRpbjpvcGVu",
+        "https://user:hunter2@host/v1", "api_key=hunter2", '"token": "hunter2"', "AIzaSyA1234567",
+        "ghp_abcdef123456", "eyJhbGciOi.eyJzdWIi.c2ln", "a1b2c3d4e5f6a7b8c9d0e1f2",
+    ],
+)  # fmt: skip
+def test_ten_shapes_of_secrets_are_redacted(secret):
+    last = secret.split()[-1].split("=")[-1].split("@")[0].split("//")[-1].strip('"')
+    assert last not in redact(f"refused {secret} today")
+
+
+BOTH = {"tools": [], "response_format": {}}
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "body", "dropped"),
+    [
+        ({"temperature": 0.0, "response_format": {}}, 400, {"param": "temperature"}, "temperature"),
+        ({"temperature": 0.0, "response_format": {}}, 400, b"no schema here", "response_format"),
+        ({"temperature": 0.0, "response_format": {}}, 500, b"", None), ({"temperature": 0.0}, 400, b"", None),
+        (BOTH, 400, {"message": "response_format is not supported"}, "response_format"), (BOTH, 400, b"", "tools"),
+        ({}, 400, b"", None),
+    ],
+)  # fmt: skip
+def test_the_option_that_the_server_names_is_dropped_first(options, status, body, dropped):
+    assert rejected_option(refused(status, body), options) == dropped
 
 
 @pytest.mark.parametrize(

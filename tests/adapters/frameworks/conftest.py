@@ -6,5 +6,17 @@ The nightly test `tests/adapters/test_frameworks.py` calls `run_frameworks`; the
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import evimem
 
 collect_ignore_glob = [] if "EVIMEM_FRAMEWORKS" in os.environ else ["test_*.py"]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[evimem.Memory]:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        yield memory

@@ -59,6 +59,40 @@ def history(memory: evimem.Memory, session: Any = "s") -> EvimemChatMessageHisto
     return EvimemChatMessageHistory(session, memory)
 
 
+# Of LangGraph the operations, which a store performs.
+OPERATIONS: dict[str, Callable[[Any], Any]] = {
+    "an operation": lambda value: value,
+    "a namespace": lambda value: PutOp(value, "a", {"a": 1}),
+    "a key": lambda value: PutOp(("a",), value, {"a": 1}),
+    "a value": lambda value: PutOp(("a",), "a", value),
+    "a part of a value": lambda value: PutOp(("a",), "a", {"a": value}),
+    "an index": lambda value: PutOp(("a",), "a", {"a": "b"}, value),
+    "a namespace to get": lambda value: GetOp(value, "a"),
+    "a key to get": lambda value: GetOp(("a",), value),
+    "a prefix": SearchOp,
+    "a filter": lambda value: SearchOp((), value),
+    "a query": lambda value: SearchOp((), None, 10, 0, value),
+    "a limit": lambda value: SearchOp((), None, value),
+    "an offset": lambda value: SearchOp((), None, 10, value),
+    "conditions": ListNamespacesOp,
+    "a path": lambda value: ListNamespacesOp((MatchCondition("prefix", value),)),
+    "a depth": lambda value: ListNamespacesOp(None, value),
+    "namespaces": lambda value: ListNamespacesOp(None, None, value),
+}
+
+
+def performed(name: str) -> Sync:
+    return lambda memory, value: EvimemStore(memory).batch([OPERATIONS[name](value)])
+
+
+def put(memory: evimem.Memory, *messages: Any) -> None:
+    asyncio.run(EvimemBlock(memory=memory).aput(list(messages)))
+
+
+def given(tokens: int, memory: evimem.Memory) -> Any:
+    return asyncio.run(EvimemBlock(memory=memory, tokens=tokens).aget([ChatMessage(content="Where was the tea?")]))
+
+
 SYNC: dict[str, Sync] = {
     "langchain, a query": lambda memory, value: EvimemRetriever(memory=memory).invoke(value),
     "langchain, k": lambda memory, value: EvimemRetriever(memory=memory).invoke("tea", k=value),
@@ -72,58 +106,35 @@ SYNC: dict[str, Sync] = {
         [AIMessage("Tea.", additional_kwargs={"a": value})]
     ),
     "langgraph, operations": lambda memory, value: EvimemStore(memory).batch(value),
-    "langgraph, an operation": lambda memory, value: EvimemStore(memory).batch([value]),
-    "langgraph, a namespace": lambda memory, value: EvimemStore(memory).batch([PutOp(value, "a", {"a": 1})]),
-    "langgraph, a key": lambda memory, value: EvimemStore(memory).batch([PutOp(("a",), value, {"a": 1})]),
-    "langgraph, a value": lambda memory, value: EvimemStore(memory).batch([PutOp(("a",), "a", value)]),
-    "langgraph, a part of a value": lambda memory, value: EvimemStore(memory).batch([PutOp(("a",), "a", {"a": value})]),
-    "langgraph, an index": lambda memory, value: EvimemStore(memory).batch([PutOp(("a",), "a", {"a": "b"}, value)]),
-    "langgraph, a namespace to get": lambda memory, value: EvimemStore(memory).batch([GetOp(value, "a")]),
-    "langgraph, a key to get": lambda memory, value: EvimemStore(memory).batch([GetOp(("a",), value)]),
-    "langgraph, a prefix": lambda memory, value: EvimemStore(memory).batch([SearchOp(value)]),
-    "langgraph, a filter": lambda memory, value: EvimemStore(memory).batch([SearchOp((), value)]),
-    "langgraph, a query": lambda memory, value: EvimemStore(memory).batch([SearchOp((), None, 10, 0, value)]),
-    "langgraph, a limit": lambda memory, value: EvimemStore(memory).batch([SearchOp((), None, value)]),
-    "langgraph, an offset": lambda memory, value: EvimemStore(memory).batch([SearchOp((), None, 10, value)]),
-    "langgraph, conditions": lambda memory, value: EvimemStore(memory).batch([ListNamespacesOp(value)]),
-    "langgraph, a path": lambda memory, value: EvimemStore(memory).batch(
-        [ListNamespacesOp((MatchCondition("prefix", value),))]
-    ),
-    "langgraph, a depth": lambda memory, value: EvimemStore(memory).batch([ListNamespacesOp(None, value)]),
-    "langgraph, namespaces": lambda memory, value: EvimemStore(memory).batch([ListNamespacesOp(None, None, value)]),
+    **{f"langgraph, {name}": performed(name) for name in OPERATIONS},
     "llama_index, a query": lambda memory, value: EvimemNodeRetriever(memory).retrieve(value),
     "llama_index, a query's text": lambda memory, value: EvimemNodeRetriever(memory).retrieve(QueryBundle(value)),
     "llama_index, k": lambda memory, value: EvimemNodeRetriever(memory, value).retrieve("tea"),
-    "llama_index, tokens": lambda memory, value: asyncio.run(
-        EvimemBlock(memory=memory, tokens=value).aget([ChatMessage(content="Where was the tea?")])
-    ),
+    "llama_index, tokens": lambda memory, value: given(value, memory),
     "llama_index, messages": lambda memory, value: asyncio.run(EvimemBlock(memory=memory).aput(value)),
-    "llama_index, content": lambda memory, value: asyncio.run(
-        EvimemBlock(memory=memory).aput([ChatMessage(content=value)])
-    ),
-    "llama_index, a session": lambda memory, value: asyncio.run(
-        EvimemBlock(memory=memory).aput([ChatMessage(content="Tea.", additional_kwargs={"session_id": value})])
+    "llama_index, content": lambda memory, value: put(memory, ChatMessage(content=value)),
+    "llama_index, a session": lambda memory, value: put(
+        memory, ChatMessage(content="Tea.", additional_kwargs={"session_id": value})
     ),
 }
+
+
+async def before(memory: evimem.AsyncMemory, tokens: int = 1500, **fields: Any) -> None:
+    await EvimemContext(memory, tokens=tokens).before_run(agent=None, session=None, context=context(**fields), state={})
+
+
+async def after(memory: evimem.AsyncMemory, **fields: Any) -> None:
+    await EvimemContext(memory).after_run(agent=None, session=None, context=context(**fields), state={})
+
+
 ASYNC: dict[str, Async] = {
-    "agent-framework, a question": lambda memory, value: EvimemContext(memory).before_run(
-        agent=None, session=None, context=context(input_messages=[Message("user", [value])]), state={}
+    "agent-framework, a question": lambda memory, value: before(memory, input_messages=[Message("user", [value])]),
+    "agent-framework, a session": lambda memory, value: after(memory, session_id=value),
+    "agent-framework, content": lambda memory, value: after(memory, input_messages=[Message("user", [value])]),
+    "agent-framework, an author": lambda memory, value: after(
+        memory, input_messages=[Message("user", ["Tea."], author_name=value)]
     ),
-    "agent-framework, a session": lambda memory, value: EvimemContext(memory).after_run(
-        agent=None, session=None, context=context(session_id=value), state={}
-    ),
-    "agent-framework, content": lambda memory, value: EvimemContext(memory).after_run(
-        agent=None, session=None, context=context(input_messages=[Message("user", [value])]), state={}
-    ),
-    "agent-framework, an author": lambda memory, value: EvimemContext(memory).after_run(
-        agent=None,
-        session=None,
-        context=context(input_messages=[Message("user", ["Tea."], author_name=value)]),
-        state={},
-    ),
-    "agent-framework, tokens": lambda memory, value: EvimemContext(memory, tokens=value).before_run(
-        agent=None, session=None, context=context(), state={}
-    ),
+    "agent-framework, tokens": before,
     "pydantic-ai, a question": lambda memory, value: memory_toolset(memory).tools["ask"].function(value),
     "pydantic-ai, what is recalled": lambda memory, value: memory_toolset(memory).tools["recall"].function(value),
     "pydantic-ai, a note": lambda memory, value: memory_toolset(memory).tools["note"].function(value),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +27,6 @@ MESSAGES = [
     ),
     HumanMessage("What is the weather in Porto?", name="Mira", id="m1"),
 ]  # fmt: skip
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[evimem.Memory]:
-    with evimem.open(tmp_path / "m.evimem") as memory:
-        yield memory
 
 
 class TestRetriever(RetrieversIntegrationTests):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -73,9 +71,8 @@ def test_random_batches_do_what_they_do_on_the_sqlite_store_of_langgraph(steps: 
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[EvimemStore]:
-    with evimem.open(tmp_path / "m.evimem") as memory:
-        yield EvimemStore(memory)
+def store(memory: evimem.Memory) -> EvimemStore:
+    return EvimemStore(memory)
 
 
 def test_items_are_found_by_what_they_say_within_a_namespace(store: EvimemStore) -> None:

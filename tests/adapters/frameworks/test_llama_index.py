@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
 from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import Memory
 
 import evimem
 from evimem.adapters.llama_index import EvimemBlock, EvimemNodeRetriever
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[evimem.Memory]:
-    with evimem.open(tmp_path / "m.evimem") as memory:
-        yield memory
 
 
 def chat(block: EvimemBlock, token_limit: int, **settings: object) -> Memory:

@@ -1,15 +1,18 @@
+"""What a model reads in a turn: grounded facts, what it is filed under; and when a failure is tried again."""
+
 import json
 from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
+import evimem
 from evimem.errors import ModelUnavailable, ReplyError
-from evimem.llm.extract_facts import (
-    extract_request,
-    plan_retry,
-    read_extraction,
-)
+from evimem.extract.labels import Label, canonical, label_fact, label_in
+from evimem.llm.extract_facts import extract_request, plan_retry, read_extraction
+from evimem.llm.shown_words import what_is_meant
+from evimem.testing import ScriptedModel
+from evimem.types.stored import statements
 from evimem.types.values import Turn
 
 TURN = Turn(
@@ -140,27 +143,25 @@ def test_a_flood_of_facts_is_cut_and_counted():
     assert extraction.dropped == {"too many": 8}
 
 
-def test_a_poisoned_turn_goes_to_the_dead_letters_and_holds_up_no_other():
-    bad = ReplyError("extract", "it is empty", "")
-    assert [plan_retry(bad, n).seconds for n in (1, 2, 3)] == [30.0, 60.0, None]
-    refused = ModelUnavailable("no", retryable=False, status=400)
-    assert [(plan_retry(refused, n).seconds, plan_retry(refused, n).halt) for n in (1, 3)] == [
-        (30.0, False),
-        (None, False),
-    ]
+BAD, REFUSED = ReplyError("extract", "it is empty", "Mira's card is 4111"), {"retryable": False, "status": 400}
 
 
-def test_a_server_that_is_down_makes_the_queue_rest_and_costs_no_turn():
-    down = ModelUnavailable("down", retryable=True)
-    assert [plan_retry(down, n).seconds for n in (1, 3, 50)] == [30.0, 120.0, 600.0]
-    assert plan_retry(down, 50).halt
-    assert plan_retry(ModelUnavailable("busy", retryable=True, retry_after=3600.0, status=429), 1).seconds == 3600.0
-    assert plan_retry(ModelUnavailable("key", retryable=False, status=401), 9).seconds is not None
-
-
-def test_a_reason_holds_nothing_that_was_said():
-    error = ReplyError("extract", "it is empty", "Mira's card is 4111")
-    assert plan_retry(error, 1).reason == "ReplyError: it is empty"
+@pytest.mark.parametrize(
+    ("error", "waits", "halts"),
+    [
+        (BAD, {1: 30.0, 2: 60.0, 3: None}, False),  # a poisoned turn is given up and holds up no other
+        (ModelUnavailable("no", **REFUSED), {1: 30.0, 3: None}, False),
+        # A server that is down makes the queue rest and costs no turn.
+        (ModelUnavailable("down", retryable=True), {1: 30.0, 3: 120.0, 50: 600.0}, True),
+        (ModelUnavailable("busy", retryable=True, retry_after=3600.0, status=429), {1: 3600.0}, True),
+        (ModelUnavailable("key", retryable=False, status=401), {9: 600.0}, True),
+    ],
+)
+def test_a_failure_of_the_turn_ends_it_and_one_of_the_server_makes_all_wait(error, waits, halts):
+    for attempts, seconds in waits.items():
+        plan = plan_retry(error, attempts)
+        assert (plan.seconds, plan.halt) == (seconds, halts)
+        assert "4111" not in plan.reason
 
 
 def test_the_request_has_the_turns_before_as_context_and_nothing_said_in_the_system_part():
@@ -169,3 +170,66 @@ def test_the_request_has_the_turns_before_as_context_and_nothing_said_in_the_sys
     assert "Tue 12 March 2024 18:00" in request.prompt
     assert "puppy, Biscuit" in request.prompt
     assert "Biscuit" not in request.system
+
+
+FILED = {"keywords": ["Biscuit", "Porto", "Lisbon"], "tag": "Pets new", "topic": "none"}
+
+
+def test_a_turn_with_facts_is_filed_under_names_that_were_said_and_in_the_words_that_are_in_use():
+    known = (Label("Mira's pets", "new pet", ("biscuits",)),)
+    found = read_extraction(json.dumps({"facts": [ADOPTED], **FILED}), TURN, EARLIER, known=known).facts
+    assert label_in(found) == Label("", "new pet", ("biscuits", "Porto"))
+    assert [fact.predicate for fact in statements(found)] == ["adopted"]
+    assert read_extraction(json.dumps({"facts": [], **FILED}), TURN).facts == ()
+    assert label_in(statements(found)) == Label()
+
+
+def test_the_names_in_use_are_shown_to_the_model():
+    known = (Label("Mira's pets", "new pet", ("Biscuit", "Porto")), Label("Mira's pets", "", ('a "quote"',)))
+    prompt = extract_request(TURN, known=known).prompt
+    assert 'keywords: "Biscuit", "Porto", "a' in prompt
+    assert prompt.count("Mira's pets") == 1
+    assert "In use:\n(nothing)" in extract_request(TURN).prompt
+
+
+def test_a_label_is_kept_with_its_facts_and_is_none_of_them(tmp_path):
+    reply = json.dumps({"facts": [ADOPTED], **FILED, "topic": "Mira's pets"})
+    asked = []
+
+    def extracted(request):
+        asked.append(request.prompt)
+        return reply
+
+    model = ScriptedModel(then=extracted)
+    model.concurrency = 1
+    with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
+        for place in range(2):
+            memory.add("Mira", TURN.text, time=f"2024-03-1{place}T18:00", session=f"s{place}", id=f"t{place}")
+        memory.enrich()
+        store = memory._core.store
+        filed = [label_in(store.facts([one])) for one in ("t0", "t1")]
+        assert filed == [Label("Mira's pets", "Pets new", ("Biscuit",))] * 2
+        assert 'In use:\nkeywords: "Biscuit"' in asked[1]
+        assert {fact.predicate for fact in memory.facts(about="Mira")} == {"adopted"}
+        assert {hit.fact.predicate for hit in memory.search_facts("Biscuit pets new")} == {"adopted"}
+        assert {fact.kind for fact in store.about("Mira", 9).facts} == {"event"}
+        memory.rebuild()
+        assert [label_in(store.facts([one])) for one in ("t0", "t1")] == filed
+        assert memory.check().problems == ()
+        memory.export(tmp_path / "out.jsonl")
+        memory.forget(["t0"])
+        assert store.facts(["t1"]) != ()
+    with evimem.open(tmp_path / "again.evimem") as other:
+        other.import_(tmp_path / "out.jsonl")
+        assert label_in(other._core.store.facts(["t1"])) == filed[1]
+
+
+def test_one_name_stands_for_all_forms_of_its_words_and_for_no_other():
+    assert canonical("Family visits", ("visiting friends", "family visit")) == "family visit"
+    assert canonical("the", ("of",)) == "the"
+    assert label_in([label_fact(TURN, Label("a", "b", ("c", "d")))]) == Label("a", "b", ("c", "d"))
+
+
+def test_a_label_adds_nothing_to_what_is_meant_by_the_words_of_a_turn():
+    filed = label_fact(TURN, Label("Mira's pets", "new pet", ("shelter",)))
+    assert what_is_meant([filed], TURN, TURN.text) == ""
