@@ -20,21 +20,16 @@ from evimem.doors.pool import key_of
 from evimem.store.keeper import Keeper
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
+from tests.doors.pools import PATIENCE, pool_at, visit, wait_until
 from tests.doubles import WordEmbedder
 from tests.model_server import ModelServer
 from tests.reliability.support.children import in_child
 from tests.reliability.support.interrupts import CancelledAt
-from tests.reliability.support.world import EMBEDDER, EXTRACTOR, said
+from tests.reliability.support.world import said
 from tests.statements.conftest import draft, verdict
 from tests.statements.conftest import partial as insufficient
 
-PATIENCE = 10.0  # seconds until a test gives up
 QUESTION = "What does Mira say?"
-
-
-def pool_at(root: Path, llm: Any, capacity: int = 1, wait_seconds: float = PATIENCE, **options: Any) -> MemoryPool:
-    parts = {"embedder": EMBEDDER, "extractor": EXTRACTOR, **options}
-    return MemoryPool(root, capacity=capacity, wait_seconds=wait_seconds, llm=llm, **parts)
 
 
 def answered(prompt: str) -> str:
@@ -207,11 +202,6 @@ def test_what_is_in_use_is_neither_erased_nor_closed_while_its_place_is_lent(tmp
         assert pool.erase("ana").turns == 1
 
 
-def visit(pool: MemoryPool, user: str) -> int:
-    with pool.open(user) as memory:
-        return memory.stats().turns
-
-
 def test_a_place_that_does_not_come_back_is_a_typed_error_and_the_block_goes_on_later(tmp_path):
     model = ScriptedModel([lambda request: take() or answered(request.prompt)])
     others = []
@@ -250,14 +240,6 @@ def test_a_block_that_comes_back_goes_before_those_that_came_after_it(tmp_path):
                 assert [lease.key for lease in pool._leases.waiting()] == [key_of("ana"), key_of("cy")]
             assert answer().text == "puppy"
         later.result(PATIENCE)
-
-
-def wait_until(so: Callable[[], bool]) -> None:
-    for _ in range(int(PATIENCE / 0.001)):
-        if so():
-            return
-        threading.Event().wait(0.001)
-    raise AssertionError
 
 
 def test_an_iterator_of_a_block_keeps_its_place_as_long_as_the_block_lasts(tmp_path):

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -14,14 +14,9 @@ import pytest
 import evimem.doors.pool
 from evimem import MemoryPool, NotAMemory, PoolFull, StoreBusy, StoreClosed
 from evimem.doors.pool import key_of
+from tests.doors.pools import PATIENCE, pool_at, visit, wait_until
 from tests.reliability.support.children import in_child
-from tests.reliability.support.world import EMBEDDER, EXTRACTOR, said
-
-PATIENCE = 10.0  # seconds until a test gives up
-
-
-def pool_at(root: Path, capacity: int = 2, wait_seconds: float = 0.0) -> MemoryPool:
-    return MemoryPool(root, capacity=capacity, wait_seconds=wait_seconds, embedder=EMBEDDER, extractor=EXTRACTOR)
+from tests.reliability.support.world import said
 
 
 def assert_no_lease_is_out(pool: MemoryPool, capacity: int = 2) -> None:
@@ -66,7 +61,7 @@ def test_a_caller_cancelled_while_its_file_is_opened_gives_its_lease_back(tmp_pa
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    with pool_at(tmp_path, capacity=1) as pool:
+    with pool_at(tmp_path, capacity=1, wait_seconds=0.0) as pool:
         with held_up(monkeypatch, "ana") as begun:
             asyncio.run(cancel(pool, begun))
         assert_no_lease_is_out(pool, capacity=1)
@@ -92,7 +87,7 @@ def test_many_cancelled_callers_leave_a_pool_of_eight_alive(tmp_path):
 
 
 def test_a_file_that_cannot_be_opened_costs_no_place(tmp_path):
-    with pool_at(tmp_path, capacity=1) as pool:
+    with pool_at(tmp_path, capacity=1, wait_seconds=0.0) as pool:
         path = pool._place._path(key_of("ana"))
         path.parent.mkdir()
         path.write_bytes(b"this is no memory " * 10)
@@ -143,18 +138,6 @@ def test_a_free_slot_goes_to_the_longest_waiting_request(tmp_path):
         assert served == list(range(12))
 
 
-def visit(pool: MemoryPool, user: str) -> int:
-    with pool.open(user) as memory:
-        return memory.stats().turns
-
-
-def wait_until(so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not so():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
-
-
 def test_an_event_loop_goes_on_while_a_task_waits_for_a_place(tmp_path):
     async def run(pool: MemoryPool) -> int:
         ticks, first = 0, pool.open_async("ana")
@@ -174,7 +157,7 @@ def test_an_event_loop_goes_on_while_a_task_waits_for_a_place(tmp_path):
 
 
 def test_opening_one_file_holds_up_no_other_user(tmp_path, monkeypatch):
-    with pool_at(tmp_path, capacity=3) as pool, ThreadPoolExecutor(2) as threads:
+    with pool_at(tmp_path, capacity=3, wait_seconds=0.0) as pool, ThreadPoolExecutor(2) as threads:
         with pool.open("bo") as memory:
             memory.extend([said(0)])
         with held_up(monkeypatch, "ana") as begun:
@@ -196,7 +179,7 @@ def test_closing_one_file_holds_up_no_other_user(tmp_path, monkeypatch):
             over.wait(6 * PATIENCE)
         honest(memory)
 
-    with pool_at(tmp_path, capacity=2) as pool, ThreadPoolExecutor(2) as threads:
+    with pool_at(tmp_path, capacity=2, wait_seconds=0.0) as pool, ThreadPoolExecutor(2) as threads:
         for user in ("ana", "bo"):
             with pool.open(user):
                 pass
@@ -211,7 +194,7 @@ def test_closing_one_file_holds_up_no_other_user(tmp_path, monkeypatch):
 
 
 def test_a_memory_in_use_is_never_evicted_nor_erased(tmp_path):
-    with pool_at(tmp_path, capacity=2) as pool:
+    with pool_at(tmp_path, capacity=2, wait_seconds=0.0) as pool:
         with pool.open("ana") as ana, pool.open("ana") as same:
             assert ana._core is same._core
             for user in "abcdef":
@@ -226,7 +209,7 @@ def test_a_memory_in_use_is_never_evicted_nor_erased(tmp_path):
 
 
 def test_erasing_waits_for_the_blocks_of_a_user(tmp_path):
-    with pool_at(tmp_path, wait_seconds=PATIENCE) as pool, ThreadPoolExecutor(1) as threads:
+    with pool_at(tmp_path, capacity=2, wait_seconds=PATIENCE) as pool, ThreadPoolExecutor(1) as threads:
         with pool.open("ana") as ana:
             ana.extend([said(0)])
             erasing = threads.submit(pool.erase, "ana")
@@ -241,7 +224,7 @@ def test_closing_waits_for_the_call_of_a_cancelled_caller(tmp_path, monkeypatch)
         async with pool.open_async("ana"):
             pass
 
-    pool = pool_at(tmp_path, wait_seconds=PATIENCE)
+    pool = pool_at(tmp_path, capacity=2, wait_seconds=PATIENCE)
     with ThreadPoolExecutor(1) as threads, held_up(monkeypatch, "ana") as begun:
 
         async def cancel() -> None:
@@ -261,7 +244,7 @@ def test_closing_waits_for_the_call_of_a_cancelled_caller(tmp_path, monkeypatch)
 
 
 def test_a_child_of_a_fork_opens_files_of_its_own_whatever_the_parent_was_doing(tmp_path, monkeypatch):
-    with pool_at(tmp_path) as pool, ThreadPoolExecutor(1) as threads:
+    with pool_at(tmp_path, capacity=2, wait_seconds=0.0) as pool, ThreadPoolExecutor(1) as threads:
         with pool.open("bo") as memory:
             memory.extend([said(0)])
 
@@ -290,13 +273,13 @@ def test_blocks_that_last_at_the_same_time_wait_for_no_call_of_each_other(tmp_pa
                 over.set()
                 await waiting
 
-    with pool_at(tmp_path) as pool:
+    with pool_at(tmp_path, capacity=2, wait_seconds=0.0) as pool:
         assert asyncio.run(run(pool)) == 0
         assert len(pool._idle_workers) == 2
 
 
 def test_a_pool_counts_memories_and_bytes_whether_they_are_open_or_not(tmp_path):
-    with pool_at(tmp_path / "users", capacity=2) as pool:
+    with pool_at(tmp_path / "users", capacity=2, wait_seconds=0.0) as pool:
         assert (pool.count(), pool.bytes()) == (0, 0)
         for user in ("ana", "bo", "cy"):
             with pool.open(user) as memory:
@@ -319,7 +302,7 @@ def test_an_event_loop_goes_on_while_a_user_is_erased(tmp_path):
             assert not erasing.done()
         return (await erasing).turns
 
-    with pool_at(tmp_path, wait_seconds=PATIENCE) as pool:
+    with pool_at(tmp_path, capacity=2, wait_seconds=PATIENCE) as pool:
         assert asyncio.run(erase(pool)) == 2
         assert "ana" not in pool
         assert asyncio.run(pool.erase_async("ana")).reason == "there is no memory of 'ana'"
@@ -330,20 +313,8 @@ def test_blocks_on_event_loops_use_one_thread_after_another_and_closing_the_pool
         async with pool.open_async(user) as memory:
             return await memory._in_worker(threading.current_thread)
 
-    with pool_at(tmp_path) as pool:
+    with pool_at(tmp_path, capacity=2, wait_seconds=0.0) as pool:
         used = [asyncio.run(thread(pool, user)) for user in ("ana", "bo", "cy", "ana")]
         assert len(set(used)) == 1
     used[0].join(PATIENCE)
     assert not used[0].is_alive()
-
-
-def test_no_more_threads_are_kept_than_a_pool_has_use_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(evimem.doors.pool, "_MOST_IDLE_WORKERS", 1)
-
-    async def run(pool: MemoryPool) -> None:
-        async with pool.open_async("ana") as first, pool.open_async("ana") as second:
-            await asyncio.gather(first.stats(), second.stats())
-
-    with pool_at(tmp_path) as pool:
-        asyncio.run(run(pool))
-        assert len(pool._idle_workers) == 1
