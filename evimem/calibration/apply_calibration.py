@@ -11,7 +11,6 @@ from hashlib import blake2b
 from ..errors import EmbedderError
 from ..flow import Flow
 from ..judging.judge import Judge
-from ..llm.llm_judge import LLMJudge
 from ..loops import Task, answer_question
 from ..offline.offline_judge import OfflineJudge
 from ..offline.signals import Constants, Monotone
@@ -109,6 +108,8 @@ def with_calibration(judge: Judge, calibration: Calibration) -> Judge:
             judge.constants, calibrated=Monotone(calibration.knots), abstain_below=calibration.abstain_below
         )
         return replace(judge, constants=constants)
+    from ..llm.llm_judge import LLMJudge  # noqa: PLC0415 - a question without a model loads nothing that asks one
+
     if isinstance(judge, LLMJudge):
         return replace(judge, probability=calibration.probability, abstain_below=calibration.abstain_below)
     return judge
