@@ -25,7 +25,7 @@ from evimem.calibration.calibration_report import Bin, auroc, ece, reliability
 from evimem.loops import Iris
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.offline.signals import SHIPPED, Constants, Linear, log_odds
-from evimem.types.answer import AnswerKind
+from evimem.types.results import AnswerKind
 from evimem.types.trace import Acted
 
 from .logistic import fit_monotone, logistic

@@ -21,7 +21,7 @@ from pathlib import Path
 import evimem
 from evimem.loops import LOOPS, VARIANTS, Loop
 from evimem.testing import ScriptedModel
-from evimem.types.answer import Answer
+from evimem.types.results import Answer
 from evimem.types.trace import Called, Found
 
 from .gold_model import Asked, Conversation, GoldJudge, Question, conversations

@@ -30,7 +30,7 @@ from evimem.loaders.examples import EXAMPLES, load_example, load_questions
 from evimem.offline.matching import match, strength
 from evimem.offline.signals import Linear
 from evimem.store.sqlite import SqliteStore
-from evimem.types.answer import Budget
+from evimem.types.results import Budget
 from evimem.types.values import Turn
 
 from .logistic import fit_columns, fit_monotone, logistic

@@ -47,11 +47,14 @@ if _typing.TYPE_CHECKING:
     )
     from .openai import OpenAI, OpenAIEmbedder
     from .times import find_times
-    from .types.answer import Answer, Block, Budget, Citation, Usage
-    from .types.reports import (
+    from .types.results import (
         AddReport,
+        Answer,
         BatchReport,
+        Block,
+        Budget,
         BuildReport,
+        Citation,
         CopyReport,
         EnrichReport,
         EraseReport,
@@ -59,6 +62,7 @@ if _typing.TYPE_CHECKING:
         Health,
         Stats,
         TurnStatus,
+        Usage,
     )
     from .types.trace import Trace
     from .types.values import Edge, Fact, FactHit, Gap, Hit, Query, Tier, TimeSpan, Turn
@@ -88,9 +92,9 @@ _PLACES = {  # imported at first use, errors apart: most processes need few of t
     "embedding": "CallableEmbedder StaticEmbedder",
     "openai": "OpenAI OpenAIEmbedder",
     "times": "find_times",
-    "types.answer": "Answer Block Budget Citation Usage",
-    "types.reports": (
-        "AddReport BatchReport BuildReport CopyReport EnrichReport EraseReport Estimate Health Stats TurnStatus"
+    "types.results": (
+        "AddReport Answer BatchReport Block Budget BuildReport Citation CopyReport EnrichReport EraseReport Estimate "
+        "Health Stats TurnStatus Usage"
     ),
     "types.trace": "Trace",
     "types.values": "Edge Fact FactHit Gap Hit Query Tier TimeSpan Turn",

@@ -32,9 +32,16 @@
 
 from __future__ import annotations
 
+import logging
 import struct
+from collections.abc import Callable
+from dataclasses import dataclass
 from reprlib import Repr
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_LOG = logging.getLogger("evimem")
 
 # What decoding a damaged row can raise; the store reports each of them as StoreCorrupt.
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, struct.error)
@@ -322,3 +329,31 @@ class StoreClosed(StoreError):
 
 class ImportFailed(EvimemError):
     """A file to read is not of the expected format; the message names the place in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt(Generic[T]):
+    """What a reading found; with `error`, the type of the exception that it raised, what stands in its place.
+
+    Of an exception only the type is kept: its words may quote what was read.
+    """
+
+    value: T
+    error: str | None = None
+
+
+def attempt(otherwise: T, read: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Attempt[T]:
+    """Call a reading; return what it found or, where it raised an exception of any kind, what stands in its place."""
+    try:
+        return Attempt(read(*args, **kwargs))
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with one reading, what was said is not lost for it
+        return Attempt(otherwise, type(error).__name__)
+
+
+def without(otherwise: T, read: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call a reading of a question; where it raises, go on without it, and warn of that in the log."""
+    found = attempt(otherwise, read, *args, **kwargs)
+    if found.error is not None:
+        name = getattr(read, "__name__", type(read).__name__)
+        _LOG.warning("a question is asked without what %s reads: it raised %s", name, found.error)
+    return found.value

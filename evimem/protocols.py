@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from .types.reports import AddReport, EraseReport
+from .types.results import AddReport, EraseReport
 from .types.stored import (
     ANY_FACT,
     EVERYTHING,

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from evimem.loops import LOOPS
-from evimem.types.answer import Budget
+from evimem.types.results import Budget
 
 
 def way(loop: str = "iris", **given: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import orjson
 
 from evimem.errors import ImportFailed
 from evimem.loops import Loop
-from evimem.types.answer import Budget
+from evimem.types.results import Budget
 
 from .spending import Spending
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from statistics import fmean
 
-from evimem.types.answer import AnswerKind
+from evimem.types.results import AnswerKind
 
 from .cost_rows import cost_rows
 from .estimates import estimate

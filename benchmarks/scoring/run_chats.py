@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evimem.types.answer import AnswerKind
+from evimem.types.results import AnswerKind
 
 from .asking import Asker
 from .labelled_chats import ChatQuestion, LabelledChat

@@ -17,7 +17,7 @@ import evimem
 from benchmarks.data_sets import LocomoQuestion, LocomoSample
 from evimem.doors.memory import Memory
 from evimem.errors import ModelError
-from evimem.types.answer import Answer
+from evimem.types.results import Answer
 from evimem.types.trace import Acted, Event, Judged, Queried
 
 from ..span import read_spans

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 import evimem
 from evimem.errors import InvalidQuery, ModelError
-from evimem.types.answer import AnswerKind
+from evimem.types.results import AnswerKind
 from evimem.types.values import Query, Turn
 
 from .asking import Approach

@@ -17,7 +17,7 @@ from evimem.text.terms import stem, words
 from evimem.times import Conventions
 from evimem.times.lexicon import FULL_WEEKDAYS
 from evimem.times.render import render
-from evimem.types.answer import Citation
+from evimem.types.results import Citation
 from evimem.types.values import Fact
 
 from . import quantities

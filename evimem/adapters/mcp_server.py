@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from .. import __version__
 from ..errors import EvimemError, MissingExtra, UnknownTurn
-from ..types.answer import Answer
+from ..types.results import Answer
 from ..types.trace import Event, Trace, told, version_of
 from . import mcp_values as values
 from .user_tokens import SCOPES, Scope, TokenFile

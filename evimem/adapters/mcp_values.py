@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from ..errors import MissingExtra
-from ..types.answer import Answer, Citation
+from ..types.results import Answer, Citation
 from ..types.values import Fact, FactHit, Turn
 
 try:

@@ -16,8 +16,7 @@ from .. import __version__
 from ..doors.watching import Operation, OperationName
 from ..errors import MissingExtra
 from ..flow import Embed
-from ..types.answer import Answer, Block
-from ..types.reports import AddReport, EraseReport
+from ..types.results import AddReport, Answer, Block, EraseReport
 from ..types.trace import Acted, Complete, Event, Found, GapsChanged, Judged, Queried, Reply
 from ..types.values import Turn
 

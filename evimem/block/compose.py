@@ -12,12 +12,12 @@ from dataclasses import replace
 from datetime import date
 from typing import TypeAlias
 
+from ..errors import without
 from ..llm.shown_words import turn_texts
 from ..query.find_turns import Wish
 from ..text.memory_fence import WORKED_OUT, fenced
 from ..text.terms import plainest, terms
-from ..types.answer import CountTokens, Style
-from ..types.attempt import without
+from ..types.results import CountTokens, Style
 from ..types.values import Hit, Turn
 from .find import Recollected, asks
 from .notes import Notes

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ..errors import without
 from ..index.weights import WEIGHTS
 from ..lang import ENGLISH
 from ..query.analysis import form, question_words
 from ..text.terms import plain, terms
-from ..types.attempt import without
 from .find import ENDS_ASKING, Recollected
 from .question import Asked
 

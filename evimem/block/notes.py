@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cache
 
+from ..errors import without
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES
 from ..llm.shown_words import escape_attribute, what_is_meant
 from ..times import Conventions, locate_times, render
-from ..types.attempt import without
 from ..types.values import DateOrder, Fact, Hit, TimeSpan, Turn
 
 PAGE = 8  # turns whose facts are read at once: notes stand beside the first few lines

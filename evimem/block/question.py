@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from ..errors import without
 from ..lang import Language
 from ..lang.guess import LANGUAGES, language_of
 from ..loaders.chat_messages import words_of
@@ -15,7 +16,6 @@ from ..loaders.json_values import held_by
 from ..query.analysis import looked_for
 from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, words
-from ..types.attempt import without
 
 EARLIER = 3  # messages before the newest that a reference is looked up in
 DECAY = 0.5  # of the words taken from a message for each that came after it

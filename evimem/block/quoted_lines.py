@@ -17,7 +17,7 @@ from typing import Literal
 
 from ..llm.shown_words import escape, escape_attribute
 from ..text.memory_fence import PROFILE, QUOTED, WISHES, WORKED_OUT, fenced, numbered
-from ..types.answer import Style
+from ..types.results import Style
 from ..types.values import Turn
 
 _IN_A_HEAD = re.compile(r"[\[\]:,]+")

@@ -8,11 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from ..embedding.token_bound import token_bound
+from ..errors import without
 from ..flow import Flow
 from ..protocols import Store
 from ..query.find_turns import Wish, wishes_on
-from ..types.answer import Block, BlockForm
-from ..types.attempt import without
+from ..types.results import Block, BlockForm
 from ..types.stored import Scope
 from .compose import compose, terms_in
 from .find import Recalled, find_for

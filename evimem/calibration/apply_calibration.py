@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 
-from ..errors import EmbedderError
+from ..errors import EmbedderError, attempt, without
 from ..flow import Flow
 from ..judging.judge import Judge
 from ..loops import Task, answer_question
 from ..offline.offline_judge import OfflineJudge
 from ..offline.signals import Constants, Monotone
 from ..protocols import Store
-from ..types.attempt import attempt, without
 from ..types.trace import Acted, Judged, Trace
 from .calibration_report import Calibration, ScoredQuestion, Wanted, check, fit
 

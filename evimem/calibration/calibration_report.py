@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from ..db.connection import check_readable
 from ..errors import ImportFailed, InvalidQuery, StoreError, shown
 from ..offline.signals import LEAST, Monotone, pooled_map
-from ..types.answer import FALSE_ABSTENTION
 from ..types.public_value import PublicValue
+from ..types.results import FALSE_ABSTENTION
 
 BINS = 10
 _EXPECTED = (

@@ -12,7 +12,7 @@ import evimem
 
 from ..errors import ModelError, StoreError, TraceMismatch, UnknownTurn
 from ..loaders.examples import load_example
-from ..types.answer import Answer
+from ..types.results import Answer
 from ..types.values import Turn
 from . import views
 from .arguments import Exit, Misused

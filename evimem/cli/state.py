@@ -16,7 +16,7 @@ from ..errors import InvalidQuery, StoreCorrupt, StoreError
 from ..loaders import load
 from ..loaders.conversation import RefusedItem
 from ..types.public_value import AnyPath
-from ..types.reports import AddReport
+from ..types.results import AddReport
 from ..types.values import DateOrder
 from . import views
 from .arguments import Exit, Misused, Settings, existing, shown_path

@@ -7,7 +7,7 @@ from datetime import datetime, time, timedelta
 from itertools import groupby
 from typing import Any
 
-from ..types.answer import Answer, Citation, Usage
+from ..types.results import Answer, Citation, Usage
 from ..types.trace import Acted, Event, Found, Trace, told
 from ..types.values import Fact, Hit, Tier, TimeSpan, Turn
 from .page import BLANK, Block, Heading, Line, Piece, Style, field, line, table

@@ -20,7 +20,7 @@ from ..embedding import checked, checked_rows, failure
 from ..errors import EvimemError
 from ..flow import Effect, Embed, Ended, Flow, Pause, SideBySide, Step, advance, answered_later, flow_of
 from ..loops import Loop
-from ..types.answer import Answer, Budget
+from ..types.results import Answer, Budget
 from ..types.trace import Complete, Event, Reply
 from .checked_arguments import OnEvent, TimeInput, checked_on_event, checked_scope
 from .core import Core, needed, workers_for

@@ -23,7 +23,7 @@ from ..ingest.partitions import UserTask, building, files_of, tasks_of
 from ..loaders.formats import turn_of
 from ..store.open_file import open_checked, real_path
 from ..types.public_value import AnyPath, is_server
-from ..types.reports import AddReport, BuildReport, CopyReport
+from ..types.results import AddReport, BuildReport, CopyReport
 from ..types.values import Turn
 from .checked_arguments import Progress, checked_count, checked_path, checked_progress
 from .memory import Memory

@@ -18,7 +18,7 @@ from ..loaders.chat_messages import ChatMessage, question_in, read_message
 from ..query.analysis import check_asked
 from ..raw import AS_GIVEN, ROLES, LocalTimes
 from ..text.memory_fence import without_blocks
-from ..types.answer import MOST, BlockForm, CountTokens, Style
+from ..types.results import MOST, BlockForm, CountTokens, Style
 from ..types.stored import Scope
 from ..types.trace import Event, Found, Trace
 from ..types.values import Where

@@ -30,8 +30,7 @@ from ..query.find_turns import EACH, Over, Wish, check_clock, joined, turns_stat
 from ..store.keeper import Keeper
 from ..text.names import is_named_in
 from ..times import Conventions
-from ..types.answer import MOST, Answer, Block, BlockForm, Budget
-from ..types.reports import AddReport, EnrichReport, EraseReport, Health
+from ..types.results import MOST, AddReport, Answer, Block, BlockForm, Budget, EnrichReport, EraseReport, Health
 from ..types.stored import Job, JobKind, Scope
 from ..types.values import Fact, Hit, Query, Turn
 from .checked_arguments import (

@@ -18,8 +18,21 @@ from ..flow import CollectBatch, Effect, Embed, Flow, Pause, SideBySide, StartBa
 from ..protocols import Embedder
 from ..query.analysis import check_asked
 from ..query.find_turns import OVERS, Over, asked_for, interval
-from ..types.answer import FALSE_ABSTENTION, Answer, Block, Budget, CountTokens, Style
-from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
+from ..types.results import (
+    FALSE_ABSTENTION,
+    AddReport,
+    Answer,
+    BatchReport,
+    Block,
+    Budget,
+    CountTokens,
+    EnrichReport,
+    EraseReport,
+    Estimate,
+    Health,
+    Stats,
+    Style,
+)
 from ..types.stored import EARLIER, FactFilter, Listing
 from ..types.trace import Complete, Event, Found, Queried, Reply, Trace
 from ..types.values import Fact, FactHit, Hit, TimeSpan, Turn

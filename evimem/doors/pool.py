@@ -17,7 +17,7 @@ from ..db.safe_context import safe_context
 from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError, shown
 from ..flow import run
 from ..store.keeper import Keeper
-from ..types.reports import EraseReport
+from ..types.results import EraseReport
 from .async_memory import AT_WORK, AsyncMemory
 from .checked_arguments import checked_count
 from .core import OnModelError

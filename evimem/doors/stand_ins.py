@@ -18,7 +18,7 @@ from ..llm.llm_judge import LLMJudge
 from ..loops import LOOPS, OVER_SEARCHERS, Loop, Task, answer_question, check_budget, fall_back
 from ..offline.offline_judge import OfflineJudge
 from ..protocols import Searcher
-from ..types.answer import Answer, Budget
+from ..types.results import Answer, Budget
 from ..types.stored import COUNTED, Roster, Scope
 from ..types.trace import FALL_BACK, VERSION, Acted, Called, Complete, Event, Judged, Reply, Trace
 from ..types.values import Hit, Query, Turn, Where

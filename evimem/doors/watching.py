@@ -21,9 +21,8 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 from ..errors import InvalidQuery, ModelError, shown
 from ..flow import Effect, Embed, Ended, Flow, Step, advance, always, answered_later, intercepted
 from ..llm.shown_words import visible
-from ..types.answer import Answer, Block
 from ..types.public_value import AnyPath, PublicValue
-from ..types.reports import AddReport, EraseReport
+from ..types.results import AddReport, Answer, Block, EraseReport
 from ..types.stored import READINGS
 from ..types.trace import Complete, Event, Reply
 from .checked_arguments import checked_part

@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..errors import Attempt, attempt
 from ..lang import ENGLISH
 from ..text.terms import plainest, terms
 from ..times import mentions_time
-from ..types.attempt import Attempt, attempt
 from ..types.values import Turn
 from .columns import packed
 

@@ -18,8 +18,7 @@ from ..db.derived_sql import (
     whole_facts,
 )
 from ..db.tables import Tables, bindable, unbound
-from ..errors import UNREADABLE
-from ..types.attempt import without
+from ..errors import UNREADABLE, without
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.values import Fact, Granularity, TimeSpan
 

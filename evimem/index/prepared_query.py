@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embedding.static_embedder import SHIPPED, VOCABULARY
+from ..errors import without
 from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS, plainest, stem, terms, vocabulary_stems, words
-from ..types.attempt import without
 from ..types.stored import Keyword
 from ..types.vectors import products
 from .columns import NO_POSTING, Posting

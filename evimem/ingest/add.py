@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import accumulate, chain, islice, pairwise
 from typing import Any, TypeAlias
 
-from ..errors import DimensionMismatch, EmbedderError, InvalidTurn, shown
+from ..errors import Attempt, DimensionMismatch, EmbedderError, InvalidTurn, attempt, shown
 from ..flow import Flow, embed
 from ..index.document import embedding_texts
 from ..loaders.conversation import ImportedTurn
@@ -17,8 +17,7 @@ from ..protocols import Extractor, Store
 from ..query.find_turns import cause_of, is_of_texts
 from ..raw import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.memory_fence import without_blocks
-from ..types.attempt import Attempt, attempt
-from ..types.reports import AddReport, TurnStatus
+from ..types.results import AddReport, TurnStatus
 from ..types.stored import Entry, JobKind
 from ..types.values import Fact, Turn
 from ..types.vectors import Vectors

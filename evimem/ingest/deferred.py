@@ -25,7 +25,7 @@ from ..llm.extract_facts import (
 )
 from ..protocols import Extractor, Store
 from ..times import Conventions
-from ..types.reports import BatchReport
+from ..types.results import BatchReport
 from ..types.stored import EARLIER, MOST_SECONDS, OF_A_MODEL, READINGS, Entry, Job, JobKind
 from ..types.trace import Complete
 from ..types.values import Fact, Query, Turn

@@ -20,15 +20,14 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar, cast
 
 from ..db.atomic_files import changing, open_regular, replace_with, sweep
 from ..db.connection import check_readable, check_replaceable
-from ..errors import ImportFailed, InvalidTurn, StoreError
+from ..errors import Attempt, ImportFailed, InvalidTurn, StoreError, attempt
 from ..extract.rule_extractor import MAX_FACTS, RuleExtractor, fact_fault
 from ..flow import Flow
 from ..llm.extract_facts import MAX_CHARACTERS
 from ..protocols import Extractor, Store
 from ..raw import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.grounding import Sources
-from ..types.attempt import Attempt, attempt
-from ..types.reports import AddReport
+from ..types.results import AddReport
 from ..types.stored import EARLIER, OF_A_MODEL, JobKind
 from ..types.values import Fact, Granularity, TimeSpan, Turn
 from .add import BATCH, Ingestion

@@ -15,7 +15,7 @@ from ..flow import Flow
 from ..loaders.chat_messages import ChatMessage, read_message
 from ..store.keeper import Keeper
 from ..text.memory_fence import OPEN
-from ..types.reports import AddReport, TurnOutcome, TurnStatus
+from ..types.results import AddReport, TurnOutcome, TurnStatus
 from ..types.stored import Calls, Continuation, Entry, Past, PastWanted, Place
 from ..types.values import Turn
 from .add import BATCH, Ingestion

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from ..errors import InvalidQuery, shown
 from ..protocols import Store
-from ..types.answer import MOST, Citation
+from ..types.results import MOST, Citation
 from ..types.stored import EVERYTHING, Scope
 from ..types.trace import Called
 from ..types.values import Fact, Gap, Hints, Tier, TimeSpan, Turn

@@ -18,7 +18,7 @@ from ..flow import Flow
 from ..lang import ENGLISH
 from ..text.grounding import Sources
 from ..times import Conventions, locate_times
-from ..types.reports import Estimate
+from ..types.results import Estimate
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.trace import Called, Complete
 from ..types.values import Fact, TimeSpan, Turn

@@ -34,7 +34,7 @@ from ..judging.judge import (
 )
 from ..judging.tracker import Claim, Requirement, Tracker
 from ..lang import ENGLISH
-from ..types.answer import Citation
+from ..types.results import Citation
 from ..types.stored import Keyword
 from ..types.trace import Complete, Message, Reply, ToolSpec, ToolUse
 from ..types.values import Gap, Tier

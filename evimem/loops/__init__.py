@@ -11,7 +11,7 @@ from ..flow import Flow
 from ..judging.evidence import Ablation
 from ..judging.evidence import Variant as Variant
 from ..query.analysis import check_asked
-from ..types.answer import MOST, Answer, Budget
+from ..types.results import MOST, Answer, Budget
 from ..types.trace import FALL_BACK, Acted
 from .answering import as_loop as as_loop
 from .answering import concluded as concluded

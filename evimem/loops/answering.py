@@ -10,7 +10,7 @@ from ..errors import ModelError
 from ..flow import Flow
 from ..judging.apply_verdict import abstention, approximate, manner, shown_confidence
 from ..judging.evidence import Draft, Manner
-from ..types.answer import Answer, AnswerKind, Citation, Usage
+from ..types.results import Answer, AnswerKind, Citation, Usage
 from ..types.trace import Acted, Called, Event, Trace, version_of
 from ..types.values import Gap, Tier, Turn
 from .retrieve import Task

@@ -9,7 +9,7 @@ from ..flow import Effect, Flow, intercepted
 from ..judging.apply_verdict import enough, is_short
 from ..judging.evidence import Variant, Verdict
 from ..text.names import names
-from ..types.answer import Answer
+from ..types.results import Answer
 from ..types.trace import Complete
 from ..types.values import Gap, Tier
 from .answering import answered

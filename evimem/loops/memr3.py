@@ -15,7 +15,7 @@ from ..flow import Flow
 from ..judging.evidence import Variant, View, whole_around
 from ..judging.judge import NOT_SEARCHED, Action, Decided, Stage
 from ..judging.tracker import Tracker, start
-from ..types.answer import Answer
+from ..types.results import Answer
 from ..types.stored import COUNTED
 from ..types.trace import Acted
 from ..types.values import Gap

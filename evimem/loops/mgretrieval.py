@@ -19,7 +19,7 @@ from ..judging.evidence import Variant
 from ..judging.judge import MOST_LISTED, Chosen, Considered, Round, own_first
 from ..judging.tracker import grounded
 from ..text.terms import terms
-from ..types.answer import Answer
+from ..types.results import Answer
 from ..types.stored import Keyword, Listing
 from ..types.trace import Acted
 from ..types.values import Tier, Turn

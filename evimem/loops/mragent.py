@@ -39,7 +39,7 @@ from ..judging.judge import (
 from ..judging.tracker import grounded
 from ..text.names import names
 from ..text.terms import STOP_WORDS, terms, words
-from ..types.answer import Answer
+from ..types.results import Answer
 from ..types.stored import LABEL
 from ..types.trace import Acted
 from ..types.values import Fact, Hit

@@ -15,7 +15,7 @@ from ..judging.judge import Judge
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
 from ..query.find_turns import QuestionVectors, query_of
-from ..types.answer import MOST, Answer, Budget
+from ..types.results import MOST, Answer, Budget
 from ..types.stored import EVERYTHING, LABEL, Roster, Scope, statements
 from ..types.trace import Acted, Event, Found, Queried
 from ..types.values import Fact, FactHit, Gap, Hit, Turn

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..errors import without
 from ..extract.rule_extractor import RuleExtractor, conventions_of
 from ..flow import Flow
 from ..judging.apply_verdict import PARTIAL_CAP
@@ -31,7 +32,6 @@ from ..lang.guess import is_english
 from ..protocols import Extractor
 from ..text.names import NameSearch
 from ..times import mentions_time
-from ..types.attempt import without
 from ..types.stored import Keyword
 from ..types.values import Gap, Tier, Turn
 from .matching import Match, Matches, match, strength

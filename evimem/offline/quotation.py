@@ -22,7 +22,7 @@ from ..lang.guess import LANGUAGES
 from ..text.sentences import sentences_around
 from ..text.terms import STOP_WORDS, stem, words
 from ..times import mentions_time
-from ..types.answer import Citation
+from ..types.results import Citation
 from ..types.values import Turn
 from .matching import Array, Match, Matches, SentenceUnit, in_order, is_assistant, is_question, places, strength
 from .short_answers import MONEY, NUMBER, SIZE, ShortAnswer

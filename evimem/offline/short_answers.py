@@ -32,7 +32,7 @@ from ..text.terms import STOP_WORDS, stem, words
 from ..times import Conventions, Located, locate_times, mentions_time
 from ..times.lexicon import FULL_WEEKDAYS, SIMPLE_NUMBERS, TENS
 from ..times.render import date, day_of_year, render
-from ..types.answer import Citation
+from ..types.results import Citation
 from ..types.stored import EVERYTHING
 from ..types.values import Fact, Gap, TimeSpan, Turn
 from .matching import Match, Matches, in_order, is_assistant, mentions, places, strength, word_vector

@@ -13,13 +13,12 @@ from functools import cache, cached_property
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidQuery, shown
+from ..errors import InvalidQuery, shown, without
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES, language_of
 from ..text.names import whole_matches, whole_word
 from ..text.terms import STOP_WORDS, plain, plainest, stem, words
 from ..times import DateOrder, find_times
-from ..types.attempt import without
 from ..types.values import Hints, TimeSpan
 
 if TYPE_CHECKING:

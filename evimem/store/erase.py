@@ -10,12 +10,11 @@ from pathlib import Path
 
 from ..db.safe_context import safe_context
 from ..db.turn_sql import TURNS, turns_around
-from ..errors import UNREADABLE
+from ..errors import UNREADABLE, attempt
 from ..index.document import Document, found_by
 from ..index.segments import RowRange
 from ..text.terms import terms
-from ..types.attempt import attempt
-from ..types.reports import EraseReport
+from ..types.results import EraseReport
 from ..types.stored import EARLIER, Listing
 from ..types.values import Fact, Where
 from .handle import SETTING, UNFINISHED, StoreHandle

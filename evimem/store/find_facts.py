@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from ..edges import threshold
 from ..edges.fact_vectors import alike
+from ..errors import without
 from ..index.prepared_query import PreparedQuery
 from ..text.names import is_named_in
 from ..text.terms import terms
 from ..times import render
-from ..types.attempt import without
 from ..types.stored import ANY_FACT, EVERYTHING, LABEL, FactFilter, Scope
 from ..types.values import Fact, FactHit, Query, TimeSpan, Turn
 from .handle import StoreHandle

@@ -21,8 +21,7 @@ from ..raw import BEGINNING, ROLES, RawLog
 from ..text.names import is_about, names
 from ..text.terms import terms
 from ..times.date_order import order_of_zone
-from ..types.answer import MOST
-from ..types.reports import Health, Stats
+from ..types.results import MOST, Health, Stats
 from ..types.stored import (
     EVERYTHING,
     About,

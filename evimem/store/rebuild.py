@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from ..db.derived_sql import drop_facts_of_others, drop_postings_without_segment, drop_rows_without_turn
-from ..errors import UNREADABLE, StoreCorrupt
+from ..errors import UNREADABLE, Attempt, StoreCorrupt
 from ..index.corpus import ROLES, IndexRow, Interval
 from ..index.document import Document, found_by, passages, sets_rule
 from ..index.fact_table import StatedFacts
@@ -16,7 +16,6 @@ from ..index.prepared_query import microseconds
 from ..index.segments import RowRange, Stored, stored
 from ..raw import LocalTimes, TurnRows, instant, set_instants, settle_timezone, wrong_instants
 from ..raw.turn_log import set_times
-from ..types.attempt import Attempt
 from ..types.values import Fact, Turn
 from ..types.vectors import Packed, is_packed
 from .handle import WHOLE_TURNS, Held, StoreHandle

@@ -18,13 +18,12 @@ import numpy as np
 
 from ..db.derived_sql import newest_of, sealed_segments
 from ..db.tables import Tables
-from ..errors import StoreError, TraceMismatch, TurnConflict
+from ..errors import Attempt, StoreError, TraceMismatch, TurnConflict
 from ..index.corpus import Interval
 from ..index.document import Document, found_by
 from ..index.fact_table import StatedFacts
 from ..raw import MemoryClock, instant, is_same
-from ..types.attempt import Attempt
-from ..types.reports import AddReport, TurnOutcome, TurnStatus
+from ..types.results import AddReport, TurnOutcome, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Settled
 from ..types.trace import Found, Trace, version_of
 from ..types.vectors import pack

@@ -17,9 +17,9 @@ from operator import add
 from pathlib import Path
 from typing import NamedTuple
 
+from ..errors import attempt
 from ..lang import ENGLISH, Language
 from ..lang.guess import language_of
-from ..types.attempt import attempt
 
 _VC = re.compile("v+c+")
 _LETTERS = str.maketrans({**dict.fromkeys("bcdfghjklmnpqrstvwxz", "c"), **dict.fromkeys("aeiou", "v")})

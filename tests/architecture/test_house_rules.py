@@ -51,7 +51,7 @@ CODE_WORDS = {  # literals of many words that are code, not knowledge of a langu
     ("readers.py", "date"): "kinds of meaning",
     ("forms.py", "figures"): "names of slots",
     ("page.py", "answer"): "styles of printed text",
-    ("reports.py", "added"): "outcomes of a turn",
+    ("results.py", "added"): "outcomes of a turn",
     ("terms.py", "al"): "suffixes that the Porter algorithm removes",
     ("values.py", "entity"): "kinds of gap",
     ("watching.py", "add"): "names of calls",

@@ -11,7 +11,7 @@ from evimem.raw import RawLog
 from evimem.store import erase, nearest, open_file, writes
 from evimem.store.handle import StoreHandle
 from evimem.store.sqlite import SqliteStore
-from evimem.types.reports import AddReport
+from evimem.types.results import AddReport
 from evimem.types.stored import Entry
 from tests.breaks.gates import KILLS, POWER, REPLACED, RUNTIME
 from tests.breaks.patch import opened_with, put

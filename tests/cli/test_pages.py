@@ -16,7 +16,7 @@ from evimem.cli.page import (
     text_of,
 )
 from evimem.cli.views import answer_page, fields_page, trace_page
-from evimem.types.answer import Answer, Citation, Usage
+from evimem.types.results import Answer, Citation, Usage
 from evimem.types.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
 from evimem.types.values import Gap, Tier, Turn
 

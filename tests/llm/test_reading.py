@@ -26,7 +26,7 @@ from evimem.llm.read_verdict import (
 )
 from evimem.llm.request import load
 from evimem.llm.shown_words import find_quote
-from evimem.types.answer import Citation
+from evimem.types.results import Citation
 from evimem.types.stored import Keyword
 from evimem.types.trace import Reply, ToolUse
 from evimem.types.values import Gap, Tier

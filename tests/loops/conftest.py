@@ -15,7 +15,7 @@ from evimem.flow import Effect, Embed, Flow, run
 from evimem.index.document import embedding_texts
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loops import Task, chosen_loop
-from evimem.types.answer import Answer, Citation
+from evimem.types.results import Answer, Citation
 from evimem.types.stored import Entry
 from evimem.types.values import Query, Tier, Turn
 from tests.reference.memory_store import MemoryStore

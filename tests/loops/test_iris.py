@@ -13,7 +13,7 @@ from evimem.judging.evidence import Draft, Verdict
 from evimem.loops import LOOPS, Task, answer_question
 from evimem.loops.answering import cost
 from evimem.offline.offline_judge import OfflineJudge
-from evimem.types.answer import Budget, Citation
+from evimem.types.results import Budget, Citation
 from evimem.types.trace import Acted, Called, Found, Judged, Stopped, Trace
 from evimem.types.values import Gap, Tier, Turn
 from tests.reference.replayed_tracker import replay_trace

@@ -31,7 +31,7 @@ from evimem.judging.judge import (
     ToolCall,
 )
 from evimem.loops import LOOPS, Task
-from evimem.types.answer import Answer, Budget, Citation
+from evimem.types.results import Answer, Budget, Citation
 from evimem.types.stored import Entry, Keyword, Scope
 from evimem.types.trace import Acted, Found
 from evimem.types.values import Tier, Turn

@@ -19,7 +19,7 @@ from evimem.loops import OVER_SEARCHERS
 from evimem.loops.memr3 import open_gaps
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import ScriptedModel
-from evimem.types.answer import Answer, Budget, Citation
+from evimem.types.results import Answer, Budget, Citation
 from evimem.types.trace import Acted, Judged, Stopped
 from evimem.types.values import Gap, Hit, Tier, Turn
 from tests.llm.views import turn as said

@@ -12,7 +12,7 @@ from evimem.errors import InvalidQuery
 from evimem.flow import run
 from evimem.judging.evidence import Verdict
 from evimem.loops import VARIANTS, Iris, MGRetrieval, MRAgent, Task
-from evimem.types.answer import Answer
+from evimem.types.results import Answer
 from evimem.types.trace import Judged, Queried, Trace
 from evimem.types.values import Gap, Tier
 

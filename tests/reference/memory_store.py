@@ -13,7 +13,7 @@ from evimem.index.prepared_query import match_keywords, prepare
 from evimem.raw import digest, instant
 from evimem.store.find_facts import is_wanted, parts_of
 from evimem.text.names import is_about
-from evimem.types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
+from evimem.types.results import AddReport, EraseReport, TurnOutcome, TurnStatus
 from evimem.types.stored import (
     ANY_FACT,
     COUNTED,

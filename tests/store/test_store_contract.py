@@ -30,7 +30,7 @@ from evimem.raw import TurnValidator
 from evimem.store.keeper import Keeper
 from evimem.store.sqlite import SqliteStore
 from evimem.text.terms import terms
-from evimem.types.reports import AddReport
+from evimem.types.results import AddReport
 from evimem.types.stored import ANY_FACT, Entry, FactFilter, Listing, Scope
 from evimem.types.values import Hit, Query, TimeSpan, Turn
 from tests import postgres_server
