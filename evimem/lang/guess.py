@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import repeat
 from pathlib import Path
@@ -22,6 +23,7 @@ _ENOUGH = 2  # signs of a language that a text must have
 _ENOUGH_OF_FEW = 1  # the same for a short text with at most a shared word that may be English
 _MANY_SHARED = 3  # different words of a language that show it though English texts have each of them
 _SURELY_ENGLISH = 2  # English words more than others, which no other sign outweighs
+_SHORTEST = 4  # letters of a word of time that shows a language: "an" and "we" are many things
 _MOST_LETTERS = 3  # letters that English lacks that count in one text
 _LATIN = ("fr", "de", "es", "it", "pt", "nl")  # written in Latin letters, and told apart by their words
 LANGUAGES = tuple(sorted(path.name for path in Path(__file__).parent.iterdir() if (path / "common.toml").exists()))
@@ -34,11 +36,18 @@ _SCRIPTS = (
     ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff]{1,2}")),
     ("hi", re.compile("[\u0900-\u097f]+")),
     ("ar", re.compile("[\u0600-\u06ff\u0750-\u077f]+")),
-    (OTHER, re.compile("[\u0370-\u05ff\u0700-\u074f\u0780-\u08ff\u0980-\u1fff\u3100-\u31bf\uac00-\ud7af]+")),
+    ("ru", re.compile("[\u0400-\u052f]+")),
+    (
+        OTHER,
+        re.compile("[\u0370-\u03ff\u0530-\u05ff\u0700-\u074f\u0780-\u08ff\u0980-\u1fff\u3100-\u31bf\uac00-\ud7af]+"),
+    ),
 )
 _TURKISH = re.compile(r"\d'(?:[dt][ea]n?|y?[eaiu\u0131\u00fc]|n?[iu\u0131\u00fc]n)\b")  # endings of numbers: 2018'den
 _OF_OTHERS = re.compile("[\u0105\u0107\u0119\u011f\u0131\u0142\u0144\u015b\u015f\u017a\u017c]")  # Polish and Turkish
 _NOT_ARABIC = re.compile("[\u067e\u0686\u0698\u06af\u0679\u0688\u0691\u06ba\u06d2]")  # letters of Persian and Urdu
+
+# Letters of Ukrainian, Belarusian, Serbian and Macedonian.
+_NOT_RUSSIAN = re.compile("[\u0456\u0457\u0454\u0491\u045e\u0452\u0458\u0459\u045a\u045b\u045f\u0453\u045c\u0455]")
 
 
 def language_of(text: str) -> str:
@@ -74,8 +83,9 @@ def _by_script(text: str) -> Counter[str]:
     found = Counter({language: len(pattern.findall(text)) for language, pattern in _SCRIPTS})
     if found["ja"]:
         found["ja"] += found.pop("zh")
-    if found["ar"] and _NOT_ARABIC.search(text):
-        found[OTHER] += found.pop("ar")
+    for language, letters in (("ar", _NOT_ARABIC), ("ru", _NOT_RUSSIAN)):
+        if found[language] and letters.search(text):
+            found[OTHER] += found.pop(language)
     return +found
 
 
@@ -131,12 +141,20 @@ def _known() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for language in _LATIN:
         own = Language(language)
-        names = (*own.words("common.weekdays"), *own.words("common.months"))
+        names = (*own.words("common.weekdays"), *own.words("common.months"), *_words_of_time(own))
         for word in {*own.words("common.function_words"), *(part for name in names for part in name.split("-"))}:
             found[word] = (*found.get(word, ()), language)
     english = _stop_words().union(ENGLISH.words("common.frequent_words"), ENGLISH.words("common.names_of_the_calendar"))
-    english -= _shared()
+    english = english.union(_words_of_time(ENGLISH)) - _shared()
     return found | dict.fromkeys(english, ("en",))
+
+
+def _words_of_time(language: Language) -> Iterator[str]:
+    """Yield the words in tables of times that are no phrases: of the values where these are lists, else the keys."""
+    for name in ("days", "units", "parts", "relative", "seasons"):
+        for key, value in language.table(f"dates.{name}").items():
+            words = value.split() if isinstance(value, str) else value if isinstance(value, list) else [key]
+            yield from (word for word in words if word.isalpha() and len(word) >= _SHORTEST)
 
 
 @cache

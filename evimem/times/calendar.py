@@ -152,7 +152,7 @@ def shift_months(moment: datetime, count: int) -> datetime:
     return moment.replace(year=first.year, month=first.month, day=min(moment.day, last))
 
 
-_UNITS: dict[str, Callable[[datetime], TimeInterval]] = {
+UNITS: dict[str, Callable[[datetime], TimeInterval]] = {
     "minute": minute,
     "hour": hour,
     "day": day,
@@ -185,7 +185,7 @@ def _known(interval: TimeInterval | None) -> TimeInterval:
 
 def unit(name: str, moment: datetime) -> TimeInterval:
     """Return the calendar unit that contains a moment: "month" of 8 March is the whole of March."""
-    return _UNITS[name](moment)
+    return UNITS[name](moment)
 
 
 def step(name: str, moment: datetime, count: int) -> datetime:
@@ -270,20 +270,32 @@ class Clock:
     """A time of day in minutes from midnight.
 
     `sure` is False where am and pm are both possible ("at 7"): such a clock is read only within a part of the day.
+    `length` is how many minutes it lasts, where it is told until when.
     """
 
     minutes: int
     sure: bool = True
+    length: int = 1
 
     def on(self, day: datetime) -> TimeInterval:
-        """Return this time on a day, as a minute."""
-        return minute(midnight(day) + timedelta(minutes=self.minutes))
+        """Return this time on a day, as a minute, or as a span that begins with it."""
+        start = minute(midnight(day) + timedelta(minutes=self.minutes))
+        if self.length == 1:
+            return start
+        return TimeInterval(start.start, start.start + timedelta(minutes=self.length), "span")
+
+    def until(self, last: Clock) -> Clock | None:
+        """Return this time lasting until a later one of the day; None where that is earlier."""
+        length = last.minutes - self.minutes
+        return Clock(self.minutes, sure=self.sure and last.sure, length=length) if length > 1 else None
 
     def within(self, part: TimeInterval) -> TimeInterval | None:
         """Return the minute inside a part of the day, am or pm as the part requires; None when neither is in it.
 
         The hours before dawn belong to the morning and to the night before: 4:12 this morning, 2:17 last night.
         """
+        if self.length > 1:
+            return self.on(part.start)
         early = self.minutes % HALF_DAY
         for minutes in (early, early + HALF_DAY):
             moment = midnight(part.start) + timedelta(minutes=minutes)

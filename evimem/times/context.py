@@ -43,13 +43,25 @@ class Cue:
 _start = attrgetter("start")
 
 
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What the chat spoke of before a text.
+
+    `year` is another one than that of saying; `asked` is how the question looks that the text answers, `time` the last
+    time that was told.
+    """
+
+    year: int | None = None
+    asked: int = 0
+    time: TimeInterval | None = None
+
+
+UNSPOKEN = Spoken()
+
+
 @dataclass(frozen=True)
 class Said:
-    """A text as written and folded, the naive time it was said at, what "last Friday" and "6/9" mean in it.
-
-    `year` is another year than that of saying, where the chat is speaking of one; `asked` how the question looks that
-    the text answers.
-    """
+    """A text as written and folded, the naive time it was said at, what "last Friday" and "6/9" mean in it."""
 
     text: str
     folded: str
@@ -57,8 +69,7 @@ class Said:
     grammar: DateGrammar
     weekday: Weekday = "recent"
     date_order: DateOrder | None = None
-    year: int | None = None
-    asked: int = 0
+    spoken: Spoken = UNSPOKEN
 
     @property
     def words(self) -> DateWords:
@@ -110,6 +121,11 @@ class Said:
         followed = self.grammar.followed
         return followed is None or followed.match(self.folded, at, at + 24) is not None
 
+    def announced(self, start: int, end: int) -> bool:
+        """Return whether a day of a sentence without a verb is asked for, or has a time of day right after it."""
+        asked = self.folded[: self._whole_sentence(start, end)[1]].rstrip().endswith("?")
+        return self.words.latin and (asked or self.grammar.clock_after.match(self.folded, end) is not None)
+
     def right_before(self, name: str, start: int) -> bool:
         """Return whether a word or form of a list stands right before an index."""
         return self.start_of(name, start) < start
@@ -151,15 +167,19 @@ class Context(Said):
 
         One after the range counts as twice as far, and one that is less sure only where there is none that is surer.
         """
-        direction, nearest = 0, (9, 3 * REACH)  # more than any distance in the sentence
+        direction, nearest, before = 0, (9, 3 * REACH), (0, 3 * REACH)  # more than any distance in the sentence
         for cue in cues[bisect_left(cues, within[0], key=_start) : bisect_left(cues, within[1], key=_start)]:
             if cue.start < end and cue.end > start:
                 continue
             distance = start - cue.end
             if cue.start >= end:
                 distance = 2 * (cue.start - end)
+            else:
+                before = cue.direction, distance
             if (cue.rank, distance) <= nearest:
                 nearest, direction = (cue.rank, distance), cue.direction
+        if before[0] == PERHAPS_BACK and direction == AHEAD and before[1] < nearest[1]:
+            return 0, nearest[1]  # "è finita mercoledì e non ne posso più"
         return direction, nearest[1]
 
     def direction(self, start: int, end: int) -> int:

@@ -18,7 +18,7 @@ from ..types.values import DateOrder, TimeSpan
 from . import calendar
 from .beside import YEAR, alone
 from .calendar import WEEK, TimeInterval
-from .context import AHEAD, BACK, Context
+from .context import AHEAD, BACK, PERHAPS_BACK, UNSPOKEN, Context, Spoken
 from .date_order import FIGURES, Conventions, Weekday, date_in_figures
 from .forms import Form, grammar
 from .joins import joined
@@ -26,6 +26,7 @@ from .lexicon import LIMIT, fold
 from .readers import READERS, Expression, Match, Meaning, possible, span_of
 
 NEAR = 80  # characters between a time and what tells its day or month
+_MESSAGES = 8  # messages before, the last ones, in which the time that was spoken of is looked for
 RECENT = timedelta(hours=12)  # how long ago a message was said that tells which year is spoken of
 # What somebody else said or wrote, whose day of saying is another one.
 QUOTED = re.compile(
@@ -57,8 +58,8 @@ def find_times(
 
     Args:
         text: What was said, in English or a language of `evimem.lang` (French, German, Spanish, Italian, Portuguese,
-            Dutch, Chinese, Japanese, Hindi, Arabic), which is guessed; in some others full dates are read. Only the
-            first 16,384 characters are read.
+            Dutch, Russian, Chinese, Japanese, Hindi, Arabic), which is guessed; in some others full dates are read.
+            Only the first 16,384 characters are read.
         said_at: When it was said, naive or aware; relative expressions count from it. The wall clock is never read.
         weekday: What "last Friday" and "last week" mean: "recent" is the most recent past Friday and the seven days
             before today, "previous_week" the Friday and the whole of the ISO week before. English only.
@@ -67,7 +68,8 @@ def find_times(
             `ZoneInfo` of `said_at` writes it; where these do not tell, such a date is left out.
         before: What was said before in the chat, each with its time, the last one last. Where a message of the same
             hours names another year ("how was 2019?"), what the text dates without a year is of that one. A weekday
-            without a verb that answers a question looks where the question does ("When did it break?").
+            without a verb that answers a question looks where the question does ("When did it break?"). "The day
+            after", "that Saturday" count from the one time that the last dated message tells.
 
     Returns:
         Half-open intervals of wall-clock time with the tzinfo of `said_at`. A vague phrase ("a while ago") has start
@@ -103,10 +105,9 @@ def locate_times(
     Intervals are those of `find_times`.
     """
     folded, now = fold(text[:LIMIT]), said_at.replace(tzinfo=None)
-    language, year = _language_of_times(text, folded), _spoken_of(before, said_at)
+    language, spoken = _language_of_times(text, folded), _spoken_before(before, now)
     found = []
-    asked = _asked(before, said_at)
-    for start, end, time in locate_dates(language, text, folded, now, conventions, year, asked):
+    for start, end, time in locate_dates(language, text, folded, now, conventions, spoken):
         words = text[start:end]
         if time is None:
             found.append(Located(start, end, TimeSpan(None, None, "vague", words)))
@@ -121,28 +122,35 @@ def _names_year(located: Located) -> bool:
     return YEAR.search(located.time.text) is not None
 
 
-def _spoken_of(before: Sequence[tuple[str, datetime]], said_at: datetime) -> int | None:
-    """Return the year that the messages of the last hours name, the latest of them; None for that of saying."""
-    for text, at in reversed(before):
-        if timedelta(0) <= said_at.replace(tzinfo=None) - at.replace(tzinfo=None) <= RECENT and (
-            years := YEAR.findall(text[:LIMIT])
-        ):
-            return int(years[-1]) if int(years[-1]) != said_at.year else None
+def _spoken_before(before: Sequence[tuple[str, datetime]], now: datetime) -> Spoken:
+    """Return what the messages of the last hours spoke of: the year named last, how a question looks, the last time."""
+    said = [(text[-LIMIT:], at.replace(tzinfo=None)) for text, at in before]
+    said = [(text, at) for text, at in said if timedelta(0) <= now - at <= RECENT]
+    if not said:
+        return UNSPOKEN
+    named = next((int(years[-1]) for text, _ in reversed(said) if (years := YEAR.findall(text))), now.year)
+    asked = _asked(*said[-1]) if said[-1][0] == before[-1][0][-LIMIT:] else 0
+    return Spoken(named if named != now.year else None, asked, _last_told(said[-_MESSAGES:]))
+
+
+def _last_told(said: list[tuple[str, datetime]]) -> TimeInterval | None:
+    """Return the time that the last message tells which tells one; None where it tells several."""
+    for text, at in reversed(said):
+        folded = fold(text)
+        read = locate_dates(_language_of_times(text, folded), text, folded, at)
+        if times := {time for _, _, time in read if time}:
+            return times.pop() if len(times) == 1 else None
     return None
 
 
-def _asked(before: Sequence[tuple[str, datetime]], said_at: datetime) -> int:
-    """Return BACK where the last message, of the last hours, is a question that looks back, else 0."""
-    text, at = before[-1] if before else ("", said_at)
-    question = text.strip().rpartition("\n")[2][-LIMIT:]
-    ago = said_at.replace(tzinfo=None) - at.replace(tzinfo=None)
-    if not question.endswith(("?", "\uff1f", "\u061f")) or not timedelta(0) <= ago <= RECENT:
-        return 0
+def _asked(text: str, at: datetime) -> int:
+    """Return BACK where a message is a question that looks back, else 0."""
+    question = text.strip().rpartition("\n")[2]
     folded = fold(question)
     language = _language_of_times(question, folded)
-    if language == OTHER:
+    if language == OTHER or not question.endswith(("?", "\uff1f", "\u061f")):
         return 0
-    ctx = Context(question, folded, at.replace(tzinfo=None), grammar(language))
+    ctx = Context(question, folded, at, grammar(language))
     return BACK if ctx.direction(len(question) - 1, len(question) - 1) < 0 else 0
 
 
@@ -187,21 +195,19 @@ def locate_dates(
     folded: str,
     now: datetime,
     conventions: Conventions = Conventions(),
-    year: int | None = None,
-    asked: int = 0,
+    spoken: Spoken = UNSPOKEN,
 ) -> Iterator[tuple[int, int, TimeInterval | None]]:
     """Yield the times that a text mentions, None for a vague one, with their ranges of characters, in text order.
 
     `language` is a code of LANGUAGES, or OTHER: then only full dates are read. `folded` is the text as `fold` returns
-    it, `now` the naive wall-clock time of saying, `year` another one, of which the chat is speaking: dates without a
-    year are of it. `asked` is how the question looks that the text answers.
+    it, `now` the naive wall-clock time of saying; dates without a year are of the one that the chat spoke of.
     """
     forms = () if language == OTHER else _forms_in(language, folded)
     if not forms and language != OTHER and not DATE_IN_WORDS.search(folded):
         return
     order = conventions.order_in(folded, language)
     words = grammar("en" if language == OTHER else language)
-    ctx = Context(text, folded, now, words, conventions.weekday, order, year, asked)
+    ctx = Context(text, folded, now, words, conventions.weekday, order, spoken)
     if language == OTHER:
         yield from _full_dates(ctx)
         return
@@ -210,9 +216,10 @@ def locate_dates(
     whole = {(day.month, day.day): day for day in told if day}
     expressions = [_in_year_beside(each, expressions, whole, ctx) for each in _beside_named_month(expressions, ctx)]
     expressions = [*_on_dates_beside(joined(expressions, ctx), ctx)]
+    expressions = [*_from_spoken(expressions, spoken.time)]
     known = [each for each in expressions if _is_known(each)]
     days = [each for each in expressions if each.meaning.kind != "clock" and not each.meaning.part]
-    known = [each for each in known if each.meaning.kind != "clock" or _is_of_today(each, days)]
+    known = [on for each in known if (on := _on_day_beside(each, days, ctx)) is not None]
     known += _of_other_languages(expressions, ctx)
     for each in alone(sorted(known, key=lambda each: each.start), ctx):
         if each.interval is not None:
@@ -224,13 +231,33 @@ def locate_dates(
 
 def _is_known(each: Expression) -> bool:
     meaning = each.meaning
-    named = meaning.weekday is not None or meaning.side is not None
+    named = meaning.weekday is not None or meaning.side is not None or meaning.clock is not None
     return meaning.interval is not None or meaning.kind == "vague" or named
 
 
-def _is_of_today(clock: Expression, days: list[Expression]) -> bool:
-    """Return whether no day is spoken of near a time of day, whose it may be."""
-    return all(max(day.start - clock.end, clock.start - day.end) > NEAR for day in days)
+def _on_day_beside(clock: Expression, days: list[Expression], ctx: Context) -> Expression | None:
+    """Return a time of day as it is where no day is spoken of near it, else on the one day of its sentence."""
+    if clock.meaning.kind != "clock" and not clock.meaning.part:
+        return clock
+    near = [day for day in days if max(day.start - clock.end, clock.start - day.end) <= NEAR]
+    if not near:
+        return clock if clock.interval else None
+    of_sentence = [day for day in near if ctx.same_sentence(*sorted((day.start, clock.start)))]
+    time = clock.meaning.clock
+    if time is None or not time.sure or len(near) > 1 or not of_sentence or near[0].day is None:
+        return None
+    return replace(clock, meaning=Meaning(time.on(near[0].day), "clock"))
+
+
+def _from_spoken(expressions: list[Expression], spoken: TimeInterval | None) -> Iterator[Expression]:
+    """Yield the expressions; the time that some count from is the one before them, else the one `spoken` of."""
+    for each in expressions:
+        meaning = each.meaning
+        if meaning.then and spoken:
+            interval = possible(meaning.then, spoken)
+            each = replace(each, meaning=replace(meaning, interval=interval))  # noqa: PLW2901
+        yield each
+        spoken = each.interval or spoken
 
 
 _MOST = 200  # matches of a form that are read in one text
@@ -272,13 +299,13 @@ def _matches(forms: Iterable[Form], ctx: Context) -> Iterator[tuple[int, int, tu
 def _in_spoken_year(each: Expression, ctx: Context) -> Expression:
     """Move what names no year into the one that is spoken of, unless its clause looks ahead."""
     meaning = each.meaning
-    if ctx.year is None or meaning.interval is None or ctx.direction(each.start, each.end) == AHEAD:
+    if ctx.spoken.year is None or meaning.interval is None or ctx.direction(each.start, each.end) == AHEAD:
         return each
     if meaning.number:
         return replace(each, meaning=replace(meaning, interval=None))
     if meaning.yearly is None:
         return each
-    return replace(each, meaning=replace(meaning, interval=possible(meaning.yearly, ctx.year), choices=()))
+    return replace(each, meaning=replace(meaning, interval=possible(meaning.yearly, ctx.spoken.year), choices=()))
 
 
 WholeDays = dict[tuple[int, int], datetime]  # the days of dates with their year, by month and day
@@ -322,6 +349,8 @@ def _beside_named_month(expressions: list[Expression], ctx: Context) -> Iterator
     for each in expressions:
         month = _month_beside(each, dated, ctx) if each.meaning.number and each.interval else None
         day = possible(month.replace, day=each.meaning.number) if month else None
+        if day and each.day and (day < ctx.today) != (each.day < ctx.today):
+            day = each.day  # "back on the 5th", after a date of the end of this month
         yield each if day is None else replace(each, meaning=replace(each.meaning, interval=calendar.day(day)))
 
 
@@ -366,7 +395,9 @@ def _since(each: Expression, interval: TimeInterval, ctx: Context) -> tuple[int,
         return each.start, each.end, interval
     if interval.start > ctx.now:
         direction = ctx.clause_direction(start, end)
-        perhaps_from = ctx.right_before("since_or_from", each.start) and direction >= 0
+        perhaps_from = ctx.right_before("since_or_from", each.start) and direction >= PERHAPS_BACK
+        if perhaps_from and (direction < 0 or (not direction and each.meaning.weekday is not None)):
+            return None  # it may be the next one: "from Monday on a diet", in Russian
         if perhaps_from and (direction == AHEAD or each.meaning.weekday is None):
             return None if each.is_a("month") and direction != AHEAD else (each.start, each.end, interval)
         interval = _the_last(each, interval, ctx)

@@ -41,6 +41,9 @@ _NEEDS: Mapping[str, tuple[Iterable[str], ...]] = {
     **dict.fromkeys(("month", "season"), (("year", "short_year"), _OCCURRENCE)),
     **dict.fromkeys(("bare_month", "bare_season"), (_OCCURRENCE,)),
     "holiday": (("holiday",),),
+    "week_number": (("number",),),
+    "part_of_today": (("part",),),
+    "spoken": (("after", "before", "same"),),
     "nth": (("ordinal",), {"unit", "weekday", "half_of"}, _MONTH),
     "offset": (("amount_word", "count", "unit"), ("side",)),
     "third": (("third",),),
@@ -261,7 +264,7 @@ class DateForms:
     @cached_property
     def pieces(self) -> Mapping[str, str]:
         """Parts of forms that fill slots of their own."""
-        amount = ("{count} {unit}" if self.words.spaced else "{count} ?{unit}") + "|{amount_word:amounts}"
+        amount = ("{count}( |(?<=\\d)){unit}" if self.words.spaced else "{count} ?{unit}") + "|{amount_word:amounts}"
         return {"amount": amount, **self.words.table("pieces")}
 
     @cached_property
@@ -269,14 +272,14 @@ class DateForms:
         figures = r"\d{1,2}" if self.words.spaced else rf"(?:\d{{1,2}}|{IDEOGRAPHS}{{1,3}})"
         year = r"\d{4}" if self.words.spaced else rf"(?:\d{{4}}|{IDEOGRAPHS}{{4}})"
         return {
-            "minute": r"[0-5]\d(?!\d)",
+            **dict.fromkeys(("minute", "last_minute"), r"[0-5]\d(?!\d)"),
             "figures": FIGURES,
             "year": rf"{year}(?!\d)",
             "short_year": r"(?:' ?)?\d\d(?!\d)",
             "decade": r"(?:1[5-9]\d|20\d|[2-9])0(?!\d)",
             "count": rf"(?:\d{{1,3}}|{figures}|{self.words.numbers.source}|{self.words.rough.source})",
             "spoken_hour": rf"(?:{figures}(?!\d)|{self.words.numbers.source})",
-            **dict.fromkeys(("day", "number", "hour"), rf"{figures}(?!\d)"),
+            **dict.fromkeys(("day", "number", "hour", "last_hour"), rf"{figures}(?!\d)"),
         }
 
 
@@ -321,6 +324,12 @@ class DateGrammar(DateForms):
             return None
         word = any_of((*followers, *self.words.parts.words))
         return re.compile(rf"(?:'s)?(?: *\n|\s*$|\s*[^\w\s'$-]| +-| {word}(?![\w'])| [^\w\s$]| \d)")
+
+    @cached_property
+    def clock_after(self) -> re.Pattern[str]:
+        """A figure, or a part of the day, right after a day, also with a word like "at" between them."""
+        glue = any_of(word for word in self.between if word[-1:].isalpha())
+        return re.compile(rf"\s?(?:,\s)?(?:{glue}\s)?(?:\d\d?(?![\d.])|{self.words.parts.source}(?![{LETTER}]))")
 
     # -- how a sentence looks at its times
 

@@ -34,6 +34,8 @@ def weekday_and_date(named: Expression, date: Expression) -> Meaning | None:
         return None
     base = date.interval or named.interval
     nearest = min(found, key=lambda day: abs(day.start - base.start), default=None) if base else None
+    if nearest is None and date.interval and not meaning.choices and date.interval.start.weekday() != weekday:
+        return None  # "Christmas this Thursday", where it is on a Friday
     return Meaning(nearest or date.interval, yearly=meaning.yearly)
 
 
@@ -42,8 +44,8 @@ def weekday_in_week(named: Expression, week: Expression) -> Meaning | None:
     weekday = weekday_of(named)
     if weekday is None or week.interval is None or not week.is_a("week", "weekend"):
         return None
-    if week.meaning.amount and week.meaning.amount.number.low < 0:
-        return None  # "six weeks ago on Sunday"
+    if week.meaning.amount and (week.meaning.amount.number.low < 0 or named.start < week.start):
+        return None  # "six weeks ago on Sunday", "Montag in einer Woche"
     return Meaning(calendar.day(calendar.week(week.interval.start).start + weekday * DAY), weekday=weekday)
 
 
@@ -135,13 +137,28 @@ def _through(first: TimeInterval, last: TimeInterval) -> Meaning | None:
 
 
 def joined(expressions: list[Expression], ctx: Context) -> list[Expression]:
-    """Return the expressions, those that belong to each other as one."""
-    found: list[Expression] = []
-    for each in expressions:
-        found.append(each)
-        while len(found) > 1 and (both := _both(found[-2], found[-1], ctx)) is not None:
-            found[-2:] = [both]
-    return found
+    """Return the expressions, those that belong to each other as one: first the ends of times of day."""
+    for join in (_both_clocks, _both):
+        found: list[Expression] = []
+        for each in expressions:
+            found.append(each)
+            while len(found) > 1 and (both := join(found[-2], found[-1], ctx)) is not None:
+                found[-2:] = [both]
+        expressions = found
+    return expressions
+
+
+def _both_clocks(first: Expression, last: Expression, ctx: Context) -> Expression | None:
+    """Return the time of day that two are the ends of: "7 am till 10 pm"."""
+    start, end, gap = first.meaning.clock, last.meaning.clock, ctx.folded[first.end : last.start].strip()
+    led = gap in ctx.words.listed("span_to") and ctx.right_before("span_from", first.start)
+    if not start or not end or not (led or gap in ctx.grammar.range):
+        return None
+    clock = start.until(end) if start.length == end.length == 1 else None
+    if clock is None:
+        return None
+    interval = clock.on(first.interval.start) if first.interval else None
+    return Expression(first.start, last.end, replace(first.meaning, clock=clock, interval=interval))
 
 
 # Words between a number of days and the date of the event that they count from.
@@ -168,7 +185,9 @@ def _range(first: Expression, second: Expression, gap: str, ctx: Context) -> Mea
     if weekday_of(first) is not None or weekday_of(second) is not None:
         return None
     between = gap in ctx.words.listed("span_to") and ctx.right_before("span_from", first.start)
-    return through(first, second) if between or gap in ctx.grammar.range else None
+    if not between and gap not in ctx.grammar.range:
+        return None
+    return through(first, second)
 
 
 def _joined(first: Expression, second: Expression, gap: str, ctx: Context) -> Meaning | None:

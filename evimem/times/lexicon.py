@@ -23,6 +23,7 @@ _PLAIN = {
     "\t": " ",
     "\u00a0": " ",
     "\u3000": " ",
+    "\u0451": "\u0435",  # Russian is written with and without the points
 }
 _FOLD = str.maketrans(_PLAIN)
 
@@ -47,6 +48,7 @@ _SPELLINGS = {
     **dict.fromkeys("\u064a\u0649", "[\u064a\u0649]"),
     **dict.fromkeys("\u0629\u0647", "[\u0629\u0647]"),
     **dict.fromkeys("\u0901\u0902", "[\u0901\u0902]"),
+    "\u0451": "\u0435",
     "\u00e4": "(?:\u00e4|ae|a)",
     "\u00f6": "(?:\u00f6|oe|o)",
     "\u00fc": "(?:\u00fc|ue|u)",
@@ -186,8 +188,8 @@ class Quantity:
 FEW = Quantity(2, 5)
 # Which one a word beside a unit, weekday, month or season names: the last (-1), this one (0), the next (1).
 RELATIVES = {
-    "last_but_one": -2, "last": -1, "recent": -1, "the_recent": -1, "gone": -1, "this": 0, "current": 0, "next": 1,
-    "coming": 1, "the_coming": 1, "next_but_one": 2,
+    "last_but_one": -2, "last": -1, "recent": -1, "the_recent": -1, "gone": -1, "this": 0, "current": 0, "that": 0,
+    "next": 1, "coming": 1, "the_coming": 1, "next_but_one": 2,
 }  # fmt: skip
 _OR = re.compile(r"\s+or\s+|\s+to\s+|-")
 

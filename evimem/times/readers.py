@@ -30,7 +30,8 @@ from .date_order import date_in_figures, month_and_day, year_of_two_digits
 from .lexicon import FULL_WEEKDAYS, RELATIVES, Quantity, SpelledTable, number
 
 Match = re.Match[str]
-Kind = Literal["date", "range", "weekday", "part", "clock", "third", "vague", "amount", "unit", "from"]
+Kind = Literal["date", "range", "weekday", "part", "clock", "third", "vague", "amount", "unit", "from", "spoken"]
+Then = Callable[[TimeInterval], TimeInterval | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Meaning:
     them does. `weekday`, `part` and `number` (a day of some month) are told by what stands beside them, as is `clock`,
     a time of day, and `third`, the beginning (0), middle (1) or end (2) of what follows. `amount` may count from the
     day beside it ("a week from Friday"); with `side` it does from the day after it: before it (-1), after it (1), or it
-    is the unit that has it (0).
+    is the unit that has it (0). `then` gives the time of "a week later" from the one that was spoken of.
     """
 
     interval: TimeInterval | None = None
@@ -64,6 +65,7 @@ class Meaning:
     amount: Amount | None = None
     side: int | None = None
     third: int | None = None
+    then: Then | None = None
 
 
 Reading = Meaning | TimeInterval | None
@@ -130,7 +132,12 @@ def day(match: Match, ctx: Context) -> Reading:
     if "day_part" in words:
         distance, part = ctx.words.day_parts.of(words["day_part"])
         first = ctx.today if distance or part == "morning" else _this_day(match, ctx, 0)
-        return Meaning(part_of_day(first + distance * DAY, part), "part")
+        if part == "night" and not distance and ctx.waking_day < ctx.today and direction_of(match, ctx) > 0:
+            return Meaning(None, "part")  # "heute Nacht", said after midnight: this one or the next
+        found = part_of_day(first + distance * DAY, part)
+        if part == "night" and found and found.start > ctx.now and direction_of(match, ctx) < 0:
+            found = part_of_day(first - DAY, part)  # "heute Nacht", of the one that is over
+        return Meaning(found, "part")
     distances = ctx.words.days.of(words["named_day"])
     if len(distances) == 1:
         return calendar.day(ctx.today + distances[0] * DAY if distances[0] else _this_day(match, ctx, AHEAD))
@@ -165,11 +172,12 @@ def relative_time(match: Match, ctx: Context) -> Reading:
     """Read "last Friday", "next month", "this spring", "the week before last"."""
     words = told_in(match)
     name = ctx.words.relatives.of(words["relative"])
-    which = RELATIVES[name]
+    # Of "that week", in Russian, its verb shows whether it is the last or the next one.
+    which = RELATIVES[name] if name != "that" else min(1, max(-1, direction_of(match, ctx)))
     if "unit" in words:
         unit, _ = unit_of(words["unit"], ctx)
-        # "nesse dia" is the day that was spoken of
-        return None if which == 0 and unit == "day" else _relative_unit(unit, which, name, ctx)
+        # "nesse dia" is the day that was spoken of, and "el próximo día" the one after it
+        return None if unit == "day" else _relative_unit(unit, which, name, match, ctx)
     if "weekday" in words:
         weekday = ctx.words.weekdays.of(words["weekday"])
         return Meaning(calendar.day(_relative_weekday(weekday, which, name, match, ctx)), "weekday")
@@ -185,7 +193,9 @@ def relative_time(match: Match, ctx: Context) -> Reading:
     return relative(which, month_or_season(match, ctx), ctx.today, direction)
 
 
-def _relative_unit(unit: str, which: int, name: str, ctx: Context) -> TimeInterval:
+def _relative_unit(unit: str, which: int, name: str, match: Match, ctx: Context) -> TimeInterval:
+    if (unit, which) == ("weekend", 0):
+        return this_weekend(match, ctx)
     if unit == "weekend" and which == 1 and (name != "next" or "next_by_week" not in ctx.words.writing):
         coming = calendar.weekend(ctx.today)
         return coming if coming.start > ctx.today else calendar.weekend(ctx.today + WEEK)
@@ -243,10 +253,12 @@ def weekday(match: Match, ctx: Context) -> Meaning | None:
         return None
     until = ctx.right_before("until", start)
     led = match.start() < start or until
-    direction = ctx.clause_direction(start, end) or max(0, ctx.direction(start, end))
-    if not direction and (led or ctx.asked or (ctx.grammar.followed and len([*match.re.finditer(ctx.folded)]) == 1)):
-        direction = ctx.asked or PRESENT  # without a verb it is announced, where no other weekday shows a list
-    if direction > 0 and led and named == ctx.today.weekday():
+    of_sentence = ctx.direction(start, end)
+    direction = ctx.clause_direction(start, end) or max(0, of_sentence)
+    single = ctx.grammar.followed is not None or (not of_sentence and ctx.announced(start, end))
+    if not direction and (led or ctx.spoken.asked or (single and len([*match.re.finditer(ctx.folded)]) == 1)):
+        direction = ctx.spoken.asked or PRESENT  # without a verb it is announced, where no other weekday shows a list
+    if direction > 0 and named == ctx.today.weekday() and (led or not ctx.grammar.followed):
         return Meaning(None, "weekday", weekday=named)  # "on Friday", said on a Friday: today, or the next one
     known = direction and ctx.complete(match.end()) and not (direction < 0 and until)
     return Meaning(calendar.day(nearest_weekday(named, direction, ctx)) if known else None, "weekday", weekday=named)
@@ -293,7 +305,9 @@ def ago(match: Match, ctx: Context) -> Meaning:
 def ahead(match: Match, ctx: Context) -> Meaning | None:
     """Read "in two weeks", unless it is a duration ("I read it in two days")."""
     start, end = span_of(match)
-    direction, meaning = ctx.direction(start, end), counted(match, ctx, 1)
+    direction, meaning = ctx.clause_direction(start, end), counted(match, ctx, 1)
+    if not direction and ctx.direction(start, end) == BACK:
+        direction = BACK
     short = meaning.interval is not None and meaning.interval.granularity in ("minute", "hour")
     if not ctx.complete(end) or (short and direction != AHEAD):
         return None
@@ -357,6 +371,65 @@ def lasting(match: Match, ctx: Context) -> TimeInterval | None:
     """Read "I've had it for three years": from the beginning of that unit until now."""
     begun = counted(match, ctx, -1).interval
     return begun and calendar.span(begun.start, ctx.now)
+
+
+# ---- What counts from a time that was spoken of
+
+
+def spoken(match: Match, ctx: Context) -> Meaning:
+    """Read "the day after", "a week later", "that Saturday", which count from the time that was spoken of before."""
+    words = told_in(match)
+    side = 1 if "after" in words else -1 if "before" in words else 0
+    if "weekday" in words:
+        named = ctx.words.weekdays.of(words["weekday"])
+        return Meaning(None, "spoken", then=lambda base: _weekday_beside(named, base, side))
+    if "count" in words or "amount_word" in words:
+        amount = amount_in(match, ctx)
+        count = side * int(amount.number.low)
+        if not amount.number.exact or amount.number.low % 1 or amount.unit in ("minute", "hour"):
+            return Meaning(None, "spoken")
+        return Meaning(None, "spoken", then=lambda base: _stepped(base, amount.unit, count))
+    # A word that is no unit is a day beside another one: "le lendemain".
+    unit = ctx.words.units.get(words["unit"]) or "day" if "unit" in words else "day"
+    part = ctx.words.parts.of(words["part"]) if "part" in words else ""
+    return Meaning(None, "spoken", then=lambda base: _unit_beside(unit, base, side, part))
+
+
+def _weekday_beside(weekday: int, base: TimeInterval, side: int) -> TimeInterval | None:
+    """Return the weekday after (1) or before (-1) a time, or in it (0)."""
+    if side:
+        beside = calendar.weekday_after if side > 0 else calendar.weekday_before
+        return calendar.day(beside(base.end - DAY if side > 0 else base.start, weekday))
+    if base.end - base.start > WEEK:
+        return None
+    day = calendar.weekday_after(calendar.midnight(base.start) - DAY, weekday)
+    return calendar.day(day) if day < base.end else None
+
+
+def _stepped(base: TimeInterval, unit: str, count: int) -> TimeInterval | None:
+    """Return the time so many units after another one: a day of days and weeks, else as precise as both."""
+    start = calendar.step(unit, base.start, count)
+    if base.end - base.start <= DAY and unit in ("day", "week", "night"):
+        return calendar.day(start)
+    of_base = "day" if base.end - base.start <= DAY else base.granularity
+    if of_base not in calendar.UNITS:
+        return None
+    whole, told = calendar.unit(unit, base.start), calendar.unit(of_base, base.start)
+    return None if whole.end - whole.start < told.end - told.start else calendar.unit(unit, start)
+
+
+def _unit_beside(unit: str, base: TimeInterval, side: int, part: str = "") -> TimeInterval | None:
+    """Return the unit after (1) or before (-1) the one that a time lies in, or that one (0)."""
+    if unit in ("day", "night"):
+        if base.end - base.start > DAY and (base.granularity != "span" or not side):
+            return None
+        day = calendar.midnight(base.end - timedelta(microseconds=1) if side > 0 else base.start) + side * DAY
+        part = part or ("night" if unit == "night" else "")
+        return part_of_day(day, part) if part else calendar.day(day)
+    if unit == "weekend" and side:
+        return calendar.weekend_beside(base.start, side) if base.end - base.start <= WEEK else None
+    whole = calendar.unit(unit, base.start)
+    return shifted(unit, base.start, side) if base.end <= whole.end else None
 
 
 # ---- Dates
@@ -493,8 +566,9 @@ def _near_days(number: int, ctx: Context) -> tuple[TimeInterval, ...]:
 
 def sure_number(match: Match, ctx: Context) -> Meaning | None:
     """Read "on the 15th": the next one, or where the sentence looks back the last one."""
-    day, direction = _day_number(match["day"], ctx), direction_of(match, ctx)
-    if direction == PERHAPS_BACK or _GOES_ON.match(ctx.folded, match.end()) or not ctx.complete(match.end()):
+    day, direction = _day_number(match["day"], ctx), ctx.clause_direction(*span_of(match))
+    looks_back = direction == PERHAPS_BACK or (not direction and direction_of(match, ctx) < 0)
+    if looks_back or _GOES_ON.match(ctx.folded, match.end()) or not ctx.complete(match.end()):
         return None
     numbered = _days_numbered(day, ctx, 2)
     earliest = ctx.today - (0 * DAY if direction == AHEAD else JUST_OVER)
@@ -550,10 +624,19 @@ def year(match: Match, ctx: Context) -> TimeInterval | None:
 def quarter(match: Match, ctx: Context) -> Meaning:
     """Read "Q3 2022" and "Q3"."""
     number = int(match["quarter"])
+    return _numbered(lambda year: calendar.quarter(year, number), match, ctx)
+
+
+def week_number(match: Match, ctx: Context) -> Meaning:
+    """Read "KW 7" and "KW 7 2025"."""
+    number = int(match["number"])
+    return _numbered(lambda year: calendar.week(datetime.fromisocalendar(year, number, 1)), match, ctx)
+
+
+def _numbered(yearly: Yearly, match: Match, ctx: Context) -> Meaning:
     if _names_year(match):
-        return Meaning(calendar.quarter(year_number(match), number))
-    direction = ctx.clause_direction(*match.span())
-    return Meaning(nearest(lambda year: calendar.quarter(year, number), ctx.today, direction))
+        return Meaning(yearly(year_number(match)))
+    return Meaning(nearest(yearly, ctx.today, ctx.clause_direction(*match.span())), yearly=yearly)
 
 
 def decade(match: Match, ctx: Context) -> TimeInterval | None:
@@ -635,6 +718,7 @@ def holiday(match: Match, ctx: Context) -> Meaning | None:
 _AFTERNOON = ("afternoon", "evening", "night")
 _OFFSETS = {"half": 30, "quarter": 15, "quarter_to": -15, "half_to": -30}  # minutes
 _AWAKE_FROM = 7  # the hour before which one without a part of the day is in the afternoon, when people are awake
+_DAWN, _NOON = 6, 12
 _SURE_FROM = 8  # the hour from which on a clock of twelve hours is read as it stands
 
 
@@ -642,11 +726,32 @@ def part(match: Match, ctx: Context) -> Meaning:
     return Meaning(part=ctx.words.parts.of(match["part"]))
 
 
+def part_of_today(match: Match, ctx: Context) -> Meaning:
+    """Read "вечером", which is of today where no other day is named and the sentence does not say otherwise."""
+    name, direction = ctx.words.parts.of(match["part"]), direction_of(match, ctx)
+    of_today = part_of_day(ctx.today, name)
+    wrong_way = of_today is None or (of_today.start > ctx.now if direction < 0 else of_today.end <= ctx.now)
+    return Meaning(None if wrong_way else of_today, part=name)
+
+
 def clock(match: Match, ctx: Context) -> Meaning | None:
     """Read "4 pm", "14h30", "um halb acht", which are a time beside a day only."""
     words = told_in(match)
     if "named_hour" in words:
         return Meaning(None, "clock", clock=Clock(ctx.words.table("named_hours")[words["named_hour"]] * 60))
+    if "last_hour" not in words:
+        return Meaning(None, "clock", clock=_clock(words, ctx))
+    first, last = (
+        _clock(words, ctx),
+        _clock({name[5:]: word for name, word in words.items() if name[:5] == "last_"}, ctx),
+    )
+    if first and last and first.minutes > last.minutes and "meridiem" not in words:
+        first = replace(first, minutes=first.minutes - HALF_DAY)  # "11-2 pm"
+    return Meaning(None, "clock", clock=first and last and first.until(last))
+
+
+def _clock(words: Mapping[str, str], ctx: Context) -> Clock | None:
+    """Return the time of day that an hour, minutes and a part of the day tell; None for one that no clock shows."""
     hour = number(words["hour"], ctx.words.numbers)
     minutes = int(words.get("minute", 0)) + sum(count for name, count in _OFFSETS.items() if name in words)
     part = ctx.words.parts.of(words["part"]) if "part" in words else ""
@@ -654,10 +759,12 @@ def clock(match: Match, ctx: Context) -> Meaning | None:
         return None
     if "meridiem" in words:
         hour = hour % 12 + 12 * words["meridiem"].startswith("p")
-    elif hour < 12 and (part in _AFTERNOON or (not part and 0 < hour < _AWAKE_FROM and "minute" not in words)):
-        hour += 12
-    sure = bool(part) or "minute" in words or "meridiem" in words or hour >= _SURE_FROM
-    return Meaning(None, "clock", clock=Clock((60 * hour + minutes) % (2 * HALF_DAY), sure=sure))
+    elif part == "night" and (hour < _DAWN or hour == _NOON):
+        hour %= _NOON
+    elif hour < _NOON and (part in _AFTERNOON or (not part and 0 < hour < _AWAKE_FROM and "minute" not in words)):
+        hour += _NOON
+    sure = bool(part) or "minute" in words or "meridiem" in words or hour >= _SURE_FROM + ("half_to" in words)
+    return Clock((60 * hour + minutes) % (2 * HALF_DAY), sure=sure)
 
 
 def time_of_day(match: Match, ctx: Context) -> Meaning | None:
@@ -675,9 +782,10 @@ Read = Callable[[Match, Context], Reading]
 READERS: Mapping[str, Read] = {
     "day": day, "phrase": phrase, "relative": relative_time, "ago": ago, "perhaps_ago": perhaps_ago, "ahead": ahead,
     "perhaps_ahead": perhaps_ahead, "within": within, "past": past, "coming": coming, "lasting": lasting,
-    "weekday": weekday, "part": part, "dates": dates, "date": date, "numeric": numeric, "month": month_of_year,
+    "weekday": weekday, "part_of_today": part_of_today, "part": part,
+    "dates": dates, "date": date, "numeric": numeric, "month": month_of_year,
     "season": month_of_year, "bare_month": bare_month, "bare_season": bare_season, "third": third, "year": year,
-    "quarter": quarter,
+    "quarter": quarter, "week_number": week_number, "spoken": spoken,
     "decade": decade, "holiday": holiday, "nth": nth, "offset": offset, "sure_number": sure_number,
     "number": numbered_day, "bare_weekend": this_weekend, "time_of_day": time_of_day, "clock": clock,
     "vague": lambda _, __: Meaning(None, "vague"), "none": lambda _, __: Meaning(),

@@ -44,7 +44,7 @@ def test_short_and_mixed_texts_are_read_as_english(text):
         ("Je suis en retard", "fr"), ("Ich ziehe am liebsten Turnschuhe an", "de"),
         ("me gusta lo de Tui, que ninguna pase de 22 km si se puede", "es"), ("non lo so, forse sì", "it"),
         ("não sei, acho que sim", "pt"), ("了解", "zh"), ("了解です", "ja"),
-        ("mechanic आ गया, कह रहा है board जल गया है", "hi"), ("وصلت البيت", "ar"),
+        ("mechanic आ गया, कह रहा है board जल गया है", "hi"), ("وصلت البيت", "ar"), ("Вчера мы ходили в кино", "ru"),
         ("mañana I have to work pero voy a tu casa después", "es"),
     ],
 )  # fmt: skip
@@ -55,7 +55,7 @@ def test_the_language_of_a_text_is_known(text, code):
 @pytest.mark.parametrize(
     "text",
     [
-        "Вчера мы ходили в кино", "Χθες πήγαμε σινεμά", "어제 영화를 봤어요", "เมื่อวานเราไปดูหนัง", "אתמול הלכנו לסרט",
+        "Вчора ми ходили в кіно", "Χθες πήγαμε σινεμά", "어제 영화를 봤어요", "เมื่อวานเราไปดูหนัง", "אתמול הלכנו לסרט",
         "دیروز به سینما رفتیم چه خوب بود", "Wczoraj poszliśmy razem na bardzo dobry film o starym żeglarzu",
     ],
 )  # fmt: skip

@@ -120,6 +120,10 @@ ELSEWHERE = {
         ("Antwoord altijd in het Nederlands.", "Gebruik alsjeblieft nooit emoji's."),
         ("Ik geef mijn hond altijd een koekje.", "Ze antwoordt nooit."),
     ),
+    "ru": (
+        ("Всегда отвечай по-русски.", "Пожалуйста, никогда не используй эмодзи."),
+        ("Я всегда даю собаке печенье.", "Она никогда не отвечает."),
+    ),
     "ja": (
         ("いつも日本語で答えてください。", "絵文字は絶対に使わないでください。"),
         ("私はいつも犬にビスケットをあげます。", "レシピを教えてください。"),

@@ -14,7 +14,7 @@ from evimem.lang.guess import LANGUAGES, OTHER
 from evimem.times import Conventions
 from evimem.times.find_times import locate_dates, locate_times, may_mention_dates
 from evimem.times.forms import SYNTAX, DateGrammar, grammar
-from evimem.times.lexicon import EN, fold
+from evimem.times.lexicon import EN, DateWords, fold
 from evimem.times.render import onset
 
 # Days and years at the edges of the calendar, of months and of what is read as a year.
@@ -67,7 +67,7 @@ class _Spoken:
         shorts = list(language.words("dates.short_weekdays")) or weekdays
         self._words: dict[str, list[str]] = {
             **dict.fromkeys(("weekday", "full_weekday"), weekdays),
-            **dict.fromkeys(("number", "hour", "year", "minute"), numbers),
+            **dict.fromkeys(("number", "hour", "year", "minute", "last", "last_hour", "last_minute"), numbers),
             "day": numbers + len(numbers) // 2 * ["29", "31"],  # those that months and years lack
             **dict.fromkeys(("relative", "last_or_next", "this"), _all(language.lists("dates.relative"))),
             **dict.fromkeys(("phrase", "week_phrase"), phrases or weekdays),
@@ -84,7 +84,8 @@ class _Spoken:
             "side": sorted(language.table("dates.sides")) or weekdays,
             "half_of": list(language.words("dates.half_of")) or weekdays,
             "short_year": numbers,
-            "decade": ["20", "90", "1800", "1990", "2090"],
+            "decade": [*DateWords(language).table("decades"), "20", "90", "1800", "1990", "2090"],
+            "named_hour": sorted(DateWords(language).table("named_hours")) or numbers,
             "half": list(language.words("dates.half")) or numbers,
             "figures": [
                 f"{d}{sign}{m}{sign}{y}"
@@ -112,8 +113,10 @@ class _Spoken:
         outer: list[list[list[str]]] = []
         branches: list[list[str]] = [[]]
         for found in SYNTAX.finditer(form):
-            slot, _, syntax, text = found.groups()
-            if slot is not None:
+            slot, words, syntax, text = found.groups()
+            if words is not None and slot is None:
+                branches[-1].append(words)
+            elif slot is not None:
                 branches[-1].append(self._random.choice(self._words[slot]))
             elif text is not None:
                 branches[-1].append(text)
