@@ -212,6 +212,11 @@ def documents_within(first: int, last: int) -> Query:
     return f"SELECT {DOCUMENT} FROM document WHERE row BETWEEN ? AND ? ORDER BY row", (first, last)
 
 
+def open_documents(size: int) -> Query:
+    """Return the query of the columns of all documents after the last sealed segment, in their order."""
+    return f"SELECT {DOCUMENT} FROM document WHERE row > ({SEALED[0]}) * ? ORDER BY row", (size,)
+
+
 def stored_since(first: int) -> tuple[Query, Query, Query]:
     """Return the queries of how many segments are sealed, the newest fact's row, and the open documents from a row."""
     documents = f"SELECT {DOCUMENT} FROM document WHERE row >= ? ORDER BY row"
@@ -235,10 +240,11 @@ def drop_all_vectors(db: Tables, empty_vectors: bytes, empty_scales: bytes) -> N
     db.execute("UPDATE segment SET vectors = ?, scales = ?", (empty_vectors, empty_scales))
 
 
-def postings_below(db: Tables, term: str, segments: int) -> list[Any]:
-    """Return the (positions, counts) of a term in the first so many segments."""
-    sql = "SELECT positions, counts FROM posting WHERE term = ? AND number < ? ORDER BY number"
-    return db.rows(sql, (term, segments))
+def postings_below(db: Tables, terms: Collection[str], segments: int) -> list[Any]:
+    """Return the (term, positions, counts) of terms in the first so many segments, a term's in their order."""
+    among = db.dialect.among("term")
+    sql = f"SELECT term, positions, counts FROM posting WHERE {among} AND number < ? ORDER BY number"
+    return db.rows(sql, (db.dialect.values(terms), segments))
 
 
 def newest_number(db: Tables, *tables: str) -> int:

@@ -7,7 +7,7 @@ rows follow one another.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -100,7 +100,9 @@ class Corpus:
     vectors = DerivedColumn(np.int8, wide=True)
     scale = DerivedColumn(np.float32)
 
-    def __init__(self, dimension: int, sealed: Callable[[str], Posting] = lambda term: NO_POSTING) -> None:
+    def __init__(
+        self, dimension: int, sealed: Callable[[Collection[str]], Mapping[str, Posting]] = lambda terms: {}
+    ) -> None:
         self.dimension = dimension
         self.dialogue: Dialogue = Dialogue()
         self.smoothing: Smoothing = Smoothing()
@@ -246,9 +248,13 @@ class Corpus:
         """The positions of rows whose turns have several event times."""
         return np.fromiter(self._events, np.int64, len(self._events))
 
+    def expect(self, terms: Collection[str]) -> None:
+        """Read what is stored of terms at once, before their postings are asked for."""
+        self._sealed(terms)
+
     def posting(self, term: str) -> Posting:
         """Return the living rows that have a term."""
-        found = joined(self._sealed(term), self._tail.read(term))
+        found = joined(self._sealed([term]).get(term, NO_POSTING), self._tail.read(term))
         if not self._has_forgotten:
             return found
         living = self.alive[found.positions]
@@ -256,7 +262,8 @@ class Corpus:
 
     def holding(self, terms: Iterable[str]) -> list[int]:
         """Return the numbers of the living turns with a row that has all of these terms, in order; none for no term."""
-        postings = sorted((self.posting(term).positions for term in set(terms)), key=len)
+        self.expect(wanted := set(terms))
+        postings = sorted((self.posting(term).positions for term in wanted), key=len)
         shared = postings[0] if postings else NO_POSTING.positions
         for positions in postings[1:]:
             shared = np.intersect1d(shared, positions, assume_unique=True)
@@ -264,7 +271,8 @@ class Corpus:
 
     def turns_with(self, terms: Iterable[str]) -> NDArray[np.int32]:
         """Return the numbers of the living turns that have all of these terms in any rows, ascending; all for none."""
-        first, *others = [self.turn[self.posting(term).positions] for term in set(terms)] or [self.turn[self.alive]]
+        self.expect(wanted := set(terms))
+        first, *others = [self.turn[self.posting(term).positions] for term in wanted] or [self.turn[self.alive]]
         shared = np.unique(first)
         for numbers in others:
             shared = np.intersect1d(shared, numbers)

@@ -23,7 +23,7 @@ from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS, plainest, stem, terms, vocabulary_stems, words
 from ..types.stored import Keyword
 from ..types.vectors import products
-from .columns import NO_POSTING, Posting
+from .columns import Posting
 from .corpus import Corpus
 from .weights import WEIGHTS, Weights
 
@@ -142,16 +142,18 @@ def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuer
     names = list(counts)
     if len(names) > MOST_TERMS:
         names = names[: MOST_TERMS // 2] + names[-MOST_TERMS // 2 :]
-    postings = {name: corpus.posting(name) for name in sorted(names)}
-    rare = {name: found for name, found in postings.items() if not is_common(len(found), corpus)}
     asked = frozenset(names)
     surfaces = _surfaces(query.text, asked)
+    near = {name: _near(surfaces.get(name, ()), asked, weights.floor) for name in names}
+    corpus.expect([*names, *(term for some in near.values() for term, _ in some)])
+    postings = {name: corpus.posting(name) for name in sorted(names)}
+    rare = {name: found for name, found in postings.items() if not is_common(len(found), corpus)}
     found = []
     total = 0.0
     for name, posting in (rare or postings).items():
         idf = corpus.idf(len(posting))
         total += counts[name] * idf
-        others = _related(surfaces.get(name, ()), idf, asked, corpus, weights)
+        others = _related(near[name], idf, corpus, weights)
         if len(posting) or others:
             found.append(QueryTerm(name, counts[name] * idf, posting, others))
     direction = _direction(query.vector, corpus.dimension)
@@ -178,13 +180,19 @@ def _surfaces(text: str, asked: frozenset[str]) -> dict[str, list[str]]:
     return found
 
 
+def _near(surfaces: Sequence[str], asked: frozenset[str], floor: float) -> list[tuple[str, float]]:
+    """Return the terms that mean one of these words and are not asked for, each with its closeness."""
+    found = sorted(_nearest(*surfaces).items())
+    return [(term, closeness) for term, closeness in found if closeness > floor and term not in asked]
+
+
 def _related(
-    surfaces: list[str] | tuple[str, ...], idf: float, asked: frozenset[str], corpus: Corpus, weights: Weights
+    near: Sequence[tuple[str, float]], idf: float, corpus: Corpus, weights: Weights
 ) -> tuple[RelatedTerm, ...]:
-    """Return the terms that mean one of these words; one that tells less than they do counts less."""
+    """Return the terms near to one, each with its closeness; one that tells less than it does counts less."""
     found = []
-    for term, closeness in sorted(_nearest(*surfaces).items()):
-        posting = NO_POSTING if term in asked or closeness <= weights.floor else corpus.posting(term)
+    for term, closeness in near:
+        posting = corpus.posting(term)
         if not len(posting) or is_common(len(posting), corpus):
             continue
         share = weights.related * (closeness - weights.floor) / (1 - weights.floor)

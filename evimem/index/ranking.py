@@ -381,6 +381,7 @@ def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
     if query.holding:
         mask &= np.isin(corpus.turn, corpus.turns_with(query.holding))
     if query.any_of:
+        corpus.expect(query.any_of)
         named = np.zeros(len(mask), np.bool_)
         named[np.concatenate([corpus.posting(term).positions for term in query.any_of])] = True
         mask &= named

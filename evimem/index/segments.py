@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import orjson
@@ -28,6 +28,7 @@ from ..db.derived_sql import (
     highest_row,
     newest_number,
     newest_of,
+    open_documents,
     passages_within,
     postings_below,
     sealed_segments,
@@ -254,7 +255,7 @@ class Segments:
         blocks = [self._block(row) for row in rows]
         sealed = len(blocks)
         first = sealed * self.size
-        documents = self.documents(sealed)
+        documents = _by_row(self._db.rows(*open_documents(self.size)))
         if documents:
             blocks.append(self._open_block(first, documents))
         given = newest_number(self._db, "speaker", "session")
@@ -291,7 +292,7 @@ class Segments:
         if corpus is not None:
             return stored_since(len(corpus) + 1)
         newest = (self._db.numbering("speaker"), self._db.numbering("session"), asking_newest("fact", "row"))
-        return (self._asking_sealed(), documents_within(*self._range(0)), *newest)
+        return (self._asking_sealed(), open_documents(self.size), *newest)
 
     def _asking_sealed(self) -> Query:
         return self._db.selecting("segment", "columns, events, vectors, scales", "number")
@@ -307,7 +308,7 @@ class Segments:
 
     def documents(self, number: int) -> dict[int, Stored]:
         """Return the open documents of a segment."""
-        return {at: Stored(*row) for at, *row in self._db.rows(*documents_within(*self._range(number)))}
+        return _by_row(self._db.rows(*documents_within(*self._range(number))))
 
     def sealed_rows(self, number: int) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]] | None:
         """Return the columns, events and postings of a sealed segment, or None for an open one."""
@@ -422,18 +423,21 @@ class SealedPostings:
         self._most = self._room = entries
         self._found: dict[str, Posting] = {}
 
-    def read(self, term: str) -> Posting:
-        """Return the posting of a term."""
-        found = self._found.get(term)
-        if found is None:
-            rows = postings_below(self._db, term, self._segments) if self._segments else []
-            positions, counts = (b"".join(row[column] for row in rows) for column in (0, 1))
-            found = Posting(np.frombuffer(positions, "<i4"), np.frombuffer(counts, "<u2"))
+    def read(self, terms: Collection[str]) -> Mapping[str, Posting]:
+        """Return the postings of terms, all of which are read at once; and others."""
+        new = {term: (list[bytes](), list[bytes]()) for term in terms if term not in self._found}
+        if new and self._segments:
+            for term, positions, counts in postings_below(self._db, list(new), self._segments):
+                new[term][0].append(positions)
+                new[term][1].append(counts)
+        kept = self._found
+        for term, (positions, counts) in new.items():
+            found = Posting(np.frombuffer(b"".join(positions), "<i4"), np.frombuffer(b"".join(counts), "<u2"))
             if len(found) >= self._room:
                 self._found, self._room = {}, self._most
-            self._found[term] = found
+            kept[term] = self._found[term] = found
             self._room -= len(found) + 1
-        return found
+        return kept
 
 
 _NONE = b"[]"  # the events of a document without any
@@ -462,6 +466,10 @@ def sealed(number: int, rows: Mapping[int, Stored], size: int) -> tuple[bytes, b
 
 def _events(events: Mapping[int, list[list[int]]]) -> bytes:
     return orjson.dumps({str(index): events[index] for index in sorted(events)})
+
+
+def _by_row(rows: Sequence[Sequence[Any]]) -> dict[int, Stored]:
+    return {at: Stored(*row) for at, *row in rows}
 
 
 def _row(row: Stored) -> IndexRow:

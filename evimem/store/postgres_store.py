@@ -12,13 +12,15 @@ from uuid import UUID
 
 from ..db.postgres import PostgresConnection, count_tenants, drop_tenant, is_tenant, size_of_tables
 from ..errors import StoreError
-from ..index.segments import SIZE
 from ..raw import settle_timezone
 from ..types.values import DateOrder
 from .handle import IDENTITY
 from .keeper import Keeper
 from .nearest import AnnIndexCache
 
+# Rows of a sealed segment: who opens the memory reads its columns as they are, and of its postings those of a question.
+# Of 10,000 turns that takes half the time of reading rows, and 7 waits for 5.
+SEGMENT = 2_048
 _NOBODY = str(UUID(int=0))
 
 
@@ -62,7 +64,7 @@ class PostgresStore(Keeper):
         *,
         clock: Callable[[], float] = time.time,
         busy_seconds: float = 5.0,
-        segment: int = SIZE,
+        segment: int = SEGMENT,
         timezone: str | None = None,
         date_order: DateOrder | None = None,
     ) -> None:

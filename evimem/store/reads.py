@@ -79,17 +79,17 @@ def _expected(
     is waited for once: all that `recall` asks was asked before.
     """
     corpus, raw = handle.resident, handle.raw
+    session = [query.session] if query.session else []
+    named = (partial(raw.speakers.numbers, _names_in(query)), partial(raw.sessions.numbers, session))
+    asked: tuple[Callable[[], object], ...] = (*others, handle.corpus, *named)
     if not handle.db.far or corpus is None or query.where is not None or query.exclude:
-        handle.db.ahead(*others, handle.corpus)
+        handle.db.ahead(*asked)
         return None
     resolved = _resolved(query, raw.speakers.seen, raw.sessions.seen, handle.segments.dimension)
     if resolved is None:
         return None
     depends, found = _depends(handle, query), _looked_up(handle, corpus, resolved).best(query.k)
-    session = [query.session] if query.session else []
-    named = (partial(raw.speakers.numbers, _names_in(query)), partial(raw.sessions.numbers, session))
-    asked: tuple[Callable[[], object], ...] = (*others, handle.corpus, *named, partial(raw.ids, _beside(found)))
-    handle.expect([one.turn for one in found], *asked, facts=facts)
+    handle.expect([one.turn for one in found], *asked, partial(raw.ids, _beside(found)), facts=facts)
     return depends, found
 
 

@@ -4,7 +4,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.index.columns import NO_POSTING
 from evimem.index.corpus import COLUMNS, Corpus, RowBlock
 from evimem.index.dialogue import NONE
 from evimem.index.ranking import rank
@@ -23,7 +22,7 @@ def sealed(turns: list[Said], dead: frozenset[int] = frozenset()) -> Corpus:
     columns[~corpus.alive] = 0  # as a store keeps them
     block = RowBlock(columns, corpus.vectors, corpus.scale, events)
     postings = {word: corpus.posting(word) for said in turns for word in (*said.stated, *said.asked)}
-    loaded = Corpus(DIMENSION, lambda term: postings.get(term, NO_POSTING))
+    loaded = Corpus(DIMENSION, lambda terms: postings)
     loaded.load(block)
     return loaded
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -30,6 +31,12 @@ def user(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
+def sealed_early() -> Any:
+    from evimem.store.postgres_store import PostgresStore  # noqa: PLC0415
+
+    return patch.dict(PostgresStore.__init__.__kwdefaults__, segment=64)  # type: ignore[arg-type]
+
+
 @contextmanager
 def both(address: str, tmp_path: Path) -> Iterator[list[evimem.Memory]]:
     file = evimem.open(tmp_path / "m.evimem")
@@ -41,7 +48,7 @@ def both(address: str, tmp_path: Path) -> Iterator[list[evimem.Memory]]:
 def test_a_chat_has_the_same_answers_as_in_a_file_to_the_last_bit(postgres: str, tmp_path: Path, count: int) -> None:
     said = load_example("friends")
     said = [replace(turn, id=f"{turn.id}/{n}") for n in range(-(-count // len(said))) for turn in said][:count]
-    with both(postgres, tmp_path) as memories:
+    with sealed_early(), both(postgres, tmp_path) as memories:
         for memory in memories:
             memory.extend(said, strict=True)
             memory.forget(turns=[turn.id for turn in list(memory.turns())[3 : count // 2 : 9]])
@@ -322,6 +329,19 @@ def test_how_often_a_call_waits_for_the_server(postgres: str, user: str) -> None
     with evimem.open(postgres, user=user) as memory:
         assert memory._core.store.db.round_trips == 2  # type: ignore[attr-defined]
         assert waits(memory, lambda: memory.search("Where is Porto?")) == 3
+
+
+def test_sealed_columns_are_read_at_once_and_their_postings_by_the_question(postgres: str, user: str) -> None:
+    with sealed_early(), evimem.open(postgres, user=user) as memory:
+        memory.extend(load_example("friends"))
+        memory.enrich()
+    with evimem.open(postgres, user=user) as memory:
+        db: Any = memory._core.store.db  # type: ignore[attr-defined]
+        assert db.value("SELECT count(*) FROM segment") > 1
+        assert waits(memory, lambda: memory.search("What did Mira see in summer?")) == 4, (
+            "speakers, columns, postings, turns"
+        )
+        assert waits(memory, lambda: memory.search("What did Mira see in summer?")) == 2
 
 
 def test_what_was_expected_and_is_no_longer_so_is_asked_again(postgres: str, tmp_path: Path) -> None:
