@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property, lru_cache, partial
 from time import time
@@ -24,7 +24,7 @@ from ..db.jobs import PAGE
 from ..embedding.static_embedder import forget_words
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, UnknownTurn, shown
 from ..flow import Flow, Pause, SideBySide, flow_of
-from ..protocols import AsyncEmbedder, Embedder, Extractor
+from ..protocols import Extractor
 from ..query.analysis import check_asked
 from ..query.find_turns import EACH, Over, Wish, check_clock, joined, turns_stating
 from ..store.keeper import Keeper
@@ -93,35 +93,30 @@ def word_caches() -> Iterator[Any]:
                     yield value
 
 
+@dataclass(eq=False, repr=False)
 class Core:
-    """A store with its embedder, extractor and judge. Knows nothing of threads and event loops."""
+    """A store with its embedder, extractor and judge. Knows nothing of threads and event loops.
 
-    def __init__(  # noqa: PLR0913 - the parts
-        self,
-        store: Keeper,
-        embedder: Embedder | AsyncEmbedder,
-        judge: Judge | None = None,
-        extractor: Extractor | None = None,
-        model: str = "",
-        on_model_error: OnModelError = "raise",
-        clock: Callable[[], float] = time,
-        *,
-        observer: Observer | None = None,
-    ) -> None:
-        """Combine the parts; `judge` is None without a model, `model` is the name of the model that judges.
+    Attributes:
+        judge: None without a model.
+        given: The caller's extractor.
+        model: The name of the model that judges.
+        on_model_error: What `ask` does where the model fails.
+        clock: Returns seconds since 1970.
+        observer: Hears of every call.
+    """
 
-        `on_model_error` is what `ask` does where the model fails; `clock` returns seconds since 1970; `observer` hears
-        of every call.
-        """
-        self.store = store
-        self.embedder: Any = embedder
-        self.judge = judge
-        self.model = model
-        self.on_model_error = on_model_error
-        self.clock = clock
-        self.observer = observer
-        self.name: str = store_name(store.name)
-        self._given = extractor
+    store: Keeper
+    embedder: Any
+    judge: Judge | None = None
+    given: Extractor | None = None
+    model: str = ""
+    on_model_error: OnModelError = "raise"
+    clock: Callable[[], float] = time
+    observer: Observer | None = None
+
+    def __post_init__(self) -> None:
+        self.name = store_name(self.store.name)
 
     @cached_property
     def extractor(self) -> Extractor:
@@ -129,7 +124,7 @@ class Core:
         from ..extract.rule_extractor import BoundedExtractor
 
         kept = self.store.conventions
-        return BoundedExtractor(self._given, kept) if self._given else self.default_extractor(kept)
+        return BoundedExtractor(self.given, kept) if self.given else self.default_extractor(kept)
 
     @cached_property
     def offline(self) -> OfflineJudge:

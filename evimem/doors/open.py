@@ -163,7 +163,7 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
         from ..llm.llm_judge import LLMJudge
 
         judge = LLMJudge()
-    return Core(store, chosen, judge, extractor, name, on_model_error, clock, observer=observer)
+    return Core(store, chosen, judge, extractor, name, on_model_error, clock, observer)
 
 
 def has_memory(path: AnyPath, user: str | None = None) -> bool:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeVar, cast
+from functools import partial
+from typing import Any, cast
 
 from .. import errors
 from ..calibration.apply_calibration import calibrated_offline
 from ..errors import InvalidQuery, ModelError, TraceMismatch, shown
 from ..flow import Effect, Flow, run
-from ..judging.evidence import Ablation, Verdict, View
-from ..judging.judge import Considered, Decided, Explored, Judge, Move, Round, Stage
+from ..judging.evidence import Ablation, Verdict
+from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
 from ..loops import LOOPS, OVER_SEARCHERS, Loop, Task, answer_question, check_budget, fall_back
 from ..offline.offline_judge import OfflineJudge
@@ -27,10 +28,9 @@ from .core import Core, needed
 from .memory import Memory
 from .open import chat_model
 
-Made = TypeVar("Made", Decided, Considered, Move)
-
 # What only our own store has: facts and vectors, edges between facts, the number of facts about a name.
 _OURS: frozenset[Ablation] = frozenset(("index", "edges", "entities"))
+_JUDGED = frozenset(("judge", "decide", "consider", "explore"))  # what a judge does, by the name of its method
 _REQUIRED = {"judge", "abstain_below", "asked_at", "budget"}
 
 
@@ -146,27 +146,16 @@ class _RecordedProbabilities:
         self._recorded = iter(judged)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
+        found = getattr(self._inner, name)
+        return partial(self._as_recorded, found) if name in _JUDGED else found
 
-    def judge(self, view: View) -> Flow[Verdict]:
+    def _as_recorded(self, judge: Callable[..., Flow[Any]], *asked: Any) -> Flow[Any]:
         recorded = next(self._recorded, None)
-        verdict = yield from self._inner.judge(view)
-        return verdict if recorded is None else replace(verdict, probability=recorded.probability)
-
-    def decide(self, view: View, stage: Stage) -> Flow[Decided]:
-        return self._as_recorded(self._inner.decide(view, stage))
-
-    def consider(self, view: View, reading: Round) -> Flow[Considered]:
-        return self._as_recorded(self._inner.consider(view, reading))
-
-    def explore(self, view: View, explored: Explored) -> Flow[Move]:
-        return self._as_recorded(self._inner.explore(view, explored))
-
-    def _as_recorded(self, flow: Flow[Made]) -> Flow[Made]:
-        recorded = next(self._recorded, None)
-        made = yield from flow
+        made = yield from judge(*asked)
         if recorded is None:
             return made
+        if isinstance(made, Verdict):
+            return replace(made, probability=recorded.probability)
         return replace(made, verdict=replace(made.verdict, probability=recorded.probability))
 
 

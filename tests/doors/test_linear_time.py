@@ -4,13 +4,13 @@ import contextlib
 import json
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 import evimem
-from evimem import EvimemError, Memory, Turn, find_times
+from evimem import EvimemError, Memory, find_times
 from evimem.cli.arguments import parser
 from evimem.cli.page import visible
 from evimem.loaders import load
@@ -74,34 +74,6 @@ OF_MEMORY: dict[str, OfMemory] = {
     "a time": lambda memory, text: memory.search("tea", before=text),
     "an id": lambda memory, text: memory.turn(text),
 }
-TOLD = "How much did Mira pay for the tea that she had on 3 March 2024, and where does she live?"
-
-
-def told(ask: Callable[[Memory], object]) -> OfMemory:
-    """Return what is done with a memory after the text was added to it: it is read again for every question."""
-
-    def call(memory: Memory, text: str) -> object:
-        memory.add("Mira", text, time=NOON + timedelta(minutes=1), id="b")
-        return ask(memory)
-
-    return call
-
-
-OF_MEMORY_TOO: dict[str, OfMemory] = {  # which do what the calls above do, and little else
-    "block": lambda memory, text: memory.block(text),
-    "block of messages": lambda memory, text: memory.block([{"role": "user", "content": text}]),
-    "remember": lambda memory, text: memory.remember([{"role": "user", "content": text}], time=NOON),
-    "update": lambda memory, text: memory.update("a", text),
-    "extend": lambda memory, text: memory.extend([Turn("b", "s", "Mira", text, NOON)]),
-    "facts about": lambda memory, text: memory.facts(about=text),
-    "where": lambda memory, text: memory.search("tea", where={"a": {"$prefix": text}}),
-    "turns": lambda memory, text: list(memory.turns(session=text, speaker=text)),
-    "context, neighbours": lambda memory, text: (memory.context(text), memory.neighbours(text)),
-    "a question about a turn of it": told(lambda memory: str(memory.ask(TOLD))),
-    "a short question about a turn of it": told(lambda memory: memory.ask("Where does Mira live?")),
-    "a block about a turn of it": told(lambda memory: memory.block(TOLD)),
-    "a rebuild of a turn of it": told(lambda memory: memory.rebuild()),
-}
 OF_TEXT: dict[str, OfText] = {
     "find_times": lambda text, _: find_times(text, NOON),
     "hints": lambda text, _: hints(text, ["Mira", "user"], NOON),
@@ -156,14 +128,12 @@ def slow_texts(name: str, seconds: Callable[[str], float]) -> list[str]:
     return slow
 
 
-@pytest.mark.parametrize(
-    "name", [*OF_MEMORY, *(pytest.param(name, marks=pytest.mark.nightly) for name in OF_MEMORY_TOO)]
-)
+@pytest.mark.parametrize("name", OF_MEMORY)
 def test_a_call_of_a_memory_is_linear_in_any_text(name, tmp_path, template):
     def seconds(text: str) -> float:
         """Time a call of a fresh memory: what one text leaves behind must not slow the next."""
         with evimem.open(copied(template, tmp_path / f"{time.monotonic_ns()}.evimem")) as memory:
-            return timed(lambda: (OF_MEMORY | OF_MEMORY_TOO)[name](memory, text))
+            return timed(lambda: OF_MEMORY[name](memory, text))
 
     assert slow_texts(name, seconds) == []
 
