@@ -12,7 +12,7 @@ from functools import partial
 from inspect import isgenerator
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from .types.trace import Complete, Reply
+from .types.trace import Complete
 from .types.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -57,24 +57,6 @@ class SideBySide:
 
 Effect: TypeAlias = Complete | StartBatch | CollectBatch | Embed | Pause | SideBySide
 Flow: TypeAlias = Generator[Effect, Any, T]
-
-
-def complete(request: Complete) -> Flow[Reply]:
-    """Ask the model; return its reply."""
-    reply: Reply = yield request
-    return reply
-
-
-def start_batch(requests: Mapping[str, Complete]) -> Flow[str]:
-    """Hand in requests; return the batch's id."""
-    batch_id: str = yield StartBatch(requests)
-    return batch_id
-
-
-def collect_batch(batch_id: str, requests: Mapping[str, Complete]) -> Flow[Mapping[str, Any] | None]:
-    """Return what became of each request, or None while the batch is worked on."""
-    outcomes: Mapping[str, Any] | None = yield CollectBatch(batch_id, requests)
-    return outcomes
 
 
 def embed(texts: Sequence[str]) -> Flow[Vectors]:

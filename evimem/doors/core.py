@@ -95,25 +95,16 @@ def word_caches() -> Iterator[Any]:
 
 @dataclass(eq=False, repr=False)
 class Core:
-    """A store with its embedder, extractor and judge. Knows nothing of threads and event loops.
-
-    Attributes:
-        judge: None without a model.
-        given: The caller's extractor.
-        model: The name of the model that judges.
-        on_model_error: What `ask` does where the model fails.
-        clock: Returns seconds since 1970.
-        observer: Hears of every call.
-    """
+    """A store with its embedder, extractor and judge. Knows nothing of threads and event loops."""
 
     store: Keeper
     embedder: Any
-    judge: Judge | None = None
-    given: Extractor | None = None
-    model: str = ""
-    on_model_error: OnModelError = "raise"
-    clock: Callable[[], float] = time
-    observer: Observer | None = None
+    judge: Judge | None = None  # None without a model
+    given: Extractor | None = None  # of the caller's
+    model: str = ""  # the name of the one that judges
+    on_model_error: OnModelError = "raise"  # what `ask` does where the model fails
+    clock: Callable[[], float] = time  # returns seconds since 1970
+    observer: Observer | None = None  # hears of every call
 
     def __post_init__(self) -> None:
         self.name = store_name(self.store.name)

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from ..db.jobs import ATTEMPTS, PAGE, RETRY_SECONDS, holder
 from ..errors import DimensionMismatch, EmbedderError, ModelError, ModelUnavailable, UnknownTurn
 from ..extract.labels import Label, label_in
-from ..flow import Flow, collect_batch, start_batch
+from ..flow import CollectBatch, Flow, StartBatch
 from ..index.document import found_by
 from ..llm.extract_facts import (
     LONGEST_WAIT,
@@ -218,7 +218,7 @@ def _collect_all(store: Store, conventions: Conventions) -> Flow[tuple[int, int]
         jobs = store.due("extract", MAX_REQUESTS, _reason(batch_id))
         jobs, earlier = _with_earlier(store, jobs)
         try:
-            outcomes = yield from collect_batch(batch_id, _requests(jobs, earlier))
+            outcomes = yield CollectBatch(batch_id, _requests(jobs, earlier))
         except ModelUnavailable as error:
             if error.status != _NOT_FOUND:
                 raise
@@ -266,7 +266,7 @@ def _submit_all(store: Store) -> Flow[int]:
         if without_facts := [job for job in jobs if job not in to_submit]:
             settle(store, "extract", [Entry(job.turn) for job in without_facts])
         if to_submit:
-            batch_id = yield from start_batch(_requests(to_submit, earlier))
+            batch_id: str = yield StartBatch(_requests(to_submit, earlier))
             _save_open(store, [*_open(store), batch_id])
             store.hold("extract", [job.turn.id for job in to_submit], _reason(batch_id), HOLD_HOURS * 3600)
         submitted += len(to_submit)

@@ -21,7 +21,7 @@ from string import Template
 from typing import Any, NamedTuple, TypeVar, get_args
 
 from ..errors import ModelError, PromptTooLong, ReplyError
-from ..flow import Flow, complete
+from ..flow import Flow
 from ..judging.judge import TOOLS, Action, Tool
 from ..types.trace import Called, Complete, ModelRole, Reply
 from ..types.values import GapKind
@@ -330,7 +330,7 @@ def ask(
 def _attempt(request: Complete, parse: Callable[[Reply], T], ledger: Ledger, *, repairs: int) -> Flow[T]:
     reply: Reply | None = None
     try:
-        reply = yield from complete(request)
+        reply = yield request
         _check_read(request, reply)
         value = parse(reply)
     except ModelError as error:

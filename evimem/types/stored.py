@@ -25,25 +25,15 @@ MOST_SECONDS = 7 * 86_400.0  # the longest wait before a job is tried again
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One validated turn with what was derived from it outside the store.
-
-    Attributes:
-        turn: The turn.
-        facts: Its facts.
-        vectors: The embeddings of its passages, shape (passages, dimension), float32; None to queue them.
-        fact_vectors: Those of its facts, shape (len(facts), dimension), float32; None to queue them.
-        jobs: The jobs to queue for it.
-        failed: The jobs that were tried already, each with the type of the exception that it ended with.
-        extractor: Of the result of a job "facts": the extractor that found the facts.
-    """
+    """One validated turn with what was derived from it outside the store."""
 
     turn: Turn
     facts: tuple[Fact, ...] = ()
-    vectors: Any = None
-    fact_vectors: Any = None
-    jobs: tuple[JobKind, ...] = ()
-    failed: tuple[tuple[JobKind, str], ...] = ()
-    extractor: str = ""
+    vectors: Any = None  # of its passages, shape (passages, dimension), float32; None to queue them
+    fact_vectors: Any = None  # of its facts, shape (len(facts), dimension), float32; None to queue them
+    jobs: tuple[JobKind, ...] = ()  # to queue for it
+    failed: tuple[tuple[JobKind, str], ...] = ()  # tried already, with the type of the exception that each ended with
+    extractor: str = ""  # of the result of a job "facts": what found the facts
 
 
 class Settled(NamedTuple):
@@ -180,50 +170,29 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """How the lists of messages of a session came so far, and how far the last one was stored.
+    """How the lists of messages of a session came so far, and how far the last one was stored."""
 
-    Attributes:
-        whole: How many held the whole session and more.
-        window: How many began with the end of the session.
-        new: How many had nothing of it.
-        size: The length of the last list.
-        step: How many of it were new.
-        at: The time of the last call.
-        done: How many of its messages are settled; fewer than `size` while it is being stored, or was cut short.
-    """
-
-    whole: int = 0
-    window: int = 0
-    new: int = 0
-    size: int = 0
-    step: int = 0
-    at: str = ""
-    done: int = 0
+    whole: int = 0  # how many held the whole session and more
+    window: int = 0  # how many began with the end of the session
+    new: int = 0  # how many had nothing of it
+    size: int = 0  # the length of the last list
+    step: int = 0  # how many of it were new
+    at: str = ""  # the time of the last call
+    done: int = 0  # of its messages are settled; fewer than `size` while it is being stored, or was cut short
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What a list of messages is laid beside: a session in order of arrival, or its beginning and end.
-
-    Attributes:
-        beginning: Its first places.
-        end: Its last places, all of them where it is `complete`.
-        complete: Whether there is nothing before `end`.
-        held: The turns of the session that have one of the ids or times asked for.
-        forgotten: Those of the ids and moments asked for that were forgotten.
-        calls: How its lists came so far.
-        aware: Whether the memory holds aware times; None before its first turn.
-        state: What differs as soon as anything was stored in the session, or forgotten.
-    """
+    """What a list of messages is laid beside: a session in order of arrival, or its beginning and end."""
 
     beginning: tuple[Place, ...]
-    end: tuple[Place, ...]
-    complete: bool
-    held: tuple[Turn, ...]
-    forgotten: frozenset[str | tuple[datetime, str]]
+    end: tuple[Place, ...]  # all of its places where it is complete
+    complete: bool  # there is nothing before the end
+    held: tuple[Turn, ...]  # those of the session that have one of the ids or times asked for
+    forgotten: frozenset[str | tuple[datetime, str]]  # of the ids and moments asked for
     calls: Calls
-    aware: bool | None
-    state: tuple[str, int]
+    aware: bool | None  # whether the memory holds aware times; None before its first turn
+    state: tuple[str, int]  # differs as soon as anything was stored in the session, or forgotten
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,23 +208,14 @@ class PastWanted:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """What continues a session that is in a state, and goes into no other.
+    """What continues a session that is in a state, and goes into no other."""
 
-    Attributes:
-        session: Its name, as in `PastWanted`.
-        entries: The new turns.
-        calls: How its lists came, this one included.
-        state: Its `Past.state`.
-        again: The places that turns take which were forgotten, by their ids.
-        strict: Whether to store nothing, and raise, where a turn cannot be stored.
-    """
-
-    session: str
-    entries: tuple[Entry, ...]
-    calls: Calls
-    state: tuple[str, int]
-    again: Mapping[str, int] = field(default_factory=dict, hash=False)
-    strict: bool = False
+    session: str  # its name, as in `PastWanted`
+    entries: tuple[Entry, ...]  # the new turns
+    calls: Calls  # how its lists came, this one included
+    state: tuple[str, int]  # its `Past.state`
+    again: Mapping[str, int] = field(default_factory=dict, hash=False)  # places of turns that were forgotten, by id
+    strict: bool = False  # store nothing, and raise, where a turn cannot be stored
 
 
 @dataclass(frozen=True, slots=True)
