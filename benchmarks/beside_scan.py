@@ -18,7 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only
 import numpy as np
 
 import evimem
-from evimem.embedding import StaticEmbedder
+from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.types.vectors import Vectors
 
 from .recording import add_result, record

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import evimem
 from benchmarks.data_sets import read_locomo
-from evimem.embedding import count_tokens
+from evimem.embedding.static_embedder import count_tokens
 from evimem.text.sentences import sentences
 from evimem.text.terms import terms
 

@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 
 import evimem
 from evimem.db.connection import Connection
-from evimem.edges import EdgeGraph, fact_vectors
-from evimem.edges.link_rules import PER_FACT, threshold
+from evimem.edges import fact_vectors
+from evimem.edges.edge_table import EdgeGraph, threshold
+from evimem.edges.fact_vectors import PER_FACT
 from evimem.loaders import load
 
 from .recording import add_result, data_set, record

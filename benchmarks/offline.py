@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from benchmarks.data_sets import read_locomo
 from evimem.doors.core import Core
 from evimem.doors.memory import Memory
-from evimem.embedding import StaticEmbedder
+from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loaders.examples import EXAMPLES, load_example, load_questions

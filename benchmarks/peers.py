@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from evimem import Turn
-from evimem.embedding import StaticEmbedder
+from evimem.embedding.static_embedder import StaticEmbedder
 
 from .scoring.answer_overlap import words
 from .scoring.scored_memory import OwnMemory, PlainBm25

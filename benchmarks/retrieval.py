@@ -18,16 +18,17 @@ from typing import TypeAlias
 
 from benchmarks.data_sets import read_locomo
 from evimem import Turn
-from evimem.embedding import StaticEmbedder
+from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.extract.rule_extractor import RuleExtractor
-from evimem.index.corpus import Corpus
+from evimem.index.corpus import Corpus, IndexRow, RowBlock, Stored
 from evimem.index.document import embedding_texts, found_by
-from evimem.index.prepared_query import IndexQuery, microseconds
+from evimem.index.prepared_query import IndexQuery, prepare
 from evimem.index.ranking import SEARCH_EFFORT, SearchEffort, rank
 from evimem.index.weights import WEIGHTS, Weights
 from evimem.query.analysis import hints
-from evimem.raw import TurnRows
+from evimem.raw.turn_log import TurnRows
 from evimem.store.rebuild import TurnToIndex, index_rows
+from evimem.types.values import instant
 from evimem.types.vectors import pack
 
 from .recording import add_result, data_set, record
@@ -124,18 +125,19 @@ def conversation(turns: Sequence[Turn], questions: Iterable[GoldQuestion], regis
     embedder, extractor = StaticEmbedder(), RuleExtractor()
     sessions = {name: at for at, name in enumerate(dict.fromkeys(turn.session for turn in turns))}
     speakers = {name: at for at, name in enumerate(dict.fromkeys(turn.speaker for turn in turns))}
-    corpus = Corpus(embedder.dimension)
+    rows: list[IndexRow] = []
     for number, turn in enumerate(turns, 1):
         place = TurnRows(number, sessions[turn.session], speakers[turn.speaker])
         vectors = [pack(vector) for vector in embedder.embed(embedding_texts(turn))]
-        for row in index_rows(TurnToIndex(turn, place, found_by(turn), extractor.extract(turn), vectors)).value:
-            corpus.append(row)
+        rows += index_rows(TurnToIndex(turn, place, found_by(turn), extractor.extract(turn), vectors)).value
+    corpus = Corpus(embedder.dimension)
+    corpus.extend(RowBlock.of({at: Stored.of(row) for at, row in enumerate(rows, 1)}, 0, embedder.dimension))
     last = max(turn.time for turn in turns)
     ids = tuple(turn.id for turn in turns)
     asked = []
     for one in questions:
         found = hints(one.text, speakers, one.asked_at or last)
-        times = tuple((microseconds(t.start), microseconds(t.end)) for t in found.times if t.start and t.end)
+        times = tuple((instant(t.start), instant(t.end)) for t in found.times if t.start and t.end)
         names = frozenset(speakers[name] for name in found.names)
         priors = {"names": names, "times": times, "when": found.when, "recalls": found.recalls}
         query = IndexQuery(one.text, embedder.embed([one.text])[0], **priors, several=found.several)  # type: ignore[arg-type]
@@ -176,10 +178,9 @@ def scenes(count: int) -> dict[str, list[Conversation]]:
 def scored(found: Conversation, weights: Weights, effort: SearchEffort) -> list[Score]:
     """Put every question; return how well each was served."""
     return [
-        _score(
-            [found.ids[one.turn - 1] for one in rank(asked.question, found.corpus, DEPTH, weights, None, effort)], asked
-        )
+        _score([found.ids[one.turn - 1] for one in rank(prepare(question, found.corpus), DEPTH, effort)], asked)
         for asked in found.asked
+        for question in [replace(asked.question, weights=weights)]
     ]
 
 

@@ -31,7 +31,8 @@ import apsw
 
 import evimem
 from benchmarks.scoring.svg_plot import COLOURS, Chart, Curve
-from evimem.embedding import StaticEmbedder
+from evimem.embedding.static_embedder import StaticEmbedder
+from evimem.index.prepared_query import prepare
 from evimem.index.ranking import SEARCH_EFFORT, SearchEffort, rank
 from evimem.store.reads import resolve_query
 from evimem.store.sqlite import SqliteStore
@@ -106,8 +107,9 @@ def against_all(path: Path, effort: SearchEffort = SEARCH_EFFORT) -> tuple[float
             question = resolve_query(query, store.raw, embedder.dimension)
             if question is None:
                 raise ValueError(f"{text!r} names a speaker or session that the memory does not hold")
-            found = rank(question, corpus, 10, effort=effort)
-            best = rank(question, corpus, 10, effort=SearchEffort(whole=len(corpus)))
+            prepared = prepare(question, corpus)
+            found = rank(prepared, 10, effort)
+            best = rank(prepared, 10, SearchEffort(whole=len(corpus)))
             same.append(len({one.position for one in found} & {one.position for one in best}) / len(best))
             kept.append(sum(one.score for one in found) / sum(one.score for one in best))
     finally:

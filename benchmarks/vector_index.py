@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evimem.edges.fact_vectors import FactMatrix
-from evimem.embedding import StaticEmbedder
-from evimem.embedding.static_embedder import SHIPPED, WordPiece
+from evimem.embedding.static_embedder import SHIPPED, StaticEmbedder, WordPiece
 from evimem.index.graphs import Graph, HnswlibGraph, VoyagerGraph
 from evimem.index.hnsw import HnswIndex
 from evimem.index.ranking import SEARCH_EFFORT

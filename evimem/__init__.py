@@ -14,7 +14,8 @@ if _typing.TYPE_CHECKING:
     from .doors.pool import MemoryPool
     from .doors.stand_ins import ask_searcher, replay
     from .doors.watching import Restarted
-    from .embedding import CallableEmbedder, StaticEmbedder
+    from .embedding.checked_embedder import CallableEmbedder
+    from .embedding.static_embedder import StaticEmbedder
     from .errors import (
         DimensionMismatch,
         DiskFull,
@@ -89,7 +90,8 @@ _PLACES = {  # imported at first use, errors apart: most processes need few of t
     "doors.pool": "MemoryPool",
     "doors.stand_ins": "ask_searcher replay",
     "doors.watching": "Restarted",
-    "embedding": "CallableEmbedder StaticEmbedder",
+    "embedding.checked_embedder": "CallableEmbedder",
+    "embedding.static_embedder": "StaticEmbedder",
     "openai": "OpenAI OpenAIEmbedder",
     "times": "find_times",
     "types.results": (

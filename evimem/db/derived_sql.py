@@ -247,11 +247,6 @@ def postings_below(db: Tables, terms: Collection[str], segments: int) -> list[An
     return db.rows(sql, (db.dialect.values(terms), segments))
 
 
-def newest_number(db: Tables, *tables: str) -> int:
-    """Return the highest number that was ever given in some tables."""
-    return max(db.newest(table) for table in tables)
-
-
 def events_since(db: Tables, row: int) -> list[Any]:
     """Return (first row, number of rows, start, end) of the dated facts of turns that have a fact after a row."""
     return db.rows(

@@ -16,7 +16,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
-from ..embedding import checked, checked_rows, failure
+from ..embedding.checked_embedder import checked, checked_rows, failure
 from ..errors import EvimemError
 from ..flow import Effect, Embed, Ended, Flow, Pause, SideBySide, Step, advance, answered_later, flow_of
 from ..loops import Loop

@@ -16,7 +16,7 @@ from ..block.question import Asked, read_messages
 from ..errors import InvalidQuery, InvalidTurn, shown
 from ..loaders.chat_messages import ChatMessage, question_in, read_message
 from ..query.analysis import check_asked
-from ..raw import AS_GIVEN, ROLES, LocalTimes
+from ..raw.validate import AS_GIVEN, ROLES, LocalTimes
 from ..text.memory_fence import without_blocks
 from ..types.results import MOST, BlockForm, CountTokens, Style
 from ..types.stored import Scope

@@ -12,7 +12,7 @@ from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast, overload
 
-from ..embedding import checked
+from ..embedding.checked_embedder import checked
 from ..errors import InvalidQuery, NoModel, shown
 from ..flow import CollectBatch, Effect, Embed, Flow, Pause, SideBySide, StartBatch, run, run_side_by_side
 from ..protocols import Embedder

@@ -11,7 +11,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, get_args
 
 from ..db.atomic_files import make_folder
-from ..embedding import StaticEmbedder
+from ..embedding.static_embedder import StaticEmbedder
 from ..errors import InvalidQuery, shown
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..raw.commit_mark import mark_path

@@ -1,6 +1,1 @@
-"""The Edges layer."""
-
-from .edge_table import EdgeGraph
-from .link_rules import Link, ranked, threshold
-
-__all__ = ["EdgeGraph", "Link", "ranked", "threshold"]
+"""The Edges layer: typed, weighted links between facts, and one scored hop over them."""

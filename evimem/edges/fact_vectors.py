@@ -1,20 +1,30 @@
-"""The vectors of facts: rows in the file, and a matrix in memory that is kept in step with them."""
+"""The vectors of facts: rows in the file, and a matrix in memory that is kept in step with them.
+
+Which facts, of all that there are, are worth comparing with one is known by cells of like vectors.
+"""
 
 from __future__ import annotations
 
 import heapq
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..db.derived_sql import VECTORS, newest_of, vectors_reach
 from ..db.tables import Tables
-from ..types.vectors import Vectors, all_products, pack, products
-from .alike_cells import AlikeCells
-from .link_rules import IN_A_CELL, PER_FACT, WINDOW
+from ..types.vectors import Column, Vectors, all_products, pack, products
+
+PER_FACT = 4  # most `similar` edges from a fact to earlier ones; later facts may add theirs to it
+# A fact is compared with so many before and after it, by arrival, and with so many each way in each of its cells among
+# the others: up to `WINDOW` facts with all, and beyond it at a cost that does not grow with the memory.
+WINDOW = 8_192
+IN_A_CELL = 64
 
 Positions = NDArray[np.int64]
 _ROUNDING = 1e-4  # bound on the rounding error of a float32 cosine
@@ -23,7 +33,68 @@ _BLOCK = 256  # facts compared with others in one matrix product
 
 _FEW = 8  # of so many facts one may be copied to be compared; more are compared where they lie
 _AT_ONCE = 512  # vectors that become floats at once: 2,048 leave the cache, and take eight times as long each
-_PAGE = 16_384  # vectors read, or put into cells, at once
+_PAGE = 16_384  # vectors read at once
+_HASHED = 8_192  # vectors put into cells at once
+
+# A vector falls into the cell of that one of `SIZE` fixed random directions, or their opposites, that it is nearest to:
+# a cross-polytope hash (Andoni et al. 2015). A cell of a pair of hashes holds the vectors that fall alike in both: like
+# vectors share a cell of some pair, and unlike ones of few.
+HASHES = 16
+SIZE = 16  # directions of a hash: 32 cells, or 1,024 of a pair
+_PAIRS = tuple((one, (one + step) % HASHES) for step in (1, 3) for one in range(HASHES))
+_CELLS = (2 * SIZE) ** 2  # of a pair
+
+
+class AlikeCells:
+    """The cells of vectors at positions from 0, in the order in which they are added."""
+
+    def __init__(self) -> None:
+        self._hashes = Column(np.uint8, HASHES)
+        self._cells = [array("i") for _ in range(len(_PAIRS) * _CELLS)]  # positions, ascending
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def extend(self, vectors: Vectors) -> None:
+        """Add vectors, float32 of shape (n, dimension) and of any length, at the next positions."""
+        first, hashes = len(self), _hashed(vectors)
+        self._hashes.extend(hashes)
+        for numbers in self._numbers(hashes).T:  # a pair after the other
+            order = np.argsort(numbers, kind="stable")
+            inside = numbers[order]
+            bounds = [0, *(np.flatnonzero(np.diff(inside)) + 1).tolist(), len(inside)]
+            placed = (order + first).astype(np.int32)
+            for start, stop in pairwise(bounds):
+                self._cells[inside[start]].frombytes(placed[start:stop].tobytes())
+
+    def near(self, position: int, most: int) -> Positions:
+        """Return positions that share a cell with one: in each cell the `most` before and after it; ascending."""
+        found = []
+        for number in self._numbers(self._hashes.values[position : position + 1])[0].tolist():
+            cell = self._cells[number]
+            place = bisect_left(cell, position)
+            found.append(np.array(cell[max(0, place - most) : place + most + 1], np.int64))
+        return np.unique(np.concatenate(found))
+
+    @staticmethod
+    def _numbers(hashes: NDArray[np.uint8]) -> Positions:
+        """Return the numbers of the cells of hashes, shape (n, pairs)."""
+        one, two = np.array(_PAIRS).T
+        numbers: Positions = hashes[:, one].astype(np.int64) * (2 * SIZE) + hashes[:, two]
+        return numbers + np.arange(len(_PAIRS)) * _CELLS
+
+
+def _hashed(vectors: Vectors) -> NDArray[np.uint8]:
+    products = (vectors @ _directions(vectors.shape[1])).reshape(len(vectors), HASHES, SIZE)
+    nearest = np.abs(products).argmax(axis=2)
+    opposite = np.take_along_axis(products, nearest[:, :, None], axis=2)[:, :, 0] < 0
+    hashes: NDArray[np.uint8] = (2 * nearest + opposite).astype(np.uint8)
+    return hashes
+
+
+@cache
+def _directions(dimension: int) -> Vectors:
+    return np.random.default_rng(dimension).normal(size=(dimension, HASHES * SIZE)).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,53 +341,38 @@ class FactVectors:
 
     def current(self) -> FactMatrix:
         """Return every vector that the file holds now; inside a transaction of the caller."""
-        last = int(self._columns[self._size - 1, 0]) if self._size else 0
+        last = int(self._columns.values[-1, 0]) if self._size else 0
         for found in self._db.pages(VECTORS, (last,), _PAGE):
-            columns = np.array([row[:3] for row in found], dtype=np.int64)
             quantized = np.stack([np.frombuffer(row[3], np.int8) for row in found])
-            self._append(columns, quantized, np.array([row[4] for row in found]))
+            if not self._size:
+                self._quantized = Column(np.int8, quantized.shape[1])
+            self._columns.extend(np.array([row[:3] for row in found], np.int64))
+            self._quantized.extend(quantized)
+            self._scales.extend(np.array([row[4] for row in found]))
             if len(found) < _PAGE:
                 break
-        end = self._size
-        rows, turns, instants = self._columns[:end].T
-        known = FactMatrix(rows, turns, instants, self._quantized[:end], self._scales[:end])
-        return known if end <= WINDOW + 1 else replace(known, cells=self._cells_of(end))
+        rows, turns, instants = self._columns.values.T
+        known = FactMatrix(rows, turns, instants, self._quantized.values, self._scales.values)
+        return known if len(known) <= WINDOW + 1 else replace(known, cells=self._cells_of(known))
 
     def drop_cache(self) -> None:
         """Drop the cached matrix; `current` reads the file again."""
-        self._size = 0
-        self._columns = np.empty((0, 3), dtype=np.int64)
-        self._quantized = np.empty((0, 0), dtype=np.int8)
-        self._scales = np.empty(0)
+        self._columns = Column(np.int64, 3)
+        self._quantized = Column(np.int8, 0)
+        self._scales = Column(np.float64)
         self._cells: AlikeCells | None = None
 
-    def _cells_of(self, end: int) -> AlikeCells:
+    @property
+    def _size(self) -> int:
+        return len(self._columns)
+
+    def _cells_of(self, known: FactMatrix) -> AlikeCells:
         """Return the cells of all positions, those added since included."""
-        cells = self._cells
-        if cells is None:
-            cells = self._cells = AlikeCells()
-        for start in range(len(cells), end, _PAGE):
+        self._cells = self._cells or AlikeCells()
+        for start in range(len(self._cells), len(known), _HASHED):
             # Without their scales: the cell of a vector does not depend on its length.
-            cells.extend(self._quantized[start : min(end, start + _PAGE)].astype(np.float32))
-        return cells
-
-    def _append(self, columns: Positions, quantized: NDArray[np.int8], scales: NDArray[np.float64]) -> None:
-        end, width = self._size + len(columns), quantized.shape[1]
-        if end > len(self._columns):
-            room = max(end, 2 * self._size, 64)  # doubled, so that appending n facts one by one copies O(n)
-            self._columns = _grown(self._columns, (room, 3), self._size)
-            self._quantized = _grown(self._quantized, (room, width), self._size)
-            self._scales = _grown(self._scales, (room,), self._size)
-        fresh = slice(self._size, end)
-        self._columns[fresh], self._quantized[fresh], self._scales[fresh] = columns, quantized, scales
-        self._size = end
-
-
-def _grown(array: NDArray[Any], shape: tuple[int, ...], size: int) -> NDArray[Any]:
-    grown = np.empty(shape, dtype=array.dtype)
-    if size:
-        grown[:size] = array[:size]
-    return grown
+            self._cells.extend(known.quantized[start : start + _HASHED].astype(np.float32))
+        return self._cells
 
 
 def best(links: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:

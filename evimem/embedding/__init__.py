@@ -1,6 +1,5 @@
-"""Texts to unit vectors: the embedding evimem ships, and the door for any other."""
+"""Texts to unit vectors: the embedding that evimem ships, and the check of any other."""
 
-from .checked_embedder import CallableEmbedder, checked, checked_rows, failure
-from .static_embedder import StaticEmbedder, WordPiece, count_tokens
+from .static_embedder import count_tokens
 
-__all__ = ["CallableEmbedder", "StaticEmbedder", "WordPiece", "checked", "checked_rows", "count_tokens", "failure"]
+__all__ = ["count_tokens"]

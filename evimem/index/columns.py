@@ -1,4 +1,4 @@
-"""Tables of numpy arrays that grow, and postings: which turns have a term, and how often."""
+"""The columns of a corpus, and postings: which rows have a term, and how often."""
 
 from __future__ import annotations
 
@@ -10,55 +10,16 @@ from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-Array = NDArray[Any]
 S = TypeVar("S", bound=np.generic)
 
 
-class Column:
-    """An array that makes more room when it is full: one value a position, appended at an amortized constant cost.
-
-    `values` is a view of what it holds: an attribute, because a ranking reads columns far oftener than it grows them.
-    """
-
-    __slots__ = ("_room", "size", "values")
-
-    def __init__(self, dtype: DTypeLike, width: int | None = None) -> None:
-        self._room: Array = np.zeros(16 if width is None else (16, width), dtype)
-        self.size: int = 0
-        self.values: Array = self._room[:0]
-
-    def append(self, value: Any) -> None:
-        """Add one value (one row of a column that has a width)."""
-        if self.size == len(self._room):
-            self._grow(self.size + 1)
-        self._room[self.size] = value
-        self._hold(self.size + 1)
-
-    def extend(self, values: Array) -> None:
-        """Add many values."""
-        if self.size + len(values) > len(self._room):
-            self._grow(self.size + len(values))
-        self._room[self.size : self.size + len(values)] = values
-        self._hold(self.size + len(values))
-
-    def _hold(self, size: int) -> None:
-        self.size = size
-        self.values = self._room[:size]
-
-    def _grow(self, least: int) -> None:
-        room = np.zeros((least + least // 4 + 16, *self._room.shape[1:]), self._room.dtype)
-        room[: self.size] = self.values
-        self._room = room
-
-
 class DerivedColumn(Generic[S]):
-    """A column of values of one type; of an object with `columns`, its array. A `wide` one has a row a position."""
+    """A column of values of one type; of an object with `columns`, its array by position."""
 
-    def __init__(self, kind: type[S], *, wide: bool = False) -> None:
+    def __init__(self, kind: type[S]) -> None:
         self.kind = kind
-        self.wide = wide
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -76,17 +37,11 @@ class StoredColumn(DerivedColumn[S]):
         self.of = of
 
 
-def new_columns(table: type, width: int) -> dict[str, Column]:
-    """Return an empty array for each column that a class declares, in that order; wide ones have so many values."""
-    declared = (one for one in vars(table).values() if isinstance(one, DerivedColumn))
-    return {one.name: Column(one.kind, width if one.wide else None) for one in declared}
-
-
-def stored_table(table: type) -> tuple[tuple[str, ...], np.dtype[Any], Callable[[Any], tuple[Any, ...]]]:
-    """Return the names of the stored columns of a class, the type of one stored row, and what reads a row's values."""
+def stored_table(table: type) -> tuple[np.dtype[Any], Callable[[Any], tuple[Any, ...]]]:
+    """Return the type of a stored row of a class with columns, and what reads the values of a row."""
     stored = [one for one in vars(table).values() if isinstance(one, StoredColumn)]
     dtype = np.dtype([(one.name, np.dtype(one.kind).newbyteorder("<")) for one in stored])
-    return tuple(one.name for one in stored), dtype, attrgetter(*(one.of or one.name for one in stored))
+    return dtype, attrgetter(*(one.of or one.name for one in stored))
 
 
 _BITS = 16  # of a count
@@ -104,7 +59,7 @@ def packed(stated: Mapping[str, int], asked: Mapping[str, int]) -> dict[str, int
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """The positions of the turns that have a term, ascending, and how often each has it."""
+    """The positions of the rows that have a term, ascending, and how often each has it."""
 
     positions: NDArray[np.int32]
     counts: NDArray[np.uint16]
@@ -112,22 +67,18 @@ class Posting:
     def __len__(self) -> int:
         return len(self.positions)
 
-    def keep(self, mask: NDArray[np.bool_]) -> Posting:
-        """Return the entries where the mask is true."""
-        return Posting(self.positions[mask], self.counts[mask])
-
 
 NO_POSTING = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
 class TailPostings:
-    """The postings of the newest turns, growing in memory: a number an entry, its position above its count."""
+    """The postings of the newest rows, growing in memory: a number an entry, its position above its count."""
 
     def __init__(self) -> None:
         self._entries: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
 
     def add(self, position: int, counts: Mapping[str, int]) -> None:
-        """Add a turn's terms; positions only grow."""
+        """Add a row's terms; positions only grow."""
         entries, above = self._entries, position << _BITS
         for term, count in counts.items():
             entries[term].append(above | (count if count < MOST else MOST))

@@ -12,21 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
-from ..errors import DimensionMismatch
-from .columns import (
-    NO_POSTING,
-    Column,
-    DerivedColumn,
-    Posting,
-    StoredColumn,
-    TailPostings,
-    joined,
-    new_columns,
-    stored_table,
-)
-from .dialogue import NONE, Dialogue, Smoothing
+from ..types.vectors import Column
+from .columns import NO_POSTING, DerivedColumn, Posting, StoredColumn, TailPostings, joined, stored_table
+from .dialogue import Dialogue, Smoothing
 from .document import Document, Span, passage
 from .sketches import Sketches, StoredVectors
 
@@ -35,6 +26,7 @@ ROLES = ("user", "assistant", "system", "tool")
 ASSISTANT = ROLES.index("assistant")
 SYSTEM = ROLES.index("system")
 SPANS = 4096  # places of passages that are kept
+NO_EVENTS = b"[]"  # as they are stored
 Interval = tuple[int, int]
 
 
@@ -63,24 +55,63 @@ class IndexRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RowBlock:
-    """Many rows as columns, for loading sealed segments.
+class Stored:
+    """A row as it is stored: the bytes of its columns, its events and terms, its vector and scale."""
 
-    `columns` has the dtype COLUMNS, `vectors` is int8, shape (rows, dimension), times `scale`; `events` holds event
-    times by index in the block.
+    columns: bytes
+    events: bytes
+    terms: bytes
+    vector: bytes | None
+    scale: float | None
+
+    @classmethod
+    def of(cls, row: IndexRow) -> Stored:
+        """Return what is stored of a row."""
+        columns = np.array([values_of(row)], COLUMNS).tobytes()
+        events = orjson.dumps([list(interval) for interval in row.events])
+        terms = orjson.dumps(row.document.terms, option=orjson.OPT_SORT_KEYS)
+        if row.vector is None:
+            return cls(columns, events, terms, None, None)
+        return cls(columns, events, terms, row.vector.tobytes(), row.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class RowBlock:
+    """Many rows as columns.
+
+    `columns` has the dtype COLUMNS, all zeros where there is no row; `vectors` is int8, shape (rows, dimension), times
+    `scale`; `events` holds event times by index in the block, `terms` those of the rows whose postings are not sealed.
     """
 
     columns: NDArray[Any]
     vectors: NDArray[np.int8]
     scale: NDArray[np.float32]
-    events: dict[int, Sequence[Interval]] = field(default_factory=dict)
+    events: Mapping[int, Sequence[Interval]]
+    terms: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rows: Mapping[int, Stored], first: int, dimension: int) -> RowBlock:
+        """Return stored rows, by number and in order, as the block that begins at a position."""
+        at = np.fromiter(rows, np.int64, len(rows)) - first - 1
+        columns = np.zeros(int(at[-1]) + 1, COLUMNS)
+        columns[at] = np.frombuffer(b"".join(row.columns for row in rows.values()), COLUMNS)
+        vectors, scales = np.zeros((len(columns), dimension), np.int8), np.zeros(len(columns), np.float32)
+        having = [(index, row) for index, row in zip(at.tolist(), rows.values(), strict=True) if row.vector is not None]
+        where = [index for index, _ in having]
+        packed = b"".join(row.vector or b"" for _, row in having)
+        vectors[where] = np.frombuffer(packed, np.int8).reshape(len(where), dimension)
+        scales[where] = [row.scale or 0.0 for _, row in having]
+        events = {row - first - 1: orjson.loads(one.events) for row, one in rows.items() if one.events != NO_EVENTS}
+        terms = {row - first - 1: orjson.loads(one.terms) for row, one in rows.items()}
+        return cls(columns, vectors, scales, events, terms)
 
 
 class Corpus:
     """Columns by position, dialogue links and postings. One writer at a time, and no reader meanwhile.
 
     A column is declared here and nowhere else. A stored one is kept in the file, in this order, and its value is read
-    from an `IndexRow`; its place and type are a part of the file's format.
+    from an `IndexRow`; its place and type are a part of the file's format. Rows are only added: where one has changed
+    or was erased, a corpus is read again. A position without a row, and one of an erased row, is not `alive`.
     """
 
     alive = StoredColumn(np.bool_)
@@ -97,7 +128,7 @@ class Corpus:
     asks = StoredColumn(np.float32, "document.asks")
     event_start = DerivedColumn(np.int64)
     event_end = DerivedColumn(np.int64)
-    vectors = DerivedColumn(np.int8, wide=True)
+    vectors = DerivedColumn(np.int8)
     scale = DerivedColumn(np.float32)
 
     def __init__(
@@ -107,22 +138,25 @@ class Corpus:
         self.dialogue: Dialogue = Dialogue()
         self.smoothing: Smoothing = Smoothing()
         self.sketches: Sketches = Sketches()
-        self.columns: dict[str, Column] = new_columns(type(self), dimension)
+        self.columns: dict[str, Column] = {
+            name: Column(one.kind, dimension if name == "vectors" else None)
+            for name, one in vars(type(self)).items()
+            if isinstance(one, DerivedColumn)
+        }
         self._sealed = sealed
         self._tail = TailPostings()
         self._events: dict[int, tuple[Interval, ...]] = {}  # of rows with more than one
-        self._has_forgotten = False
         self.rows: int = 0  # alive
         self.turns: int = 0  # whose rows they are
         self.words: int = 0  # their lengths' sum
         self.last_fact: int = 0  # the newest fact whose time is known here
-        self._replies = 0  # alive rows of an assistant
+        self.has_assistant: bool = False  # whether an assistant speaks in the memory
         self._spoken: dict[int, tuple[int, int]] = {}  # turns and words by speaker
         self._spans: dict[int, Span] = {}  # of passages that were found lately, by position
 
     def __len__(self) -> int:
-        """Return how many positions there are, dead ones included."""
-        return self.columns["alive"].size
+        """Return how many positions there are, those without a row included."""
+        return len(self.columns["alive"])
 
     def passage(self, position: int, text: str) -> Span:
         """Return the characters of a row's passage in its turn's text.
@@ -138,94 +172,42 @@ class Corpus:
         return found
 
     @property
-    def has_assistant(self) -> bool:
-        """Whether an assistant speaks in the memory."""
-        return self._replies > 0
-
-    @property
     def stored(self) -> StoredVectors:
         return StoredVectors(self.vectors, self.scale)
 
-    def append(self, row: IndexRow) -> int:
-        """Add a passage; return its position."""
-        position = len(self)
-        self._check_width(row.vector)
-        self.dialogue.append(row.session, row.time, self.time)
-        self._tail.add(position, row.document.terms)
-        for name, value in zip(NAMES, values_of(row), strict=True):
-            self.columns[name].append(value)
-        self.columns["vectors"].append(0 if row.vector is None else row.vector)
-        self.columns["scale"].append(0.0 if row.vector is None else row.scale)
-        self.columns["event_start"].append(NEVER)
-        self.columns["event_end"].append(NEVER)
-        self.set_events(position, row.events)
-        self.smoothing.change(position)
-        self._count(position, 1)
-        return position
-
-    def hole(self) -> int:
-        """Append a position that no passage has; return it."""
-        self.dialogue.hole()
-        turn = int(self.turn[-1]) if len(self) else 0
-        for name, column in self.columns.items():
-            column.append(turn if name == "turn" else 0)
-        return len(self) - 1
-
-    def load(self, block: RowBlock) -> None:
-        """Fill an empty corpus with columns; terms of rows in open segments must be added with `add_terms`."""
-        if len(self):
-            raise ValueError(f"the corpus holds {len(self)} positions already; load blocks as one, before any append")
-        self._check_width(block.vectors)
-        rows = block.columns
-        alive = rows["alive"]
-        self.dialogue.load(rows["session"], rows["time"], alive)
+    def extend(self, block: RowBlock) -> None:
+        """Add rows at the end."""
+        first, rows = len(self), block.columns
+        newest = int(self.turn[-1]) if first else 0
         never = np.full(len(rows), NEVER)
+        turns = np.maximum(np.maximum.accumulate(rows["turn"]), newest)
         derived = {"event_start": never, "event_end": never, "vectors": block.vectors, "scale": block.scale}
-        values = {name: rows[name] for name in NAMES} | {"turn": np.maximum.accumulate(rows["turn"])} | derived
         for name, column in self.columns.items():
-            column.extend(values[name])
-        single = {position: events[0] for position, events in block.events.items() if len(events) == 1}
+            column.extend(turns if name == "turn" else derived[name] if name in derived else rows[name])
+        self.dialogue.extend(self.session, self.time, self.alive)
+        if first:
+            self.smoothing.change(range(first, len(self)))
+        for index, counts in block.terms.items():
+            self._tail.add(first + index, counts)
+        single = {first + index: events[0] for index, events in block.events.items() if len(events) == 1}
         where, bounds = np.fromiter(single, np.int64, len(single)), np.array(list(single.values()), np.int64)
         self.event_start[where], self.event_end[where] = bounds.reshape(-1, 2).T
-        for position, events in block.events.items():
+        for index, events in block.events.items():
             if len(events) > 1:
-                self.set_events(position, [(start, end) for start, end in events])
-        living = rows[alive]
-        turns = np.bincount(living["speaker"], living["part"] == 0)
-        words = np.bincount(living["speaker"], living["length"])
-        for speaker in np.flatnonzero(np.bincount(living["speaker"])).tolist():
-            self._spoken[speaker] = (int(turns[speaker]), int(words[speaker]))
-        self.rows = len(living)
-        self.turns, self.words = int(turns.sum()), int(words.sum())
-        self._replies = int(np.count_nonzero(living["role"] == ASSISTANT))
+                self.set_events(first + index, [(start, end) for start, end in events])
+        self._count(rows[rows["alive"]])
 
-    def add_terms(self, position: int, counts: Mapping[str, int]) -> None:
-        """Add the terms of a loaded row of an open segment; positions must ascend."""
-        self._tail.add(position, counts)
-
-    def forget(self, position: int) -> None:
-        """Remove a passage from every result; its position stays, marked dead."""
-        if not self.alive[position]:
-            return
-        self.alive[position] = False
-        self._has_forgotten = True
-        for neighbour in (self.dialogue.before.values[position], self.dialogue.after.values[position]):
-            if neighbour != NONE:
-                self.smoothing.change(int(neighbour))
-        self.dialogue.remove(int(self.session[position]), position)
-        self._count(position, -1)
-        self.vectors[position] = 0
-        self.scale[position] = 0
-        self.sketches.change(position)
-        self._events.pop(position, None)
-
-    def set_vector(self, position: int, vector: NDArray[np.int8], scale: float) -> None:
-        """Set the vector of a passage that was indexed without one."""
-        self._check_width(vector)
-        self.vectors[position] = vector
-        self.scale[position] = scale
-        self.smoothing.change(position)
-        self.sketches.change(position)
+    def _count(self, rows: NDArray[Any]) -> None:
+        """Count living rows that come."""
+        speakers, which = np.unique(rows["speaker"], return_inverse=True)
+        turns, words = (np.bincount(which, counts) for counts in (rows["part"] == 0, rows["length"]))
+        for speaker, *new in zip(speakers.tolist(), turns.tolist(), words.tolist(), strict=True):
+            before = self._spoken.get(speaker, (0, 0))
+            self._spoken[speaker] = (before[0] + int(new[0]), before[1] + int(new[1]))
+        self.rows += len(rows)
+        self.turns += int(turns.sum())
+        self.words += int(words.sum())
+        self.has_assistant = self.has_assistant or bool((rows["role"] == ASSISTANT).any())
 
     def set_events(self, position: int, events: Sequence[Interval]) -> None:
         """Set the event times of the facts of a row's turn."""
@@ -253,12 +235,8 @@ class Corpus:
         self._sealed(terms)
 
     def posting(self, term: str) -> Posting:
-        """Return the living rows that have a term."""
-        found = joined(self._sealed([term]).get(term, NO_POSTING), self._tail.read(term))
-        if not self._has_forgotten:
-            return found
-        living = self.alive[found.positions]
-        return found if living.all() else found.keep(living)
+        """Return the rows that have a term."""
+        return joined(self._sealed([term]).get(term, NO_POSTING), self._tail.read(term))
 
     def holding(self, terms: Iterable[str]) -> list[int]:
         """Return the numbers of the living turns with a row that has all of these terms, in order; none for no term."""
@@ -294,20 +272,5 @@ class Corpus:
         turns, words = self._spoken.get(speaker, (0, 0))
         return (words / turns) / (self.words / self.turns) if words else 1.0
 
-    def _count(self, position: int, sign: int) -> None:
-        """Count a row that comes (1) or goes (-1)."""
-        speaker = int(self.speaker[position])
-        turns, words = sign * int(self.part[position] == 0), sign * int(self.length[position])
-        before = self._spoken.get(speaker, (0, 0))
-        self._spoken[speaker] = (before[0] + turns, before[1] + words)
-        self.rows += sign
-        self.turns += turns
-        self.words += words
-        self._replies += sign * int(self.role[position] == ASSISTANT)
 
-    def _check_width(self, vectors: NDArray[np.int8] | None) -> None:
-        if vectors is not None and vectors.shape[-1] != self.dimension:
-            raise DimensionMismatch(vectors.shape[-1], self.dimension)
-
-
-NAMES, COLUMNS, values_of = stored_table(Corpus)  # the stored columns: their names, their type, and those of a row
+COLUMNS, values_of = stored_table(Corpus)  # the type of a stored row, and what reads the values of a row

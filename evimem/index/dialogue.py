@@ -7,15 +7,14 @@ are computed at query time, so that nothing stored depends on a neighbour.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import Column
+from ..types.vectors import Column
 from .weights import Weights
 
 NONE = -1
@@ -31,77 +30,31 @@ class Dialogue:
         self.before: Column = Column(np.int32)
         self.after: Column = Column(np.int32)
         self._last: dict[int, int] = {}
-        self._sorted: dict[int, list[tuple[int, int]]] = {}  # only of sessions that had a late turn
 
-    def append(self, session: int, time: int, times: NDArray[np.int64]) -> None:
-        """Link the next position; `times` holds those of all earlier ones."""
-        position = self.before.size
-        last = self._last.get(session, NONE)
-        self.before.append(NONE)
-        self.after.append(NONE)
-        if last == NONE or times[last] <= time:
-            self._link(last, position)
-            self._last[session] = position
-            if session in self._sorted:
-                self._sorted[session].append((time, position))
-        else:
-            self._insert(session, time, position, times)
-
-    def hole(self) -> None:
-        """Append a position that no turn has."""
-        self.before.append(NONE)
-        self.after.append(NONE)
-
-    def load(self, sessions: NDArray[np.int32], times: NDArray[np.int64], alive: NDArray[np.bool_]) -> None:
-        """Link the positions of a block at once; the dialogue must be empty."""
-        before = np.full(len(sessions), NONE, np.int32)
-        after = np.full(len(sessions), NONE, np.int32)
-        order = np.flatnonzero(alive).astype(np.int32)
+    def extend(self, sessions: NDArray[np.int32], times: NDArray[np.int64], alive: NDArray[np.bool_]) -> None:
+        """Link the newest positions, given what is known of all; those that are not alive are linked to none."""
+        first = len(self.before)
+        for links in (self.before, self.after):
+            links.extend(np.full(len(sessions) - first, NONE, np.int32))
+        fresh = (first + np.flatnonzero(alive[first:])).astype(np.int32)
+        touched = set(sessions[fresh].tolist()) if first else set()
+        last = np.array([self._last[one] for one in touched if one in self._last], np.int32)
+        order = np.concatenate([last, fresh])
         order = order[np.argsort(sessions[order], kind="stable")]
-        same = sessions[order[1:]] == sessions[order[:-1]]
-        if (same & (times[order[1:]] < times[order[:-1]])).any():  # rare and slow: some turns came late
+        if _is_late(order, sessions, times):  # rare and slow: the sessions of these are ordered anew
+            order = np.flatnonzero(alive & np.isin(sessions, sessions[fresh])).astype(np.int32)
             order = order[np.lexsort((order, times[order], sessions[order]))]
-        before[order[1:][same]] = order[:-1][same]
-        after[order[:-1][same]] = order[1:][same]
+        same = sessions[order[1:]] == sessions[order[:-1]]
+        self.before.values[order[1:][same]] = order[:-1][same]
+        self.after.values[order[:-1][same]] = order[1:][same]
         ends = order[np.append(~same, True)] if len(order) else order
-        self._last = dict(zip(sessions[ends].tolist(), ends.tolist(), strict=True))
-        self.before.extend(before)
-        self.after.extend(after)
+        self._last.update(zip(sessions[ends].tolist(), ends.tolist(), strict=True))
 
-    def remove(self, session: int, position: int) -> None:
-        """Unlink a turn and link its neighbours."""
-        before, after = int(self.before.values[position]), int(self.after.values[position])
-        self._link(before, after)
-        if after == NONE:
-            if before == NONE:
-                self._last.pop(session, None)
-            else:
-                self._last[session] = before
-        self.before.values[position] = self.after.values[position] = NONE
-        self._sorted.pop(session, None)
 
-    def _insert(self, session: int, time: int, position: int, times: NDArray[np.int64]) -> None:
-        ordered = self._sorted.get(session)
-        if ordered is None:
-            ordered = self._sorted[session] = self._walk(session, times)
-        place = bisect_left(ordered, (time, position))
-        ordered.insert(place, (time, position))
-        self._link(ordered[place - 1][1] if place else NONE, position)
-        self._link(position, ordered[place + 1][1])
-
-    def _walk(self, session: int, times: NDArray[np.int64]) -> list[tuple[int, int]]:
-        chain = []
-        position = self._last[session]
-        while position != NONE:
-            chain.append((int(times[position]), position))
-            position = int(self.before.values[position])
-        return chain[::-1]
-
-    def _link(self, first: int, second: int) -> None:
-        if first != NONE:
-            self.after.values[first] = second
-        if second != NONE:
-            self.before.values[second] = first
+def _is_late(order: NDArray[np.int32], sessions: NDArray[np.int32], times: NDArray[np.int64]) -> bool:
+    """Return whether a position comes after a later one of its session."""
+    one, next_one = order[:-1], order[1:]
+    return bool(((sessions[one] == sessions[next_one]) & (times[next_one] < times[one])).any())
 
 
 Shares = NDArray[np.float64]
@@ -182,46 +135,21 @@ def _fading(weights: Weights) -> tuple[Shares, Shares]:
 class Smoothing:
     """What the dialogue around rows makes of them under the weights of the last query, computed when first needed.
 
-    Of its lines the first are the rows themselves, then those before them from the nearest on, then those after them.
+    `norms` are the lengths of smoothed vectors by position, NaN where not known yet, for whoever computes them to keep.
+    Of the lines of the other two the first are the rows themselves, then those before them from the nearest on, then
+    those after them.
     """
 
     def __init__(self) -> None:
         self._for: tuple[Weights, float] | None = None
-        self._norms: Shares = np.zeros(0)  # of the smoothed vectors; NaN where it is not known yet
+        self.norms: Shares = np.zeros(0)
         self._there: NDArray[np.int32] = np.zeros((1, 0), np.int32)  # NONE in the first line: not known yet
         self._states: NDArray[np.int16] = np.zeros((1, 0), np.int16)  # entries of `_fading`
         self._changed: list[int] = []
 
-    def change(self, position: int) -> None:
-        """Mark what is around a position as stale: its vector or its place in the dialogue has changed."""
-        self._changed.append(position)
-
-    def follow(self, dialogue: Dialogue, size: int, weights: Weights, echoing: float) -> None:
-        """Make room for so many positions under these weights, and forget what is stale.
-
-        `echoing` is how many stems of a row count as asking at most: it changes when an assistant first speaks.
-        """
-        changed = np.array(self._changed, np.int32)
-        if (weights, echoing) != self._for:
-            lines = 2 * weights.steps + 1
-            self._for, self._norms = (weights, echoing), np.zeros(0)
-            self._there, self._states = np.zeros((lines, 0), np.int32), np.zeros((lines, 0), np.int16)
-        if (missing := size - len(self._norms)) > 0:
-            room = np.full((len(self._there), missing + size // 8), NONE)
-            self._norms = np.append(self._norms, np.full(room.shape[1], np.nan))
-            self._there = np.append(self._there, room.astype(np.int32), axis=1)
-            self._states = np.append(self._states, room.astype(np.int16), axis=1)
-        stale = _reached(dialogue, changed, weights.steps)
-        self._norms[stale], self._there[0, stale] = np.nan, NONE
-        del self._changed[: len(changed)]
-
-    def norms(self, positions: NDArray[np.int32], smoothed: Callable[[NDArray[np.intp]], Shares]) -> Shares:
-        """Return the lengths of the smoothed vectors of rows; `smoothed` computes those at some of these indexes."""
-        missing = np.flatnonzero(np.isnan(self._norms[positions]))
-        if len(missing):
-            self._norms[positions[missing]] = smoothed(missing)
-        found: Shares = self._norms[positions]
-        return found
+    def change(self, positions: Iterable[int]) -> None:
+        """Mark what is around positions as stale: their place in the dialogue has changed."""
+        self._changed += positions
 
     def neighbourhood(
         self,
@@ -230,11 +158,14 @@ class Smoothing:
         turns: NDArray[np.int32],
         positions: NDArray[np.int32],
         weights: Weights,
+        echoing: float = 0.0,
     ) -> Neighbourhood:
         """Return the rows that count in the score of each of some positions, and by how much.
 
-        `speakers` and `turns` say who speaks at each position of the corpus, and of which turn it is.
+        `speakers` and `turns` say who speaks at each position of the corpus, and of which turn it is; `echoing` is how
+        many stems of a row count as asking at most: it changes when an assistant first speaks.
         """
+        self._follow(dialogue, len(turns), weights, echoing)
         shares_of, answers_of = _fading(weights)
         missing = positions[self._there[0, positions] == NONE]
         if len(missing):
@@ -243,9 +174,26 @@ class Smoothing:
         reaching = np.flatnonzero([True, *(states[1:] != NONE).any(axis=1)])  # the other lines reach no row
         around, states = self._there[reaching][:, positions], states[reaching]
         shares, answers = shares_of[states], answers_of[states]
-        steps = len(self._there) // 2
-        shares[0], answers[0], answers[reaching > steps] = 1.0, 0.0, 0.0
+        shares[0], answers[0], answers[reaching > weights.steps] = 1.0, 0.0, 0.0
         return Neighbourhood(around, shares, answers, *_places(around, len(turns)))
+
+    def _follow(self, dialogue: Dialogue, size: int, weights: Weights, echoing: float) -> None:
+        """Make room for so many positions under these weights, and forget what is stale."""
+        changed = np.array(self._changed, np.int32)
+        if (weights, echoing) != self._for:
+            lines = 2 * weights.steps + 1
+            self._for, self.norms = (weights, echoing), np.zeros(0)
+            self._there, self._states = np.zeros((lines, 0), np.int32), np.zeros((lines, 0), np.int16)
+        if (missing := size - len(self.norms)) > 0:
+            room = np.full((len(self._there), missing + size // 8), NONE)
+            self.norms = np.append(self.norms, np.full(room.shape[1], np.nan))
+            self._there = np.append(self._there, room.astype(np.int32), axis=1)
+            self._states = np.append(self._states, room.astype(np.int16), axis=1)
+        if len(changed):
+            near = around(dialogue, changed, weights.steps)
+            stale = near[near != NONE]
+            self.norms[stale], self._there[0, stale] = np.nan, NONE
+            del self._changed[: len(changed)]
 
     def _fill(
         self,
@@ -274,17 +222,3 @@ class Smoothing:
                 self._there[line, positions] = there[back]
                 self._states[line, positions] = np.where(beyond[back], NONE, states[back])
             here, speaker, turn = there, following, next_turn
-
-
-def _reached(dialogue: Dialogue, positions: NDArray[np.int32], steps: int) -> NDArray[np.int32]:
-    """Return these positions and those up to so many turns before and after them."""
-    reached = [positions]
-    for links in (dialogue.before.values, dialogue.after.values):
-        here = positions
-        for _ in range(steps):
-            here = links[here]
-            here = here[here != NONE]
-            if not len(here):
-                break
-            reached.append(here)
-    return np.concatenate(reached)

@@ -7,35 +7,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
-from functools import lru_cache
-from itertools import islice
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embedding.static_embedder import SHIPPED, VOCABULARY
 from ..errors import without
-from ..lang import ENGLISH
-from ..text.terms import STOP_WORDS, plainest, stem, terms, vocabulary_stems, words
-from ..types.stored import Keyword
+from ..protocols import VectorIndex
+from ..text.terms import plainest, stem, terms, words
 from ..types.vectors import products
 from .columns import Posting
-from .corpus import Corpus
+from .corpus import NEVER, SYSTEM, Corpus, Interval
+from .related_words import nearest_stems
 from .weights import WEIGHTS, Weights
 
 MOST_TERMS = 256  # of a query that are looked up; four thousand characters of a chat in English rarely have more
 FEW = 64  # a term of fewer rows is never too common to tell anything
 UNIT = 1024  # shares of related words are whole numbers of this, so that they sum exactly in any order
 _NAMED = re.compile(r"(?<=[\w,;'\u2019] )[A-Z][\w'\u2019]*")
-_MICROSECOND = timedelta(microseconds=1)
-_EPOCH = datetime(1970, 1, 1)
-_EPOCH_AWARE = datetime(1970, 1, 1, tzinfo=timezone.utc)
-
-
 _SLICE = 4_096  # rows turned into floats at once: what a core's cache holds
 
 
@@ -44,7 +34,7 @@ class IndexQuery:
     """What to look for, in the index's numbers.
 
     `before`, `after`, `speaker`, `session`, `role`, `exclude`, `among`, `holding` and `any_of` are hard filters;
-    `names`, `times`, `when`, `recalls` and `several` are priors. Times are microseconds (see `microseconds`) in
+    `names`, `times`, `when`, `recalls` and `several` are priors. Times are microseconds (see `instant`) in
     half-open intervals, speakers and sessions the ordinals of the corpus, `role` an index in `ROLES`, `exclude` and
     `among` numbers of turns, `holding` terms that a turn must have, and `any_of` terms of which a passage must have
     one; `vector` has shape (dimension,). `weights` say what the
@@ -108,15 +98,17 @@ class PreparedQuery:
     """A query looked up in a corpus: what every step of a ranking shares.
 
     `total` is the weight of all its terms together, whether any turn has them or not. `direction` is its vector in
-    whole numbers, shape (dimension,); None without one.
+    whole numbers, shape (dimension,); None without one. `allowed` says by position which rows its filters let through,
+    `index` finds the nearest of all vectors; without one all are compared.
     """
 
     query: IndexQuery
     corpus: Corpus
-    weights: Weights
     terms: tuple[QueryTerm, ...]
     total: float
     direction: NDArray[np.float32] | None
+    allowed: NDArray[np.bool_]
+    index: VectorIndex | None
 
     def products(self, positions: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the products of the direction with the vectors of rows: below 2 ** 24, exact in any order."""
@@ -129,7 +121,7 @@ class PreparedQuery:
         return dots.astype(np.float64) * corpus.scale[positions]
 
 
-def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuery:
+def prepare(query: IndexQuery, corpus: Corpus, index: VectorIndex | None = None) -> PreparedQuery:
     """Look the terms of a query up in a corpus; terms are in alphabetical order.
 
     Of a text with more than MOST_TERMS different ones, the first and the last are looked up: no question is as long,
@@ -144,7 +136,7 @@ def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuer
         names = names[: MOST_TERMS // 2] + names[-MOST_TERMS // 2 :]
     asked = frozenset(names)
     surfaces = _surfaces(query.text, asked)
-    near = {name: _near(surfaces.get(name, ()), asked, weights.floor) for name in names}
+    near = {name: _near(surfaces.get(name, ()), asked, query.weights.floor) for name in names}
     corpus.expect([*names, *(term for some in near.values() for term, _ in some)])
     postings = {name: corpus.posting(name) for name in sorted(names)}
     rare = {name: found for name, found in postings.items() if not is_common(len(found), corpus)}
@@ -153,21 +145,61 @@ def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuer
     for name, posting in (rare or postings).items():
         idf = corpus.idf(len(posting))
         total += counts[name] * idf
-        others = _related(near[name], idf, corpus, weights)
+        others = _related(near[name], idf, corpus, query.weights)
         if len(posting) or others:
             found.append(QueryTerm(name, counts[name] * idf, posting, others))
     direction = _direction(query.vector, corpus.dimension)
-    return PreparedQuery(query, corpus, weights, tuple(found), total, direction)
+    return PreparedQuery(query, corpus, tuple(found), total, direction, _allowed(query, corpus), index)
+
+
+def _allowed(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
+    """Return for every position whether it may be returned; instructions of a system only where they are asked for."""
+    mask = corpus.alive.copy()
+    if query.speaker is not None:
+        mask &= corpus.speaker == query.speaker
+    if query.session is not None:
+        mask &= corpus.session == query.session
+    mask &= corpus.role != SYSTEM if query.role is None else corpus.role == query.role
+    if query.among is not None:
+        mask &= np.isin(corpus.turn, query.among)
+    if query.before is not None or query.after is not None:
+        mask &= _in_time(query, corpus)
+    if query.holding:
+        mask &= np.isin(corpus.turn, corpus.turns_with(query.holding))
+    if query.any_of:
+        corpus.expect(query.any_of)
+        named = np.zeros(len(mask), np.bool_)
+        named[np.concatenate([corpus.posting(term).positions for term in query.any_of])] = True
+        mask &= named
+    if query.exclude:
+        mask[corpus.rows_of(query.exclude)] = False
+    return mask
+
+
+def _in_time(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
+    """Event time where the turn's facts have one, said time otherwise; an interval counts when it overlaps."""
+    has_event = corpus.event_start != NEVER
+    start = np.where(has_event, corpus.event_start, corpus.time)
+    end = np.where(has_event, corpus.event_end, corpus.time + 1)
+    mask = np.ones(len(corpus), np.bool_)
+    if query.before is not None:
+        mask &= start < query.before
+    if query.after is not None:
+        mask &= end > query.after
+    for position in corpus.scattered:
+        mask[position] = any(overlaps(event, query) for event in corpus.events(int(position)))
+    return mask
+
+
+def overlaps(interval: Interval, query: IndexQuery) -> bool:
+    """Return whether a half-open interval meets after <= t < before."""
+    start, end = interval
+    return (query.before is None or start < query.before) and (query.after is None or end > query.after)
 
 
 def is_common(frequency: int, corpus: Corpus) -> bool:
     """Return whether so many rows have a term that it tells nothing."""
     return frequency > max(FEW, corpus.rows // 4)
-
-
-def microseconds(time: datetime) -> int:
-    """Return a time as whole microseconds since 1970; naive times as they stand, aware ones in UTC."""
-    return (time - (_EPOCH if time.tzinfo is None else _EPOCH_AWARE)) // _MICROSECOND
 
 
 def _surfaces(text: str, asked: frozenset[str]) -> dict[str, list[str]]:
@@ -182,7 +214,7 @@ def _surfaces(text: str, asked: frozenset[str]) -> dict[str, list[str]]:
 
 def _near(surfaces: Sequence[str], asked: frozenset[str], floor: float) -> list[tuple[str, float]]:
     """Return the terms that mean one of these words and are not asked for, each with its closeness."""
-    found = sorted(_nearest(*surfaces).items())
+    found = sorted(nearest_stems(*surfaces).items())
     return [(term, closeness) for term, closeness in found if closeness > floor and term not in asked]
 
 
@@ -211,82 +243,3 @@ def _direction(vector: NDArray[np.float32] | None, dimension: int) -> NDArray[np
     levels = min(127, (1 << 24) // (127 * dimension))
     whole: NDArray[np.float32] = np.rint(vector * (levels / peak)).astype(np.float32)
     return whole
-
-
-TABLE = Path(__file__).with_name("data") / "related.bin"
-WIDTH = 8
-ENTRY = np.dtype([("piece", "<u2"), ("cosine", "u1")])  # cosine in 255ths; 0 where there is no further word
-
-
-@lru_cache(maxsize=1 << 14)
-def meant_by(word: str) -> tuple[tuple[str, float], ...]:
-    """Return the stems that mean a word: the nearest ones with their cosines, and the instances of a kind with 1."""
-    return (*related(word), *((term, 1.0) for term in instances(stem(word))))
-
-
-def related(word: str) -> tuple[tuple[str, float], ...]:
-    """Return the stems nearest to a word, each with its cosine, nearest first; nothing for an unknown word."""
-    number = _numbers().get(word) if is_word(word) else None
-    if number is None:
-        return ()
-    stems = vocabulary_stems()
-    return tuple((stems[entry["piece"]], int(entry["cosine"]) / 255) for entry in _table()[number] if entry["cosine"])
-
-
-def is_word(piece: str) -> bool:
-    """Return whether a piece of the vocabulary is a word of its own that carries meaning."""
-    return len(piece) > 2 and piece.isascii() and piece.isalpha() and piece not in STOP_WORDS
-
-
-@lru_cache(maxsize=1)
-def _numbers() -> dict[str, int]:
-    lines = SHIPPED.with_name(VOCABULARY).read_text(encoding="utf-8").split("\n")
-    return dict(zip(lines, range(len(lines)), strict=True))
-
-
-@lru_cache(maxsize=1)
-def _table() -> NDArray[np.void]:
-    return np.frombuffer(TABLE.read_bytes(), ENTRY).reshape(-1, WIDTH)
-
-
-def instances(term: str) -> tuple[str, ...]:
-    """Return the stems of the instances of a kind ("instrument": "piano"), or nothing where the term names no kind."""
-    return tuple(dict.fromkeys(map(stem, _kinds().get(term, ()))))
-
-
-@lru_cache(maxsize=1)
-def _kinds() -> dict[str, tuple[str, ...]]:
-    kinds: dict[str, tuple[str, ...]] = {}
-    for names, members in ENGLISH.lists("kinds.instances").items():
-        for name in map(stem, names.split()):
-            kinds[name] = (*kinds.get(name, ()), *members)
-    return kinds
-
-
-MOST_NEAR = 3  # keywords that stand for a word which no turn has
-
-
-def match_keywords(words: Sequence[str], turns_with: Callable[[str], int]) -> tuple[Keyword, ...]:
-    """Return the keywords that words match, each once; `turns_with` counts the turns that have a term.
-
-    For a word that no turn has stand the `MOST_NEAR` nearest to it that some turn has.
-    """
-    found: dict[str, Keyword] = {}
-    for word in words:
-        own = [Keyword(word, term, count) for term in dict.fromkeys(terms(word)) if (count := turns_with(term))]
-        near = [] if own else sorted(_nearest(word.casefold()).items(), key=lambda pair: (-pair[1], pair[0]))
-        others = (Keyword(word, term, count, close) for term, close in near if (count := turns_with(term)))
-        for keyword in own or islice(others, MOST_NEAR):
-            known = found.get(keyword.term)
-            if known is None or known.closeness < keyword.closeness:
-                found[keyword.term] = keyword
-    return tuple(found.values())
-
-
-def _nearest(*words: str) -> dict[str, float]:
-    """Return the stems that mean one of some words, each with its largest closeness."""
-    near: dict[str, float] = {}
-    for word in words:
-        for term, closeness in meant_by(word):
-            near[term] = max(near.get(term, 0.0), closeness)
-    return near

@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..protocols import VectorIndex
-from .corpus import NEVER, ROLES, SYSTEM, Corpus, Interval
+from .corpus import NEVER, ROLES, Corpus
 from .dialogue import NONE, Neighbourhood, around, decay, distinct
 from .document import MOST
-from .prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, prepare
-from .weights import WEIGHTS, Weights
+from .prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm
+from .weights import Weights
 
 DAY = 86_400_000_000  # microseconds
 USER = ROLES.index("user")
@@ -56,9 +55,10 @@ def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | Non
 
     A cheap estimate says which are promising. They are rows of at least `k` turns, if there are so many.
     """
-    corpus, weights = prepared.corpus, prepared.weights
-    corpus.smoothing.follow(corpus.dialogue, len(corpus), weights, most_asking(corpus, weights))
-    near = corpus.smoothing.neighbourhood(corpus.dialogue, corpus.speaker, corpus.turn, positions, weights)
+    corpus, weights = prepared.corpus, prepared.query.weights
+    near = corpus.smoothing.neighbourhood(
+        corpus.dialogue, corpus.speaker, corpus.turn, positions, weights, most_asking(corpus, weights)
+    )
     asking = still_asking(corpus, near.places, weights)
     words, others = lexical(prepared, near, asking), priors(prepared, positions, asking[near.rows[0]])
     if most is not None and len(positions) > most:
@@ -103,7 +103,7 @@ def best_of_each(turns: NDArray[np.int32], values: Scores) -> NDArray[np.intp]:
 
 def priors(prepared: PreparedQuery, positions: NDArray[np.int32], asking: Scores) -> dict[str, Scores]:
     """Return the parts that need no neighbours; `asking` is `still_asking` of the rows."""
-    query, corpus, weights = prepared.query, prepared.corpus, prepared.weights
+    query, corpus, weights = prepared.query, prepared.corpus, prepared.query.weights
     asks = corpus.asks[positions].astype(np.float64) * asking
     told = corpus.length[positions] * (1 - asks)
     parts: dict[str, Scores] = {
@@ -160,7 +160,7 @@ def speaker_weight(query: IndexQuery, corpus: Corpus, weights: Weights) -> float
 
 def _closeness(prepared: PreparedQuery, positions: NDArray[np.int32]) -> Scores:
     """Return 1 for a turn said in a time asked about, or whose facts happen in it, and less the further away."""
-    corpus, times, days = prepared.corpus, prepared.query.times, prepared.weights.days
+    corpus, times, days = prepared.corpus, prepared.query.times, prepared.query.weights.days
     said = corpus.time[positions]
     has_event = corpus.event_start[positions] != NEVER
     start, end = corpus.event_start[positions], corpus.event_end[positions]
@@ -180,43 +180,33 @@ def _days(start: NDArray[np.int64], end: NDArray[np.int64], first: int, last: in
 
 def lexical(prepared: PreparedQuery, near: Neighbourhood, still_asking: Scores) -> dict[str, Scores]:
     """Return the parts `words` and `related`: related words count as fewer of the term they stand for."""
-    weights = prepared.weights
+    weights = prepared.query.weights
     asked = weights.asking * near.shares + weights.answering * near.answers
-    counting = _Counting(near, still_asking, asked)
     room = _length_norm(prepared, near, still_asking, asked)
-    sums = {"words": np.zeros(len(room)), "related": np.zeros(len(room))}
-    for term in prepared.terms:
-        own = counting.frequency([RelatedTerm(term.posting, UNIT)])
-        words = _saturated(own, room)
-        sums["words"] = sums["words"] + term.weight * words
-        if term.related:
-            whole = own + counting.frequency(term.related)
-            sums["related"] = sums["related"] + term.weight * (_saturated(whole, room) - words)
-    scale = weights.words / prepared.total if prepared.total else 0.0
-    return {name: scale * part for name, part in sums.items()}
 
-
-class _Counting:
-    """Counts terms in turns with their neighbours' shares."""
-
-    def __init__(self, near: Neighbourhood, still_asking: Scores, asked: Scores) -> None:
-        self._near = near
-        self._still_asking = still_asking
-        self._asked = asked
-
-    def frequency(self, members: Sequence[RelatedTerm]) -> Scores:
-        """Return how often the rows have a term that these members stand for."""
-        counts = np.zeros(len(self._near.places) + 1, np.int64)
+    def frequency(members: Sequence[RelatedTerm]) -> Scores:
+        """Return how often the rows have a term that these members stand for, with their neighbours' shares."""
+        counts = np.zeros(len(near.places) + 1, np.int64)
         for member in members:
-            slots = self._near.slots[member.posting.positions]
+            slots = near.slots[member.posting.positions]
             here = np.flatnonzero(slots)  # few: the other rows are not scored
             found = member.posting.counts[here].astype(np.int64)
             counts[slots[here]] += member.share * ((found & 0xFF) + ((found >> 8) << _ASKED_BITS))
-        asked = (counts[1:] >> _ASKED_BITS).astype(np.float64)
-        asking = asked * self._still_asking
-        telling = (counts[1:] & _STATED) + (asked - asking)
-        rows = self._near.rows
-        return added(self._near.shares * telling[rows] + self._asked * asking[rows]) / UNIT
+        all_asked = (counts[1:] >> _ASKED_BITS).astype(np.float64)
+        asking = all_asked * still_asking
+        telling = (counts[1:] & _STATED) + (all_asked - asking)
+        return added(near.shares * telling[near.rows] + asked * asking[near.rows]) / UNIT
+
+    sums = {"words": np.zeros(len(room)), "related": np.zeros(len(room))}
+    for term in prepared.terms:
+        own = frequency([RelatedTerm(term.posting, UNIT)])
+        words = own / (own + room)  # BM25's share of a term: 1 where a passage has nothing else
+        sums["words"] = sums["words"] + term.weight * words
+        if term.related:
+            whole = own + frequency(term.related)
+            sums["related"] = sums["related"] + term.weight * (whole / (whole + room) - words)
+    scale = weights.words / prepared.total if prepared.total else 0.0
+    return {name: scale * part for name, part in sums.items()}
 
 
 def _length_norm(prepared: PreparedQuery, near: Neighbourhood, still_asking: Scores, asked: Scores) -> Scores:
@@ -224,7 +214,7 @@ def _length_norm(prepared: PreparedQuery, near: Neighbourhood, still_asking: Sco
 
     `asked` is how much of the stems in questions counts, by neighbour.
     """
-    corpus, weights = prepared.corpus, prepared.weights
+    corpus, weights = prepared.corpus, prepared.query.weights
     lengths = corpus.length[near.places]
     stated = lengths * (1 - corpus.asks[near.places].astype(np.float64) * still_asking)
     asking = lengths - stated
@@ -242,15 +232,9 @@ def added(lines: Scores) -> Scores:
     return total
 
 
-def _saturated(frequency: Scores, room: Scores) -> Scores:
-    """Return BM25's share of a term: 1 where a passage has nothing else."""
-    share: Scores = frequency / (frequency + room)
-    return share
-
-
 def cosines(prepared: PreparedQuery, near: Neighbourhood, asking: Scores) -> Scores:
     """Return the cosine of the question with each row's smoothed vector; 0 where either has none."""
-    corpus, weights = prepared.corpus, prepared.weights
+    corpus, weights = prepared.corpus, prepared.query.weights
     if prepared.direction is None or not near.positions.size:
         return np.zeros(near.positions.shape[1])
     dots = prepared.products(near.places)
@@ -274,24 +258,21 @@ def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
 
 def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
     """Return the lengths of smoothed vectors; those computed for an earlier query are kept."""
-
-    def smoothed(chosen: NDArray[np.intp]) -> Scores:
-        found = np.empty(len(chosen))
-        for start in range(0, len(chosen), _SLICE):
-            part = chosen[start : start + _SLICE]
-            smooth = np.zeros((len(part), corpus.dimension), np.float32)
-            for share, places in zip(shares[:, part], near.positions[:, part], strict=True):
-                amount = (share * corpus.scale[places].astype(np.float64)).astype(np.float32)
-                some = np.flatnonzero(amount)
-                smooth[some] += amount[some, None] * corpus.vectors[places[some]].astype(np.float32)
-            found[start : start + _SLICE] = np.sqrt(np.square(smooth).sum(axis=1, dtype=np.float64))
-        return found
-
-    return corpus.smoothing.norms(near.positions[0], smoothed)
+    kept, rows = corpus.smoothing.norms, near.positions[0]
+    missing = np.flatnonzero(np.isnan(kept[rows]))
+    for start in range(0, len(missing), _SLICE):
+        part = missing[start : start + _SLICE]
+        smooth = np.zeros((len(part), corpus.dimension), np.float32)
+        for share, places in zip(shares[:, part], near.positions[:, part], strict=True):
+            amount = (share * corpus.scale[places].astype(np.float64)).astype(np.float32)
+            some = np.flatnonzero(amount)
+            smooth[some] += amount[some, None] * corpus.vectors[places[some]].astype(np.float32)
+        kept[rows[part]] = np.sqrt(np.square(smooth).sum(axis=1, dtype=np.float64))
+    found: Scores = kept[rows]
+    return found
 
 
 Positions = NDArray[np.int32]
-Mask = NDArray[np.bool_]
 _HOPS = 4  # rows before and after a seed that are candidates with it
 _MOST = 0.9  # share of rows that a filter must let through for the ANN index, which knows no filters, to be used
 _SKETCHED = 64  # of so many rows one is compared by its vector, the others by their sketches only
@@ -315,35 +296,15 @@ class SearchEffort:
 SEARCH_EFFORT = SearchEffort()
 
 
-def rank(
-    query: IndexQuery,
-    corpus: Corpus,
-    k: int,
-    weights: Weights = WEIGHTS,
-    nearest: VectorIndex | None = None,
-    effort: SearchEffort = SEARCH_EFFORT,
-) -> list[Ranked]:
-    """Return the k best eligible turns, best first, ties by arrival; fewer only where there are fewer."""
-    return rank_prepared(prepare(query, corpus, weights), eligible(query, corpus), k, nearest, effort)
+def rank(prepared: PreparedQuery, k: int, effort: SearchEffort = SEARCH_EFFORT) -> list[Ranked]:
+    """Return the k best eligible turns, best first, ties by arrival; fewer only where there are fewer.
 
-
-def rank_prepared(
-    prepared: PreparedQuery,
-    allowed: NDArray[np.bool_],
-    k: int,
-    nearest: VectorIndex | None = None,
-    effort: SearchEffort = SEARCH_EFFORT,
-) -> list[Ranked]:
-    """Return the k best turns for a query that was looked up, as `rank` does; `allowed` says by position which may be.
-
-    Up to `effort.whole` eligible rows are all scored. Of more, candidates are; without a vector index the nearest of
-    them are found by comparing with all.
+    Up to `effort.whole` eligible rows are all scored. Of more, candidates are.
     """
-    corpus = prepared.corpus
-    if np.count_nonzero(allowed) <= effort.whole:
-        return _best(score(prepared, np.flatnonzero(allowed).astype(np.int32)), corpus.turn, k)
-    positions = candidates(prepared, k, allowed, nearest, effort)
-    return _best(score(prepared, positions, max(effort.final, 10 * k), k), corpus.turn, k)
+    turns = prepared.corpus.turn
+    if np.count_nonzero(prepared.allowed) <= effort.whole:
+        return _best(score(prepared, np.flatnonzero(prepared.allowed).astype(np.int32)), turns, k)
+    return _best(score(prepared, candidates(prepared, k, effort), max(effort.final, 10 * k), k), turns, k)
 
 
 def _best(scored: Scored, turns: NDArray[np.int32], k: int) -> list[Ranked]:
@@ -366,68 +327,18 @@ def _best(scored: Scored, turns: NDArray[np.int32], k: int) -> list[Ranked]:
     return found
 
 
-def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
-    """Return for every position whether it may be returned; instructions of a system only where they are asked for."""
-    mask = corpus.alive.copy()
-    if query.speaker is not None:
-        mask &= corpus.speaker == query.speaker
-    if query.session is not None:
-        mask &= corpus.session == query.session
-    mask &= corpus.role != SYSTEM if query.role is None else corpus.role == query.role
-    if query.among is not None:
-        mask &= np.isin(corpus.turn, query.among)
-    if query.before is not None or query.after is not None:
-        mask &= _in_time(query, corpus)
-    if query.holding:
-        mask &= np.isin(corpus.turn, corpus.turns_with(query.holding))
-    if query.any_of:
-        corpus.expect(query.any_of)
-        named = np.zeros(len(mask), np.bool_)
-        named[np.concatenate([corpus.posting(term).positions for term in query.any_of])] = True
-        mask &= named
-    if query.exclude:
-        mask[corpus.rows_of(query.exclude)] = False
-    return mask
-
-
-def _in_time(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
-    """Event time where the turn's facts have one, said time otherwise; an interval counts when it overlaps."""
-    has_event = corpus.event_start != NEVER
-    start = np.where(has_event, corpus.event_start, corpus.time)
-    end = np.where(has_event, corpus.event_end, corpus.time + 1)
-    mask = np.ones(len(corpus), np.bool_)
-    if query.before is not None:
-        mask &= start < query.before
-    if query.after is not None:
-        mask &= end > query.after
-    for position in corpus.scattered:
-        mask[position] = any(overlaps(event, query) for event in corpus.events(int(position)))
-    return mask
-
-
-def overlaps(interval: Interval, query: IndexQuery) -> bool:
-    """Return whether a half-open interval meets after <= t < before."""
-    start, end = interval
-    return (query.before is None or start < query.before) and (query.after is None or end > query.after)
-
-
-def candidates(
-    prepared: PreparedQuery, k: int, allowed: Mask, nearest: VectorIndex | None, effort: SearchEffort
-) -> Positions:
+def candidates(prepared: PreparedQuery, k: int, effort: SearchEffort) -> Positions:
     """Return positions, ascending, among which those of the k best turns are expected.
 
     Rare words and close vectors choose seeds; the rows around a seed share its words and vectors through smoothing, so
     they are candidates too. They are of at least k turns, where so many are allowed.
     """
-    found = [
-        _by_words(prepared, allowed, max(effort.kept, 10 * k), effort),
-        _by_meaning(prepared, allowed, nearest, effort),
-    ]
+    allowed, turns = prepared.allowed, prepared.corpus.turn
+    found = [_by_words(prepared, max(effort.kept, 10 * k), effort), _by_meaning(prepared, effort)]
     if prepared.query.times:
-        found.append(_by_date(prepared, allowed, effort))
+        found.append(_by_date(prepared, effort))
     positions = distinct(np.concatenate(found), len(prepared.corpus))
     positions = positions[allowed[positions]]
-    turns = prepared.corpus.turn
     missing = k - len(first_of_each(turns[positions]))
     if missing > 0:
         others = np.flatnonzero(allowed)
@@ -437,7 +348,7 @@ def candidates(
     return positions
 
 
-def _by_words(prepared: PreparedQuery, allowed: Mask, kept: int, effort: SearchEffort) -> Positions:
+def _by_words(prepared: PreparedQuery, kept: int, effort: SearchEffort) -> Positions:
     corpus = prepared.corpus
     members = [(term.weight, term.posting) for term in prepared.terms]
     members += [(term.weight * one.share / UNIT, one.posting) for term in prepared.terms for one in term.related]
@@ -454,22 +365,22 @@ def _by_words(prepared: PreparedQuery, allowed: Mask, kept: int, effort: SearchE
     touched = np.concatenate(read)
     seeds = distinct(touched[largest(weight_of[touched], effort.seeds)], len(corpus))
     near = around(corpus.dialogue, seeds, _HOPS)
-    fading = [prepared.weights.spread * decay(hop, prepared.weights) for hop in range(1, _HOPS + 1)]
+    fading = [prepared.query.weights.spread * decay(hop, prepared.query.weights) for hop in range(1, _HOPS + 1)]
     reaching = weight_of[seeds][:, None] * np.array([1.0, *fading, *fading], np.float32)
     # Counted from 1, so that NONE (-1) is counted apart.
     spread = np.bincount(near.reshape(-1) + 1, reaching.reshape(-1), len(corpus) + 1)[1:].astype(np.float32)
     reached = distinct(near, len(corpus))
-    reached = reached[allowed[reached]]
+    reached = reached[prepared.allowed[reached]]
     return reached[largest(spread[reached], kept)]
 
 
-def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | None, effort: SearchEffort) -> Positions:
+def _by_meaning(prepared: PreparedQuery, effort: SearchEffort) -> Positions:
     """Seeds by vector. The ANN index knows no filters: it serves where most turns are allowed; else all are scanned."""
-    corpus, direction = prepared.corpus, prepared.direction
+    corpus, direction, allowed = prepared.corpus, prepared.direction, prepared.allowed
     if direction is None:
         return np.zeros(0, np.int32)
-    if nearest is not None and np.count_nonzero(allowed) >= _MOST * corpus.rows:
-        seeds = nearest.search(direction, math.ceil(effort.nearest / _MOST)).positions.astype(np.int32)
+    if prepared.index is not None and np.count_nonzero(allowed) >= _MOST * corpus.rows:
+        seeds = prepared.index.search(direction, math.ceil(effort.nearest / _MOST)).positions.astype(np.int32)
         return around(corpus.dialogue, seeds[seeds < len(corpus)], _HOPS).reshape(-1)
     comparable = allowed & (corpus.scale > 0)
     count = int(np.count_nonzero(comparable))
@@ -482,11 +393,11 @@ def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | N
     return around(corpus.dialogue, seeds, _HOPS).reshape(-1)
 
 
-def _by_date(prepared: PreparedQuery, allowed: Mask, effort: SearchEffort) -> Positions:
+def _by_date(prepared: PreparedQuery, effort: SearchEffort) -> Positions:
     corpus = prepared.corpus
     found = []
     for first, last in prepared.query.times:
         said = (corpus.time >= first) & (corpus.time < last)
         happens = (corpus.event_start < last) & (corpus.event_end > first)
-        found.append(np.flatnonzero((said | happens) & allowed)[: effort.dated].astype(np.int32))
+        found.append(np.flatnonzero((said | happens) & prepared.allowed)[: effort.dated].astype(np.int32))
     return np.concatenate(found)

@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from ..db.derived_sql import (
     DOCUMENT,
@@ -26,7 +25,6 @@ from ..db.derived_sql import (
     drop_documents,
     events_since,
     highest_row,
-    newest_number,
     newest_of,
     open_documents,
     passages_within,
@@ -37,11 +35,11 @@ from ..db.derived_sql import (
     vectors_within,
 )
 from ..db.tables import Query, Tables
+from ..types.values import instant
 from ..types.vectors import Packed
 from .columns import Posting
-from .corpus import COLUMNS, NAMES, Corpus, IndexRow, Interval, RowBlock, values_of
+from .corpus import COLUMNS, Corpus, IndexRow, Interval, RowBlock, Stored
 from .document import Document
-from .prepared_query import microseconds
 
 # The highest row number that was ever given is kept when turns are erased; else it is that of a turn that is there.
 _HIGH = "rows"
@@ -126,29 +124,6 @@ class PassageTable:
 
 T = TypeVar("T")
 SIZE = 16_384  # of new memories; each file keeps its own
-_CODES = {"b1": "?", "u1": "B", "u2": "H", "i4": "i", "i8": "q", "f4": "f"}
-_FIELDS = (COLUMNS[name] for name in NAMES)
-_ROW = struct.Struct("<" + "".join(_CODES[f"{one.kind}{one.itemsize}"] for one in _FIELDS))  # faster for a single row
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A document as it is stored: the bytes of its columns, its events and terms, its vector and scale."""
-
-    columns: bytes
-    events: bytes
-    terms: bytes
-    vector: bytes | None
-    scale: float | None
-
-
-def stored(row: IndexRow) -> Stored:
-    """Return what is stored for a row."""
-    columns = _ROW.pack(*values_of(row))
-    vector = None if row.vector is None else row.vector.tobytes()
-    events = orjson.dumps([list(interval) for interval in row.events])
-    terms = orjson.dumps(row.document.terms, option=orjson.OPT_SORT_KEYS)
-    return Stored(columns, events, terms, vector, None if vector is None else row.scale)
 
 
 class Segments:
@@ -161,7 +136,7 @@ class Segments:
 
     def insert(self, rows: Mapping[int, IndexRow]) -> None:
         """Store new rows, by their numbers."""
-        self._put({number: stored(row) for number, row in rows.items()})
+        self._put({number: Stored.of(row) for number, row in rows.items()})
 
     def seal(self, high_water: int) -> None:
         """Write every full segment as columns and postings."""
@@ -251,21 +226,13 @@ class Segments:
 
     def corpus(self) -> Corpus:
         """Return everything that is stored, as the columns a ranking reads."""
-        rows = self._db.rows(*self._asking_sealed())
-        blocks = [self._block(row) for row in rows]
+        blocks = [self._block(row) for row in self._db.rows(*self._asking_sealed())]
         sealed = len(blocks)
-        first = sealed * self.size
-        documents = _by_row(self._db.rows(*open_documents(self.size)))
-        if documents:
-            blocks.append(self._open_block(first, documents))
-        given = newest_number(self._db, "speaker", "session")
-        if any(max(block.columns["speaker"].max(), block.columns["session"].max()) > given for block in blocks):
-            raise ValueError("a column names a speaker or session that never existed")  # arrays grow by it
+        if documents := _by_row(self._db.rows(*open_documents(self.size))):
+            blocks.append(RowBlock.of(documents, sealed * self.size, self.dimension))
         corpus = Corpus(self.dimension, SealedPostings(self._db, sealed).read)
         if blocks:
-            corpus.load(_joined(blocks, self.size))
-        for at, row in documents.items():
-            corpus.add_terms(at - 1, orjson.loads(row.terms))
+            corpus.extend(_joined(blocks, self.size))
         corpus.last_fact = newest_of(self._db, "fact", "row")
         return corpus
 
@@ -278,10 +245,8 @@ class Segments:
         last = int(newest or 0)
         if len(corpus) < sealed * self.size:
             return False
-        for at, *row in documents:
-            while len(corpus) < at - 1:
-                corpus.hole()
-            corpus.append(_row(Stored(*row)))
+        if documents:
+            corpus.extend(RowBlock.of(_by_row(documents), len(corpus), self.dimension))
         if last > corpus.last_fact:
             self._follow_facts(corpus)
             corpus.last_fact = last
@@ -291,8 +256,7 @@ class Segments:
         """Return what `follow` asks of a corpus; without one, what `corpus` asks of a memory that has sealed none."""
         if corpus is not None:
             return stored_since(len(corpus) + 1)
-        newest = (self._db.numbering("speaker"), self._db.numbering("session"), asking_newest("fact", "row"))
-        return (self._asking_sealed(), open_documents(self.size), *newest)
+        return (self._asking_sealed(), open_documents(self.size), asking_newest("fact", "row"))
 
     def _asking_sealed(self) -> Query:
         return self._db.selecting("segment", "columns, events, vectors, scales", "number")
@@ -300,7 +264,7 @@ class Segments:
     def _follow_facts(self, corpus: Corpus) -> None:
         happens: dict[tuple[int, int], list[Interval]] = defaultdict(list)
         for first, count, start, end in events_since(self._db, corpus.last_fact):
-            times = (microseconds(datetime.fromisoformat(time)) for time in (start, end))
+            times = (instant(datetime.fromisoformat(time)) for time in (start, end))
             happens[first, count].append((next(times), next(times)))
         for (first, count), events in happens.items():
             for row in range(first, first + count):
@@ -396,20 +360,6 @@ class Segments:
         vectors = np.frombuffer(row[2], np.int8).reshape(self.size, self.dimension)
         return RowBlock(columns, vectors, np.frombuffer(row[3], "<f4"), events)
 
-    def _open_block(self, first: int, documents: Mapping[int, Stored]) -> RowBlock:
-        """Return documents after a number as one block: much faster than to append one after the other."""
-        at = np.fromiter(documents, np.int64, len(documents)) - first - 1
-        columns = np.zeros(int(at[-1]) + 1, COLUMNS)
-        columns[at] = np.frombuffer(b"".join(row.columns for row in documents.values()), COLUMNS)
-        vectors, scales = np.zeros((len(columns), self.dimension), np.int8), np.zeros(len(columns), np.float32)
-        having = {at: row for at, row in documents.items() if row.vector is not None}
-        where = np.fromiter(having, np.int64, len(having)) - first - 1
-        packed = b"".join(row.vector or b"" for row in having.values())
-        vectors[where] = np.frombuffer(packed, np.int8).reshape(-1, self.dimension)
-        scales[where] = [row.scale or 0.0 for row in having.values()]
-        found = {row - first - 1: orjson.loads(one.events) for row, one in documents.items() if one.events != _NONE}
-        return RowBlock(columns, vectors, scales, found)
-
 
 class SealedPostings:
     """The postings of the first `segments` segments; an open corpus holds those of later ones in its tail.
@@ -438,9 +388,6 @@ class SealedPostings:
             kept[term] = self._found[term] = found
             self._room -= len(found) + 1
         return kept
-
-
-_NONE = b"[]"  # the events of a document without any
 
 
 def sealed(number: int, rows: Mapping[int, Stored], size: int) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]]:
@@ -472,16 +419,9 @@ def _by_row(rows: Sequence[Sequence[Any]]) -> dict[int, Stored]:
     return {at: Stored(*row) for at, *row in rows}
 
 
-def _row(row: Stored) -> IndexRow:
-    kept = dict(zip(NAMES, _ROW.unpack(row.columns), strict=True))
-    del kept["alive"]
-    document = Document(orjson.loads(row.terms), *(kept.pop(name) for name in ("length", "asks", "temporal")))
-    vector: NDArray[np.int8] | None = None if row.vector is None else np.frombuffer(row.vector, np.int8)
-    events = [(start, end) for start, end in orjson.loads(row.events)]
-    return IndexRow(document, vector=vector, scale=row.scale or 0.0, events=events, **kept)
-
-
 def _joined(blocks: Sequence[RowBlock], size: int) -> RowBlock:
+    """Return blocks of a size, of which the last may be shorter, as one; the last may have terms."""
     events = {at * size + index: found for at, block in enumerate(blocks) for index, found in block.events.items()}
+    terms = {(len(blocks) - 1) * size + index: counts for index, counts in blocks[-1].terms.items()}
     columns, vectors, scales = zip(*((block.columns, block.vectors, block.scale) for block in blocks), strict=True)
-    return RowBlock(np.concatenate(columns), np.concatenate(vectors), np.concatenate(scales), events)
+    return RowBlock(np.concatenate(columns), np.concatenate(vectors), np.concatenate(scales), events, terms)

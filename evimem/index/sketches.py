@@ -37,11 +37,6 @@ class Sketches:
         self._words: Words = np.zeros((0, 0), np.uint64)
         self._size = 0
         self._bounds: NDArray[np.float32] = np.zeros((2, 0), np.float32)
-        self._changed: list[int] = []
-
-    def change(self, position: int) -> None:
-        """Mark the sketch of a position as stale."""
-        self._changed.append(position)
 
     def nearest(
         self, stored: StoredVectors, direction: NDArray[np.float32], allowed: NDArray[np.bool_], most: int
@@ -62,26 +57,20 @@ class Sketches:
         return np.flatnonzero(distances <= last).astype(np.int32)
 
     def _of(self, stored: StoredVectors) -> Words:
-        """Return the sketches of every position; changed ones are recomputed, or all if the sample changed."""
+        """Return the sketches of every position; those before the last call are kept, unless the sample grew."""
         size = len(stored.scale)
-        changed = np.array(self._changed, np.int64)
-        if self._size < SAMPLE or np.any(changed < SAMPLE):
+        if self._size < SAMPLE:
             self._bounds, self._size = _bounds(stored), 0
         if self._words.shape[1] < size:
-            words = np.zeros((2 * -(-stored.vectors.shape[1] // 64), size + size // 8), np.uint64)
+            words = np.zeros((2 * -(-stored.vectors.shape[1] // _WORD), size + size // 8), np.uint64)
             if self._size:
                 words[:, : self._size] = self._words[:, : self._size]
             self._words = words
-        self._fill(stored, np.unique(changed[changed < self._size]))
-        self._fill(stored, np.arange(self._size, size))
-        del self._changed[: len(changed)]
-        self._size = size
-        return self._words[:, : self._size]
-
-    def _fill(self, stored: StoredVectors, positions: NDArray[np.int64]) -> None:
-        for start in range(0, len(positions), _SLICE):
-            some = positions[start : start + _SLICE]
+        for start in range(self._size, size, _SLICE):
+            some = slice(start, min(start + _SLICE, size))
             self._words[:, some] = self._sketch(stored.vectors[some] * stored.scale[some, None]).T
+        self._size = size
+        return self._words[:, :size]
 
     def _sketch(self, vectors: NDArray[np.float32]) -> Words:
         bits = [np.packbits(vectors > bound, axis=1) for bound in self._bounds]

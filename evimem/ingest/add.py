@@ -15,7 +15,7 @@ from ..index.document import embedding_texts
 from ..loaders.conversation import ImportedTurn
 from ..protocols import Extractor, Store
 from ..query.find_turns import cause_of, is_of_texts
-from ..raw import AS_GIVEN, LocalTimes, TurnValidator
+from ..raw.validate import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.memory_fence import without_blocks
 from ..types.results import AddReport, TurnStatus
 from ..types.stored import Entry, JobKind

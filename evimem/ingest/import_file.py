@@ -25,7 +25,7 @@ from ..extract.rule_extractor import MAX_FACTS, RuleExtractor, fact_fault
 from ..flow import Flow
 from ..llm.extract_facts import MAX_CHARACTERS
 from ..protocols import Extractor, Store
-from ..raw import AS_GIVEN, LocalTimes, TurnValidator
+from ..raw.validate import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.grounding import Sources
 from ..types.results import AddReport
 from ..types.stored import EARLIER, OF_A_MODEL, JobKind

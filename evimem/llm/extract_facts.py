@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from ..embedding import count_tokens
+from ..embedding.static_embedder import count_tokens
 from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..extract.fact_text import fact_id
 from ..extract.labels import Label, canonical, label_fact

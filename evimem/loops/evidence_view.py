@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from ..embedding import count_tokens
+from ..embedding.static_embedder import count_tokens
 from ..judging.apply_verdict import most_needed, needed
 from ..judging.evidence import EntityCount, Evidence, most_shown
 from ..protocols import Store

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
-from ..embedding import count_tokens
+from ..embedding.static_embedder import count_tokens
 from ..flow import Flow
 from ..judging.evidence import Ablation, Analysis, Evidence, Variant
 from ..judging.judge import Judge

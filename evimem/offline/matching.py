@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embedding import StaticEmbedder
+from ..embedding.static_embedder import StaticEmbedder
 from ..judging.evidence import Analysis, View
 from ..lang import ENGLISH
 from ..text.sentences import sentences_around

@@ -26,8 +26,8 @@ from ..db.turn_sql import (
 )
 from ..errors import UNREADABLE, StoreCorrupt, UnknownTurn
 from ..types.stored import COUNTED, Listing, Roster
-from ..types.values import Turn, canonical
-from .validate import forget_clock, instant
+from ..types.values import Turn, canonical, instant
+from .validate import forget_clock
 
 _PAGE = 2000  # turns read at once
 _MOST_NUMBERS = 10_000  # ids whose numbers are remembered, before all are let go

@@ -15,14 +15,11 @@ from ..db.tables import Tables
 from ..db.turn_sql import first_last_and_count
 from ..errors import InvalidQuery, InvalidTurn, shown
 from ..types.public_value import json_bytes
-from ..types.values import Fact, Turn
+from ..types.values import Fact, Turn, instant
 
 MAX_TEXT = 1 << 20  # bytes of UTF-8 of a turn: its text, its caption and its metadata as JSON together
 MAX_NAME = 512  # characters of an id, a session or a speaker
 ROLES = ("user", "assistant", "system", "tool")
-
-_EPOCH = datetime(1970, 1, 1)
-_EPOCH_AWARE = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +128,6 @@ class TurnValidator:
         occurrence = self._seen.get(content.digest(), 0)
         self._seen[content.digest()] = occurrence + 1
         return f"{content.hexdigest()}-{occurrence}" if occurrence else content.hexdigest()
-
-
-def instant(time: datetime) -> int:
-    """Return microseconds since 1970-01-01: in UTC for an aware time, on the same unnamed clock for a naive one.
-
-    Computed in whole numbers: a float of seconds has no room for microseconds.
-    """
-    delta = time - (_EPOCH_AWARE if time.tzinfo else _EPOCH)
-    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
 
 def _time(turn: Turn, times: LocalTimes) -> datetime:

@@ -14,10 +14,11 @@ from typing import TypeAlias
 from ..db.derived_sql import facts_never_linked, turns_without_rows
 from ..db.turn_sql import TURNS
 from ..errors import UNREADABLE, StoreCorrupt, attempt
+from ..index.corpus import Stored
 from ..index.document import passages
-from ..index.segments import Stored, sealed
+from ..index.segments import sealed
 from ..protocols import Extractor
-from ..raw import wrong_instants
+from ..raw.validate import wrong_instants
 from ..types.stored import OF_A_MODEL
 from ..types.values import Fact
 from ..types.vectors import is_packed

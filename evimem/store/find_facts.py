@@ -7,17 +7,18 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..edges import threshold
+from ..edges.edge_table import threshold
 from ..edges.fact_vectors import alike
 from ..errors import without
 from ..index.prepared_query import PreparedQuery
+from ..index.ranking import rank
 from ..text.names import is_named_in
 from ..text.terms import terms
 from ..times import render
 from ..types.stored import ANY_FACT, EVERYTHING, LABEL, FactFilter, Scope
 from ..types.values import Fact, FactHit, Query, TimeSpan, Turn
 from .handle import StoreHandle
-from .reads import ABOUT, Sought, look_up, seqs_naming
+from .reads import ABOUT, look_up, seqs_naming
 
 LEAST, EACH = 40, 4  # turns and vectors that are looked at, and for each fact that is wanted
 LABELLED = 4  # as many rows as facts are wanted: a turn that a model filed has a label too, which is no fact
@@ -34,9 +35,9 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
         sought = look_up(handle, query)
         if sought is None:
             return ()
-        asked, vector = sought.prepared, query.vector
+        vector = query.vector
         most = max(LEAST, EACH * query.k) * (WITHIN if only.during else 1)
-        fitting = {one.turn: one.score for one in sought.best(most)}
+        fitting = {one.turn: one.score for one in rank(sought, most)}
         allowed = _allowed(handle, sought)
         if only.about is None:
             known = handle.edges.vectors()
@@ -51,7 +52,7 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
         kept = [(row, seq, fact) for row, seq, fact in found if is_wanted(fact, turns.get(seq), only)]
         cosines = {} if vector is None else handle.edges.vectors().cosines(vector, [row for row, *_ in kept])
         scored = [
-            (seq, fact, parts_of(asked, fact, cosines.get(row, 0.0), fitting.get(seq, 0.0))) for row, seq, fact in kept
+            (seq, fact, parts_of(sought, fact, cosines.get(row, 0.0), fitting.get(seq, 0.0))) for row, seq, fact in kept
         ]
         best = sorted(scored, key=lambda one: -sum(one[2].values()))[: query.k]
         turns = _turns(handle, {seq for seq, *_ in best})
@@ -91,10 +92,10 @@ def _with_turns(handle: StoreHandle, parts: Mapping[int, Mapping[str, float]]) -
     return tuple(FactHit(fact, turns[seq], sum(of.values()), of) for seq, fact, of in stated)
 
 
-def _allowed(handle: StoreHandle, sought: Sought) -> NDArray[np.bool_]:
+def _allowed(handle: StoreHandle, sought: PreparedQuery) -> NDArray[np.bool_]:
     """Return which turns a query lets through, by number."""
     allowed = np.zeros(handle.raw.high_water() + 1, np.bool_)
-    allowed[sought.prepared.corpus.turn[sought.allowed]] = True
+    allowed[sought.corpus.turn[sought.allowed]] = True
     return allowed
 
 

@@ -12,14 +12,15 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from ..db.jobs import Jobs
 from ..db.safe_context import safe_context
 from ..db.tables import Tables
-from ..edges import EdgeGraph, threshold
+from ..edges.edge_table import EdgeGraph, threshold
 from ..errors import DimensionMismatch, EmbedderMismatch, StoreError, StoreRolledBack
 from ..index.ann_file import Origin
 from ..index.corpus import Corpus
 from ..index.fact_table import FactTable
 from ..index.segments import PassageTable, Segments
-from ..raw import LocalTimes, RawLog, settle_timezone
 from ..raw.commit_mark import EVERY
+from ..raw.turn_log import RawLog
+from ..raw.validate import LocalTimes, settle_timezone
 from ..times import Conventions
 from ..times.date_order import checked_date_order
 from ..types.values import DateOrder

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from ..db.postgres import PostgresConnection, count_tenants, drop_tenant, is_tenant, size_of_tables
 from ..errors import StoreError
-from ..raw import settle_timezone
+from ..raw.validate import settle_timezone
 from ..types.values import DateOrder
 from .handle import IDENTITY
 from .keeper import Keeper

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..db.schema import MIGRATIONS
-from ..edges import ranked
+from ..edges.edge_table import ranked
 from ..errors import DimensionMismatch, InvalidQuery, StoreCorrupt
 from ..index.corpus import Corpus
-from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, match_keywords, microseconds, prepare
-from ..index.ranking import eligible, rank_prepared
+from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, prepare
+from ..index.ranking import rank
+from ..index.related_words import match_keywords
 from ..index.weights import BM25, WEIGHTS
-from ..protocols import VectorIndex
-from ..raw import BEGINNING, ROLES, RawLog
+from ..raw.turn_log import BEGINNING, RawLog
+from ..raw.validate import ROLES
 from ..text.names import is_about, names
 from ..text.terms import terms
 from ..times.date_order import order_of_zone
@@ -37,37 +38,23 @@ from ..types.stored import (
     statements,
 )
 from ..types.trace import Trace
-from ..types.values import Fact, Hit, Query, Turn
+from ..types.values import Fact, Hit, Query, Turn, instant
 from .handle import SETTING, UNFINISHED, WHOLE_TURNS, StoreHandle
 from .sequence import past_of
 
 ABOUT = 512  # newest turns naming an entity whose facts are read: a common name must not cost a scan of the memory
 
 
-@dataclass(frozen=True, slots=True)
-class Sought:
-    """A query looked up in the corpus: its terms and vector, which positions it lets through, and the vector index."""
-
-    prepared: PreparedQuery
-    allowed: NDArray[np.bool_]
-    index: VectorIndex | None
-
-    def best(self, k: int) -> list[Ranked]:
-        """Return the k best turns."""
-        return rank_prepared(self.prepared, self.allowed, k, self.index)
-
-
-def look_up(handle: StoreHandle, query: Query) -> Sought | None:
+def look_up(handle: StoreHandle, query: Query) -> PreparedQuery | None:
     """Look a query up, inside a transaction of the caller; None where nothing can match (see `resolve_query`)."""
     corpus = handle.corpus()
     resolved = resolve_query(query, handle.raw, handle.segments.dimension)
     return None if resolved is None else _looked_up(handle, corpus, resolved)
 
 
-def _looked_up(handle: StoreHandle, corpus: Corpus, resolved: IndexQuery) -> Sought:
+def _looked_up(handle: StoreHandle, corpus: Corpus, resolved: IndexQuery) -> PreparedQuery:
     large = len(corpus) >= handle.ann.min_rows
-    index = handle.ann.nearest(corpus, handle.ann_origin()) if large else None
-    return Sought(prepare(resolved, corpus, resolved.weights), eligible(resolved, corpus), index)
+    return prepare(resolved, corpus, handle.ann.nearest(corpus, handle.ann_origin()) if large else None)
 
 
 def _expected(
@@ -88,7 +75,7 @@ def _expected(
     resolved = _resolved(query, raw.speakers.seen, raw.sessions.seen, handle.segments.dimension)
     if resolved is None:
         return None
-    depends, found = _depends(handle, query), _looked_up(handle, corpus, resolved).best(query.k)
+    depends, found = _depends(handle, query), rank(_looked_up(handle, corpus, resolved), query.k)
     handle.expect([one.turn for one in found], *asked, partial(raw.ids, _beside(found)), facts=facts)
     return depends, found
 
@@ -139,7 +126,7 @@ def _recalled(
     if expected and expected[0] == _depends(handle, query):
         found = expected[1]
     else:
-        found = _looked_up(handle, corpus, resolved).best(query.k)
+        found = rank(_looked_up(handle, corpus, resolved), query.k)
     seqs = [one.turn for one in found]
     handle.expect(seqs, partial(handle.raw.ids, _beside(found)), facts=facts)
     turns, ids = handle.raw.read(seqs), handle.raw.ids(_beside(found))
@@ -459,11 +446,11 @@ def _resolved(
         query.text,
         query.vector,
         frozenset(speakers[name] for name in query.names if name in speakers),
-        tuple((microseconds(t.start), microseconds(t.end)) for t in query.times if t.start and t.end),
+        tuple((instant(t.start), instant(t.end)) for t in query.times if t.start and t.end),
         query.when,
         query.recalls,
-        None if query.before is None else microseconds(query.before),
-        None if query.after is None else microseconds(query.after),
+        None if query.before is None else instant(query.before),
+        None if query.after is None else instant(query.after),
         speaker,
         session,
         exclude,

@@ -9,14 +9,13 @@ from itertools import takewhile
 
 from ..db.derived_sql import drop_facts_of_others, drop_postings_without_segment, drop_rows_without_turn
 from ..errors import UNREADABLE, Attempt, StoreCorrupt
-from ..index.corpus import ROLES, IndexRow, Interval
+from ..index.corpus import ROLES, IndexRow, Interval, Stored
 from ..index.document import Document, found_by, passages, sets_rule
 from ..index.fact_table import StatedFacts
-from ..index.prepared_query import microseconds
-from ..index.segments import RowRange, Stored, stored
-from ..raw import LocalTimes, TurnRows, instant, set_instants, settle_timezone, wrong_instants
-from ..raw.turn_log import set_times
-from ..types.values import Fact, Turn
+from ..index.segments import RowRange
+from ..raw.turn_log import TurnRows, set_times
+from ..raw.validate import LocalTimes, set_instants, settle_timezone, wrong_instants
+from ..types.values import Fact, Turn, instant
 from ..types.vectors import Packed, is_packed
 from .handle import WHOLE_TURNS, Held, StoreHandle
 from .reads import read_trace
@@ -212,7 +211,7 @@ def stored_rows(
     ])  # fmt: skip
     found = [dict(zip(one.all_rows, some.value, strict=True)) for one, some in zip(turns, read, strict=True)]
     return [
-        Attempt({row: stored(rows[row]) for row in one.rows}, some.error)
+        Attempt({row: Stored.of(rows[row]) for row in one.rows}, some.error)
         for one, rows, some in zip(turns, found, read, strict=True)
     ]
 
@@ -347,7 +346,7 @@ def events(facts: Sequence[Fact]) -> tuple[Interval, ...]:
     """Return the distinct intervals of facts with a start and an end, in microseconds since 1970."""
     return tuple(
         dict.fromkeys(
-            (microseconds(fact.event.start), microseconds(fact.event.end))
+            (instant(fact.event.start), instant(fact.event.end))
             for fact in facts
             if fact.event and fact.event.start and fact.event.end
         )

@@ -33,9 +33,8 @@ from ..db.turn_sql import (
     turns_at,
 )
 from ..errors import InvalidQuery
-from ..raw import instant
 from ..types.stored import Calls, Past, PastWanted, Place
-from ..types.values import Turn
+from ..types.values import Turn, instant
 from .handle import StoreHandle
 from .open_file import open_copy
 

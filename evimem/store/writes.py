@@ -22,10 +22,12 @@ from ..errors import Attempt, StoreError, TraceMismatch, TurnConflict
 from ..index.corpus import Interval
 from ..index.document import Document, found_by
 from ..index.fact_table import StatedFacts
-from ..raw import MemoryClock, instant, is_same
+from ..raw.turn_log import is_same
+from ..raw.validate import MemoryClock
 from ..types.results import AddReport, TurnOutcome, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Settled
 from ..types.trace import Found, Trace, version_of
+from ..types.values import instant
 from ..types.vectors import pack
 from . import sequence
 from .erase import erasing

@@ -29,6 +29,18 @@ Granularity = Literal["minute", "hour", "day", "weekend", "week", "month", "seas
 GapKind = Literal["entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted", "none"]
 EdgeKind = Literal["same_turn", "similar", "next", "updates"]
 
+_EPOCH = datetime(1970, 1, 1)
+_EPOCH_AWARE = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+def instant(time: datetime) -> int:
+    """Return microseconds since 1970-01-01: in UTC for an aware time, on the same unnamed clock for a naive one.
+
+    Computed in whole numbers: a float of seconds has no room for microseconds.
+    """
+    delta = time - (_EPOCH_AWARE if time.tzinfo else _EPOCH)
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:

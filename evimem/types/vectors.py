@@ -1,12 +1,12 @@
-"""Vectors, as compared and as stored, and the result of a vector index: the only value types that need numpy."""
+"""Vectors, as compared and as stored, the result of a vector index, and arrays that grow: what needs numpy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 Vectors: TypeAlias = NDArray[np.float32]
 """Unit vectors, shape (n, dimension), float32, one row a text; a row of zeros for a text that has no embedding."""
@@ -27,6 +27,32 @@ class Neighbours:
 
     positions: NDArray[np.int64]
     scores: NDArray[np.float32]
+
+
+class Column:
+    """An array, or with a `width` one of rows, that grows at its end at a cost that does not grow with it.
+
+    `values` is a view of what it holds: an attribute, because it is read far oftener than it grows.
+    """
+
+    __slots__ = ("_room", "values")
+
+    def __init__(self, dtype: DTypeLike, width: int | None = None) -> None:
+        self._room: NDArray[Any] = np.zeros(16 if width is None else (16, width), dtype)
+        self.values: NDArray[Any] = self._room[:0]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def extend(self, values: NDArray[Any]) -> None:
+        """Add values at the end."""
+        size, end = len(self.values), len(self.values) + len(values)
+        if end > len(self._room):
+            room = np.zeros((end + end // 4 + 16, *self._room.shape[1:]), self._room.dtype)
+            room[:size] = self.values
+            self._room = room
+        self._room[size:end] = values
+        self.values = self._room[:end]
 
 
 def products(rows: Vectors, vector: Vectors) -> Vectors:

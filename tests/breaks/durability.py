@@ -7,7 +7,7 @@ from typing import Any
 
 from evimem.db import connection, schema
 from evimem.db.connection import Connection
-from evimem.raw import RawLog
+from evimem.raw.turn_log import RawLog
 from evimem.store import erase, nearest, open_file, writes
 from evimem.store.handle import StoreHandle
 from evimem.store.sqlite import SqliteStore

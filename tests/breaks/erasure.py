@@ -8,9 +8,8 @@ import numpy as np
 
 from evimem.db import schema
 from evimem.db.connection import Connection
-from evimem.edges import EdgeGraph
-from evimem.edges.alike_cells import AlikeCells
-from evimem.edges.fact_vectors import FactMatrix
+from evimem.edges.edge_table import EdgeGraph
+from evimem.edges.fact_vectors import AlikeCells, FactMatrix
 from evimem.index.segments import PassageTable, Segments
 from evimem.index.supersede import Supersession
 from evimem.store import erase, sequence, writes

@@ -5,7 +5,7 @@ from typing import Any
 
 from evimem.db.tables import bindable
 from evimem.index.supersede import Supersession
-from evimem.raw import RawLog, digest
+from evimem.raw.turn_log import RawLog, digest
 from evimem.store import reads
 from evimem.store.handle import StoreHandle
 from evimem.store.sqlite import SqliteStore
@@ -35,18 +35,18 @@ def rewrites_are_not_announced_to_other_handles() -> None:
 
 @breaks(gate=MACHINE, says="as many turns as there are")
 def filters_apply_after_the_top_k() -> None:
-    honest = reads.rank_prepared
+    honest = reads.rank
 
-    def rank_prepared(prepared: Any, allowed: Any, k: int, *rest: Any) -> Any:
+    def rank(prepared: Any, k: int, *rest: Any) -> Any:
         question, corpus = prepared.query, prepared.corpus
-        found = honest(prepared, reads.eligible(replace(question, session=None, speaker=None), corpus), k, *rest)
+        found = honest(reads.prepare(replace(question, session=None, speaker=None), corpus, prepared.index), k, *rest)
         session, speaker = question.session, question.speaker
         return [
             one for one in found
             if session in (None, corpus.session[one.position]) and speaker in (None, corpus.speaker[one.position])
         ]  # fmt: skip
 
-    put(reads, "rank_prepared", rank_prepared)
+    put(reads, "rank", rank)
 
 
 @breaks(gate=MACHINE, says="a number was given twice")

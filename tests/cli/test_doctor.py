@@ -14,7 +14,7 @@ from evimem.cli import page
 from evimem.cli.arguments import Exit
 from evimem.cli.page import Progress
 from evimem.doors.core import Core
-from evimem.embedding import StaticEmbedder
+from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.loaders.examples import load_example
 from evimem.store.sqlite import SqliteStore
 from evimem.types.trace import Found, Trace

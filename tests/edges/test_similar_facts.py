@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 import evimem
-from evimem.edges import alike_cells, fact_vectors
-from evimem.edges.alike_cells import AlikeCells
-from evimem.edges.fact_vectors import FactMatrix, SimilarFacts
-from evimem.edges.link_rules import PER_FACT
+from evimem.edges import fact_vectors
+from evimem.edges.fact_vectors import PER_FACT, AlikeCells, FactMatrix, SimilarFacts
 from evimem.types.vectors import Vectors, pack
 
 NOON = datetime(2024, 3, 12, 12)
@@ -106,26 +104,25 @@ def test_a_fact_is_compared_with_no_more_others_in_a_larger_memory(monkeypatch):
         compared.clear()
         list(replace(known, cells=cells).similar([count - 1], 0.7))
         list(known.similar_nearby([count - 1], 0.7))
-        assert sum(compared) <= 2 * (30 + 2) + 2 * 2 * len(alike_cells._PAIRS), "more facts are compared"
+        assert sum(compared) <= 2 * (30 + 2) + 2 * 2 * len(fact_vectors._PAIRS), "more facts are compared"
 
 
-def test_a_cell_holds_the_vectors_that_two_hashes_take_for_alike(monkeypatch):
-    monkeypatch.setattr(alike_cells, "_SLICE", 37)
+def test_a_cell_holds_the_vectors_that_two_hashes_take_for_alike():
     vectors = matrix(150, in_order=True).quantized.astype(np.float32)
     whole, parts = AlikeCells(), AlikeCells()
     whole.extend(vectors)
     parts.extend(vectors[:100])
     parts.extend(vectors[100:])
-    hashes = alike_cells._hashed(vectors)
+    hashes = fact_vectors._hashed(vectors)
     for position in range(150):
         alike = hashes == hashes[position]
         shared = np.zeros(150, bool)
-        for one, two in alike_cells._PAIRS:
+        for one, two in fact_vectors._PAIRS:
             shared |= alike[:, one] & alike[:, two]
         assert (
             whole.near(position, 150).tolist() == parts.near(position, 150).tolist() == np.flatnonzero(shared).tolist()
         )
-        assert len(whole.near(position, 1)) <= 1 + 2 * len(alike_cells._PAIRS)
+        assert len(whole.near(position, 1)) <= 1 + 2 * len(fact_vectors._PAIRS)
 
 
 @pytest.fixture

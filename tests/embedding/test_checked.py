@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evimem.embedding import CallableEmbedder, checked
+from evimem.embedding.checked_embedder import CallableEmbedder, checked
 from evimem.errors import DimensionMismatch, EmbedderError, InvalidQuery
 
 TEXTS = ["one", "two"]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.embedding import StaticEmbedder, static_embedder
-from evimem.embedding.static_embedder import SHIPPED
+from evimem.embedding import static_embedder
+from evimem.embedding.static_embedder import SHIPPED, StaticEmbedder
 
 EMBEDDER = StaticEmbedder()
 TEXTS = st.lists(st.text(max_size=40) | st.sampled_from(["A puppy sleeps.", "the ferry to Ostend", "\u0378", "!?"]))
@@ -33,7 +33,7 @@ def test_the_shipped_files_are_those_that_notice_names(name, sha256):
 
 def test_it_knows_its_name_and_dimension_without_reading_a_file():
     code = (
-        "from evimem.embedding import StaticEmbedder, static_embedder\n"
+        "from evimem.embedding.static_embedder import StaticEmbedder\nfrom evimem.embedding import static_embedder\n"
         "reads = static_embedder._shipped_table.cache_info\n"
         "embedder = StaticEmbedder(); print(embedder.name, embedder.dimension, reads().misses)\n"
         "embedder.embed(['a']); StaticEmbedder().embed(['a']); print(reads().misses)"

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from evimem.embedding import WordPiece, count_tokens, static_embedder
-from evimem.embedding.static_embedder import SHIPPED
+from evimem.embedding import static_embedder
+from evimem.embedding.static_embedder import SHIPPED, WordPiece, count_tokens
 
 SAMPLES = json.loads(Path(__file__).with_name("samples.json").read_text(encoding="utf-8"))
 OURS = WordPiece.load(SHIPPED.with_name("vocabulary.txt"))

@@ -1,16 +1,19 @@
 """Small corpora for property tests: few words, few speakers, many ties, turns that arrive late."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import strategies as st
 
+from evimem.index import ranking
 from evimem.index.columns import packed
-from evimem.index.corpus import Corpus, IndexRow
+from evimem.index.corpus import Corpus, IndexRow, RowBlock, Stored
 from evimem.index.document import Document
-from evimem.index.prepared_query import IndexQuery
+from evimem.index.prepared_query import IndexQuery, Ranked, prepare
+from evimem.index.ranking import SEARCH_EFFORT, SearchEffort
+from evimem.protocols import VectorIndex
 
 DIMENSION = 8
 WORDS = ("tea", "piano", "instrument", "boat", "river", "cake", "letter", "garden", "choir")
@@ -44,17 +47,35 @@ def row(said: Said, turn: int) -> IndexRow:
     return IndexRow(document, *place, vector, scale, said.events)
 
 
-def append(corpus: Corpus, said: Said) -> int:
-    """Append a passage: of the newest turn, or of the next one."""
-    newest = int(corpus.turn[-1]) if len(corpus) else 0
-    return corpus.append(row(said, newest if said.part else newest + 1))
-
-
-def corpus_of(turns: Iterable[Said]) -> Corpus:
-    corpus = Corpus(DIMENSION)
-    for said in turns:
-        append(corpus, said)
+def extend(corpus: Corpus, turns: Iterable[Said], missing: Collection[int] = ()) -> Corpus:
+    """Add passages at once, each of the newest turn or of the next one; those at `missing` positions have no row."""
+    first, turn, rows = len(corpus), int(corpus.turn[-1]) if len(corpus) else 0, {}
+    for at, said in enumerate(turns, first):
+        turn += said.part == 0
+        rows[at + 1] = Stored.of(row(said, turn))
+    left = {number: one for number, one in rows.items() if number - 1 not in missing}
+    if left:
+        corpus.extend(RowBlock.of(left, first, corpus.dimension))
     return corpus
+
+
+def append(corpus: Corpus, said: Said) -> Corpus:
+    """Add a passage: of the newest turn, or of the next one."""
+    return extend(corpus, [said])
+
+
+def corpus_of(turns: Iterable[Said], missing: Collection[int] = ()) -> Corpus:
+    return extend(Corpus(DIMENSION), turns, missing)
+
+
+def rank(
+    question: IndexQuery,
+    corpus: Corpus,
+    k: int,
+    effort: SearchEffort = SEARCH_EFFORT,
+    nearest: VectorIndex | None = None,
+) -> list[Ranked]:
+    return ranking.rank(prepare(question, corpus, nearest), k, effort)
 
 
 def first_rows(turns: Sequence[Said]) -> list[int]:

@@ -6,24 +6,21 @@ from hypothesis import strategies as st
 
 from evimem.index.corpus import COLUMNS, Corpus, RowBlock
 from evimem.index.dialogue import NONE
-from evimem.index.ranking import rank
 
-from .corpora import DIMENSION, Said, corpora, corpus_of, passages, questions, row
+from .corpora import DIMENSION, Said, corpora, corpus_of, extend, passages, questions, rank
 
 
-def sealed(turns: list[Said], dead: frozenset[int] = frozenset()) -> Corpus:
-    corpus = corpus_of(turns)
-    for position in dead & set(range(len(turns))):
-        corpus.forget(position)
-    events = {position: corpus.events(position) for position in range(len(turns)) if corpus.events(position)}
+def sealed(turns: list[Said], gone: frozenset[int] = frozenset()) -> Corpus:
+    """A corpus as it is read from segments, whose postings are looked up."""
+    corpus = corpus_of(turns, gone)
+    events = {position: corpus.events(position) for position in range(len(corpus)) if corpus.events(position)}
     columns = np.zeros(len(corpus), COLUMNS)
     for name in COLUMNS.names or ():
         columns[name] = getattr(corpus, name)
     columns[~corpus.alive] = 0  # as a store keeps them
-    block = RowBlock(columns, corpus.vectors, corpus.scale, events)
     postings = {word: corpus.posting(word) for said in turns for word in (*said.stated, *said.asked)}
     loaded = Corpus(DIMENSION, lambda terms: postings)
-    loaded.load(block)
+    loaded.extend(RowBlock(columns, corpus.vectors, corpus.scale, events))
     return loaded
 
 
@@ -37,24 +34,21 @@ def chain(corpus: Corpus, session: int) -> list[int]:
     return found
 
 
-@given(corpora, st.frozensets(st.integers(0, 23), max_size=5))
-def test_dialogue_is_linked_in_order_of_time_then_arrival(turns, gone):
-    corpus = corpus_of(turns)
-    for position in gone & set(range(len(turns))):
-        corpus.forget(position)
+@given(corpora, corpora, st.frozensets(st.integers(0, 23), max_size=5))
+def test_dialogue_is_linked_in_order_of_time_then_arrival(turns, later, gone):
+    corpus = extend(corpus_of(turns, gone), later)
+    whole = [*turns[: len(corpus) - len(later)], *later]
+    gone = gone & set(range(len(whole) - len(later)))
     for session in range(3):
-        members = [i for i, said in enumerate(turns) if said.session == session and i not in gone]
-        assert chain(corpus, session) == sorted(members, key=lambda i: (turns[i].time, i))
+        members = [i for i, said in enumerate(whole) if said.session == session and i not in gone]
+        assert chain(corpus, session) == sorted(members, key=lambda i: (whole[i].time, i))
 
 
 @given(passages, passages, questions, st.frozensets(st.integers(0, 23), max_size=3))
-def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(old, new, question, dead):
-    corpus, loaded = corpus_of(old), sealed(old, dead)
-    for position in dead & set(range(len(old))):
-        corpus.forget(position)
-    turn = int(corpus.turn[-1])
+def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(old, new, question, gone):
+    gone = gone - {len(old) - 1}
+    corpus, loaded = corpus_of(old, gone), sealed(old, gone)
+    extend(loaded, new)
     for said in new:
-        turn += said.part == 0
-        corpus.append(row(said, turn))
-        loaded.append(row(said, turn))
+        extend(corpus, [said])
     assert rank(question, loaded, 9) == rank(question, corpus, 9)

@@ -13,7 +13,6 @@ from .corpora import Said, corpus_of
 
 
 def around(corpus: Corpus, position: int) -> Neighbourhood:
-    corpus.smoothing.follow(corpus.dialogue, len(corpus), WEIGHTS, 0.0)
     at = np.array([position], np.int32)
     return corpus.smoothing.neighbourhood(corpus.dialogue, corpus.speaker, corpus.turn, at, WEIGHTS)
 

@@ -11,7 +11,7 @@ CORPUS = corpus_of([Said(("piano",)), Said(("boat",))])
 
 
 def asked(text: str, *turns: str) -> PreparedQuery:
-    return prepare(IndexQuery(text), corpus_of(Said(tuple(turn.split())) for turn in turns), WEIGHTS)
+    return prepare(IndexQuery(text), corpus_of(Said(tuple(turn.split())) for turn in turns))
 
 
 def names(found: PreparedQuery) -> list[str]:

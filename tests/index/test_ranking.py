@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from evimem.index.corpus import ASSISTANT
 from evimem.index.prepared_query import IndexQuery, Ranked
-from evimem.index.ranking import SearchEffort, rank
+from evimem.index.ranking import SearchEffort
 from evimem.index.weights import WEIGHTS
 from evimem.types.vectors import Neighbours
 from tests.reference.exhaustive_ranking import rank_all
 
-from .corpora import Said, append, corpora, corpus_of, direction, passages, questions, row
+from .corpora import Said, append, corpora, corpus_of, direction, passages, questions, rank
 
 CANDIDATES = SearchEffort(whole=0)
 
@@ -93,11 +93,8 @@ def interleaved(turns: list[Said], chance: random.Random) -> list[int]:
 @given(passages, questions, st.sets(st.integers(1, 14), max_size=6))
 def test_forgetting_leaves_what_was_never_there(turns, question, gone):
     question = replace(question, exclude=frozenset())
-    corpus = corpus_of(turns)
-    rank(question, corpus, 3)  # what a search remembers must not survive either
-    rows = corpus.rows_of(gone).tolist()
-    for position in rows:
-        corpus.forget(position)
+    rows = corpus_of(turns).rows_of(gone).tolist()
+    corpus = corpus_of(turns, rows)
     left = [position for position in range(len(turns)) if position not in rows]
     fresh = rank(question, corpus_of([turns[position] for position in left]), len(turns))
     assert scores(rank(question, corpus, len(turns))) == [(left[place], score) for place, score in scores(fresh)]
@@ -112,17 +109,6 @@ def test_a_search_between_two_turns_changes_no_later_one(turns, question, pause)
     assert rank(question, corpus, 9) == rank(question, corpus_of(turns), 9)
 
 
-@given(passages, questions)
-def test_a_vector_that_comes_late_counts_as_if_it_came_with_its_turn(turns, question):
-    corpus = corpus_of(replace(said, seed=None) for said in turns)
-    rank(question, corpus, 3)
-    for position, said in enumerate(turns):
-        whole = row(said, 1)
-        if whole.vector is not None:
-            corpus.set_vector(position, whole.vector, whole.scale)
-    assert rank(question, corpus, 9) == rank(question, corpus_of(turns), 9)
-
-
 def test_many_equal_turns_come_in_order_of_arrival():
     corpus = corpus_of(Said(("tea",) * (1 + at % 3 % 2), session=at) for at in range(300))
     found = [one.position for one in rank(IndexQuery("tea"), corpus, 300)]
@@ -131,9 +117,10 @@ def test_many_equal_turns_come_in_order_of_arrival():
 
 def test_other_weights_do_not_find_what_was_remembered_under_these():
     corpus = corpus_of(Said((), seed=at, speaker=at % 2, time=at) for at in range(4))
-    question, wide = IndexQuery("", direction(2)), replace(WEIGHTS, spread=0.9)
+    question = IndexQuery("", direction(2))
+    wide = replace(question, weights=replace(WEIGHTS, spread=0.9))
     rank(question, corpus, 4)
-    assert rank(question, corpus, 4, wide) == rank_all(question, corpus, 4, wide)
+    assert rank(wide, corpus, 4) == rank_all(wide, corpus, 4)
 
 
 def test_the_answer_after_a_question_is_found_by_the_questions_words():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evimem.index import sketches
-from evimem.index.corpus import COLUMNS, Corpus, IndexRow, RowBlock
+from evimem.index.corpus import COLUMNS, Corpus, IndexRow, RowBlock, Stored
 from evimem.index.document import Document
 from evimem.types.vectors import pack
 
@@ -40,7 +40,7 @@ def filled(vectors: Vectors) -> Corpus:
     columns["turn"] = np.arange(1, count + 1)
     packed = [pack(vector) for vector in vectors]
     scales = np.array([scale for _, scale in packed], np.float32)
-    corpus.load(RowBlock(columns, np.stack([row for row, _ in packed]), scales))
+    corpus.extend(RowBlock(columns, np.stack([row for row, _ in packed]), scales, {}))
     return corpus
 
 
@@ -68,45 +68,22 @@ def test_only_what_is_allowed_is_found():
     assert (found % 2 == 1).all()
 
 
-def test_a_vector_is_its_own_nearest_after_it_came_changed_or_others_went(monkeypatch):
-    monkeypatch.setattr(sketches, "SAMPLE", 1_000)
-    vectors = topical(2_500, 5)
-    corpus = filled(vectors[:2_000])
-    nearest = lambda one: corpus.sketches.nearest(corpus.stored, vectors[one], everyone(corpus), 1).tolist()  # noqa: E731
-    assert 1_700 in nearest(1_700)
-    for position in (1_700, 40):  # one outside of the sample and one in it
-        corpus.set_vector(position, *pack(vectors[2_000 + position % 7]))
-        assert position in nearest(2_000 + position % 7)
-        assert position not in nearest(position)
-    corpus.forget(900)
-    assert 900 not in nearest(900)
-
-
 def found(corpus: Corpus) -> list[list[int]]:
     return [corpus.sketches.nearest(corpus.stored, one, everyone(corpus), 5).tolist() for one in topical(9, 8)]
 
 
 @pytest.mark.parametrize("sample", [20, 100])
-@given(st.lists(st.integers(0, 59), max_size=6), st.integers(1, 60))
-def test_what_came_and_changed_bit_by_bit_is_found_as_what_was_there_at_once(sample, changed, first):
+@given(st.integers(1, 60))
+def test_what_came_bit_by_bit_is_found_as_what_was_there_at_once(sample, first):
+    vectors = topical(60, 6)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sketches, "SAMPLE", sample)
-        check_bit_by_bit(changed, first)
-
-
-def check_bit_by_bit(changed: list[int], first: int) -> None:
-    vectors, others = topical(60, 6), topical(60, 7)
-    bit_by_bit = filled(vectors[:first])
-    found(bit_by_bit)
-    for row in vectors[first:]:
-        vector, scale = pack(row)
-        at = len(bit_by_bit)
-        bit_by_bit.append(IndexRow(EMPTY, 0, 0, at, at + 1, vector=vector, scale=scale))
-    for position in changed:
-        bit_by_bit.set_vector(position, *pack(others[position]))
-        found(bit_by_bit)
-    vectors[changed] = others[changed]
-    assert found(bit_by_bit) == found(filled(vectors))
+        bit_by_bit = filled(vectors[:first])
+        for at in range(first, len(vectors)):
+            found(bit_by_bit)
+            row = IndexRow(EMPTY, 0, 0, at, at + 1, 0, 1, 0, False, *pack(vectors[at]))
+            bit_by_bit.extend(RowBlock.of({at + 1: Stored.of(row)}, at, DIMENSION))
+        assert found(bit_by_bit) == found(filled(vectors))
 
 
 def test_turns_with_queued_vectors_are_skipped():

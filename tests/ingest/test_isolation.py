@@ -14,6 +14,7 @@ import pytest
 import evimem
 from evimem import DimensionMismatch, EmbedderError, Fact, Memory, Turn
 from evimem.__main__ import main
+from evimem.edges.edge_table import EdgeGraph
 from evimem.extract.rule_extractor import RuleExtractor
 from tests.doubles import WordEmbedder
 
@@ -218,7 +219,7 @@ def test_an_embedder_of_another_width_is_refused_as_a_whole(tmp_path):
 
 
 def test_facts_that_cannot_be_linked_wait_and_those_of_other_turns_are_linked(tmp_path, monkeypatch):
-    link = evimem.edges.EdgeGraph.link
+    link = EdgeGraph.link
 
     def spoilt(graph: Any, rows: Any, *given: Any) -> bool:
         poisoned = {
@@ -230,7 +231,7 @@ def test_facts_that_cannot_be_linked_wait_and_those_of_other_turns_are_linked(tm
 
     with evimem.open(tmp_path / "m.evimem") as memory:
         with monkeypatch.context() as patch:
-            patch.setattr(evimem.edges.EdgeGraph, "link", spoilt)
+            patch.setattr(EdgeGraph, "link", spoilt)
             memory.extend(TURNS)
             assert (memory.stats().turns, memory.health().pending) == (ALL, {"link": 1})
         memory.enrich()

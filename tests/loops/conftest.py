@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evimem.embedding import StaticEmbedder
+from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.flow import Effect, Embed, Flow, run
 from evimem.index.document import embedding_texts

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.embedding import StaticEmbedder
+from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.flow import Flow, run
 from evimem.index.document import embedding_texts

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from evimem.index.corpus import ROLES, SYSTEM, Corpus
 from evimem.index.dialogue import NONE, decay, distance
-from evimem.index.prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, prepare
-from evimem.index.ranking import DAY, overlaps, speaker_weight
-from evimem.index.weights import WEIGHTS, Weights
+from evimem.index.prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, overlaps, prepare
+from evimem.index.ranking import DAY, speaker_weight
+from evimem.index.weights import Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class Share:
     answers: float
 
 
-def rank_all(query: IndexQuery, corpus: Corpus, k: int, weights: Weights = WEIGHTS) -> list[Ranked]:
+def rank_all(query: IndexQuery, corpus: Corpus, k: int) -> list[Ranked]:
     """Score every eligible passage in plain loops; return the k best turns, best first, ties by arrival."""
-    prepared = prepare(query, corpus, weights)
+    prepared, weights = prepare(query, corpus), query.weights
     found: dict[int, Ranked] = {}
     for position in range(len(corpus)):
         if not (corpus.alive[position] and is_eligible(query, corpus, position)):

@@ -6,9 +6,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.index.columns import Column
 from evimem.index.hnsw import EMPTY, best, unit_rows
-from evimem.types.vectors import Neighbours, Vectors
+from evimem.types.vectors import Column, Neighbours, Vectors
 
 
 class FlatIndex:
@@ -21,7 +20,7 @@ class FlatIndex:
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return self._positions.size
+        return len(self._positions)
 
     def add(self, positions: Sequence[int] | NDArray[np.int64], vectors: Vectors) -> None:
         """Add one vector a position."""

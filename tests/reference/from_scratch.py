@@ -6,17 +6,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.edges import Link, threshold
-from evimem.edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
+from evimem.edges.edge_table import NEXT_WEIGHT, UPDATE_WEIGHT, Link, threshold
+from evimem.edges.fact_vectors import PER_FACT
 from evimem.extract.slots import outranks, replaces, topic_of
-from evimem.index.corpus import Corpus
+from evimem.index.corpus import Corpus, IndexRow, RowBlock, Stored
 from evimem.index.document import found_by, passages, trimmed
-from evimem.index.prepared_query import IndexQuery, Ranked, microseconds
+from evimem.index.prepared_query import IndexQuery, Ranked
 from evimem.index.weights import BM25, WEIGHTS
-from evimem.raw import ROLES, TurnRows, instant
+from evimem.raw.turn_log import TurnRows
+from evimem.raw.validate import ROLES
 from evimem.store.rebuild import TurnToIndex, index_rows
 from evimem.types.stored import MOST_SECONDS, Entry, JobKind, Listing
-from evimem.types.values import Fact, Hit, Query, Turn, Where
+from evimem.types.values import Fact, Hit, Query, Turn, Where, instant
 from evimem.types.vectors import Packed, Vectors, pack, unpack
 
 
@@ -90,13 +91,15 @@ def fact_vectors(entry: Entry) -> dict[str, Vectors]:
 
 def corpus_of(kept: Sequence[StoredTurn], dimension: int) -> Corpus:
     """Return what searches score."""
-    corpus = Corpus(dimension)
+    found: list[IndexRow] = []
     sessions = {name: number for number, name in enumerate(dict.fromkeys(one.turn.session for one in kept))}
     speakers = {name: number for number, name in enumerate(dict.fromkeys(one.turn.speaker for one in kept))}
     for number, one in enumerate(kept, 1):
         place = TurnRows(number, sessions[one.turn.session], speakers[one.turn.speaker])
-        for row in index_rows(TurnToIndex(one.turn, place, found_by(one.turn), one.facts, one.vectors)).value:
-            corpus.append(row)
+        found += index_rows(TurnToIndex(one.turn, place, found_by(one.turn), one.facts, one.vectors)).value
+    corpus = Corpus(dimension)
+    if found:
+        corpus.extend(RowBlock.of({number: Stored.of(row) for number, row in enumerate(found, 1)}, 0, dimension))
     return corpus
 
 
@@ -120,11 +123,11 @@ def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:
         query.text,
         query.vector,
         frozenset(speakers.index(name) for name in query.names if name in speakers),
-        tuple((microseconds(t.start), microseconds(t.end)) for t in query.times if t.start and t.end),
+        tuple((instant(t.start), instant(t.end)) for t in query.times if t.start and t.end),
         query.when,
         query.recalls,
-        None if query.before is None else microseconds(query.before),
-        None if query.after is None else microseconds(query.after),
+        None if query.before is None else instant(query.before),
+        None if query.after is None else instant(query.after),
         None if query.speaker is None else speakers.index(query.speaker),
         None if query.session is None else sessions.index(query.session),
         frozenset(number for number, one in enumerate(kept, 1) if one.turn.id in query.exclude),

@@ -6,11 +6,12 @@ from datetime import datetime
 
 import numpy as np
 
-from evimem.edges import ranked, threshold
+from evimem.edges.edge_table import ranked, threshold
 from evimem.errors import InvalidTurn, TurnConflict, UnknownTurn
 from evimem.index.document import passages
-from evimem.index.prepared_query import match_keywords, prepare
-from evimem.raw import digest, instant
+from evimem.index.prepared_query import prepare
+from evimem.index.related_words import match_keywords
+from evimem.raw.turn_log import digest
 from evimem.store.find_facts import is_wanted, parts_of
 from evimem.text.names import is_about
 from evimem.types.results import AddReport, EraseReport, TurnOutcome, TurnStatus
@@ -31,7 +32,7 @@ from evimem.types.stored import (
     Settled,
     statements,
 )
-from evimem.types.values import Fact, FactHit, Hit, Query, Turn, Where
+from evimem.types.values import Fact, FactHit, Hit, Query, Turn, Where, instant
 from tests.reference.exhaustive_ranking import rank_all
 from tests.reference.from_scratch import (
     QueuedJob,
@@ -93,7 +94,7 @@ class MemoryStore:
         if question is None:
             return ()
         corpus = corpus_of(kept, self._dimension)
-        found = rank_all(question, corpus, query.k, question.weights)
+        found = rank_all(question, corpus, query.k)
         return tuple(hit_of(kept, corpus, one) for one in found)
 
     def recall_facts(self, query: Query, only: FactFilter = ANY_FACT) -> tuple[FactHit, ...]:
@@ -103,9 +104,9 @@ class MemoryStore:
         if question is None:
             return ()
         corpus = corpus_of(kept, self._dimension)
-        asked = prepare(question, corpus, question.weights)
+        asked = prepare(question, corpus)
         found = []
-        for one in sorted(rank_all(question, corpus, len(kept), question.weights), key=lambda one: one.turn):
+        for one in sorted(rank_all(question, corpus, len(kept)), key=lambda one: one.turn):
             stored = kept[one.turn - 1]
             for fact in facts_of(kept, stored):
                 vector = stored.fact_vectors.get(fact.id)
@@ -123,7 +124,7 @@ class MemoryStore:
         if question is None or query.vector is None:
             return ()
         corpus = corpus_of(kept, self._dimension)
-        allowed = {one.turn for one in rank_all(question, corpus, len(kept), question.weights)}
+        allowed = {one.turn for one in rank_all(question, corpus, len(kept))}
         found = [
             FactHit(fact, one.turn, cosine, {"meaning": cosine})
             for place, one in enumerate(kept, 1)

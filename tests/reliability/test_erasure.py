@@ -12,7 +12,7 @@ import pytest
 from evimem import EraseReport, InvalidQuery, Memory, MemoryPool, Turn
 from evimem.doors.core import Core
 from evimem.doors.pool import key_of
-from evimem.embedding import StaticEmbedder
+from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.index.document import embedding_texts
 from evimem.store.sequence import keyed_digest
 from evimem.store.sqlite import SqliteStore

@@ -10,7 +10,7 @@ import pytest
 from evimem import Memory, StoreReadOnly
 from evimem.db.atomic_files import claim
 from evimem.doors.core import Core
-from evimem.embedding import StaticEmbedder
+from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.loaders.examples import load_example
 from evimem.store.sqlite import SqliteStore
 

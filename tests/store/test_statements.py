@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from evimem import Turn
-from evimem.embedding import StaticEmbedder
+from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.index.document import embedding_texts
-from evimem.raw import TurnValidator
+from evimem.raw.validate import TurnValidator
 from evimem.store.sqlite import SqliteStore
 from evimem.types.stored import Entry
 from evimem.types.values import Query

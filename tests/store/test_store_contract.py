@@ -19,14 +19,15 @@ from rank_bm25 import BM25Okapi
 from evimem import InvalidTurn, StoreCorrupt, TurnConflict, UnknownTurn
 from evimem.doors.core import Core
 from evimem.doors.open import key_of
-from evimem.embedding import StaticEmbedder, checked
+from evimem.embedding.checked_embedder import checked
+from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.flow import Effect, Embed, Flow, run
 from evimem.index.weights import BM25
 from evimem.ingest.add import Ingestion
 from evimem.loaders.examples import load_example
 from evimem.protocols import Store
 from evimem.query.find_turns import asked_for
-from evimem.raw import TurnValidator
+from evimem.raw.validate import TurnValidator
 from evimem.store.keeper import Keeper
 from evimem.store.sqlite import SqliteStore
 from evimem.text.terms import terms

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evimem import StoreCorrupt, Turn
-from evimem.embedding import StaticEmbedder
+from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.ingest.add import write
 from evimem.protocols import Store
 from evimem.store.sqlite import SqliteStore

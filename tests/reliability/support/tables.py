@@ -11,7 +11,7 @@ import orjson
 
 from evimem import Memory
 from evimem.db.connection import Connection
-from evimem.index.segments import COLUMNS
+from evimem.index.corpus import COLUMNS
 
 _NAMES = {  # what stands for a row of these tables
     "turn": "SELECT seq, id FROM turn",
