@@ -55,23 +55,6 @@ def item_value(key: str, given: Any) -> dict[str, Any]:
     return value
 
 
-def item_turn(namespace: Sequence[str], key: str, value: Any, text: str, kept: Turn | None, now: datetime) -> Turn:
-    """Return an item as a turn: an assertion by a tool, whose `text` is searched. `kept` is what it replaces.
-
-    An item without text, and one that only quotes what was recalled, is not found by a query.
-    """
-    indexed = bool(without_blocks(text).strip())
-    metadata = {
-        "ns": list(namespace),
-        "key": key,
-        "value": value,
-        "indexed": indexed,
-        "created_at": kept.metadata["created_at"] if kept else now.isoformat(),
-    }
-    said = text if indexed else NOT_INDEXED
-    return Turn(item_id(namespace, key), "", STORE, said, now, role="tool", metadata=metadata)
-
-
 def is_item(turn: Turn) -> bool:
     """Return whether a turn is an item: an application may have metadata of these names of its own."""
     said = turn.metadata
@@ -199,6 +182,7 @@ class EvimemStore(BaseStore):
                     self.memory.forget([item_id(op.namespace, op.key)])
 
     def _item(self, op: PutOp) -> Turn:
+        """Return an item as a turn: an assertion by a tool, whose text is searched."""
         value = item_value(op.key, op.value)
         if op.index is False:
             text = ""
@@ -206,8 +190,17 @@ class EvimemStore(BaseStore):
             text = "\n".join(leaves(value))
         else:
             text = "\n".join(one for path in op.index for one in get_text_at_path(value, tokenize_path(path)))
+        indexed = bool(without_blocks(text).strip())  # an item that only quotes what was recalled is not
         kept, now = self._turn(op.namespace, op.key), self.memory.now()
-        return item_turn(op.namespace, op.key, value, text, kept, now)
+        metadata = {
+            "ns": list(op.namespace),
+            "key": op.key,
+            "value": value,
+            "indexed": indexed,
+            "created_at": kept.metadata["created_at"] if kept else now.isoformat(),
+        }
+        said = text if indexed else NOT_INDEXED
+        return Turn(item_id(op.namespace, op.key), "", STORE, said, now, role="tool", metadata=metadata)
 
 
 def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from .. import __version__
@@ -66,14 +67,14 @@ class Spans:
         return CallSpan(self._tracer.start_span(name, attributes=known), self._tracer, operation, self._capture)
 
 
+@dataclass(frozen=True)
 class CallSpan:
     """The span of one call."""
 
-    def __init__(self, span: Span, tracer: Tracer, operation: Operation, capture: bool) -> None:  # noqa: FBT001
-        self._span = span
-        self._tracer = tracer
-        self._operation = operation
-        self._capture = capture
+    _span: Span
+    _tracer: Tracer
+    _operation: Operation
+    _capture: bool
 
     def heard(self, event: Event) -> None:
         """Add an event of the trace, without what it quotes."""
@@ -150,9 +151,10 @@ def _result(outcome: Any) -> dict[str, Any]:
 
 def _counted(event: Event) -> dict[str, Any]:
     """Return what an event says beside texts and ids."""
+    said: dict[str, Any] = {}
     match event:
         case Queried():
-            said: dict[str, Any] = {"path": event.path, "k": event.k}
+            said = {"path": event.path, "k": event.k}
         case Found():
             said = {"path": event.path, "turns": len(event.turns), "facts": len(event.facts)}
         case Judged():
@@ -162,6 +164,4 @@ def _counted(event: Event) -> dict[str, Any]:
             said = {"supported": len(event.supported), "waived": len(event.waived), "open": len(event.open)}
         case Acted():
             said = {"action": event.action}
-        case _:
-            said = {}
     return {f"evimem.{name}": value for name, value in said.items()}

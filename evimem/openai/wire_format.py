@@ -396,7 +396,10 @@ class Completion:
         uses = tuple(self.uses.values())
         text = self.text if request.tools else self.text or "\n".join(use.arguments for use in uses)
         called = uses if request.tools else ()
-        reply = Reply(text, self.model, *tokens(self.usage), uses=called, likely=self.likely)
+        usage = self.usage if isinstance(self.usage, dict) else {}
+        counts = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
+        sent, received = (one if type(one) is int and 0 <= one < 10**9 else 0 for one in counts)
+        reply = Reply(text, self.model, sent, received, uses=called, likely=self.likely)
         why = _CUT.get(self.finish) if isinstance(self.finish, str) else None
         if self.refusal:
             why = "the model refused"
@@ -416,12 +419,6 @@ def cost(reply: Reply, prices: Mapping[str, tuple[float, float]], model: str) ->
     return (reply.input_tokens * price[0] + reply.output_tokens * price[1]) / 1e6
 
 
-def tokens(usage: Any) -> tuple[int, int]:
-    """Return the reported numbers of input and output tokens, 0 where one is missing or no number."""
-    usage = usage if isinstance(usage, dict) else {}
-    return _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
-
-
 def _kind(body: bytes) -> str:
     start = body[:200].lstrip().lower()
     if not start:
@@ -439,7 +436,3 @@ def _content(value: Any) -> str:
         parts = (part for part in value if isinstance(part, dict) and not part.get("thought"))
         return "".join(_content(part.get("text")) for part in parts if part.get("type") in _SAID)
     return value if isinstance(value, str) else ""
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else 0

@@ -11,6 +11,7 @@ import pytest
 from google.adk.agents import LlmAgent
 from google.adk.events import Event
 from google.adk.memory import InMemoryMemoryService
+from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService, Session
@@ -59,6 +60,22 @@ def test_a_session_may_be_added_again_and_again_and_is_there_after_a_restart(tmp
             assert (found.id, found.author, found.content.role) == (like.id, like.author, "user")
             assert found.content.parts == like.content.parts
             assert found.timestamp == "2024-03-12T18:20:00+00:00"
+
+    asyncio.run(run())
+
+
+def test_an_entry_is_said_by_its_author_or_the_assistant_at_its_time_or_now(tmp_path: Path) -> None:
+    async def run() -> None:
+        with evimem.MemoryPool(tmp_path) as pool:
+            service = EvimemMemoryService(pool)
+            content = types.Content(role="user", parts=[types.Part(text="My heron is called Ajax.")])
+            own = MemoryEntry(content=content, author="user", timestamp="2024-03-12T18:20:00+00:00")
+            await service.add_memory(**MIRA, memories=[own, MemoryEntry(content=content)], custom_metadata={"a": 1})
+            found = (await service.search_memory(**MIRA, query="heron")).memories
+            assert sorted((one.author, one.timestamp[:4] == "2024") for one in found) == [
+                ("assistant", False), ("user", True),
+            ]  # fmt: skip
+            assert [one.custom_metadata for one in found] == [{"a": 1}] * 2
 
     asyncio.run(run())
 
