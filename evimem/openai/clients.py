@@ -354,13 +354,9 @@ class OpenAIEmbedder(_Client):
     Args:
         model: The model's name, sent with each request and stored in a memory's file as the embedder's identity.
         dimension: Width of the vectors, at least 1. May be left out (0) for the models in `DIMENSIONS`.
-        base_url: The API's root, such as `http://localhost:11434/v1`; None is OpenAI's.
-        api_key: The key. None reads OPENAI_API_KEY, except for a `base_url` on this machine, which gets no such key.
+        base_url, api_key, max_retries, concurrency: Of the server, see `OpenAI`.
         deadline: Seconds, above 0, that each request of at most `batch` texts may take with its retries, its waits
             and its waiting for one of `concurrency` places.
-        max_retries: Further attempts, 0 or more, after a failure that may pass (408, 409, 425, 429, 5xx, a broken
-            connection). A Retry-After header is honoured within the deadline.
-        concurrency: Requests in flight at one time, at least 1.
         batch: Texts per request, at least 1.
         max_characters: Characters of a text that are sent, at least 1; the rest is ignored.
         remote: Always true, no argument: tells a memory to queue vectors instead of waiting for them in `add`.
