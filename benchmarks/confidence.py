@@ -21,7 +21,7 @@ from pathlib import Path
 import evimem
 from benchmarks.data_sets import read_locomo
 from benchmarks.scoring.svg_plot import Chart
-from evimem.calibration.calibration_report import Bin, auroc, ece, reliability
+from evimem.calibration import Bin, auroc, ece, reliability
 from evimem.loops import Iris
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.offline.signals import SHIPPED, Constants, Linear, log_odds

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import sqrt
 
-from evimem.calibration.calibration_report import Bin, Point
+from evimem.calibration import Bin, Point
 
 from .run_locomo import Run
 from .selective import ProbabilityScores, answering, sufficiency

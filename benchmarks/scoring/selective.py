@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evimem.calibration.calibration_report import Bin, Point, aurc, auroc, ece, reliability, risk_coverage
+from evimem.calibration import Bin, Point, aurc, auroc, ece, reliability, risk_coverage
 
 from .answer_f1 import ADVERSARIAL
 from .estimates import estimate_of

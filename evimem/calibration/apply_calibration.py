@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
@@ -13,12 +13,10 @@ from ..flow import Flow
 from ..judging.judge import Judge
 from ..loops import Task, answer_question
 from ..offline.offline_judge import OfflineJudge
-from ..offline.signals import Constants, Monotone
+from ..offline.signals import Monotone
 from ..protocols import Store
 from ..types.trace import Acted, Judged, Trace
-from .calibration_report import Calibration, ScoredQuestion, Wanted, check, fit
-
-_UNREADABLE = "the stored calibration cannot be read and is not used: run calibrate() again"
+from . import Calibration, ScoredQuestion, Wanted, check, fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ def calibrate(
             progress(1)
     found = fit(scored, target.judge_name, target.embedder, wanted)
     if keep:
-        store.keep_setting(setting_name(target.judge), found.to_json())
+        store.keep_setting(target.setting, found.to_json())
     return found
 
 
@@ -75,52 +73,6 @@ def _scored(trace: Trace, *, answerable: bool, before: Calibration | None) -> Sc
     return ScoredQuestion(scores[-1], judged[-1], in_use, answerable)
 
 
-def setting_name(judge: Judge) -> str:
-    """Return the name of the setting that stores the calibration: one for the rules, one for models."""
-    return "calibration.offline" if isinstance(judge, OfflineJudge) else "calibration.llm"
-
-
-def judge_name(judge: Judge, model: str) -> str:
-    """Return the identity of a judge: the model's name, or the rules with a digest of the constants of their score."""
-    return f"offline {_digest(judge.constants)}" if isinstance(judge, OfflineJudge) else model
-
-
-def matches(calibration: Calibration, judge: str, embedder: str) -> bool:
-    """Whether a calibration was fitted with this judge and embedder."""
-    return calibration.judge == judge and calibration.embedder == embedder
-
-
-def mismatch(calibration: Calibration, judge: str, embedder: str) -> str | None:
-    """Return why a calibration is not used, or None if it is."""
-    if matches(calibration, judge, embedder):
-        return None
-    return (
-        f"the calibration was fitted with judge {calibration.judge!r} and embedder {calibration.embedder!r}; it is not "
-        f"used with judge {judge!r} and embedder {embedder!r}: run calibrate() again"
-    )
-
-
-def with_calibration(judge: Judge, calibration: Calibration) -> Judge:
-    """Return the judge with the probabilities of a calibration and its threshold for abstaining."""
-    if isinstance(judge, OfflineJudge):
-        constants = replace(
-            judge.constants, calibrated=Monotone(calibration.knots), abstain_below=calibration.abstain_below
-        )
-        return replace(judge, constants=constants)
-    from ..llm.llm_judge import LLMJudge  # noqa: PLC0415 - a question without a model loads nothing that asks one
-
-    if isinstance(judge, LLMJudge):
-        return replace(judge, probability=calibration.probability, abstain_below=calibration.abstain_below)
-    return judge
-
-
-def _digest(constants: Constants) -> str:
-    weights: Mapping[str, float] = constants.answerable.weights
-    # `inf` stood for a cap that is gone: what was fitted before is still known by its digest
-    text = repr((sorted(weights.items()), constants.answerable.bias, math.inf, constants.not_stated))
-    return blake2b(text.encode(), digest_size=4).hexdigest()
-
-
 @dataclass(frozen=True, slots=True)
 class CalibrationTarget:
     """What a calibration is fitted to: a judge, the name of its model (empty for rules) and of the embedder."""
@@ -130,46 +82,63 @@ class CalibrationTarget:
     embedder: str
 
     @property
+    def setting(self) -> str:
+        """The name of the setting that stores the calibration: one for the rules, one for models."""
+        return "calibration.offline" if isinstance(self.judge, OfflineJudge) else "calibration.llm"
+
+    @property
     def judge_name(self) -> str:
-        """The identity of the judge that a calibration stores."""
-        return judge_name(self.judge, self.model)
+        """The identity of the judge: the model's name, or the rules with a digest of the constants of their score."""
+        if not isinstance(self.judge, OfflineJudge):
+            return self.model
+        answerable, not_stated = self.judge.constants.answerable, self.judge.constants.not_stated
+        # `inf` stood for a cap that is gone: what was fitted before is still known by its digest
+        text = repr((sorted(answerable.weights.items()), answerable.bias, math.inf, not_stated))
+        return f"offline {blake2b(text.encode(), digest_size=4).hexdigest()}"
 
+    def misfit(self, found: Calibration) -> str | None:
+        """Return why a calibration is not used; None if it was fitted with this judge and embedder."""
+        if (found.judge, found.embedder) == (self.judge_name, self.embedder):
+            return None
+        return (
+            f"the calibration was fitted with judge {found.judge!r} and embedder {found.embedder!r}; it is not "
+            f"used with judge {self.judge_name!r} and embedder {self.embedder!r}: run calibrate() again"
+        )
 
-def stored_calibration(store: Store, judge: Judge) -> Calibration | None:
-    """Return the calibration that is stored for a kind of judge, whether or not it matches this judge."""
-    text = store.setting(setting_name(judge))
-    return None if text is None else _read(text)
+    def calibrated(self, found: Calibration) -> Judge:
+        """Return the judge with the probabilities of a calibration and its threshold for abstaining."""
+        judge, least = self.judge, found.abstain_below
+        if isinstance(judge, OfflineJudge):
+            return replace(
+                judge, constants=replace(judge.constants, calibrated=Monotone(found.knots), abstain_below=least)
+            )
+        from ..llm.llm_judge import LLMJudge  # noqa: PLC0415 - a question without a model loads nothing that asks one
+
+        if isinstance(judge, LLMJudge):
+            return replace(judge, probability=found.probability, abstain_below=least)
+        return judge
 
 
 def active_calibration(store: Store, target: CalibrationTarget) -> Calibration | None:
-    """Return the calibration that is used with a judge and embedder, if any."""
-    found = stored_calibration(store, target.judge)
-    return found if found and matches(found, target.judge_name, target.embedder) else None
+    """Return the calibration that is used with a judge and embedder, if any: not one of another version."""
+    text = store.setting(target.setting)
+    found = None if text is None else attempt(None, Calibration.from_json, text).value
+    return found if found and target.misfit(found) is None else None
 
 
 def calibrated_judge(store: Store, target: CalibrationTarget) -> Judge:
     """Return the judge with the active calibration applied, or as it is if there is none."""
     found = active_calibration(store, target)
-    return target.judge if found is None else without(target.judge, with_calibration, target.judge, found)
-
-
-def calibrated_offline(store: Store, judge: OfflineJudge, embedder: str) -> Judge:
-    """Return a judge that needs no model, with the active calibration of the rules applied, if there is one."""
-    return calibrated_judge(store, CalibrationTarget(judge, "", embedder))
+    return target.judge if found is None else without(target.judge, target.calibrated, found)
 
 
 def calibration_problems(store: Store, target: CalibrationTarget) -> tuple[str, ...]:
     """Return why the stored calibration is not used; empty if it is used or there is none."""
-    text = store.setting(setting_name(target.judge))
+    text = store.setting(target.setting)
     if text is None:
         return ()
-    found = _read(text)
-    why = mismatch(found, target.judge_name, target.embedder) if found else _UNREADABLE
-    if found and why is None and attempt(None, with_calibration, target.judge, found).error is not None:
-        why = _UNREADABLE
-    return () if why is None else (why,)
-
-
-def _read(text: str) -> Calibration | None:
-    """Return a stored calibration, None for one of another version: `calibration_problems` reports it."""
-    return attempt(None, Calibration.from_json, text).value
+    found = attempt(None, Calibration.from_json, text).value
+    misfit = None if found is None else target.misfit(found)
+    if found is not None and misfit is None and attempt(None, target.calibrated, found).error is None:
+        return ()
+    return (misfit or "the stored calibration cannot be read and is not used: run calibrate() again",)

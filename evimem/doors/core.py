@@ -148,6 +148,11 @@ class Core:
 
         return CalibrationTarget(self.judge or self.offline, self.model, self.embedder.name)
 
+    @property
+    def offline_target(self) -> CalibrationTarget:
+        """The judge that needs no model."""
+        return replace(self.target, judge=self.offline, model="")
+
     def now(self) -> datetime:
         """Return the wall clock as a time of the memory's kind. Raise InvalidQuery for a clock beyond the calendar."""
         last = self.store.roster().last
@@ -227,7 +232,7 @@ class Core:
         return (yield from watch.over(self._answered(question, loop, {**given, "on_event": tell})))
 
     def _answered(self, question: str, loop: str | Loop, given: Mapping[str, Any]) -> Flow[Answer]:
-        from ..calibration.apply_calibration import calibrated_judge, calibrated_offline
+        from ..calibration.apply_calibration import calibrated_judge
         from ..loops import Task, answer_question, fall_back, remaining
 
         yield from self.caught_up()
@@ -238,7 +243,7 @@ class Core:
             except ModelError as error:
                 if self.on_model_error == "raise" or error.partial is None:
                     raise
-                judge = calibrated_offline(self.store, self.offline, self.embedder.name)
+                judge = calibrated_judge(self.store, self.offline_target)
                 again = replace(task, judge=judge, budget=remaining(task.budget, error.partial))
                 return (yield from fall_back(error, again, loop))
 
@@ -252,12 +257,12 @@ class Core:
         block = yield from write_block(self.store, self._found, self._stored, asked, form, today, exclude, scope, known)
         if not form.check:
             return block
-        from ..calibration.apply_calibration import calibrated_offline
+        from ..calibration.apply_calibration import calibrated_judge
         from ..loops import Task
         from ..loops.iris import judged
 
         yield from self.caught_up()
-        judge = calibrated_offline(self.store, self.offline, self.embedder.name)
+        judge = calibrated_judge(self.store, self.offline_target)
         found = yield from judged(Task(asked.text, judge, self.store, today, exclude=exclude, scope=scope))
         return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
 

@@ -676,9 +676,8 @@ class Memory:
             ModelError: The model failed on a question; nothing is stored.
             EmbedderError: The embedder failed on a question; nothing is stored.
         """
-        from ..calibration import Labelled
+        from ..calibration import Labelled, Wanted
         from ..calibration.apply_calibration import LabelledQuestion, calibrate
-        from ..calibration.calibration_report import Wanted
 
         core, labelled = self._core, list[LabelledQuestion]()
         for one in checked_items("questions", questions, "evimem.Labelled"):

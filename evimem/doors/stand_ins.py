@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, cast
 
 from .. import errors
-from ..calibration.apply_calibration import calibrated_offline
+from ..calibration.apply_calibration import calibrated_judge
 from ..errors import InvalidQuery, ModelError, TraceMismatch, shown
 from ..flow import Effect, Flow, run
 from ..judging.evidence import Ablation, Verdict
@@ -132,7 +132,7 @@ def _judge(trace: Trace, detail: Mapping[str, Any], memory: Memory) -> Judge:
     core, model = memory._core, LLMJudge()
     inner: Judge = model
     if detail["judge"] == OfflineJudge().name:
-        inner = calibrated_offline(core.store, core.offline, core.embedder.name)
+        inner = calibrated_judge(core.store, core.offline_target)
     return cast(Judge, _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged))
 
 

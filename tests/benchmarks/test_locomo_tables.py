@@ -7,7 +7,7 @@ from benchmarks.scoring.asking import Asker
 from benchmarks.scoring.locomo_tables import locomo_tables
 from benchmarks.scoring.run_locomo import QuestionResult, Run, question_count, run_locomo
 from benchmarks.scoring.selective import answering, sufficiency
-from evimem.calibration.calibration_report import Point
+from evimem.calibration import Point
 from evimem.loaders.examples import load_example, load_questions
 
 ONE = QuestionResult(

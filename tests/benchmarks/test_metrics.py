@@ -6,7 +6,7 @@ from benchmarks.scoring.answer_f1 import f1, normalized, official_f1
 from benchmarks.scoring.bootstrap import cluster_bootstrap, statistic_bootstrap
 from benchmarks.scoring.longmemeval_retrieval import scores, session_scores
 from benchmarks.scoring.retrieval_metrics import first_two_ndcg, found_all, hit, ndcg, recall
-from evimem.calibration.calibration_report import auroc
+from evimem.calibration import auroc
 
 RANKED = ["a", "b", "c", "d", "e"]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.calibration.calibration_report import (
+from evimem.calibration import (
     Bin,
     Point,
     aurc,

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from evimem.calibration import Calibration
-from evimem.calibration.calibration_report import ScoredQuestion, Wanted, aurc, ece, fit, reliability
+from evimem.calibration import Calibration, ScoredQuestion, Wanted, aurc, ece, fit, reliability
 from evimem.errors import ImportFailed, InvalidQuery
 
 
