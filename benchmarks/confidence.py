@@ -42,11 +42,9 @@ FOREIGN = "foreign"  # kind of a question that belongs to another chat, with its
 # has says nothing: a detail that was never told is asked for in the words of its topic, and answers are often told in
 # other words. A question to yes or no names all that it asks for, so what bears on it can be quoted. Other features of
 # questions alone tell more on these chats (AUROC .82), but only of how those without an answer were written.
-TOLD = {"likely": 1, "other": -1, "meaning_ten": 1, "told_against": -1, "stated": 1, "altered": -1, "guess": 0}
-HOLDS = {"told": 1, "likely": 1, "meaning": 1, "spread": -1, "listed": 0, "timed": 0}
-RIGHT = {"told": 1}
+TOLD = {"likely": 1, "other": -1, "meaning_ten": 1, "told_against": -1, "stated": 1, "guess": 0}
+HOLDS = {"told": 1, "likely": 1, "spread": -1, "listed": 0, "timed": 0}
 FALSE_ABSTENTION = 0.13  # wanted of the answerable questions; slightly below the .15 aimed at for others
-ANSWER_FROM = 0.65  # probability from which a short answer is given
 EVERY = 3  # so many questions of LoCoMo, one is asked: it has more of them than all chats
 OF_FOREIGN = 6  # questions of other chats that each chat is asked
 WEIGHT = {LOCOMO: 0.3, FOREIGN: 0.25}  # of a question in a fit, beside 1 of a chat's own
@@ -130,15 +128,8 @@ def fit(asked: Sequence[Asked]) -> Constants:
     signals = {id(a): {**a.signals, "told": log_odds(calibrated(left_out[id(a)]))} for a in own}
     kept = [a for a in own if calibrated(left_out[id(a)]) >= abstain_below]
     proven, quoted = [a for a in own if a.proven], [a for a in kept if not a.proven]
-    right = Linear({}, 0.0)
-    if len({a.right for a in proven}) == 2:
-        right = logistic(
-            [signals[id(a)] for a in proven],
-            [a.right for a in proven],
-            RIGHT,
-            [a.weight for a in proven],
-            ridge=4.0,
-        )
+    # By Laplace's rule: there are few of them, and none may be called certain.
+    right = (sum(a.weight * a.right for a in proven) + 1) / (sum(a.weight for a in proven) + 2)
     holds = logistic(
         [signals[id(a)] for a in quoted], [a.told and a.cites_gold for a in quoted], HOLDS, [a.weight for a in quoted]
     )
@@ -149,7 +140,6 @@ def fit(asked: Sequence[Asked]) -> Constants:
         abstain_below=abstain_below,
         right=right,
         holds=holds,
-        answer_from=ANSWER_FROM,
     )
 
 
@@ -160,8 +150,8 @@ def decide(constants: Constants, asked: Iterable[Asked]) -> Iterator[Decided]:
         signals = {**one.signals, "told": log_odds(told)}
         if told < constants.abstain_below:
             yield Decided(one, "abstained", 1 - told, not one.told, told)
-        elif one.proven and (right := constants.right.probability(signals)) >= constants.answer_from:
-            yield Decided(one, "answer", right, one.right, told)
+        elif one.proven:
+            yield Decided(one, "answer", constants.right, one.right, told)
         else:
             yield Decided(one, "quote", constants.holds.probability(signals), one.told and one.cites_gold, told)
 
@@ -231,11 +221,11 @@ def as_toml(constants: Constants) -> str:
     """Return the fitted constants for evimem/offline/fitted.toml."""
     knots = "".join(f"  [{score}, {probability}],\n" for score, probability in constants.calibrated.knots)
     parts = [
-        f"answer_from = {constants.answer_from}",
+        f"right = {constants.right}",
         f"abstain_below = {constants.abstain_below}",
         f"calibrated = [\n{knots}]",
     ]
-    for name in ("answerable", "right", "holds"):
+    for name in ("answerable", "holds"):
         model: Linear = getattr(constants, name)
         parts += [f"[{name}]", f"bias = {model.bias}", f"[{name}.weights]"]
         parts += [f"{signal} = {weight}" for signal, weight in model.weights.items()]
@@ -277,10 +267,9 @@ def _speakers(chat: LabelledChat) -> list[str]:
 
 
 def _asked(register: str, chat: LabelledChat, questions: Sequence[ChatQuestion]) -> Iterator[Asked]:
-    willing = replace(SHIPPED, answer_from=0.0)
     with tempfile.TemporaryDirectory(prefix="evimem-confidence-") as folder, evimem.open(Path(folder) / "m") as memory:
         memory.extend(chat.turns, strict=True)
-        memory._core.judge = OfflineJudge(willing, extractor=memory._core.extractor)
+        memory._core.judge = OfflineJudge(extractor=memory._core.extractor)
         for question in questions:
             answer = memory.ask(question.text, loop=Iris(without={"abstention"}), asked_at=question.asked_at)
             acted = [event for event in answer.trace if isinstance(event, Acted)]

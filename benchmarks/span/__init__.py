@@ -11,10 +11,12 @@ import tomllib
 from evimem import Memory
 from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
+from evimem.offline.matching import Matches
 from evimem.offline.offline_judge import OfflineJudge, is_in_english
 from evimem.offline.signals import FITTED, Constants, Linear
 
 from .answer_reader import read
+from .told_signals import told_signals
 
 UNPROVEN = "read for research: the words with the best expected F1, not proven to be the answer"
 
@@ -47,6 +49,10 @@ class SpanJudge(OfflineJudge):
     """The offline judge, which reads a span of the evidence where it is English."""
 
     constants: Constants = SPAN
+
+    def signals(self, view: View, matches: Matches) -> dict[str, float]:
+        """Return the signals that the numbers for spans are fitted over too."""
+        return {**OfflineJudge.signals(self, view, matches), **told_signals(view, matches)}
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the span that is likeliest to be the answer; in other languages than English, a quotation."""

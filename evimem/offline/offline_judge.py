@@ -6,14 +6,15 @@ suffices. What is shown in the end follows from one number, the probability that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ..errors import without
 from ..extract.rule_extractor import RuleExtractor, conventions_of
 from ..flow import Flow
 from ..judging.apply_verdict import PARTIAL_CAP
-from ..judging.evidence import Draft, Manner, Verdict, View
+from ..judging.evidence import Draft, Evidence, Manner, Verdict, View
 from ..judging.judge import (
     Chosen,
     Considered,
@@ -33,11 +34,11 @@ from ..protocols import Extractor
 from ..text.names import NameSearch
 from ..times import mentions_time
 from ..types.stored import Keyword
-from ..types.values import Gap, Tier, Turn
+from ..types.values import Gap, Tier
 from .matching import Match, Matches, match, strength
 from .quotation import Extract, Quotation, overview, quote, unsettled, whole
 from .short_answers import UNCLEAR, NotStated, ShortAnswer, date_of_event, own_detail
-from .signals import SHIPPED, Constants, altered, in_words, log_odds, missing, of_another, signals_of
+from .signals import SHIPPED, Constants, log_odds, missing, of_another, signals_of
 
 UNPROVEN = "no short answer is proven; these are the sentences to read"
 UNSETTLED = "what was said later may have changed it: both are quoted, the newest first"
@@ -90,7 +91,7 @@ class OfflineJudge:
         yield from ()
         least = self.constants.abstain_below  # a failure is no abstention
         unjudged = Verdict(Tier.PARTIAL, 0.5, reason="the evidence could not be judged", probability=least)
-        verdict = without(unjudged, judge, view, self.constants, self.extractor)
+        verdict = without(unjudged, judge, view, self)
         if is_in_english(view):
             return waiving(verdict, view.tracker.open) if verdict.tier is Tier.EXACT else verdict
         return replace(
@@ -121,50 +122,62 @@ class OfflineJudge:
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return a short answer or, in other languages than English always, a quotation; whatever the manner."""
         yield from ()
-        return without(None, choose, view, verdict, self.constants, self.extractor) or unread(view)
+        return without(None, choose, view, verdict, self) or unread(view)
+
+    def signals(self, view: View, matches: Matches) -> dict[str, float]:
+        """Return the signals of a view that its numbers are fitted over."""
+        return signals_of(view, matches)
 
 
-def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
+def judge(view: View, by: OfflineJudge) -> Verdict:
     """Judge the shown evidence: requirements, gaps, and two probabilities.
 
     The verdict's confidence is the probability that the view holds all that an answer needs; its probability is that
     the memory answers the question at all.
     """
-    matches = match(view)
+    matches, constants = match(view), by.constants
     if not matches.ranked:
         gaps = tuple(need.gap for need in view.tracker.open)
         return Verdict(Tier.NONE, 0.0, gaps=gaps, reason="nothing was found", probability=0.0)
-    short = stated(view, extractor)
+    short = stated(view, by.extractor)
     not_stated = short if isinstance(short, NotStated) else UNCLEAR
     told = float(isinstance(short, ShortAnswer)) - float(bool(not_stated.gap))
     found = quoted(view, constants)
     likely = {"likely": found.likely, "other": of_another(view, matches, found.best)} if found is not None else {}
-    signals = {**without({}, signals_of, view, matches), "stated": told, **likely}
+    signals = {**without({}, by.signals, view, matches), "stated": told, **likely}
     score = constants.score(signals)
     answerable = constants.calibrated(score)
     if short == UNCLEAR or without((), overview, view):
         answerable = max(answerable, constants.abstain_below)  # what may answer is quoted
     sufficient = constants.sufficient.probability(signals)
-    own = sorted((m for m in matches.ranked if m.shown and m.own >= _ABOUT), key=lambda m: -strength(m))
-    supported = _supported(view, own[:_CANDIDATES])
     doubtful = answerable < constants.abstain_below
-    other = _other_person(matches, signals) if doubtful else None
+    own = sorted((m for m in matches.ranked if m.shown and m.own >= _ABOUT), key=lambda m: -strength(m))
+    supported = {need.id: _witnesses(need, view, own[:_CANDIDATES]) for need in view.tracker.requirements}
+    other = _other_person(view, matches) if doubtful else None
     if other is not None:
         supported.pop(f"attribution:{matches.target}", None)
-    why = _contradiction(view, matches, signals, other, not_stated.gap) if doubtful else None
-    query = short.query if short is not None and view.iteration == 1 else ""
-    gaps = _gaps(view, supported)
-    if why is not None and why == not_stated.gap:
-        gaps = (Gap("attribute", matches.target or "", why), *gaps)
+    supported = {name: witnesses for name, witnesses in supported.items() if witnesses}
+    open_needs = (need for need in view.tracker.open if need.id not in supported)
+    gaps = tuple(need.gap for need in open_needs if need.kind != "attribution")
+    why = ""
+    if doubtful and other is not None:
+        why = f"the evidence is about {other}, not {matches.target}"
+    elif doubtful:
+        why = not_stated.gap or _reason(matches, own[0] if own else None)
+        gaps = (Gap("attribute", matches.target or "", why), *gaps) if not_stated.gap else gaps
     if isinstance(short, ShortAnswer) and short.conflict is not None:
         gaps = (*gaps, short.conflict.gap)
+    query = short.query if short is not None and view.iteration == 1 else ""
+    tier = Tier.PARTIAL
+    if not (doubtful or query) and sufficient >= constants.inferrable:
+        tier = Tier.EXACT if sufficient >= constants.exact else Tier.INFERRABLE
     return Verdict(
-        tier=_tier(sufficient, constants, doubtful=doubtful or bool(query)),
+        tier=tier,
         confidence=sufficient,
         supported=supported,
         gaps=gaps,
         query=query,
-        reason=(why or _reason(matches, own[0] if own else None)) if doubtful else "",
+        reason=why,
         probability=answerable,
         signals={**signals, "score": score},
     )
@@ -192,16 +205,15 @@ def quoted(view: View, constants: Constants) -> Quotation | None:
     return view.kept_at_check("quoted", lambda: quote(view, match(view), constants.likely))
 
 
-def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extractor) -> Draft:
+def choose(view: View, verdict: Verdict, by: OfflineJudge) -> Draft:
     """Answer shortly or quote. `verdict` gives the probability that the memory holds an answer, and the signals."""
-    told = log_odds(verdict.confidence if verdict.probability is None else verdict.probability)
-    short, later = stated(view, extractor), tuple[Extract, ...]()
+    constants, short, later = by.constants, stated(view, by.extractor), tuple[Extract, ...]()
     if isinstance(short, ShortAnswer):
         later = unsettled(view, short)
-        right = constants.right.probability({"told": told})
+        right = constants.right
         if short.conflict is not None:
             right = CONTESTED * right / (1 - right + CONTESTED * right)
-        if right >= constants.answer_from and not later:
+        if not later:
             draft = Draft(short.text, short.citations, short.steps, short.time, confidence=right)
             if short.conflict is None:
                 return replace(draft, tier=_sure(right), gaps=())
@@ -210,6 +222,7 @@ def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extrac
     found = quoted(view, constants)
     if found is None:
         return Draft(None, reason="no sentence of the evidence bears on the question")
+    told = log_odds(verdict.confidence if verdict.probability is None else verdict.probability)
     holds = constants.holds.probability({**verdict.signals, "told": told})
     english = is_in_english(view)
     if told_of := overview(view):
@@ -249,23 +262,14 @@ def _sure(confidence: float) -> Tier:
     return Tier.EXACT if confidence >= SURE else Tier.INFERRABLE if confidence >= LIKELY else Tier.PARTIAL
 
 
-def _tier(sufficient: float, constants: Constants, *, doubtful: bool) -> Tier:
-    if doubtful or sufficient < constants.inferrable:
-        return Tier.PARTIAL
-    return Tier.EXACT if sufficient >= constants.exact else Tier.INFERRABLE
-
-
-def _supported(view: View, own: Sequence[Match]) -> dict[str, tuple[str, ...]]:
-    found = {need.id: _witnesses(need, view, own) for need in view.tracker.requirements}
-    return {name: witnesses for name, witnesses in found.items() if witnesses}
-
-
 def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str, ...]:
     """Return the turns that support a requirement."""
-    if need.kind == "entity":
-        ids = [item.turn.id for item in view.shown if _names(view, item.turn, need.about)]
+    if need.kind == "entity":  # a turn is read once for all names and checks of a question
+        turns = [item.turn for item in view.shown]
+        search = {turn.id: partial(NameSearch, f"{turn.speaker} {turn.text}") for turn in turns}
+        ids = [turn.id for turn in turns if view.kept(("names", turn.id), search[turn.id]).finds(need.about)]
     elif need.id == "when":
-        ids = [i.turn.id for i in view.shown if _within(view, i.turn.id)]
+        ids = [item.turn.id for item in view.shown if _within(view, item)]
     elif need.kind == "time":
         ids = [m.unit.turn.id for m in own if mentions_time(m.unit.turn.text)]
     elif need.kind == "attribution":
@@ -275,45 +279,27 @@ def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str
     return tuple(dict.fromkeys(ids))[:_WITNESSES]
 
 
-def _names(view: View, turn: Turn, entity: str) -> bool:
-    """Return whether a turn names an entity; the turn is read once for all names and checks of a question."""
-    read = view.kept(("names", turn.id), lambda: NameSearch(f"{turn.speaker} {turn.text}"))
-    return read.finds(entity)
-
-
-def _within(view: View, turn_id: str) -> bool:
+def _within(view: View, item: Evidence) -> bool:
     """Return whether a turn was said, or has an event, in a time that the question names."""
-    item = next(item for item in view.shown if item.turn.id == turn_id)
     moments = [(item.turn.time, item.turn.time)]
     moments += [(f.event.start, f.event.end) for f in item.facts if f.event and f.event.start and f.event.end]
     spans = [(span.start, span.end) for span in view.analysis.times if span.start and span.end]
     return any(start < until and since <= end for start, end in moments for since, until in spans)
 
 
-def _other_person(matches: Matches, signals: Mapping[str, float]) -> str | None:
-    """Return who the best evidence is about when it is not the target."""
-    if matches.target is None or signals.get("gap_best", 0.0) >= 0:
+def _other_person(view: View, matches: Matches) -> str | None:
+    """Return who the best evidence is about when it is not the target: of what the question itself found at first."""
+    if matches.target is None:
+        return None
+    first = {item.turn.id for item in view.evidence if item.iteration == 1 or item.path == "keyword"}
+    first |= {turn.id for turn_id in first for turn in view.context.get(turn_id, ())}
+    weighed = [m for m in matches.ranked if m.unit.turn.id in first] or matches.ranked
+    if max(m.score * m.own for m in weighed) >= max(m.score * m.other for m in weighed):
         return None
     best = max(matches.ranked, key=lambda m: m.score * m.other)
     asked = set(matches.analysis.asked) or {matches.target}
     others = {name: weight for name, weight in best.unit.about.items() if name not in asked and weight > 0}
     return max(others, key=lambda name: others[name], default=None)
-
-
-def _gaps(view: View, supported: Mapping[str, tuple[str, ...]]) -> tuple[Gap, ...]:
-    open_needs = [need for need in view.tracker.open if need.id not in supported]
-    return tuple(need.gap for need in open_needs if need.kind != "attribution")
-
-
-def _contradiction(
-    view: View, matches: Matches, signals: Mapping[str, float], other: str | None, not_stated: str
-) -> str | None:
-    """Return what the question presupposes and the evidence contradicts: the person, the attribute, or a word."""
-    if other is not None:
-        return f"the evidence is about {other}, not {matches.target}"
-    if not_stated:
-        return not_stated
-    return in_words(altered(view, matches)[0]) if signals["altered"] else None
 
 
 def _reason(matches: Matches, best: Match | None) -> str:

@@ -1,9 +1,7 @@
 """The named signals that probabilities are read from, and the fitted numbers over them.
 
 The numbers are linear models, and maps from a score to a probability. All there is to them can be read in
-`fitted.toml`: names and weights, with the data that chose them and the commands that fit them again. A premise is false
-where a question names one thing and the evidence has another of its kind in its place: it asks about a brother where a
-sister is mentioned.
+`fitted.toml`: names and weights, with the data that chose them and the commands that fit them again.
 """
 
 from __future__ import annotations
@@ -12,9 +10,8 @@ import math
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,9 +19,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..judging.evidence import Evidence, View
+from ..judging.evidence import View
 from ..lang import ENGLISH
-from ..text.grounding import contrasted
 from ..text.terms import stem
 from .matching import Match, Matches, is_assistant, mentions
 
@@ -38,20 +34,15 @@ _MARGIN = 0.005
 _RISE = 0.002  # added from knot to knot, so that two scores in order never get one probability
 
 C = TypeVar("C", bound="Constants")
-_DEEP = 4  # sentences that a gap is averaged over
 _GOOD = 0.75  # share of the best score from which a sentence counts as a candidate
 _SHAPE = 10  # turns of the first search whose scores are compared
 _SHARP = 8.0  # factor of the exponent: how strongly differences of scores count in `spread`
-_TENTH = 9  # the place of the sentence that the best one is compared with
 LISTED = re.compile(
     r"\b(?:what|which|whose)\s+(?:(?:are|were|do|does|did|other|some|all|kinds?\s+of|types?\s+of|two|three)\s+)*"
     rf"[a-z-]*[a-rt-z]s\b|\bhow\s+many\b|\bwhat\s+(?:are|were)\b|\b(?:{'|'.join(ENGLISH.words('questions.listed_nouns'))})\b",
     re.IGNORECASE,
 )
-_TURNS = 3  # best turns that are searched for a contradicting word
-_SLACK = timedelta(days=183)  # events are mentioned for half a year after, and planned half a year before
 _OF_ONESELF = 1.0  # how far a sentence must be about its speaker to be said of oneself
-_SENTENCES = 2  # to each side of the best one, that may have the contradicting word
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +96,12 @@ class Constants:
     what is asked for is of a kind that is looked up and is not stated. `calibrated` maps the score to a probability.
     `sufficient` gives the probability that the view holds all the evidence.
 
-    `likely` gives the probability that a turn of the view holds the answer. `right` gives the probability that a short
-    answer is right, `holds` that a quotation holds the answer; both take the log-odds of the calibrated probability as
-    their signal "told", so that they follow a calibration of one's own.
+    `likely` gives the probability that a turn of the view holds the answer. `right` is the probability that a short
+    answer is right, `holds` gives that of a quotation to hold the answer: it takes the log-odds of the calibrated
+    probability as its signal "told", so that it follows a calibration of one's own.
 
-    Below the probability `abstain_below` nothing is given. A short answer is given from the probability `answer_from`
-    on, else a quotation. From `exact` on, 19 of 20 views hold all of the evidence; `inferrable` is the lower bound of
-    that tier.
+    Below the probability `abstain_below` nothing is given. From `exact` on, 19 of 20 views hold all of the evidence;
+    `inferrable` is the lower bound of that tier.
     """
 
     answerable: Linear
@@ -119,10 +109,9 @@ class Constants:
     calibrated: Monotone
     sufficient: Linear
     likely: Linear
-    right: Linear
+    right: float
     holds: Linear
     abstain_below: float
-    answer_from: float
     exact: float
     inferrable: float
 
@@ -194,50 +183,56 @@ FITTED = _fitted()
 SHIPPED = Constants.of(FITTED)
 
 
-@dataclass(frozen=True, slots=True)
-class Altered:
-    """A word of the question, and the word of its kind that the evidence has in its place."""
-
-    asked: str
-    stated: str
-
-
 def signals_of(view: View, matches: Matches) -> dict[str, float]:
-    """Return the signals of a view that holds a sentence, each roughly between -1 and 1."""
-    best = max(matches.ranked, key=lambda m: m.score * m.own)
-    return {
-        **attribution(view, matches),
-        "window": best.window,
-        "altered": float(bool(altered(view, matches))),
-        "margin": _margin([m.score * m.own for m in matches.ranked]),
-        **shape(view),
-        **meaning(view),
-        **form(matches),
-        "sessions": _sessions(matches) / 5,
-    }
+    """Return the signals of a view that holds a sentence, each roughly between -1 and 1.
 
-
-def attribution(view: View, matches: Matches) -> dict[str, float]:
-    """Return how much better the sentences about the target match than those about others.
-
-    `gap` averages over the best few, `gap_best` compares the best two; both use only what the question itself found
-    at first, because later searches look for the target and would bias the comparison. `told_own` and `told_other`
-    are the share of the question's words in the best statement about the target, and about another speaker;
-    `told_against` is how much more the best of another has that does not name the target: "I have a cat, Juno" says
-    nothing against Juno. Where nobody is asked about, nothing is against.
+    `fall` is how the best scores of the question's search fall off, `spread` the share of the others that score nearly
+    as high as the best, `words` how well the best turn matches by words, `meaning_ten` how near in meaning the ten
+    nearest turns come on average. `window` is how far the best sentence has the question's words with the dialogue
+    around it; `sessions` is over how many sessions good sentences lie: many where an answer must be put together. The
+    others say what the form of the question tells of how much evidence it needs.
     """
-    first = _found_first(view)
-    weighed = [m for m in matches.ranked if m.unit.turn.id in first] or matches.ranked
-    own = [m.score * m.own for m in weighed]
-    other = [m.score * m.other for m in weighed]
-    told = _shares(matches)
+    analysis = matches.analysis
+    own = [m.score * m.own for m in matches.ranked]
+    best = max(own)
+    found = [item for item in view.evidence if item.for_question]
+    near = sorted((item.parts.get("meaning", 0.0) for item in found), reverse=True)[:_SHAPE]
+    # Of the first iteration, or of the one search that rounds among keywords share out.
+    first = sorted((i for i in found if i.iteration == 1 or i.path == "keyword"), key=lambda item: -item.score)
+    scores = [item.score for item in first[:_SHAPE]] or [0.0]
     return {
-        "gap": _top(own) - _top(other),
-        "gap_best": max(own) - max(other),
-        "told_own": told.own,
-        "told_other": told.other,
-        "told_against": max(0.0, told.foreign - told.own),
+        "fall": scores[0] - scores[-1],
+        "spread": (sum(math.exp(_SHARP * (score - scores[0])) for score in scores) - 1) / _SHAPE,
+        "words": first[0].parts.get("words", 0.0) if first else 0.0,
+        "meaning_ten": sum(near) / max(1, len(near)),
+        "told_against": told_against(matches),
+        "window": matches.ranked[own.index(best)].window,
+        "sessions": len({m.unit.turn.session for m in matches.ranked if m.score * m.own > _GOOD * best}) / 5,
+        "length": len(matches.weights) / 5,
+        "listed": float(LISTED.search(analysis.question) is not None),
+        "timed": float(analysis.wants == "time"),
+        "guess": float(analysis.wants in {"yes_no", "choice"}),
     }
+
+
+def told_against(matches: Matches) -> float:
+    """Return how much more of the question's words somebody says of themselves than is said of who is asked about.
+
+    What names the one asked about says nothing against: "I have a cat, Juno". Nor is anything where nobody is.
+    """
+    target = set(matches.analysis.asked or matches.analysis.entities[:1])
+    asked = {stem(word) for word in matches.weights}
+    if not target or not asked:
+        return 0.0
+    own, other = [0.0], [0.0]
+    for unit in (m.unit for m in matches.ranked if not m.unit.asks and not m.unit.caption):
+        speaker, share = unit.turn.speaker, len(asked.intersection(map(stem, unit.words))) / len(asked)
+        of_oneself = unit.about.get(speaker, 0.0) >= _OF_ONESELF
+        if (of_oneself and speaker in target) or any(mentions(unit.text, name) for name in target):
+            own.append(share)
+        elif of_oneself:
+            other.append(share)
+    return max(0.0, max(other) - max(own))
 
 
 def of_another(view: View, matches: Matches, best: Match) -> float:
@@ -252,165 +247,8 @@ def of_another(view: View, matches: Matches, best: Match) -> float:
     return min(best.other, max(others, default=0.0))
 
 
-def shape(view: View) -> dict[str, float]:
-    """Return how the best scores of the first search fall off, and how well its best turn matches by words.
-
-    `spread` is the share of the others that score nearly as high as the best.
-    """
-    first = [item for item in view.evidence if item.for_question and _is_of_first_search(item)]
-    first.sort(key=lambda item: -item.score)
-    if not first:
-        return {"fall": 0.0, "spread": 0.0, "words": 0.0}
-    scores = [item.score for item in first[:_SHAPE]]
-    weights = [math.exp(_SHARP * (score - scores[0])) for score in scores]
-    return {
-        "fall": scores[0] - scores[-1],
-        "spread": (sum(weights) - 1) / _SHAPE,
-        "words": first[0].parts.get("words", 0.0),
-    }
-
-
-def meaning(view: View) -> dict[str, float]:
-    """Return how near in meaning the nearest turn comes to the question, and the ten nearest on average."""
-    found = sorted((item.parts.get("meaning", 0.0) for item in view.evidence if item.for_question), reverse=True)
-    first = found[:_SHAPE]
-    return {"meaning": sum(first[:1]), "meaning_ten": sum(first) / max(1, len(first))}
-
-
-def form(matches: Matches) -> dict[str, float]:
-    """Return what the form of the question says about how much evidence it needs."""
-    analysis = matches.analysis
-    return {
-        "length": len(matches.weights) / 5,
-        "listed": float(LISTED.search(analysis.question) is not None),
-        "timed": float(analysis.wants == "time"),
-        "guess": float(analysis.wants in {"yes_no", "choice"}),
-    }
-
-
 def missing(matches: Matches, best: Match) -> tuple[str, ...]:
     """Return the words of the question that the best sentence does not have, the rarest first."""
     said = {stem(word) for word in best.unit.words}
     weights: Mapping[str, float] = matches.weights
     return tuple(sorted((word for word in weights if stem(word) not in said), key=lambda word: -weights[word]))
-
-
-def altered(view: View, matches: Matches) -> tuple[Altered, ...]:
-    """Return the words of the question in whose place the best turns about the target have another.
-
-    Such a word does not occur around those turns while the best one has another of its kind, or it occurs nowhere in
-    the evidence while one of them has another. A time that the question names counts like a word.
-    """
-    stating = [m for m in matches.ranked if not m.unit.asks] or list(matches.ranked)
-    best: dict[str, Match] = {}
-    for m in sorted(stating, key=lambda m: -m.score * m.own):
-        best.setdefault(m.unit.turn.id, m)
-    turns = list(best)[:_TURNS]
-    by_turn = _words_by_turn(matches)
-    near = {stem(word) for turn_id in _around(view, turns) for word in by_turn.get(turn_id, ())}
-    anywhere = {stem(word) for said in by_turn.values() for word in said}
-    found: dict[str, Altered] = {}
-    for held, where in ((near, turns[:1]), (anywhere, turns[1:])):
-        asked = {stem(word): word for word in matches.weights if stem(word) not in held}
-        stated = {stem(word): word for turn_id in where for word in _words_near(matches, best[turn_id])}
-        for one, other in contrasted(asked, stated).items():
-            found.setdefault(one, Altered(asked[one], stated[other]))
-    return (*found.values(), *_other_time(view, turns))
-
-
-def in_words(found: Altered) -> str:
-    """Return why a question with a false premise cannot be answered."""
-    return f"the evidence says {found.stated!r}, not {found.asked!r}"
-
-
-def _found_first(view: View) -> frozenset[str]:
-    """Return the turns of the first search, with the dialogue around them."""
-    found = [item.turn.id for item in view.evidence if _is_of_first_search(item)]
-    around = (turn.id for turn_id in found for turn in view.context.get(turn_id, ()))
-    return frozenset(found).union(around)
-
-
-def _is_of_first_search(item: Evidence) -> bool:
-    """Return whether a turn is of the first iteration, or of the one search that rounds among keywords share out."""
-    return item.iteration == 1 or item.path == "keyword"
-
-
-@dataclass(frozen=True, slots=True)
-class _Shares:
-    """The share of the question's words in the best statement about the target, another speaker, and one without it."""
-
-    own: float
-    other: float
-    foreign: float
-
-
-def _shares(matches: Matches) -> _Shares:
-    """Compare what people say of themselves, and what is said of the target by name."""
-    target = set(matches.analysis.asked or matches.analysis.entities[:1])
-    asked = {stem(word) for word in matches.weights}
-    own, other, foreign = [0.0], [0.0], [0.0]
-    for m in matches.ranked:
-        unit, speaker = m.unit, m.unit.turn.speaker
-        of_oneself = unit.about.get(speaker, 0.0) >= _OF_ONESELF
-        if unit.asks or unit.caption or not asked:
-            continue
-        share = len(asked.intersection(map(stem, unit.words))) / len(asked)
-        if (of_oneself and speaker in target) or any(mentions(unit.text, name) for name in target):
-            own.append(share)
-        elif of_oneself:
-            other.append(share)
-            foreign.append(share if target else 0.0)
-    return _Shares(max(own), max(other), max(foreign))
-
-
-def _sessions(matches: Matches) -> int:
-    """Return over how many sessions the candidates lie: many where an answer must be put together."""
-    best = max(m.score * m.own for m in matches.ranked)
-    return len({m.unit.turn.session for m in matches.ranked if m.score * m.own > _GOOD * best})
-
-
-def _margin(own: Sequence[float]) -> float:
-    """Return how far the best sentence scores above the tenth."""
-    ordered = sorted(own, reverse=True)
-    return ordered[0] - ordered[min(_TENTH, len(ordered) - 1)]
-
-
-def _top(values: Sequence[float]) -> float:
-    return sum(sorted(values, reverse=True)[:_DEEP]) / _DEEP
-
-
-def _words_near(matches: Matches, best: Match) -> list[str]:
-    """Return the words of the best sentence and those around it; a whole long message has some word of every kind."""
-    unit = best.unit
-    turn = sorted((m.unit for m in matches.ranked if m.unit.turn.id == unit.turn.id), key=lambda one: one.span)
-    place = turn.index(unit)
-    return [word for one in turn[max(0, place - _SENTENCES) : place + _SENTENCES + 1] for word in one.words]
-
-
-def _other_time(view: View, turns: Sequence[str]) -> Iterator[Altered]:
-    """Yield the time that a question names, where none of these turns was said near it or has an event near it."""
-    shown = {item.turn.id: item for item in view.evidence}
-    best = [shown[turn_id] for turn_id in turns if turn_id in shown]
-    for span in view.analysis.times:
-        if best and span.start and span.end and not any(_is_near(span.start, span.end, item) for item in best):
-            yield Altered(span.text, f"{best[0].turn.time:%B %Y}")
-
-
-def _is_near(start: datetime, end: datetime, item: Evidence) -> bool:
-    events = ((f.event.start, f.event.end) for f in item.facts if f.event and f.event.start and f.event.end)
-    times = ((item.turn.time, item.turn.time), *events)
-    # Differences, because a sum may lie beyond the years 1 to 9999.
-    return any(since - end <= _SLACK and start - until <= _SLACK for since, until in times)
-
-
-def _words_by_turn(matches: Matches) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for m in matches.ranked:
-        found[m.unit.turn.id] = (*found.get(m.unit.turn.id, ()), *m.unit.words)
-    return found
-
-
-def _around(view: View, turns: list[str]) -> set[str]:
-    """Return the turns of every dialogue that holds one of these."""
-    dialogues = [{turn.id for turn in dialogue} for dialogue in view.context.values()]
-    return set(turns).union(*(ids for ids in dialogues if not ids.isdisjoint(turns)))

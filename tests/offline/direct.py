@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from evimem.extract.rule_extractor import RuleExtractor
 from evimem.judging.evidence import Verdict, View
 from evimem.offline import offline_judge
 from evimem.offline.signals import SHIPPED, Constants
 
 
 def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
-    return offline_judge.judge(view, constants, RuleExtractor())
+    return offline_judge.judge(view, offline_judge.OfflineJudge(constants))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,9 @@ import evimem
 from benchmarks import span
 from benchmarks.scoring.labelled_chats import read_chats
 from evimem import Tier
-from evimem.extract.rule_extractor import RuleExtractor
 from evimem.judging.evidence import Draft, View
-from evimem.offline.offline_judge import LIKELY, SURE, UNPROVEN, choose
-from evimem.offline.signals import SHIPPED, Constants, Linear
+from evimem.offline.offline_judge import LIKELY, SURE, OfflineJudge, choose
+from evimem.offline.signals import SHIPPED, Constants
 
 from .direct import judge
 
@@ -26,7 +24,7 @@ WHEN, HOW = "When did Mira adopt her puppy?", "How does Mira's puppy sleep?"
 
 
 def chosen(view: View, constants: Constants = SHIPPED) -> Draft:
-    return choose(view, judge(view, constants), constants, RuleExtractor())
+    return choose(view, judge(view, constants), OfflineJudge(constants))
 
 
 @pytest.fixture(params=[1, 3, 12, None], ids="{} turns".format, scope="module")
@@ -65,14 +63,7 @@ def test_a_checked_block_says_of_the_evidence_what_an_answer_says(tmp_path: Path
 def test_what_is_stated_is_answered_shortly(see: See) -> None:
     draft = chosen(see(WHEN, LINES))
     assert (draft.kind, draft.text, draft.reason) == ("answer", "8 March 2024", None)
-    assert draft.confidence is not None
-    assert draft.confidence >= SHIPPED.answer_from
-
-
-def test_what_is_stated_but_improbable_is_quoted(see: See) -> None:
-    draft = chosen(see(WHEN, LINES), replace(SHIPPED, right=Linear({}, -4.0)))
-    assert (draft.kind, draft.reason) == ("quote", UNPROVEN)
-    assert "We adopted a puppy last Friday." in (draft.text or "")
+    assert draft.confidence == SHIPPED.right
 
 
 def test_the_reader_for_research_says_that_it_proves_nothing(tmp_path: Path) -> None:
