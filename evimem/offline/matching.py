@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -65,35 +65,30 @@ _EMBEDDER = StaticEmbedder()
 Array = NDArray[np.float32]
 
 
-def passages(view: View) -> dict[str, Place | None]:
-    """Return the characters of each shown turn that a search found, by id; None where it found the whole turn."""
-    return view.kept_at_check("passages", lambda: {item.turn.id: item.span for item in view.shown})
-
-
 def in_order(view: View) -> tuple[Turn, ...]:
     """Return the turns found, and those around them, as they were said; a dialogue orders those of one time."""
-    return view.kept_at_check("in order", lambda: _in_order(view))
+
+    def ordered() -> tuple[Turn, ...]:
+        turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.evidence}
+        before: dict[str, Turn] = {}
+        for around in view.context.values():
+            turns.update((turn.id, turn) for turn in around)
+            before.update((later.id, earlier) for earlier, later in pairwise(around) if earlier.time == later.time)
+
+        def depth(turn: Turn) -> int:
+            steps = 0
+            while turn.id in before:
+                turn, steps = before[turn.id], steps + 1
+            return steps
+
+        return tuple(sorted(turns.values(), key=lambda turn: (turn.time, turn.session, depth(turn))))
+
+    return view.kept_at_check("in order", ordered)
 
 
 def places(view: View) -> dict[str, int]:
     """Return the place of each turn in that order, by id."""
     return {turn.id: place for place, turn in enumerate(in_order(view))}
-
-
-def _in_order(view: View) -> tuple[Turn, ...]:
-    turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.evidence}
-    before: dict[str, Turn] = {}
-    for around in view.context.values():
-        turns.update((turn.id, turn) for turn in around)
-        before.update((later.id, earlier) for earlier, later in pairwise(around) if earlier.time == later.time)
-
-    def depth(turn: Turn) -> int:
-        steps = 0
-        while turn.id in before:
-            turn, steps = before[turn.id], steps + 1
-        return steps
-
-    return tuple(sorted(turns.values(), key=lambda turn: (turn.time, turn.session, depth(turn))))
 
 
 def _any(*kinds: str) -> re.Pattern[str]:
@@ -137,35 +132,41 @@ def units_of(view: View) -> list[SentenceUnit]:
             turns.setdefault(turn.id, turn)
             if turn.id not in addressees or turn.id == item.turn.id:
                 addressees[turn.id] = addressee(turn, dialogue)
-    found = passages(view)
+    passages = {item.turn.id: item.span for item in view.shown}
     asked = frozenset(stem(word)[:_ROOT] for word in view.analysis.keywords)
-    return [
-        unit
-        for turn in turns.values()
-        for unit in _kept_units(view, turn, addressees.get(turn.id), found.get(turn.id), asked)
-    ]
+    found: list[SentenceUnit] = []
+    for turn in turns.values():
+        to, passage = addressees.get(turn.id), passages.get(turn.id)
+        found += view.kept(("units", turn.id, to, passage), partial(units, turn, to, passage, asked))
+    return found
 
 
-def units(turn: Turn, addressee: str | None) -> tuple[SentenceUnit, ...]:
-    """Return the sentences of a turn and its caption, each with the people it is about."""
-    found = [_unit(turn, span, addressee) for span in _places(turn, None)]
-    return (*found, *_caption(turn, addressee))
+def units(
+    turn: Turn, addressee: str | None, passage: Place | None = None, asked: Collection[str] | None = None
+) -> list[SentenceUnit]:
+    """Return the sentences of a turn that are compared, and its caption, each with the people it is about.
 
-
-def _places(turn: Turn, passage: Place | None) -> list[Place]:
+    A share of a long one, because a reply may have hundreds: those of the passage that was found, and some others that
+    seem to have most of the words `asked` by their beginnings alone, as that must be cheap. All for no question.
+    """
     places = sentences_around(turn.text, passage, _MOST_TEXT)
     before = sum(end <= passage[0] for _, end in places) if passage else 0
     first = max(0, min(before - _MOST_UNITS // 2, len(places) - _MOST_UNITS))
-    return [(start, min(end, start + _LONGEST)) for start, end in places[first : first + _MOST_UNITS]]
-
-
-def _caption(turn: Turn, addressee: str | None) -> tuple[SentenceUnit, ...]:
-    if not turn.caption:
-        return ()
-    about = {turn.speaker: NO_PERSON[0]} | ({addressee: NO_PERSON[1]} if addressee else {})
-    span = (0, len(turn.caption))
-    unit = SentenceUnit(turn, span, turn.caption, content(turn.caption), asks=False, caption=True, about=about)
-    return (unit,)
+    places = [(start, min(end, start + _LONGEST)) for start, end in places[first : first + _MOST_UNITS]]
+    if asked is not None and len(places) > _ALL:
+        begins, ends = passage or (0, 0)
+        near = [number for number, (start, end) in enumerate(places) if start < ends and begins < end]
+        kept = {*range(near[0] - _AROUND, near[-1] + _AROUND + 1)} if near else set()
+        said = [turn.text[start:end].casefold() for start, end in places]
+        others = (number for number in range(len(places)) if number not in kept)
+        kept.update(sorted(others, key=lambda number: -sum(root in said[number] for root in asked))[:_OTHERS])
+        places = [place for number, place in enumerate(places) if number in kept]
+    found = [_unit(turn, place, addressee) for place in places]
+    if turn.caption:
+        about = {turn.speaker: NO_PERSON[0]} | ({addressee: NO_PERSON[1]} if addressee else {})
+        said_of = (0, len(turn.caption)), turn.caption, content(turn.caption)
+        found.append(SentenceUnit(turn, *said_of, asks=False, caption=True, about=about))
+    return found
 
 
 def addressee(turn: Turn, dialogue: Sequence[Turn]) -> str | None:
@@ -190,62 +191,19 @@ def content(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS))
 
 
-def _kept_units(
-    view: View, turn: Turn, addressee: str | None, passage: Place | None, asked: frozenset[str]
-) -> list[SentenceUnit]:
-    """Return the units of the sentences that are compared, kept for all checks of a question."""
-
-    def compared() -> list[SentenceUnit]:
-        kept: dict[Place, SentenceUnit] = view.memo.setdefault(("units", turn.id, addressee), {})
-        places = view.kept(("sentences", turn.id, passage), lambda: _places(turn, passage))
-        chosen = _relevant(turn, places, passage, asked)
-        for place in chosen:
-            if place not in kept:
-                kept[place] = _unit(turn, place, addressee)
-        return [*(kept[place] for place in chosen), *_caption(turn, addressee)]
-
-    return view.kept(("compared", turn.id, addressee, passage), compared)
-
-
-def _relevant(turn: Turn, places: Sequence[Place], passage: Place | None, asked: frozenset[str]) -> Sequence[Place]:
-    """Return the sentences of a turn that are compared; a share of a long one, because a reply may have hundreds."""
-    if len(places) <= _ALL:
-        return places
-    begins, ends = passage or (0, 0)
-    found = [number for number, (start, end) in enumerate(places) if start < ends and begins < end]
-    kept = {*range(found[0] - _AROUND, found[-1] + _AROUND + 1)} if found else set()
-    shared = [_shared(turn.text[start:end], asked) for start, end in places]
-    best = sorted((n for n in range(len(places)) if n not in kept), key=lambda number: -shared[number])
-    kept.update(best[:_OTHERS])
-    return [place for number, place in enumerate(places) if number in kept]
-
-
-def _shared(text: str, asked: frozenset[str]) -> int:
-    """Return how many words of the question a sentence seems to have, from their beginnings alone: it must be cheap."""
-    said = text.casefold()
-    return sum(root in said for root in asked)
-
-
-def _unit(turn: Turn, span: tuple[int, int], addressee: str | None) -> SentenceUnit:
+def _unit(turn: Turn, span: Place, addressee: str | None) -> SentenceUnit:
     text = turn.text[span[0] : span[1]]
-    asks = is_question(text)
-    own, other = _weights(text, asks=asks, assists=turn.role == "assistant")
+    asks, first, second = is_question(text), _FIRST.search(text) is not None, _SECOND.search(text) is not None
+    if asks:
+        own, other = QUESTION_TO_YOU if second else QUESTION
+    elif first:
+        own, other = YOU_AND_I if second else I_ONLY
+    elif turn.role == "assistant":
+        own, other = ADVICE_TO_YOU if second else ADVICE
+    else:
+        own, other = YOU_ONLY if second else NO_PERSON
     about = {turn.speaker: own} | ({addressee: other} if addressee else {})
     return SentenceUnit(turn, span, text, content(text), asks, caption=False, about=about)
-
-
-def _weights(text: str, *, asks: bool, assists: bool) -> tuple[float, float]:
-    """Return how far a sentence is about its speaker and about its addressee."""
-    first, second = _FIRST.search(text) is not None, _SECOND.search(text) is not None
-    if asks:
-        return QUESTION_TO_YOU if second else QUESTION
-    if first and second:
-        return YOU_AND_I
-    if first:
-        return I_ONLY
-    if second:
-        return ADVICE_TO_YOU if assists else YOU_ONLY
-    return ADVICE if assists else NO_PERSON
 
 
 # How far a word said there counts as said by the sentence.
@@ -258,9 +216,9 @@ class Match:
     """One sentence compared with the question.
 
     `coverage` is the share of the question's words that it has, weighted by rarity; `window` the same with the dialogue
-    around it; `cosine` compares the vectors of the sentence and the question; `score` is their sum with what the
-    dialogue adds. `rank` is the place of its turn in the evidence. `own` and `other` say how far it is about the
-    target, and about another speaker (0 to 1); `outdated` whether it states what did not hold at the time asked about.
+    around it; `score` adds the cosine of the vectors of the sentence and the question, and what the dialogue adds.
+    `rank` is the place of its turn in the evidence. `own` and `other` say how far it is about the target, and about
+    another speaker (0 to 1); `outdated` whether it states what did not hold at the time asked about.
     `said` is how far it has each word of the question, `unsaid` those that neither it nor the dialogue around it has.
     """
 
@@ -268,7 +226,6 @@ class Match:
     shown: bool
     rank: int
     coverage: float
-    cosine: float
     window: float
     score: float
     own: float
@@ -297,31 +254,28 @@ def match(view: View) -> Matches:
 
 
 def _match(view: View, analysis: Analysis) -> Matches:
-    target = target_of(analysis)
-    found = units_of(view)
-    shown = {item.turn.id for item in view.shown}
-    ranks = {item.turn.id: rank for rank, item in enumerate(view.evidence)}
+    target, found = target_of(analysis), units_of(view)
     weights = {word: COMMON + rarity(stem(word)) for word in analysis.keywords}
     if not found:
         return Matches(analysis, target, weights, ())
-    spread = _Spread(view, found)
-    known = view.memo.setdefault(("alike", analysis.keywords), {})
-    said = keyword_matrix(analysis.keywords, found, known)
+    said = keyword_matrix(analysis.keywords, found)
     share = np.array(list(weights.values()), np.float32)
     total = float(share.sum()) or 1.0
     coverage = share @ said / total
-    cosine = np.maximum(_cosines(view, analysis, found), 0)
-    around = np.maximum(said, spread.widened(said))
+    alone = coverage + np.maximum(_cosines(view, analysis, found), 0)
+    turn, question, near = _spread(view, found, np.concatenate([alone[None, :], said]))
+    score = alone + (TURN_SHARE * turn + QUESTION_SHARE * question + NEAR_SHARE * near)[0]
+    widened = np.maximum(np.maximum(TURN_WORDS * turn, QUESTION_WORDS * question), NEAR_WORDS * near)[1:]
+    around = np.maximum(said, widened)
     window = share @ around / total
-    score = coverage + cosine + spread.added(coverage + cosine)
-    outdated = _outdated(view, found)
+    outdated, shown = _outdated(view, found), {item.turn.id for item in view.shown}
+    ranks = {item.turn.id: rank for rank, item in enumerate(view.evidence)}
     matches = [
         Match(
             unit,
             unit.turn.id in shown,
             ranks.get(unit.turn.id, len(ranks)),
             float(coverage[index]),
-            float(cosine[index]),
             float(window[index]),
             float(score[index]),
             *ownership(unit, analysis, target),
@@ -332,6 +286,25 @@ def _match(view: View, analysis: Analysis) -> Matches:
         for index, unit in enumerate(found)
     ]
     return Matches(analysis, target, weights, tuple(sorted(matches, key=lambda item: -item.score)))
+
+
+def _spread(view: View, found: Sequence[SentenceUnit], values: Array) -> tuple[Array, Array, Array]:
+    """Return, per sentence, the best value in its turn, in the question that it answers, and in the adjacent turns."""
+    place = {turn_id: index for index, turn_id in enumerate(dict.fromkeys(unit.turn.id for unit in found))}
+    turn = np.array([place[unit.turn.id] for unit in found])
+    answered = np.full(len(place), -1)  # the turn that asks what this one answers; -1 is a column of zeros
+    best = np.zeros((len(values), len(place) + 1), np.float32)
+    np.maximum.at(best.T, turn, values.T)
+    near = np.zeros_like(best)
+    for dialogue in view.context.values():
+        with_units = [turn for turn in dialogue if turn.id in place]  # a blank turn has no sentences
+        for before, after in pairwise(with_units):
+            one, two = place[before.id], place[after.id]
+            near[:, one] = np.maximum(near[:, one], best[:, two])
+            near[:, two] = np.maximum(near[:, two], best[:, one])
+            if before.speaker != after.speaker and before.text.rstrip().endswith("?"):
+                answered[two] = one
+    return best[:, turn], best[:, answered[turn]], near[:, turn]
 
 
 def target_of(analysis: Analysis) -> str | None:
@@ -370,42 +343,26 @@ def strength(m: Match) -> float:
     return m.score * (0.3 + m.own) * (0.6 if m.unit.asks else 1.0)
 
 
-def keyword_matrix(
-    keywords: Sequence[str], found: Sequence[SentenceUnit], known: dict[str, Array] | None = None
-) -> Array:
-    """Return float32 (keywords, sentences): 1 where the word occurs, its cosine where a related one does, else 0.
-
-    `known` keeps the column of each word for these keywords, so that a later check computes only those of new words.
-    """
+def keyword_matrix(keywords: Sequence[str], found: Sequence[SentenceUnit]) -> Array:
+    """Return float32 (keywords, sentences): 1 where the word occurs, its cosine where a related one does, else 0."""
     vocabulary = {word: index for index, word in enumerate(dict.fromkeys(w for unit in found for w in unit.words))}
     if not keywords or not vocabulary:
         return np.zeros((len(keywords), len(found)), np.float32)
-    known = {} if known is None else known
-    new = [word for word in vocabulary if word not in known]
-    if new:
-        known.update(zip(new, _alike(keywords, new).T, strict=True))
-    alike = np.stack([known[word] for word in vocabulary], axis=1)
+    rows = np.array([word_vector(word) for word in vocabulary], np.float32)
+    alike: Array = all_products(np.array([word_vector(word) for word in keywords], np.float32), rows)
+    alike[alike < RELATED] = 0
+    alike = np.minimum(alike, MOST_RELATED)
+    of_stem: dict[str, list[int]] = {}
+    for word, index in vocabulary.items():
+        of_stem.setdefault(stem(word), []).append(index)
+    for number, word in enumerate(keywords):
+        alike[number, of_stem.get(stem(word), [])] = 1
     nothing = len(vocabulary)  # a column of zeros, so that reduceat finds one place even in a sentence without words
     padded = np.concatenate([alike, np.zeros((len(keywords), 1), np.float32)], axis=1)
     places = [[*(vocabulary[word] for word in unit.words), nothing] for unit in found]
     starts = np.cumsum([0, *(len(place) for place in places[:-1])])
     said: Array = np.maximum.reduceat(padded[:, [p for place in places for p in place]], starts, axis=1)
     return said
-
-
-def _alike(keywords: Sequence[str], vocabulary: Sequence[str]) -> Array:
-    """Return float32 (keywords, words): how far each word counts as each keyword."""
-    rows = np.array([word_vector(word) for word in vocabulary], np.float32)
-    asked = np.array([word_vector(word) for word in keywords], np.float32)
-    alike: Array = all_products(asked, rows)
-    alike[alike < RELATED] = 0
-    alike = np.minimum(alike, MOST_RELATED)
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(vocabulary):
-        places.setdefault(stem(word), []).append(place)
-    for index, word in enumerate(keywords):
-        alike[index, places.get(stem(word), [])] = 1
-    return alike
 
 
 def rarity(term: str) -> float:
@@ -447,46 +404,6 @@ def _outdated(view: View, found: Sequence[SentenceUnit]) -> list[bool]:
         return any(f.id in newer if past else f.replaced_by is not None for f in inside)
 
     return [bool(newer) and not unit.caption and outdated(unit) for unit in found]
-
-
-class _Spread:
-    """Spreads values over the dialogue around a sentence: its turn, the question it answers, the adjacent turns."""
-
-    def __init__(self, view: View, found: Sequence[SentenceUnit]) -> None:
-        ids = list(dict.fromkeys(unit.turn.id for unit in found))
-        place = {turn_id: index for index, turn_id in enumerate(ids)}
-        self._turn = np.array([place[unit.turn.id] for unit in found])
-        self._size = len(ids)
-        self._answered = np.full(len(ids), -1)  # the turn that asks what this one answers; -1 is a column of zeros
-        self._near: list[tuple[int, int]] = []
-        for dialogue in view.context.values():
-            with_units = [turn for turn in dialogue if turn.id in place]  # a blank turn has no sentences
-            for before, after in pairwise(with_units):
-                self._near.append((place[before.id], place[after.id]))
-                if before.speaker != after.speaker and before.text.rstrip().endswith("?"):
-                    self._answered[place[after.id]] = place[before.id]
-
-    def added(self, own: Array) -> Array:
-        """Return what the dialogue adds to each sentence's own score."""
-        turn, question, near = self._parts(own[None, :])
-        added: Array = (TURN_SHARE * turn + QUESTION_SHARE * question + NEAR_SHARE * near)[0]
-        return added
-
-    def widened(self, said: Array) -> Array:
-        """Return how far each word occurs around each sentence, as (words, sentences)."""
-        turn, question, near = self._parts(said)
-        widened: Array = np.maximum(np.maximum(TURN_WORDS * turn, QUESTION_WORDS * question), NEAR_WORDS * near)
-        return widened
-
-    def _parts(self, values: Array) -> tuple[Array, Array, Array]:
-        """Return, per sentence, the best value in its turn, in the question it answers, and in the adjacent turns."""
-        best = np.zeros((len(values), self._size + 1), np.float32)
-        np.maximum.at(best.T, self._turn, values.T)
-        near = np.zeros_like(best)
-        for before, after in self._near:
-            near[:, before] = np.maximum(near[:, before], best[:, after])
-            near[:, after] = np.maximum(near[:, after], best[:, before])
-        return best[:, self._turn], best[:, self._answered[self._turn]], near[:, self._turn]
 
 
 def _cosines(view: View, analysis: Analysis, found: Sequence[SentenceUnit]) -> Vectors:
