@@ -248,18 +248,12 @@ class Judge(Protocol):
         ...
 
     @property
-    def reads_on(self) -> bool:
-        """Whether it is given what the question's search finds next in place of most turns that edges lead to (IRIS).
-
-        Not a judge whose numbers were fitted on views of the other kind.
-        """
-        ...
-
-    @property
     def explores(self) -> bool:
         """Whether it reads what it is shown as people do, and keeps it in its own words: what takes a model.
 
-        Only then may `explore` be asked, and is what was found before shown to `decide` as its claims.
+        Only then may `explore` be asked, is what was found before shown to `decide` as its claims, and does what the
+        question's search finds next take the place of most turns that edges lead to (IRIS): the numbers of a judge
+        without a model were fitted on views of the other kind.
         """
         ...
 

@@ -76,13 +76,8 @@ class LLMJudge:
     probability: Callable[[float], float] | None = None
 
     @property
-    def reads_on(self) -> bool:
-        """True: a model finds what it needs among more turns."""
-        return True
-
-    @property
     def explores(self) -> bool:
-        """True: a model reads what a tool returns, and knows what to call next."""
+        """True: a model finds what it needs among more turns, and knows what to call next."""
         return True
 
     def legible(self, view: View) -> frozenset[str]:

@@ -63,7 +63,7 @@ class Refining(Rounds):
         super().__init__(session)
         self._how = how
         last = session.k + how.step * (session.iterations - 1)
-        further = session.iterations * (last // 2) if session.task.judge.reads_on else 0
+        further = session.iterations * (last // 2) if session.task.judge.explores else 0
         session.retrieval.searches.deepest = last + further  # of a search that the last iteration reads
         session.edge_share = EDGE_SHARE if how.unranked else 0.0
 
@@ -99,7 +99,7 @@ class Refining(Rounds):
         if self.last is not None:
             yield from self._refine(k, number, self.last)
         if self._how.hops and session.has("edges"):
-            on = session.task.judge.reads_on and not self._how.unranked
+            on = session.task.judge.explores and not self._how.unranked
             hop = max(1, k // HOP_PART) if on else k // 2
             seeds = tuple(item.turn.id for item in found.evidence[: session.k])
             if seeds:

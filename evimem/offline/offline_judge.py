@@ -73,13 +73,8 @@ class OfflineJudge:
         return self.constants.abstain_below
 
     @property
-    def reads_on(self) -> bool:
-        """False: its constants were fitted on what edges lead to as well, and it gives no better answers with more."""
-        return False
-
-    @property
     def explores(self) -> bool:
-        """False: a rule that calls tools does not see whether it comes nearer to what is asked."""
+        """False: a rule that calls tools does not see whether it comes nearer, nor does it answer better with more."""
         return False
 
     def legible(self, view: View) -> frozenset[str]:

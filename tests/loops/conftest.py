@@ -105,7 +105,7 @@ class ScriptedJudge:
     draft: Draft | Exception = JUNO
     name: str = "scripted"
     abstain_below: float = 0.5
-    reads_on: bool = True
+    explores: bool = True
     views: list[View] = field(default_factory=list)
     manners: list[Manner] = field(default_factory=list)
 

@@ -30,12 +30,12 @@ def test_what_the_question_finds_next_stands_beside_its_best_turns_and_more_of_i
     puppy: Any, script: Any
 ) -> None:
     brought = {}
-    for reads_on in (True, False):
-        judge = script([Verdict(Tier.PARTIAL, 0.4)], reads_on=reads_on)
+    for explores in (True, False):
+        judge = script([Verdict(Tier.PARTIAL, 0.4)], explores=explores)
         found = [
             event for event in puppy.ask("What is Mira's puppy called?", judge, k=4).trace if isinstance(event, Found)
         ]
-        brought[reads_on] = {(event.iteration, event.path): len(event.turns) for event in found}
+        brought[explores] = {(event.iteration, event.path): len(event.turns) for event in found}
     on, off = brought[True], brought[False]
     assert (on[1, "edge"], on[1, "further"]) == (1, 1)  # k // 2 together
     assert on[2, "further"] >= 1

@@ -73,7 +73,6 @@ class Whim:
     draw: Any
     name: str = "whim"
     abstain_below: float = 0.0
-    reads_on: bool = True
     explores: bool = True
 
     def legible(self, view: View) -> frozenset[str]:

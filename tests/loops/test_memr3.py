@@ -37,7 +37,6 @@ class ScriptedDecider:
     decisions: list[Decided | Exception]
     name: str = "scripted"
     abstain_below: float = 0.5
-    reads_on: bool = True
     explores: bool = False
     stages: list[Stage] = field(default_factory=list)
     views: list[View] = field(default_factory=list)
