@@ -36,19 +36,22 @@ _SHORT = 0.25  # seconds after which a call no longer counts: it may wait for a 
 
 
 class Turnstile:
-    """Lets few worker threads run at once: an event loop waits for its turn behind each thread that computes."""
+    """Lets few worker threads run at once, in order: an event loop waits for its turn behind each that computes."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
         self._inside: dict[int, float] = {}  # by thread: until when its call counts
+        self._queue: deque[tuple[int, threading.Lock]] = deque()  # threads that wait, each behind a lock of its own
 
     def run(self, call: Callable[[], T]) -> T:
         """Run a call once there is room for it."""
-        me = threading.get_ident()
-        with self._changed:
-            while sum(until > monotonic() for until in self._inside.values()) >= _AT_ONCE:
-                self._changed.wait(_SHORT)
-            self._inside[me] = monotonic() + _SHORT
+        gate = threading.Lock()
+        gate.acquire()
+        with self._lock:
+            self._queue.append((threading.get_ident(), gate))
+        self._admit()
+        while not gate.acquire(timeout=_SHORT):
+            self._admit()
         try:
             return call()
         finally:
@@ -56,10 +59,15 @@ class Turnstile:
 
     def leave(self) -> None:
         """Make room: the call of this thread has ended, or waits for others from now on."""
-        if threading.get_ident() in self._inside:
-            with self._changed:
-                del self._inside[threading.get_ident()]
-                self._changed.notify()
+        if self._inside.pop(threading.get_ident(), None) is not None:
+            self._admit()
+
+    def _admit(self) -> None:
+        with self._lock:
+            while self._queue and sum(until > monotonic() for until in tuple(self._inside.values())) < _AT_ONCE:
+                thread, gate = self._queue.popleft()
+                self._inside[thread] = monotonic() + _SHORT
+                gate.release()
 
 
 AT_WORK = Turnstile()
