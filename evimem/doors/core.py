@@ -314,14 +314,14 @@ class Core:
         return EnrichReport(done, sum(reasons.values()), first, dict(reasons), dict(self.store.health().failed))
 
     def _queued(self) -> Iterator[Flow[int]]:
-        from ..ingest.deferred import embed_pending, index_again, link_facts
+        from ..ingest.deferred import embed_pending, index_again
 
         yield from map(self._read, self._each_once("facts"))
         yield from map(partial(index_again, self.store), self._each_once("terms"))
         while self.store.due("vector", 1):
-            yield embed_pending(self.store)
+            yield embed_pending(self.store, "vector")
         while self.store.due("link", 1):
-            yield link_facts(self.store)
+            yield embed_pending(self.store, "link")
 
     def _each_once(self, kind: JobKind) -> Iterator[list[Job]]:
         """Yield pages of the due jobs of a kind: one that fails again and is due at once is left to the next call."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -22,27 +22,20 @@ from ..types.stored import Entry, JobKind
 from ..types.values import Fact, Turn
 from ..types.vectors import Vectors
 
-Embedded: TypeAlias = "Vectors | Unembedded"
-
 _RECALLED = "its text is a block that evimem wrote for a prompt, and nothing else"
-_UNREAD: Attempt[tuple[Fact, ...]] = Attempt(())
 _FEW = 8  # turns
 BATCH = 256  # turns per transaction: near the best rate, and little to repeat after a crash
 
-
-@dataclass(frozen=True, slots=True)
-class Unembedded:
-    """A group with a text for which the embedder fails; `error` is the type of what it raised."""
-
-    error: str
+Embedded: TypeAlias = Attempt[Vectors | None]  # of a group of texts; None where it is left to the queue
+_LEFT: Embedded = Attempt(None)
 
 
 def embed_groups(groups: Iterable[Sequence[str]]) -> Flow[list[Embedded]]:
     """Return the vectors of each group of texts, float32 of shape (texts in the group, dimension), in order.
 
     They are asked for with one request. Where that fails though the embedder works, by halves, until the groups are
-    found that it fails for. Raise EmbedderError where it cannot be reached, or DimensionMismatch where it is another
-    than the memory was built with; then no group has vectors.
+    found that it fails for: those have the type of what it raised. Raise EmbedderError where it cannot be reached, or
+    DimensionMismatch where it is another than the memory was built with; then no group has vectors.
     """
     texts = list(groups)
     try:
@@ -51,11 +44,11 @@ def embed_groups(groups: Iterable[Sequence[str]]) -> Flow[list[Embedded]]:
         if not (yield from is_of_texts(error)):
             raise
         if len(texts) == 1:
-            return [Unembedded(cause_of(error))]
+            return [Attempt(None, cause_of(error))]
         half = len(texts) // 2
         return (yield from embed_groups(texts[:half])) + (yield from embed_groups(texts[half:]))
     bounds = accumulate(map(len, texts), initial=0)
-    return [vectors[start:end] for start, end in pairwise(bounds)]
+    return [Attempt(vectors[start:end]) for start, end in pairwise(bounds)]
 
 
 def embed_turns(
@@ -64,13 +57,9 @@ def embed_turns(
     """Return the vectors of the passages of each turn, given the number of its rows, and of further groups of texts."""
     read = [attempt((), embedding_texts, turn, rows) for turn, rows in turns]
     vectors = yield from embed_groups([*(one.value for one in read), *further])
-    own = [one if texts.error is None else Unembedded(texts.error) for texts, one in zip(read, vectors, strict=False)]
-    return [*own, *vectors[len(turns) :]]
-
-
-def embedded(found: Embedded | None) -> Vectors | None:
-    """Return the vectors of a group, None where it has none."""
-    return None if isinstance(found, Unembedded) else found
+    for place, texts in enumerate(read):
+        vectors[place] = vectors[place] if texts.error is None else Attempt(None, texts.error)
+    return vectors
 
 
 @dataclass(slots=True)
@@ -141,23 +130,21 @@ class Ingestion:
 
     def entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
         """Return turns with their vectors and, with an extractor, their facts."""
-        read = [read_facts(self.extractor, turn) if self.extractor else _UNREAD for turn in turns]
-        passages: Sequence[Embedded | None] = [None] * len(turns)
-        facts: Sequence[Embedded | None] = passages
+        none: Attempt[tuple[Fact, ...]] = Attempt(())
+        read = [read_facts(self.extractor, turn) if self.extractor else none for turn in turns]
+        vectors = [_LEFT] * (2 * len(turns))  # of the passages of each turn, then of its facts
         if turns and not self.deferred:
             with suppress(EmbedderError):  # the turns are found by their terms; health() reports the vectors as pending
-                passages, facts = yield from _vectors(turns, [found.value for found in read])
-        return [self._entry(*parts) for parts in zip(turns, read, passages, facts, strict=True)]
-
-    def _entry(
-        self, turn: Turn, read: Attempt[tuple[Fact, ...]], passages: Embedded | None, facts: Embedded | None
-    ) -> Entry:
-        failed: list[tuple[JobKind, str]] = [] if read.error is None else [("facts", read.error)]
-        outcomes: tuple[tuple[JobKind, Embedded | None], ...] = (("vector", passages), ("link", facts))
-        failed += [(kind, one.error) for kind, one in outcomes if isinstance(one, Unembedded)]
-        waits = self.extractor is None or turn.id in self.unread
-        jobs: tuple[JobKind, ...] = ("facts", *self.jobs) if waits else self.jobs
-        return Entry(turn, read.value, embedded(passages), embedded(facts), jobs, tuple(failed))
+                texts = [[fact.text for fact in found.value] for found in read]
+                vectors = yield from embed_turns([(turn, None) for turn in turns], texts)
+        entries = []
+        for turn, facts, own, of_facts in zip(turns, read, vectors, vectors[len(turns) :], strict=False):
+            tried: dict[JobKind, str | None] = {"facts": facts.error, "vector": own.error, "link": of_facts.error}
+            failed = tuple((kind, error) for kind, error in tried.items() if error is not None)
+            waits = self.extractor is None or turn.id in self.unread
+            jobs: tuple[JobKind, ...] = ("facts", *self.jobs) if waits else self.jobs
+            entries.append(Entry(turn, facts.value, own.value, of_facts.value, jobs, failed))
+        return entries
 
 
 def write(
@@ -182,27 +169,27 @@ def _imported(store: Store, turns: Sequence[Any]) -> tuple[dict[int, Turn], list
     left = [turn for one in exported.values() for turn in one.abandoned]
     if not exported:
         return {}, []
-    ids = list(dict.fromkeys(id for turn in (*exported.values(), *left) for id in (turn.id, turn.former_id) if id))
-    stored = {turn.id: turn for turn in store.find(ids) if turn is not None}
-    stands = {}
+    ids = dict.fromkeys(id for turn in (*exported.values(), *left) for id in (turn.id, turn.former_id) if id)
+    stored = {turn.id: turn for turn in store.find([*ids]) if turn is not None}
+
+    def kept(turn: ImportedTurn) -> tuple[Turn | None, Turn | None]:
+        """Return the stored turn that says what a message says, and the one that has its former id."""
+        found = [stored.get(id) for id in (turn.id, turn.former_id)]
+        same, former = (old if old is not None and old.session == turn.session else None for old in found)
+        said = (turn.speaker, turn.text, turn.caption)
+        alike = (old for old in (same, former) if old is not None and (old.speaker, old.text, old.caption) == said)
+        return next(alike, None), former
+
+    stands: dict[int, Turn] = {}
     for place, turn in exported.items():
-        old = next((kept for kept in _kept(turn, stored) if _same_words(kept, turn)), None)
-        if old is None and (former := [kept for kept in _kept(turn, stored) if kept.id == turn.former_id]):
-            old = replace(turn, id=former[0].id)  # its words differ: no second turn for it
-        if old is not None:
-            stands[place] = old
+        alike, former = kept(turn)
+        if alike is not None:
+            stands[place] = alike
+        elif former is not None:
+            stands[place] = replace(turn, id=former.id)  # its words differ: no second turn for it
     here = {*(turn.id for turn in exported.values()), *(turn.id for turn in stands.values())}
-    gone = (kept.id for turn in left for kept in _kept(turn, stored) if _same_words(kept, turn))
+    gone = [old.id for turn in left if (old := kept(turn)[0]) is not None]
     return stands, [id for id in dict.fromkeys(gone) if id not in here]
-
-
-def _kept(turn: ImportedTurn, stored: Mapping[str, Turn]) -> list[Turn]:
-    found = (stored.get(id) for id in (turn.id, turn.former_id))
-    return [kept for kept in found if kept is not None and kept.session == turn.session]
-
-
-def _same_words(kept: Turn, turn: Turn) -> bool:
-    return (kept.speaker, kept.text, kept.caption) == (turn.speaker, turn.text, turn.caption)
 
 
 def _without_blocks(turn: Any) -> Any:
@@ -212,23 +199,13 @@ def _without_blocks(turn: Any) -> Any:
     """
     if not isinstance(turn, Turn):
         return turn
-    text, caption = _own(turn.text), _own(turn.caption)
+    said: tuple[Any, Any] = (turn.text, turn.caption)
+    text, caption = (without_blocks(one) if isinstance(one, str) else one for one in said)
     if text is turn.text and caption is turn.caption:
         return turn
     if not text and not caption:
         return TurnStatus(str(turn.id), "dropped", _RECALLED)
     return replace(turn, text=text, caption=caption or None)
-
-
-def _own(said: Any) -> Any:
-    return without_blocks(said) if isinstance(said, str) else said
-
-
-def _vectors(turns: Sequence[Turn], facts: Sequence[tuple[Fact, ...]]) -> Flow[tuple[list[Embedded], list[Embedded]]]:
-    """Embed the passages and the facts of turns in one request. Raise EmbedderError where the embedder is not there."""
-    texts = [[fact.text for fact in found] for found in facts]
-    vectors = yield from embed_turns([(turn, None) for turn in turns], texts)
-    return vectors[: len(turns)], vectors[len(turns) :]
 
 
 def read_facts(extractor: Extractor, turn: Turn) -> Attempt[tuple[Fact, ...]]:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
+from typing import Literal
 
 from ..db.jobs import ATTEMPTS, PAGE, RETRY_SECONDS, holder
 from ..errors import DimensionMismatch, EmbedderError, ModelError, ModelUnavailable, UnknownTurn
@@ -26,10 +27,11 @@ from ..llm.extract_facts import (
 from ..protocols import Extractor, Store
 from ..times import Conventions
 from ..types.results import BatchReport
-from ..types.stored import EARLIER, MOST_SECONDS, OF_A_MODEL, READINGS, Entry, Job, JobKind
+from ..types.stored import EARLIER, MOST_SECONDS, OF_A_MODEL, Entry, Job, JobKind
 from ..types.trace import Complete
 from ..types.values import Fact, Query, Turn
-from .add import Embedded, embed_groups, embed_turns, embedded, read_facts
+from ..types.vectors import Vectors
+from .add import embed_groups, embed_turns, read_facts
 
 MAX_REQUESTS = 10_000  # in a batch; providers accept 50,000, and 200 MB
 HOLD_HOURS = 26.0  # a batch ends within 24; after this its turns are due again, whatever became of it
@@ -39,16 +41,35 @@ _PAGE = 256  # jobs per transaction
 ALIKE = 10  # turns whose names a model is shown
 
 
-def embed_pending(store: Store) -> Flow[int]:
-    """Embed one page of turns that have no vector yet; return how many jobs were done or postponed."""
-    jobs = store.due("vector", PAGE)
-    return (yield from _embed_jobs(store, "vector", jobs)) if jobs else 0
+def embed_pending(store: Store, kind: Literal["vector", "link"]) -> Flow[int]:
+    """Embed the passages, or the facts, of one page of turns; return how many jobs were done or postponed.
 
-
-def link_facts(store: Store) -> Flow[int]:
-    """Embed the facts of one page of turns and link them; return how many jobs were done or postponed."""
-    jobs = store.due("link", PAGE)
-    return (yield from _embed_jobs(store, "link", jobs)) if jobs else 0
+    Facts are linked then. A job with a text that the embedder fails for is postponed alone. Where the embedder cannot
+    be reached, raise EmbedderError: every job waits, and none is given up.
+    """
+    jobs = store.due(kind, PAGE)
+    if not jobs:
+        return 0
+    try:
+        if kind == "vector":
+            found = yield from embed_turns([(job.turn, job.rows) for job in jobs])
+            entries = [Entry(job.turn, vectors=own.value) for job, own in zip(jobs, found, strict=True)]
+        else:
+            found = yield from embed_groups([[fact.text for fact in job.facts] for job in jobs])
+            entries = [Entry(job.turn, job.facts, fact_vectors=own.value) for job, own in zip(jobs, found, strict=True)]
+    except EmbedderError as error:
+        why = type(error).__name__
+        store.postpone(kind, {job.turn.id: (why, _wait(job, error.retry_after)) for job in jobs})
+        for other in ("vector", "link"):
+            _hold_queue(store, other, error)
+        raise
+    errors = {job.turn.id: (job, own.error) for job, own in zip(jobs, found, strict=True) if own.error is not None}
+    if done := [entry for entry in entries if entry.turn.id not in errors]:
+        settle(store, kind, done)
+    if errors:  # their texts are the reason: after some tries such a job is kept as failed
+        waits = {id: None if job.attempts + 1 >= ATTEMPTS else _wait(job) for id, (job, _) in errors.items()}
+        store.postpone(kind, {id: (error, waits[id]) for id, (_, error) in errors.items()})
+    return len(jobs)
 
 
 def read_turns(store: Store, extractor: Extractor, jobs: Sequence[Job], *, deferred: bool) -> Flow[int]:
@@ -57,70 +78,38 @@ def read_turns(store: Store, extractor: Extractor, jobs: Sequence[Job], *, defer
     Where the embedder fails, or its vectors are left to the queue (`deferred`), the edges are queued.
     """
     read = [read_facts(extractor, job.turn) for job in jobs]
-    rows: Sequence[Embedded | None] = [None] * len(jobs)
-    if not deferred and any(one.value for one in read):
-        with suppress(EmbedderError, DimensionMismatch):
-            rows = yield from embed_groups([[fact.text for fact in one.value] for one in read])
+    vectors = yield from _fact_vectors([() if deferred else one.value for one in read])
     found = [
         Entry(
             job.turn,
             one.value,
-            fact_vectors=embedded(own),
+            fact_vectors=own,
             failed=(("facts", one.error),) if one.error else (),
             extractor=extractor.name,
         )
-        for job, one, own in zip(jobs, read, rows, strict=True)
+        for job, one, own in zip(jobs, read, vectors, strict=True)
     ]
     return settle(store, "facts", found)
 
 
+def _fact_vectors(groups: Sequence[Sequence[Fact]]) -> Flow[list[Vectors | None]]:
+    """Return the vectors of groups of facts; None of all where the embedder fails, and where there are no facts."""
+    if any(groups):
+        with suppress(EmbedderError, DimensionMismatch):
+            found = yield from embed_groups([[fact.text for fact in facts] for facts in groups])
+            return [one.value for one in found]
+    return [None] * len(groups)
+
+
 def index_again(store: Store, jobs: Sequence[Job]) -> Flow[int]:
-    """Index turns whose terms could not be read; return how many jobs were done or postponed."""
+    """Index turns whose terms could not be read; return how many jobs were done or failed."""
     yield from ()
-    errors = [found_by(job.turn, job.rows).error for job in jobs]
-    return _settle_read(store, "terms", jobs, [Entry(job.turn) for job in jobs], errors)
-
-
-def _settle_read(
-    store: Store, kind: JobKind, jobs: Sequence[Job], entries: Sequence[Entry], errors: Sequence[str | None]
-) -> int:
-    """Store what was read, and postpone the jobs that raised something."""
-    done = [entry for entry, error in zip(entries, errors, strict=True) if error is None]
-    if done:
-        settle(store, kind, done)
-    failures: dict[str, tuple[str, float | None]] = {}
-    for job, error in zip(jobs, errors, strict=True):
-        if error is not None:  # the reason is the turn: after some tries its job is kept as failed
-            wait = 0.0 if kind in READINGS else _wait(job)
-            failures[job.turn.id] = (error, None if job.attempts + 1 >= ATTEMPTS else wait)
-    if failures:
-        store.postpone(kind, failures)
+    entries = []
+    for job in jobs:
+        error = found_by(job.turn, job.rows).error
+        entries.append(Entry(job.turn, failed=(("terms", error),) if error else ()))
+    settle(store, "terms", entries)
     return len(jobs)
-
-
-def _embed_jobs(store: Store, kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]:
-    """Embed jobs of a kind and store the results; return how many were done or postponed.
-
-    A job with a text that the embedder fails for is postponed alone. Where the embedder cannot be reached, raise
-    EmbedderError: every job waits, and none is given up.
-    """
-    try:
-        if kind == "vector":
-            rows = yield from embed_turns([(job.turn, job.rows) for job in jobs])
-        else:
-            rows = yield from embed_groups([[fact.text for fact in job.facts] for job in jobs])
-    except EmbedderError as error:
-        why = type(error).__name__
-        store.postpone(kind, {job.turn.id: (why, _wait(job, error.retry_after)) for job in jobs})
-        for other in ("vector", "link"):
-            _hold_queue(store, other, error)
-        raise
-    vectors = kind == "vector"
-    entries = [
-        Entry(job.turn, vectors=embedded(own)) if vectors else Entry(job.turn, job.facts, fact_vectors=embedded(own))
-        for job, own in zip(jobs, rows, strict=True)
-    ]
-    return _settle_read(store, kind, jobs, entries, [getattr(own, "error", None) for own in rows])
 
 
 def extract_job(store: Store, job: Job, conventions: Conventions = Conventions()) -> Flow[int]:
@@ -136,8 +125,12 @@ def extract_job(store: Store, job: Job, conventions: Conventions = Conventions()
     if not may_state_facts(job.turn, earlier):  # a greeting or a mere question: the facts by rule are all there are
         settle(store, "extract", [Entry(job.turn)])
         return 1
+    # What the turns most like it, and those before it, are filed under: names that it may share with them.
+    alike = store.recall(Query(job.turn.text or job.turn.caption or "", ALIKE))
+    before = store.facts([one.id for one in earlier])
+    labels = (label_in(facts) for facts in (*(hit.facts for hit in alike), *((fact,) for fact in before)))
+    known = tuple(dict.fromkeys(label for label in labels if label != Label()))
     try:
-        known = _names_in_use(store, job.turn, earlier)
         extraction = yield from extract_facts(job.turn, earlier, job.attempts + 1, conventions, known)
     except ModelError as error:
         plan = plan_retry(error, job.attempts + 1)
@@ -150,27 +143,16 @@ def extract_job(store: Store, job: Job, conventions: Conventions = Conventions()
     return 1
 
 
-def _names_in_use(store: Store, turn: Turn, earlier: Sequence[Turn]) -> tuple[Label, ...]:
-    """Return what the turns most like one, and those before it, are filed under: names that it may share with them."""
-    alike = store.recall(Query(turn.text or turn.caption or "", ALIKE))
-    before = store.facts([one.id for one in earlier])
-    found = (label_in(facts) for facts in (*(hit.facts for hit in alike), *((fact,) for fact in before)))
-    return tuple(dict.fromkeys(label for label in found if label != Label()))
-
-
 def store_facts(store: Store, extracted: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]:
     """Store the facts that a model extracted, in the place of those by rule, in one transaction.
 
     Where it found none that stands in the turn, the facts by rule stay. Where the embedder fails, the facts are stored
     and their edges queued, so that the model is not asked again.
     """
-    rows: Sequence[Embedded | None] = [None] * len(extracted)
-    if any(facts for _, facts in extracted):
-        with suppress(EmbedderError):
-            rows = yield from embed_groups([[fact.text for fact in facts] for _, facts in extracted])
+    vectors = yield from _fact_vectors([facts for _, facts in extracted])
     entries = [
-        Entry(job.turn, facts, fact_vectors=embedded(own), extractor=OF_A_MODEL)
-        for (job, facts), own in zip(extracted, rows, strict=True)
+        Entry(job.turn, facts, fact_vectors=own, extractor=OF_A_MODEL)
+        for (job, facts), own in zip(extracted, vectors, strict=True)
     ]
     settle(store, "extract", entries)
 
@@ -204,19 +186,9 @@ def process_batches(store: Store, conventions: Conventions = Conventions()) -> F
     The ids of submitted batches are stored in the memory, so that another process may collect them. A turn whose reply
     cannot be used is queued again, and given up after as many attempts as in `extract_job`.
     """
-    collected, failed = yield from _collect_all(store, conventions)
-    handed_in = yield from _submit_all(store)
-    waiting = 0
+    collected = failed = handed_in = 0
     for batch_id in _open(store):
-        waiting += len(store.due("extract", MAX_REQUESTS, _reason(batch_id)))
-    return BatchReport(collected, failed, handed_in, waiting)
-
-
-def _collect_all(store: Store, conventions: Conventions) -> Flow[tuple[int, int]]:
-    collected = failed = 0
-    for batch_id in _open(store):
-        jobs = store.due("extract", MAX_REQUESTS, _reason(batch_id))
-        jobs, earlier = _with_earlier(store, jobs)
+        jobs, earlier = _with_earlier(store, store.due("extract", MAX_REQUESTS, _reason(batch_id)))
         try:
             outcomes = yield CollectBatch(batch_id, _requests(jobs, earlier))
         except ModelUnavailable as error:
@@ -231,7 +203,18 @@ def _collect_all(store: Store, conventions: Conventions) -> Flow[tuple[int, int]
             stored = yield from _store_page(store, page, earlier, outcomes, conventions)
             collected, failed = collected + stored, failed + len(page) - stored
         _save_open(store, [other for other in _open(store) if other != batch_id])
-    return collected, failed
+    while due := store.due("extract", MAX_REQUESTS):
+        jobs, earlier = _with_earlier(store, due)
+        to_submit = [job for job in jobs if may_state_facts(job.turn, earlier[job.turn.id])]
+        if without_facts := [job for job in jobs if job not in to_submit]:
+            settle(store, "extract", [Entry(job.turn) for job in without_facts])
+        if to_submit:
+            submitted: str = yield StartBatch(_requests(to_submit, earlier))
+            _save_open(store, [*_open(store), submitted])
+            store.hold("extract", [job.turn.id for job in to_submit], _reason(submitted), HOLD_HOURS * 3600)
+        handed_in += len(to_submit)
+    waiting = sum(len(store.due("extract", MAX_REQUESTS, _reason(batch_id))) for batch_id in _open(store))
+    return BatchReport(collected, failed, handed_in, waiting)
 
 
 def _store_page(
@@ -256,21 +239,6 @@ def _store_page(
     if extracted:
         yield from store_facts(store, extracted)
     return len(extracted)
-
-
-def _submit_all(store: Store) -> Flow[int]:
-    submitted = 0
-    while jobs := store.due("extract", MAX_REQUESTS):
-        jobs, earlier = _with_earlier(store, jobs)
-        to_submit = [job for job in jobs if may_state_facts(job.turn, earlier[job.turn.id])]
-        if without_facts := [job for job in jobs if job not in to_submit]:
-            settle(store, "extract", [Entry(job.turn) for job in without_facts])
-        if to_submit:
-            batch_id: str = yield StartBatch(_requests(to_submit, earlier))
-            _save_open(store, [*_open(store), batch_id])
-            store.hold("extract", [job.turn.id for job in to_submit], _reason(batch_id), HOLD_HOURS * 3600)
-        submitted += len(to_submit)
-    return submitted
 
 
 def _with_earlier(store: Store, jobs: Sequence[Job]) -> tuple[tuple[Job, ...], dict[str, Sequence[Turn]]]:

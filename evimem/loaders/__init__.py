@@ -32,8 +32,4 @@ def load(
     from .conversation import raise_refused  # noqa: PLC0415 - a chat reads messages, and no exports of other programs
     from .formats import read  # noqa: PLC0415
 
-    options: dict[str, dict[str, _typing.Any]] = {
-        "messages": {"start": start, "session": session},
-        "whatsapp": {"order": date_order},
-    }
-    yield read(_Path(path), format, refuse or raise_refused, options)
+    yield read(_Path(path), format, refuse or raise_refused, start=start, session=session, date_order=date_order)

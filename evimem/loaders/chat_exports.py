@@ -1,22 +1,157 @@
-"""The data exports of ChatGPT and Claude: conversations.json, or the zip that holds it."""
+"""What chat programs export as JSON: ChatGPT, Claude, Telegram, Discord (by DiscordChatExporter) and Slack.
+
+Each is a row: where its conversations stand, what of one is a session, where a message has its time, and what it says.
+One walk reads them all. A message without a time has the one before it; one that says nothing is skipped.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+import html
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from ..errors import ImportFailed, shown
 from ..types.public_value import AnyPath
 from .chat_messages import text_of_content
-from .conversation import ImportedTurn, Refuse, RefusedItem, conversations, raise_refused, readable
+from .conversation import ImportedTurn, Part, Refuse, RefusedItem, elements, parts_of, raise_refused, readable
 from .json_values import mismatch_error, time_of
 
-_SPOKEN = {"text", "multimodal_text"}
-_SPEAKERS = {"user", "assistant"}
-_ROLES = {"human": "user", "assistant": "assistant"}
+_NAMES = ("conversation_id", "uuid", "id", "name")  # of a conversation
+_CONVERSATIONS = re.compile(r"conversations(?:-\d+)?")
+_SECONDS = re.compile(r"\d+(\.\d+)?")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SPOKEN_BY_CHATGPT = {"text", "multimodal_text"}
+_TELEGRAM_FILES = {"photo": "picture", "sticker_emoji": "sticker", "contact_information": "contact", "poll": "poll"}
+_SPOKEN_ON_DISCORD = {"Default", "Reply", "0", "19"}
+_SPOKEN_ON_SLACK = {None, "bot_message", "slackbot_response", "me_message", "thread_broadcast", "file_share"}
+_SLACK_LINK = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
+
+
+@dataclass(frozen=True, slots=True)
+class _Chat:
+    """A conversation: its session, its messages, when it began and was changed, and what is on other branches."""
+
+    session: str
+    messages: Sequence[Any]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    times: Sequence[Any] = ()
+    abandoned: Sequence[Any] = ()
+
+
+class _Said(NamedTuple):
+    """What a message says; a `thread` in a chat is a session."""
+
+    id: Any
+    speaker: str
+    text: str
+    caption: str | None = None
+    role: str = "user"
+    thread: str = ""
+    former_id: str = ""
+
+
+class _Export(NamedTuple):
+    """A program's export; each function may raise what comes of a value of another type, or ValueError."""
+
+    found: Callable[[Part], Iterable[Any]]
+    chat: Callable[[Any, Part], _Chat]
+    times: tuple[str, ...]
+    said: Callable[[Any], _Said | None]
+
+
+def _read(export: _Export, parts: Iterable[Part], refuse: Refuse) -> Iterator[ImportedTurn]:
+    """Yield the turns of each conversation of each part; the last one names those on other branches."""
+    for part in parts:
+        for raw in export.found(part):
+            known = raw if isinstance(raw, dict) else {}
+            where = f"{part.name} conversation {next((known[name] for name in _NAMES if known.get(name)), part.stem)!r}"
+            try:
+                chat = export.chat(raw, part)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                refuse(RefusedItem(where, f"not in the form of a conversation of this export ({error!r})"))
+                continue
+            turns = [*_turns(export, chat, chat.messages, where, refuse)]
+            if turns and chat.abandoned:  # of what was not shown nothing is missed
+                others = tuple(_turns(export, chat, chat.abandoned, where, lambda item: None))
+                turns[-1] = replace(turns[-1], abandoned=others)
+            yield from turns
+
+
+def _turns(export: _Export, chat: _Chat, messages: Sequence[Any], where: str, refuse: Refuse) -> Iterator[ImportedTurn]:
+    begun, *changed = [_moment(value) for value in chat.times] or [None]
+    own = (_moment(_given(message, export.times)) for message in messages)
+    latest = begun or next((time for time in (*own, *changed) if time), None)
+
+    def read(message: Any) -> ImportedTurn | None:
+        nonlocal latest
+        given = _given(message, export.times)
+        latest = latest if given is None else _time(given)
+        said = export.said(message)
+        if said is None or not (said.text.strip() or said.caption):
+            return None
+        if latest is None:
+            raise ValueError("neither it nor its conversation has a time")
+        name, session = f"{chat.session}/{said.id}", f"{chat.session}/{said.thread}" if said.thread else chat.session
+        return ImportedTurn(
+            name, session, said.speaker, said.text, latest, said.caption, said.role, chat.metadata, said.former_id
+        )
+
+    return readable(messages, where, read, refuse)
+
+
+def _given(message: Any, names: Iterable[str]) -> Any:
+    known = message if isinstance(message, dict) else {}
+    return next((known[name] for name in names if known.get(name) is not None), None)
+
+
+def _time(given: Any) -> datetime:
+    is_seconds = isinstance(given, str) and _SECONDS.fullmatch(given)
+    return time_of(float(given) if is_seconds else given)
+
+
+def _moment(given: Any) -> datetime | None:
+    try:
+        return _time(given)
+    except ValueError:
+        return None
+
+
+def _labels(*named: tuple[str, Iterable[Any]]) -> str | None:
+    """Return what stands for files: `[file plan.pdf]`."""
+    return " ".join(f"[{kind} {name or ''}]".replace(" ]", "]") for kind, names in named for name in names) or None
+
+
+def _held(value: Any, kind: type, part: Part) -> Any:
+    if not isinstance(value, kind):
+        wanted = "object" if kind is dict else "list"
+        raise ImportFailed(f"{part.name!r} holds {shown(value, 40)}; expected a JSON {wanted} there")
+    return value
+
+
+def _conversations(mark: str, part: Part) -> Iterator[Any]:
+    """Yield the conversations of a file: a list, a list behind `conversations`, or a single one, which has the mark."""
+    if not part.start(4096).lstrip().startswith(b"{"):
+        with part.open() as file:
+            yield from elements(file, part.name)
+        return
+    whole = part.whole()
+    found = [whole] if mark in whole else whole.get("conversations")
+    if not isinstance(found, list):
+        raise ImportFailed(f"{part.name!r} has no list of conversations; expected one, or a conversation with {mark!r}")
+    yield from found
+
+
+def _of_conversations(export: _Export, path: AnyPath, refuse: Refuse) -> Iterator[ImportedTurn]:
+    with parts_of(Path(path)) as parts:
+        named = [part for part in parts if _CONVERSATIONS.fullmatch(part.stem)]
+        if not named and len(parts) != 1:
+            raise ImportFailed(f"{str(path)!r} holds no conversations.json; expected the zip or folder of an export")
+        yield from _read(export, named or parts, refuse)
 
 
 def read_chatgpt(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
@@ -26,155 +161,78 @@ def read_chatgpt(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Impo
     turn of a conversation names the turns that its export holds on other branches. Raise ImportFailed for a file that
     is no export; `refuse` is called for a message or a conversation of another form.
     """
-    path = Path(path)
-    for conversation in conversations(path, "mapping"):
-        name = conversation.get("conversation_id") or conversation.get("id") if isinstance(conversation, dict) else None
-        where = f"{path.name} conversation {name!r}"
-        try:
-            turns = _shown_branch(conversation, where, refuse)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            refuse(RefusedItem(where, f"not in the form of a ChatGPT export ({error!r})"))
-        else:
-            yield from turns
+    export = _Export(partial(_conversations, "mapping"), _chatgpt_chat, ("create_time",), _chatgpt)
+    return _of_conversations(export, path, refuse)
 
 
-def _shown_branch(conversation: Mapping[str, Any], where: str, refuse: Refuse) -> list[ImportedTurn]:
-    """Return the turns of the branch that was shown; the last one names those of the others."""
-    found = conversation["mapping"].items()
-    nodes: dict[str, Any] = {name: node for name, node in found if isinstance(node, dict)}
+def _chatgpt_chat(raw: Mapping[str, Any], part: Part) -> _Chat:
+    nodes: dict[str, Any] = {name: node for name, node in raw["mapping"].items() if isinstance(node, dict)}
     # One without an id goes by its first message, which stays when it is exported again.
     first = next((name for name, node in nodes.items() if node.get("message")), "")
-    session = conversation.get("conversation_id") or conversation.get("id") or first
-    metadata = {"title": conversation["title"]} if conversation.get("title") else {}
-    begun = _time(conversation)
-
-    def turns(names: Iterable[str], refuse: Refuse) -> Iterator[ImportedTurn]:
-        messages = [message for name in names if (message := nodes[name].get("message"))]
-        times = _times([_time(message) for message in messages], begun, _time(conversation, "update_time"))
-        read = partial(_chatgpt, session, metadata, times)
-        return readable(messages, where, read, refuse)
-
-    branch = _branch(nodes, conversation.get("current_node"), where, refuse)
-    shown = list(turns(branch, refuse))
-    others = turns(
-        [name for name in nodes if name not in branch], lambda item: None
-    )  # what was not shown is not missed
-    if shown and (abandoned := tuple(others)):
-        shown[-1] = replace(shown[-1], abandoned=abandoned)
-    return shown
+    session = raw.get("conversation_id") or raw.get("id") or first
+    at = raw.get("current_node")
+    if at not in nodes:
+        leaves = [name for name, node in nodes.items() if not node.get("children")]
+        newest = max(leaves, key=lambda name: (nodes[name].get("message") or {}).get("create_time") or 0, default=None)
+        if newest is None and at is not None:
+            raise KeyError(at)
+        at = newest
+    branch: dict[str, Any] = {}  # from the shown end back: what was edited or answered anew is on other branches
+    while at and at not in branch:  # a cyclic mapping ends here
+        branch[at] = nodes[at].get("message") if at in nodes else {"id": at}
+        at = nodes[at].get("parent") if at in nodes else None
+    others = [node["message"] for name, node in nodes.items() if name not in branch and node.get("message")]
+    shown_ones = [message for message in reversed(branch.values()) if message]
+    times = [raw.get("create_time"), raw.get("update_time")]
+    return _Chat(session, shown_ones, {"title": raw["title"]} if raw.get("title") else {}, times, others)
 
 
-def _branch(nodes: Mapping[str, Any], current: Any, where: str, refuse: Refuse) -> list[str]:
-    """Return the nodes from the root to the current one; edited and regenerated messages are on other branches."""
-    names = dict[str, None]()
-    at = current if current in nodes else _newest_leaf(nodes)
-    if at is None and current is not None:
-        raise KeyError(current)
-    while at and at not in names:  # a cyclic mapping ends here
-        if at not in nodes:
-            refuse(RefusedItem(f"{where} message {at!r}", "it is missing, and what came before it"))
-            break
-        names[at] = None
-        at = nodes[at].get("parent")
-    return list(reversed(names))
-
-
-def _chatgpt(session: str, metadata: Mapping[str, Any], times: Iterator[datetime | None], message: Any) -> ImportedTurn:
-    time, role = next(times), message["author"]["role"]
-    text, caption = _shown_text(message), _pictures(message)
-    if time is None and (text or caption):
-        raise ValueError("neither it nor its conversation has a time")
-    said = time or datetime.min
-    of, former = f"{session}/{message['id']}", message["id"]
-    return ImportedTurn(of, session, role, text, said, caption, role, metadata, former_id=former)
-
-
-def _times(own: list[datetime | None], *of_conversation: datetime | None) -> Iterator[datetime | None]:
-    """Yield a time for each message: its own, else the one before it, the conversation's, or the next."""
-    latest = next((time for time in (of_conversation[0], *own, *of_conversation) if time), None)
-    for time in own:
-        latest = time or latest
-        yield latest
-
-
-def _time(row: Any, name: str = "create_time") -> datetime | None:
-    try:
-        return time_of(row[name])
-    except (KeyError, TypeError, ValueError):
-        return None  # messages and conversations without a time are common
-
-
-def _newest_leaf(nodes: Mapping[str, Any]) -> str | None:
-    leaves = [name for name, node in nodes.items() if not node.get("children")]
-    return max(leaves, key=lambda name: (nodes[name].get("message") or {}).get("create_time") or 0, default=None)
-
-
-def _is_shown(message: Mapping[str, Any]) -> bool:
+def _chatgpt(message: Any) -> _Said | None:
+    if message.keys() == {"id"}:
+        raise ValueError("it is missing, and what came before it")
     metadata, content = message.get("metadata") or {}, message.get("content") or {}
     hidden = metadata.get("is_visually_hidden_from_conversation") or message.get("weight") == 0
-    to_tool = message.get("recipient") not in (None, "all")
-    spoken = message["author"]["role"] in _SPEAKERS and content.get("content_type") in _SPOKEN
-    return spoken and not hidden and not to_tool
-
-
-def _shown_text(message: Mapping[str, Any]) -> str:
-    if not _is_shown(message):
-        return ""
-    parts = message["content"].get("parts") or []
+    role, recipient = message["author"]["role"], message.get("recipient")
+    is_spoken = role in ("user", "assistant") and content.get("content_type") in _SPOKEN_BY_CHATGPT
+    if hidden or not is_spoken or recipient not in (None, "all"):
+        return None
+    parts = content.get("parts") or []
     if not isinstance(parts, list):
         raise mismatch_error("parts", parts, "a list of texts and pictures")
-    return text_of_content(parts)
-
-
-def _pictures(message: Mapping[str, Any]) -> str | None:
-    """Return what stands for the pictures of a message that has no words."""
-    if not _is_shown(message) or _shown_text(message).strip():
-        return None
-    parts = message["content"].get("parts") or ()
-    return "[picture]" if any(isinstance(part, dict) and "asset_pointer" in part for part in parts) else None
+    text = text_of_content(parts)
+    is_picture = not text.strip() and any(isinstance(part, dict) and "asset_pointer" in part for part in parts)
+    return _Said(message["id"], role, text, "[picture]" if is_picture else None, role, former_id=message["id"])
 
 
 def read_claude(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
     """Yield the messages of the human and of the assistant, one session per conversation.
 
     Thoughts and tool calls are skipped; files are captions such as "[file plan.pdf]"; what was pasted without a name is
-    text. A message without a time has the one before it. Raise ImportFailed for a file that is no export.
+    text. Raise ImportFailed for a file that is no export.
     """
-    path = Path(path)
-    for conversation in conversations(path, "chat_messages"):
-        name = conversation.get("uuid") if isinstance(conversation, dict) else None
-        where = f"{path.name} conversation {name!r}"
-        if not name or not isinstance(conversation.get("chat_messages"), list):
-            refuse(RefusedItem(where, "not in the form of a Claude export; expected uuid and chat_messages"))
-            continue
-        messages = conversation["chat_messages"]
-        of_conversation = (_time(conversation, name) for name in ("created_at", "updated_at"))
-        times = _times([_time(message, "created_at") for message in messages], *of_conversation)
-        yield from readable(messages, where, partial(_claude, conversation, times), refuse)
+    export = _Export(partial(_conversations, "chat_messages"), _claude_chat, ("created_at", "updated_at"), _claude)
+    return _of_conversations(export, path, refuse)
 
 
-def _claude(conversation: Mapping[str, Any], times: Iterator[datetime | None], message: Any) -> ImportedTurn:
-    time, sender = next(times), message.get("sender")
-    if given := message.get("created_at") or message.get("updated_at"):
-        time = time_of(given)
-    if sender not in _ROLES:
+def _claude_chat(raw: Mapping[str, Any], part: Part) -> _Chat:
+    if not raw["uuid"] or not isinstance(raw["chat_messages"], list):
+        raise ValueError("expected uuid and chat_messages")
+    times = [raw.get("created_at"), raw.get("updated_at")]
+    return _Chat(raw["uuid"], raw["chat_messages"], {"title": raw["name"]} if raw.get("name") else {}, times)
+
+
+def _claude(message: Any) -> _Said:
+    sender, attached = message.get("sender"), [*(message.get("attachments") or ())]
+    if sender not in ("human", "assistant"):
         raise mismatch_error("the sender", sender, "human or assistant")
-    text, caption = _text(message), _files(message)
-    if time is None and (text or caption):
-        raise ValueError("neither it nor its conversation has a time")
-    session, role = conversation["uuid"], _ROLES[sender]
-    metadata = {"title": conversation["name"]} if conversation.get("name") else {}
-    of = f"{session}/{message['uuid']}"
-    return ImportedTurn(of, session, role, text, time or datetime.min, caption, role, metadata)
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    """Return the blocks of text, else the old field of it; and what was pasted into it."""
     blocks = [block for block in message.get("content") or () if isinstance(block, dict)]
     said = [block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)]
-    pasted = [one.get("extracted_content") for one in message.get("attachments") or () if not _is_file(one)]
-    texts = ["\n".join(said).strip() or message.get("text") or "", *(text or "" for text in pasted)]
-    return "\n\n".join(text for text in texts if text.strip())
+    pasted = [one.get("extracted_content") or "" for one in attached if not _is_file(one)]
+    texts = ["\n".join(said).strip() or message.get("text") or "", *pasted]
+    files = [*attached, *(message.get("files") or message.get("files_v2") or ())]
+    caption = _labels(("file", dict.fromkeys(one["file_name"] for one in files if _is_file(one))))
+    role = "user" if sender == "human" else "assistant"
+    return _Said(message["uuid"], role, "\n\n".join(text for text in texts if text.strip()), caption, role)
 
 
 def _is_file(attachment: Mapping[str, Any]) -> bool:
@@ -183,7 +241,117 @@ def _is_file(attachment: Mapping[str, Any]) -> bool:
     return bool(name) and not (attachment.get("extracted_content") and name.lower().startswith("paste"))
 
 
-def _files(message: Mapping[str, Any]) -> str | None:
-    files = [*(message.get("attachments") or ()), *(message.get("files") or message.get("files_v2") or ())]
-    names = dict.fromkeys(one["file_name"] for one in files if _is_file(one))
-    return " ".join(f"[file {name}]" for name in names) or None
+def read_telegram(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
+    """Yield the messages of result.json: of one chat, or of all. An edited message has its last text; times are UTC.
+
+    Service messages are skipped; pictures and files are captions, such as "[picture]".
+    """
+    # Exports of before 2021 have local times without an offset only.
+    with parts_of(Path(path)) as parts:
+        yield from _read(_Export(_telegram_chats, _messenger_chat, ("date_unixtime", "date"), _telegram), parts, refuse)
+
+
+def _telegram_chats(part: Part) -> list[Any]:
+    whole = _held(part.whole(), dict, part)
+    if "messages" in whole:
+        return [whole]
+    holders = [holder for name in ("chats", "left_chats") if isinstance(holder := whole.get(name), dict)]
+    return [chat for holder in holders for chat in _held(holder.get("list") or [], list, part)]
+
+
+def _messenger_chat(raw: Mapping[str, Any], part: Part) -> _Chat:
+    channel = raw.get("channel")
+    named = channel or raw
+    session = str(named.get("id") or named.get("name") or part.stem)
+    kind = "chat" if channel is None else "channel"
+    messages = _held(raw.get("messages") or [], list, part)
+    return _Chat(session, messages, {kind: named["name"]} if named.get("name") else {})
+
+
+def _telegram(message: Any) -> _Said | None:
+    if message.get("type") != "message":
+        return None
+    text = message.get("text") or ""
+    pieces = [text] if isinstance(text, str) else text
+    kind = next((kind for key, kind in _TELEGRAM_FILES.items() if key in message), message.get("media_type"))
+    caption = f"[{str(kind).replace('_', ' ')}]" if kind else None
+    if not kind and "file" in message:
+        caption = _labels(("file", [message.get("file_name")]))
+    speaker = message.get("from") or message.get("from_id") or "deleted account"
+    said = "".join(piece if isinstance(piece, str) else piece["text"] for piece in pieces)
+    return _Said(message["id"], str(speaker), said, caption)
+
+
+def read_discord(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
+    """Yield the messages of a channel as DiscordChatExporter writes it, or of each file in a zip or folder.
+
+    Joins, pins and calls are skipped; attachments are captions; a bot is an assistant.
+    """
+    with parts_of(Path(path)) as parts:
+        yield from _read(
+            _Export(lambda part: [_held(part.whole(), dict, part)], _messenger_chat, ("timestamp",), _discord),
+            parts,
+            refuse,
+        )
+
+
+def _discord(message: Any) -> _Said | None:
+    if str(message.get("type", "Default")) not in _SPOKEN_ON_DISCORD:
+        return None
+    files = [one.get("fileName") for one in message.get("attachments") or ()]
+    caption = _labels(("file", files), ("sticker", [one.get("name") for one in message.get("stickers") or ()]))
+    author = message["author"]
+    speaker = author.get("nickname") or author.get("name") or str(author["id"])
+    role = "assistant" if author.get("isBot") else "user"
+    return _Said(message["id"], speaker, message.get("content") or "", caption, role)
+
+
+def read_slack(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
+    """Yield the messages of a Slack export, a zip or folder of days by channel, or of the file of one day.
+
+    Names are those of users.json, else of the message; mentions and links are written out. Times are UTC.
+    """
+    path = Path(path)
+    with parts_of(path) as parts:
+        days = [part for part in parts if _DAY.fullmatch(part.stem)] or (parts if len(parts) == 1 else [])
+        if not days:
+            raise ImportFailed(f"{str(path)!r} holds no CHANNEL/2024-03-12.json; expected the zip of a Slack export")
+        listed = [user for part in parts if part.stem == "users" for user in _held(part.whole(), list, part)]
+        users = {
+            user["id"]: _slack_name(user) or user["id"] for user in listed if isinstance(user, dict) and "id" in user
+        }
+
+        def channel(raw: Any, part: Part) -> _Chat:
+            name = part.folder if part.folder and part.folder != path.name else lone
+            return _Chat(name, _held(raw, list, part), {"channel": name})
+
+        lone = path.resolve().parent.name if _DAY.fullmatch(path.stem) else path.stem
+        yield from _read(_Export(lambda part: [part.whole()], channel, ("ts",), partial(_slack, users)), days, refuse)
+
+
+def _slack(users: Mapping[str, str], message: Any) -> _Said | None:
+    if message.get("type") != "message" or message.get("subtype") not in _SPOKEN_ON_SLACK:
+        return None
+    text = html.unescape(_SLACK_LINK.sub(partial(_written_out, users), message.get("text") or ""))
+    user = message.get("user") or message.get("bot_id") or ""
+    speaker = users.get(user) or _slack_name({"profile": message.get("user_profile"), **message}) or user
+    if not speaker:
+        raise ValueError("nobody is named who sent it; expected user, username or bot_id")
+    is_bot = message.get("bot_id") or message.get("subtype") in ("bot_message", "slackbot_response")
+    caption = _labels(("file", [one.get("name") or one.get("title") for one in message.get("files") or ()]))
+    return _Said(
+        message["ts"], speaker, text, caption, "assistant" if is_bot else "user", message.get("thread_ts") or ""
+    )
+
+
+def _slack_name(user: Mapping[str, Any]) -> str:
+    profile = user["profile"] if isinstance(user.get("profile"), dict) else {}
+    names = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("username"))
+    return next((name for name in (*names, user.get("name")) if isinstance(name, str) and name.strip()), "")
+
+
+def _written_out(users: Mapping[str, str], link: re.Match[str]) -> str:
+    mark, target, label = link.groups()
+    if mark == "@":
+        return f"@{users.get(target) or label or target}"
+    return f"{mark.replace('!', '@')}{label or target}" if mark else label or target

@@ -32,17 +32,8 @@ _INSIDE = ("function", "custom", "functionCall", "function_call", "toolUse", "to
 _RESULT_INSIDE = ("functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result")
 _CALLED = ("name", "toolName", "tool_name")
 _GIVEN = (
-    "arguments",
-    "args",
-    "input",
-    "tool_kwargs",
-    "revised_prompt",
-    "action",
-    "actions",
-    "operation",
-    "queries",
-    "code",
-)
+    "arguments", "args", "input", "tool_kwargs", "revised_prompt", "action", "actions", "operation", "queries", "code",
+)  # fmt: skip
 _RETURNED = ("output", "outputs", "result", "results", "response", "content", "error", "errorText")
 _MEDIA = ("image", "audio", "video", "file", "document", "binary", "screenshot", "container_upload")
 _MEDIA_INSIDE = ("inlineData", "inline_data", "fileData", "file_data", "image", "audio", "video", "document", "file")

@@ -28,7 +28,6 @@ MAX_RATIO = 100  # unpacked to packed: about 10 for text, about 1,000 for a zip 
 RATIO_COUNTS_FROM = 8 << 20  # bytes: a small file may be repetitive
 
 MAX_ELEMENT = 64 << 20  # bytes of one element (one conversation): bounds the memory used for a hostile file
-_CONVERSATIONS = re.compile(r"conversations(?:-\d+)?")
 _CHUNK = 1 << 20  # characters
 _LONGEST_TOKEN = 12  # characters of what JSON refuses as a whole where only its beginning was read, but for strings
 _SPACE = re.compile(r"\s*")
@@ -138,31 +137,6 @@ def _elements(file: io.TextIOWrapper, name: str) -> Iterator[Any]:
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found else at
-
-
-def conversations(path: Path, mark: str) -> Iterator[Any]:
-    """Yield the raw conversations of a chat program's export: of its file, or of each that a zip or folder holds.
-
-    They are a list, a list behind `conversations`, or a single one, which has the key `mark`.
-    """
-    with parts_of(path) as parts:
-        named = [part for part in parts if _CONVERSATIONS.fullmatch(part.stem)] or parts[:1]
-        if len(parts) != 1 and not _CONVERSATIONS.fullmatch(named[0].stem if named else ""):
-            raise ImportFailed(f"{str(path)!r} holds no conversations.json; expected the zip or folder of an export")
-        for part in named:
-            yield from _of_part(part, mark)
-
-
-def _of_part(part: Part, mark: str) -> Iterator[Any]:
-    if not part.start(4096).lstrip().startswith(b"{"):
-        with part.open() as file:
-            yield from elements(file, part.name)
-        return
-    whole = part.whole()
-    found = [whole] if mark in whole else whole.get("conversations")
-    if not isinstance(found, list):
-        raise ImportFailed(f"{part.name!r} has no list of conversations; expected one, or a conversation with {mark!r}")
-    yield from found
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,20 @@ Files of chat messages, and of turns in evimem's own format (a JSON object a lin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from ..db.connection import check_readable
 from ..errors import ImportFailed, StoreError, shown
 from ..types.public_value import AnyPath
 from ..types.values import Turn
-from .chat_exports import read_chatgpt, read_claude
+from .chat_exports import read_chatgpt, read_claude, read_discord, read_slack, read_telegram
 from .chat_messages import TIMES, WHO, read_message
 from .conversation import Conversation, Part, Refuse, RefusedItem, is_zip, parts_of, raise_refused
 from .json_values import mismatch_error, parse, text_of, time_of
-from .messengers import looks_like_whatsapp, read_discord, read_slack, read_telegram, read_whatsapp
+from .whatsapp import looks_like_whatsapp, read_whatsapp
 
 _STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
 _KNOWN_BY = frozenset((*WHO, "author", "type", "kind", "parts", "lc"))  # keys of a message
@@ -41,17 +40,28 @@ def read_messages(
     message before, and `start` for the first. The session is the file's name unless given.
     """
     path = Path(path)
-    session = session or path.stem
-    latest = None if start is None else start - _STEP
+    session, latest = session or path.stem, None if start is None else start - _STEP
     for number, message in enumerate(_messages(path), start=1):
         try:
-            turn = _message_turn(message, session, number, latest)
+            if not isinstance(message, dict) or _KNOWN_BY.isdisjoint(message):
+                raise mismatch_error("a message", message, "an object with role and content")
+            said = read_message(message)
+            time = said.time
+            if time is None and (
+                given := next((message[name] for name in TIMES if message.get(name) is not None), None)
+            ):
+                time = time_of(given)  # raises, and says why
+            if time is None and latest is None:
+                raise ImportFailed(
+                    f"the messages have no time ({', '.join(TIMES)}), but every turn needs one: give the time of the "
+                    "first (--start 2024-03-12T18:20, or start= in Python)"
+                )
+            latest = time or (latest and latest + _STEP)
         except ValueError as error:
             refuse(RefusedItem(f"{path.name} message {number}", str(error)))
-        else:
-            latest = turn.time
-            if turn.text:
-                yield turn
+            continue
+        if said.text and said.note is None and latest:
+            yield Turn(said.id or f"{session}:{number}", session, said.speaker, said.text, latest, role=said.role)
 
 
 def _messages(path: Path) -> list[Any]:
@@ -69,32 +79,6 @@ def _messages(path: Path) -> list[Any]:
     if not isinstance(value, list):
         raise ImportFailed(f"{str(path)!r} holds {shown(value, 40)}; expected a list of messages with role and content")
     return value
-
-
-def _message_turn(message: object, session: str, number: int, latest: datetime | None) -> Turn:
-    if not isinstance(message, dict) or _KNOWN_BY.isdisjoint(message):
-        raise mismatch_error("a message", message, "an object with role and content")
-    said = read_message(message)
-    return Turn(
-        id=said.id or f"{session}:{number}",
-        session=session,
-        speaker=said.speaker,
-        text=said.text if said.note is None else "",
-        time=said.time or _time(message, latest),
-        role=said.role,
-    )
-
-
-def _time(message: Mapping[str, Any], latest: datetime | None) -> datetime:
-    """Return the time of a message without one that can be read. Raise ValueError where it has another."""
-    if given := next((message[name] for name in TIMES if message.get(name) is not None), None):
-        return time_of(given)
-    if latest is None:
-        raise ImportFailed(
-            f"the messages have no time ({', '.join(TIMES)}), but every turn needs one: give the time of the first "
-            "(--start 2024-03-12T18:20, or start= in Python)"
-        )
-    return latest + _STEP
 
 
 def read_turns(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Turn]:
@@ -146,22 +130,25 @@ def turn_of(line: bytes, *, beside: str | None = None) -> Turn:
     return Turn(**fields, time=time_of(row.get("time")), metadata=metadata)
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """How a file of a format is read, and known: by all of the keys of one of `marks`, or by how its lines begin.
 
-    A key is named by its place: "[].role" is that of an element of a list.
+    A key is named by its place: "[].role" is that of an element of a list. `takes` are the options of its reader.
     """
 
     read: Callable[..., Iterator[Turn]]
     looks: str
     marks: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
 
 
 _TABLE = {  # the first that fits counts
     "turns": Format(read_turns, "lines of turns with speaker, text and time", ("speaker",)),
     "messages": Format(
-        read_messages, "chat messages with role and content", ("[].role", "messages[].role", "role content")
+        read_messages,
+        "chat messages with role and content",
+        ("[].role", "messages[].role", "role content"),
+        ("start", "session"),
     ),
     "chatgpt": Format(read_chatgpt, "a ChatGPT export (mapping)", ("[].mapping", "mapping", "conversations[].mapping")),
     "claude": Format(
@@ -169,7 +156,7 @@ _TABLE = {  # the first that fits counts
         "a Claude export (chat_messages)",
         ("[].chat_messages", "chat_messages", "conversations[].chat_messages"),
     ),
-    "whatsapp": Format(read_whatsapp, "a WhatsApp chat (a date, a time, a name and a colon)"),
+    "whatsapp": Format(read_whatsapp, "a WhatsApp chat (a date, a time, a name and a colon)", (), ("date_order",)),
     "telegram": Format(
         read_telegram,
         "Telegram's result.json",
@@ -185,6 +172,16 @@ _TABLE = {  # the first that fits counts
 FORMATS = tuple(_TABLE)
 
 
+def read(path: Path, name: str | None, refuse: Refuse, **options: Any) -> Conversation:
+    """Return the conversation of a file, with the options of its format. Raise ImportFailed: see `load`."""
+    _check_file(path)
+    name = name or detect(path)
+    if name not in _TABLE:
+        raise ImportFailed(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
+    row = _TABLE[name]
+    return Conversation(row.read(path, refuse=refuse, **{each: options[each] for each in row.takes}))
+
+
 def detect(path: AnyPath) -> str:
     """Return which of `FORMATS` a file has, or the zip or folder of an export. Raise ImportFailed if none."""
     path = Path(path)
@@ -193,24 +190,15 @@ def detect(path: AnyPath) -> str:
         found = next((name for part in parts if (name := _of_part(part))), None)
         if found:
             return found
-        if len(parts) != 1 or path.is_dir() or is_zip(path):
-            what = f"holds {len(parts)} file(s) of text or JSON, none in a form that is known"
-        else:
-            start = parts[0].start(4096).lstrip()
-            if start.startswith(b'{"evimem"'):
-                raise ImportFailed(f"{str(path)!r} is an evimem export; read it with `evimem import` (Memory.import_)")
-            what = f"begins with {shown(start[:20], 40)}"
+        start = parts[0].start(4096).lstrip() if len(parts) == 1 and path.is_file() and not is_zip(path) else None
+    if start is None:
+        what = f"holds {len(parts)} file(s) of text or JSON, none in a form that is known"
+    elif start.startswith(b'{"evimem"'):
+        raise ImportFailed(f"{str(path)!r} is an evimem export; read it with `evimem import` (Memory.import_)")
+    else:
+        what = f"begins with {shown(start[:20], 40)}"
     looked = ", ".join(row.looks for row in _TABLE.values())
     raise ImportFailed(f"{str(path)!r} {what}; expected one of: {looked}; if it is one of them, name it with --format")
-
-
-def read(path: Path, name: str | None, refuse: Refuse, options: Mapping[str, Mapping[str, Any]]) -> Conversation:
-    """Return the conversation of a file, with the options of its format. Raise ImportFailed: see `load`."""
-    _check_file(path)
-    name = name or detect(path)
-    if name not in _TABLE:
-        raise ImportFailed(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
-    return Conversation(_TABLE[name].read(path, refuse=refuse, **options.get(name, {})))
 
 
 def _check_file(path: Path) -> None:
@@ -227,8 +215,10 @@ def _check_file(path: Path) -> None:
 
 def _of_part(part: Part) -> str | None:
     start = part.start(_START)
-    if not start.lstrip().startswith((b"{", b"[")) or looks_like_whatsapp(start[:8192]):
-        return "whatsapp" if looks_like_whatsapp(start[:8192]) else None
+    if looks_like_whatsapp(start[:8192]):
+        return "whatsapp"
+    if not start.lstrip().startswith((b"{", b"[")):
+        return None
     keys: set[str] = set()
     for key in _keys(start):
         keys.add(key)

@@ -47,8 +47,8 @@ def parse(data: bytes) -> Any:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        # It refuses escaped lone surrogates, which truncated emoji leave behind; the standard library reads them.
-        if b"\\ud" not in data.lower():
+        # It refuses lone surrogates, which truncated emoji leave behind; the standard library reads them.
+        if b"\\ud" not in data.lower() and b"\xed" not in data:
             raise ValueError(f"not JSON ({error})") from error
     try:
         return DECODER.decode(data.decode("utf-8", "surrogatepass"))

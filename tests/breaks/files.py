@@ -1,5 +1,6 @@
 """Breaks of imports and exports, files beside a memory, modes of files, and output to a terminal."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def words_of_facts_are_not_sought_in_their_turns() -> None:
     gate=f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="TypeError|KeyError|Error"
 )
 def fields_of_an_export_are_not_validated() -> None:
-    put(import_file, "_string", lambda value, name, what: value[name])
+    put(import_file, "_checked", lambda what, value, known: value)
 
 
 @breaks(
@@ -49,7 +50,8 @@ def an_import_is_validated_as_it_is_written() -> None:
 
 @breaks(gate=f"{IMPORT}::test_an_import_takes_room_for_a_batch_and_not_for_the_file", says="the whole file is held")
 def an_import_holds_the_whole_file() -> None:
-    put(import_file, "_lines", lambda file: iter(file.read().splitlines(keepends=True)))
+    honest = import_file.read_export
+    put(import_file, "read_export", lambda path, file: honest(path, BytesIO(file.read())))
 
 
 @breaks(gate=f"{BESIDE}::test_opening_a_second_handle_leaves_the_locks_of_the_first", says="dropped the locks")

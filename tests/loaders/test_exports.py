@@ -1,5 +1,7 @@
 import json
 import zipfile
+from contextlib import suppress
+from copy import deepcopy
 from datetime import datetime, timezone
 
 import pytest
@@ -67,6 +69,9 @@ EXPORTS = {
 }  # fmt: skip
 
 
+WRONG = (None, 7, "x", [], {}, [7], {"x": 7}, True)
+
+
 def text_of(export):
     return export if isinstance(export, str) else json.dumps(export)
 
@@ -116,12 +121,48 @@ def test_an_export_in_a_zip_is_known_by_what_it_holds(name, kept, zipped):
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_reading_an_export_again_adds_nothing(name, kept, tmp_path):
-    path = kept(EXPORTS[name])
+def test_reading_an_export_again_adds_nothing_though_its_chat_has_another_name_now(name, kept, tmp_path):
+    renamed = text_of(EXPORTS[name]).replace('"name": "Ben"', '"name": "Benjamin"').replace("Pears", "Apples")
     with evimem.open(tmp_path / "m.evimem") as memory:
-        assert memory.extend(turns_of(path)).added == 1
-        again = memory.extend(turns_of(path))
+        assert memory.extend(turns_of(kept(EXPORTS[name]))).added == 1
+        again = memory.extend(turns_of(kept(renamed)))
         assert (again.added, again.existing, again.refused) == (0, 1, 0)
+
+
+def test_a_message_without_a_time_has_the_one_before_it_and_one_before_all_has_the_next(kept):
+    said = [{"id": n, "type": "message", "from": "Ana", "text": f"{n}"} for n in range(4)]
+    said[1]["date"], said[2]["date"] = "2024-03-12T13:00:00", "soon"
+    refused = []
+    turns = turns_of(kept(TELEGRAM | {"messages": said}), refused, format="telegram")
+    assert [(turn.text, turn.time.hour) for turn in turns] == [("0", 13), ("1", 13), ("3", 13)]
+    assert ["time is 'soon'" in one.why for one in refused] == [True]
+
+
+def places(value, path=()):
+    yield path
+    rows = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, below in rows:
+        yield from places(below, (*path, key))
+
+
+def with_value(export, path, value):
+    whole = deepcopy([export])
+    at = whole
+    for key in (0, *path)[:-1]:
+        at = at[key]
+    at[(0, *path)[-1]] = value
+    return whole[0]
+
+
+@pytest.mark.parametrize("name", sorted(set(EXPORTS) - {"whatsapp"}))
+def test_any_value_in_any_place_gives_turns_or_a_typed_error(name, kept):
+    read = 0
+    for path in places(EXPORTS[name]):
+        for value in WRONG:
+            file = kept(with_value(EXPORTS[name], path, value))
+            with suppress(ImportFailed):
+                read += sum(len(list(one.turns)) for one in load(file, name, refuse=lambda item: None))
+    assert read > 0
 
 
 @pytest.mark.parametrize("name", ["telegram", "discord", "slack", "claude"])

@@ -4,7 +4,7 @@ import pytest
 
 from evimem.errors import ImportFailed
 from evimem.loaders.formats import detect
-from evimem.loaders.messengers import read_whatsapp
+from evimem.loaders.whatsapp import read_whatsapp
 
 EVENING = datetime(2024, 3, 22, 18, 20)
 DIALECTS = [
