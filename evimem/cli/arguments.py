@@ -107,6 +107,7 @@ COMMANDS = {
     "forget": Command("state", like="forget", without=("turns",)),
     "export": Command("state"),
     "import": Command("state", like="open", without=_OF_A_MODEL),
+    "vacuum": Command("state"),
     "copy": Command("state"),
     "build": Command("state"),
     "calibrate": Command("state", like="calibrate", without=("keep",), model=True),

@@ -15,7 +15,7 @@ import evimem
 from ..errors import InvalidQuery, StoreCorrupt, StoreError
 from ..loaders import load
 from ..loaders.conversation import RefusedItem
-from ..types.public_value import AnyPath
+from ..types.public_value import AnyPath, is_server
 from ..types.results import AddReport
 from ..types.values import DateOrder
 from . import views
@@ -95,6 +95,27 @@ def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
         report = memory.import_(file, progress=progress)
     data = _added(report)
     return _told(data, data, path, progress.seconds, screen)
+
+
+def vacuum(screen: Screen, path: AnyPath) -> Exit:
+    """Have a server rewrite its tables, without what was forgotten.
+
+    No file of the server holds the words then; its log and backups may. Each table is locked meanwhile. Give the role
+    that owns the tables. A memory in a file forgets by itself.
+
+    Args:
+        path: A server's address (postgresql://...).
+    """
+    if not is_server(path):
+        raise Misused(f"{shown_path(path)!r} is a file, which keeps no byte of what was forgotten; expected a server")
+    from ..db.postgres import written_anew  # noqa: PLC0415 - an extra
+
+    gone = written_anew(str(path))
+    kept = [table for table, done in gone.items() if not done]
+    data = {"tables": len(gone), "kept": kept}
+    why = "an older transaction or another caller holds what is kept: repeat this when they have ended"
+    screen.show(views.fields_page(why if kept else "what was forgotten is gone from the tables", data, "tables"), data)
+    return Exit.STORE if kept else Exit.OK
 
 
 def copy(screen: Screen, source: AnyPath, target: AnyPath, *, user: str | None = None, verify: bool = False) -> Exit:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
+from uuid import UUID
 
 import orjson
 
@@ -31,7 +32,7 @@ from ..errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
-from .postgres_schema import MIGRATIONS, NUMBERED, PATH, REFERENCES, SCHEMA, proof_of, types_of
+from .postgres_schema import MIGRATIONS, NUMBERED, PATH, REFERENCES, SCHEMA, TABLES, proof_of, types_of
 from .safe_context import safe_context
 from .tables import Dialect, LoneSurrogates, Query, Tables, Value, unbound
 
@@ -338,11 +339,12 @@ def _install(db: psycopg.Connection[Any], name: str) -> None:
 
 
 def _version(db: psycopg.Connection[Any], known: str) -> int:
-    row = db.execute(known).fetchone()
-    if row is None or not row[0]:
-        return 0
-    row = db.execute(f"SELECT max(number) FROM {SCHEMA}.migration").fetchone()
-    return int(row[0]) if row else 0
+    return _number(db, known) and _number(db, f"SELECT max(number) FROM {SCHEMA}.migration")
+
+
+def _number(db: psycopg.Connection[Any], sql: str) -> int:
+    row = db.execute(sql).fetchone()
+    return int(row[0] or 0) if row else 0
 
 
 def _readable_key(db: psycopg.Connection[Any], name: str) -> str:
@@ -369,8 +371,8 @@ class PostgresConnection(Tables):
     dialect = PostgresDialect()
     far = True
     residue = (
-        "the turns are gone from every answer; their bytes stay in the server's files until it writes over them or "
-        "VACUUM FULL is run, and in its log and backups for as long as it keeps those"
+        "the turns are gone from every answer; their bytes stay in the server's files until `evimem vacuum`, "
+        "and in its log and backups for as long as it keeps those"
     )
 
     def __init__(self, address: str, tenant: str, *, busy_seconds: float = 5.0) -> None:
@@ -678,6 +680,31 @@ def size_of_tables(db: Tables) -> int:
             (SCHEMA,),
         )
     )
+
+
+def written_anew(address: str) -> dict[str, bool]:
+    """Have a server write each table of all users anew; return whether all that was erased until now is gone from it.
+
+    It is not where an older transaction may still see it, or others kept the table in use.
+    """
+    found = server(address)
+    try:
+        found.proof(str(UUID(int=0)))  # the tables are there
+        with _Typed(found.name), found.taken(10.0) as db:
+            now = _number(db, "SELECT CAST(CAST(pg_current_xact_id() AS text) AS bigint)")
+            db.execute("SET lock_timeout = '10s'")
+            gone = {}
+            for table in TABLES:
+                with suppress(psycopg.errors.LockNotAvailable):
+                    db.execute(f"VACUUM (FULL) {SCHEMA}.{table}")
+                # What was erased before the oldest transaction of the rows that were kept.
+                of_table = f"FROM pg_class WHERE oid = '{SCHEMA}.{table}'::regclass"
+                sql = f"SELECT CAST(age(relfrozenxid) <= age(CAST(xid8 '{now}' AS xid)) AS int) {of_table}"
+                gone[table] = bool(_number(db, sql))
+            db.execute("RESET lock_timeout")
+            return gone
+    finally:
+        leave(found)
 
 
 def drop_tenant(db: Tables) -> None:
