@@ -6,7 +6,7 @@ The nightly test `tests/adapters/test_frameworks.py` calls `run_frameworks`; the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,4 +19,10 @@ collect_ignore_glob = [] if "EVIMEM_FRAMEWORKS" in os.environ else ["test_*.py"]
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[evimem.Memory]:
     with evimem.open(tmp_path / "m.evimem") as memory:
+        yield memory
+
+
+@pytest.fixture
+async def async_memory(tmp_path: Path) -> AsyncIterator[evimem.AsyncMemory]:
+    async with evimem.open_async(tmp_path / "m.evimem") as memory:
         yield memory

@@ -22,24 +22,21 @@ def chat(block: EvimemBlock, token_limit: int, **settings: object) -> Memory:
     )
 
 
-def test_what_leaves_the_short_term_memory_is_stored_and_quoted_in_a_user_message(memory: evimem.Memory) -> None:
-    async def run() -> None:
-        theirs = chat(EvimemBlock(memory=memory), 3000, token_flush_size=20, chat_history_token_ratio=0.01)
-        await theirs.aput(ChatMessage(role="user", content="My heron is called Ajax."))
-        await theirs.aput(ChatMessage(role="assistant", content="A fine name for a heron."))
-        for number in range(12):
-            await theirs.aput(ChatMessage(role="user", content=f"The weather is number {number} today."))
-            await theirs.aput(ChatMessage(role="assistant", content="Indeed it is."))
-        stored = list(memory.turns(session="chat-1"))
-        assert [turn.text for turn in stored[:2]] == ["My heron is called Ajax.", "A fine name for a heron."]
-        assert [turn.role for turn in stored[:2]] == ["user", "assistant"]
-        given = await theirs.aget(input="What is my heron called?")
-        assert given[0].role.value == "user"
-        assert ": My heron is called Ajax." in (given[0].content or "")
-        assert [message for message in given if message.role.value == "system"] == []
-        assert all(">" not in turn.text for turn in memory.turns())
-
-    asyncio.run(run())
+async def test_what_leaves_the_short_term_memory_is_stored_and_quoted_in_a_user_message(memory: evimem.Memory) -> None:
+    theirs = chat(EvimemBlock(memory=memory), 3000, token_flush_size=20, chat_history_token_ratio=0.01)
+    await theirs.aput(ChatMessage(role="user", content="My heron is called Ajax."))
+    await theirs.aput(ChatMessage(role="assistant", content="A fine name for a heron."))
+    for number in range(12):
+        await theirs.aput(ChatMessage(role="user", content=f"The weather is number {number} today."))
+        await theirs.aput(ChatMessage(role="assistant", content="Indeed it is."))
+    stored = list(memory.turns(session="chat-1"))
+    assert [turn.text for turn in stored[:2]] == ["My heron is called Ajax.", "A fine name for a heron."]
+    assert [turn.role for turn in stored[:2]] == ["user", "assistant"]
+    given = await theirs.aget(input="What is my heron called?")
+    assert given[0].role.value == "user"
+    assert ": My heron is called Ajax." in (given[0].content or "")
+    assert [message for message in given if message.role.value == "system"] == []
+    assert all(">" not in turn.text for turn in memory.turns())
 
 
 def test_a_block_that_is_too_long_is_quoted_anew_with_a_closed_fence(memory: evimem.Memory) -> None:

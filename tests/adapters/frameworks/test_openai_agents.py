@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -78,37 +76,29 @@ def text(words: str) -> ResponseOutputMessage:
     return ResponseOutputMessage(id="m", content=[part], role="assistant", status="completed", type="message")
 
 
-@asynccontextmanager
-async def opened(path: Path) -> AsyncIterator[evimem.AsyncMemory]:
-    async with evimem.open_async(path) as memory:
-        yield memory
-
-
-def test_a_run_sees_the_turns_of_earlier_runs_and_recalls_those_of_other_sessions(tmp_path: Path) -> None:
-    async def run() -> None:
-        quiet = RunConfig(tracing_disabled=True)
-        async with opened(tmp_path / "m.evimem") as memory:
-            session = EvimemSession("today", memory)
-            assert isinstance(session, Session)
-            first = Scripted(text("Noted."))
-            await Runner.run(
-                Agent("Helper", model=first),
-                "My heron is called Ajax.",
-                session=EvimemSession("old", memory),
-                run_config=quiet,
-            )
-            call = ResponseFunctionToolCall(
-                arguments='{"question": "What is my heron called?"}', call_id="c1", name="recall", type="function_call"
-            )
-            second = Scripted(call, text("Ajax."))
-            agent = Agent("Helper", model=second, tools=[recall_tool(memory)])
-            done = await Runner.run(agent, "What is my heron called?", session=session, run_config=quiet)
-            assert done.final_output == "Ajax."
-            assert ": My heron is called Ajax." in second.asked[1][-1]["output"]
-            third = Scripted(text("You asked for its name."))
-            await Runner.run(Agent("Helper", model=third), "What did I ask?", session=session, run_config=quiet)
-            kinds = [item.get("type", "message") for item in third.asked[0]]
-            assert kinds == ["message", "function_call", "function_call_output", "message", "message"]
-            assert [hit.turn.text for hit in await memory.search("heron Ajax", 9) if ">" in hit.turn.text] == []
-
-    asyncio.run(run())
+async def test_a_run_sees_the_turns_of_earlier_runs_and_recalls_those_of_other_sessions(
+    async_memory: evimem.AsyncMemory,
+) -> None:
+    quiet = RunConfig(tracing_disabled=True)
+    session = EvimemSession("today", async_memory)
+    assert isinstance(session, Session)
+    first = Scripted(text("Noted."))
+    await Runner.run(
+        Agent("Helper", model=first),
+        "My heron is called Ajax.",
+        session=EvimemSession("old", async_memory),
+        run_config=quiet,
+    )
+    call = ResponseFunctionToolCall(
+        arguments='{"question": "What is my heron called?"}', call_id="c1", name="recall", type="function_call"
+    )
+    second = Scripted(call, text("Ajax."))
+    agent = Agent("Helper", model=second, tools=[recall_tool(async_memory)])
+    done = await Runner.run(agent, "What is my heron called?", session=session, run_config=quiet)
+    assert done.final_output == "Ajax."
+    assert ": My heron is called Ajax." in second.asked[1][-1]["output"]
+    third = Scripted(text("You asked for its name."))
+    await Runner.run(Agent("Helper", model=third), "What did I ask?", session=session, run_config=quiet)
+    kinds = [item.get("type", "message") for item in third.asked[0]]
+    assert kinds == ["message", "function_call", "function_call_output", "message", "message"]
+    assert [hit.turn.text for hit in await async_memory.search("heron Ajax", 9) if ">" in hit.turn.text] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -132,19 +131,16 @@ def test_an_error_is_its_class_and_no_sentence(
     assert [word for word in WORDS if word in everything(exporter.get_finished_spans())] == []
 
 
-def test_spans_of_the_other_door_belong_to_the_caller_and_name_the_pools_file(
+async def test_spans_of_the_other_door_belong_to_the_caller_and_name_the_pools_file(
     tmp_path: Path, provider: TracerProvider, exporter: InMemorySpanExporter
 ) -> None:
-    async def run() -> None:
-        with evimem.MemoryPool(tmp_path, observer=Spans(provider=provider)) as pool:
-            with get_tracer("web", tracer_provider=provider).start_as_current_span("request"):
-                async with pool.open_async("mira") as memory:
-                    await memory.add("Mira", SAID, time="2024-03-12T18:20", id="number-7")
-                    await memory.search(ASKED)
-                    await memory.forget(["number-7"])
-            pool.erase("mira")
-
-    asyncio.run(run())
+    with evimem.MemoryPool(tmp_path, observer=Spans(provider=provider)) as pool:
+        with get_tracer("web", tracer_provider=provider).start_as_current_span("request"):
+            async with pool.open_async("mira") as memory:
+                await memory.add("Mira", SAID, time="2024-03-12T18:20", id="number-7")
+                await memory.search(ASKED)
+                await memory.forget(["number-7"])
+        pool.erase("mira")
     spans = {span.name: span for span in exporter.get_finished_spans() if not span.name.startswith("embeddings")}
     request = spans.pop("request").context
     assert [*spans] == ["create_memory", "search_memory", "delete_memory", "delete_memory_store"]

@@ -35,16 +35,13 @@ def assert_only_what_was_said(memory: evimem.Memory, expected: int) -> None:
     assert len([hit for hit in memory.search(said(7), 50) if hit.turn.text.strip() == said(7)]) == 1
 
 
-def test_an_openai_session_with_the_results_of_recalling_among_its_items(tmp_path: Path) -> None:
-    async def run() -> None:
-        async with evimem.open_async(tmp_path / "m.evimem") as memory:
-            session = EvimemSession("s", memory)
-            for number in range(50):
-                block = (await memory.block(QUESTION, tokens=200)).text
-                recalled = {"type": "function_call_output", "call_id": "c", "output": block or "nothing"}
-                await session.add_items([{"role": "user", "content": said(number)}, *([recalled] if block else [])])
-
-    asyncio.run(run())
+async def test_an_openai_session_with_the_results_of_recalling_among_its_items(tmp_path: Path) -> None:
+    async with evimem.open_async(tmp_path / "m.evimem") as memory:
+        session = EvimemSession("s", memory)
+        for number in range(50):
+            block = (await memory.block(QUESTION, tokens=200)).text
+            recalled = {"type": "function_call_output", "call_id": "c", "output": block or "nothing"}
+            await session.add_items([{"role": "user", "content": said(number)}, *([recalled] if block else [])])
     with evimem.open(tmp_path / "m.evimem") as memory:
         assert_only_what_was_said(memory, 50)
 
@@ -94,13 +91,10 @@ def test_a_llama_index_memory_that_flushes_what_it_was_given(tmp_path: Path) -> 
         assert [text for text in texts if ">" in text] == []
 
 
-def test_notes_of_a_pydantic_agent_that_notes_what_it_recalled(tmp_path: Path) -> None:
-    async def run() -> None:
-        async with evimem.open_async(tmp_path / "m.evimem") as memory:
-            for number in range(50):
-                await Agent(FunctionModel(noting(number)), toolsets=[memory_toolset(memory, tokens=200)]).run(QUESTION)
-
-    asyncio.run(run())
+async def test_notes_of_a_pydantic_agent_that_notes_what_it_recalled(tmp_path: Path) -> None:
+    async with evimem.open_async(tmp_path / "m.evimem") as memory:
+        for number in range(50):
+            await Agent(FunctionModel(noting(number)), toolsets=[memory_toolset(memory, tokens=200)]).run(QUESTION)
     with evimem.open(tmp_path / "m.evimem") as memory:
         assert_only_what_was_said(memory, 50)
 
