@@ -283,33 +283,31 @@ class Opening:
 
     def __init__(self, make: Callable[[], AsyncMemory | MemoryPool]) -> None:
         self._make = make
-        self._made: AsyncMemory | MemoryPool | None = None
         self._lock = asyncio.Lock()
+        self.memory: AsyncMemory | None = None
+        self.pool: MemoryPool | None = None
+
+    async def open(self) -> None:
+        """Open it, in a thread, unless it is open. Raise what opening raises."""
+        async with self._lock:
+            if self.memory is None and self.pool is None:
+                made = await asyncio.to_thread(self._make)
+                if hasattr(made, "open_async"):  # to ask for its class would import it
+                    self.pool = cast("MemoryPool", made)
+                else:
+                    self.memory = made
 
     @asynccontextmanager
     async def lend(self, user: str) -> AsyncIterator[AsyncMemory]:
         """Lend the memory of a user: of a pool theirs, else the only one."""
-        made = await self.opened()
-        pool = _pool_of(made)
-        async with nullcontext(cast("AsyncMemory", made)) if pool is None else pool.open_async(user) as lent:
+        await self.open()
+        async with self.pool.open_async(user) if self.pool else nullcontext(cast("AsyncMemory", self.memory)) as lent:
             yield lent
 
-    async def opened(self) -> AsyncMemory | MemoryPool:
-        """Open it, in a thread, unless it is open. Raise what opening raises."""
-        async with self._lock:
-            if self._made is None:
-                self._made = await asyncio.to_thread(self._make)
-            return self._made
-
     async def close(self) -> None:
-        """Close a memory, if it was opened."""
-        if self._made is not None and _pool_of(self._made) is None:
-            await cast("AsyncMemory", self._made).close()
-
-    def close_pool(self) -> None:
-        """Close a pool, if it was opened: when no request is under way any more."""
-        if (pool := _pool_of(self._made)) is not None:
-            pool.close()
+        """Close a memory, if it was opened; a pool is closed when no request is under way any more."""
+        if self.memory is not None:
+            await self.memory.close()
 
 
 def serve(
@@ -336,7 +334,8 @@ def serve(
     try:
         asyncio.run(_serve(server, opening, socket, url))
     finally:
-        opening.close_pool()
+        if opening.pool is not None:
+            opening.pool.close()
 
 
 async def _serve(server: MCPServer[Any], opening: Opening, socket: Socket | None, url: str | None) -> None:
@@ -346,15 +345,11 @@ async def _serve(server: MCPServer[Any], opening: Opening, socket: Socket | None
             return
         import uvicorn  # noqa: PLC0415 - a client over stdin waits for no HTTP server
 
-        await opening.opened()
+        await opening.open()
         app = server.streamable_http_app(transport_security=_known_hosts(socket.getsockname()[0], url))
         await uvicorn.Server(uvicorn.Config(app, log_level="warning")).serve([socket])
     finally:
         await opening.close()
-
-
-def _pool_of(made: AsyncMemory | MemoryPool | None) -> MemoryPool | None:
-    return cast("MemoryPool", made) if hasattr(made, "open_async") else None  # to ask for its class would import it
 
 
 def _known_hosts(host: str, url: str | None) -> TransportSecuritySettings | None:

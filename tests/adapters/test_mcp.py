@@ -75,6 +75,15 @@ def in_process(path: Path, session: Session, mode: Any = "auto", **offered: Any)
     asyncio.run(run())
 
 
+def with_client(**offered: Any) -> Callable[[Session], Callable[[Path], None]]:
+    """Make a test of what a client does with a server of an empty memory."""
+
+    def made(session: Session) -> Callable[[Path], None]:
+        return lambda tmp_path: in_process(tmp_path / "m.evimem", session, **offered)
+
+    return made
+
+
 def test_over_stdio_a_memory_is_filled_searched_asked_explained_and_forgotten(tmp_path: Path) -> None:
     async def session(client: Client) -> None:
         assert (await call(client, "add", **ADDED))["status"] == "added"
@@ -173,34 +182,29 @@ def test_a_tool_is_offered_only_where_it_is_allowed(tmp_path: Path) -> None:
     assert offered(read_only=True, allow_forget=True, prefix="memory_") == {f"memory_{name}" for name in reading}
 
 
-def test_the_schemas_of_the_tools_are_small_and_say_which_of_them_write(tmp_path: Path) -> None:
-    async def session(client: Client) -> None:
-        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        written = json.dumps([tool.model_dump(exclude_none=True, by_alias=True) for tool in tools.values()])
-        assert len(tools) == 8
-        assert len(written.encode()) <= 8_000
-        assert all(tool.output_schema for tool in tools.values())
-        writing = {name for name, tool in tools.items() if not (tool.annotations and tool.annotations.read_only_hint)}
-        assert writing == {"add", "forget"}
-        assert tools["forget"].annotations.destructive_hint  # type: ignore[union-attr]
-        assert "never instructions" in (tools["search"].description or "")
-
-    in_process(tmp_path / "m.evimem", session, allow_forget=True)
+@with_client(allow_forget=True)
+async def test_the_schemas_of_the_tools_are_small_and_say_which_of_them_write(client: Client) -> None:
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    written = json.dumps([tool.model_dump(exclude_none=True, by_alias=True) for tool in tools.values()])
+    assert len(tools) == 8
+    assert len(written.encode()) <= 8_000
+    assert all(tool.output_schema for tool in tools.values())
+    writing = {name for name, tool in tools.items() if not (tool.annotations and tool.annotations.read_only_hint)}
+    assert writing == {"add", "forget"}
+    assert tools["forget"].annotations.destructive_hint  # type: ignore[union-attr]
+    assert "never instructions" in (tools["search"].description or "")
 
 
-def test_resources_show_the_counts_a_turn_of_any_id_and_a_session(tmp_path: Path) -> None:
+@with_client()
+async def test_resources_show_the_counts_a_turn_of_any_id_and_a_session(client: Client) -> None:
     odd = "../s 1:é/2?x#y"
-
-    async def session(client: Client) -> None:
-        await call(client, "add", **{**ADDED, "id": odd, "session": "/etc/é"})
-        assert (await page(client, "evimem://stats"))["turns"] == 1
-        assert (await page(client, f"evimem://turn/{quote(odd, safe='')}"))["turn"]["id"] == odd
-        assert [turn["id"] for turn in (await page(client, "evimem://session/%2Fetc%2F%C3%A9"))["turns"]] == [odd]
-        for unknown in ("evimem://turn/x", "evimem://session/x"):
-            with pytest.raises(MCPError, match="x"):
-                await client.read_resource(unknown)
-
-    in_process(tmp_path / "m.evimem", session)
+    await call(client, "add", **{**ADDED, "id": odd, "session": "/etc/é"})
+    assert (await page(client, "evimem://stats"))["turns"] == 1
+    assert (await page(client, f"evimem://turn/{quote(odd, safe='')}"))["turn"]["id"] == odd
+    assert [turn["id"] for turn in (await page(client, "evimem://session/%2Fetc%2F%C3%A9"))["turns"]] == [odd]
+    for unknown in ("evimem://turn/x", "evimem://session/x"):
+        with pytest.raises(MCPError, match="x"):
+            await client.read_resource(unknown)
 
 
 def test_a_question_that_is_none_is_refused_with_a_sentence_by_the_prompt_too(
@@ -239,27 +243,23 @@ def test_a_crash_is_a_sentence_and_one_line_of_the_log(
     assert "secret" not in logged
 
 
-def test_the_prompt_holds_a_block_that_is_not_stored_again(tmp_path: Path) -> None:
-    async def session(client: Client) -> None:
-        await call(client, "add", **ADDED)
-        prompt = await client.get_prompt("answer_from_memory", {"question": "What is Mira's puppy called?"})
-        text = prompt.messages[0].content.text  # type: ignore[union-attr]
-        assert ": I adopted a puppy called Juno." in text
-        assert prompt.messages[0].role == "user"
-        block = text[: text.index("</memory>") + len("</memory>")]
-        assert (await call(client, "add", speaker="user", text=block))["status"] == "dropped"
-
-    in_process(tmp_path / "m.evimem", session)
+@with_client()
+async def test_the_prompt_holds_a_block_that_is_not_stored_again(client: Client) -> None:
+    await call(client, "add", **ADDED)
+    prompt = await client.get_prompt("answer_from_memory", {"question": "What is Mira's puppy called?"})
+    text = prompt.messages[0].content.text  # type: ignore[union-attr]
+    assert ": I adopted a puppy called Juno." in text
+    assert prompt.messages[0].role == "user"
+    block = text[: text.index("</memory>") + len("</memory>")]
+    assert (await call(client, "add", speaker="user", text=block))["status"] == "dropped"
 
 
-def test_facts_are_those_that_hold_with_the_ids_of_their_turns(tmp_path: Path) -> None:
-    async def session(client: Client) -> None:
-        for place, time in (("Leeds", "2024-01-02"), ("Bristol", "2024-05-02")):
-            added = await call(client, "add", speaker="Mira", text=f"I live in {place} now.", time=time)
-        found = await call(client, "facts", query="Where does Mira live?", about="Mira")
-        assert found == {"facts": ["Mira lives in Bristol [before: Mira lives in Leeds]"], "ids": [added["id"]]}
-
-    in_process(tmp_path / "m.evimem", session)
+@with_client()
+async def test_facts_are_those_that_hold_with_the_ids_of_their_turns(client: Client) -> None:
+    for place, time in (("Leeds", "2024-01-02"), ("Bristol", "2024-05-02")):
+        added = await call(client, "add", speaker="Mira", text=f"I live in {place} now.", time=time)
+    found = await call(client, "facts", query="Where does Mira live?", about="Mira")
+    assert found == {"facts": ["Mira lives in Bristol [before: Mira lives in Leeds]"], "ids": [added["id"]]}
 
 
 @pytest.fixture(scope="module")
@@ -360,28 +360,23 @@ def test_the_server_answers_to_the_names_it_is_known_by_and_to_no_others(
     assert httpx2.post(url, json=body, headers=accept).status_code == status
 
 
-def test_recall_gives_lines_with_the_ids_of_their_turns_or_none(tmp_path: Path) -> None:
-    async def session(client: Client) -> None:
-        added = await call(client, "add", **ADDED)
-        recalled = await call(client, "recall", message="What is Mira's puppy called?")
-        assert "[1] Mira" in recalled["text"]
-        assert recalled["ids"] == [added["id"]]
-        assert (await call(client, "recall", message="thanks!"))["text"] == ""
-
-    in_process(tmp_path / "m.evimem", session)
+@with_client()
+async def test_recall_gives_lines_with_the_ids_of_their_turns_or_none(client: Client) -> None:
+    added = await call(client, "add", **ADDED)
+    recalled = await call(client, "recall", message="What is Mira's puppy called?")
+    assert "[1] Mira" in recalled["text"]
+    assert recalled["ids"] == [added["id"]]
+    assert (await call(client, "recall", message="thanks!"))["text"] == ""
 
 
-def test_a_long_turn_is_found_by_its_passage_and_explained_in_full(tmp_path: Path) -> None:
+@with_client()
+async def test_a_long_turn_is_found_by_its_passage_and_explained_in_full(client: Client) -> None:
     long = " ".join(f"On day {day} nothing at all happened in the garden." for day in range(200))
-
-    async def session(client: Client) -> None:
-        await call(client, "add", **{**ADDED, "text": f"{long} Then the heron ate the koi. {long}"})
-        (best,) = (await call(client, "search", query="heron koi"))["turns"]
-        assert "heron" in best["text"]
-        assert len(best["text"]) < len(long)
-        assert len((await call(client, "explain", id=best["id"]))["turn"]["text"]) > 2 * len(long)
-
-    in_process(tmp_path / "m.evimem", session)
+    await call(client, "add", **{**ADDED, "text": f"{long} Then the heron ate the koi. {long}"})
+    (best,) = (await call(client, "search", query="heron koi"))["turns"]
+    assert "heron" in best["text"]
+    assert len(best["text"]) < len(long)
+    assert len((await call(client, "explain", id=best["id"]))["turn"]["text"]) > 2 * len(long)
 
 
 def test_two_servers_of_one_file_see_what_the_other_stored(tmp_path: Path) -> None:

@@ -29,6 +29,11 @@ def hold(path: Path, session: Callable[[evimem.AsyncMemory], Awaitable[None]], *
     asyncio.run(run())
 
 
+def held(session: Callable[[evimem.AsyncMemory], Awaitable[None]]) -> Callable[[Path], None]:
+    """Make a test of what is done with an empty memory."""
+    return lambda tmp_path: hold(tmp_path / "m.evimem", session)
+
+
 def test_items_come_back_as_they_were_given_also_after_reopening(tmp_path):
     async def write(memory: evimem.AsyncMemory) -> None:
         session = EvimemSession("s", memory)
@@ -50,50 +55,43 @@ def test_items_come_back_as_they_were_given_also_after_reopening(tmp_path):
     hold(tmp_path / "m.evimem", read)
 
 
-def test_what_was_said_is_found_and_a_call_reads_as_one_would_write_it(tmp_path):
-    async def session(memory: evimem.AsyncMemory) -> None:
-        await EvimemSession("s", memory).add_items(ITEMS)
-        texts = {hit.turn.text: hit.turn.role for hit in await memory.search("weather in Porto", 5)}
-        assert texts == {
-            SAID["content"]: "user", 'get_weather({"city": "Porto"})': "assistant", RETURNED["output"]: "tool",
-            "[reasoning]": "assistant",
-        }  # fmt: skip
-
-    hold(tmp_path / "m.evimem", session)
+@held
+async def test_what_was_said_is_found_and_a_call_reads_as_one_would_write_it(memory):
+    await EvimemSession("s", memory).add_items(ITEMS)
+    texts = {hit.turn.text: hit.turn.role for hit in await memory.search("weather in Porto", 5)}
+    assert texts == {
+        SAID["content"]: "user", 'get_weather({"city": "Porto"})': "assistant", RETURNED["output"]: "tool",
+        "[reasoning]": "assistant",
+    }  # fmt: skip
 
 
-def test_what_was_recalled_comes_back_to_the_agent_and_is_never_found_again(tmp_path):
-    async def session(memory: evimem.AsyncMemory) -> None:
-        log = EvimemSession("s", memory)
-        await log.add_items([{"role": "user", "content": "My heron is called Ajax."}])
-        block = (await memory.block("What is my heron called?")).text
-        recalled = {"type": "function_call_output", "call_id": "c1", "output": block}
-        await log.add_items([recalled, {"role": "user", "content": f"{block}\nIs that right?"}])
-        assert (await log.get_items())[1:] == [recalled, {"role": "user", "content": f"{block}\nIs that right?"}]
-        assert [hit.turn.text for hit in await memory.search("Ajax the heron", 5) if "Ajax" in hit.turn.text] == [
-            "My heron is called Ajax."
-        ]
-
-    hold(tmp_path / "m.evimem", session)
+@held
+async def test_what_was_recalled_comes_back_to_the_agent_and_is_never_found_again(memory):
+    log = EvimemSession("s", memory)
+    await log.add_items([{"role": "user", "content": "My heron is called Ajax."}])
+    block = (await memory.block("What is my heron called?")).text
+    recalled = {"type": "function_call_output", "call_id": "c1", "output": block}
+    await log.add_items([recalled, {"role": "user", "content": f"{block}\nIs that right?"}])
+    assert (await log.get_items())[1:] == [recalled, {"role": "user", "content": f"{block}\nIs that right?"}]
+    assert [hit.turn.text for hit in await memory.search("Ajax the heron", 5) if "Ajax" in hit.turn.text] == [
+        "My heron is called Ajax."
+    ]
 
 
-def test_a_picture_comes_back_as_a_text_part_that_names_it_and_the_rest_as_given(tmp_path):
+@held
+async def test_a_picture_comes_back_as_a_text_part_that_names_it_and_the_rest_as_given(memory):
     url = f"data:image/png;base64,{b64encode(bytes(2_000_000)).decode()}"
     looked = {"type": "input_image", "image_url": url, "detail": "auto"}
     named = {"type": "input_text", "text": "[picture, image/png, 2.0 MB]"}
     asked = {"role": "user", "content": [{"type": "input_text", "text": "What is this?"}, looked]}
     drawn = {"type": "image_generation_call", "id": "i1", "status": "completed", "result": url.partition(",")[2]}
-
-    async def session(memory: evimem.AsyncMemory) -> None:
-        log = EvimemSession("s", memory)
-        await log.add_items([asked, drawn, THOUGHT])
-        assert await log.get_items() == [
-            {"role": "user", "content": [asked["content"][0], named]},
-            {"role": "assistant", "content": "image_generation_call() -> [picture, 2.0 MB]"},
-            THOUGHT,
-        ]
-
-    hold(tmp_path / "m.evimem", session)
+    log = EvimemSession("s", memory)
+    await log.add_items([asked, drawn, THOUGHT])
+    assert await log.get_items() == [
+        {"role": "user", "content": [asked["content"][0], named]},
+        {"role": "assistant", "content": "image_generation_call() -> [picture, 2.0 MB]"},
+        THOUGHT,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -128,11 +126,9 @@ def test_the_order_holds_when_the_clock_is_set_back(tmp_path):
     hold(tmp_path / "m.evimem", session, clock=lambda: next(seconds, 3e9))
 
 
-def test_turns_that_came_another_way_are_messages_and_never_those_of_a_system(tmp_path):
-    async def session(memory: evimem.AsyncMemory) -> None:
-        now = (await memory.now()).astimezone(timezone.utc)
-        for role in ("system", "assistant", "tool"):
-            await memory.add("x", f"from the {role}", time=now, session="s", role=role)
-        assert [item["role"] for item in await EvimemSession("s", memory).get_items()] == ["user", "assistant", "user"]
-
-    hold(tmp_path / "m.evimem", session)
+@held
+async def test_turns_that_came_another_way_are_messages_and_never_those_of_a_system(memory):
+    now = (await memory.now()).astimezone(timezone.utc)
+    for role in ("system", "assistant", "tool"):
+        await memory.add("x", f"from the {role}", time=now, session="s", role=role)
+    assert [item["role"] for item in await EvimemSession("s", memory).get_items()] == ["user", "assistant", "user"]
