@@ -87,36 +87,33 @@ class Jobs:
 
     def hold(self, kind: JobKind, seqs: Collection[int], reason: str, seconds: float) -> None:
         """Offer no jobs of these turns for so many seconds; `due` with the reason still returns them."""
-        sql = f"UPDATE job SET due = ?, error = ? WHERE kind = ? AND state = 'pending' AND {self._among('seq')}"
-        self._db.execute(sql, (self._clock() + seconds, reason, kind, self._db.dialect.values(seqs)))
+        due = self._clock() + seconds
+        self._db.set("job", {"due": due, "error": reason}, kind=kind, state="pending", seq=seqs)
 
     def unfinished(self, kind: JobKind, seqs: Sequence[int]) -> list[int]:
         """Return which of these turns have a job that may be tried now, or have never had one of this kind."""
-        not_now = f"kind = ? AND (state <> 'pending' OR due BETWEEN ? AND ?) AND {self._among('seq')}"
-        args = (kind, *self._waiting(), self._db.dialect.values(seqs))
-        others = {seq for (seq,) in self._db.rows(f"SELECT seq FROM job WHERE {not_now}", args)}
+        (after, until), jobs = self._waiting(), self._db.select("job", "seq, state, due", kind=kind, seq=seqs)
+        others = {seq for seq, state, due in jobs if state != "pending" or after <= due <= until}
         return [seq for seq in seqs if seq not in others]
 
     def waits(self, kind: JobKind, seqs: Collection[int]) -> list[int]:
         """Return of which of these turns a job of a kind is pending."""
-        return [seq for (seq,) in self._db.select("job", "seq", kind=[kind], state=["pending"], seq=seqs)]
+        return [seq for (seq,) in self._db.select("job", "seq", kind=kind, state="pending", seq=seqs)]
 
     def complete(self, kind: JobKind, seqs: Collection[int]) -> None:
         """Take finished jobs off the queue; those of kind "extract" stay as done."""
         if kind == "extract":
-            sql = f"UPDATE job SET state = 'done', error = NULL WHERE kind = ? AND {self._among('seq')}"
-            self._db.execute(sql, (kind, self._db.dialect.values(seqs)))
+            self._db.set("job", {"state": "done", "error": None}, kind=kind, seq=seqs)
         else:
-            self._db.delete("job", kind=[kind], seq=seqs)
+            self._db.delete("job", kind=kind, seq=seqs)
 
     def requeue_all(self, kind: JobKind) -> None:
         """Make every job of a kind pending again, done and failed ones included."""
-        sql = "UPDATE job SET state = 'pending', attempts = 0, due = ?, error = NULL WHERE kind = ?"
-        self._db.execute(sql, (self._clock(), kind))
+        self._db.set("job", {"state": "pending", "attempts": 0, "due": self._clock(), "error": None}, kind=kind)
 
     def read_again(self, seqs: Collection[int]) -> None:
         """Queue the facts of turns by rule, and let a model read these as if none had."""
-        self._db.delete("job", kind=["extract"], seq=seqs)
+        self._db.delete("job", kind="extract", seq=seqs)
         self.enqueue("facts", seqs)
 
     def retry_now(self) -> None:
@@ -151,7 +148,7 @@ class Jobs:
         if not errors:
             return
         self.enqueue(kind, errors)
-        before = dict(self._db.select("job", "seq, attempts", kind=[kind], seq=errors))
+        before = dict(self._db.select("job", "seq, attempts", kind=kind, seq=errors))
         waits = {seq: 0.0 if kind in READINGS or not n else RETRY_SECONDS * 2.0**n for seq, n in before.items()}
         given_up = {seq for seq, n in before.items() if n + 1 >= ATTEMPTS}
         self.postpone(kind, {seq: (why, None if seq in given_up else waits[seq]) for seq, why in errors.items()})
@@ -202,15 +199,10 @@ class Jobs:
 
     def _release(self, kind: JobKind, held_by: Collection[str], seqs: Collection[int] | None = None) -> None:
         """Make the jobs that some have leased due now: of these turns, or of all."""
-        sql = f"UPDATE job SET due = ?, error = NULL WHERE kind = ? AND state = 'pending' AND {self._among('error')}"
-        args: list[Value] = [self._clock(), kind, self._db.dialect.values(held_by)]
-        if seqs is not None:
-            sql, args = f"{sql} AND {self._among('seq')}", [*args, self._db.dialect.values(seqs)]
+        among = {} if seqs is None else {"seq": seqs}
         if held_by:
-            self._db.execute(sql, args)
-
-    def _among(self, column: str) -> str:
-        return self._db.dialect.among(column)
+            now = {"due": self._clock(), "error": None}
+            self._db.set("job", now, kind=kind, state="pending", error=held_by, **among)
 
     def _waiting(self) -> tuple[float, float]:
         """Return the range of `due` in which a job is not tried now.

@@ -17,6 +17,8 @@ from ..errors import UNREADABLE, StoreCorrupt
 T = TypeVar("T")
 Value: TypeAlias = int | float | str | bytes | list[Any] | None
 Query: TypeAlias = tuple[str, Sequence[Value]]
+# What a column is to be: one of these values, in a range, this value, or NULL.
+Condition: TypeAlias = Collection[int | str] | int | str | bytes | None
 
 
 class Dialect:
@@ -211,14 +213,14 @@ class Tables(ABC):
         found = self.rows(sql, args)
         return found[0][0] if found else None
 
-    def select(self, table: str, columns: str, order: str = "", /, **among: Collection[int | str]) -> list[Any]:
-        """Return columns of the rows whose other columns are among these values; of every row without any."""
-        return self.rows(*self.selecting(table, columns, order, **among))
+    def select(self, table: str, columns: str, order: str = "", /, **where: Condition) -> list[Any]:
+        """Return columns of the rows whose other columns are as wanted; of every row without a condition."""
+        return self.rows(*self.selecting(table, columns, order, **where))
 
-    def selecting(self, table: str, columns: str, order: str = "", /, **among: Collection[int | str]) -> Query:
+    def selecting(self, table: str, columns: str, order: str = "", /, **where: Condition) -> Query:
         """Return the query that `select` asks."""
-        sql = f"SELECT {columns} FROM {table}{self._where(among)}" + (order and f" ORDER BY {order}")
-        return sql, self._given(among)
+        conditions, args = self._where(where)
+        return f"SELECT {columns} FROM {table}{conditions}" + (order and f" ORDER BY {order}"), args
 
     def meta(self, key: str) -> str | None:
         """Return what the memory keeps about itself under a key."""
@@ -272,13 +274,30 @@ class Tables(ABC):
         sets, found = ([f"{column} = ?" for column in names.split(", ")] for names in (columns, key))
         self.executemany(f"UPDATE {table} SET {', '.join(sets)} WHERE {' AND '.join(found)}", rows)
 
-    def delete(self, table: str, /, **among: Collection[int | str]) -> None:
-        """Delete the rows whose columns are among these values; every row without any."""
-        self.execute(f"DELETE FROM {table}{self._where(among)}", self._given(among))
+    def set(self, table: str, values: Mapping[str, Value], /, **where: Condition) -> None:
+        """Give columns the same values in all rows whose columns are as wanted."""
+        conditions, args = self._where(where)
+        self.execute(
+            f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in values)}{conditions}", [*values.values(), *args]
+        )
 
-    def _where(self, among: dict[str, Collection[int | str]]) -> str:
-        conditions = " AND ".join(self.dialect.among(column) for column in among)
-        return f" WHERE {conditions}" if conditions else ""
+    def delete(self, table: str, /, **where: Condition) -> None:
+        """Delete the rows whose columns are as wanted; every row without a condition."""
+        conditions, args = self._where(where)
+        self.execute(f"DELETE FROM {table}{conditions}", args)
 
-    def _given(self, among: dict[str, Collection[int | str]]) -> list[Value]:
-        return [self.dialect.values(values) for values in among.values()]
+    def _where(self, where: Mapping[str, Condition]) -> tuple[str, list[Value]]:
+        clauses, args = list[str](), list[Value]()
+        for column, wanted in where.items():
+            if wanted is None:
+                clauses.append(f"{column} IS NULL")
+            elif isinstance(wanted, (int, str, bytes)):
+                clauses.append(f"{column} = ?")
+                args.append(wanted)
+            elif isinstance(wanted, range):
+                clauses.append(f"{column} BETWEEN ? AND ?")
+                args += (wanted.start, wanted.stop - 1)
+            else:
+                clauses.append(self.dialect.among(column))
+                args.append(self.dialect.values(wanted))
+        return f" WHERE {' AND '.join(clauses)}" if clauses else "", args

@@ -27,11 +27,6 @@ def whole_turns(db: Tables, seqs: Collection[int]) -> Query:
     return f"SELECT {_COLUMNS} WHERE {db.dialect.among('turn.seq')}", [db.dialect.values(seqs)]
 
 
-def ids_of(db: Tables, seqs: Collection[int]) -> Query:
-    """Return the query of (number, id) of turns."""
-    return db.selecting("turn", "seq, id", seq=seqs)
-
-
 def pages_of_turns(db: Tables, after: int, size: int) -> Iterator[list[Any]]:
     """Yield the same columns of every turn after a number, in order of arrival, so many at once."""
     return db.pages(f"SELECT {_COLUMNS} WHERE turn.seq > ? ORDER BY turn.seq LIMIT ?", (after,), size)
@@ -184,18 +179,6 @@ def sessions_of_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
     return db.select(_JOINED, f"turn.seq, session.name, {UNNAMED}, turn.role, turn.instant", **{"turn.seq": seqs})
 
 
-def drop_places(db: Tables, places: Collection[tuple[bytes, int]]) -> None:
-    """Delete places by session and number."""
-    db.executemany("DELETE FROM place WHERE session = ? AND seq = ?", places)
-
-
-def open_runs_from(db: Tables, session: bytes, first: int) -> list[Any]:
-    """Return (seq, count) of the places of a session, from a number on, in which no turn stands."""
-    return db.rows(
-        "SELECT seq, count FROM place WHERE session = ? AND seq >= ? AND taken IS NULL ORDER BY seq", (session, first)
-    )
-
-
 def end_of_places(session: bytes, limit: int, order: str) -> Query:
     """Return the query of (seq, count, taken) of the first (ASC) or last (DESC) places of a session."""
     return f"SELECT seq, count, taken FROM place WHERE session = ? ORDER BY seq {order} LIMIT ?", (session, limit)
@@ -229,11 +212,6 @@ def last_turn(session: str) -> Query:
     return f"SELECT max(seq) FROM turn WHERE {_OF_SESSION}", (session,)
 
 
-def calls_kept(session: bytes) -> Query:
-    """Return the query of what is kept of the lists of messages of a session."""
-    return "SELECT kept FROM calls WHERE session = ?", (session,)
-
-
 ANY_FORGOTTEN: Query = "SELECT 1 FROM forgotten LIMIT 1", ()  # whether any turn was ever erased
 
 
@@ -241,15 +219,3 @@ def marks_among(db: Tables, marks: Sequence[bytes]) -> set[bytes]:
     """Return which of these digests are those of erased ids."""
     sql = f"SELECT mark FROM forgotten JOIN {db.dialect.table('asked', 'digits text')} ON mark = unhex(digits)"
     return {mark for (mark,) in db.rows(sql, [db.dialect.table_of([[mark.hex()] for mark in marks])])}
-
-
-def newest_trace(db: Tables) -> int | None:
-    """Return the number of the newest trace."""
-    number: int | None = db.value("SELECT max(number) FROM trace")
-    return number
-
-
-def drop_traces_to(db: Tables, number: int) -> None:
-    """Delete the traces up to a number."""
-    for table in ("trace_turn", "trace"):  # the rows that refer to a trace first, for the foreign key
-        db.execute(f"DELETE FROM {table} WHERE number <= ?", (number,))

@@ -15,7 +15,6 @@ from ..db.tables import Tables, Value, bindable, is_text, unbound
 from ..db.turn_sql import (
     drop_unused_names,
     first_last_and_count,
-    ids_of,
     listed_from_last,
     listed_numbers,
     listed_turns,
@@ -169,7 +168,7 @@ class RawLog:
 
     def ids(self, seqs: Sequence[int]) -> dict[int, str]:
         """Return the ids of these sequence numbers."""
-        return dict(self._db.rows(*ids_of(self._db, seqs)))
+        return dict(self._db.select("turn", "seq, id", seq=seqs))
 
     def seqs(self, turn_ids: Sequence[str]) -> list[int]:
         """Return the sequence numbers of these ids. Raise UnknownTurn."""

@@ -365,7 +365,7 @@ def trace(handle: StoreHandle, number: int | None) -> Trace:
 
 def read_trace(handle: StoreHandle, number: int) -> Trace:
     """Return the trace of a number, inside a transaction of the caller."""
-    kept = handle.db.select("trace", "body", number=[number])
+    kept = handle.db.select("trace", "body", number=number)
     if not kept:
         raise InvalidQuery(f"no trace {number or ''} in this memory; keep_trace() stores one")
     try:

@@ -156,7 +156,7 @@ def set_events(handle: StoreHandle, happens: Mapping[int, Sequence[Interval]], a
 def _split_anew(handle: StoreHandle) -> None:
     """Give every turn new rows, as many as it has passages, and derive all segments."""
     vectors = _vectors_of_turns(handle)
-    handle.db.delete("job", kind=["terms"])  # all are read again
+    handle.db.delete("job", kind="terms")  # all are read again
     handle.passages.clear()
     for table in ("document", "posting", "segment"):
         handle.db.delete(table)

@@ -21,14 +21,11 @@ from typing import TypeAlias
 from ..db.turn_sql import (
     ANY_FORGOTTEN,
     TURNS,
-    calls_kept,
-    drop_places,
     end_of_places,
     end_of_turns,
     end_of_unnamed_turns,
     last_turn,
     marks_among,
-    open_runs_from,
     sessions_of_turns,
     turns_at,
 )
@@ -83,14 +80,14 @@ def past_of(handle: StoreHandle, asked: PastWanted) -> Past:
 def state(handle: StoreHandle, session: str) -> tuple[str, int]:
     """Return what differs as soon as anything was stored in a session, or forgotten."""
     last = last_turn(session) if session else handle.db.numbering("turn")
-    ((newest,),), dealt = handle.db.rows_of(last, handle.db.selecting("meta", "value", key=["dealt"]))
+    ((newest,),), dealt = handle.db.rows_of(last, handle.db.selecting("meta", "value", key="dealt"))
     return dealt[0][0] if dealt else "", int(newest or 0)
 
 
 def calls(handle: StoreHandle, session: str) -> Calls:
     """Return how the lists of a session came so far."""
-    kept: str | None = handle.db.value(*calls_kept(keyed_digest(handle, session)))
-    return Calls() if kept is None else Calls(**json.loads(kept))
+    kept = handle.db.select("calls", "kept", session=keyed_digest(handle, session))
+    return Calls(**json.loads(kept[0][0])) if kept else Calls()
 
 
 def keep_calls(handle: StoreHandle, session: str, known: Calls) -> None:
@@ -120,15 +117,16 @@ def fill(handle: StoreHandle, session: str, turns: Mapping[int, int]) -> None:
     if not turns:
         return
     key, wanted = keyed_digest(handle, session), sorted(turns)
-    old, new = list[tuple[bytes, int]](), list[Run]()
-    for seq, count in open_runs_from(handle.db, key, wanted[0]):
+    old, new = list[int](), list[Run]()
+    following = range(wanted[0], 2**63)
+    for seq, count in handle.db.select("place", "seq, count", "seq", session=key, seq=following, taken=None):
         inside = [place for place in wanted if seq - count < place <= seq]
         if inside:
-            old.append((key, seq))
+            old.append(seq)
             bounds = [seq - count, *inside, seq + 1]
             new += [(place, 1, turns[place]) for place in inside]
             new += [(end - 1, end - start - 1, None) for start, end in pairwise(bounds) if end - start > 1]
-    drop_places(handle.db, old)
+    handle.db.delete("place", session=key, seq=old)
     _insert(handle, {key: new})
 
 
