@@ -27,7 +27,7 @@ from evimem.index.ranking import SEARCH_EFFORT, SearchEffort, rank
 from evimem.index.weights import WEIGHTS, Weights
 from evimem.query.analysis import hints
 from evimem.raw.turn_log import TurnRows
-from evimem.store.rebuild import TurnToIndex, index_rows
+from evimem.store.rebuild import index_rows
 from evimem.types.values import instant
 from evimem.types.vectors import pack
 
@@ -129,7 +129,7 @@ def conversation(turns: Sequence[Turn], questions: Iterable[GoldQuestion], regis
     for number, turn in enumerate(turns, 1):
         place = TurnRows(number, sessions[turn.session], speakers[turn.speaker])
         vectors = [pack(vector) for vector in embedder.embed(embedding_texts(turn))]
-        rows += index_rows(TurnToIndex(turn, place, found_by(turn), extractor.extract(turn), vectors)).value
+        rows += index_rows(turn, place, found_by(turn).value, extractor.extract(turn), vectors)
     corpus = Corpus(embedder.dimension)
     corpus.extend(RowBlock.of({at: Stored.of(row) for at, row in enumerate(rows, 1)}, 0, embedder.dimension))
     last = max(turn.time for turn in turns)

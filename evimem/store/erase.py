@@ -18,7 +18,7 @@ from ..types.results import EraseReport
 from ..types.stored import EARLIER, Listing
 from ..types.values import Fact, Where
 from .handle import SETTING, UNFINISHED, StoreHandle
-from .rebuild import derive_segment, drop_traces, kept_vectors
+from .rebuild import derive_segment, drop_traces
 from .sequence import Places, forgotten_among, forgotten_in_copy, places_of, remember_forgotten, replace_places
 
 _DERIVED = (  # rows that refer to others first, for the foreign keys
@@ -187,7 +187,7 @@ class Erasure:
         handle.raw.erase(seqs)
         # Where the terms of a turn are unknown, its postings cannot be taken out one by one.
         for number in sorted({(row - 1) // handle.segments.size for row in unknown}):
-            derive_segment(handle, number, kept_vectors(handle, number))
+            derive_segment(handle, number)
         self._turns += len(seqs)
 
     def _read_again(self) -> None:

@@ -44,9 +44,16 @@ def rebuild(handle: StoreHandle, extractor: str, *, reread: bool = False) -> Ite
 
 
 def change_embedder(handle: StoreHandle, name: str, dimension: int) -> None:
-    """Drop every vector, and queue those of another embedder."""
+    """Switch to another embedder: drop every vector, and queue all of them."""
     with handle.writing():
-        drop_vectors(handle, name, dimension)
+        handle.segments.drop_vectors(dimension)
+        handle.edges.clear()
+        handle.jobs.enqueue("vector", [seq for (seq,) in handle.db.select("turn", "seq", "seq")])
+        handle.jobs.enqueue("link", [seq for (seq,) in handle.db.select("fact", "DISTINCT seq", "seq")])
+        handle.invalidate_ann()
+        handle.db.set_meta("embedder", name)
+        handle.db.set_meta("dimension", str(dimension))
+        handle.count_commit(rewrote=True)
         handle.ann.drop()
 
 
@@ -85,7 +92,7 @@ def rebuild_slices(handle: StoreHandle, extractor: str, *, reread: bool) -> Iter
     for number in range(segment_count(handle) if split else 0):
         first = number * handle.segments.size + 1
         handle.jobs.complete("terms", list(handle.passages.within(first, first + handle.segments.size - 1)))
-        derive_segment(handle, number, kept_vectors(handle, number))
+        derive_segment(handle, number)
         yield 0, True
     times = settle_timezone(db, None)
     for _ in handle.fact_table.settle():
@@ -172,13 +179,13 @@ def _split_anew(handle: StoreHandle) -> None:
         derive_segment(handle, number, kept)
 
 
-def derive_segment(handle: StoreHandle, number: int, vectors: Mapping[int, Packed]) -> None:
-    """Derive the documents, columns and postings of a segment from its turns, given the vectors of its rows.
+def derive_segment(handle: StoreHandle, number: int, vectors: Mapping[int, Packed] | None = None) -> None:
+    """Derive the documents, columns and postings of a segment from its turns, and the vectors given or kept of it.
 
     The vectors that it lacks are queued, and so are turns whose terms cannot be read: they are kept by their plain
     words, as are those queued for it already.
     """
-    rows: dict[int, Stored] = {}
+    vectors, rows = kept_vectors(handle, number) if vectors is None else vectors, dict[int, Stored]()
     failed, missing, plain = dict[int, str](), list[int](), handle.jobs.open_turns("terms")
     for page in segment_turns(handle, number):
         for one, read in zip(page, stored_rows(handle, page, vectors, plain), strict=True):
@@ -199,20 +206,13 @@ def stored_rows(
 
     Those in `plain` are found by their plain words.
     """
-    read = rows_of(handle, [
-        TurnToIndex(
-            one.turn,
-            one.place,
-            found_by(one.turn, one.all_rows.count, plainly=one.seq in plain),
-            one.facts,
-            [vectors.get(row) for row in one.all_rows],
-        )
-        for one in turns
-    ])  # fmt: skip
-    found = [dict(zip(one.all_rows, some.value, strict=True)) for one, some in zip(turns, read, strict=True)]
+    read = [found_by(one.turn, one.all_rows.count, plainly=one.seq in plain) for one in turns]
+    kept = [[vectors.get(row) for row in one.all_rows] for one in turns]
+    each = zip(turns, read, kept, strict=True)
+    rows = as_known(handle, [index_rows(one.turn, one.place, some.value, one.facts, own) for one, some, own in each])
     return [
-        Attempt({row: Stored.of(rows[row]) for row in one.rows}, some.error)
-        for one, rows, some in zip(turns, found, read, strict=True)
+        Attempt({row: Stored.of(own[row - one.all_rows.first]) for row in one.rows}, some.error)
+        for one, some, own in zip(turns, read, rows, strict=True)
     ]
 
 
@@ -243,18 +243,6 @@ def _vectors_of_turns(handle: StoreHandle) -> dict[int, list[Packed]]:
         for seq, rows in handle.passages.within(number * size + 1, (number + 1) * size).items():
             found.setdefault(seq, []).extend(vectors[row] for row in rows if row in vectors)
     return found
-
-
-def drop_vectors(handle: StoreHandle, name: str, dimension: int) -> None:
-    """Switch to another embedder, inside a transaction of the caller: drop every vector and queue all of them."""
-    handle.segments.drop_vectors(dimension)
-    handle.edges.clear()
-    handle.jobs.enqueue("vector", [seq for (seq,) in handle.db.select("turn", "seq", "seq")])
-    handle.jobs.enqueue("link", [seq for (seq,) in handle.db.select("fact", "DISTINCT seq", "seq")])
-    handle.invalidate_ann()
-    handle.db.set_meta("embedder", name)
-    handle.db.set_meta("dimension", str(dimension))
-    handle.count_commit(rewrote=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,23 +294,17 @@ def drop_traces(handle: StoreHandle, numbers: Collection[int]) -> None:
         handle.db.delete(table, number=numbers)
 
 
-@dataclass(frozen=True, slots=True)
-class TurnToIndex:
-    """A turn with what its rows hold: `read` is what it is found by, `vectors` are None while they are pending."""
-
-    turn: Turn
-    place: TurnRows
-    read: Attempt[tuple[Document, ...]]
-    facts: Sequence[Fact]
-    vectors: Sequence[Packed | None] | None
-
-
-def index_rows(one: TurnToIndex) -> Attempt[list[IndexRow]]:
-    """Return what the index keeps of a turn, one row a passage; its plain words where its terms cannot be read."""
-    turn, place, found, said = one.turn, one.place, one.read.value, instant(one.turn.time)
+def index_rows(
+    turn: Turn,
+    place: TurnRows,
+    documents: Sequence[Document],
+    facts: Sequence[Fact],
+    vectors: Sequence[Packed | None] | None,
+) -> list[IndexRow]:
+    """Return what the index keeps of a turn, one row a passage; `vectors` are None while they are pending."""
+    said, happens, rules = instant(turn.time), events(facts), sets_rule(turn)
     role = ROLES.index(turn.role) if turn.role in ROLES else 0
-    happens, rules = events(one.facts), sets_rule(turn)
-    rows = [
+    return [
         IndexRow(
             document,
             place.session,
@@ -330,16 +312,15 @@ def index_rows(one: TurnToIndex) -> Attempt[list[IndexRow]]:
             said,
             place.seq,
             part,
-            len(found),
+            len(documents),
             role,
             rules,
             None if packed is None else packed[0],
             0.0 if packed is None else packed[1],
             happens,
         )
-        for part, (document, packed) in enumerate(zip(found, one.vectors or [None] * len(found), strict=True))
+        for part, (document, packed) in enumerate(zip(documents, vectors or [None] * len(documents), strict=True))
     ]
-    return Attempt(rows, one.read.error)
 
 
 def events(facts: Sequence[Fact]) -> tuple[Interval, ...]:
@@ -353,9 +334,8 @@ def events(facts: Sequence[Fact]) -> tuple[Interval, ...]:
     )
 
 
-def rows_of(handle: StoreHandle, turns: Sequence[TurnToIndex]) -> list[Attempt[list[IndexRow]]]:
-    """Return what the index keeps of turns; see `index_rows`."""
-    read = [index_rows(one) for one in turns]
-    if any(one.value[0].rules for one in read) and handle.db.meta(WHOLE_TURNS):
-        return [replace(one, value=[replace(row, rules=False) for row in one.value]) for one in read]
-    return read
+def as_known(handle: StoreHandle, rows: list[list[IndexRow]]) -> list[list[IndexRow]]:
+    """Return rows of turns as this memory has them: one that does not know rules has them in no turn."""
+    if any(some[0].rules for some in rows) and handle.db.meta(WHOLE_TURNS):
+        return [[replace(row, rules=False) for row in some] for some in rows]
+    return rows

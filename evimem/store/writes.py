@@ -19,7 +19,7 @@ import numpy as np
 from ..db.derived_sql import newest_of, sealed_segments
 from ..db.tables import Tables
 from ..errors import Attempt, StoreError, TraceMismatch, TurnConflict
-from ..index.corpus import Interval
+from ..index.corpus import IndexRow, Interval
 from ..index.document import Document, found_by
 from ..index.fact_table import StatedFacts
 from ..raw.turn_log import is_same
@@ -33,7 +33,7 @@ from . import sequence
 from .erase import erasing
 from .handle import SETTING, Held, StoreHandle
 from .reads import jobs_of
-from .rebuild import TurnToIndex, derive_segment, drop_traces, events, exchange_facts, kept_vectors, rows_of, set_events
+from .rebuild import as_known, derive_segment, drop_traces, events, exchange_facts, index_rows, set_events
 
 T = TypeVar("T")
 Searched: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # what turns are found by, by identity of their entry
@@ -202,18 +202,18 @@ def _store(handle: StoreHandle, fresh: Sequence[Entry], found: Searched) -> list
     unread = {one.seq: why for one, why in zip(stated, errors, strict=True) if why}
     waiting: dict[JobKind, dict[int, str | None]] = defaultdict(dict)  # by kind and turn: why, where it has failed
     waiting["facts"] |= unread
-    written, indexed = list[tuple[int, Entry]](), list[TurnToIndex]()
+    written, indexed = list[tuple[int, Entry]](), list[list[IndexRow]]()
     for place, entry in zip(places, fresh, strict=True):
         read = found.get(id(entry)) or found_by(entry.turn)  # one that was there a moment ago is derived now
         kept = change(entry, facts=()) if place.seq in unread else entry
         vectors = None if entry.vectors is None else [pack(vector) for vector in entry.vectors]
         written.append((place.seq, kept))
-        indexed.append(TurnToIndex(entry.turn, place, read, kept.facts, vectors))
+        indexed.append(index_rows(entry.turn, place, read.value, kept.facts, vectors))
         for queued in (*entry.jobs, *(("vector",) if vectors is None else ())):
             waiting[queued][place.seq] = None
         for kind, why in (*entry.failed, *((("terms", read.error),) if read.error else ())):
             waiting[kind][place.seq] = why
-    rows = [one.value for one in rows_of(handle, indexed)]
+    rows = as_known(handle, indexed)
     given = handle.passages.assign([(place.seq, len(some)) for place, some in zip(places, rows, strict=True)])
     numbered = (zip(numbers, some, strict=True) for numbers, some in zip(given, rows, strict=True))
     handle.segments.insert(dict(chain.from_iterable(numbered)))
@@ -303,7 +303,7 @@ def _settle_some(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry], r
     if kind == "terms":  # no longer queued for it, so that they are read
         rows = handle.passages.of([seq for seq, _ in known])
         for number in sorted({(row - 1) // handle.segments.size for some in rows.values() for row in some}):
-            derive_segment(handle, number, kept_vectors(handle, number))
+            derive_segment(handle, number)
     handle.jobs.fail("link", linked.failed)
     handle.jobs.fail(kind, failed)
     read.failed += len(failed)

@@ -15,7 +15,7 @@ from evimem.index.prepared_query import IndexQuery, Ranked
 from evimem.index.weights import BM25, WEIGHTS
 from evimem.raw.turn_log import TurnRows
 from evimem.raw.validate import ROLES
-from evimem.store.rebuild import TurnToIndex, index_rows
+from evimem.store.rebuild import index_rows
 from evimem.types.stored import MOST_SECONDS, Entry, JobKind, Listing
 from evimem.types.values import Fact, Hit, Query, Turn, Where, instant
 from evimem.types.vectors import Packed, Vectors, pack, unpack
@@ -96,7 +96,7 @@ def corpus_of(kept: Sequence[StoredTurn], dimension: int) -> Corpus:
     speakers = {name: number for number, name in enumerate(dict.fromkeys(one.turn.speaker for one in kept))}
     for number, one in enumerate(kept, 1):
         place = TurnRows(number, sessions[one.turn.session], speakers[one.turn.speaker])
-        found += index_rows(TurnToIndex(one.turn, place, found_by(one.turn), one.facts, one.vectors)).value
+        found += index_rows(one.turn, place, found_by(one.turn).value, one.facts, one.vectors)
     corpus = Corpus(dimension)
     if found:
         corpus.extend(RowBlock.of({number: Stored.of(row) for number, row in enumerate(found, 1)}, 0, dimension))
