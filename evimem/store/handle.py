@@ -68,11 +68,10 @@ class StoreHandle:
         self.fact_graph: FactGraph = FactGraph()
         self.fact_sketches: FactSketches = FactSketches()
         self._corpus: Corpus | None = None
-        # The counter `epoch` of the file and the aborted blocks of this handle when the corpus was read: an aborted
-        # block may leave half an update in memory.
-        self._corpus_state = (-1, 0)
-        # The counters `epoch` and `links` of the file, and the aborted blocks, at the last write of this handle.
-        self._written_state: tuple[object, ...] = ()
+        # What the caches were last compared with: the counter `epoch`, and the aborted blocks of this handle,
+        # which may leave half an update in memory; for the vectors of facts, the counter `links` too.
+        self._state: tuple[str | None, int] = (None, 0)
+        self._links: str | None = None
         self._counted = False  # whether the block of `writing` that is open is a commit that lasts
         self.purged = True  # whether nothing that was erased is left in the log
         self._commits_since_mark = 0
@@ -125,17 +124,13 @@ class StoreHandle:
 
     @safe_context
     def writing(self, *asked: Callable[[], object], durably: bool = True) -> Iterator[None]:
-        """Hold the write lock; after an aborted block or another handle's rewrite, drop the cached vectors of facts.
+        """Hold the write lock; after an aborted block or another handle's rewrite, drop what is cached.
 
         What is `asked` in the block before it writes is asked ahead, with its beginning: see `Tables.ahead`.
         """
         with self.db.writing(durably=durably):
             self.db.ahead(*asked)
-            kept = self._counters()
-            state = (kept.get("epoch"), kept.get("links"), self.db.aborted)
-            if state != self._written_state:
-                self.edges.drop_cache()
-                self._written_state = state
+            self._compare()
             self._counted = False
             yield
             counted = self._counted
@@ -176,15 +171,15 @@ class StoreHandle:
     @property
     def resident(self) -> Corpus | None:
         """The corpus as it was last read; None where there is none, or a block has failed since."""
-        return self._corpus if self._corpus_state[1] == self.db.aborted else None
+        return self._corpus if self._state[1] == self.db.aborted else None
 
     def corpus(self) -> Corpus:
         """Return what searches score, caught up with the file; call it inside `db.reading()`."""
         queries = self.segments.asking(self._corpus)
-        self.db.ahead(self._counters, *(partial(self.db.rows, *query) for query in queries))
-        state = (int(self._counters().get("epoch", "0")), self.db.aborted)
-        if self._corpus is None or state != self._corpus_state or not self.segments.follow(self._corpus):
-            self._corpus, self._corpus_state = self.segments.corpus(), state
+        self.db.ahead(self._compare, *(partial(self.db.rows, *query) for query in queries))
+        self._compare()
+        if self._corpus is None or not self.segments.follow(self._corpus):
+            self._corpus = self.segments.corpus()
         return self._corpus
 
     def expect(self, seqs: Sequence[int], *others: Callable[[], object], facts: bool = True) -> None:
@@ -193,8 +188,8 @@ class StoreHandle:
         if seqs:
             self.db.ahead(partial(self.raw.read, seqs), *([partial(self.fact_table.of_turns, seqs)] if facts else []))
 
-    def _counters(self) -> dict[str, str]:
-        """Return the counters of commits. Raise StoreRolledBack for another memory, or an older state of this one."""
+    def _compare(self) -> None:
+        """Drop what is cached of an older state. Raise StoreRolledBack for another memory, or if this one is older."""
         kept = self.db.read_meta("store", "epoch", "links", "commits")
         commits = int(kept.get("commits", "0"))
         if kept.get("store", "") != self.store_id or commits < self._commits_seen:
@@ -204,7 +199,12 @@ class StoreHandle:
                 f"{self._commits_seen}; open it again, or put the newer one back"
             )
         self._commits_seen = commits
-        return kept
+        state, links = (kept.get("epoch"), self.db.aborted), kept.get("links")
+        if state != self._state:
+            self._corpus = None
+        if (state, links) != (self._state, self._links):
+            self.edges.drop_cache()
+        self._state, self._links = state, links
 
     def ann_origin(self) -> Origin:
         """Return what a vector index must have been built from: this file, its embedder, its current positions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from ..db.atomic_files import changing, check_own_name, kind_of, sweep
@@ -52,18 +53,7 @@ def open_checked(path: Path, vfs: str | None, busy_seconds: float) -> Connection
         raise StoreReadOnly(
             f"the folder {str(path.parent)!r} of the memory {path.name!r} does not exist; create it first"
         )
-    mark = _mark(path)
-    _check_not_lost(path, mark)
-    _check_is_memory(path, vfs)
-    db = Connection(path, vfs=vfs, busy_seconds=busy_seconds)
-    try:
-        with db.decoding():
-            if mark is not None:
-                _check_mark(db, mark)
-            migrate(db)
-    except BaseException:
-        db.close()
-        raise
+    db = _opened(path, vfs, lambda: Connection(path, vfs=vfs, busy_seconds=busy_seconds), migrate)
     db.trust()
     sweep(path)
     return db
@@ -79,17 +69,22 @@ def open_copy(path: Path) -> Connection:
         if kind_of(path) != "file":
             raise InvalidQuery(f"there is no memory at {str(path)!r}: {kind_of(path) or 'nothing'} is there")
     path = real_path(path)
+    return _opened(path, None, lambda: Connection(path, readonly=True), _check_schema)
+
+
+def _opened(
+    path: Path, vfs: str | None, connect: Callable[[], Connection], settle: Callable[[Connection], None]
+) -> Connection:
+    """Connect to what is a memory and not older than its mark says."""
     mark = _mark(path)
     _check_not_lost(path, mark)
-    if not path.stat().st_size:
-        raise NotAMemory(f"{str(path)!r} is an empty file; give the path of a memory")
-    _check_is_memory(path, None)
-    db = Connection(path, readonly=True)
+    _check_is_memory(path, vfs)
+    db = connect()
     try:
         with db.decoding():
-            _check_schema(db)
             if mark is not None:
                 _check_mark(db, mark)
+            settle(db)
     except BaseException:
         db.close()
         raise
