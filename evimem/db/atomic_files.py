@@ -244,16 +244,12 @@ def open_private(path: Path, mode: Literal["wb", "a+b"] = "wb") -> BinaryIO:
 def _opened_regular(path: str, flags: int) -> int:
     handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     try:
-        _check_regular(handle, path)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", path)  # noqa: TRY301 - the handle is closed by all that is raised
     except BaseException:
         os.close(handle)
         raise
     return handle
-
-
-def _check_regular(handle: int, path: str) -> None:
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        raise OSError(errno.EINVAL, "not a regular file", path)
 
 
 def _temporary(path: Path, entry: os.DirEntry[str]) -> re.Match[str] | None:

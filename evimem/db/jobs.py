@@ -111,11 +111,6 @@ class Jobs:
         """Make every job of a kind pending again, done and failed ones included."""
         self._db.set("job", {"state": "pending", "attempts": 0, "due": self._clock(), "error": None}, kind=kind)
 
-    def read_again(self, seqs: Collection[int]) -> None:
-        """Queue the facts of turns by rule, and let a model read these as if none had."""
-        self._db.delete("job", kind="extract", seq=seqs)
-        self.enqueue("facts", seqs)
-
     def retry_now(self) -> None:
         """Make every job that was put off after a failure, or given up, due now; leases and batches stay."""
         self._db.execute(

@@ -1,35 +1,36 @@
 """The tables of a memory, as migrations.
 
-The list is append-only: a migration that has run somewhere is never changed. Each runs in one transaction with the
-update of `user_version` that records it, so that a crash leaves it done or not begun.
+The list is append-only: a migration that has run somewhere is never changed. Each is a list of statements, or of
+functions where rows are changed that SQL cannot read; it runs in one transaction with the update of `user_version`
+that records it, so that a crash leaves it done or not begun.
 """
 
 from __future__ import annotations
 
 import secrets
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from ..errors import NewerSchema, NotAMemory
 from .connection import Connection
 from .file_format import APPLICATION_ID
 
-
-def m001_three_layers(db: Connection) -> None:
-    """Create the tables of the three layers (raw, index, edges), of the job queue, and of kept traces."""
-    for statement in _THREE_LAYERS:
-        db.execute(statement)
-    db.executemany(
-        "INSERT INTO meta (key, value) VALUES (?, ?)",
-        [("store", secrets.token_hex(16)), ("commits", "0"), ("epoch", "0"), ("links", "0")],
-    )
+Migration: TypeAlias = Sequence[str | Callable[[Connection], None]]
 
 
+def _identify(db: Connection) -> None:
+    """Give a new memory its random id, and the counters of its commits."""
+    counters = [("commits", "0"), ("epoch", "0"), ("links", "0")]
+    db.insert("meta", "key, value", [("store", secrets.token_hex(16)), *counters])
+
+
+# The three layers (raw, index, edges), the job queue, and kept traces.
 # `seq` is a turn's number in order of arrival. AUTOINCREMENT keeps numbers of erased turns from being used again: the
 # index finds rows by position (seq - 1), and other handles follow the file by the highest number they know.
 # `ord` is the number of a name. Text columns without a type may hold a BLOB: UTF-8 with lone surrogates, which are not
 # valid text. WITHOUT ROWID stores rows in the order of their primary key, where that is how they are read.
-_THREE_LAYERS = (
+THREE_LAYERS: Migration = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE session (ord INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE)",
     "CREATE TABLE speaker (ord INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE)",
@@ -94,44 +95,29 @@ _THREE_LAYERS = (
     "CREATE TABLE trace_turn (number INTEGER REFERENCES trace, seq INTEGER, PRIMARY KEY (number, seq)) WITHOUT ROWID",
     # The traces to drop with a turn that they cite.
     "CREATE INDEX trace_of_turn ON trace_turn (seq)",
+    _identify,
 )
 
-
-def m002_passages(db: Connection) -> None:
-    """Index passages instead of turns: each stored turn keeps its one row until the memory is rebuilt."""
-    for statement in _PASSAGES:
-        db.execute(statement)
-    db.execute("INSERT INTO passage (seq, first, count) SELECT seq, seq, 1 FROM turn")
-    if not db.value("SELECT count(*) FROM turn"):
-        return
-    roles = dict(db.rows("SELECT seq, role FROM turn"))
-    for seq, columns in db.rows("SELECT row, columns FROM document"):
-        db.execute("UPDATE document SET columns = ? WHERE row = ?", (_of_rows(columns, seq, roles), seq))
-    for number, columns in db.rows("SELECT number, columns FROM segment"):
-        first = number * (len(columns) // _TURN_COLUMNS.size) + 1
-        db.execute("UPDATE segment SET columns = ? WHERE number = ?", (_of_rows(columns, first, roles), number))
-    db.execute("INSERT INTO meta (key, value) VALUES ('whole turns', '1')")
-
-
-# `first` is the number of a turn's first row in the index, counted like `seq` but over all passages. Rows of `document`
-# have these numbers; positions of the index are one less.
-_PASSAGES = (
-    """CREATE TABLE passage (
-        seq INTEGER PRIMARY KEY REFERENCES turn, first INTEGER NOT NULL UNIQUE, count INTEGER NOT NULL)""",
-    """CREATE TABLE row_document (
-        row INTEGER PRIMARY KEY, columns BLOB NOT NULL, events BLOB NOT NULL, terms BLOB NOT NULL,
-        vector BLOB, scale REAL)""",
-    "INSERT INTO row_document SELECT seq, columns, events, terms, vector, scale FROM document",
-    "DROP TABLE document",
-    "ALTER TABLE row_document RENAME TO document",
-)
 _TURN_COLUMNS = struct.Struct("<??iiqif")  # alive, temporal, session, speaker, time, length, asks
 _ROW_COLUMNS = struct.Struct("<???BHHiiiqif")  # with: sets a rule, role, part, parts; and the turn's number
 _ROLES = ("user", "assistant", "system", "tool")
 
 
+def _columns_of_rows(db: Connection) -> None:
+    """Write columns of turns as columns of rows: zeros where there is no turn."""
+    if not db.count("turn"):
+        return
+    roles = dict(db.select("turn", "seq, role"))
+    documents = [(_of_rows(columns, seq, roles), seq) for seq, columns in db.select("document", "row, columns")]
+    db.update("document", "columns", "row", documents)
+    segments = db.select("segment", "number, columns")
+    firsts = {number: number * (len(columns) // _TURN_COLUMNS.size) + 1 for number, columns in segments}
+    changed = [(_of_rows(columns, firsts[number], roles), number) for number, columns in segments]
+    db.update("segment", "columns", "number", changed)
+    db.set_meta("whole turns", "1")
+
+
 def _of_rows(columns: bytes, first: int, roles: Mapping[int, str]) -> bytes:
-    """Return columns of turns, from the one numbered `first` on, as columns of rows: zeros where there is no turn."""
     rows = []
     for seq, (alive, temporal, *rest) in enumerate(_TURN_COLUMNS.iter_unpack(columns), first):
         session, speaker, time, length, asks = rest
@@ -141,22 +127,30 @@ def _of_rows(columns: bytes, first: int, roles: Mapping[int, str]) -> bytes:
     return b"".join(rows)
 
 
-def m003_one_set_of_postings(db: Connection) -> None:
-    """Drop the tables of keywords and cues, which nothing ever wrote: loops walk the postings that searches score."""
-    db.execute("DROP TABLE cue")
-    db.execute("DROP TABLE keyword")
+# Passages are indexed instead of turns: each stored turn keeps its one row until the memory is rebuilt.
+# `first` is the number of a turn's first row in the index, counted like `seq` but over all passages. Rows of `document`
+# have these numbers; positions of the index are one less.
+_PASSAGES: Migration = (
+    """CREATE TABLE passage (
+        seq INTEGER PRIMARY KEY REFERENCES turn, first INTEGER NOT NULL UNIQUE, count INTEGER NOT NULL)""",
+    """CREATE TABLE row_document (
+        row INTEGER PRIMARY KEY, columns BLOB NOT NULL, events BLOB NOT NULL, terms BLOB NOT NULL,
+        vector BLOB, scale REAL)""",
+    "INSERT INTO row_document SELECT seq, columns, events, terms, vector, scale FROM document",
+    "DROP TABLE document",
+    "ALTER TABLE row_document RENAME TO document",
+    "INSERT INTO passage (seq, first, count) SELECT seq, seq, 1 FROM turn",
+    _columns_of_rows,
+)
 
+# Nothing ever wrote the tables of keywords and cues: loops walk the postings that searches score.
+_ONE_SET_OF_POSTINGS: Migration = ("DROP TABLE cue", "DROP TABLE keyword")
 
-def m004_sequences(db: Connection) -> None:
-    """Keep the places of forgotten turns in the sequence of their session, and how its lists of messages came."""
-    for statement in _SEQUENCES:
-        db.execute(statement)
-
-
+# The places of forgotten turns in the sequence of their session, and how its lists of messages came.
 # `session` is a keyed digest of the session's name, which goes with its last turn. A place holds no word and no digest
 # of what stood there: `seq` is the number that it had, `count` how many follow one another with no turn in between, one
 # but where an earlier version wrote it. `taken` is the number of the turn that replaced the one that stood there.
-_SEQUENCES = (
+_SEQUENCES: Migration = (
     # The number of a turn is a part of the index, so that it is the order of arrival in each session.
     "CREATE INDEX turn_of_session ON turn (session)",
     """CREATE TABLE place (
@@ -166,12 +160,7 @@ _SEQUENCES = (
     "CREATE TABLE calls (session BLOB PRIMARY KEY, kept TEXT NOT NULL) WITHOUT ROWID",
 )
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
-    m001_three_layers,
-    m002_passages,
-    m003_one_set_of_postings,
-    m004_sequences,
-)
+MIGRATIONS: tuple[Migration, ...] = (THREE_LAYERS, _PASSAGES, _ONE_SET_OF_POSTINGS, _SEQUENCES)
 
 
 def migrate(db: Connection) -> None:
@@ -194,8 +183,17 @@ def migrate(db: Connection) -> None:
                 f"{str(db.path)!r} is a SQLite file of another program; give the path of a memory or of a new file"
             )
         for number, migration in enumerate(MIGRATIONS[found:], start=found + 1):
-            migration(db)
+            apply(db, migration)
             db.execute(f"PRAGMA user_version={number}")
+
+
+def apply(db: Connection, migration: Migration) -> None:
+    """Run the steps of a migration, in a transaction of the caller."""
+    for step in migration:
+        if callable(step):
+            step(db)
+        else:
+            db.execute(step)
 
 
 def version(db: Connection) -> int:

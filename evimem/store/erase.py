@@ -199,7 +199,8 @@ class Erasure:
             self._facts += handle.fact_table.erase(lost)
             indexed = handle.passages.of(lost).values()
             handle.segments.set_events({row: () for some in indexed for row in some})
-            handle.jobs.read_again(lost)
+            handle.db.delete("job", kind="extract", seq=lost)  # as if no model had read them
+            handle.jobs.enqueue("facts", lost)
 
     def _relink(self) -> None:
         """Recompute the `similar` edges of the erased facts' neighbours; in a large memory, queue that."""

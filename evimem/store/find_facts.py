@@ -16,7 +16,7 @@ from ..text.names import is_named_in
 from ..text.terms import terms
 from ..times import render
 from ..types.stored import ANY_FACT, EVERYTHING, LABEL, FactFilter, Scope
-from ..types.values import Fact, FactHit, Query, TimeSpan, Turn
+from ..types.values import Fact, FactHit, Query, Turn
 from .handle import StoreHandle
 from .reads import ABOUT, look_up, seqs_naming
 
@@ -130,14 +130,9 @@ def is_wanted(fact: Fact, turn: Turn | None, only: FactFilter) -> bool:
         return False
     if only.about is not None and not is_named_in(fact, only.about):
         return False
-    return only.during is None or turn is None or _is_during(fact, turn, only.during)
-
-
-def _is_during(fact: Fact, turn: Turn, during: TimeSpan) -> bool:
-    """Return whether a fact happened in an interval; one without a date, whether it was said in it."""
-    event = fact.event
-    if during.start is None or during.end is None:
+    if only.during is None or turn is None or only.during.start is None or only.during.end is None:
         return True
+    event, start, end = fact.event, only.during.start, only.during.end
     if event is None or event.start is None or event.end is None:
-        return during.start <= turn.time < during.end
-    return event.start < during.end and during.start < event.end
+        return start <= turn.time < end  # it was said in the interval
+    return event.start < end and start < event.end

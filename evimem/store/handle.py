@@ -6,7 +6,7 @@ import ctypes
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial, wraps
+from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..db.jobs import Jobs
@@ -227,7 +227,8 @@ class StoreHandle:
         finally:
             self._corpus = None
             self.db.close()
-        give_back()
+        if TRIM is not None:
+            TRIM(0)
 
 
 def one_transaction(verb: Callable[Concatenate[StoreHandle, P], T]) -> Callable[Concatenate[StoreHandle, P], T]:
@@ -261,19 +262,6 @@ class Held:
         return now > self._until or self._db.is_awaited()
 
 
-def give_back() -> None:
-    """Have the C library give the system its free pages, where it has a call for that: a millisecond in glibc.
-
-    A process that opens and closes memories all day, as a pool does, else grows by megabytes an hour that nobody uses.
-    """
-    trim = _trim()
-    if trim is not None:
-        trim(0)
-
-
-@cache
-def _trim() -> Callable[[int], int] | None:
-    if os.name != "posix":
-        return None
-    trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    return trim
+# Has the C library give the system its free pages, where it has a call for that: a millisecond in glibc. A process that
+# opens and closes memories all day, as a pool does, else grows by megabytes an hour that nobody uses.
+TRIM: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None

@@ -422,7 +422,11 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
     """
     speakers = raw.speakers.numbers(_names_in(query))
     sessions = {} if query.session is None else raw.sessions.numbers([query.session])
-    among = None if query.where is None else np.array(raw.select(scope_of(query).listing), np.int64)
+    among = (
+        None
+        if query.where is None
+        else np.array(raw.select(Scope(query.session, query.speaker, query.role, query.where).listing), np.int64)
+    )
     exclude = frozenset(raw.known(query.exclude).values())
     return _resolved(query, speakers, sessions, dimension, among, exclude)
 
@@ -461,8 +465,3 @@ def _resolved(
         query.several,
         query.any_of,
     )
-
-
-def scope_of(query: Query) -> Scope:
-    """Return what a query is put to, its times and excluded turns apart."""
-    return Scope(query.session, query.speaker, query.role, query.where)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -162,7 +163,11 @@ def set_events(handle: StoreHandle, happens: Mapping[int, Sequence[Interval]], a
 
 def _split_anew(handle: StoreHandle) -> None:
     """Give every turn new rows, as many as it has passages, and derive all segments."""
-    vectors = _vectors_of_turns(handle)
+    size, vectors = handle.segments.size, defaultdict[int, list[Packed]](list)  # by turn, where it has all of them
+    for number in range(segment_count(handle)):
+        known = kept_vectors(handle, number)
+        for seq, rows in handle.passages.within(number * size + 1, (number + 1) * size).items():
+            vectors[seq] += (known[row] for row in rows if row in known)
     handle.db.delete("job", kind="terms")  # all are read again
     handle.passages.clear()
     for table in ("document", "posting", "segment"):
@@ -172,7 +177,7 @@ def _split_anew(handle: StoreHandle) -> None:
     for page in handle.raw.pages():
         given = handle.passages.assign([(seq, len(passages(turn.text))) for seq, turn in page])
         for (seq, _), rows in zip(page, given, strict=True):
-            if len(vectors.get(seq, ())) == rows.count:
+            if len(vectors[seq]) == rows.count:
                 kept |= zip(rows, vectors[seq], strict=True)
     handle.invalidate_ann()
     for number in range(segment_count(handle)):
@@ -233,16 +238,6 @@ def kept_vectors(handle: StoreHandle, number: int) -> dict[int, Packed]:
         return {row: one for row, one in handle.segments.vectors(number).items() if is_packed(one)}
     except UNREADABLE:
         return {}
-
-
-def _vectors_of_turns(handle: StoreHandle) -> dict[int, list[Packed]]:
-    """Return the vectors of the turns that have all of theirs, by sequence number."""
-    size, found = handle.segments.size, dict[int, list[Packed]]()
-    for number in range(segment_count(handle)):
-        vectors = kept_vectors(handle, number)
-        for seq, rows in handle.passages.within(number * size + 1, (number + 1) * size).items():
-            found.setdefault(seq, []).extend(vectors[row] for row in rows if row in vectors)
-    return found
 
 
 @dataclass(frozen=True, slots=True)

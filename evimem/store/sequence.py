@@ -101,7 +101,7 @@ def places_of(handle: StoreHandle, seqs: Sequence[int]) -> Places:
     found: Places = defaultdict(list)
     kept = dict(handle.db.select("place", "taken, seq", taken=seqs))
     for seq, name, unnamed, *_ in sessions_of_turns(handle.db, seqs):
-        for session in _sequences(name, unnamed):
+        for session in (name, "") if unnamed else (name,):  # where nobody named it, also in that of all such
             found[session].append((kept.get(seq, seq), seq))
     return found
 
@@ -128,11 +128,6 @@ def fill(handle: StoreHandle, session: str, turns: Mapping[int, int]) -> None:
             new += [(end - 1, end - start - 1, None) for start, end in pairwise(bounds) if end - start > 1]
     handle.db.delete("place", session=key, seq=old)
     _insert(handle, {key: new})
-
-
-def _sequences(name: str, unnamed: int) -> tuple[str, ...]:
-    """Return the sequences in which a turn of a session stands: where nobody named that, also in that of all such."""
-    return (name, "") if unnamed else (name,)
 
 
 def _insert(handle: StoreHandle, runs: Mapping[bytes, Sequence[Run]]) -> None:

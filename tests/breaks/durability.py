@@ -75,10 +75,10 @@ def a_replaced_turn_is_erased_in_a_transaction_of_its_own() -> None:
 @breaks(gate=KILLS, says="sent again and not recognized")
 def ids_are_not_unique() -> None:
     tables = tuple(
-        table.replace("id TEXT NOT NULL UNIQUE", "id TEXT NOT NULL", 1) if "CREATE TABLE turn " in table else table
-        for table in schema._THREE_LAYERS
+        step.replace("id TEXT NOT NULL UNIQUE", "id TEXT NOT NULL", 1) if "CREATE TABLE turn " in str(step) else step
+        for step in schema.THREE_LAYERS
     )
-    put(schema, "_THREE_LAYERS", tables)
+    put(schema, "MIGRATIONS", (tables, *schema.MIGRATIONS[1:]))
     put(RawLog, "holds", lambda self, turns: [None] * len(turns))
 
 
@@ -120,7 +120,7 @@ def a_backup_is_a_copied_file() -> None:
 def a_migration_is_not_one_transaction() -> None:
     def migrate(db: Connection) -> None:
         for number, migration in enumerate(schema.MIGRATIONS[schema.version(db) :], start=schema.version(db) + 1):
-            migration(db)
+            schema.apply(db, migration)
             db.execute(f"PRAGMA user_version={number}")
 
     put(open_file, "migrate", migrate)
@@ -135,13 +135,10 @@ def a_migration_drops_before_it_copies() -> None:
         db.execute(sql.replace("TABLE turn", "TABLE moved", 1))
         db.execute("INSERT INTO moved SELECT * FROM turn")
 
-    put(schema, "MIGRATIONS", (*schema.MIGRATIONS, moved))
+    put(schema, "MIGRATIONS", (*schema.MIGRATIONS, (moved,)))
 
 
 @breaks(gate="tests/golden/test_golden.py::test_migrations_are_appended_and_never_changed", says="assert")
 def an_old_migration_is_changed() -> None:
-    def changed(db: Connection) -> None:
-        schema.m001_three_layers(db)
-        db.execute("ALTER TABLE turn ADD COLUMN words INTEGER")
-
+    changed = (*schema.THREE_LAYERS, "ALTER TABLE turn ADD COLUMN words INTEGER")
     put(schema, "MIGRATIONS", (changed, *schema.MIGRATIONS[1:]))

@@ -73,7 +73,7 @@ def a_table_is_left_out_of_forgetting() -> None:
         "CREATE TABLE saga (seq INTEGER, text)",
         "CREATE TRIGGER saga_of_turn AFTER INSERT ON turn BEGIN INSERT INTO saga VALUES (new.seq, new.text); END",
     )
-    put(schema, "_THREE_LAYERS", schema._THREE_LAYERS + more)
+    put(schema, "MIGRATIONS", ((*schema.THREE_LAYERS, *more), *schema.MIGRATIONS[1:]))
 
 
 @breaks(

@@ -125,7 +125,7 @@ def test_a_kill_in_a_migration_leaves_it_whole_or_not_begun(disk, seed, count, m
     with small_thresholds():
         with open_memory(disk / "old.evimem") as memory:
             turns = list(work_log(memory, seed, 20))[-1]
-        monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, m_next))
+        monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, (m_next,)))
         takes = median(seconds_to_open(copied(disk, f"timed{number}")) for number in range(5))
         for number in range(count):
             path = copied(disk, str(number))

@@ -70,7 +70,7 @@ def test_a_migration_that_a_power_cut_interrupts_is_whole_or_has_not_begun(disk,
             turns = list(work_log(memory, seed, 20))[-1]
         log.ops += [("content", str(file), file.read_bytes()) for file in path.parent.iterdir()]
         log.ops += [("folder", str(path.parent))]
-        monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, m_next))
+        monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, (m_next,)))
         begun = len(log.ops)
         with logged(log) as vfs, open_memory(path, vfs=vfs):
             pass

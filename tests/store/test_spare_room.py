@@ -31,9 +31,7 @@ print(before - resident())
 """
 
 
-@pytest.mark.skipif(
-    not Path("/proc/self/statm").exists() or handle._trim() is None, reason="needs /proc and malloc_trim"
-)
+@pytest.mark.skipif(not Path("/proc/self/statm").exists() or handle.TRIM is None, reason="needs /proc and malloc_trim")
 def test_closing_a_memory_gives_back_freed_room_between_used_one(tmp_path):
     command = [sys.executable, "-c", WORK, tmp_path / "m.evimem"]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
