@@ -422,11 +422,8 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
     """
     speakers = raw.speakers.numbers(_names_in(query))
     sessions = {} if query.session is None else raw.sessions.numbers([query.session])
-    among = (
-        None
-        if query.where is None
-        else np.array(raw.select(Scope(query.session, query.speaker, query.role, query.where).listing), np.int64)
-    )
+    scope = Scope(query.session, query.speaker, query.role, query.where)
+    among = None if query.where is None else np.array(raw.select(scope.listing), np.int64)
     exclude = frozenset(raw.known(query.exclude).values())
     return _resolved(query, speakers, sessions, dimension, among, exclude)
 
