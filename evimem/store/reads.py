@@ -84,7 +84,7 @@ def _depends(handle: StoreHandle, query: Query) -> object:
     """Return what a ranking by the resident corpus depends on, beside the query."""
     corpus, raw = handle.resident, handle.raw
     numbers = tuple(raw.speakers.seen.get(name) for name in _names_in(query))
-    state = None if corpus is None else (id(corpus), len(corpus), corpus.last_fact)
+    state = None if corpus is None else (corpus, len(corpus), corpus.last_fact)
     return state, numbers, raw.sessions.seen.get(query.session or "")
 
 
