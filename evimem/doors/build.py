@@ -27,7 +27,7 @@ from ..types.results import AddReport, BuildReport, CopyReport
 from ..types.values import Turn
 from .checked_arguments import Progress, checked_count, checked_path, checked_progress
 from .memory import Memory
-from .open import Folder, Users, key_of, make_core, place_of
+from .open import key_of, make_core, place_of
 
 _IN_FLIGHT = 4  # tasks a worker, its own included
 _KILLS = 3  # workers that a user may end before it is set aside
@@ -165,7 +165,7 @@ def _built(target: str, by: str, options: Mapping[str, Any], task: UserTask) -> 
 
 
 @cache
-def _place(target: str) -> Folder | Users:
+def _place(target: str) -> Any:
     """Return where memories stand; of a server, with a connection that is kept from one user to the next."""
     if is_server(target):
         from ..db.postgres import server  # noqa: PLC0415 - it needs an extra

@@ -25,6 +25,7 @@ from .memory import Memory
 from .watching import Observer
 
 if TYPE_CHECKING:
+    from ..store.postgres_store import Census
     from .async_memory import AsyncMemory
 
 _SUFFIX = ".evimem"
@@ -169,7 +170,7 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
 def has_memory(path: AnyPath, user: str | None = None) -> bool:
     """Return whether there is a memory at a path: a file, or what its mark says was one; on a server, of a user."""
     if (owner := _owner(path, user)) is not None:
-        return Users(str(path)).has(owner)
+        return place_of(path, "path").has(owner)
     file = checked_path("path", path)
     return file.exists() or mark_path(file).exists()
 
@@ -220,9 +221,13 @@ def chat_model(llm: Any) -> Any:
     )
 
 
-def place_of(target: AnyPath, name: str) -> Folder | Users:
+def place_of(target: AnyPath, name: str) -> Folder | Census:
     """Return where a pool keeps the memories of its users; `name` is that of the argument."""
-    return Users(str(target)) if is_server(target) else Folder(checked_path(name, target))
+    if is_server(target):
+        from ..store.postgres_store import Census
+
+        return Census(str(target))
+    return Folder(checked_path(name, target))
 
 
 class Folder:
@@ -258,34 +263,6 @@ class Folder:
             for folder in [entry for entry in folders if len(entry.name) == 2 and entry.is_dir()]:
                 with os.scandir(folder) as files:
                     yield from files
-
-
-class Users:
-    """The users of a server, each with rows that no statement of another reaches."""
-
-    def __init__(self, address: str) -> None:
-        """Connect, and make the tables where there are none."""
-        from ..store.postgres_store import Census
-
-        self._address = address
-        self._census = Census(address)
-
-    def of(self, key: str) -> str:
-        """Return the address, where a user is found by the key."""
-        del key
-        return self._address
-
-    def has(self, key: str) -> bool:
-        """Return whether a user has a memory."""
-        return self._census.has(key)
-
-    def count(self) -> int:
-        """Return how many users have one."""
-        return self._census.count()
-
-    def bytes(self) -> int:
-        """Return the size of all tables and indexes, with room that PostgreSQL keeps for later rows."""
-        return self._census.bytes()
 
 
 def _size(file: os.DirEntry[str]) -> int:

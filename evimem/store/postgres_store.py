@@ -25,11 +25,17 @@ _NOBODY = str(UUID(int=0))
 
 
 class Census:
-    """Which users of a server have a memory, and how much they take together."""
+    """The users of a server, each with rows that no statement of another reaches."""
 
     def __init__(self, address: str) -> None:
+        """Connect, and make the tables where there are none."""
         self._address = address
         self.count()
+
+    def of(self, user: str) -> str:
+        """Return the address, where a user is found by the key."""
+        del user
+        return self._address
 
     def has(self, user: str) -> bool:
         """Return whether a user has a memory."""
@@ -42,7 +48,7 @@ class Census:
             return count_tenants(db)
 
     def bytes(self) -> int:
-        """Return the size of all tables and indexes."""
+        """Return the size of all tables and indexes, with room that PostgreSQL keeps for later rows."""
         with closing(PostgresConnection(self._address, _NOBODY)) as db:
             return size_of_tables(db)
 
