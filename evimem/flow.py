@@ -122,7 +122,7 @@ def flow_of(call: Callable[[], Any]) -> Flow[Any]:
 def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
     """Drive a flow to its return value, performing each effect as it comes; see `advance`."""
     try:
-        ended = advance(flow, partial(next, flow), perform, _never)
+        ended = advance(flow, partial(next, flow), perform, lambda _: False)
         assert isinstance(ended, Ended)
         return ended.value
     finally:
@@ -206,13 +206,3 @@ def run_side_by_side(
     if failure is not None:
         raise failure
     return results
-
-
-def always(effect: Effect) -> bool:
-    """Say that an effect is awaited."""
-    return True
-
-
-def _never(effect: Effect) -> bool:
-    """Say that an effect waits for nobody."""
-    return False

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..store.keeper import Keeper
 from .core import Core
 
-Held: TypeAlias = Callable[[], AbstractContextManager[None]]
-ITERATED = frozenset({"turns", "pairs", "unread", "index_vectors", "rebuild"})  # what iterates over the open file
+# What iterates over the file.
+ITERATED = frozenset({"turns", "pairs", "unread", "index_vectors", "rebuild", "check"})
 _AS_IT_IS = frozenset({"close"})  # also of a file that is closed already
 
 
@@ -24,11 +24,10 @@ class PooledStore:
     waits for a place, and the file is opened again. An iterator holds a place until it is exhausted or closed.
     """
 
-    def __init__(self, file: Keeper, called: Held, iterated: Held) -> None:
-        """Take an open file, and contexts in which the pool keeps it open: for a call, and for an iterator."""
+    def __init__(self, file: Keeper, held: Callable[..., AbstractContextManager[None]]) -> None:
+        """Take an open file, and what keeps it open: for a call, or with `reading` for an iterator."""
         self.file = file
-        self._called = called
-        self._iterated = iterated
+        self._held = held
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self.file, name)
@@ -37,20 +36,12 @@ class PooledStore:
         return partial(self._each if name in ITERATED else self._call, name)
 
     def _call(self, name: str, *args: Any, **options: Any) -> Any:
-        with self._called():
+        with self._held():
             return getattr(self.file, name)(*args, **options)
 
     def _each(self, name: str, *args: Any, **options: Any) -> Iterator[Any]:
-        with self._iterated():
+        with self._held(reading=True):
             yield from getattr(self.file, name)(*args, **options)
-
-
-@dataclass(frozen=True, slots=True)
-class OpenMemory:
-    """What the doors of a user's blocks are made of. `core` calls `store`, whose file the pool closes and reopens."""
-
-    core: Core
-    store: PooledStore
 
 
 @dataclass(slots=True, eq=False)
@@ -59,7 +50,7 @@ class Slot:
 
     key: str
     owner: Lease | None
-    opened: OpenMemory | None = None
+    opened: Core | None = None  # with a `PooledStore`, whose file the pool closes and opens again
     evicted: Slot | None = None  # an idle memory whose place this one takes; the owner closes it first
 
 
@@ -80,7 +71,7 @@ class Lease:
     reading: bool = False  # that of an iterator, which ends with the last block that uses the memory
     waiting: bool = True
     slot: Slot | None = None
-    opened: OpenMemory | None = None  # what its block uses, also while it is lent
+    opened: Core | None = None  # what its block uses, also while it is lent
     asked: set[object] = field(default_factory=set)  # one for each reply of a model that its block waits for
     ended: bool = False
 
@@ -125,7 +116,7 @@ class Leases:
         """Return whether a block uses a memory; erasing it is none."""
         return any(lease.of_block and not lease.exclusive for lease in self.of(key))
 
-    def opened(self, key: str) -> OpenMemory | None:
+    def opened(self, key: str) -> Core | None:
         """Return what the blocks use that have lent their place of a memory; None where there are none."""
         return next((lease.opened for lease in self.of(key) if lease.lent), None)
 

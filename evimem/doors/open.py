@@ -147,7 +147,7 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     if extractor is not None:
         checked_part("extractor", extractor, ("extract",), {"name": str})
     clock = checked_clock(clock)
-    checked_on_model_error(on_model_error)
+    checked_choice("on_model_error", on_model_error, get_args(OnModelError))
     if observer is not None:
         checked_part("observer", observer, ("begin",), {})
     how: dict[str, Any] = {"clock": clock, "timezone": timezone, "date_order": date_order}
@@ -195,11 +195,6 @@ def _owner(path: AnyPath, user: str | None) -> str | None:
             "address of a server, or use MemoryPool for a file a user"
         )
     return None
-
-
-def checked_on_model_error(value: OnModelError) -> OnModelError:
-    """Return what to do where the model fails. Raise InvalidQuery for anything else than "raise" and "offline"."""
-    return checked_choice("on_model_error", value, get_args(OnModelError))
 
 
 def chat_model(llm: Any) -> Any:

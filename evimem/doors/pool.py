@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from os import PathLike
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from ..db.safe_context import safe_context
 from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError, shown
@@ -19,11 +19,11 @@ from ..flow import run
 from ..store.keeper import Keeper
 from ..types.results import EraseReport
 from .async_memory import AT_WORK, AsyncMemory
-from .checked_arguments import checked_count
-from .core import OnModelError
-from .leases import Lease, Leases, OpenMemory, PooledStore, Slot
+from .checked_arguments import checked_choice, checked_count
+from .core import Core, OnModelError
+from .leases import Lease, Leases, PooledStore, Slot
 from .memory import Memory
-from .open import chat_model, checked_on_model_error, key_of, make_core, place_of
+from .open import chat_model, key_of, make_core, place_of
 from .watching import Lending
 
 # Handles that a fork brought into a child. They are never closed there: the files belong to the parent's handles, and
@@ -89,7 +89,7 @@ class MemoryPool:
             raise InvalidQuery(
                 f"wait_seconds is {shown(wait_seconds)}; expected seconds from 0 to {threading.TIMEOUT_MAX}"
             )
-        self._on_model_error = checked_on_model_error(on_model_error)
+        self._on_model_error = checked_choice("on_model_error", on_model_error, get_args(OnModelError))
         self._place = place_of(root, "root")
         self._wait_seconds = wait_seconds
         self._llm = chat_model(llm)
@@ -114,8 +114,8 @@ class MemoryPool:
             StoreClosed: the pool is closed.
             StoreError: the file cannot be opened; see `evimem.open`.
         """
-        with self._leased(key_of(user_id)) as (opened, lease):
-            yield Memory(opened.core, self._llm, self._lending(lease))
+        with self._leased(key_of(user_id)) as (core, lease):
+            yield Memory(core, self._llm, self._lending(lease))
 
     @asynccontextmanager
     async def open_async(self, user_id: str) -> AsyncIterator[AsyncMemory]:
@@ -127,9 +127,9 @@ class MemoryPool:
         """
         async with self._served(key_of(user_id)) as (lease, worker):
             loop = asyncio.get_running_loop()
-            opened = await asyncio.shield(loop.run_in_executor(worker, AT_WORK.run, partial(self._prepare, lease)))
+            core = await asyncio.shield(loop.run_in_executor(worker, AT_WORK.run, partial(self._prepare, lease)))
             model = None if self._llm is None else self._llm.as_async()
-            yield AsyncMemory(opened.core, model, worker, self._lending(lease))
+            yield AsyncMemory(core, model, worker, self._lending(lease))
 
     def erase(self, user_id: str) -> EraseReport:
         """Forget a user: overwrite what their memory holds, then remove its files.
@@ -223,7 +223,7 @@ class MemoryPool:
     @safe_context
     def _leased(
         self, key: str, *, exclusive: bool = False, ending: bool = False, reading: bool = False
-    ) -> Iterator[tuple[OpenMemory, Lease]]:
+    ) -> Iterator[tuple[Core, Lease]]:
         """Wait for a lease, and end it in any case."""
         gate = threading.Lock()  # released by what grants the lease: it has no Python code to be interrupted in
         gate.acquire()
@@ -268,7 +268,7 @@ class MemoryPool:
                 await asyncio.shield(asyncio.wrap_future(ended))
 
     def _erase(self, lease: Lease) -> EraseReport:
-        core = self._prepare(lease).core
+        core = self._prepare(lease)
         return run(core.erase(), Memory(core)._perform)
 
     @safe_context
@@ -335,7 +335,7 @@ class MemoryPool:
                 )
             raise PoolFull(self._leases.capacity, self._wait_seconds)
 
-    def _prepare(self, lease: Lease) -> OpenMemory:
+    def _prepare(self, lease: Lease) -> Core:
         """Return the memory of a granted lease; the owner of its slot opens it first, without the pool's lock."""
         slot = lease.slot
         if slot is None:
@@ -346,7 +346,7 @@ class MemoryPool:
         lease.opened = opened
         return opened
 
-    def _make_ready(self, slot: Slot, *, shared: bool) -> OpenMemory:
+    def _make_ready(self, slot: Slot, *, shared: bool) -> Core:
         """Open the memory of a slot where it is not open, and let others share it."""
         self._make_room(slot)
         opened = slot.opened
@@ -358,19 +358,18 @@ class MemoryPool:
                 self._leases.ready(slot)
         return opened
 
-    def _open_file(self, key: str) -> OpenMemory:
+    def _open_file(self, key: str) -> Core:
         """Open a file, for the blocks that have lent their place where there are such."""
         path = self._place.of(key)
         with self._guard():
             kept = self._leases.opened(key)
-        options = self._options if kept is None else {**self._options, "embedder": kept.core.embedder}
+        options = self._options if kept is None else {**self._options, "embedder": kept.embedder}
         core = make_core(path, llm=self._llm, on_model_error=self._on_model_error, owner=key, **options)
         if kept is not None:
-            kept.store.file = core.store
+            cast(PooledStore, kept.store).file = core.store
             return kept
-        store = PooledStore(core.store, partial(self._held, key), partial(self._held, key, reading=True))
-        core.store = cast(Keeper, store)
-        return OpenMemory(core, store)
+        core.store = cast(Keeper, PooledStore(core.store, partial(self._held, key)))
+        return core
 
     def _make_room(self, slot: Slot) -> None:
         """Close the memory whose place a slot takes."""
@@ -381,7 +380,7 @@ class MemoryPool:
 
     def _close(self, slot: Slot) -> None:
         if slot.opened is not None:
-            Memory(slot.opened.core).close()
+            Memory(slot.opened).close()
 
     def _end(self, lease: Lease) -> None:
         """End a lease; repeatable. What an exclusive lease was given is closed: its file may be gone."""

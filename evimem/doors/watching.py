@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from ..errors import InvalidQuery, ModelError, shown
-from ..flow import Effect, Embed, Ended, Flow, Step, advance, always, answered_later, intercepted
+from ..flow import Effect, Embed, Ended, Flow, Step, advance, answered_later, intercepted
 from ..llm.shown_words import visible
 from ..types.public_value import AnyPath, PublicValue
 from ..types.results import AddReport, Answer, Block, EraseReport
@@ -341,7 +341,7 @@ def streamed_now(
     """Do what `streamed` does without an event loop: it is run as it is, and nothing that it awaits waits."""
 
     async def advanced(flow: Flow[Answer], step: Step) -> Effect | Ended[Answer]:
-        return advance(flow, step, perform, always)
+        return advance(flow, step, perform, lambda _: True)
 
     async def performed(effect: Effect) -> Any:
         return perform(effect)
