@@ -447,14 +447,14 @@ class Core:
 
     def _stating(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """Return hits with the facts of those that wait to be read, from their turns."""
-        waiting = self.store.waiting("facts", [hit.turn.id for hit in hits])
-        return tuple(self._read_hit(hit) if hit.turn.id in waiting else hit for hit in hits)
-
-    def _read_hit(self, hit: Hit) -> Hit:
         from ..ingest.add import read_facts
 
-        stated = {fact.id: fact for fact in (*read_facts(self.extractor, hit.turn).value, *hit.facts)}
-        return replace(hit, facts=tuple(sorted(stated.values(), key=lambda fact: fact.span[0])))
+        def stated(hit: Hit) -> Hit:
+            facts = {fact.id: fact for fact in (*read_facts(self.extractor, hit.turn).value, *hit.facts)}
+            return replace(hit, facts=tuple(sorted(facts.values(), key=lambda fact: fact.span[0])))
+
+        waiting = self.store.waiting("facts", [hit.turn.id for hit in hits])
+        return tuple(stated(hit) if hit.turn.id in waiting else hit for hit in hits)
 
 
 def _by_time(query: Query) -> bool:

@@ -255,7 +255,9 @@ class MemoryPool:
         worker, cancelled = None, False
         try:
             await self._wait_async(lease, granted)
-            worker = self._take_worker()
+            with self._guard():  # to start and end a thread costs more than to open a block
+                worker = self._idle_workers.pop() if self._idle_workers else None
+            worker = worker or ThreadPoolExecutor(1, thread_name_prefix="evimem")
             yield lease, worker
         except (asyncio.CancelledError, GeneratorExit):
             cancelled = True
@@ -399,26 +401,16 @@ class MemoryPool:
             return None
 
     def _give_back(self, lease: Lease, worker: ThreadPoolExecutor) -> None:
-        """End a lease in the thread that served it, and keep the thread."""
+        """End a lease in the thread that served it, and keep the thread for a later block."""
         try:
             self._end(lease)
         finally:
-            self._keep_worker(worker)
-
-    def _take_worker(self) -> ThreadPoolExecutor:
-        """Return an executor of one thread, for one block: to start and end one costs more than to open a block."""
-        with self._guard():
-            if self._idle_workers:
-                return self._idle_workers.pop()
-        return ThreadPoolExecutor(1, thread_name_prefix="evimem")
-
-    def _keep_worker(self, worker: ThreadPoolExecutor) -> None:
-        with self._guard():
-            kept = not self._closed and len(self._idle_workers) < _MOST_IDLE_WORKERS
-            if kept:
-                self._idle_workers.append(worker)
-        if not kept:
-            worker.shutdown(wait=False)
+            with self._guard():
+                kept = not self._closed and len(self._idle_workers) < _MOST_IDLE_WORKERS
+                if kept:
+                    self._idle_workers.append(worker)
+            if not kept:
+                worker.shutdown(wait=False)
 
     def _refuse_new(self, *, final: bool) -> bool:
         """Refuse new leases once every lease has ended; return whether that is so. Raise StoreBusy."""

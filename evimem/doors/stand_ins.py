@@ -21,7 +21,7 @@ from ..offline.offline_judge import OfflineJudge
 from ..protocols import Searcher
 from ..types.results import Answer, Budget
 from ..types.stored import COUNTED, Roster, Scope
-from ..types.trace import FALL_BACK, VERSION, Acted, Called, Complete, Event, Judged, Reply, Trace
+from ..types.trace import FALL_BACK, VERSION, Acted, Called, Complete, Judged, Reply, Trace
 from ..types.values import Hit, Query, Turn, Where
 from .checked_arguments import checked_items, checked_kind, checked_part, checked_time, checked_trace
 from .core import Core, needed
@@ -66,7 +66,11 @@ def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
         answer = error.partial
     for number, (recorded, actual) in enumerate(zip(trace.events, answer.trace.events, strict=False)):
         if recorded != actual:
-            raise _mismatch(number, recorded, actual)
+            raise TraceMismatch(
+                f"event {number} of the trace ({type(recorded).__name__}, iteration {recorded.iteration}) differs in "
+                f"the replay; the memory or the version of evimem has changed: recorded {shown(recorded, 200)}, now "
+                f"{shown(actual, 200)}"
+            )
     if len(trace.events) != len(answer.trace.events):
         raise TraceMismatch(
             f"the trace has {len(trace.events)} events, the replay {len(answer.trace.events)}; "
@@ -108,8 +112,12 @@ def _asked(trace: Trace, memory: Memory) -> tuple[Task, str | Loop]:
         loop = trace.loop if named is None else type(named)(**detail["variant"])
     except (TypeError, LookupError, ValueError, AttributeError) as error:
         raise TraceMismatch(f"the analysis of the trace cannot be read ({error}); expected one of ask()") from error
-    judge = _judge(trace, detail, memory)
-    return Task(trace.question, judge, memory._core.store, asked_at, budget, scope=scope), loop
+    core, inner = memory._core, cast(Judge, LLMJudge())
+    if detail["judge"] == OfflineJudge().name:
+        inner = calibrated_judge(core.store, core.offline_target)
+    judged = tuple(event for event in trace if isinstance(event, Judged))
+    judge = cast(Judge, _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged))
+    return Task(trace.question, judge, core.store, asked_at, budget, scope=scope), loop
 
 
 def _analysis(trace: Trace) -> Mapping[str, Any]:
@@ -125,15 +133,6 @@ def _analysis(trace: Trace) -> Mapping[str, Any]:
         "the trace has no event with the analysis of its question, which a replay starts from; "
         "expected a trace that ask() of this version recorded"
     )
-
-
-def _judge(trace: Trace, detail: Mapping[str, Any], memory: Memory) -> Judge:
-    judged = tuple(event for event in trace if isinstance(event, Judged))
-    core, model = memory._core, LLMJudge()
-    inner: Judge = model
-    if detail["judge"] == OfflineJudge().name:
-        inner = calibrated_judge(core.store, core.offline_target)
-    return cast(Judge, _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged))
 
 
 class _RecordedProbabilities:
@@ -189,14 +188,6 @@ def _next(replies: Iterator[Reply | ModelError]) -> Reply:
     if isinstance(reply, ModelError):
         raise reply
     return reply
-
-
-def _mismatch(number: int, recorded: Event, actual: Event) -> TraceMismatch:
-    return TraceMismatch(
-        f"event {number} of the trace ({type(recorded).__name__}, iteration {recorded.iteration}) differs in the "
-        f"replay; the memory or the version of evimem has changed: recorded {shown(recorded, 200)}, now "
-        f"{shown(actual, 200)}"
-    )
 
 
 class SearchedStore:
