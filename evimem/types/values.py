@@ -111,7 +111,7 @@ class Condition:
 class Where:
     """Conditions on the metadata of a turn, which must meet all of them.
 
-    `text` is what was given, as canonical JSON, which `Where.of` reads again.
+    `text` is what was given, as canonical JSON.
     """
 
     text: str
@@ -127,11 +127,6 @@ class Where:
         except (TypeError, ValueError) as error:
             raise ValueError(f"expected a mapping of strings to JSON values ({error})") from error
         return cls(canonical(plain), tuple(_conditions(plain, ())))
-
-    @staticmethod
-    def of(text: str) -> Where:
-        """Return what `text` of another one says."""
-        return _of(text)
 
     def meets(self, metadata: Any) -> bool:
         """Whether metadata meets every condition."""
