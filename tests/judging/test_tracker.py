@@ -27,7 +27,7 @@ from evimem.judging.tracker import (
 )
 from evimem.types.trace import Acted, Trace
 from evimem.types.values import Tier
-from tests.reference.replayed_tracker import replay, replay_trace
+from tests.reference.replayed_tracker import replay_trace
 
 IDS = ("who", "what", "when")
 TURNS = ("s1:1", "s1:2", "s2:1")
@@ -63,51 +63,8 @@ def accepted(state: Tracker, events: list[object]) -> list[object]:
     return taken
 
 
-def test_a_question_begins_with_everything_open():
-    assert [r.id for r in begun("who", "when").open] == ["who", "when"]
-
-
-def test_support_needs_a_witness_that_was_shown():
-    with pytest.raises(ValueError, match="never shown"):
-        apply(begun("who"), Support("who", ("s1:1",)))
-    with pytest.raises(ValueError, match="needs a witness"):
-        apply(begun("who"), Support("who", ()))
-
-
-def test_an_unknown_requirement_cannot_be_supported():
-    with pytest.raises(ValueError, match="not a requirement"):
-        replay([requirement("who")], [Show(TURNS), Support("when", ("s1:1",))])
-
-
-def test_what_is_supported_is_not_given_up_without_a_retraction():
-    state = replay([requirement("who")], [Show(TURNS), Support("who", ("s1:1",))])
-    with pytest.raises(ValueError, match="retract it"):
-        apply(state, Waive("who", "nobody can know"))
-    waived = apply(apply(state, Retract("who", "the other Tomas")), Waive("who", "nobody can know"))
-    assert waived.waived == {"who": "nobody can know"}
-    assert not waived.supported
-
-
-def test_a_waived_requirement_may_still_find_support():
-    state = replay([requirement("who")], [Show(TURNS), Waive("who", "only the year"), Support("who", ("s1:1",))])
-    assert state.supported == {"who": ("s1:1",)}
-    assert not state.waived
-
-
-def test_witnesses_add_up():
-    events = [Show(TURNS), Support("who", ("s1:1",)), Support("who", ("s2:1", "s1:1"))]
-    assert replay([requirement("who")], events).supported["who"] == ("s1:1", "s2:1")
-
-
 def test_invented_witnesses_are_left_out():
     assert grounded(["s9:9", "s1:1", "s1:1"], TURNS) == ("s1:1",)
-
-
-@given(st.lists(EVENTS, max_size=20))
-def test_supported_waived_and_open_are_disjoint_and_make_up_the_requirements(events):
-    state = replay([requirement("who")], accepted(begun("who"), events))
-    parts = [set(state.supported), set(state.waived), {r.id for r in state.open}]
-    assert sum(map(len, parts)) == len(set().union(*parts)) == len(state.requirements)
 
 
 @given(st.lists(EVENTS, max_size=20))
@@ -120,21 +77,6 @@ def test_between_extensions_and_retractions_evidence_grows_and_gaps_shrink(event
             assert set(after.open) <= set(state.open)
             assert all(set(w) <= set(after.supported[name]) for name, w in state.supported.items())
         state = after
-
-
-@given(st.lists(EVENTS, max_size=20))
-def test_a_supported_requirement_is_in_the_evidence_at_once(events):
-    state = begun(*IDS)
-    for event in accepted(state, events):
-        state = apply(state, event)
-        if isinstance(event, Support):
-            assert set(event.witnesses) <= set(state.supported[event.requirement])
-
-
-def test_a_trace_replays_to_the_same_state():
-    detail = {"requirements": [{"id": "who", "kind": "entity", "about": "Mira", "text": "who it was"}]}
-    trace = Trace("Who?", "iris", (Acted(0, "analyse", detail=detail), Acted(1, "show", detail={"turns": ["s1:1"]})))
-    assert replay_trace(trace) == apply(start([Requirement("who", "entity", "Mira", "who it was")]), Show(("s1:1",)))
 
 
 CLAIMS = st.builds(
