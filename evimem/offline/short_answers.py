@@ -389,15 +389,21 @@ def _speaks_of(view: View, asked: AskedSlot, owners: Owners, turn: Turn) -> bool
     around = view.context.get(turn.id, (turn,)) if asked.name in _BESIDE else (turn,)
     place = next((place for place, one in enumerate(around) if one.id == turn.id), 0)
     text = " ".join(one.text for one in around[max(0, place - 1) : place + 2])
-    said = {stem(word) for word in words(text)}
-    if len(asked.owner) > 1 and all(not meanings(noun).isdisjoint(said) for noun in asked.owner[1:]):
+    said = [word for word in words(text) if word not in STOP_WORDS]
+    stems, things = set(map(stem, said)), asked.row is not None and asked.row.of_things  # which may go by their make
+
+    def is_meant(noun: str) -> bool:
+        return any(_is_akin(noun, word) for word in said) if things else not meanings(noun).isdisjoint(stems)
+
+    if len(asked.owner) > 1 and all(map(is_meant, asked.owner[1:])):
         return True
     return any(mentions(text, owner[0]) for owner in owners if len(owner) == 1)
 
 
 def _is_akin(asked: str, said: str) -> bool:
-    """Return whether a noun may be said for another, as the more special one: a labrador for a dog."""
-    return stem(said) in meanings(asked) or float(word_vector(asked) @ word_vector(said)) >= _AKIN
+    """Return whether a word may be said for a noun, as the more special one or of it: a labrador for a dog."""
+    noun = asked.rpartition(" ")[2]
+    return stem(said) in meanings(asked) or float(word_vector(noun) @ word_vector(said)) >= _AKIN
 
 
 def _compiled(lists: Mapping[str, Sequence[str]]) -> dict[str, re.Pattern[str]]:

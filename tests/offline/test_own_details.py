@@ -41,6 +41,12 @@ def test_what_is_not_told_is_refused_where_nothing_hints_at_it(see: See, questio
     assert (found.gap if isinstance(found, NotStated) else found) == gap
 
 
+def test_a_thing_may_go_by_its_make_and_a_person_by_no_other_word(see: See) -> None:
+    lines = [("user", "I drive a 2015 Honda Civic, red."), ("user", "My sister Amal came by in a blue dress.")]
+    found = [own_detail(see(question, lines)) for question in ("What colour is my car?", "What is my brother's name?")]
+    assert [one.gap for one in found if isinstance(one, NotStated)] == ["", "nothing says the name of 'my brother'"]
+
+
 def test_a_detail_that_is_not_stated_is_named_in_the_refusal(see: See) -> None:
     verdict = judge(see("What is my phone number?", HOME))
     assert verdict.reason == "nothing says your phone number"
