@@ -9,14 +9,10 @@ from typing import Literal, Protocol, get_args
 from ..flow import Flow
 from ..types.stored import Keyword
 from ..types.trace import Called
-from ..types.values import Tier
-from .apply_verdict import clamp, sufficient
 from .evidence import Draft, Manner, Verdict, View
-from .tracker import Requirement
 
 Action = Literal["retrieve", "reflect", "answer"]
 NOT_SEARCHED = frozenset(("attribution", "contradicted", "granularity"))  # kinds of gap that no further search closes
-ENOUGH = "the evidence suffices without it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,32 +43,6 @@ class Decided:
     action: Action
     verdict: Verdict
     draft: str = ""
-
-
-def decide_by(verdict: Verdict, view: View, stage: Stage) -> Decided:
-    """Decide by a verdict alone: answer where it is firm, giving up what is open, else search for what is missing.
-
-    A waived requirement is recorded with its reason (M5).
-    """
-    if not firm(verdict, view, stage.number):
-        return Decided("retrieve", verdict)
-    return Decided("answer", waiving(verdict, view.tracker.open))
-
-
-def firm(verdict: Verdict, view: View, number: int) -> bool:
-    """Whether a verdict ends a search of IRIS (E9), after the clamps for questions about time (E8).
-
-    What must be inferred from the few turns of step 1 is searched for once more.
-    """
-    final = clamp(verdict, temporal=view.analysis.temporal, entities={})
-    early = final.tier is not Tier.EXACT and number == 1
-    return not early and sufficient(final.tier, final.confidence, temporal=view.analysis.temporal)
-
-
-def waiving(verdict: Verdict, needs: tuple[Requirement, ...]) -> Verdict:
-    """Return a verdict that gives up what it does not support: a fitted probability says that nothing is missing."""
-    given_up = {need.id: ENOUGH for need in needs if need.id not in verdict.supported}
-    return replace(verdict, waived={**given_up, **verdict.waived})
 
 
 MOST_LISTED = 500  # keywords to choose among at once
@@ -118,16 +88,6 @@ class Considered:
 def own_first(candidates: Sequence[Keyword], most: int) -> tuple[Keyword, ...]:
     """Return the first keywords, the question's own words before words that only mean nearly the same."""
     return tuple(sorted(candidates, key=lambda one: -one.closeness)[:most])
-
-
-def consider_by(verdict: Verdict, view: View, reading: Round, best: Iterable[str]) -> Considered:
-    """Accept by a verdict alone, without an answer; its witnesses and the turns that match best are critical.
-
-    Accepted is what is firm, by the rule of `firm`.
-    """
-    witnesses = (turn_id for ids in verdict.supported.values() for turn_id in ids)
-    kept = tuple(dict.fromkeys((*reading.critical, *best, *witnesses)))
-    return Considered(verdict, "", kept, firm(verdict, view, reading.number), view.readable)
 
 
 Tool = Literal[

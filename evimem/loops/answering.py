@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 
 from ..errors import ModelError
@@ -15,14 +15,6 @@ from ..types.trace import Acted, Called, Event, Trace, version_of
 from ..types.values import Gap, Tier, Turn
 from .retrieve import Task
 from .session import Check, Rounds, Session
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """Citations of shown turns, their quotes verbatim, and how many were dropped because they were never shown."""
-
-    citations: tuple[Citation, ...]
-    dropped: int
 
 
 def drafted(session: Session, check: Check) -> Flow[Draft]:
@@ -106,18 +98,22 @@ def _failing(session: Session, flow: Flow[Answer]) -> Flow[Answer]:
         raise
 
 
-def check_citations(citations: Iterable[Citation], citable: Mapping[str, Turn], facts: Collection[str]) -> Checked:
-    """Keep the citations of turns that were shown, or stand around one; make each quote the characters of its span."""
+def check_citations(
+    citations: Iterable[Citation], citable: Mapping[str, Turn], facts: Collection[str]
+) -> tuple[tuple[Citation, ...], int]:
+    """Return the citations of turns that were shown, or stand around one, and how many were of others.
+
+    Each quote becomes the characters of its span.
+    """
     kept: dict[Citation, None] = {}
     dropped = 0
     for citation in citations:
-        turn = citable.get(citation.turn_id)
-        if turn is None:
+        if citation.turn_id not in citable:
             dropped += 1
             continue
         known = citation.fact_id if citation.fact_id in facts else None
-        kept[_ground(replace(citation, fact_id=known), turn)] = None
-    return Checked(tuple(kept), dropped)
+        kept[_ground(replace(citation, fact_id=known), citable[citation.turn_id])] = None
+    return tuple(kept), dropped
 
 
 def cost(events: Iterable[Event]) -> Usage:
@@ -151,9 +147,9 @@ def _manner(session: Session, check: Check) -> Manner:
 def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     verdict, worded = check.verdict, _manner(session, check)
     # The dialogue around a shown turn is in the view too: the question that a short reply answers may be cited.
-    checked = check_citations(draft.citations, check.view.around | session.shown, session.shown_facts)
+    citations, dropped = check_citations(draft.citations, check.view.around | session.shown, session.shown_facts)
     # An answer that names nothing rests on what the judge named; one that invents its sources rests on nothing.
-    citations = checked.citations or (() if checked.dropped else _cited(session.tracker.witnesses))
+    citations = citations or (() if dropped else _cited(session.tracker.witnesses))
     tier, gaps = draft.tier or verdict.tier, verdict.gaps if draft.gaps is None else draft.gaps
     approximately = worded in {"inferred", "hedged"}
     sufficiency = approximate(verdict.confidence) if approximately else verdict.confidence
@@ -169,7 +165,7 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
         "manner": worded,
         "steps": list(draft.steps),
         "citations": [citation.turn_id for citation in citations],
-        "dropped": checked.dropped,
+        "dropped": dropped,
     }
     session.events.append(Acted(check.view.iteration, "answer", draft.reason or "", detail))
     answer = _made(session, text, draft.kind, tier, confidence, gaps, draft.reason)

@@ -13,7 +13,7 @@ from functools import partial
 from ..errors import without
 from ..extract.rule_extractor import RuleExtractor, conventions_of
 from ..flow import Flow
-from ..judging.apply_verdict import PARTIAL_CAP
+from ..judging.apply_verdict import PARTIAL_CAP, clamp, sufficient
 from ..judging.evidence import Draft, Evidence, Manner, Verdict, View
 from ..judging.judge import (
     Chosen,
@@ -23,10 +23,7 @@ from ..judging.judge import (
     Move,
     Round,
     Stage,
-    consider_by,
-    decide_by,
     own_first,
-    waiving,
 )
 from ..judging.tracker import Requirement
 from ..lang.guess import is_english
@@ -96,8 +93,14 @@ class OfflineJudge:
         )
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
-        """Return what follows from the verdict: to think about the same evidence again would change nothing."""
-        return decide_by((yield from self.judge(view)), view, stage)
+        """Answer where the verdict is firm, giving up what is open, else search for what is missing.
+
+        To think about the same evidence again would change nothing.
+        """
+        verdict = yield from self.judge(view)
+        if not firm(verdict, view, stage.number):
+            return Decided("retrieve", verdict)
+        return Decided("answer", waiving(verdict, view.tracker.open))
 
     def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
         """Return the first keywords, the question's own words before words that only mean nearly the same."""
@@ -105,10 +108,12 @@ class OfflineJudge:
         return Chosen(own_first(candidates, most))
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
-        """Return what follows from the verdict; what supports a requirement, or matches best, is critical."""
+        """Accept by the verdict alone, without an answer; its witnesses and the turns that match best are critical."""
         verdict = yield from self.judge(view)
         best = [] if verdict.tier is Tier.NONE else [m.unit.turn.id for m in match(view).ranked if m.shown]
-        return consider_by(verdict, view, reading, best[:_WITNESSES])
+        witnesses = (turn_id for ids in verdict.supported.values() for turn_id in ids)
+        kept = tuple(dict.fromkeys((*reading.critical, *best[:_WITNESSES], *witnesses)))
+        return Considered(verdict, "", kept, firm(verdict, view, reading.number), view.readable)
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
         """Return a move without a call: it does not explore."""
@@ -122,6 +127,22 @@ class OfflineJudge:
     def signals(self, view: View, matches: Matches) -> dict[str, float]:
         """Return the signals of a view that its numbers are fitted over."""
         return signals_of(view, matches)
+
+
+def firm(verdict: Verdict, view: View, number: int) -> bool:
+    """Whether a verdict ends a search of IRIS (E9), after the clamps for questions about time (E8).
+
+    What must be inferred from the few turns of step 1 is searched for once more.
+    """
+    final = clamp(verdict, temporal=view.analysis.temporal, entities={})
+    early = final.tier is not Tier.EXACT and number == 1
+    return not early and sufficient(final.tier, final.confidence, temporal=view.analysis.temporal)
+
+
+def waiving(verdict: Verdict, needs: Sequence[Requirement]) -> Verdict:
+    """Return a verdict that gives up what it does not support, with the reason (M5): by its probability it suffices."""
+    given_up = {need.id: "the evidence suffices without it" for need in needs if need.id not in verdict.supported}
+    return replace(verdict, waived={**given_up, **verdict.waived})
 
 
 def judge(view: View, by: OfflineJudge) -> Verdict:

@@ -113,16 +113,6 @@ class Quotation:
     best: Match
     likely: float
 
-    @property
-    def text(self) -> str:
-        """The quotation, a line for each turn."""
-        return "\n".join(extract.line for extract in self.extracts)
-
-    @property
-    def citations(self) -> tuple[Citation, ...]:
-        """The quoted places."""
-        return tuple(extract.citation for extract in self.extracts)
-
 
 def quote(view: View, matches: Matches, model: Linear) -> Quotation | None:
     """Return the best sentences of the turns that most probably hold the answer; None where none was compared."""

@@ -13,11 +13,11 @@ import evimem
 from evimem.errors import ModelTimeout, ReplyError
 from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
-from evimem.judging.judge import ENOUGH, Action, Decided, Stage, decide_by
+from evimem.judging.judge import Action, Decided, Stage
 from evimem.judging.tracker import Requirement, Show, Support, apply, start
 from evimem.loops import OVER_SEARCHERS
 from evimem.loops.memr3 import open_gaps
-from evimem.offline.offline_judge import OfflineJudge
+from evimem.offline.offline_judge import OfflineJudge, firm, waiving
 from evimem.testing import ScriptedModel
 from evimem.types.results import Answer, Budget, Citation
 from evimem.types.trace import Acted, Judged, Stopped
@@ -182,10 +182,6 @@ def test_a_gap_is_open_until_its_requirement_is_closed() -> None:
     assert open_gaps(closed, [stated, needs[0].gap]) == (stated,)
 
 
-def stage(number: int) -> Stage:
-    return Stage(number, 5, last=False, empty=False)
-
-
 @pytest.mark.parametrize(
     ("tier", "number", "action"),
     [
@@ -201,6 +197,5 @@ def test_without_a_model_what_is_firm_is_answered_and_what_is_missing_searched_f
 ) -> None:
     view = view_of([said(1, "We adopted Juno.")], requirements=("name", "date"))
     verdict = Verdict(tier, 0.75, supported={"name": ("t1",)}, query="Juno")
-    made = decide_by(verdict, view, stage(number))
-    assert (made.action, made.verdict.query) == (action, "Juno")
-    assert dict(made.verdict.waived) == ({"date": ENOUGH} if action == "answer" else {})
+    assert firm(verdict, view, number) == (action == "answer")
+    assert dict(waiving(verdict, view.tracker.open).waived) == {"date": "the evidence suffices without it"}

@@ -10,6 +10,7 @@ from evimem.judging.evidence import View
 from evimem.offline.matching import match
 from evimem.offline.quotation import Quotation, asked_form, quote, turn_signals
 from evimem.offline.signals import SHIPPED
+from evimem.types.results import Citation
 
 See = Callable[..., View]
 Lines = Sequence[tuple[str, str]]
@@ -35,6 +36,14 @@ def quoted(view: View) -> Quotation:
     return found
 
 
+def cited(found: Quotation) -> list[Citation]:
+    return [one.citation for one in found.extracts]
+
+
+def text(found: Quotation) -> str:
+    return "\n".join(one.line for one in found.extracts)
+
+
 def signals(view: View, name: str) -> list[float]:
     found = turn_signals(view, match(view))
     return [found[f"s1:{place}"][name] for place in range(1, len(view.shown) + 1)]
@@ -42,7 +51,7 @@ def signals(view: View, name: str) -> list[float]:
 
 def test_a_line_says_who_said_it_and_when_and_where_the_turn_goes_on(see: See) -> None:
     long = f"{CHATTER} We adopted a puppy last Friday. {CHATTER}"
-    lines = quoted(see("When did Mira adopt her puppy?", [("Mira", long)])).text.splitlines()
+    lines = text(quoted(see("When did Mira adopt her puppy?", [("Mira", long)]))).splitlines()
     assert lines == ['Mira, 12 March 2024: "... We adopted a puppy last Friday. ..."']
 
 
@@ -54,7 +63,7 @@ def test_a_line_says_who_said_it_and_when_and_where_the_turn_goes_on(see: See) -
     ],
 )
 def test_a_short_turn_is_quoted_whole(see: See, said: str, question: str) -> None:
-    assert [one.quote for one in quoted(see(question, [("user", said)])).citations] == [said]
+    assert [one.quote for one in cited(quoted(see(question, [("user", said)])))] == [said]
 
 
 @pytest.mark.parametrize(
@@ -69,39 +78,39 @@ def test_of_a_long_turn_a_sentence_is_quoted_with_the_one_beside_it_that_has_the
     see: See, said: str, question: str
 ) -> None:
     found = quoted(see(question, [("user", f"{CHATTER} {said} {CHATTER}")]))
-    assert [one.quote for one in found.citations] == [said]
+    assert [one.quote for one in cited(found)] == [said]
 
 
 def test_a_short_reply_is_quoted_with_its_question(see: See) -> None:
     found = quoted(see("What is Mira's puppy Juno called?", FRIENDS, found=[3]))
-    assert [one.turn_id for one in found.citations] == ["s1:2", "s1:3"]
-    assert found.text.endswith('What is she called?"\nMira, 12 March 2024: "Juno."')
+    assert [one.turn_id for one in cited(found)] == ["s1:2", "s1:3"]
+    assert text(found).endswith('What is she called?"\nMira, 12 March 2024: "Juno."')
 
 
 def test_a_question_is_quoted_with_its_reply(see: See) -> None:
     found = quoted(see("What is she called?", FRIENDS, found=[2]))
-    assert [one.quote for one in found.citations] == ["No! What is she called?", "Juno."]
+    assert [one.quote for one in cited(found)] == ["No! What is she called?", "Juno."]
 
 
 def test_citations_are_the_quoted_characters_in_dialogue_order(see: See) -> None:
     view = see("How much did the van cost when Mira adopted the puppy?", FRIENDS, found=[4, 1])
     found = quoted(view)
-    assert [one.turn_id for one in found.citations] == ["s1:1", "s1:4"]
+    assert [one.turn_id for one in cited(found)] == ["s1:1", "s1:4"]
     texts = {item.turn.id: item.turn.text for item in view.evidence}
-    assert all(one.span and texts[one.turn_id][slice(*one.span)] == one.quote for one in found.citations)
+    assert all(one.span and texts[one.turn_id][slice(*one.span)] == one.quote for one in cited(found))
 
 
 def test_at_most_three_places_are_quoted_however_many_fit(see: See) -> None:
     lines = [("Mira" if n % 2 else "Tomas", f"The puppy ate shoe number {n} today.") for n in range(8)]
-    assert len(quoted(see("Which shoe did the puppy eat?", lines)).citations) == 3
+    assert len(cited(quoted(see("Which shoe did the puppy eat?", lines)))) == 3
 
 
 def test_a_long_sentence_is_cut_and_a_whole_turn_is_not(see: See) -> None:
     lines = [("Mira", "The puppy " + "slept and slept " * 35 + "at last.")]
     found = quoted(see("What did the puppy do?", lines))
-    assert len(found.text) < 450
-    assert found.text.endswith(' ..."')
-    assert "..." not in quoted(see("What did the puppy do?", [("Mira", "The puppy slept.")])).text
+    assert len(text(found)) < 450
+    assert text(found).endswith(' ..."')
+    assert "..." not in text(quoted(see("What did the puppy do?", [("Mira", "The puppy slept.")])))
 
 
 @pytest.mark.parametrize(
