@@ -87,12 +87,6 @@ def test_a_low_probability_abstains_with_the_minds_reason(puppy: Any, script: An
     assert not puppy.ask(QUESTION, judge, abstain_below=0.1).abstained
 
 
-def test_a_mind_that_cannot_word_an_answer_abstains(puppy: Any, script: Any, verdict: Any) -> None:
-    judge = script([verdict(Tier.EXACT, 0.9)], draft=Draft(None, reason="no name is given"))
-    answer = puppy.ask(QUESTION, judge)
-    assert (answer.abstained, answer.reason) == (True, "no name is given")
-
-
 def test_a_citation_of_what_was_never_shown_is_dropped_and_counted(puppy: Any, script: Any, verdict: Any) -> None:
     draft = Draft(
         "Juno", (Citation("s9:9", None, ""), Citation("s1:1", None, "she is called Juno", fact_id="invented"))

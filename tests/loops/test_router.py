@@ -1,14 +1,9 @@
-"""The router of MemR3 against its truth table, written out, and what holds of every run that it routes."""
+"""The router of MemR3 against its truth table, written out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evimem.judging.judge import Action
 from evimem.loops.memr3 import Route, Situation, route
@@ -75,38 +70,3 @@ def test_one_row_of_the_table_holds_of_each_situation_and_the_router_does_as_it_
 def test_every_row_of_the_table_holds_of_some_situation() -> None:
     used = {tuple(row) for now in situations() for row in rows_of(now)}
     assert used == {tuple(row) for row in ROWS}
-
-
-@pytest.mark.parametrize("over", [0, 1, 7])
-def test_more_decisions_than_allowed_end_as_the_last_one_does(over: int) -> None:
-    for now in situations():
-        assert route(replace(now, decisions=MOST + over)).action == "answer"
-
-
-WISHES = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 3), st.booleans()), min_size=MOST, max_size=MOST)
-
-
-@given(wishes=WISHES, size=st.integers(1, 8), first=st.integers(0, 2))
-def test_every_run_ends_and_no_step_of_it_is_in_vain(
-    wishes: list[tuple[Action, int, bool]], size: int, first: int
-) -> None:
-    """A wish has an action, how many turns a search would bring, and whether gaps are open."""
-    left, misses, searched, reflections = size - min(first, size), int(first == 0), True, 0
-    taken: list[Route] = []
-    for number, (wanted, brings, gaps) in enumerate(wishes, 1):
-        now = Situation(wanted, number, MOST, 1, left == 0, misses, searched, reflections, gaps)
-        taken.append(route(now))
-        if taken[-1].action == "answer":
-            assert not gaps or now.exhausted or misses >= 2 or number == MOST
-            break
-        assert left > 0
-        if taken[-1].action == "reflect":
-            searched, reflections = False, reflections + 1
-            assert not gaps or reflections == 1
-            continue
-        brought = min(brings, left)
-        left, misses = left - brought, 0 if brought else misses + 1
-        searched, reflections = True, 0
-    assert taken[-1].action == "answer"
-    assert len(taken) <= MOST
-    assert [one.rule for one in taken].count("nothing found") <= 1 + sum(one.action == "retrieve" for one in taken)

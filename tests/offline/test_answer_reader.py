@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 
 import pytest
 
@@ -34,14 +33,6 @@ def quoted(draft: Draft) -> str:
     assert citation.span is not None
     assert text[citation.span[0] : citation.span[1]] == citation.quote
     return citation.quote
-
-
-def test_a_date_is_rendered_and_is_data_too(see: See) -> None:
-    draft = read(see("When did Mira adopt her puppy?", FRIENDS))
-    assert draft.text == "8 March 2024"
-    assert draft.time is not None
-    assert (draft.time.start, draft.time.end) == (datetime(2024, 3, 8), datetime(2024, 3, 9))
-    assert quoted(draft) == "last Friday"
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,6 @@ def said(speaker: str, text: str, place: int = 1, caption: str | None = None) ->
     return Turn(f"s1:{place}", "s1", speaker, text, datetime(2024, 3, 12, 18, place), caption)
 
 
-def about(text: str) -> list[dict[str, float]]:
-    return [dict(unit.about) for unit in units(said("Mira", text), "Tomas")]
-
-
-def test_sentences_of_one_turn_have_owners_of_their_own() -> None:
-    first, second = about("I play the cello. Your boat is finished.")
-    assert first["Mira"] > first["Tomas"]
-    assert second["Tomas"] > second["Mira"]
-
-
 def test_the_addressee_is_the_last_other_speaker() -> None:
     dialogue = [said("Ana", "Hi.", 1), said("Ben", "Hello.", 2), said("Cleo", "You two!", 3), said("Ana", "Us?", 4)]
     assert addressee(dialogue[2], dialogue) == "Ben"
