@@ -249,7 +249,9 @@ def _is_unread_before(each: Expression, beside: Beside, ctx: Context) -> bool:
 def _is_unread_after(each: Expression, beside: Beside, ctx: Context) -> bool:
     """Return whether words after an expression belong to it and were not read, or it is a part of a title."""
     start, end = each.start, each.end
-    if _is_title(start, end, ctx):
+    if _is_title(start, end, ctx) or (
+        each.meaning.kind == "part" and each.meaning.weekday is not None and not ctx.complete(end)
+    ):
         return True
     if each.meaning.weekday is not None and (
         _NUMBER_AFTER.match(ctx.folded, end) or beside.side_after.match(ctx.folded, end)

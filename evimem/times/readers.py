@@ -258,7 +258,7 @@ def weekday(match: Match, ctx: Context) -> Meaning | None:
     single = ctx.grammar.followed is not None or (not of_sentence and ctx.announced(start, end))
     if not direction and (led or ctx.spoken.asked or (single and len([*match.re.finditer(ctx.folded)]) == 1)):
         direction = ctx.spoken.asked or PRESENT  # without a verb it is announced, where no other weekday shows a list
-    if direction > 0 and named == ctx.today.weekday() and (led or not ctx.grammar.followed):
+    if direction > 0 and named == ctx.today.weekday():
         return Meaning(None, "weekday", weekday=named)  # "on Friday", said on a Friday: today, or the next one
     known = direction and ctx.complete(match.end()) and not (direction < 0 and until)
     return Meaning(calendar.day(nearest_weekday(named, direction, ctx)) if known else None, "weekday", weekday=named)
