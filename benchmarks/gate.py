@@ -21,8 +21,7 @@ import numpy as np
 
 import evimem
 from evimem.block import gate
-from evimem.block.find import find_for
-from evimem.block.question import Asked, read_messages
+from evimem.block.question import Asked, find_for, read_messages
 from evimem.flow import recall
 from evimem.types.stored import EVERYTHING
 

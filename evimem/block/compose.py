@@ -1,4 +1,4 @@
-"""Which turns stand in a block, in what order they are tried, and how much of each is shown.
+"""A message in, a block out: which turns stand in it, in what order they are tried, and how much of each is shown.
 
 First the standing wishes nearest to the message, in a room of their own; then the hits, best first, until help stops:
 the first few at length, of others a short turn whole and of a long one the sentence that matches best. What was said
@@ -7,21 +7,26 @@ nearly alike is shown once with a count, and what an assistant said that the use
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from typing import TypeAlias
 
+from ..embedding.token_bound import token_bound
 from ..errors import without
+from ..flow import Flow
 from ..llm.shown_words import turn_texts
-from ..query.find_turns import Wish
+from ..protocols import Store
+from ..query.find_turns import Wish, wishes_on
 from ..text.memory_fence import WORKED_OUT, fenced
 from ..text.terms import plainest, terms
-from ..types.results import CountTokens, Style
+from ..types.results import Block, BlockForm, CountTokens, Style
+from ..types.stored import Scope
 from ..types.values import Hit, Turn
-from .find import Recollected, asks
-from .notes import Notes
-from .quoted_lines import Line, Part, line_text
+from .gate import fitted, relevance
+from .question import Asked, Recalled, Recollected, asks, find_for
+from .quoted_lines import PARTS, FactReader, Line, Notes, Part, block_text, line_text
 
 CLOSE = 0.95  # of the score of a hit: others that answer as well, of which the newest is tried first, if they have
 SAME = 0.5  # of its words
@@ -39,7 +44,51 @@ MOST_MISFITS = 8
 NUMBERED = 10  # what a line is counted with: no number of a usual block is longer
 MOST_FIRST, FIRST_SHARE, MOST_FIRST_TOKENS = 8, 0.16, 300  # standing wishes, and their room; the same of a profile
 
+Profile = Callable[[Collection[str]], Sequence[Wish]]  # what was said of people, the newest first
 _Group: TypeAlias = tuple[frozenset[str], Hit, list[Turn]]  # the words of a turn, its hit, and turns alike
+
+
+def write_block(  # noqa: PLR0913, PLR0917 - what a block is made from
+    store: Store,
+    recalled: Recalled,
+    facts: FactReader,
+    asked: Asked,
+    form: BlockForm,
+    asked_at: datetime | None,
+    exclude: Collection[str],
+    scope: Scope,
+    profile: Profile | None = None,
+) -> Flow[Block]:
+    """Search once for a message, and write what helps to reply to it within the tokens of a form."""
+    found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope)
+    relevant = without(1.0, relevance, asked, found)  # a gate that cannot be read is open
+    if form.gate and asked.earlier and relevant < fitted().least:  # it may point at what is told by itself alone
+        asked = replace(asked, earlier=())
+        found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope)
+        relevant = without(1.0, relevance, asked, found)
+    if form.gate and relevant < fitted().least:
+        return Block("", (), 0, relevant)
+    count = form.count or token_bound
+    first: dict[Part, Sequence[Wish]] = {"wish": wishes_on(store, found.query, found.speakers)}
+    if profile:
+        known = profile(found.hinted.names)
+        first["profile"] = [one for one in known if not asked.holds(one.turn.text)]
+    notes = Notes(facts, found.hits, found.date_order)
+    lines = compose(found, first, terms_in(asked.searched), form.tokens, form.style, count, notes)
+    lines = _in_dialogue_order(store, lines)
+    text = block_text(lines, form.style)
+    while (taken := count(text) if text else 0) > form.tokens:  # not met so far: the tokens of lines add up
+        lines = lines[:-1]
+        text = block_text(lines, form.style)
+    return Block(text, tuple(line.turn for line in lines), taken, relevant)
+
+
+def _in_dialogue_order(store: Store, lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Sort by time; lines of one minute as their turns came, asked of the store where there are any."""
+    minutes = Counter(line.turn.time.replace(second=0, microsecond=0) for line in lines)
+    alike = [line.turn.id for line in lines if minutes[line.turn.time.replace(second=0, microsecond=0)] > 1]
+    places = {turn_id: place for place, turn_id in enumerate(store.order(alike) if alike else ())}
+    return tuple(sorted(lines, key=lambda line: (PARTS.index(line.part), line.turn.time, places.get(line.turn.id, 0))))
 
 
 def compose(

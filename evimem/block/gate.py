@@ -18,8 +18,7 @@ from ..index.weights import WEIGHTS
 from ..lang import ENGLISH
 from ..query.analysis import form, question_words
 from ..text.terms import plain, terms
-from .find import ENDS_ASKING, Recollected
-from .question import Asked
+from .question import ENDS_ASKING, Asked, Recollected
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -1,21 +1,27 @@
-"""What a block is for: the newest message of the user, what it refers back to, and what the prompt holds already."""
+"""What a block is for, the newest message of the user with what it refers back to, and the one search for it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
 
 from ..errors import without
+from ..flow import Flow
 from ..lang import Language
 from ..lang.guess import LANGUAGES, language_of
 from ..loaders.chat_messages import words_of
 from ..loaders.json_values import held_by
-from ..query.analysis import looked_for
+from ..protocols import Store
+from ..query.analysis import hints, looked_for
+from ..query.find_turns import QuestionVectors, query_of
 from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, words
+from ..types.stored import Scope
+from ..types.values import DateOrder, Hints, Hit, Query, Turn
 
 EARLIER = 3  # messages before the newest that a reference is looked up in
 DECAY = 0.5  # of the words taken from a message for each that came after it
@@ -23,6 +29,10 @@ MOST_WORDS = 12  # taken from the message just before, and fewer from those befo
 MOST_MESSAGES = 50  # of a prompt, the newest, whose turns are left out
 SHORT = 4  # words of a message that is a follow-up without saying so ("Tuesday?")
 MOST_READ = 1_000  # characters of an earlier message
+LEAST, MOST = 24, 120  # turns that a search is asked for
+A_TURN = 16  # tokens of a short line
+Recalled = Callable[[Query], Flow[tuple[Hit, ...]]]  # the best turns for a query, with the facts that they state
+ENDS_ASKING = ("?", "\uff1f", "\u061f")
 _WORD = re.compile(r"[^\W\d_][\w'\u2019-]*")
 
 
@@ -100,3 +110,40 @@ def _telling(text: str) -> list[str]:
 def _references(code: str) -> re.Pattern[str]:
     listed = "|".join(map(re.escape, sorted(Language(code).words("questions.refers"), key=len, reverse=True)))
     return re.compile(listed if code in ("ja", "zh") else rf"\b(?:{listed})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Recollected:
+    """What a search brought: its hits, and what the message hints at."""
+
+    hits: tuple[Hit, ...]
+    hinted: Hints
+    query: Query
+    speakers: tuple[str, ...]
+    date_order: DateOrder | None
+
+
+def find_for(
+    store: Store,
+    recalled: Recalled,
+    asked: Asked,
+    tokens: int,
+    asked_at: datetime | None,
+    exclude: Collection[str],
+    scope: Scope,
+) -> Flow[Recollected]:
+    """Search once for a message, with what it refers to."""
+    known = store.roster()
+    text = asked.searched
+    hinted = hints(asked.text, known.speakers, asked_at or known.last, known.date_order)
+    vector = yield from QuestionVectors().of(text)
+    most = max(LEAST, min(MOST, tokens // A_TURN))
+    query = query_of(text, most + len(asked.held), hinted, scope.query(exclude=exclude), vector)
+    hits = yield from recalled(query)
+    hits = tuple(hit for hit in hits if hit.turn.role != "system" and not asked.holds(hit.turn.text))
+    return Recollected(hits[:most], hinted, query, tuple(known.speakers), known.date_order)
+
+
+def asks(turn: Turn) -> bool:
+    """Return whether a turn ends in a question."""
+    return turn.text.rstrip(" \n\"')\u201d*").endswith(ENDS_ASKING)

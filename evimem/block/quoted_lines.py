@@ -1,4 +1,4 @@
-"""Quoted turns as the lines of a block: short heads, numbers, dates where a reader could not see them at once.
+"""Quoted turns as the lines of a block: short heads, numbers, and beside them whom and what dates their words mean.
 
 A turn is one line, `[3] user, Tue 12 Mar 2024 18:20: text`. The next of the same day has only its clock, and of the
 same hour not even that: `[4] assistant: text`. A further line of what somebody wrote begins with ">", and what evimem
@@ -9,19 +9,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cache
 from html import escape as escape_xml
 from typing import Literal
 
-from ..llm.shown_words import escape, escape_attribute
+from ..errors import without
+from ..lang import ENGLISH, Language
+from ..lang.guess import LANGUAGES
+from ..llm.shown_words import escape, escape_attribute, what_is_meant
 from ..text.memory_fence import PROFILE, QUOTED, WISHES, WORKED_OUT, fenced, numbered
+from ..times import Conventions, locate_times, render
 from ..types.results import Style
-from ..types.values import Turn
+from ..types.values import DateOrder, Fact, Hit, TimeSpan, Turn
 
 _IN_A_HEAD = re.compile(r"[\[\]:,]+")
-
+PAGE = 8  # turns whose facts are read at once: notes stand beside the first few lines
+AT_ONCE = 2_000  # characters of one that are read whole; of a longer one, what is shown
+_OF_DAYS = frozenset(("day", "weekend", "week", "month", "season"))
+_COUNTED_ON = re.compile(r"\b(?:weeks?|fortnight|days?|months?)\s+(?:(?:on|from|after|before)\s+)?$", re.IGNORECASE)
+FactReader = Callable[[Sequence[str]], Sequence[Fact]]  # the stored facts of turns
 
 Part = Literal["wish", "profile", ""]
 PARTS: tuple[Part, ...] = ("wish", "profile", "")  # of a block, in their order
@@ -123,3 +132,65 @@ def _day(time: datetime | None) -> str:
 def _lines_of(text: str) -> list[str]:
     """Return a text by its lines, whatever ends them, without empty ones."""
     return [line for each in text.splitlines() if (line := each.strip())] or [""]
+
+
+class Notes:
+    """Reads the notes on turns: dates from their words, and whom they mean from the facts of a model.
+
+    `hits` are what may be shown, in the order in which it is tried, `order` how the memory writes dates in figures.
+    """
+
+    def __init__(self, reader: FactReader, hits: Sequence[Hit], order: DateOrder | None) -> None:
+        self._reader, self._order = reader, order
+        self._left = [hit.turn.id for hit in hits]
+        self._known: dict[str, list[Fact]] = {}
+
+    def on(self, turn: Turn, said: str) -> tuple[str, ...]:
+        """Return whom shown words of a turn mean, as a model found it, and their dates."""
+        meant = what_is_meant(self._facts(turn), turn, said)
+        return (*((meant,) if meant else ()), *self._dates(turn, said))
+
+    def _facts(self, turn: Turn) -> Sequence[Fact]:
+        """Return the stored facts of a turn; those of the next ones are read with them."""
+        if turn.id not in self._known:
+            page = [turn.id, *(one for one in self._left if one != turn.id)][:PAGE]
+            self._left = [one for one in self._left if one not in page]
+            self._known |= {one: [] for one in page}
+            for fact in self._reader(page):
+                self._known[fact.turn_id].append(fact)
+        return self._known[turn.id]
+
+    def _dates(self, turn: Turn, said: str) -> tuple[str, ...]:
+        """Return the dates that shown words of a turn mean where its stamp does not show them at once.
+
+        That is a relative phrase or a day of the month without its month, where it leads into another month. What is
+        read less surely (a bare weekday, a time of day, a month by its name) is left to the reader.
+        """
+        located = without([], self._located, turn, said)
+        found = {f'"{escape_attribute(span.text)}" is {render(span, turn.time)}': None for span in located}
+        return tuple(found)
+
+    def _located(self, turn: Turn, said: str) -> list[TimeSpan]:
+        text = turn.text if len(turn.text) <= AT_ONCE else said
+        found = locate_times(text, turn.time, Conventions(date_order=self._order, zone=turn.time.tzinfo))
+        return [one.time for one in found if _adds(one.time, turn.time, said)]
+
+
+def _adds(span: TimeSpan, said_at: datetime, said: str) -> bool:
+    at = said.find(span.text)
+    if at < 0 or span.start is None or span.granularity not in _OF_DAYS or _COUNTED_ON.search(said, 0, at):
+        return False
+    in_month = (span.start.year, span.start.month) == (said_at.year, said_at.month)
+    return not in_month and not _calendar_name().search(span.text)
+
+
+@cache
+def _calendar_name() -> re.Pattern[str]:
+    """Return a pattern of a month, or of a weekday alone, in every language that dates are read in."""
+
+    def names(kind: str) -> str:
+        whole = (name for code in LANGUAGES for name in Language(code).words(f"common.{kind}"))
+        short = (rf"{name[:3]}[a-z]{{0,2}}\.?(?!\w)" for name in ENGLISH.words(f"common.{kind}"))
+        return "|".join((*map(re.escape, whole), *short))
+
+    return re.compile(rf"\b(?:{names('months')})|^(?:{names('weekdays')})$|\d\s*[月월]", re.IGNORECASE)

@@ -18,8 +18,8 @@ from functools import cached_property, lru_cache, partial
 from time import time
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from ..block.compose import write_block
 from ..block.question import Asked
-from ..block.write_block import write_block
 from ..db.jobs import PAGE
 from ..embedding.static_embedder import forget_words
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, UnknownTurn, shown

@@ -27,7 +27,7 @@ from ..llm.extract_facts import MAX_CHARACTERS
 from ..loaders.json_values import parse
 from ..protocols import Extractor, Store
 from ..raw.validate import AS_GIVEN, LocalTimes, TurnValidator
-from ..text.grounding import Sources
+from ..text.names import Sources
 from ..types.results import AddReport
 from ..types.stored import EARLIER, OF_A_MODEL, JobKind
 from ..types.values import Fact, TimeSpan, Turn

@@ -16,7 +16,7 @@ from ..extract.labels import Label, canonical, label_fact
 from ..extract.turn_facts import stance
 from ..flow import Flow
 from ..lang import ENGLISH
-from ..text.grounding import Sources
+from ..text.names import Sources
 from ..times import Conventions, locate_times
 from ..types.results import Estimate
 from ..types.stored import EARLIER, OF_A_MODEL

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
 
-from ..text.grounding import Sources
 from ..text.memory_fence import QUOTED
+from ..text.names import Sources
 from ..text.sentences import Range, merged, sentences_around
 from ..text.terms import terms
 from ..types.stored import ALSO_KNOWN_AS, BY_RULE, statements

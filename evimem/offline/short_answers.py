@@ -26,7 +26,7 @@ from ..extract.slots import (
 from ..extract.tagging import lemma
 from ..judging.evidence import View
 from ..lang import ENGLISH
-from ..text.grounding import contrasted, synonyms
+from ..text.names import contrasted, synonyms
 from ..text.sentences import sentences
 from ..text.terms import STOP_WORDS, stem, words
 from ..times import Conventions, Located, locate_times, mentions_time

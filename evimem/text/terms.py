@@ -15,7 +15,6 @@ from functools import cache, lru_cache
 from itertools import islice
 from operator import add
 from pathlib import Path
-from typing import NamedTuple
 
 from ..errors import attempt
 from ..lang import ENGLISH, Language
@@ -172,24 +171,16 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFC", _OPTIONAL.sub("", decomposed))  # kana and Hangul are one character again
 
 
-class IrregularVerb(NamedTuple):
-    """The forms of a verb that -ed does not make."""
-
-    base: str
-    past: str
-    participle: str
-
-
-def _irregular_verb(base: str, past: str, participle: str = "") -> IrregularVerb:
-    return IrregularVerb(base, past, participle or past)
-
-
-IRREGULAR_VERBS = tuple(_irregular_verb(*entry.split("/")) for entry in ENGLISH.words("verbs.irregular"))
+# The base of each, its past and its participle.
+IRREGULAR_VERBS = tuple(
+    (base, past, *(rest or [past]))
+    for base, past, *rest in (one.split("/") for one in ENGLISH.words("verbs.irregular"))
+)
 
 
 def _base_forms() -> dict[str, str]:
     unmapped = frozenset(ENGLISH.words("terms.unmapped_verb_forms"))
-    bases = {form: verb.base for verb in IRREGULAR_VERBS for form in verb[1:] if form not in {verb.base, *unmapped}}
+    bases = {form: base for base, *forms in IRREGULAR_VERBS for form in forms if form not in {base, *unmapped}}
     for entry in (*ENGLISH.words("terms.more_verb_forms"), *ENGLISH.words("terms.irregular_nouns")):
         base, form = entry.split("/")
         bases[form] = base

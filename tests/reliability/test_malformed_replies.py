@@ -9,7 +9,7 @@ import pytest
 import evimem
 from evimem import Memory, Turn
 from evimem.testing import ScriptedModel
-from evimem.text.grounding import Sources
+from evimem.text.names import Sources
 from evimem.types.trace import Complete
 from tests.doubles import FakeClock
 from tests.llm.mutants import mutants
