@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from evimem.judging.evidence import Evidence, View
 from evimem.offline.matching import Match, Matches, mentions
-from evimem.text.grounding import contrasted
+from evimem.text.names import contrasted
 from evimem.text.terms import stem
 
 _DEEP = 4  # sentences that a gap is averaged over

@@ -32,7 +32,7 @@ class Label:
 
 def label_fact(turn: Turn, label: Label) -> Fact:
     """Return the fact that keeps a label of a turn with a text."""
-    from .fact_text import fact_id  # noqa: PLC0415 - the grammar, which leaving labels out does without
+    from .statements import fact_id  # noqa: PLC0415 - the grammar, which leaving labels out does without
 
     span, keywords = (0, len(turn.text)), _BETWEEN.join(label.keywords)
     identity = fact_id(turn.id, OF_A_MODEL, span, label.topic, label.tag, keywords)

@@ -13,8 +13,7 @@ from ..protocols import Extractor
 from ..times import Conventions, DateOrder, Weekday
 from ..types.stored import BY_RULE
 from ..types.values import Fact, Granularity, TimeSpan, Turn
-from .fact_text import fact_id
-from .statements import read
+from .statements import fact_id, read
 from .turn_facts import facts_of
 
 # The extractors of evimem find at most 16 (rules) and 32 (LLM) facts a turn, with parts of at most some 2,500

@@ -10,8 +10,7 @@ from ..errors import MissingExtra
 from ..lang import ENGLISH
 from ..times import Conventions, DateOrder, Weekday
 from ..types.values import Fact, Turn
-from .fact_text import Statement, Voice
-from .statements import ClauseSpan, read, statements_from
+from .statements import ClauseSpan, Statement, Voice, read, statements_from
 from .tagging import Tag, Tagged, TagSet, letters
 from .turn_facts import facts_of
 

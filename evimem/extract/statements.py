@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 from ..lang import ENGLISH
-from .fact_text import Kind, Statement, Voice
-from .tagging import TAGS, Tag, Tagged, TagSet, lemma, letters, tag_pattern
+from .tagging import TAGS, Tag, Tagged, TagSet, lemma, letters, tag_pattern, third_person
 
 Role = Literal["main", "shared", "dropped"]
+Kind = Literal["event", "state", "opinion", "image"]
 
 _LIKES = frozenset(ENGLISH.words("statements.likes"))
 _LASTING = frozenset(ENGLISH.words("statements.lasting"))
@@ -228,7 +230,9 @@ def _statement(sentence: Tagged, tags: str, clause: ClauseSpan, subject: str, vo
     span = (ranges[clause.subject][0], ranges[last - 1][1])
     scope = (ranges[_time_before(tags, clause.subject)][0], ranges[len(tags) - 1][1])
     words = voice.phrase(sentence, thing.start, thing.end)
-    return Statement(subject, predicate, words, span, scope, kind, clause.role == "dropped", verb)
+    way = sentence.words[thing.start - 1] if clause.end < thing.start and tags[thing.start - 1] in _FOLDED else ""
+    now = _goes_on(group, said)
+    return Statement(subject, predicate, words, span, scope, kind, clause.role == "dropped", verb, way, now)
 
 
 def _is_so(verb: str, said: Sequence[str], group: str) -> bool:
@@ -287,6 +291,14 @@ def _kind(verb: str, group: str, said: Sequence[str]) -> Kind:
     return "state" if is_present or verb in _LASTING or "used" in said else "event"
 
 
+def _goes_on(group: str, said: Sequence[str]) -> bool:
+    """Return whether a verb group tells what is so now: "is moving", "has got"."""
+    lead = len(group) - len(group.lstrip(TagSet.QUALIFIERS))
+    if group[lead : lead + 1] == Tag.HAVE:
+        return said[lead] != "had" and "got" in said
+    return group[lead : lead + 1] == Tag.BE and (said[lead] in _IS or said[lead] == "'s")
+
+
 def _end_of_object(sentence: Tagged, tags: str, start: int) -> int | None:
     """Return where the object of a verb ends, None where it cannot be told or goes on with what is not read."""
     at, join = start, -1
@@ -341,3 +353,142 @@ def _time_before(tags: str, start: int) -> int:
     while at and tags[at - 1] in letters("TIME COMMA PREPOSITION DETERMINER ADVERB"):
         at -= 1
     return at if Tag.TIME in tags[at:start] else start
+
+
+# ---- Their texts: the first person becomes the speaker, contractions are spelled out, fillers are dropped
+
+_KEPT_ADVERBS = frozenset(ENGLISH.words("grammar.kept_adverbs"))
+_SPELLED_OUT = dict(ENGLISH.table("grammar.spelled_out"))
+_THIRD_PERSON = dict(ENGLISH.table("grammar.third_person"))
+_STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
+_FIRST_PERSON = ENGLISH.words("grammar.first_person")
+_FIRST_PERSON_POSSESSIVE = ENGLISH.words("grammar.first_person_possessive")
+# a capital on these only opens the sentence
+_LOWERED = frozenset(
+    letters(
+        """
+        DETERMINER IT THAT THERE THIRD_PERSON SECOND_PERSON ADVERB ADJECTIVE S_FORM_OR_PLURAL BASE_OR_NOUN GERUND PLURAL
+        PAST_OR_PARTICIPLE
+        """
+    )
+)
+_UNREPLACED = letters("QUOTE NAME")
+_LEADING_FILLERS = letters("ADVERB INTERJECTION SYMBOL COMMA")
+_DROPPED_ADVERBS = letters("ADVERB SO TIME")
+_BASES_OR_NOUN = letters("BASES NOUN")
+_AFTER_HAVE = letters("PARTICIPLES BE")
+
+
+def fact_id(turn_id: str, extractor: str, span: tuple[int, int], subject: str, predicate: str, obj: str) -> str:
+    """Return 32 hex digits that name a fact."""
+    content = "\x1f".join((turn_id, extractor, str(span[0]), str(span[1]), subject, predicate, obj))
+    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+class Statement(NamedTuple):
+    """The texts of a fact, its characters (`span`), and those that may hold its time (`scope`).
+
+    `elliptic` is one whose subject was left out: "Sold the car"; `verb` is the base of the verb that means, `way` the
+    preposition that leads to its object, `goes_on` whether it tells what is so now: "is moving", "has got".
+    """
+
+    subject: str
+    predicate: str
+    object: str
+    span: tuple[int, int]
+    scope: tuple[int, int]
+    kind: Kind
+    elliptic: bool = False
+    verb: str = ""
+    way: str = ""
+    goes_on: bool = False
+
+
+def clean(text: str) -> str:
+    """Return text with single spaces and without unprintable characters: control, format and surrogate."""
+    if text.isprintable():
+        return " ".join(text.split()) if "  " in text else text.strip()
+    return " ".join(filter(None, ("".join(filter(str.isprintable, word)) for word in text.split())))
+
+
+@lru_cache(maxsize=512)
+def voice_of(speaker: str) -> Voice:
+    """Return the voice of a speaker."""
+    return Voice(speaker)
+
+
+class Voice:
+    """A speaker: writes ranges of their tokens in the third person."""
+
+    __slots__ = ("_owner", "_replaced", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name: str = clean(name) or "speaker"
+        owner = self._owner = self.name + ("'" if self.name.endswith("s") else "'s")
+        self._replaced = {
+            **dict.fromkeys(_FIRST_PERSON, self.name),
+            **dict.fromkeys(_FIRST_PERSON_POSSESSIVE, owner),
+        }
+
+    def owned(self, thing: str) -> str:
+        """Return what is the speaker's: "Mira's sister"."""
+        return f"{self._owner} {thing}"
+
+    def phrase(self, sentence: Tagged, start: int, end: int) -> str:
+        """Return tokens [start, end) with the first person replaced, except in quotations and in "some of us"."""
+        if start >= end:
+            return ""
+        words, tags, ranges = sentence.words, sentence.tags, sentence.ranges
+        pieces: list[str] = []
+        kept = ranges[start][0]
+        for index in range(start, end):
+            new = self._replaced.get(words[index])
+            if new is not None and tags[index] not in _UNREPLACED and words[index - 1 : index + 1] != ["of", "us"]:
+                pieces += (sentence.text[kept : ranges[index][0]], new)
+                kept = ranges[index][1]
+        return clean("".join((*pieces, sentence.text[kept : ranges[end - 1][1]])))
+
+    def subject(self, sentence: Tagged, start: int, end: int) -> str:
+        """Return the subject in tokens [start, end), without the capital that only opens the sentence."""
+        tags = sentence.tags
+        while start < end - 1 and tags[start] in _LEADING_FILLERS:
+            start += 1
+        if end - start == 1 and tags[start] == Tag.FIRST_PERSON:
+            return self.name
+        phrase = self.phrase(sentence, start, end)
+        possessive = tags[start] == Tag.POSSESSIVE and sentence.words[start] not in self._replaced
+        lowers = tags[start] in _LOWERED or possessive
+        return phrase[:1].lower() + phrase[1:] if lowers and not phrase[1:2].isupper() else phrase
+
+    def predicate(self, sentence: Tagged, start: int, end: int, *, first: bool) -> str:
+        """Return the verb group in tokens [start, end); `first` when its subject is the speaker."""
+        words, tags = sentence.words, sentence.tags
+        kept: list[str] = []
+        finite = True
+        for index in range(start, end):
+            word, tag = words[index], tags[index]
+            if tag in _DROPPED_ADVERBS:
+                kept += [word] if word in _KEPT_ADVERBS else []
+            elif tag == Tag.NOT:
+                kept.append("not" if word == "n't" else word)
+            else:
+                if finite and word in ("'s", "'d"):
+                    word = _ambiguous(word, tag, words[index + 1 : end], tags[index + 1 : end])
+                elif finite and first and tag in _BASES_OR_NOUN:
+                    word = third_person(lemma(word))
+                else:
+                    word = _spelled(word, first=first and finite)
+                kept.append(word)
+                finite = False
+        return clean(" ".join(kept))
+
+
+def _spelled(word: str, *, first: bool) -> str:
+    return str((_THIRD_PERSON if first and word in _THIRD_PERSON else _SPELLED_OUT).get(word, word))
+
+
+def _ambiguous(word: str, tag: str, words: Sequence[str], tags: str) -> str:
+    """Return what 's or 'd stands for before the rest of its verb group."""
+    verb = tags.lstrip(TagSet.QUALIFIERS)[:1]
+    perfect = tag == Tag.HAVE or (verb != "" and verb in _AFTER_HAVE and _STATIVE.isdisjoint(words))
+    return ("has" if perfect else "is") if word == "'s" else ("had" if perfect else "would")

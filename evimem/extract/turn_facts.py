@@ -13,9 +13,9 @@ from ..text.sentences import sentences
 from ..times import Conventions, Located, locate_times
 from ..types.stored import ALSO_KNOWN_AS
 from ..types.values import Fact, TimeSpan, Turn
-from .fact_text import Statement, Voice, clean, fact_id, voice_of
 from .own_words import MAX_SENTENCES, own_acts, own_sentences
 from .slots import has_something, slots_of, topic_of
+from .statements import Statement, Voice, clean, fact_id, voice_of
 from .tagging import Tag, Tagged, letters, lowered, tag_pattern, tagged
 
 _EMPTY_WORDS = frozenset(ENGLISH.words("small_talk.empty_words"))
@@ -74,8 +74,7 @@ _UNIDENTIFIED = re.compile(r"the (?!.*\b(?:of|at|in|for|from|about|by|on|with|to
 _GOING = frozenset(ENGLISH.words("statements.going"))
 _NAME_IN = re.compile(r"(?:(?:in|to|at|on) )?[A-Z][a-z]")
 _PREPOSITION = 5  # letters, with its space
-_WAYS = (" to", " from", " in", " at", " for")
-_IN_PROGRESS = ("is ", "are ", "has got", "have got")
+_WAYS = frozenset(ENGLISH.words("statements.ways"))
 _WHOLE = frozenset(ENGLISH.words("statements.whole"))
 _NAMED = frozenset(ENGLISH.words("people.named"))
 _CUES = frozenset(ENGLISH.words("people.naming_cues"))
@@ -297,12 +296,12 @@ def tells(statement: Statement, fact: Fact) -> bool:
     if " not " in f" {statement.predicate} ":
         return False
     if statement.verb in _GOING:
-        to, place = statement.predicate.endswith(_WAYS), _NAME_IN.match(statement.object) is not None
+        to, place = statement.way in _WAYS, _NAME_IN.match(statement.object) is not None
         goes = (place and (to or dated)) or (to and dated and statement.object != "")
         return goes or _is_when(statement.object, fact)
     if statement.object == "" or _is_when(statement.object, fact):  # "passed away", but not "finished on Friday"
         return statement.verb in _WHOLE or (statement.verb in _TELLING and dated and " " in statement.predicate)
-    is_over = statement.kind == "event" and not statement.predicate.startswith(_IN_PROGRESS)
+    is_over = statement.kind == "event" and not statement.goes_on
     return statement.verb in _TELLING or (is_over and not statement.elliptic)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..embedding.static_embedder import count_tokens
 from ..errors import ModelError, ModelUnavailable, ReplyError
-from ..extract.fact_text import fact_id
 from ..extract.labels import Label, canonical, label_fact
+from ..extract.statements import fact_id
 from ..extract.turn_facts import stance
 from ..flow import Flow
 from ..lang import ENGLISH

@@ -198,6 +198,6 @@ def _link_problems(handle: StoreHandle) -> Found:
 
 def _has_its_id(fact: Fact) -> bool:
     """Say whether a fact's content hashes to its id."""
-    from ..extract.fact_text import fact_id  # noqa: PLC0415 - the grammar, which opening a file does without
+    from ..extract.statements import fact_id  # noqa: PLC0415 - the grammar, which opening a file does without
 
     return fact.id == fact_id(fact.turn_id, fact.extractor, fact.span, fact.subject, fact.predicate, fact.object)

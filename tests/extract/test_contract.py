@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem import Fact, Turn
-from evimem.extract.fact_text import fact_id
 from evimem.extract.rule_extractor import RuleExtractor
+from evimem.extract.statements import fact_id
 from evimem.protocols import Extractor
 
 from .pipeline import random_extractor, spacy_extractor

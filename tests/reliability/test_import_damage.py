@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import evimem
 from evimem import ImportFailed, InvalidTurn, StoreError, Turn
-from evimem.extract.fact_text import fact_id
 from evimem.extract.rule_extractor import MAX_FACTS, MAX_PART, BoundedExtractor
+from evimem.extract.statements import fact_id
 from evimem.ingest import import_file
 from evimem.ingest.import_file import MAX_LINE
 from evimem.raw.validate import MAX_TEXT

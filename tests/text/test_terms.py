@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.text.grounding import contrasted
+from evimem.text.names import contrasted
 from evimem.text.terms import STOP_WORDS, stem, terms, words
 
 PORTER = """

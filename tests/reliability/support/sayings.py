@@ -11,7 +11,7 @@ from typing import Literal, cast
 from zlib import crc32
 
 from evimem import Fact, ModelUnavailable, Turn
-from evimem.extract.fact_text import fact_id
+from evimem.extract.statements import fact_id
 from evimem.types.trace import Complete
 from tests.llm.mutants import mutants
 

@@ -15,7 +15,7 @@ import evimem.store.handle
 import evimem.store.writes
 from evimem import Fact, Memory, Turn
 from evimem.doors.core import Core
-from evimem.extract.fact_text import fact_id
+from evimem.extract.statements import fact_id
 from evimem.store.sqlite import SqliteStore
 from tests.doubles import WordEmbedder
 
