@@ -94,8 +94,8 @@ def first_of_month(year: int, number: int) -> datetime:
     return datetime(year + years, index + 1, 1)
 
 
-def quarter(year: int, number: int) -> TimeInterval | None:
-    return span(first_of_month(year, 3 * number - 2), first_of_month(year, 3 * number + 1))
+def quarter(year: int, number: int) -> TimeInterval:
+    return TimeInterval(first_of_month(year, 3 * number - 2), first_of_month(year, 3 * number + 1), "span")
 
 
 def season(year: int, first: int) -> TimeInterval:
@@ -160,7 +160,7 @@ UNITS: dict[str, Callable[[datetime], TimeInterval]] = {
     "weekend": weekend,
     "week": week,
     "month": lambda moment: month(moment.year, moment.month),
-    "quarter": lambda moment: _known(quarter(moment.year, (moment.month + 2) // 3)),
+    "quarter": lambda moment: quarter(moment.year, (moment.month + 2) // 3),
     "year": lambda moment: year(moment.year),
     "decade": lambda moment: decade(moment.year),
 }
@@ -176,11 +176,6 @@ _STEPS: dict[str, Callable[[datetime, int], datetime]] = {
     "year": lambda moment, count: shift_months(moment, 12 * count),
     "decade": lambda moment, count: shift_months(moment, 120 * count),
 }
-
-
-def _known(interval: TimeInterval | None) -> TimeInterval:
-    assert interval is not None  # a quarter is never empty
-    return interval
 
 
 def unit(name: str, moment: datetime) -> TimeInterval:

@@ -227,16 +227,6 @@ def occurrences(yearly: Yearly, year: int) -> list[TimeInterval]:
     return []
 
 
-def nearest(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
-    """Return the occurrence that contains today, else the nearer one of the last and the next.
-
-    `direction` is how the sentence looks at it: an occurrence on the other side counts as so many times farther as
-    DOUBT says. So "we met in August", said in June, is a past one, and "the bill of 30 September", said in October,
-    is of this year whatever the tense of its sentence seems to be.
-    """
-    return nearest_of(occurrences(yearly, today.year), today, direction)
-
-
 # How many times farther an occurrence on the other side counts. A past tense may govern a day to come ("I got a slot on
 # 14 May"), a "will" hardly one that is over. Chosen on our own tables in tests/times.
 DOUBT: dict[int, float] = {BACK: 40, PERHAPS_BACK: 5, 0: 1.5, PRESENT: 2.5, AHEAD: 100}
@@ -249,10 +239,16 @@ SURE = 2  # how many times nearer one of two occurrences must be where the sente
 YEARS = timedelta(days=200)  # two occurrences farther apart than this are of two years
 
 
-def nearest_of(occurrences: list[TimeInterval], today: datetime, direction: int) -> TimeInterval | None:
-    """Return the nearest of occurrences in order of time, as `nearest` does."""
-    past = [interval for interval in occurrences if interval.start <= today]
-    future = [interval for interval in occurrences if interval.end > today]
+def nearest(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
+    """Return the occurrence that contains today, else the nearer one of the last and the next.
+
+    `direction` is how the sentence looks at it: an occurrence on the other side counts as so many times farther as
+    DOUBT says. So "we met in August", said in June, is a past one, and "the bill of 30 September", said in October,
+    is of this year whatever the tense of its sentence seems to be.
+    """
+    found = occurrences(yearly, today.year)
+    past = [interval for interval in found if interval.start <= today]
+    future = [interval for interval in found if interval.end > today]
     if not past or not future:
         return None
     if past[-1].granularity in ("day", "span") and future[0].start - past[-1].start > YEARS:
@@ -273,17 +269,6 @@ def _middle(interval: TimeInterval) -> datetime:
     return interval.start + (interval.end - interval.start) / 2
 
 
-def last(yearly: Yearly, today: datetime, back: int = 1) -> TimeInterval | None:
-    """Return the latest occurrence that is over, or with `back` 2 the one before it."""
-    over = [interval for interval in occurrences(yearly, today.year) if interval.end <= today]
-    return yearly(over[-1].start.year - back + 1) if over else None
-
-
-def upcoming(yearly: Yearly, today: datetime) -> TimeInterval | None:
-    """Return the first occurrence that has yet to begin."""
-    return next((interval for interval in occurrences(yearly, today.year) if interval.start > today), None)
-
-
 def current(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
     """Return the occurrence that contains today, else the nearest in a known direction, else that of this year."""
     for interval in occurrences(yearly, today.year):
@@ -302,6 +287,10 @@ def this_season(yearly: Yearly, today: datetime, direction: int) -> TimeInterval
 
 def relative(which: int, yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
     """Return the last occurrence (-1), the one before it (-2), the next one (1), or this one (0)."""
-    if which < 0:
-        return last(yearly, today, -which)
-    return upcoming(yearly, today) if which > 0 else current(yearly, today, direction)
+    if not which:
+        return current(yearly, today, direction)
+    found = occurrences(yearly, today.year)
+    if which > 0:
+        return next((interval for interval in found if interval.start > today), None)
+    over = [interval for interval in found if interval.end <= today]
+    return yearly(over[-1].start.year + which + 1) if over else None

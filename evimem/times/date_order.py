@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Literal, get_args
 
 from ..errors import InvalidQuery, shown
+from ..lang import ENGLISH
 from ..lang.guess import ENGLISH_OR_UNKNOWN
 from ..types.values import DateOrder
 
@@ -29,35 +30,6 @@ _MOST = 200  # dates in figures of one text that are looked at for their order
 _MONTHS = 12
 _CENTURY_TURNS = 50  # two digits are a year within 1950 to 2049
 _YEAR_FIRST = frozenset(("zh", "ja"))
-# Zones whose countries write the month or the year first, and those of countries that write both; all others write the
-# day first. Zones that belong to no country ("UTC", "Etc/GMT-2", "EST") decide nothing.
-_OF_ZONES: tuple[tuple[DateOrder | None, str], ...] = (
-    (
-        "mdy",
-        r"US/(?!Samoa).*|America/(?:New_York|Detroit|Chicago|Denver|Boise|Phoenix|Los_Angeles|Anchorage|Juneau|Sitka"
-        r"|Metlakatla|Yakutat|Nome|Adak|Menominee|Indianapolis|Louisville|Fort_Wayne|Shiprock|Indiana/.*|Kentucky/.*"
-        r"|North_Dakota/.*)|Pacific/(?:Honolulu|Johnston|Guam|Saipan)|Navajo",
-    ),
-    (
-        "ymd",
-        r"Asia/(?:Tokyo|Seoul|Pyongyang|Shanghai|Chongqing|Chungking|Harbin|Urumqi|Kashgar|Taipei|Ulaanbaatar|Ulan_Bator"
-        r"|Hovd|Choibalsan|Tehran)|Europe/(?:Budapest|Vilnius)|Japan|ROK|ROC|PRC|Iran",
-    ),
-    (
-        None,
-        r"Canada/.*|America/(?:Toronto|Montreal|Vancouver|Edmonton|Winnipeg|Regina|Halifax|St_Johns|Moncton|Glace_Bay"
-        r"|Goose_Bay|Blanc-Sablon|Iqaluit|Rankin_Inlet|Resolute|Pangnirtung|Nipigon|Thunder_Bay|Rainy_River|Atikokan"
-        r"|Swift_Current|Yellowknife|Inuvik|Cambridge_Bay|Dawson|Dawson_Creek|Fort_Nelson|Creston|Whitehorse|Coral_Harbour"
-        r"|Puerto_Rico|St_Thomas|Virgin|Panama|Cayman|Belize)|Asia/(?:Manila|Hong_Kong|Macau|Macao)|Hongkong"
-        r"|Africa/(?:Johannesburg|Nairobi|Accra|Lome)|US/Samoa|Pacific/(?:Pago_Pago|Samoa|Midway|Wake|Palau|Majuro"
-        r"|Kwajalein|Chuuk|Truk|Yap|Pohnpei|Ponape|Kosrae)|Antarctica/.*",
-    ),
-    (
-        "dmy",
-        r"(?:Europe|Africa|Asia|Australia|Atlantic|Indian|America|Brazil|Chile|Mexico|Pacific|Arctic)/.*|GB.*|Eire",
-    ),
-    ("dmy", r"Portugal|Poland|Turkey|Israel|Egypt|Singapore|NZ.*|Jamaica|Cuba|Iceland|Libya"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +84,9 @@ def checked_date_order(value: DateOrder | None) -> DateOrder | None:
 def order_of_zone(zone: tzinfo | None) -> DateOrder | None:
     """Return how dates are written in the country of a timezone; None where it has none, or writes them both ways."""
     name = getattr(zone, "key", None) or ""
-    return next((order for order, zones in _OF_ZONES if re.fullmatch(zones, name)), None)
+    zones = ENGLISH.lists("zones.orders")
+    orders: tuple[DateOrder | None, ...] = ("mdy", "ymd", None, "dmy")
+    return next((order for order in orders if re.fullmatch("|".join(zones[order or "both"]), name)), None)
 
 
 def date_in_figures(words: str, order: DateOrder | None) -> datetime | None:

@@ -16,12 +16,11 @@ from ..errors import InvalidQuery, shown
 from ..lang.guess import OTHER, language_of
 from ..types.values import DateOrder, TimeSpan
 from . import calendar
-from .beside import YEAR, alone
+from .beside import YEAR, alone, joined
 from .calendar import WEEK, TimeInterval
 from .context import AHEAD, BACK, PERHAPS_BACK, UNSPOKEN, Context, Spoken
 from .date_order import FIGURES, Conventions, Weekday, date_in_figures
 from .forms import Form, grammar
-from .joins import joined
 from .lexicon import LIMIT, fold
 from .readers import READERS, Expression, Match, Meaning, possible, span_of
 
@@ -115,11 +114,11 @@ def locate_times(
             first, last = conventions.aware(time.start, said_at), conventions.aware(time.end, said_at)
             found.append(Located(start, end, TimeSpan(first, last, time.granularity, words)))
     quoted = [match.span() for match in QUOTED.finditer(text[:LIMIT]) if len(match[0]) < len(text) - 2]
-    return [each for each in found if not any(start < each.start < end for start, end in quoted) or _names_year(each)]
-
-
-def _names_year(located: Located) -> bool:
-    return YEAR.search(located.time.text) is not None
+    return [
+        each
+        for each in found
+        if YEAR.search(each.time.text) or not any(start < each.start < end for start, end in quoted)
+    ]
 
 
 def _spoken_before(before: Sequence[tuple[str, datetime]], now: datetime) -> Spoken:
