@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
 from itertools import groupby
 from typing import Any
@@ -34,36 +34,33 @@ _TOLD = {  # the fields of an event that its line tells already
 
 def answer_page(question: str, answer: Answer, turns: Mapping[str, Turn], *, streamed: bool = False) -> list[Block]:
     """Return a question with its answer, of one that was `streamed` the rest; `turns` holds the cited ones by id."""
+    text = Piece("Not finished.", "bad")
+    if answer.kind == "quote":  # the citations show what was said
+        text = Piece("No short answer is proven; this was said:", "warn")
+    elif answer.text is not None:
+        text = Piece("" if streamed else answer.text, "answer")
+    elif answer.abstained:
+        text = Piece("I don't know.", "warn")
     doubt = " (uncalibrated)" if answer.confidence_is == "uncalibrated" else ""
     tier = Piece(f"  {answer.tier.value}, {answer.confidence:.0%}{doubt}", _TIER[answer.tier])
     page = [] if streamed else [line(Piece("? ", "dim"), Piece(question, "strong"))]
-    page.append(line(*([] if streamed and answer.kind == "answer" else [_text(answer)]), tier, indent=2))
+    page.append(line(text, tier, indent=2))
     if answer.time is not None and (span := interval(answer.time)):
         page.append(line(Piece(span, "dim"), indent=4))
     for citation in answer.citations:
         turn = turns[citation.turn_id]
-        place = (Piece(f"{turn.id} ", "dim"), Piece(turn.speaker, "name"), Piece(f", {day(turn.time)}", "dim"))
-        page += [line(*place, indent=4), quoted(turn, citation)]
-    return [*page, *_limits(answer), *_cost(answer.usage), BLANK]
+        page += [line(*_who(turn), Piece(f", {day(turn.time)}", "dim"), indent=4), quoted(turn, citation)]
+    reason = answer.reason or ""  # of a failure, and after it the gap
+    if reason and (answer.kind != "quote" or answer.fell_back):
+        page.append(field("because", reason, indent=4))
+    for gap in answer.gaps if answer.text is None else ():
+        if gap.kind != "none" and not reason.endswith(gap.text):
+            page.append(field("missing", Piece(f"({gap.kind}) ", "dim"), gap.text, indent=4))
+    return [*page, *_cost(answer.usage), BLANK]
 
 
-def _text(answer: Answer) -> Piece:
-    if answer.kind == "quote":  # the citations show what was said
-        return Piece("No short answer is proven; this was said:", "warn")
-    if answer.text is not None:
-        return Piece(answer.text, "answer")
-    return Piece("I don't know.", "warn") if answer.abstained else Piece("Not finished.", "bad")
-
-
-def _limits(answer: Answer) -> Iterator[Block]:
-    """Yield why there is no answer, or what limits it."""
-    if answer.reason and (answer.kind != "quote" or answer.fell_back):
-        yield field("because", answer.reason, indent=4)
-    if answer.text is None:
-        reason = answer.reason or ""  # of a failure, and after it the gap
-        for gap in answer.gaps:
-            if gap.kind != "none" and not reason.endswith(gap.text):
-                yield field("missing", Piece(f"({gap.kind}) ", "dim"), gap.text, indent=4)
+def _who(turn: Turn) -> tuple[Piece, Piece]:
+    return Piece(f"{turn.id} ", "dim"), Piece(turn.speaker, "name")
 
 
 def _cost(usage: Usage) -> list[Block]:
@@ -110,7 +107,8 @@ def hits_page(query: str, hits: Sequence[Hit], *, explain: bool = False) -> list
         return [line(Piece("nothing found for ", "dim"), query)]
     page: list[Block] = []
     for rank, hit in enumerate(hits, start=1):
-        page += [_place(hit.turn, f"{rank:>2}. ", f"  {hit.score:.3f}"), quoted(hit.turn, indent=4)]
+        at = Piece(f", {day(hit.turn.time)}, {hit.turn.time:%H:%M}  {hit.score:.3f}", "dim")
+        page += [line(Piece(f"{rank:>2}. ", "dim"), *_who(hit.turn), at), quoted(hit.turn, indent=4)]
         if explain:
             parts = "  ".join(f"{name} {value:+.3f}" for name, value in hit.parts.items())
             page.append(line(Piece(f"{parts}  by {hit.path}", "dim"), indent=4))
@@ -119,7 +117,8 @@ def hits_page(query: str, hits: Sequence[Hit], *, explain: bool = False) -> list
 
 def turn_page(turn: Turn, facts: Sequence[Fact], around: Sequence[Turn], linked: Sequence[Hit] = ()) -> list[Block]:
     """Return a turn with the spans of its facts marked, its facts, its neighbours in the dialogue, and linked turns."""
-    page: list[Block] = [_place(turn, "", f"  session {turn.session}, {turn.role}"), marked(turn, facts)]
+    at = f", {day(turn.time)}, {turn.time:%H:%M}  session {turn.session}, {turn.role}"
+    page: list[Block] = [line(*_who(turn), Piece(at, "dim")), marked(turn, facts)]
     for name, value in (("picture", turn.caption), ("metadata", dict(turn.metadata))):
         page += [field(name, str(value))] if value else []
     rows = [(one.text, _when(one), "replaced" if one.replaced_by else one.extractor) for one in facts]
@@ -127,12 +126,12 @@ def turn_page(turn: Turn, facts: Sequence[Fact], around: Sequence[Turn], linked:
     page += [BLANK, Heading("Context")] if len(around) > 1 else []
     for other in around if len(around) > 1 else ():
         words = Piece(said(other), "strong" if other.id == turn.id else "dim")
-        page.append(line(Piece(f"{other.id} ", "dim"), Piece(f"{other.speaker}: ", "name"), words, indent=2))
+        page.append(line(*_who(other), Piece(": ", "name"), words, indent=2))
     others = [hit for hit in linked if hit.path != "edge:next"]
     page += [BLANK, Heading("Linked turns")] if others else []
-    for other, why in ((hit.turn, f"  {hit.path.removeprefix('edge:')} {hit.score:.2f}") for hit in others):
-        who = (Piece(f"{other.id} ", "dim"), Piece(f"{other.speaker}: ", "name"))
-        page.append(line(*who, said(other), Piece(why, "dim"), indent=2))
+    for hit in others:
+        why = Piece(f"  {hit.path.removeprefix('edge:')} {hit.score:.2f}", "dim")
+        page.append(line(*_who(hit.turn), Piece(": ", "name"), said(hit.turn), why, indent=2))
     return page
 
 
@@ -140,11 +139,9 @@ def profile_page(name: str, facts: Sequence[Fact]) -> list[Block]:
     """Return what is known about a person or thing, the newest turn first, and what replaced what."""
     if not facts:
         return [line(Piece("nothing is known about ", "dim"), name)]
-    texts: dict[str | None, str] = {None: ""}
-    texts.update((fact.id, fact.text) for fact in facts)
-    rows = [
-        (fact.text, _when(fact), fact.turn_id, texts.get(fact.replaced_by, "a fact about another")) for fact in facts
-    ]
+    texts: dict[str | None, str] = {None: "", **{fact.id: fact.text for fact in facts}}
+    by = [texts.get(fact.replaced_by, "a fact about another") for fact in facts]
+    rows = [(fact.text, _when(fact), fact.turn_id, newer) for fact, newer in zip(facts, by, strict=True)]
     return [table(("fact", "event", "turn", "replaced by"), rows), BLANK]
 
 
@@ -163,11 +160,6 @@ def _when(fact: Fact) -> str:
     return "" if fact.event is None else interval(fact.event) or fact.event.text
 
 
-def _place(turn: Turn, before: str, after: str) -> Line:
-    at = f", {day(turn.time)}, {turn.time:%H:%M}{after}"
-    return line(Piece(f"{before}{turn.id} ", "dim"), Piece(turn.speaker, "name"), Piece(at, "dim"))
-
-
 def fields_page(title: str, data: Mapping[str, Any], *left_out: str) -> list[Block]:
     """Return any result as its fields, as `to_dict` has them: those that say something, apart from what is left out."""
     page: list[Block] = [line(Piece(title, "strong"))]
@@ -175,19 +167,14 @@ def fields_page(title: str, data: Mapping[str, Any], *left_out: str) -> list[Blo
     for name, value in data.items():
         if name in left_out or value in _NOTHING:
             continue
-        lines = _lines(value)
+        # Several sentences have a line each; names or counts stand on one.
+        is_long = isinstance(value, list) and any(isinstance(one, dict) or len(str(one)) > _WORD for one in value)
+        lines = [_plain(one) for one in (value if is_long else [value])]
         style: Style = "warn" if name in _BAD else "dim"
         page += [field(name.replace("_", " "), one, style=style, width=width) for one in lines[:_MOST_ROWS]]
         if len(lines) > _MOST_ROWS:
             page.append(line(Piece(f"and {len(lines) - _MOST_ROWS:,} more {name}", style), indent=2))
     return page
-
-
-def _lines(value: Any) -> list[str]:
-    """Return what a value says: a line each of several sentences, names or counts on one line."""
-    if isinstance(value, list) and any(isinstance(one, dict) or len(str(one)) > _WORD for one in value):
-        return [_plain(one) for one in value]
-    return [_plain(value)]
 
 
 def _plain(value: Any) -> str:
@@ -202,28 +189,22 @@ def _plain(value: Any) -> str:
 
 def comparison_page(question: str, answers: Mapping[str, Answer]) -> list[Block]:
     """Return what each loop found, cited and cost, and what it answered."""
+    rows = []
+    for name, answer in answers.items():
+        usage, events = answer.usage, [one for one in answer.trace if isinstance(one, Found) and one.turns]
+        iterations, cited = {one.iteration for one in events}, {one.turn_id for one in answer.citations}
+        numbers = (len(found_by(answer)), len(iterations), len(cited), usage.requests)
+        spent = (usage.input_tokens + usage.output_tokens, round(usage.seconds * 1000))
+        rows.append((name, answer.kind, *(f"{number:,}" for number in (*numbers, *spent))))
     width = max(map(len, answers)) + 2
-    return [
-        line(Piece("? ", "dim"), Piece(question, "strong")),
-        table(("loop", "outcome", *_COUNTED), [_row(*one) for one in answers.items()], right=_COUNTED),
-        BLANK,
-        *(field(name, answer.text or answer.reason or "", width=width) for name, answer in answers.items()),
-        BLANK,
-    ]
+    texts = [field(name, answer.text or answer.reason or "", width=width) for name, answer in answers.items()]
+    asked = line(Piece("? ", "dim"), Piece(question, "strong"))
+    return [asked, table(("loop", "outcome", *_COUNTED), rows, right=_COUNTED), BLANK, *texts, BLANK]
 
 
 def found_by(answer: Answer) -> tuple[str, ...]:
     """Return the ids of the turns that a loop found, in order, each once."""
     return tuple(dict.fromkeys(turn for event in answer.trace if isinstance(event, Found) for turn in event.turns))
-
-
-def _row(name: str, answer: Answer) -> tuple[str, ...]:
-    usage = answer.usage
-    iterations = {event.iteration for event in answer.trace if isinstance(event, Found) and event.turns}
-    cited = {citation.turn_id for citation in answer.citations}
-    numbers = (len(found_by(answer)), len(iterations), len(cited), usage.requests)
-    spent = (usage.input_tokens + usage.output_tokens, round(usage.seconds * 1000))
-    return (name, answer.kind, *(f"{number:,}" for number in (*numbers, *spent)))
 
 
 def trace_page(trace: Trace) -> list[Block]:
