@@ -12,30 +12,22 @@ from evimem.loops import LOOPS
 from tests.copies import copied
 
 
-def test_ask_answers_with_the_turn_that_the_answer_rests_on(cli, friends):
+def test_ask_answers_with_the_turn_that_the_answer_rests_on_for_people_and_programs(cli, friends):
     ran = cli("ask", friends, "When did Mira adopt her puppy?")
-    assert ran.code == Exit.OK
+    assert (ran.code, ran.err) == (Exit.OK, "")
     assert "8 March 2024" in ran.out
     assert "s1:4 Mira, 12 March 2024" in ran.out
     assert "adopted a puppy last Friday." in re.sub("[\u00ab\u00bb]", "", ran.out)
-    assert ran.err == ""
-
-
-def test_ask_for_programs_gives_the_interval_and_the_citation_as_data(cli, friends):
     data = cli("ask", friends, "When did Mira adopt her puppy?", "--json").data
-    assert data["text"] == "8 March 2024"
-    assert data["time"]["start"] == "2024-03-08T00:00:00"
-    assert data["time"]["granularity"] == "day"
+    assert (data["text"], data["abstained"], data["usage"]["requests"]) == ("8 March 2024", False, 0)
+    assert (data["time"]["start"], data["time"]["granularity"]) == ("2024-03-08T00:00:00", "day")
     assert data["citations"][0]["turn_id"] == "s1:4"
-    assert (data["abstained"], data["usage"]["requests"]) == (False, 0)
     assert "trace" not in data
 
 
 def test_an_abstention_says_why_and_has_an_exit_code_of_its_own(cli, friends):
     ran = cli("ask", friends, "What instrument is Tomas learning?")
-    assert ran.code == Exit.ABSTAINED
-    assert "I don't know." in ran.out
-    assert "because" in ran.out
+    assert (ran.code, "I don't know." in ran.out, "because" in ran.out) == (Exit.ABSTAINED, True, True)
 
 
 def test_no_command_writes_over_a_memory_or_another_kind_of_file(cli, friends, tmp_path):
@@ -99,11 +91,14 @@ def test_a_question_is_asked_through_the_loop_that_is_named_and_its_trace_can_be
     assert cli("trace", friends, "--replay").code == Exit.OK
 
 
-def test_search_lists_turns_best_first(cli, friends):
+def test_search_lists_turns_best_first_of_those_that_pass_its_filters(cli, friends):
     ran = cli("search", friends, "puppy", "-k", 3, "--json")
-    assert ran.data[0]["turn"]["id"] == "s1:4"
-    assert len(ran.data) == 3
+    assert (len(ran.data), ran.data[0]["turn"]["id"]) == (3, "s1:4")
     assert " 1. s1:4 Mira, 12 March 2024" in cli("search", friends, "puppy").out
+    only = cli("search", friends, "boat", "--speaker", "Mira", "--session", "s11", "--json").data
+    assert {(hit["turn"]["speaker"], hit["turn"]["session"]) for hit in only} == {("Mira", "s11")}
+    others = cli("search", friends, "puppy", "--exclude", "s1:4", "--json").data
+    assert "s1:4" not in [hit["turn"]["id"] for hit in others]
 
 
 def test_turns_are_chosen_by_their_metadata(cli, tmp_path):
@@ -116,7 +111,6 @@ def test_turns_are_chosen_by_their_metadata(cli, tmp_path):
     assert [hit["turn"]["time"][:4] for hit in found] == ["2024"]
     asked = cli("ask", path, "When did Mira move to Leeds?", "--where", '{"year": 2023}', "--asked-at", "now", "--json")
     assert asked.data["text"] == "2023"
-    assert cli("search", path, "Leeds", "--where", "year=2024").code == Exit.USAGE
     assert cli("search", path, "Leeds", "--where", '{"year": {"$like": 1}}').code == Exit.INPUT
     assert cli("forget", path, "--where", late, "--json").data["turns"] == 1
 
@@ -131,8 +125,6 @@ def test_show_tells_what_is_known_about_somebody(cli, tmp_path):
     (now,) = cli("show", path, "--about", "Mira", "--current", "--json").data
     assert (now["turn_id"], now["object"]) == ("b", "Porto")
     assert "nothing is known about Tomas" in cli("show", path, "--about", "Tomas").out
-    assert cli("show", path).code == Exit.USAGE
-    assert cli("show", path, "a", "--about", "Mira").code == Exit.USAGE
 
 
 def test_show_marks_the_spans_of_facts_and_the_turns_around(cli, friends):
@@ -154,20 +146,15 @@ def test_a_block_is_printed_as_the_prompt_gets_it(cli, friends):
     assert cli("block", friends, "When did Elio propose?", "--tokens", 300, "--json").data == block.to_dict()
 
 
-def test_an_export_comes_back_as_it_was(cli, friends, tmp_path):
+def test_an_export_comes_back_as_it_was_and_replaces_a_file_only_on_request(cli, friends, tmp_path):
     exported, copy = tmp_path / "export.jsonl", tmp_path / "copy.evimem"
-    assert "183 turns written" in cli("export", friends, exported).out
-    assert cli("import", copy, exported, "--json").data["added"] == 183
-    assert cli("import", copy, exported, "--json").data["existing"] == 183
-    assert cli("show", copy, "s1:10", "--json").data == cli("show", friends, "s1:10", "--json").data
-
-
-def test_an_export_replaces_a_file_only_on_request(cli, friends, tmp_path):
-    exported = tmp_path / "export.jsonl"
     exported.write_text("mine")
     assert cli("export", friends, exported).code == Exit.INPUT
     assert exported.read_text() == "mine"
-    assert cli("export", friends, exported, "--force").code == Exit.OK
+    assert "183 turns written" in cli("export", friends, exported, "--force").out
+    assert cli("import", copy, exported, "--json").data["added"] == 183
+    assert cli("import", copy, exported, "--json").data["existing"] == 183
+    assert cli("show", copy, "s1:10", "--json").data == cli("show", friends, "s1:10", "--json").data
 
 
 def test_forget_erases_what_it_names(cli, tmp_path):
@@ -185,19 +172,6 @@ def test_forget_erases_what_it_names(cli, tmp_path):
     assert cli("stats", path, "--json").data["turns"] == 0
 
 
-@pytest.mark.parametrize("words", [(), ("--session", "s1", "--speaker", "Mira"), ("--turn", "s1:4", "--where", "{}")])
-def test_what_to_forget_is_said_in_exactly_one_way(cli, friends, words):
-    assert cli("forget", friends, *words).code == Exit.USAGE
-    assert cli("stats", friends, "--json").data["turns"] == 183
-
-
-def test_forgetting_everything_needs_a_yes(cli, friends):
-    ran = cli("forget", friends, "--everything")
-    assert ran.code == Exit.USAGE
-    assert "--yes" in ran.err
-    assert cli("stats", friends, "--json").data["turns"] == 183
-
-
 def test_the_demo_deletes_its_memory(cli, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     answers = json.loads(cli("demo", "--json").out)["answers"]
@@ -213,13 +187,6 @@ def test_reading_never_makes_a_memory(cli, tmp_path, words):
     assert ran.code == Exit.INPUT
     assert ran.err == f"evimem: there is no memory at {str(path)!r}; `evimem ingest {path} FILE` creates one\n"
     assert list(tmp_path.iterdir()) == []
-
-
-def test_search_filters_are_passed_on(cli, friends):
-    only = cli("search", friends, "boat", "--speaker", "Mira", "--session", "s11", "--json").data
-    assert {(hit["turn"]["speaker"], hit["turn"]["session"]) for hit in only} == {("Mira", "s11")}
-    others = cli("search", friends, "puppy", "--exclude", "s1:4", "--json").data
-    assert "s1:4" not in [hit["turn"]["id"] for hit in others]
 
 
 def test_stats_and_doctor_describe_a_memory(cli, friends):
