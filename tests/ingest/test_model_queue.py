@@ -1,8 +1,8 @@
-"""The durable queue, worked by a model: nothing is lost, nothing is asked twice, nothing holds up the rest."""
+"""The durable queue, worked by a model, a turn at a time or by a Batch API: nothing is lost or paid for twice."""
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import time
 from typing import Any
@@ -10,33 +10,37 @@ from typing import Any
 import pytest
 
 import evimem
+from evimem import BatchReport
 from evimem.errors import EmbedderError
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
 from tests.doubles import FakeClock, WordEmbedder
-from tests.model_server import ModelServer
+from tests.model_server import Fault, ModelServer
 
-
-def facts_of(request: Complete) -> str:
-    """Reply with one fact for each turn that mentions a kite, and with nothing usable for a poisoned one."""
-    turn = request.prompt.rpartition("<turn")[2]
-    if "poison" in turn:
-        return "I would rather not."
-    kite = {
-        "subject": "Tomas", "predicate": "bought", "object": "a kite", "quote": "a kite", "kind": "event",
-        "when": "",
-    }  # fmt: skip
-    return json.dumps({"facts": [kite] if "a kite" in turn else []})
-
-
+KITE = {"subject": "Tomas", "predicate": "bought", "object": "a kite", "quote": "a kite", "kind": "event", "when": ""}
 TURNS = [
     evimem.Turn("k", "s1", "Tomas", "Guess what, a kite, red, from the harbour shop.", "2024-05-02T10:00"),
     evimem.Turn("p", "s1", "Mira", "This one is poison to a model.", "2024-05-02T10:01"),
+    evimem.Turn("t", "s1", "Mira", "Thanks!", "2024-05-02T10:02"),
     evimem.Turn("h", "s1", "Mira", "I painted the hall on Sunday.", "2024-05-02T10:02"),
 ]
 
 
-def by_model(memory: evimem.Memory, turn_id: str) -> list[str]:
+def said_of(prompt: str) -> str:
+    """Reply with one fact for a turn that mentions a kite, and with nothing usable for a poisoned one."""
+    turn = prompt.rpartition("<turn")[2]
+    return "No." if "poison" in turn else json.dumps({"facts": [KITE] if "a kite" in turn else []})
+
+
+def facts_of(request: Complete) -> str:
+    return said_of(request.prompt)
+
+
+def served(body: Mapping[str, Any]) -> str:
+    return said_of(body["messages"][-1]["content"])
+
+
+def by_model(memory: evimem.Memory, turn_id: str = "k") -> list[str]:
     return [fact.text for fact in memory.facts([turn_id]) if fact.extractor == "llm"]
 
 
@@ -167,7 +171,7 @@ def test_an_embedder_that_is_down_for_days_costs_no_turn_its_vector(tmp_path, er
     now, embedder = [1e9], Picky()
     embedder.down = error
     with evimem.open(tmp_path / "m.evimem", embedder=embedder, clock=lambda: now[0]) as memory:
-        memory.extend(TURNS[2:])
+        memory.extend(TURNS[3:])
         for _ in range(50):
             with pytest.raises(EmbedderError):
                 memory.enrich()
@@ -181,7 +185,7 @@ def test_an_embedder_is_left_alone_for_as_long_as_it_asks(tmp_path):
     now, embedder = [1e9], Picky()
     embedder.down = EmbedderError("status 429", retry_after=3600.0)
     with evimem.open(tmp_path / "m.evimem", embedder=embedder, clock=lambda: now[0]) as memory:
-        memory.extend(TURNS[2:])
+        memory.extend(TURNS[3:])
         with pytest.raises(EmbedderError):
             memory.enrich()
         embedder.down, now[0] = None, now[0] + 3599
@@ -218,3 +222,99 @@ def test_turns_are_read_concurrently_and_reported_one_by_one(tmp_path):
             assert memory.enrich(progress=told.append).done == 24
         assert server.peak >= 4
     assert told[-24:] == [1] * 24
+
+
+@pytest.fixture
+def opened(tmp_path):
+    now = [1e9]
+    memories = []
+
+    def open_it(llm: Any, later: float = 0.0) -> evimem.Memory:
+        now[0] += later
+        memories.append(evimem.open(tmp_path / "m.evimem", llm=llm, clock=lambda: now[0]))
+        return memories[-1]
+
+    yield open_it
+    for memory in memories:
+        memory.close()
+
+
+def test_turns_are_handed_in_once_and_collected_by_a_later_process(opened):
+    model = ScriptedModel(then=facts_of)
+    memory = opened(model)
+    memory.extend(TURNS[:3])
+    assert memory.enrich_batch() == BatchReport(collected=0, failed=0, handed_in=2, waiting=2)
+    (batch,) = model.batches
+    assert len(batch) == 2  # nobody is asked about thanks
+    assert not any(turn.id in batch for turn in TURNS)
+    memory.close()
+    memory = opened(model)
+    assert memory.enrich().done == 0  # what is in a batch is not asked again
+    report = memory.enrich_batch()
+    assert (report.collected, report.failed, report.waiting) == (1, 1, 0)
+    assert by_model(memory) == ["Tomas bought a kite"]
+    assert [line for line in memory.check().problems if "enrich() tries again" not in line] == []
+
+
+def test_a_turn_that_no_batch_can_read_ends_as_failed_and_holds_up_no_other(opened):
+    memory = opened(ScriptedModel(then=facts_of))
+    memory.extend(TURNS[:3])
+    for _ in range(6):
+        memory.enrich_batch()
+        opened(None, later=3600.0)
+    assert memory.health().failed == {"extract": 1}
+    assert by_model(memory) == ["Tomas bought a kite"]
+
+
+def test_over_http_a_batch_that_is_worked_on_is_waited_for(opened):
+    with ModelServer(then=served) as server:
+        memory = opened(evimem.OpenAI("small", base_url=server.url, deadline=5.0))
+        memory.extend(TURNS[:3])
+        server.batch_status = "in_progress"
+        assert memory.enrich_batch().handed_in == 2
+        assert memory.enrich_batch() == BatchReport(collected=0, failed=0, handed_in=0, waiting=2)
+        server.batch_status = "completed"
+        assert memory.enrich_batch().collected == 1
+        uploads = [one for one in server.received if one.path.endswith("/files")]
+        assert len(uploads) == 1
+        assert by_model(memory) == ["Tomas bought a kite"]
+
+
+class Forgetful(ScriptedModel):
+    """A provider that no longer knows its batches."""
+
+    def collect_batch(self, batch_id: str, requests: Mapping[str, Complete]) -> Any:
+        raise evimem.ModelUnavailable("no such batch", retryable=False, status=404)
+
+
+def test_a_batch_that_the_provider_lost_is_handed_in_again(opened):
+    memory = opened(Forgetful(then=facts_of))
+    memory.extend(TURNS[:3])
+    assert memory.enrich_batch().handed_in == 2
+    assert memory.enrich_batch() == BatchReport(collected=0, failed=0, handed_in=2, waiting=2)
+
+
+def test_a_turn_that_was_forgotten_meanwhile_is_passed_over(opened):
+    memory = opened(ScriptedModel(then=facts_of))
+    memory.extend(TURNS[:3])
+    memory.enrich_batch()
+    memory.forget(turns=["k"])
+    assert memory.enrich_batch().collected == 0
+    assert memory.stats().turns == 2
+
+
+def test_an_estimate_is_of_what_is_left_and_writes_nothing(opened):
+    with ModelServer("unused", then=Fault("401")) as server:
+        model = evimem.OpenAI("s", base_url=server.url, extract_model="x", prices={"x": (1.0, 2.0)})
+        memory = opened(None)
+        memory.extend(TURNS[:3])
+        offline = memory.estimate()
+        assert (offline.turns, offline.requests, offline.cost) == (3, 2, None)
+        assert memory.health().pending == {"facts": 3}
+        told = opened(model).estimate()
+        assert told.cost == pytest.approx((told.input_tokens + 2 * told.output_tokens) / 1e6)
+        assert memory.estimate((1.0, 2.0)) == told
+        assert server.received == []
+    reading = opened(ScriptedModel(then=facts_of))
+    reading.enrich()
+    assert reading.estimate().turns == 0  # the poisoned one waits
