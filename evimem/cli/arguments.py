@@ -395,6 +395,9 @@ def run_words(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequenc
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
+    if not words:
+        parser(words).print_help(sys.stderr)
+        raise SystemExit(Exit.USAGE)
     options = parser(words).parse_args(words, argparse.Namespace(run=_command))
     if wrong := misused(options):
         options.parser.error(wrong)

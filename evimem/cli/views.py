@@ -196,10 +196,12 @@ def comparison_page(question: str, answers: Mapping[str, Answer]) -> list[Block]
         numbers = (len(found_by(answer)), len(iterations), len(cited), usage.requests)
         spent = (usage.input_tokens + usage.output_tokens, round(usage.seconds * 1000))
         rows.append((name, answer.kind, *(f"{number:,}" for number in (*numbers, *spent))))
-    width = max(map(len, answers)) + 2
-    texts = [field(name, answer.text or answer.reason or "", width=width) for name, answer in answers.items()]
-    asked = line(Piece("? ", "dim"), Piece(question, "strong"))
-    return [asked, table(("loop", "outcome", *_COUNTED), rows, right=_COUNTED), BLANK, *texts, BLANK]
+    page: list[Block] = [line(Piece("? ", "dim"), Piece(question, "strong"))]
+    page += [table(("loop", "outcome", *_COUNTED), rows, right=_COUNTED), BLANK]
+    for text in dict.fromkeys(answer.text or answer.reason or "" for answer in answers.values()):
+        names = [name for name, answer in answers.items() if text == (answer.text or answer.reason or "")]
+        page += [line(Piece(", ".join(names), "dim"), indent=2), line(text, indent=4)]
+    return [*page, BLANK]
 
 
 def found_by(answer: Answer) -> tuple[str, ...]:
