@@ -1,7 +1,8 @@
 """What chat programs export as JSON: ChatGPT, Claude, Telegram, Discord (by DiscordChatExporter) and Slack.
 
 Each is a row: where its conversations stand, what of one is a session, where a message has its time, and what it says.
-One walk reads them all. A message without a time has the one before it; one that says nothing is skipped.
+One walk reads them all. A message without a time has the one before it; one that says nothing, such as a notice of the
+program, is skipped. Pictures and files are captions, such as "[picture]" and "[file plan.pdf]".
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from .conversation import ImportedTurn, Part, Refuse, RefusedItem, elements, par
 from .json_values import mismatch_error, time_of
 
 _NAMES = ("conversation_id", "uuid", "id", "name")  # of a conversation
-_CONVERSATIONS = re.compile(r"conversations(?:-\d+)?")
+_CONVERSATIONS = r"conversations(?:-\d+)?"
 _SECONDS = re.compile(r"\d+(\.\d+)?")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY = r"\d{4}-\d\d-\d\d"
 _SPOKEN_BY_CHATGPT = {"text", "multimodal_text"}
 _TELEGRAM_FILES = {"photo": "picture", "sticker_emoji": "sticker", "contact_information": "contact", "poll": "poll"}
 _SPOKEN_ON_DISCORD = {"Default", "Reply", "0", "19"}
@@ -56,33 +57,57 @@ class _Said(NamedTuple):
 
 
 class _Export(NamedTuple):
-    """A program's export; each function may raise what comes of a value of another type, or ValueError."""
+    """A program's export. A function may raise ValueError, or what comes of a value of another type than it expects.
 
+    Attributes:
+        files: The names of its files, without ending; a lone file may have another.
+        found: The conversations of a file.
+        chat: What of one is a session.
+        times: Where a message has its time.
+        said: What a message says, given the names of people by their ids.
+    """
+
+    files: str
     found: Callable[[Part], Iterable[Any]]
-    chat: Callable[[Any, Part], _Chat]
+    chat: Callable[[Any, Part, Path], _Chat]
     times: tuple[str, ...]
-    said: Callable[[Any], _Said | None]
+    said: Callable[[Any, Mapping[str, str]], _Said | None]
 
 
-def _read(export: _Export, parts: Iterable[Part], refuse: Refuse) -> Iterator[ImportedTurn]:
-    """Yield the turns of each conversation of each part; the last one names those on other branches."""
-    for part in parts:
-        for raw in export.found(part):
-            known = raw if isinstance(raw, dict) else {}
-            where = f"{part.name} conversation {next((known[name] for name in _NAMES if known.get(name)), part.stem)!r}"
-            try:
-                chat = export.chat(raw, part)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                refuse(RefusedItem(where, f"not in the form of a conversation of this export ({error!r})"))
-                continue
-            turns = [*_turns(export, chat, chat.messages, where, refuse)]
-            if turns and chat.abandoned:  # of what was not shown nothing is missed
-                others = tuple(_turns(export, chat, chat.abandoned, where, lambda item: None))
-                turns[-1] = replace(turns[-1], abandoned=others)
-            yield from turns
+def read_export(name: str, path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
+    """Yield the turns of one of `EXPORTS`, one session per conversation; its last turn names those on other branches.
+
+    Raise ImportFailed for a file that is no export; `refuse` is called for a message or a conversation of another form.
+    """
+    path, export = Path(path), EXPORTS[name]
+    with parts_of(path) as parts:
+        files = [part for part in parts if re.fullmatch(export.files, part.stem)]
+        if not files and len(parts) != 1:
+            raise ImportFailed(f"{str(path)!r} holds no file of a {name} export; expected the zip or folder of one")
+        names = _slack_users(parts) if name == "slack" else {}
+        for part in files or parts:
+            for raw in export.found(part):
+                known = raw if isinstance(raw, dict) else {}
+                called = next((known[key] for key in _NAMES if known.get(key)), part.stem)
+                where = f"{part.name} conversation {called!r}"
+                try:
+                    chat = export.chat(raw, part, path)
+                except (KeyError, TypeError, ValueError, AttributeError) as error:
+                    refuse(RefusedItem(where, f"not in the form of a conversation of {name} ({error!r})"))
+                    continue
+                last = None
+                for turn in _turns(export, chat, chat.messages, names, where, refuse):
+                    if last is not None:
+                        yield last
+                    last = turn
+                if last is not None:  # of what was not shown nothing is missed
+                    others = _turns(export, chat, chat.abandoned, names, where, lambda item: None)
+                    yield replace(last, abandoned=tuple(others))
 
 
-def _turns(export: _Export, chat: _Chat, messages: Sequence[Any], where: str, refuse: Refuse) -> Iterator[ImportedTurn]:
+def _turns(
+    export: _Export, chat: _Chat, messages: Sequence[Any], names: Mapping[str, str], where: str, refuse: Refuse
+) -> Iterator[ImportedTurn]:
     begun, *changed = [_moment(value) for value in chat.times] or [None]
     own = (_moment(_given(message, export.times)) for message in messages)
     latest = begun or next((time for time in (*own, *changed) if time), None)
@@ -91,7 +116,7 @@ def _turns(export: _Export, chat: _Chat, messages: Sequence[Any], where: str, re
         nonlocal latest
         given = _given(message, export.times)
         latest = latest if given is None else _time(given)
-        said = export.said(message)
+        said = export.said(message, names)
         if said is None or not (said.text.strip() or said.caption):
             return None
         if latest is None:
@@ -146,26 +171,7 @@ def _conversations(mark: str, part: Part) -> Iterator[Any]:
     yield from found
 
 
-def _of_conversations(export: _Export, path: AnyPath, refuse: Refuse) -> Iterator[ImportedTurn]:
-    with parts_of(Path(path)) as parts:
-        named = [part for part in parts if _CONVERSATIONS.fullmatch(part.stem)]
-        if not named and len(parts) != 1:
-            raise ImportFailed(f"{str(path)!r} holds no conversations.json; expected the zip or folder of an export")
-        yield from _read(export, named or parts, refuse)
-
-
-def read_chatgpt(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
-    """Yield the messages of user and assistant on the branch that was shown, one session per conversation.
-
-    System and tool messages, hidden messages, and the model's reasoning and code are skipped. Times are UTC. The last
-    turn of a conversation names the turns that its export holds on other branches. Raise ImportFailed for a file that
-    is no export; `refuse` is called for a message or a conversation of another form.
-    """
-    export = _Export(partial(_conversations, "mapping"), _chatgpt_chat, ("create_time",), _chatgpt)
-    return _of_conversations(export, path, refuse)
-
-
-def _chatgpt_chat(raw: Mapping[str, Any], part: Part) -> _Chat:
+def _chatgpt_chat(raw: Mapping[str, Any], part: Part, path: Path) -> _Chat:
     nodes: dict[str, Any] = {name: node for name, node in raw["mapping"].items() if isinstance(node, dict)}
     # One without an id goes by its first message, which stays when it is exported again.
     first = next((name for name, node in nodes.items() if node.get("message")), "")
@@ -187,7 +193,7 @@ def _chatgpt_chat(raw: Mapping[str, Any], part: Part) -> _Chat:
     return _Chat(session, shown_ones, {"title": raw["title"]} if raw.get("title") else {}, times, others)
 
 
-def _chatgpt(message: Any) -> _Said | None:
+def _chatgpt(message: Any, names: Mapping[str, str]) -> _Said | None:
     if message.keys() == {"id"}:
         raise ValueError("it is missing, and what came before it")
     metadata, content = message.get("metadata") or {}, message.get("content") or {}
@@ -204,24 +210,14 @@ def _chatgpt(message: Any) -> _Said | None:
     return _Said(message["id"], role, text, "[picture]" if is_picture else None, role, former_id=message["id"])
 
 
-def read_claude(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
-    """Yield the messages of the human and of the assistant, one session per conversation.
-
-    Thoughts and tool calls are skipped; files are captions such as "[file plan.pdf]"; what was pasted without a name is
-    text. Raise ImportFailed for a file that is no export.
-    """
-    export = _Export(partial(_conversations, "chat_messages"), _claude_chat, ("created_at", "updated_at"), _claude)
-    return _of_conversations(export, path, refuse)
-
-
-def _claude_chat(raw: Mapping[str, Any], part: Part) -> _Chat:
+def _claude_chat(raw: Mapping[str, Any], part: Part, path: Path) -> _Chat:
     if not raw["uuid"] or not isinstance(raw["chat_messages"], list):
         raise ValueError("expected uuid and chat_messages")
     times = [raw.get("created_at"), raw.get("updated_at")]
     return _Chat(raw["uuid"], raw["chat_messages"], {"title": raw["name"]} if raw.get("name") else {}, times)
 
 
-def _claude(message: Any) -> _Said:
+def _claude(message: Any, names: Mapping[str, str]) -> _Said:
     sender, attached = message.get("sender"), [*(message.get("attachments") or ())]
     if sender not in ("human", "assistant"):
         raise mismatch_error("the sender", sender, "human or assistant")
@@ -241,16 +237,6 @@ def _is_file(attachment: Mapping[str, Any]) -> bool:
     return bool(name) and not (attachment.get("extracted_content") and name.lower().startswith("paste"))
 
 
-def read_telegram(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
-    """Yield the messages of result.json: of one chat, or of all. An edited message has its last text; times are UTC.
-
-    Service messages are skipped; pictures and files are captions, such as "[picture]".
-    """
-    # Exports of before 2021 have local times without an offset only.
-    with parts_of(Path(path)) as parts:
-        yield from _read(_Export(_telegram_chats, _messenger_chat, ("date_unixtime", "date"), _telegram), parts, refuse)
-
-
 def _telegram_chats(part: Part) -> list[Any]:
     whole = _held(part.whole(), dict, part)
     if "messages" in whole:
@@ -259,7 +245,7 @@ def _telegram_chats(part: Part) -> list[Any]:
     return [chat for holder in holders for chat in _held(holder.get("list") or [], list, part)]
 
 
-def _messenger_chat(raw: Mapping[str, Any], part: Part) -> _Chat:
+def _messenger_chat(raw: Mapping[str, Any], part: Part, path: Path) -> _Chat:
     channel = raw.get("channel")
     named = channel or raw
     session = str(named.get("id") or named.get("name") or part.stem)
@@ -268,7 +254,7 @@ def _messenger_chat(raw: Mapping[str, Any], part: Part) -> _Chat:
     return _Chat(session, messages, {kind: named["name"]} if named.get("name") else {})
 
 
-def _telegram(message: Any) -> _Said | None:
+def _telegram(message: Any, names: Mapping[str, str]) -> _Said | None:
     if message.get("type") != "message":
         return None
     text = message.get("text") or ""
@@ -282,20 +268,7 @@ def _telegram(message: Any) -> _Said | None:
     return _Said(message["id"], str(speaker), said, caption)
 
 
-def read_discord(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
-    """Yield the messages of a channel as DiscordChatExporter writes it, or of each file in a zip or folder.
-
-    Joins, pins and calls are skipped; attachments are captions; a bot is an assistant.
-    """
-    with parts_of(Path(path)) as parts:
-        yield from _read(
-            _Export(lambda part: [_held(part.whole(), dict, part)], _messenger_chat, ("timestamp",), _discord),
-            parts,
-            refuse,
-        )
-
-
-def _discord(message: Any) -> _Said | None:
+def _discord(message: Any, names: Mapping[str, str]) -> _Said | None:
     if str(message.get("type", "Default")) not in _SPOKEN_ON_DISCORD:
         return None
     files = [one.get("fileName") for one in message.get("attachments") or ()]
@@ -306,35 +279,24 @@ def _discord(message: Any) -> _Said | None:
     return _Said(message["id"], speaker, message.get("content") or "", caption, role)
 
 
-def read_slack(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
-    """Yield the messages of a Slack export, a zip or folder of days by channel, or of the file of one day.
-
-    Names are those of users.json, else of the message; mentions and links are written out. Times are UTC.
-    """
-    path = Path(path)
-    with parts_of(path) as parts:
-        days = [part for part in parts if _DAY.fullmatch(part.stem)] or (parts if len(parts) == 1 else [])
-        if not days:
-            raise ImportFailed(f"{str(path)!r} holds no CHANNEL/2024-03-12.json; expected the zip of a Slack export")
-        listed = [user for part in parts if part.stem == "users" for user in _held(part.whole(), list, part)]
-        users = {
-            user["id"]: _slack_name(user) or user["id"] for user in listed if isinstance(user, dict) and "id" in user
-        }
-
-        def channel(raw: Any, part: Part) -> _Chat:
-            name = part.folder if part.folder and part.folder != path.name else lone
-            return _Chat(name, _held(raw, list, part), {"channel": name})
-
-        lone = path.resolve().parent.name if _DAY.fullmatch(path.stem) else path.stem
-        yield from _read(_Export(lambda part: [part.whole()], channel, ("ts",), partial(_slack, users)), days, refuse)
+def _slack_channel(raw: Any, part: Part, path: Path) -> _Chat:
+    name = part.folder
+    if not name or name == path.name:
+        name = path.resolve().parent.name if re.fullmatch(_DAY, path.stem) else path.stem
+    return _Chat(name, _held(raw, list, part), {"channel": name})
 
 
-def _slack(users: Mapping[str, str], message: Any) -> _Said | None:
+def _slack_users(parts: Iterable[Part]) -> dict[str, str]:
+    listed = [user for part in parts if part.stem == "users" for user in _held(part.whole(), list, part)]
+    return {user["id"]: _slack_name(user) or user["id"] for user in listed if isinstance(user, dict) and "id" in user}
+
+
+def _slack(message: Any, names: Mapping[str, str]) -> _Said | None:
     if message.get("type") != "message" or message.get("subtype") not in _SPOKEN_ON_SLACK:
         return None
-    text = html.unescape(_SLACK_LINK.sub(partial(_written_out, users), message.get("text") or ""))
+    text = html.unescape(_SLACK_LINK.sub(partial(_written_out, names), message.get("text") or ""))
     user = message.get("user") or message.get("bot_id") or ""
-    speaker = users.get(user) or _slack_name({"profile": message.get("user_profile"), **message}) or user
+    speaker = names.get(user) or _slack_name({"profile": message.get("user_profile"), **message}) or user
     if not speaker:
         raise ValueError("nobody is named who sent it; expected user, username or bot_id")
     is_bot = message.get("bot_id") or message.get("subtype") in ("bot_message", "slackbot_response")
@@ -350,8 +312,23 @@ def _slack_name(user: Mapping[str, Any]) -> str:
     return next((name for name in (*names, user.get("name")) if isinstance(name, str) and name.strip()), "")
 
 
-def _written_out(users: Mapping[str, str], link: re.Match[str]) -> str:
+def _written_out(names: Mapping[str, str], link: re.Match[str]) -> str:
     mark, target, label = link.groups()
     if mark == "@":
-        return f"@{users.get(target) or label or target}"
+        return f"@{names.get(target) or label or target}"
     return f"{mark.replace('!', '@')}{label or target}" if mark else label or target
+
+
+EXPORTS = {
+    # The branch that was shown, of user and assistant: no hidden messages, no reasoning, no code.
+    "chatgpt": _Export(_CONVERSATIONS, partial(_conversations, "mapping"), _chatgpt_chat, ("create_time",), _chatgpt),
+    # Without thoughts and calls of tools; what was pasted without a name is text.
+    "claude": _Export(
+        _CONVERSATIONS, partial(_conversations, "chat_messages"), _claude_chat, ("created_at", "updated_at"), _claude
+    ),
+    # The last text of an edited message. Exports of before 2021 have local times without an offset only.
+    "telegram": _Export(".*", _telegram_chats, _messenger_chat, ("date_unixtime", "date"), _telegram),
+    "discord": _Export(".*", lambda part: [_held(part.whole(), dict, part)], _messenger_chat, ("timestamp",), _discord),
+    # A file a day; threads are sessions, mentions and links are written out.
+    "slack": _Export(_DAY, lambda part: [part.whole()], _slack_channel, ("ts",), _slack),
+}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -15,7 +16,7 @@ from ..db.connection import check_readable
 from ..errors import ImportFailed, StoreError, shown
 from ..types.public_value import AnyPath
 from ..types.values import Turn
-from .chat_exports import read_chatgpt, read_claude, read_discord, read_slack, read_telegram
+from .chat_exports import read_export
 from .chat_messages import TIMES, WHO, read_message
 from .conversation import Conversation, Part, Refuse, RefusedItem, is_zip, parts_of, raise_refused
 from .json_values import mismatch_error, parse, text_of, time_of
@@ -150,21 +151,25 @@ _TABLE = {  # the first that fits counts
         ("[].role", "messages[].role", "role content"),
         ("start", "session"),
     ),
-    "chatgpt": Format(read_chatgpt, "a ChatGPT export (mapping)", ("[].mapping", "mapping", "conversations[].mapping")),
+    "chatgpt": Format(
+        partial(read_export, "chatgpt"),
+        "a ChatGPT export (mapping)",
+        ("[].mapping", "mapping", "conversations[].mapping"),
+    ),
     "claude": Format(
-        read_claude,
+        partial(read_export, "claude"),
         "a Claude export (chat_messages)",
         ("[].chat_messages", "chat_messages", "conversations[].chat_messages"),
     ),
     "whatsapp": Format(read_whatsapp, "a WhatsApp chat (a date, a time, a name and a colon)", (), ("date_order",)),
     "telegram": Format(
-        read_telegram,
+        partial(read_export, "telegram"),
         "Telegram's result.json",
         ("messages[].id messages[].type messages[].date", "chats.list", "left_chats.list"),
     ),
-    "slack": Format(read_slack, "a Slack export (type and ts)", ("[].type [].ts",)),
+    "slack": Format(partial(read_export, "slack"), "a Slack export (type and ts)", ("[].type [].ts",)),
     "discord": Format(
-        read_discord,
+        partial(read_export, "discord"),
         "DiscordChatExporter's JSON (channel, messages)",
         ("messages[].author messages[].timestamp", "guild channel"),
     ),

@@ -1,13 +1,16 @@
 import json
 import zipfile
 from datetime import datetime, timezone
+from functools import partial
 
 import pytest
 
 import evimem
 from evimem.errors import ImportFailed
 from evimem.loaders import conversation
-from evimem.loaders.chat_exports import read_chatgpt
+from evimem.loaders.chat_exports import read_export
+
+read_chatgpt = partial(read_export, "chatgpt")
 
 
 def node(name, parent, role, text, **message):
