@@ -38,28 +38,23 @@ Settings: TypeAlias = dict[str, Any]  # of `evimem.open`: the model, and what to
 
 
 class Exit(IntEnum):
-    """The exit codes, stable between versions."""
+    """The exit codes, stable between versions, and what they mean."""
 
-    OK = 0
-    FAILED = 1
-    USAGE = 2
-    ABSTAINED = 3
-    INPUT = 4
-    STORE = 5
-    MODEL = 6
-    INTERRUPTED = 130
+    meaning: str
 
+    def __new__(cls, code: int, meaning: str) -> Exit:
+        member = int.__new__(cls, code)
+        member._value_, member.meaning = code, meaning
+        return member
 
-MEANINGS = {
-    Exit.OK: "done",
-    Exit.FAILED: "an unexpected error; please report it with the traceback",
-    Exit.USAGE: "the command line is wrong; see --help",
-    Exit.ABSTAINED: "ask found no sufficient evidence in the memory, and gave no answer",
-    Exit.INPUT: "a file, id or value does not exist or is not valid, or turns were refused",
-    Exit.STORE: "the memory cannot be used, or doctor found a problem",
-    Exit.MODEL: "a chat model or an embedder failed or is not installed",
-    Exit.INTERRUPTED: "interrupted by Ctrl-C; finished work is kept, the same command continues",
-}
+    OK = 0, "done"
+    FAILED = 1, "an unexpected error; please report it with the traceback"
+    USAGE = 2, "the command line is wrong; see --help"
+    ABSTAINED = 3, "ask found no sufficient evidence in the memory, and gave no answer"
+    INPUT = 4, "a file, id or value does not exist or is not valid, or turns were refused"
+    STORE = 5, "the memory cannot be used, or doctor found a problem"
+    MODEL = 6, "a chat model or an embedder failed or is not installed"
+    INTERRUPTED = 130, "interrupted by Ctrl-C; finished work is kept, the same command continues"
 
 
 def code_of(error: EvimemError) -> Exit:
@@ -160,7 +155,7 @@ def parser(words: Sequence[str]) -> argparse.ArgumentParser:
         prog="evimem",
         description="A memory for conversations: it quotes what was said, and says so where it does not know.",
         epilog="`evimem COMMAND --help` explains a command. Try `evimem demo` first.\n\nexit codes:\n"
-        + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items()),
+        + "\n".join(f"  {code:>3}  {code.meaning}" for code in Exit),
     )
     top.add_argument("--version", action="version", version=f"evimem {evimem.__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -413,13 +408,14 @@ def _command(options: argparse.Namespace, screen: Screen) -> Exit:
     options.settings = settings
     given: dict[str, Any] = {name: getattr(options, name) for name in options.takes if hasattr(options, name)}
     try:
-        if not options.opens:
-            return Exit(function(screen, **given))
-        with existing(options.path, options.user, **settings) as memory:
-            return Exit(function(memory, screen, **given))
+        if options.opens:
+            with existing(options.path, options.user, **settings) as memory:
+                ended: Exit = function(memory, screen, **given)
+        else:
+            ended = function(screen, **given)
     except Misused as wrong:
-        used: argparse.ArgumentParser = options.parser
-        used.error(str(wrong))
+        options.parser.error(str(wrong))
+    return ended
 
 
 def _fail(message: str, code: Exit) -> Exit:
