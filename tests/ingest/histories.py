@@ -1,10 +1,8 @@
-"""Random chats as callers hand them over, and what was said in them: `python -m tests.ingest.histories 100000`.
+"""Random chats as callers hand them over, and what was said in them.
 
 The judge knows what was said and what is stored, and nothing of how that was decided.
 """
 
-import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -144,20 +142,3 @@ def run(count: int, seed: int, folder: Path, patterns: Sequence[str] = PATTERNS)
         for file in folder.iterdir():
             file.unlink()
     return table
-
-
-def shown(table: dict[tuple[str, str], Counter[str]]) -> str:
-    """Return a table of what was said, lost and doubled."""
-    lines = [f"{pattern:20} own {own:8} {dict(row)}" for (pattern, own), row in sorted(table.items())]
-    sums = {name: sum(row[name] for row in table.values()) for name in ("chats", "said", "lost", "doubled")}
-    return "\n".join((*lines, str(sums)))
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").exists() else None) as folder:
-        most, part, whole = int(sys.argv[1]), 1_000, dict[tuple[str, str], Counter[str]]()
-        for seed in range(-(-most // part)):
-            for key, row in run(min(part, most - seed * part), seed, Path(folder), PATTERNS + SELDOM).items():
-                whole.setdefault(key, Counter()).update(row)
-            sys.stdout.write(f"{shown(whole)}\n")
-            sys.stdout.flush()
