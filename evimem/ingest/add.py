@@ -68,14 +68,13 @@ class Ingestion:
 
     `strict` raises at the first invalid turn instead of reporting it as refused.
 
-    Without an `extractor`, facts are left to the queue. `replace` erases other content of a known id; `deferred` leaves
-    embeddings to the queue, for a remote embedder; `jobs` are queued for every turn; `times` brings each time to the
-    kind that the memory holds; `now` tells the time of a turn that is said "now"; of the ids in `unread`, facts are
-    left to the queue too.
+    `read` finds the facts of a turn; without it they are left to the queue. `replace` erases other content of a known
+    id; `deferred` leaves embeddings to the queue, for a remote embedder; `jobs` are queued for every turn; `times`
+    brings each time to the kind that the memory holds; `now` tells the time of a turn that is said "now".
     """
 
     into: Store
-    extractor: Extractor | None
+    read: Callable[[Turn], Attempt[tuple[Fact, ...]]] | None
     strict: bool = False
     replace: bool = False
     deferred: bool = False
@@ -83,7 +82,6 @@ class Ingestion:
     times: LocalTimes = AS_GIVEN
     now: Callable[[], datetime] | None = None
     admit: TurnValidator = field(default_factory=TurnValidator)
-    unread: frozenset[str] = frozenset()
 
     def batches(self, turns: Iterable[Turn]) -> Iterator[Flow[AddReport]]:
         """Yield one flow per batch; its turns are durable when it returns."""
@@ -129,9 +127,9 @@ class Ingestion:
             return TurnStatus(given if isinstance(given, str) else shown(given), "refused", str(error))
 
     def entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
-        """Return turns with their vectors and, with an extractor, their facts."""
+        """Return turns with their vectors and, where they are read, their facts."""
         none: Attempt[tuple[Fact, ...]] = Attempt(())
-        read = [read_facts(self.extractor, turn) if self.extractor else none for turn in turns]
+        read = [self.read(turn) if self.read else none for turn in turns]
         vectors = [_LEFT] * (2 * len(turns))  # of the passages of each turn, then of its facts
         if turns and not self.deferred:
             with suppress(EmbedderError):  # the turns are found by their terms; health() reports the vectors as pending
@@ -141,8 +139,7 @@ class Ingestion:
         for turn, facts, own, of_facts in zip(turns, read, vectors, vectors[len(turns) :], strict=False):
             tried: dict[JobKind, str | None] = {"facts": facts.error, "vector": own.error, "link": of_facts.error}
             failed = tuple((kind, error) for kind, error in tried.items() if error is not None)
-            waits = self.extractor is None or turn.id in self.unread
-            jobs: tuple[JobKind, ...] = ("facts", *self.jobs) if waits else self.jobs
+            jobs: tuple[JobKind, ...] = self.jobs if self.read else ("facts", *self.jobs)
             entries.append(Entry(turn, facts.value, own.value, of_facts.value, jobs, failed))
         return entries
 

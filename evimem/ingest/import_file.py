@@ -11,8 +11,9 @@ import os
 import re
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -31,7 +32,7 @@ from ..text.names import Sources
 from ..types.results import AddReport
 from ..types.stored import EARLIER, OF_A_MODEL, JobKind
 from ..types.values import Fact, TimeSpan, Turn
-from .add import BATCH, Ingestion
+from .add import BATCH, Ingestion, read_facts
 
 FORMAT = 1
 HEADER = "evimem"  # the key of the first line; its value is the format
@@ -284,7 +285,9 @@ def import_batches(
         while True:
             try:
                 batch = list(islice(pairs, BATCH))
-                facts = {turn.id: (turn, tuple(map(times.read_fact, found.value))) for turn, found in batch}
+                facts = {
+                    turn.id: (turn, tuple(map(times.read_fact, found.value)), found.error) for turn, found in batch
+                }
             except OverflowError as error:
                 raise ImportFailed(f"{str(path)!r} has an event at the edge of the calendar ({error})") from error
             finally:
@@ -294,10 +297,8 @@ def import_batches(
                     )
             if not batch:
                 return
-            unread = frozenset(turn.id for turn, found in batch if found.error is not None)
-            exported = _ExportedFacts(extractor, facts)
-            ingestion = Ingestion(store, exported, deferred=deferred, jobs=jobs, times=times, unread=unread)
-            yield ingestion.store([turn for turn, _ in batch])
+            read = partial(_facts_of, extractor, facts)
+            yield Ingestion(store, read, deferred=deferred, jobs=jobs, times=times).store([turn for turn, _ in batch])
 
 
 def _version(file: BinaryIO) -> tuple[int, int]:
@@ -305,23 +306,16 @@ def _version(file: BinaryIO) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-@dataclass(frozen=True, slots=True)
-class _ExportedFacts:
-    """An extractor that returns the facts that were exported with each turn of a batch.
+def _facts_of(
+    own: Extractor, exported: Mapping[str, tuple[Turn, tuple[Fact, ...], str | None]], turn: Turn
+) -> Attempt[tuple[Fact, ...]]:
+    """Return the facts that were exported with a turn; where a model found some, a turn has no others.
 
-    Where the day or hour of a turn is another one in the timezone of this memory, the memory's own extractor reads what
-    "yesterday" in it is. Where a model found facts, a turn has no others.
+    Where its day or hour is another one in the timezone of this memory, the memory's own extractor reads what
+    "yesterday" in it is.
     """
-
-    own: Extractor
-    exported: dict[str, tuple[Turn, tuple[Fact, ...]]]
-
-    @property
-    def name(self) -> str:
-        return self.own.name
-
-    def extract(self, turn: Turn) -> tuple[Fact, ...]:
-        given, facts = self.exported[turn.id]
-        if given.time.replace(tzinfo=None) != turn.time.replace(tzinfo=None):
-            facts = (*self.own.extract(turn), *(fact for fact in facts if fact.extractor != self.name))
-        return tuple(fact for fact in facts if fact.extractor == OF_A_MODEL) or facts
+    given, facts, error = exported[turn.id]
+    if given.time.replace(tzinfo=None) != turn.time.replace(tzinfo=None):
+        again = read_facts(own, turn)
+        facts, error = (*again.value, *(fact for fact in facts if fact.extractor != own.name)), again.error or error
+    return Attempt(tuple(fact for fact in facts if fact.extractor == OF_A_MODEL) or facts, error)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from evimem.embedding.checked_embedder import checked
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.flow import Effect, Embed, Flow, run
 from evimem.index.weights import BM25
-from evimem.ingest.add import Ingestion
+from evimem.ingest.add import Ingestion, read_facts
 from evimem.loaders.examples import load_example
 from evimem.protocols import Store
 from evimem.query.find_turns import asked_for
@@ -37,6 +38,7 @@ from evimem.types.values import Hit, Query, TimeSpan, Turn
 from tests import postgres_server
 from tests.reference.memory_store import MemoryStore
 
+READ = partial(read_facts, Core.default_extractor())
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2024, 3, 12, 12)
 MAY = TimeSpan(datetime(2023, 5, 1), datetime(2023, 6, 1), "month", "May 2023")
@@ -91,7 +93,7 @@ def drive(flow: Flow[object]) -> object:
 
 
 def keep(store: Store, turns: list[Turn], *, strict: bool = False, replace: bool = False) -> AddReport:
-    report = drive(Ingestion(store, Core.default_extractor(), strict=strict, replace=replace).store(turns))
+    report = drive(Ingestion(store, READ, strict=strict, replace=replace).store(turns))
     assert isinstance(report, AddReport)
     return report
 
@@ -535,19 +537,19 @@ def test_forgetting_by_a_condition_erases_those_turns_and_no_others(
 
 
 def test_a_turn_without_a_vector_is_found_by_its_words_and_queued(store: Store) -> None:
-    drive(Ingestion(store, Core.default_extractor(), deferred=True).store([TurnValidator()(DIALOGUE[0])]))
+    drive(Ingestion(store, READ, deferred=True).store([TurnValidator()(DIALOGUE[0])]))
     assert [hit.turn.id for hit in find(store, "puppy")] == ["a"]
     assert [job.turn.id for job in store.due("vector", 9)] == ["a"]
 
 
 def test_postponed_jobs_wait_and_failed_jobs_are_not_offered(store: Store) -> None:
-    drive(Ingestion(store, Core.default_extractor(), deferred=True).store(DIALOGUE[:2]))
+    drive(Ingestion(store, READ, deferred=True).store(DIALOGUE[:2]))
     store.postpone("vector", {"a": ("refused", 3600.0), "b": ("refused", None)})
     assert store.due("vector", 9) == ()
 
 
 def test_held_jobs_are_returned_by_their_reason_until_they_are_due(store: Store) -> None:
-    drive(Ingestion(store, Core.default_extractor(), deferred=True).store(DIALOGUE[:3]))
+    drive(Ingestion(store, READ, deferred=True).store(DIALOGUE[:3]))
     store.hold("vector", ["b", "nobody"], "in batch 7", 3600.0)
     store.hold("vector", ["c"], "in batch 8", -1.0)
     assert [job.turn.id for job in store.due("vector", 9)] == ["a", "c"]
