@@ -20,7 +20,7 @@ from benchmarks.data_sets import read_locomo
 from evimem import Turn
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.extract.rule_extractor import RuleExtractor
-from evimem.index.corpus import Corpus, IndexRow, RowBlock, Stored
+from evimem.index.corpus import Corpus, RowBlock, Stored
 from evimem.index.document import embedding_texts, found_by
 from evimem.index.prepared_query import IndexQuery, prepare
 from evimem.index.ranking import SEARCH_EFFORT, SearchEffort, rank
@@ -125,13 +125,13 @@ def conversation(turns: Sequence[Turn], questions: Iterable[GoldQuestion], regis
     embedder, extractor = StaticEmbedder(), RuleExtractor()
     sessions = {name: at for at, name in enumerate(dict.fromkeys(turn.session for turn in turns))}
     speakers = {name: at for at, name in enumerate(dict.fromkeys(turn.speaker for turn in turns))}
-    rows: list[IndexRow] = []
+    rows: list[Stored] = []
     for number, turn in enumerate(turns, 1):
         place = TurnRows(number, sessions[turn.session], speakers[turn.speaker])
         vectors = [pack(vector) for vector in embedder.embed(embedding_texts(turn))]
         rows += index_rows(turn, place, found_by(turn).value, extractor.extract(turn), vectors)
     corpus = Corpus(embedder.dimension)
-    corpus.extend(RowBlock.of({at: Stored.of(row) for at, row in enumerate(rows, 1)}, 0, embedder.dimension))
+    corpus.extend(RowBlock.of(dict(enumerate(rows, 1)), 0, embedder.dimension))
     last = max(turn.time for turn in turns)
     ids = tuple(turn.id for turn in turns)
     asked = []

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from evimem.db.atomic_files import replace_with
 from evimem.embedding.static_embedder import SHIPPED, WordPiece, read_artifact
-from evimem.index.related_words import ENTRY, TABLE, WIDTH, is_word
+from evimem.index.prepared_query import ENTRY, TABLE, WIDTH, is_word
 from evimem.text.terms import stem
 
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
 import orjson
@@ -104,7 +103,6 @@ class WordPiece:
         self.unknown: int = self._number[UNKNOWN]
         self._longest_piece = max(map(len, self._pieces))
         self._known: dict[str, tuple[int, ...]] = {}
-        _IN_USE.add(self)
 
     @classmethod
     def load(cls, path: Path) -> WordPiece:
@@ -163,13 +161,10 @@ class WordPiece:
         return tuple(numbers)
 
 
-_IN_USE: WeakSet[WordPiece] = WeakSet()
-
-
 def forget_words() -> None:
-    """Drop the words that any `WordPiece` of this process has kept."""
-    for pieces in list(_IN_USE):
-        pieces.forget_words()
+    """Drop the words that `StaticEmbedder` and `count_tokens` have kept."""
+    if _shipped_wordpiece.cache_info().currsize:
+        _shipped_wordpiece().forget_words()
 
 
 def split_words(text: str) -> list[str]:

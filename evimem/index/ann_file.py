@@ -6,6 +6,7 @@ magic | length of the header | header (JSON) | length of the graph | blake2b of 
 from __future__ import annotations
 
 import hashlib
+import io
 import logging
 import os
 import struct
@@ -54,9 +55,10 @@ def save(path: Path, index: HnswIndex, origin: Origin) -> None:
         file.write(_START.pack(_MAGIC, len(header)) + header)
         checksum_at = file.tell()
         file.write(bytes(_CHECKSUM.size))
-        graph = _GraphWriter(file, hashlib.blake2b(header, digest_size=32), most_bytes(len(index), origin.dimension))
-        index.save(cast("BinaryIO", graph))
-        graph.flush()
+        graph = _Digested(file, hashlib.blake2b(header, digest_size=32), most_bytes(len(index), origin.dimension))
+        blocks = io.BufferedWriter(graph, _BLOCK)  # of the many small writes of a library
+        index.save(blocks)
+        blocks.flush()
         file.seek(checksum_at)
         file.write(_CHECKSUM.pack(graph.length, graph.digest.digest()))
 
@@ -131,8 +133,8 @@ def _read_header(file: BinaryIO) -> dict[str, Any]:
     return fields
 
 
-class _GraphWriter:
-    """A file as a graph library writes it: many small writes, gathered into blocks and digested."""
+class _Digested(io.RawIOBase):
+    """A file to which a graph is written, from its start to its end, with its digest so far."""
 
     def __init__(self, file: BinaryIO, digest: Any, most: int) -> None:
         self.name = file.name
@@ -140,31 +142,20 @@ class _GraphWriter:
         self.length = 0
         self._most = most
         self._file = file
-        self._pending = bytearray()
 
-    def write(self, data: bytes) -> int:
-        self._pending += data
-        self.length += len(data)
-        if self.length > self._most:
-            what = f"the vector index {self.name!r} grew beyond {self._most} bytes, more than its vectors need"
-            raise StoreError(f"{what}; it was not kept, and search goes on without it: run enrich() again")
-        if len(self._pending) >= _BLOCK:
-            self.flush()
-        return len(data)
-
-    def flush(self) -> None:
-        self.digest.update(self._pending)
-        self._file.write(self._pending)
-        self._pending.clear()
+    def writable(self) -> bool:
+        return True
 
     def tell(self) -> int:
         return self.length
 
-    def seekable(self) -> bool:
-        return False
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        raise OSError(f"a graph is written from its start to its end, got a seek to {offset!r} from {whence!r}")
+    def write(self, data: Any) -> int:
+        self.length += len(data)
+        if self.length > self._most:
+            what = f"the vector index {self.name!r} grew beyond {self._most} bytes, more than its vectors need"
+            raise StoreError(f"{what}; it was not kept, and search goes on without it: run enrich() again")
+        self.digest.update(data)
+        return self._file.write(data)
 
 
 class _GraphReader:

@@ -7,16 +7,17 @@ rows follow one another.
 from __future__ import annotations
 
 import math
+from array import array
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ..types.vectors import Column
-from .columns import NO_POSTING, DerivedColumn, Posting, StoredColumn, TailPostings, joined, stored_table
+from ..types.vectors import Column, Packed
 from .dialogue import Dialogue, Smoothing
 from .document import Document, Span, passage
 from .sketches import Sketches, StoredVectors
@@ -28,30 +29,65 @@ SYSTEM = ROLES.index("system")
 SPANS = 4096  # places of passages that are kept
 NO_EVENTS = b"[]"  # as they are stored
 Interval = tuple[int, int]
+_BITS = 16  # of a count
+_MOST = 2**_BITS - 1
+S = TypeVar("S", bound=np.generic)
+
+
+class Values(Generic[S]):
+    """A column of values of one type; of a corpus, its array by position. One that is not `derived` is in the file."""
+
+    def __init__(self, kind: type[S], *, derived: bool = False) -> None:
+        self.kind = kind
+        self.derived = derived
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, table: Any, owner: type | None = None) -> NDArray[S]:
+        found: NDArray[S] = table.columns[self.name].values
+        return found
 
 
 @dataclass(frozen=True, slots=True)
-class IndexRow:
-    """One passage as it is indexed, with a value for each column that is stored of it (see `Corpus`).
+class Posting:
+    """The positions of the rows that have a term, ascending, and how often each has it."""
 
-    `session` and `speaker` are ordinals, `time` and `events` microseconds. `vector` is int8, shape (dimension,), times
-    `scale`; None while it is pending. `turn` is the number of its turn, from 1 in order of arrival; the passage is
-    number `part`, from 0, of `parts`. `events` are those of the whole turn.
-    """
+    positions: NDArray[np.int32]
+    counts: NDArray[np.uint16]
 
-    alive: ClassVar[bool] = True
-    document: Document
-    session: int
-    speaker: int
-    time: int
-    turn: int
-    part: int = 0
-    parts: int = 1
-    role: int = 0  # index in ROLES
-    rules: bool = False  # whether the turn sets a standing instruction
-    vector: NDArray[np.int8] | None = None
-    scale: float = 0.0
-    events: Sequence[Interval] = ()
+    def __len__(self) -> int:
+        return len(self.positions)
+
+
+NO_POSTING = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint16))
+
+
+class TailPostings:
+    """The postings of the newest rows, growing in memory: a number an entry, its position above its count."""
+
+    def __init__(self) -> None:
+        self._entries: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
+
+    def add(self, position: int, counts: Mapping[str, int]) -> None:
+        """Add a row's terms; positions only grow."""
+        entries, above = self._entries, position << _BITS
+        for term, count in counts.items():
+            entries[term].append(above | (count if count < _MOST else _MOST))
+
+    def read(self, term: str) -> Posting:
+        found = self._entries.get(term)
+        if found is None:
+            return NO_POSTING
+        packed = np.array(found, np.int64)
+        return Posting((packed >> _BITS).astype(np.int32), (packed & _MOST).astype(np.uint16))
+
+
+def joined(first: Posting, second: Posting) -> Posting:
+    """Return one posting of two, the second's positions being the larger."""
+    if not len(first) or not len(second):
+        return first if len(first) else second
+    return Posting(np.concatenate([first.positions, second.positions]), np.concatenate([first.counts, second.counts]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +101,21 @@ class Stored:
     scale: float | None
 
     @classmethod
-    def of(cls, row: IndexRow) -> Stored:
-        """Return what is stored of a row."""
-        columns = np.array([values_of(row)], COLUMNS).tobytes()
-        events = orjson.dumps([list(interval) for interval in row.events])
-        terms = orjson.dumps(row.document.terms, option=orjson.OPT_SORT_KEYS)
-        if row.vector is None:
-            return cls(columns, events, terms, None, None)
-        return cls(columns, events, terms, row.vector.tobytes(), row.scale)
+    def of(cls, document: Document, packed: Packed | None, events: Sequence[Interval], **place: int) -> Stored:
+        """Return what is stored of a passage.
+
+        Args:
+            document: What it is found by.
+            packed: Its vector; None while it is pending.
+            events: The event times of its whole turn.
+            place: The other stored columns by name (see `Corpus`).
+        """
+        read = {"alive": True, "temporal": document.temporal, "length": document.length, "asks": document.asks}
+        values = {**read, **place}
+        columns = np.array([tuple(values[name] for name in COLUMNS.names or ())], COLUMNS).tobytes()
+        happens = orjson.dumps([list(interval) for interval in events])
+        terms = orjson.dumps(document.terms, option=orjson.OPT_SORT_KEYS)
+        return cls(columns, happens, terms, *((None, None) if packed is None else (packed[0].tobytes(), packed[1])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,27 +152,27 @@ class RowBlock:
 class Corpus:
     """Columns by position, dialogue links and postings. One writer at a time, and no reader meanwhile.
 
-    A column is declared here and nowhere else. A stored one is kept in the file, in this order, and its value is read
-    from an `IndexRow`; its place and type are a part of the file's format. Rows are only added: where one has changed
-    or was erased, a corpus is read again. A position without a row, and one of an erased row, is not `alive`.
+    A column is declared here and nowhere else. One that is not derived is kept in the file, in this order; its place
+    and type are a part of the file's format. Rows are only added: where one has changed or was erased, a corpus is read
+    again. A position without a row, and one of an erased row, is not `alive`.
     """
 
-    alive = StoredColumn(np.bool_)
-    temporal = StoredColumn(np.bool_, "document.temporal")
-    rules = StoredColumn(np.bool_)
-    role = StoredColumn(np.uint8)
-    part = StoredColumn(np.uint16)
-    parts = StoredColumn(np.uint16)
-    session = StoredColumn(np.int32)
-    speaker = StoredColumn(np.int32)
-    turn = StoredColumn(np.int32)  # it never falls from one row to the next
-    time = StoredColumn(np.int64)
-    length = StoredColumn(np.int32, "document.length")
-    asks = StoredColumn(np.float32, "document.asks")
-    event_start = DerivedColumn(np.int64)
-    event_end = DerivedColumn(np.int64)
-    vectors = DerivedColumn(np.int8)
-    scale = DerivedColumn(np.float32)
+    alive = Values(np.bool_)
+    temporal = Values(np.bool_)
+    rules = Values(np.bool_)  # whether its turn sets a standing instruction
+    role = Values(np.uint8)  # an index in ROLES
+    part = Values(np.uint16)  # its number among the passages of its turn, from 0
+    parts = Values(np.uint16)  # how many these are
+    session = Values(np.int32)  # an ordinal, as the next one
+    speaker = Values(np.int32)
+    turn = Values(np.int32)  # the number of its turn in order of arrival: it never falls from one row to the next
+    time = Values(np.int64)  # in microseconds
+    length = Values(np.int32)
+    asks = Values(np.float32)
+    event_start = Values(np.int64, derived=True)
+    event_end = Values(np.int64, derived=True)
+    vectors = Values(np.int8, derived=True)
+    scale = Values(np.float32, derived=True)
 
     def __init__(
         self, dimension: int, sealed: Callable[[Collection[str]], Mapping[str, Posting]] = lambda terms: {}
@@ -141,7 +184,7 @@ class Corpus:
         self.columns: dict[str, Column] = {
             name: Column(one.kind, dimension if name == "vectors" else None)
             for name, one in vars(type(self)).items()
-            if isinstance(one, DerivedColumn)
+            if isinstance(one, Values)
         }
         self._sealed = sealed
         self._tail = TailPostings()
@@ -273,4 +316,5 @@ class Corpus:
         return (words / turns) / (self.words / self.turns) if words else 1.0
 
 
-COLUMNS, values_of = stored_table(Corpus)  # the type of a stored row, and what reads the values of a row
+_STORED = [one for one in vars(Corpus).values() if isinstance(one, Values) and not one.derived]
+COLUMNS = np.dtype([(one.name, np.dtype(one.kind).newbyteorder("<")) for one in _STORED])  # of a row in the file

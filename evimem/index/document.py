@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,7 +18,6 @@ from ..lang import ENGLISH
 from ..text.terms import plainest, terms
 from ..times import mentions_time
 from ..types.values import Turn
-from .columns import packed
 
 # Chosen on user-assistant chats with replies of 2-9 kB; our own chats and LoCoMo have few turns that are longer than
 # WHOLE, and do not tell these apart.
@@ -94,6 +93,17 @@ def _size(text: str) -> int:
     return max(len(text.split()), len(text) // _WORD)
 
 
+_HALF = 255  # of either kind; BM25 saturates long before
+
+
+def packed(stated: Mapping[str, int], asked: Mapping[str, int]) -> dict[str, int]:
+    """Return two counts of each term as one number: in statements in the low byte, in questions in the high one."""
+    counts = {term: count if count < _HALF else _HALF for term, count in stated.items()}
+    for term, count in asked.items():
+        counts[term] = counts.get(term, 0) | min(count, _HALF) << 8
+    return counts
+
+
 _QUESTION_MARKS = re.compile(r"[?\uff1f\u061f\u037e]")
 _STANDING = re.compile(
     rf"(?:^|[.!?\n])[\s*\->\u2022]*(?:{'|'.join(map(re.escape, ENGLISH.words('questions.standing')))})\b", re.IGNORECASE
@@ -105,7 +115,7 @@ LONGEST_INSTRUCTION = 1_000  # characters of a turn that may set a standing inst
 class Document:
     """What a passage is found by.
 
-    `terms` holds for each stem how often it stands in a statement and how often in a question (see `columns.packed`);
+    `terms` holds for each stem how often it stands in a statement and how often in a question (see `packed`);
     speaker and caption count as statements. `length` is the number of stems, `asks` the share of them in questions,
     `temporal` whether the text mentions time.
     """

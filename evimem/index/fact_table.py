@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ..db.derived_sql import (
     ALL_FACTS,
     TOPICAL,
+    facts_near,
     facts_of_turns,
+    facts_with_places,
     replaced_without_topic,
     turns_with_facts_after,
     unmark_without_topic,
@@ -22,14 +24,12 @@ from ..errors import UNREADABLE, without
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.values import Fact, Granularity, TimeSpan
 
-if TYPE_CHECKING:
-    from .supersede import Supersession
-
 _COLUMNS = (
     "row, id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, "
     "span_start, span_end, kind, extractor, owner, topic, instant"
 )
 _PAGE = 1_000  # facts read at once
+REACH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,7 @@ class FactTable:
 
     def __init__(self, db: Tables) -> None:
         self._db = db
-
-    @cached_property
-    def _supersession(self) -> Supersession:
-        from .supersede import Supersession  # noqa: PLC0415 - the grammar of statements, which reading does without
-
-        return Supersession(self._db, read_fact)
+        self._supersession = Supersession(db)
 
     def insert(self, stated: Sequence[StatedFacts], held: Collection[int] = ()) -> None:
         """Store facts; one that is already stored, which only turns have that are `held`, keeps its row."""
@@ -188,7 +183,7 @@ def _stored(row: int, stated: StatedFacts, fact: Fact) -> tuple[Any, ...]:
 
 
 def _topic(fact: Fact) -> tuple[str | bytes | None, str | None]:
-    from ..extract.slots import topic_of  # noqa: PLC0415 - as above
+    from ..extract.slots import topic_of  # noqa: PLC0415 - the grammar of statements: reading does without
 
     topic = topic_of(fact)
     return (None, None) if topic is None else (bindable(topic.owner), topic.name)
@@ -218,3 +213,81 @@ def read_fact(row: Sequence[Any]) -> Fact:
 def parsed(value: str | None) -> datetime | None:
     """Return a stored time."""
     return None if value is None else datetime.fromisoformat(value)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFact:
+    """A fact, who said it, and where it stands: when it was said, when it arrived, where in the turn; then its row."""
+
+    order: tuple[int, int, int, int]
+    speaker: str
+    fact: Fact
+
+
+class Supersession:
+    """Keeps `replaced_by` of every fact up to date: the first later one of the same topic that replaces it.
+
+    What somebody says of another never replaces that person's own word. It is decided when facts arrive or leave, for
+    them and for those just before them, so that a long topic costs no more than a short one. A fact looks at most
+    `REACH` facts of its topic ahead: whatever the order in which facts came and went, the result is the same.
+    """
+
+    def __init__(self, db: Tables) -> None:
+        self._db = db
+
+    def arrive(self, topics: Mapping[int, str]) -> None:
+        """Update `replaced_by` of new facts, given with their topics, and of those that they may replace."""
+        if topics:
+            self._settle({**self._before(topics), **topics})
+
+    def reaching(self, rows: Collection[int]) -> set[int]:
+        """Return the other facts that these replaced, or stand within the reach of: for `settle` once they are gone."""
+        ids = [fact_id for (fact_id,) in self._db.select("fact", "id", row=rows)]
+        replaced = {row for (row,) in self._db.select("fact", "row", replaced_by=ids)}
+        return (replaced | self._before(self.topics(rows)).keys()).difference(rows)
+
+    def settle(self, rows: Collection[int]) -> None:
+        """Recompute `replaced_by` of these facts."""
+        self._settle({**dict.fromkeys(rows), **self.topics(rows)})
+
+    def _settle(self, topics: Mapping[int, str | None]) -> None:
+        self._db.update("fact", "replaced_by", "row", [(winner, row) for row, winner in self.wrong(topics).items()])
+
+    def wrong(self, topics: Mapping[int, str | None]) -> dict[int, str | None]:
+        """Return those of these facts, given with their topics, that have a wrong `replaced_by`, with the right one."""
+        asked = [(row, topic) for row, topic in topics.items() if topic is not None]
+        near: dict[int, list[int]] = defaultdict(list)
+        for row, later in facts_near(self._db, asked, ">", REACH) if asked else ():
+            near[row].append(later)
+        placed = self._placed({*topics, *(later for some in near.values() for later in some)})
+        winners = {row: _winner(placed[row], [placed[later] for later in near[row]]) for row in topics}
+        return {row: winner for row, winner in winners.items() if winner != placed[row].fact.replaced_by}
+
+    def _before(self, topics: Mapping[int, str]) -> dict[int, str]:
+        """Return the facts, with their topics, that have one of these within their reach."""
+        near = facts_near(self._db, topics.items(), "<", REACH) if topics else ()
+        return {before: topics[row] for row, before in near}
+
+    def topics(self, rows: Collection[int]) -> dict[int, str]:
+        """Return the topics of those of these facts that have one."""
+        found = self._db.select("fact", "row, topic", row=rows)
+        return {row: topic for row, topic in found if topic is not None}
+
+    def _placed(self, rows: Collection[int]) -> dict[int, PlacedFact]:
+        found = facts_with_places(self._db, rows)
+        return {place[-1]: PlacedFact(place, speaker, read_fact(fact)) for place, speaker, fact in map(_parts, found)}
+
+
+def _parts(row: Sequence[Any]) -> tuple[tuple[int, int, int, int], str, Sequence[Any]]:
+    instant, seq, start, number, speaker, _, *fact = row
+    return (instant, seq, start, number), unbound(speaker), fact
+
+
+def _winner(older: PlacedFact, later: Sequence[PlacedFact]) -> str | None:
+    """Return the id of the first of these facts that replaces one: not by a report against a person's own word."""
+    from ..extract.slots import outranks, replaces  # noqa: PLC0415 - the grammar of statements: reading does without
+
+    for newer in sorted(later, key=lambda one: one.order):
+        if replaces(newer.fact, older.fact) and not outranks(older.fact, older.speaker, newer.speaker):
+            return newer.fact.id
+    return None

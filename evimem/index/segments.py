@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import accumulate, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,8 +37,7 @@ from ..db.derived_sql import (
 from ..db.tables import Query, Tables
 from ..types.values import instant
 from ..types.vectors import Packed
-from .columns import Posting
-from .corpus import COLUMNS, Corpus, IndexRow, Interval, RowBlock, Stored
+from .corpus import COLUMNS, Corpus, Interval, Posting, RowBlock, Stored
 from .document import Document
 
 # The highest row number that was ever given is kept when turns are erased; else it is that of a turn that is there.
@@ -46,22 +45,6 @@ _HIGH = "rows"
 # Every position of a corpus takes room and time, used or not, and to number a row anew takes 50 microseconds: an eighth
 # keeps a memory that forgets as much as it adds within an eighth of its size. Chosen by the two hours of test_soak.py.
 _UNUSED = 8
-
-
-@dataclass(frozen=True, slots=True)
-class RowRange:
-    """The rows of a turn: `first`, and how many follow one another."""
-
-    first: int
-    count: int
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(self.first, self.last + 1))
-
-    @property
-    def last(self) -> int:
-        """The last of them."""
-        return self.first + self.count - 1
 
 
 class PassageTable:
@@ -75,25 +58,23 @@ class PassageTable:
         """The highest row number that was ever given; 0 in a new memory."""
         return int(self._db.value(*highest_row(_HIGH)) or 0)
 
-    def assign(self, counts: Sequence[tuple[int, int]]) -> list[RowRange]:
+    def assign(self, counts: Sequence[tuple[int, int]]) -> list[range]:
         """Give turns their rows, the next ones; `counts` are (sequence number, number of rows)."""
-        given, last = list[RowRange](), self.high_water if counts else 0
-        for _, count in counts:
-            given.append(RowRange(last + 1, count))
-            last += count
-        numbered = [(seq, rows.first, rows.count) for (seq, _), rows in zip(counts, given, strict=True)]
+        bounds = [*accumulate((count for _, count in counts), initial=self.high_water + 1 if counts else 1)]
+        given = [range(first, end) for first, end in pairwise(bounds)]
+        numbered = [(seq, rows.start, count) for (seq, count), rows in zip(counts, given, strict=True)]
         self._db.insert("passage", "seq, first, count", numbered)
         return given
 
-    def of(self, seqs: Collection[int]) -> dict[int, RowRange]:
+    def of(self, seqs: Collection[int]) -> dict[int, range]:
         """Return the rows of these turns; a turn without any is missing."""
         found = self._db.select("passage", "seq, first, count", seq=seqs)
-        return {seq: RowRange(first, count) for seq, first, count in found}
+        return {seq: range(first, first + count) for seq, first, count in found}
 
-    def within(self, first: int, last: int) -> dict[int, RowRange]:
+    def within(self, first: int, last: int) -> dict[int, range]:
         """Return the turns that have a row from `first` to `last`, with all of their rows, in order."""
-        ranges = {seq: RowRange(at, count) for seq, at, count in passages_within(self._db, first, last)}
-        return {seq: rows for seq, rows in ranges.items() if rows.first + rows.count > first}
+        found = passages_within(self._db, first, last)
+        return {seq: range(at, at + count) for seq, at, count in found if at + count > first}
 
     def erase(self, seqs: Collection[int]) -> None:
         """Forget the rows of turns that are being erased; their numbers stay used."""
@@ -134,9 +115,10 @@ class Segments:
         self.dimension: int = dimension
         self.size = size
 
-    def insert(self, rows: Mapping[int, IndexRow]) -> None:
+    def insert(self, rows: Mapping[int, Stored]) -> None:
         """Store new rows, by their numbers."""
-        self._put({number: Stored.of(row) for number, row in rows.items()})
+        values = ((at, row.columns, row.events, row.terms, row.vector, row.scale) for at, row in rows.items())
+        self._db.insert("document", DOCUMENT, values)
 
     def seal(self, high_water: int) -> None:
         """Write every full segment as columns and postings."""
@@ -191,7 +173,7 @@ class Segments:
         """Replace a segment's documents by these."""
         self._drop_sealed(number)
         drop_documents(self._db, *self._range(number))
-        self._put(rows)
+        self.insert(rows)
         if high_water >= self._range(number)[1]:
             self._seal(number)
 
@@ -199,7 +181,7 @@ class Segments:
         """Give every row its new number: in the same order, and none above its old one."""
         sealed = sealed_segments(self._db)
         for number in range(sealed):
-            self._put({numbers[row]: document for row, document in self._unsealed(number).items()})
+            self.insert({numbers[row]: document for row, document in self._unsealed(number).items()})
             self._drop_sealed(number)
         moved = [(new, old) for old, new in sorted(numbers.items()) if old > sealed * self.size]
         self._db.update("document", "row", "row", moved)  # ascending: a number is free by then
@@ -300,10 +282,6 @@ class Segments:
             packed = None if vector is None else vector.tobytes()
             found[first + at + 1] = Stored(columns[at].tobytes(), happens, orjson.dumps(terms[at]), packed, scale)
         return found
-
-    def _put(self, rows: Mapping[int, Stored]) -> None:
-        values = ((at, row.columns, row.events, row.terms, row.vector, row.scale) for at, row in rows.items())
-        self._db.insert("document", DOCUMENT, values)
 
     def _seal(self, number: int) -> None:
         rows = self.documents(number)

@@ -139,7 +139,7 @@ def _segment_problems(handle: StoreHandle, extractor: Extractor, number: int) ->
     rows: dict[int, Stored] = {}
     split, missing, damaged, differing, ungrounded = (list[str]() for _ in range(5))
     for page in segment_turns(handle, number):
-        whole = [one for one in page if one.all_rows.count in (1, len(passages(one.turn.text)))]
+        whole = [one for one in page if len(one.all_rows) in (1, len(passages(one.turn.text)))]
         split += [one.turn.id for one in page if one not in whole]
         for one, derived in zip(whole, stored_rows(handle, whole, vectors, plain), strict=True):
             turn, facts, own = one.turn, one.facts, derived.value

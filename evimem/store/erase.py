@@ -12,7 +12,6 @@ from ..db.safe_context import safe_context
 from ..db.turn_sql import TURNS, turns_around
 from ..errors import UNREADABLE, attempt
 from ..index.document import Document, found_by
-from ..index.segments import RowRange
 from ..text.terms import terms
 from ..types.results import EraseReport
 from ..types.stored import EARLIER, Listing
@@ -210,7 +209,7 @@ class Erasure:
         else:
             handle.edges.relink(self._to_relink, handle.min_cosine)
 
-    def _known(self, rows: Mapping[int, RowRange]) -> dict[int, tuple[Document, ...]]:
+    def _known(self, rows: Mapping[int, range]) -> dict[int, tuple[Document, ...]]:
         """Return what turns are found by, where that is surely known.
 
         It is not of a turn that is not what was stored, whose terms cannot be read, or could not be when it was stored.
@@ -219,7 +218,7 @@ class Erasure:
         found: dict[int, tuple[Document, ...]] = {}
         for seq, turn in self._handle.raw.intact([seq for seq in rows if seq not in plain]).items():
             with suppress(*UNREADABLE):
-                read = found_by(turn, rows[seq].count)
+                read = found_by(turn, len(rows[seq]))
                 found |= {seq: read.value} if read.error is None else {}
         return found
 

@@ -13,9 +13,8 @@ from ..db.schema import MIGRATIONS
 from ..edges.edge_table import ranked
 from ..errors import DimensionMismatch, InvalidQuery, StoreCorrupt
 from ..index.corpus import Corpus
-from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, prepare
+from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, match_keywords, prepare
 from ..index.ranking import rank
-from ..index.related_words import match_keywords
 from ..index.weights import BM25, WEIGHTS
 from ..raw.turn_log import BEGINNING, RawLog
 from ..raw.validate import ROLES
@@ -289,7 +288,7 @@ def jobs_of(handle: StoreHandle, queued: Sequence[tuple[int, int]]) -> tuple[Job
     handle.expect(seqs, partial(handle.passages.of, seqs))
     turns, facts, rows = handle.raw.read(seqs), handle.fact_table.of_turns(seqs), handle.passages.of(seqs)
     return tuple(
-        Job(turn, tuple(facts[seq]), attempts, rows[seq].count if seq in rows else 1)
+        Job(turn, tuple(facts[seq]), attempts, len(rows[seq]) if seq in rows else 1)
         for turn, (seq, attempts) in zip(turns, queued, strict=True)
     )
 

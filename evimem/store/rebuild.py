@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from ..db.derived_sql import drop_facts_of_others, drop_postings_without_segment, drop_rows_without_turn
 from ..errors import UNREADABLE, Attempt, StoreCorrupt
-from ..index.corpus import ROLES, IndexRow, Interval, Stored
+from ..index.corpus import ROLES, Interval, Stored
 from ..index.document import Document, found_by, passages, sets_rule
 from ..index.fact_table import StatedFacts
-from ..index.segments import RowRange
 from ..raw.turn_log import TurnRows, set_times
 from ..raw.validate import LocalTimes, set_instants, settle_timezone, wrong_instants
 from ..types.values import Fact, Turn, instant
@@ -177,7 +176,7 @@ def _split_anew(handle: StoreHandle) -> None:
     for page in handle.raw.pages():
         given = handle.passages.assign([(seq, len(passages(turn.text))) for seq, turn in page])
         for (seq, _), rows in zip(page, given, strict=True):
-            if len(vectors[seq]) == rows.count:
+            if len(vectors[seq]) == len(rows):
                 kept |= zip(rows, vectors[seq], strict=True)
     handle.invalidate_ann()
     for number in range(segment_count(handle)):
@@ -211,14 +210,13 @@ def stored_rows(
 
     Those in `plain` are found by their plain words.
     """
-    read = [found_by(one.turn, one.all_rows.count, plainly=one.seq in plain) for one in turns]
-    kept = [[vectors.get(row) for row in one.all_rows] for one in turns]
-    each = zip(turns, read, kept, strict=True)
-    rows = as_known(handle, [index_rows(one.turn, one.place, some.value, one.facts, own) for one, some, own in each])
-    return [
-        Attempt({row: Stored.of(own[row - one.all_rows.first]) for row in one.rows}, some.error)
-        for one, some, own in zip(turns, read, rows, strict=True)
-    ]
+    rules = keeps_rules(handle, (one.turn for one in turns))
+    found = list[Attempt[dict[int, Stored]]]()
+    for one in turns:
+        read, kept = found_by(one.turn, len(one.all_rows), plainly=one.seq in plain), map(vectors.get, one.all_rows)
+        own = index_rows(one.turn, one.place, read.value, one.facts, [*kept], rules=rules)
+        found.append(Attempt({row: own[row - one.all_rows.start] for row in one.rows}, read.error))
+    return found
 
 
 def segment_count(handle: StoreHandle) -> int:
@@ -229,7 +227,7 @@ def segment_count(handle: StoreHandle) -> int:
 def _are_split_as_now(handle: StoreHandle, turns: Sequence[tuple[int, Turn]]) -> bool:
     """Return whether each turn has as many rows as it has passages."""
     rows = handle.passages.of([seq for seq, _ in turns])
-    return all(seq in rows and rows[seq].count == len(passages(turn.text)) for seq, turn in turns)
+    return all(seq in rows and len(rows[seq]) == len(passages(turn.text)) for seq, turn in turns)
 
 
 def kept_vectors(handle: StoreHandle, number: int) -> dict[int, Packed]:
@@ -248,7 +246,7 @@ class IndexedTurn:
     turn: Turn
     place: TurnRows
     facts: list[Fact]
-    all_rows: RowRange
+    all_rows: range
     rows: range
 
 
@@ -261,7 +259,7 @@ def segment_turns(handle: StoreHandle, number: int) -> Iterator[list[IndexedTurn
     for start in range(0, len(seqs), _PAGE):
         page = seqs[start : start + _PAGE]
         facts, places = handle.fact_table.of_turns(page), handle.raw.places(page)
-        inside = {seq: range(max(first, ranges[seq].first), min(last, ranges[seq].last) + 1) for seq in page}
+        inside = {seq: range(max(first, ranges[seq].start), min(last + 1, ranges[seq].stop)) for seq in page}
         yield [
             IndexedTurn(seq, turn, places[seq], facts[seq], ranges[seq], inside[seq])
             for seq, turn in zip(page, handle.raw.read(page), strict=True)
@@ -295,26 +293,26 @@ def index_rows(
     documents: Sequence[Document],
     facts: Sequence[Fact],
     vectors: Sequence[Packed | None] | None,
-) -> list[IndexRow]:
-    """Return what the index keeps of a turn, one row a passage; `vectors` are None while they are pending."""
-    said, happens, rules = instant(turn.time), events(facts), sets_rule(turn)
-    role = ROLES.index(turn.role) if turn.role in ROLES else 0
+    *,
+    rules: bool = True,
+) -> list[Stored]:
+    """Return what the index keeps of a turn, one row a passage; `vectors` are None while they are pending.
+
+    Without `rules` it is not kept whether it sets a standing instruction.
+    """
+    columns = {
+        "session": place.session,
+        "speaker": place.speaker,
+        "time": instant(turn.time),
+        "turn": place.seq,
+        "parts": len(documents),
+        "role": ROLES.index(turn.role) if turn.role in ROLES else 0,
+        "rules": rules and sets_rule(turn),
+    }
+    happens, vectors = events(facts), vectors or [None] * len(documents)
     return [
-        IndexRow(
-            document,
-            place.session,
-            place.speaker,
-            said,
-            place.seq,
-            part,
-            len(documents),
-            role,
-            rules,
-            None if packed is None else packed[0],
-            0.0 if packed is None else packed[1],
-            happens,
-        )
-        for part, (document, packed) in enumerate(zip(documents, vectors or [None] * len(documents), strict=True))
+        Stored.of(document, packed, happens, part=part, **columns)
+        for part, (document, packed) in enumerate(zip(documents, vectors, strict=True))
     ]
 
 
@@ -329,8 +327,6 @@ def events(facts: Sequence[Fact]) -> tuple[Interval, ...]:
     )
 
 
-def as_known(handle: StoreHandle, rows: list[list[IndexRow]]) -> list[list[IndexRow]]:
-    """Return rows of turns as this memory has them: one that does not know rules has them in no turn."""
-    if any(some[0].rules for some in rows) and handle.db.meta(WHOLE_TURNS):
-        return [[replace(row, rules=False) for row in some] for some in rows]
-    return rows
+def keeps_rules(handle: StoreHandle, turns: Iterable[Turn]) -> bool:
+    """Return whether it is kept which of these turns set a standing instruction: an old memory knows of none."""
+    return not (any(map(sets_rule, turns)) and handle.db.meta(WHOLE_TURNS))

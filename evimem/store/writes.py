@@ -19,7 +19,7 @@ import numpy as np
 from ..db.derived_sql import newest_of, sealed_segments
 from ..db.tables import Tables
 from ..errors import Attempt, StoreError, TraceMismatch, TurnConflict
-from ..index.corpus import IndexRow, Interval
+from ..index.corpus import Interval, Stored
 from ..index.document import Document, found_by
 from ..index.fact_table import StatedFacts
 from ..raw.turn_log import is_same
@@ -33,7 +33,7 @@ from . import sequence
 from .erase import erasing
 from .handle import SETTING, Held, StoreHandle
 from .reads import jobs_of
-from .rebuild import as_known, derive_segment, drop_traces, events, exchange_facts, index_rows, set_events
+from .rebuild import derive_segment, drop_traces, events, exchange_facts, index_rows, keeps_rules, set_events
 
 T = TypeVar("T")
 Searched: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # what turns are found by, by identity of their entry
@@ -194,6 +194,7 @@ def _store(handle: StoreHandle, fresh: Sequence[Entry], found: Searched) -> list
     if not fresh:
         return []
     places = handle.raw.append([entry.turn for entry in fresh])
+    rules = keeps_rules(handle, (entry.turn for entry in fresh))
     stated = [
         StatedFacts(place.seq, instant(entry.turn.time), entry.facts)
         for place, entry in zip(places, fresh, strict=True) if entry.facts
@@ -202,22 +203,21 @@ def _store(handle: StoreHandle, fresh: Sequence[Entry], found: Searched) -> list
     unread = {one.seq: why for one, why in zip(stated, errors, strict=True) if why}
     waiting: dict[JobKind, dict[int, str | None]] = defaultdict(dict)  # by kind and turn: why, where it has failed
     waiting["facts"] |= unread
-    written, indexed = list[tuple[int, Entry]](), list[list[IndexRow]]()
+    written, indexed = list[tuple[int, Entry]](), list[list[Stored]]()
     for place, entry in zip(places, fresh, strict=True):
         read = found.get(id(entry)) or found_by(entry.turn)  # one that was there a moment ago is derived now
         kept = change(entry, facts=()) if place.seq in unread else entry
         vectors = None if entry.vectors is None else [pack(vector) for vector in entry.vectors]
         written.append((place.seq, kept))
-        indexed.append(index_rows(entry.turn, place, read.value, kept.facts, vectors))
+        indexed.append(index_rows(entry.turn, place, read.value, kept.facts, vectors, rules=rules))
         for queued in (*entry.jobs, *(("vector",) if vectors is None else ())):
             waiting[queued][place.seq] = None
         for kind, why in (*entry.failed, *((("terms", read.error),) if read.error else ())):
             waiting[kind][place.seq] = why
-    rows = as_known(handle, indexed)
-    given = handle.passages.assign([(place.seq, len(some)) for place, some in zip(places, rows, strict=True)])
-    numbered = (zip(numbers, some, strict=True) for numbers, some in zip(given, rows, strict=True))
+    given = handle.passages.assign([(place.seq, len(some)) for place, some in zip(places, indexed, strict=True)])
+    numbered = (zip(numbers, some, strict=True) for numbers, some in zip(given, indexed, strict=True))
     handle.segments.insert(dict(chain.from_iterable(numbered)))
-    handle.segments.seal(given[-1].last)
+    handle.segments.seal(given[-1][-1])
     for kind, whys in waiting.items():
         handle.jobs.enqueue(kind, [seq for seq, why in whys.items() if why is None])
         handle.jobs.fail(kind, {seq: why for seq, why in whys.items() if why is not None})
@@ -417,7 +417,7 @@ def _set_vectors(handle: StoreHandle, known: Sequence[tuple[int, Entry]]) -> Non
     """Store the vectors of turns' passages; skip a turn that was split anew since they were asked for."""
     rows = handle.passages.of([seq for seq, _ in known])
     split = ((rows[seq], entry.vectors) for seq, entry in known if seq in rows)
-    whole = ((numbers, some) for numbers, some in split if numbers.count == len(some))
+    whole = ((numbers, some) for numbers, some in split if len(numbers) == len(some))
     vectors = {row: pack(vector) for numbers, some in whole for row, vector in zip(numbers, some, strict=True)}
     handle.segments.set_vectors(vectors)
 

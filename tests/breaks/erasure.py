@@ -10,8 +10,8 @@ from evimem.db import schema
 from evimem.db.connection import Connection
 from evimem.edges.edge_table import EdgeGraph
 from evimem.edges.fact_vectors import AlikeCells, FactMatrix
+from evimem.index.fact_table import Supersession
 from evimem.index.segments import PassageTable, Segments
-from evimem.index.supersede import Supersession
 from evimem.store import erase, sequence, writes
 from evimem.store.handle import StoreHandle
 from evimem.store.nearest import AnnIndexCache

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from evimem.db.tables import bindable
-from evimem.index.supersede import Supersession
+from evimem.index.fact_table import Supersession
 from evimem.raw.turn_log import RawLog, digest
 from evimem.store import reads
 from evimem.store.handle import StoreHandle

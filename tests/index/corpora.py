@@ -8,9 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from evimem.index import ranking
-from evimem.index.columns import packed
-from evimem.index.corpus import Corpus, IndexRow, RowBlock, Stored
-from evimem.index.document import Document
+from evimem.index.corpus import Corpus, RowBlock, Stored
+from evimem.index.document import Document, packed
 from evimem.index.prepared_query import IndexQuery, Ranked, prepare
 from evimem.index.ranking import SEARCH_EFFORT, SearchEffort
 from evimem.protocols import VectorIndex
@@ -37,14 +36,14 @@ class Said:
     rules: bool = False
 
 
-def row(said: Said, turn: int) -> IndexRow:
+def row(said: Said, turn: int) -> Stored:
     counts = packed(Counter(sorted(said.stated)), Counter(sorted(said.asked)))
     length = len(said.stated) + len(said.asked)
     asks = float(np.float32(len(said.asked) / length)) if length else 0.0
     document = Document(counts, length, asks, said.temporal)
-    vector, scale = (None, 0.0) if said.seed is None else _vector(said.seed)
-    place = (said.session, said.speaker, said.time, turn, said.part, said.parts, said.role, said.rules)
-    return IndexRow(document, *place, vector, scale, said.events)
+    place = {name: getattr(said, name) for name in ("session", "speaker", "time", "part", "parts", "role", "rules")}
+    vector = None if said.seed is None else _vector(said.seed)
+    return Stored.of(document, vector, said.events, turn=turn, **place)
 
 
 def extend(corpus: Corpus, turns: Iterable[Said], missing: Collection[int] = ()) -> Corpus:
@@ -52,7 +51,7 @@ def extend(corpus: Corpus, turns: Iterable[Said], missing: Collection[int] = ())
     first, turn, rows = len(corpus), int(corpus.turn[-1]) if len(corpus) else 0, {}
     for at, said in enumerate(turns, first):
         turn += said.part == 0
-        rows[at + 1] = Stored.of(row(said, turn))
+        rows[at + 1] = row(said, turn)
     left = {number: one for number, one in rows.items() if number - 1 not in missing}
     if left:
         corpus.extend(RowBlock.of(left, first, corpus.dimension))

@@ -3,7 +3,7 @@
 import pytest
 
 from evimem.embedding.static_embedder import StaticEmbedder
-from evimem.index.related_words import TABLE, WIDTH, _numbers, instances, is_word, related
+from evimem.index.prepared_query import TABLE, WIDTH, _numbers, instances, is_word, related
 from evimem.text.terms import stem
 
 

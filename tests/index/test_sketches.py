@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evimem.index import sketches
-from evimem.index.corpus import COLUMNS, Corpus, IndexRow, RowBlock, Stored
+from evimem.index.corpus import COLUMNS, Corpus, RowBlock, Stored
 from evimem.index.document import Document
 from evimem.types.vectors import pack
 
@@ -81,8 +81,9 @@ def test_what_came_bit_by_bit_is_found_as_what_was_there_at_once(sample, first):
         bit_by_bit = filled(vectors[:first])
         for at in range(first, len(vectors)):
             found(bit_by_bit)
-            row = IndexRow(EMPTY, 0, 0, at, at + 1, 0, 1, 0, False, *pack(vectors[at]))
-            bit_by_bit.extend(RowBlock.of({at + 1: Stored.of(row)}, at, DIMENSION))
+            place = dict.fromkeys(("session", "speaker", "part", "role", "rules"), 0)
+            row = Stored.of(EMPTY, pack(vectors[at]), (), time=at, turn=at + 1, parts=1, **place)
+            bit_by_bit.extend(RowBlock.of({at + 1: row}, at, DIMENSION))
         assert found(bit_by_bit) == found(filled(vectors))
 
 

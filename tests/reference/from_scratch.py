@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from evimem.edges.edge_table import NEXT_WEIGHT, UPDATE_WEIGHT, Link, threshold
 from evimem.edges.fact_vectors import PER_FACT
 from evimem.extract.slots import outranks, replaces, topic_of
-from evimem.index.corpus import Corpus, IndexRow, RowBlock, Stored
+from evimem.index.corpus import Corpus, RowBlock, Stored
 from evimem.index.document import found_by, passages, trimmed
 from evimem.index.prepared_query import IndexQuery, Ranked
 from evimem.index.weights import BM25, WEIGHTS
@@ -91,7 +91,7 @@ def fact_vectors(entry: Entry) -> dict[str, Vectors]:
 
 def corpus_of(kept: Sequence[StoredTurn], dimension: int) -> Corpus:
     """Return what searches score."""
-    found: list[IndexRow] = []
+    found: list[Stored] = []
     sessions = {name: number for number, name in enumerate(dict.fromkeys(one.turn.session for one in kept))}
     speakers = {name: number for number, name in enumerate(dict.fromkeys(one.turn.speaker for one in kept))}
     for number, one in enumerate(kept, 1):
@@ -99,7 +99,7 @@ def corpus_of(kept: Sequence[StoredTurn], dimension: int) -> Corpus:
         found += index_rows(one.turn, place, found_by(one.turn).value, one.facts, one.vectors)
     corpus = Corpus(dimension)
     if found:
-        corpus.extend(RowBlock.of({number: Stored.of(row) for number, row in enumerate(found, 1)}, 0, dimension))
+        corpus.extend(RowBlock.of(dict(enumerate(found, 1)), 0, dimension))
     return corpus
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from evimem.edges.edge_table import ranked, threshold
 from evimem.errors import InvalidTurn, TurnConflict, UnknownTurn
 from evimem.index.document import passages
-from evimem.index.prepared_query import prepare
-from evimem.index.related_words import match_keywords
+from evimem.index.prepared_query import match_keywords, prepare
 from evimem.raw.turn_log import digest
 from evimem.store.find_facts import is_wanted, parts_of
 from evimem.text.names import is_about

@@ -19,7 +19,7 @@ import evimem
 from evimem import AsyncMemory, Memory, MemoryPool, ModelError, Trace, UnknownTurn
 from evimem.db.connection import Connection
 from evimem.flow import Effect, Embed, Flow, run
-from evimem.index.columns import TailPostings
+from evimem.index.corpus import TailPostings
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
 from tests.sizes import REDUCED, sizes

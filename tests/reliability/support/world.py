@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import evimem.edges.fact_vectors
-import evimem.index.supersede
+import evimem.index.fact_table
 import evimem.store.erase
 import evimem.store.handle
 import evimem.store.writes
@@ -86,7 +86,7 @@ def small_thresholds() -> Iterator[None]:
     """
     with (
         patch.dict(SqliteStore.__init__.__kwdefaults__, segment=8, index_from=24),
-        patch.object(evimem.index.supersede, "REACH", 2),
+        patch.object(evimem.index.fact_table, "REACH", 2),
         patch.object(evimem.edges.fact_vectors, "PER_FACT", 2),
         patch.object(evimem.store.handle, "EVERY", 5),
         patch.object(evimem.store.handle, "LINK_NOW", 40),
