@@ -166,8 +166,11 @@ class Store(Protocol):
         """Return how many turns of a scope have all of these terms, and the newest `limit`; every turn for no term."""
         ...
 
-    def roster(self) -> Roster:
-        """Return who speaks here and the time of the first and last turn."""
+    def roster(self, *, seen: bool = False) -> Roster:
+        """Return who speaks here and the time of the first and last turn.
+
+        With `seen`, a store that is far away may return those of its last search, without waiting: see `by_hints`.
+        """
         ...
 
     def due(self, kind: JobKind, limit: int, reason: str | None = None) -> tuple[Job, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -17,10 +17,10 @@ from ..loaders.chat_messages import words_of
 from ..loaders.json_values import held_by
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
-from ..query.find_turns import QuestionVectors, query_of
+from ..query.find_turns import QuestionVectors, by_hints, query_of
 from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, words
-from ..types.stored import Scope
+from ..types.stored import Roster, Scope
 from ..types.values import DateOrder, Hints, Hit, Query, Turn
 
 EARLIER = 3  # messages before the newest that a reference is looked up in
@@ -119,8 +119,8 @@ class Recollected:
     hits: tuple[Hit, ...]
     hinted: Hints
     query: Query
-    speakers: tuple[str, ...]
-    date_order: DateOrder | None
+    speakers: tuple[str, ...] = ()
+    date_order: DateOrder | None = None
 
 
 def find_for(
@@ -133,15 +133,21 @@ def find_for(
     scope: Scope,
 ) -> Flow[Recollected]:
     """Search once for a message, with what it refers to."""
-    known = store.roster()
-    text = asked.searched
-    hinted = hints(asked.text, known.speakers, asked_at or known.last, known.date_order)
-    vector = yield from QuestionVectors().of(text)
+    text, vectors = asked.searched, QuestionVectors()
     most = max(LEAST, min(MOST, tokens // A_TURN))
-    query = query_of(text, most + len(asked.held), hinted, scope.query(exclude=exclude), vector)
-    hits = yield from recalled(query)
-    hits = tuple(hit for hit in hits if hit.turn.role != "system" and not asked.holds(hit.turn.text))
-    return Recollected(hits[:most], hinted, query, tuple(known.speakers), known.date_order)
+
+    def hinted(known: Roster) -> Hints:
+        return hints(asked.text, known.speakers, asked_at or known.last, known.date_order)
+
+    def recall(found: Hints) -> Flow[Recollected]:
+        vector = yield from vectors.of(text)
+        query = query_of(text, most + len(asked.held), found, scope.query(exclude=exclude), vector)
+        hits = yield from recalled(query)
+        hits = tuple(hit for hit in hits if hit.turn.role != "system" and not asked.holds(hit.turn.text))
+        return Recollected(hits[:most], found, query)
+
+    known, found = yield from by_hints(store, hinted, recall, seen=True)
+    return replace(found, speakers=known.speakers, date_order=known.date_order)
 
 
 def asks(turn: Turn) -> bool:

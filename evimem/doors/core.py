@@ -437,7 +437,7 @@ class Core:
         """Return the best turns for a query, without facts; only where it asks for a time, those that wait are read."""
         if _by_time(query):
             yield from self.caught_up()
-        return self.store.recall(query, facts=False)
+        return self.store.recall(query, facts=False, by_hints=True)
 
     def _stored(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the stored facts of turns, grouped by turn; none where one of them is gone."""

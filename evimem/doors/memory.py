@@ -17,7 +17,7 @@ from ..errors import InvalidQuery, NoModel, shown
 from ..flow import CollectBatch, Effect, Embed, Flow, Pause, SideBySide, StartBatch, run, run_side_by_side
 from ..protocols import Embedder
 from ..query.analysis import check_asked
-from ..query.find_turns import OVERS, Over, asked_for, interval
+from ..query.find_turns import OVERS, Over, asked_for, interval, recalled_for
 from ..types.results import (
     FALSE_ABSTENTION,
     AddReport,
@@ -328,8 +328,8 @@ class Memory:
             if hears is not None:
                 check_asked("query", query)
                 hears(Queried(0, "search", query, most))
-            asked = yield from asked_for(core.store, query, most, within, today)
-            hits = list((yield from core.recalled(asked, which)))
+            recall, seen = partial(core.recalled, over=which), which == "turns"
+            hits = list((yield from recalled_for(core.store, query, most, within, today, recall, seen=seen)))
             if hears is not None:
                 facts = tuple(fact.id for hit in hits for fact in hit.facts)
                 hears(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))

@@ -209,7 +209,8 @@ class SearchedStore:
             raise AttributeError(name)
         raise _not_of_a_searcher(name)
 
-    def roster(self) -> Roster:
+    def roster(self, *, seen: bool = False) -> Roster:
+        del seen
         """Return who speaks and the time that counts as today."""
         return self._roster
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from ..errors import DimensionMismatch, EmbedderError, InvalidQuery, shown
 from ..flow import Flow, embed
@@ -23,10 +23,11 @@ from ..lang.guess import LANGUAGES, language_of
 from ..protocols import Store
 from ..text.terms import terms
 from ..times import locate_times
-from ..types.stored import EVERYTHING, Scope
+from ..types.stored import EVERYTHING, Roster, Scope
 from ..types.values import FactHit, Hints, Hit, Query, TimeSpan, Turn
 from .analysis import check_asked, hints, looked_for
 
+T = TypeVar("T")
 _PROBE = ("hello",)  # what any embedder can embed
 _LOG = logging.getLogger("evimem")
 MOST_READ = 200  # characters of a phrase that names an interval
@@ -100,7 +101,26 @@ def cause_of(error: BaseException) -> str:
 
 
 def asked_for(store: Store, text: str, k: int, within: Query, asked_at: datetime | None = None) -> Flow[Query]:
-    """Return the query for a text, with the filters of another.
+    """Return the query for a text; see `recalled_for`."""
+
+    def itself(query: Query) -> Flow[Query]:
+        yield from ()
+        return query
+
+    return (yield from recalled_for(store, text, k, within, asked_at, itself))
+
+
+def recalled_for(
+    store: Store,
+    text: str,
+    k: int,
+    within: Query,
+    asked_at: datetime | None,
+    recall: Callable[[Query], Flow[T]],
+    *,
+    seen: bool = False,
+) -> Flow[T]:
+    """Recall by the query for a text, with the filters of another; `seen` as in `by_hints`.
 
     Raise InvalidQuery for an empty or endless text or a k below 1.
     """
@@ -108,11 +128,34 @@ def asked_for(store: Store, text: str, k: int, within: Query, asked_at: datetime
     text = looked_for(text)
     if not isinstance(k, int) or k < 1:
         raise InvalidQuery(f"k is {shown(k)}; expected a whole number from 1 on")
-    known = store.roster()
-    check_clock("before", within.before, known.last)
-    check_clock("after", within.after, known.last)
-    hinted = hints(text, known.speakers, asked_at or known.last, known.date_order)
-    return query_of(text, k, hinted, within, (yield from QuestionVectors().of(text)))
+    vectors = QuestionVectors()
+
+    def hinted(known: Roster) -> Hints:
+        check_clock("before", within.before, known.last)
+        check_clock("after", within.after, known.last)
+        return hints(text, known.speakers, asked_at or known.last, known.date_order)
+
+    def recalled(found: Hints) -> Flow[T]:
+        return (yield from recall(query_of(text, k, found, within, (yield from vectors.of(text)))))
+
+    return (yield from by_hints(store, hinted, recalled, seen=seen))[1]
+
+
+def by_hints(
+    store: Store, hinted: Callable[[Roster], Hints], recall: Callable[[Hints], Flow[T]], *, seen: bool
+) -> Flow[tuple[Roster, T]]:
+    """Recall by the hints of a text, which depend on who speaks; return who does, and what was recalled.
+
+    A store that is far away is not waited for to know who speaks where it sees that with what is recalled (`seen`): it
+    recalls again where the hints are then others.
+    """
+    known = store.roster(seen=seen)
+    found = hinted(known)
+    while True:
+        recalled = yield from recall(found)
+        before, known = known, store.roster(seen=True) if known.seen else known
+        if known == before or found == (found := hinted(known)):
+            return known, recalled
 
 
 def query_of(text: str, k: int, hinted: Hints, within: Query, vector: Any, *, when: bool = False) -> Query:

@@ -23,6 +23,7 @@ from ..raw.turn_log import RawLog
 from ..raw.validate import LocalTimes, settle_timezone
 from ..times import Conventions
 from ..times.date_order import checked_date_order
+from ..types.stored import Roster
 from ..types.values import DateOrder
 from .nearest import AnnIndexCache, FactGraph, FactSketches
 
@@ -67,6 +68,7 @@ class StoreHandle:
         self.ann = ann
         self.fact_graph: FactGraph = FactGraph()
         self.fact_sketches: FactSketches = FactSketches()
+        self.roster_seen: Roster | None = None  # as it was read last from a store that is far away
         self._corpus: Corpus | None = None
         # What the caches were last compared with: the counter `epoch`, and the aborted blocks of this handle,
         # which may leave half an update in memory; for the vectors of facts, the counter `links` too.
@@ -148,7 +150,7 @@ class StoreHandle:
         self.db.count_up(*(name for name, counted in counts.items() if counted))
         self._counted |= durable
         if rewrote:
-            self._corpus = None
+            self._corpus = self.roster_seen = None
             self.edges.drop_cache()
 
     def after_commit(self) -> None:

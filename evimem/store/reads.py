@@ -100,18 +100,24 @@ def known(handle: StoreHandle, turns: Sequence[Turn]) -> tuple[bool, ...]:
     return tuple(held is True for held in handle.raw.holds(turns))
 
 
-def recall(handle: StoreHandle, query: Query, *, facts: bool = True) -> tuple[Hit, ...]:
-    """See `Store.recall`."""
+def recall(handle: StoreHandle, query: Query, *, facts: bool = True, by_hints: bool = False) -> tuple[Hit, ...]:
+    """See `Store.recall`; `by_hints` is a query that was made for a roster of `seen`."""
+    asked = (handle.raw.roster,) if by_hints and handle.db.far else ()
     with handle.db.reading():
-        return _recalled(handle, query, _expected(handle, query, facts=facts), facts=facts)
+        expected = _expected(handle, query, *asked, facts=facts)
+        if asked:
+            _roster(handle)
+        return _recalled(handle, query, expected, facts=facts)
 
 
 def recall_read(handle: StoreHandle, query: Query, kind: JobKind, limit: int) -> tuple[int, tuple[Hit, ...]]:
     """Return how many jobs `untried` would return and, where there are none, what `recall` finds in that state."""
     with handle.db.reading():
         untried = handle.jobs.asking_untried(kind, limit)
-        expected = _expected(handle, query, partial(handle.db.rows, *untried))
+        expected = _expected(handle, query, partial(handle.db.rows, *untried), handle.raw.roster)
         waiting = len(handle.db.rows(*untried))
+        if handle.db.far:
+            _roster(handle)
         return waiting, () if waiting else _recalled(handle, query, expected)
 
 
@@ -253,11 +259,19 @@ def _turns_with(handle: StoreHandle, terms: Collection[str], within: frozenset[i
     return found if within is None else [seq for seq in found if seq in within]
 
 
-def roster(handle: StoreHandle) -> Roster:
+def roster(handle: StoreHandle, *, seen: bool = False) -> Roster:
     """See `Store.roster`."""
-    order = handle.conventions.date_order or order_of_zone(handle.conventions.zone)
+    if seen and handle.roster_seen is not None:
+        return handle.roster_seen
     with handle.db.reading():
-        return replace(handle.raw.roster(), date_order=order)
+        return _roster(handle)
+
+
+def _roster(handle: StoreHandle) -> Roster:
+    order = handle.conventions.date_order or order_of_zone(handle.conventions.zone)
+    found = replace(handle.raw.roster(), date_order=order)
+    handle.roster_seen = replace(found, seen=True) if handle.db.far else None
+    return found
 
 
 def due(handle: StoreHandle, kind: JobKind, limit: int, reason: str | None = None) -> tuple[Job, ...]:

@@ -100,7 +100,8 @@ EVERYTHING = Scope()
 class Roster:
     """The speakers of a memory, the times of its first and last turn, and the number of turns, at most `COUNTED`.
 
-    `date_order` is how its dates in figures are written, as far as that is known.
+    `date_order` is how its dates in figures are written, as far as that is known. `seen` is one that was seen earlier,
+    and may be older than the memory.
     """
 
     speakers: tuple[str, ...]
@@ -108,6 +109,7 @@ class Roster:
     last: datetime | None
     counted: int
     date_order: DateOrder | None = None
+    seen: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

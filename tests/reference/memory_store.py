@@ -216,8 +216,9 @@ class MemoryStore:
         ids = [turn.id for turn in turns if terms_of(turn).issuperset(terms)]
         return Holding(len(ids), tuple(ids[max(0, len(ids) - limit) :]))
 
-    def roster(self) -> Roster:
+    def roster(self, *, seen: bool = False) -> Roster:
         """Return the speakers and the time of the first and last turn."""
+        del seen  # nothing is far away
         turns = sorted((one.turn for one in self._all()), key=lambda turn: instant(turn.time))
         speakers = tuple(dict.fromkeys(one.turn.speaker for one in self._all()))
         first, last = (turns[0].time, turns[-1].time) if turns else (None, None)

@@ -315,8 +315,8 @@ def test_how_often_a_call_waits_for_the_server(postgres: str, user: str) -> None
         memory.extend(load_example("friends")[:100])
         memory.enrich()
         memory.ask("When did Mira adopt her puppy?")
-        assert waits(memory, lambda: memory.search("Where is Porto?")) == 2
-        assert waits(memory, lambda: memory.block("Where does Mira live?")) <= 6, "3, and a page of facts each"
+        assert waits(memory, lambda: memory.search("Where is Porto?")) == 1
+        assert waits(memory, lambda: memory.block("Where does Mira live?")) <= 5, "2, and a page of facts each"
         assert waits(memory, lambda: memory.ask("When did Mira adopt her puppy?")) == 8
         assert waits(memory, lambda: memory.add("Mira", "Hello.", time="2031-03-12T18:20")) == 2
         said = [{"role": "user", "content": "I am off."}, {"role": "assistant", "content": "Have fun!"}]
@@ -341,7 +341,7 @@ def test_sealed_columns_are_read_at_once_and_their_postings_by_the_question(post
         assert waits(memory, lambda: memory.search("What did Mira see in summer?")) == 4, (
             "speakers, columns, postings, turns"
         )
-        assert waits(memory, lambda: memory.search("What did Mira see in summer?")) == 2
+        assert waits(memory, lambda: memory.search("What did Mira see in summer?")) == 1
 
 
 def test_what_was_expected_and_is_no_longer_so_is_asked_again(postgres: str, tmp_path: Path) -> None:
