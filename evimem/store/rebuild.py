@@ -30,15 +30,25 @@ def rebuild(handle: StoreHandle, extractor: str, *, reread: bool = False) -> Ite
 
     Yield how many turns were read after each of many transactions, between which others can write.
     """
-    slices, going = rebuild_slices(handle, extractor, reread=reread), True
-    while going:
+    kept: Iterator[RebuiltSlice] | None = None  # what is left to do
+    after, going = 0, True
+
+    def transaction() -> int:
+        nonlocal kept, after, going
+        slices, kept = kept or rebuild_slices(handle, extractor, after, reread=reread), None
+        one = RebuiltSlice()
         with handle.writing():
-            held, read, rewrote, going = Held(handle.db), 0, False, False
-            for turns, changed in slices:
-                read, rewrote = read + turns, rewrote or changed
-                if going := turns > 0 or held.long_enough():
+            held, rewrote, going = Held(handle.db), False, False
+            for one in slices:
+                rewrote = rewrote or one.rewrote
+                if going := one.turns > 0 or held.long_enough():
                     break
             handle.count_commit(rewrote=rewrote)
+        kept, after = slices, one.last  # where a server has undone this, what was not committed is derived again
+        return one.turns
+
+    while going:
+        read = handle.db.repeating(transaction)
         handle.db.give_way()
         yield read
 
@@ -64,41 +74,57 @@ def index_vectors(handle: StoreHandle) -> Iterator[int]:
     yield from handle.ann.build(corpus, origin, lambda: handle.ann_origin() == origin)
 
 
-def rebuild_slices(handle: StoreHandle, extractor: str, *, reread: bool) -> Iterator[tuple[int, bool]]:
+@dataclass(frozen=True, slots=True)
+class RebuiltSlice:
+    """How many turns were read, whether what searches have read before was changed, and the last turn that was read."""
+
+    turns: int = 0
+    rewrote: bool = False
+    last: int = 0
+
+
+def rebuild_slices(handle: StoreHandle, extractor: str, after: int, *, reread: bool) -> Iterator[RebuiltSlice]:
     """Derive everything from the turns, inside transactions of the caller: one may end wherever this yields.
 
-    Yield how many turns were read, and whether what searches have read before was changed. Where the work ends in
-    between, what stands there is right, and what was dropped is queued. Long turns that an earlier version indexed
-    whole are split into passages, all at once, as every row gets another number. Vectors are kept; missing ones are
-    queued. Facts are kept where their span lies in their turn, and queued to be read again, a page at a time: it is
-    for the caller to read them. With `reread` those of other extractors than the one of this name are dropped, and
-    extraction is queued again. Readable traces are kept.
+    With a turn, go on `after` it: the facts of those up to it are queued. Where the work ends in between, what stands
+    there is right, and what was dropped is queued. Long turns that an earlier version indexed whole are split into
+    passages, all at once, as every row gets another number. Vectors are kept; missing ones are queued. Facts are kept
+    where their span lies in their turn, and queued to be read again, a page at a time: it is for the caller to read
+    them. With `reread` those of other extractors than the one of this name are dropped, and extraction is queued again.
+    Readable traces are kept.
 
     Raises:
         StoreCorrupt: A turn is not what was stored; nothing is changed but indexes.
     """
-    db, split, last = handle.db, not handle.db.meta(WHOLE_TURNS), handle.raw.high_water()
+    last = handle.raw.high_water()  # without what comes meanwhile, which may come faster than it is read
+    if not after:
+        yield from (RebuiltSlice(rewrote=rewrote) for rewrote in _before_facts(handle, extractor, last, reread=reread))
+    times = settle_timezone(handle.db, None)
+    for page in takewhile(lambda page: page[0][0] <= last, handle.raw.pages(after, QUEUED)):
+        rewrote = _queued_again(handle, _in_zone(handle, dict(page), times))
+        yield RebuiltSlice(len(page), rewrote, page[-1][0])
+
+
+def _before_facts(handle: StoreHandle, extractor: str, last: int, *, reread: bool) -> Iterator[bool]:
+    """Check the turns up to one, and derive what stands beside their facts."""
+    db, split = handle.db, not handle.db.meta(WHOLE_TURNS)
     db.make_indexes_again()  # first: every statement below finds rows by them
-    yield 0, False
-    # Without what comes meanwhile, which may come faster than it is read.
+    yield False
     for page in takewhile(lambda page: page[0][0] <= last, handle.raw.pages()):
         split = split and _are_split_as_now(handle, page)
-        yield 0, False
+        yield False
     _drop_what_cannot_stay(handle, extractor, reread=reread)
-    yield 0, True
+    yield True
     if not split:
         _split_anew(handle)
-        yield 0, True
+        yield True
     for number in range(segment_count(handle) if split else 0):
         first = number * handle.segments.size + 1
         handle.jobs.complete("terms", list(handle.passages.within(first, first + handle.segments.size - 1)))
         derive_segment(handle, number)
-        yield 0, True
-    times = settle_timezone(db, None)
+        yield True
     for _ in handle.fact_table.settle():
-        yield 0, True
-    for page in takewhile(lambda page: page[0][0] <= last, handle.raw.pages(size=QUEUED)):
-        yield len(page), _queued_again(handle, _in_zone(handle, dict(page), times))
+        yield True
 
 
 def _drop_what_cannot_stay(handle: StoreHandle, extractor: str, *, reread: bool) -> None:

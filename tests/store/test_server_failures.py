@@ -248,7 +248,10 @@ def undoing_every_third(postgres: str, tenant: str) -> Iterator[None]:
             db.execute("DROP TRIGGER undoing ON evimem.meta")
 
 
-def test_what_a_server_undoes_for_the_sake_of_others_is_done_again(postgres: str, tmp_path: Path) -> None:
+def test_what_a_server_undoes_for_the_sake_of_others_is_done_again(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evimem.store.rebuild.QUEUED", 2)
     strict = f"{postgres}&options=-c%20default_transaction_isolation%3Dserializable"
     with evimem.open(strict, user=str(tmp_path)) as memory, evimem.open(tmp_path / "m.evimem") as file:
         db: Any = memory._core.store.db  # type: ignore[attr-defined]
@@ -260,6 +263,9 @@ def test_what_a_server_undoes_for_the_sake_of_others_is_done_again(postgres: str
                 said = [{"role": "user", "content": "I like Porto."}]
                 assert [each.remember(said, session="s", time="2024-03-13T08:00").added for _ in range(3)] == [1, 0, 0]
                 each.enrich()
+            read = list[int]()
+            memory.rebuild(progress=read.append)
+            assert sum(read) == 6, "each turn once"
         assert [turn.text for turn in memory.turns()] == [turn.text for turn in file.turns()]
         assert memory.ask("Where did Mira move?").text == file.ask("Where did Mira move?").text
         assert memory.check().problems == ()
