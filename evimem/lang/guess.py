@@ -151,9 +151,10 @@ def _known() -> dict[str, tuple[str, ...]]:
 
 def _words_of_time(language: Language) -> Iterator[str]:
     """Yield the words in tables of times that are no phrases: of the values where these are lists, else the keys."""
-    for name in ("days", "units", "parts", "relative", "seasons"):
+    for name in ("days", "day_parts", "units", "parts", "relative", "seasons"):
         for key, value in language.table(f"dates.{name}").items():
-            words = value.split() if isinstance(value, str) else value if isinstance(value, list) else [key]
+            listed = value.split() if isinstance(value, str) else value
+            words = listed if isinstance(listed, list) and name != "day_parts" else [key]
             yield from (word for word in words if word.isalpha() and len(word) >= _SHORTEST)
 
 

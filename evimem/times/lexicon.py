@@ -264,8 +264,10 @@ class DateWords:
 
     @cached_property
     def weekdays(self) -> SpelledTable[int]:
+        names = self.named("weekdays", 0)
         shorts = {name: number for number, name in enumerate(self.listed("short_weekdays"))}
-        return SpelledTable(self.named("weekdays", 0) | shorts)
+        endings = self.listed("weekday_endings")  # "Freitagabend" is one word
+        return SpelledTable(names | shorts | {name + end: day for name, day in names.items() for end in endings})
 
     @cached_property
     def full_months(self) -> frozenset[str]:

@@ -255,13 +255,21 @@ def weekday(match: Match, ctx: Context) -> Meaning | None:
     led = match.start() < start or until
     of_sentence = ctx.direction(start, end)
     direction = ctx.clause_direction(start, end) or max(0, of_sentence)
-    single = ctx.grammar.followed is not None or (not of_sentence and ctx.announced(start, end))
+    # "Freitagabend", or "vendredi à 20 h": with its time of day it needs no verb
+    ending = next((one for one in ctx.words.listed("weekday_endings") if match["weekday"].endswith(one)), "")
+    timed = ending or ctx.announced(start, end)
+    single = ctx.grammar.followed is not None or (not of_sentence and timed)
     if not direction and (led or ctx.spoken.asked or (single and len([*match.re.finditer(ctx.folded)]) == 1)):
         direction = ctx.spoken.asked or PRESENT  # without a verb it is announced, where no other weekday shows a list
     if direction > 0 and named == ctx.today.weekday():
         return Meaning(None, "weekday", weekday=named)  # "on Friday", said on a Friday: today, or the next one
     known = direction and ctx.complete(match.end()) and not (direction < 0 and until)
-    return Meaning(calendar.day(nearest_weekday(named, direction, ctx)) if known else None, "weekday", weekday=named)
+    if not known:
+        return Meaning(None, "weekday", weekday=named)
+    day = nearest_weekday(named, direction, ctx)
+    if ending:
+        return Meaning(part_of_day(day, ctx.words.parts.of(ending)), "part", weekday=named)
+    return Meaning(calendar.day(day), "weekday", weekday=named)
 
 
 def _is_a_word(match: Match, ctx: Context) -> bool:

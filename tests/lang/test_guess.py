@@ -44,7 +44,9 @@ def test_short_and_mixed_texts_are_read_as_english(text):
         ("Je suis en retard", "fr"), ("Ich ziehe am liebsten Turnschuhe an", "de"),
         ("me gusta lo de Tui, que ninguna pase de 22 km si se puede", "es"), ("non lo so, forse sì", "it"),
         ("não sei, acho que sim", "pt"), ("了解", "zh"), ("了解です", "ja"),
-        ("mechanic आ गया, कह रहा है board जल गया है", "hi"), ("وصلت البيت", "ar"), ("Вчера мы ходили в кино", "ru"),
+        ("mechanic आ गया, कह रहा है board जल गया है", "hi"), ("وصلت البيت", "ar"),
+        ("le week-end dernier", "fr"), ("gisteravond was top", "nl"),
+        ("domattina alle 6", "it"), ("Вчера мы ходили в кино", "ru"),
         ("mañana I have to work pero voy a tu casa después", "es"),
     ],
 )  # fmt: skip

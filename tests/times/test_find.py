@@ -159,3 +159,19 @@ def test_what_is_quoted_counts_from_another_day(text: str, count: int):
 
 def test_the_last_saturdays_of_a_month_raise_nothing():
     assert find_times("It rained the last three Saturdays of June.", TUESDAY) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "start"),
+    [
+        (["Barbecue on Saturday 14 September?"], "we can do it a week later", datetime(2024, 9, 21)),
+        (["Visite le 24 ?", "Impossible, mardi 24 je travaille."], "plutôt le lendemain alors", datetime(2024, 9, 25)),
+        (["Ist der Umzug am 17. September?"], "dann halt am Samstag drauf", datetime(2024, 9, 21)),
+        (["On 3 September, or 5 September?"], "the day after, then", None),  # which of both nothing shows
+        (["How are you?"], "the day after, then", None),
+    ],
+)
+def test_what_counts_from_a_time_is_read_by_the_last_message_that_tells_one(before, said, start):
+    at = datetime(2024, 8, 31, 12)
+    when = [time.start for time in find_times(said, at, before=[(text, at) for text in before])]
+    assert when == ([start] if start else [])
