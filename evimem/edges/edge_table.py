@@ -138,7 +138,7 @@ class EdgeGraph:
             for similar in known.similar_nearby(page.tolist(), min_cosine):
                 row = int(known.rows[similar.position])
                 nearby = {(int(known.rows[position]), weight) for position, weight in similar.links}
-                if kept[row] != set(best(kept[row] | nearby)):
+                if kept[row] != set(best(known, kept[row] | nearby)):
                     wrong.add(row)
         return len(wrong)
 

@@ -179,7 +179,7 @@ class FactMatrix:
         return dict(zip(self.rows[positions].tolist(), products(self._floats(positions), vector).tolist(), strict=True))
 
     def similar(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
-        """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older row.
+        """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older turn.
 
         Each is compared with the `WINDOW` facts before and after it by row, and with those further away of its cells.
         """
@@ -195,7 +195,8 @@ class FactMatrix:
         forgotten since. `later` may be incomplete: facts that are in the order of the dialogue are compared with
         those before them only.
         """
-        in_order = bool((np.diff(self.instants) >= 0).all())
+        later, after = np.diff(self.instants), np.diff(self.turns)
+        in_order = bool(((later > 0) | ((later == 0) & (after >= 0))).all())
         for block in _blocks(positions):
             bounds = np.searchsorted(self.rows, self.rows[block, None] + np.array([-WINDOW, WINDOW + 1]))
             if in_order:
@@ -239,7 +240,7 @@ class FactMatrix:
             earlier = earlier[cosines >= bound - 2 * _ROUNDING]
         exact = np.minimum(1.0, self.exact_cosines(earlier, position))
         earlier, exact = earlier[exact >= min_cosine], exact[exact >= min_cosine]
-        first = np.lexsort((earlier, -exact))[:PER_FACT]  # as `best` has it, of thousands that say the same
+        first = np.lexsort((earlier, self.turns[earlier], -exact))[:PER_FACT]  # as `best` has it, of thousands alike
         links = tuple(zip(earlier[first].tolist(), exact[first].tolist(), strict=True))
         return SimilarFacts(position, links, later)
 
@@ -256,7 +257,7 @@ class FactMatrix:
         cosines = np.minimum(1.0, dots * (self.scales[one] * self.scales[two]))
         sound = known & (cosines == weights) & (weights >= min_cosine) & (self.turns[one] != self.turns[two])
         two_is_later = (self.instants[one] < self.instants[two]) | (
-            (self.instants[one] == self.instants[two]) & (ends[:, 0] < ends[:, 1])
+            (self.instants[one] == self.instants[two]) & (self.turns[one] < self.turns[two])
         )
         later = np.where(two_is_later, ends[:, 1], ends[:, 0])
         return [int(row) for row in later[~sound]]
@@ -271,10 +272,22 @@ class FactMatrix:
         return exact
 
     def _is_earlier(self, positions: Positions, position: int) -> NDArray[np.bool_]:
-        instant, row = self.instants[position], self.rows[position]
+        """Return which facts of other turns were said before one; not by row, for facts read again have larger ones."""
+        instant, turn = self.instants[position], self.turns[position]
         others = self.instants[positions]
-        earlier: NDArray[np.bool_] = (others < instant) | ((others == instant) & (self.rows[positions] < row))
+        earlier: NDArray[np.bool_] = (others < instant) | ((others == instant) & (self.turns[positions] < turn))
         return earlier
+
+
+def best(known: FactMatrix, links: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Return the `PER_FACT` links that a fact keeps, each of a row and a weight; ties go to the older turn."""
+
+    def place(link: tuple[int, float]) -> tuple[float, int, int]:
+        row, weight = link
+        at = min(int(np.searchsorted(known.rows, row)), len(known) - 1)
+        return -weight, int(known.turns[at]), row
+
+    return heapq.nsmallest(PER_FACT, links, key=place)
 
 
 def alike(known: FactMatrix, rows: Sequence[int], min_cosine: float) -> dict[int, float]:
@@ -373,11 +386,6 @@ class FactVectors:
             # Without their scales: the cell of a vector does not depend on its length.
             self._cells.extend(known.quantized[start : start + _HASHED].astype(np.float32))
         return self._cells
-
-
-def best(links: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Return the `PER_FACT` links that a fact keeps, each of a row or position and a weight; ties go to the older."""
-    return heapq.nsmallest(PER_FACT, links, key=lambda link: (-link[1], link[0]))
 
 
 def _blocks(positions: Sequence[int]) -> Iterator[Positions]:

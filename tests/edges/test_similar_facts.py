@@ -24,7 +24,8 @@ def matrix(count: int, *, in_order: bool, spread: float = 1.0, seed: int = 0) ->
     quantized, scales = np.stack([one for one, _ in packed]), np.array([scale for _, scale in packed])
     instants = np.arange(count) // 3 if in_order else random.integers(0, count, count)
     rows = np.cumsum(random.integers(1, 4, count))
-    return FactMatrix(rows, random.integers(0, count, count), instants, quantized, scales)
+    turns = random.integers(0, count, count)
+    return FactMatrix(rows, np.sort(turns) if in_order else turns, instants, quantized, scales)
 
 
 def one_by_one(known: FactMatrix, position: int, least: float, *, window: int | None = None) -> list[tuple[int, float]]:
@@ -32,12 +33,12 @@ def one_by_one(known: FactMatrix, position: int, least: float, *, window: int | 
     for other in range(len(known)):
         if window is not None and abs(known.rows[other] - known.rows[position]) > window:
             continue
-        earlier = (known.instants[other], known.rows[other]) < (known.instants[position], known.rows[position])
+        earlier = (known.instants[other], known.turns[other]) < (known.instants[position], known.turns[position])
         if earlier and known.turns[other] != known.turns[position]:
             dot = int(known.quantized[other].astype(int) @ known.quantized[position].astype(int))
             cosine = dot * float(known.scales[other] * known.scales[position])
             found += [(other, min(1.0, cosine))] if cosine >= least else []
-    return sorted(found, key=lambda one: (-one[1], one[0]))[:PER_FACT]
+    return sorted(found, key=lambda one: (-one[1], known.turns[one[0]], one[0]))[:PER_FACT]
 
 
 @pytest.mark.parametrize("in_order", [True, False])

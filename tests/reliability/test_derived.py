@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 import pytest
 
 from evimem import Memory, Turn
 from evimem.doors.core import Core
 from evimem.extract.rule_extractor import RuleExtractor
+from evimem.store import handle
 from evimem.store.sqlite import SqliteStore
 from evimem.types.trace import Found, Trace
 from tests.copies import copied
@@ -174,6 +176,16 @@ def test_lost_derived_rows_are_noticed_and_derived_again(disk, whole, case):
         memory.enrich()
         assert differences(dump(memory), whole.rows) == []
         assert memory.check().problems == ()
+
+
+def test_facts_that_are_read_again_a_turn_a_transaction_have_the_same_links(disk, whole):
+    path = copied(whole.path, disk / "m.evimem")
+    with small_thresholds(), opened(path) as memory, patch.multiple(handle, HELD_SECONDS=0.0, MOST_HELD=0.0):
+        for statement in DAMAGE["facts are gone"].split("; "):
+            memory._core.store.db.execute(statement)
+        memory.check(repair=True)
+        memory.enrich()
+        assert differences(dump(memory), whole.rows) == []
 
 
 def test_results_do_not_change_when_a_memory_is_reopened(disk, seed):
