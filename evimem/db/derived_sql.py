@@ -148,16 +148,6 @@ def unmark_without_topic(db: Tables) -> None:
     db.execute("UPDATE fact SET replaced_by = NULL WHERE replaced_by IS NOT NULL AND topic IS NULL")
 
 
-def newest_of(db: Tables, table: str, column: str) -> int:
-    """Return the highest number in a column; 0 without any."""
-    return int(db.value(*asking_newest(table, column)) or 0)
-
-
-def asking_newest(table: str, column: str) -> Query:
-    """Return the query that `newest_of` asks."""
-    return f"SELECT max({column}) FROM {table}", ()
-
-
 def facts_never_linked(db: Tables) -> int:
     """Return how many facts are neither embedded nor queued for it: nothing would ever link them."""
     return int(
@@ -207,44 +197,9 @@ def sealed_segments(db: Tables) -> int:
     return int(db.value(*SEALED))
 
 
-def documents_within(first: int, last: int) -> Query:
-    """Return the query of the columns of the open documents from a row up to another, in their order."""
-    return f"SELECT {DOCUMENT} FROM document WHERE row BETWEEN ? AND ? ORDER BY row", (first, last)
-
-
 def open_documents(size: int) -> Query:
     """Return the query of the columns of all documents after the last sealed segment, in their order."""
     return f"SELECT {DOCUMENT} FROM document WHERE row > ({SEALED[0]}) * ? ORDER BY row", (size,)
-
-
-def stored_since(first: int) -> tuple[Query, Query, Query]:
-    """Return the queries of how many segments are sealed, the newest fact's row, and the open documents from a row."""
-    documents = f"SELECT {DOCUMENT} FROM document WHERE row >= ? ORDER BY row"
-    return SEALED, ("SELECT max(row) FROM fact", ()), (documents, (first,))
-
-
-def vectors_within(db: Tables, first: int, last: int) -> list[Any]:
-    """Return (row, vector, scale) of the open documents in a range that have a vector."""
-    sql = "SELECT row, vector, scale FROM document WHERE row BETWEEN ? AND ? AND vector IS NOT NULL"
-    return db.rows(sql, (first, last))
-
-
-def drop_documents(db: Tables, first: int, last: int) -> None:
-    """Delete the open documents in a range."""
-    db.execute("DELETE FROM document WHERE row BETWEEN ? AND ?", (first, last))
-
-
-def drop_all_vectors(db: Tables, empty_vectors: bytes, empty_scales: bytes) -> None:
-    """Delete the vectors of every document, and write empty ones into every segment."""
-    db.execute("UPDATE document SET vector = NULL, scale = NULL")
-    db.execute("UPDATE segment SET vectors = ?, scales = ?", (empty_vectors, empty_scales))
-
-
-def postings_below(db: Tables, terms: Collection[str], segments: int) -> list[Any]:
-    """Return the (term, positions, counts) of terms in the first so many segments, a term's in their order."""
-    among = db.dialect.among("term")
-    sql = f"SELECT term, positions, counts FROM posting WHERE {among} AND number < ? ORDER BY number"
-    return db.rows(sql, (db.dialect.values(terms), segments))
 
 
 def events_since(db: Tables, row: int) -> list[Any]:

@@ -247,6 +247,10 @@ class Tables(ABC):
         """Return how many rows there are."""
         return int(self.value(f"SELECT count(*) FROM {table}"))
 
+    def highest(self, table: str, column: str) -> int:
+        """Return the highest number in a column; 0 without any."""
+        return int(self.select(table, f"max({column})")[0][0] or 0)
+
     def newest(self, table: str) -> int:
         """Return the highest number that a table's rows were ever given, erased ones included."""
         return int(self.value(*self.numbering(table)) or 0)

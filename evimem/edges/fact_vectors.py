@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..db.derived_sql import VECTORS, newest_of, vectors_reach
+from ..db.derived_sql import VECTORS, vectors_reach
 from ..db.tables import Tables
 from ..types.vectors import Column, Vectors, all_products, pack, products
 
@@ -324,7 +324,7 @@ class FactVectors:
 
     def newest(self) -> int:
         """Return the largest row that has a vector; 0 where none has."""
-        return newest_of(self._db, "fact_vector", "row")
+        return self._db.highest("fact_vector", "row")
 
     def keep(self, rows: Sequence[int], vectors: Vectors) -> bool:
         """Store the vectors of these facts that are not stored yet; return whether a larger row had a vector before."""

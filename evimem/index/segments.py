@@ -19,22 +19,15 @@ import orjson
 
 from ..db.derived_sql import (
     DOCUMENT,
-    asking_newest,
-    documents_within,
-    drop_all_vectors,
-    drop_documents,
+    SEALED,
     events_since,
     highest_row,
-    newest_of,
     open_documents,
     passages_within,
-    postings_below,
     sealed_segments,
-    stored_since,
     used_rows,
-    vectors_within,
 )
-from ..db.tables import Query, Tables
+from ..db.tables import Tables
 from ..types.values import instant
 from ..types.vectors import Packed
 from .corpus import COLUMNS, Corpus, Interval, Posting, RowBlock, Stored
@@ -167,14 +160,15 @@ class Segments:
     def drop_vectors(self, dimension: int) -> None:
         """Delete every vector, for an embedder of another dimension."""
         self.dimension = dimension
-        drop_all_vectors(self._db, bytes(self.size * dimension), bytes(self.size * 4))
+        self._db.set("document", {"vector": None, "scale": None})
+        self._db.set("segment", {"vectors": bytes(self.size * dimension), "scales": bytes(self.size * 4)})
 
     def replace(self, number: int, rows: Mapping[int, Stored], high_water: int) -> None:
         """Replace a segment's documents by these."""
         self._drop_sealed(number)
-        drop_documents(self._db, *self._range(number))
+        self._db.delete("document", row=self._range(number))
         self.insert(rows)
-        if high_water >= self._range(number)[1]:
+        if high_water >= self._range(number)[-1]:
             self._seal(number)
 
     def renumber(self, numbers: Mapping[int, int]) -> None:
@@ -187,9 +181,9 @@ class Segments:
         self._db.update("document", "row", "row", moved)  # ascending: a number is free by then
         self.seal(len(numbers))
 
-    def _range(self, number: int) -> tuple[int, int]:
-        """Return the first and the last row of a segment."""
-        return number * self.size + 1, (number + 1) * self.size
+    def _range(self, number: int) -> range:
+        """Return the rows of a segment."""
+        return range(number * self.size + 1, (number + 1) * self.size + 1)
 
     def _drop_sealed(self, number: int) -> None:
         self._db.delete("posting", number=[number])
@@ -197,25 +191,26 @@ class Segments:
 
     def vectors(self, number: int) -> dict[int, Packed]:
         """Return the vectors of a segment by row; pending ones are missing."""
-        first, last = self._range(number)
-        found = self._db.select("segment", "vectors, scales", number=[number])
+        first, found = self._range(number)[0], self._db.select("segment", "vectors, scales", number=[number])
         if not found:
-            rows = vectors_within(self._db, first, last)
-            return {row: (np.frombuffer(vector, np.int8), scale) for row, vector, scale in rows}
+            rows = self._db.select("document", "row, vector, scale", row=self._range(number))
+            return {row: (np.frombuffer(vector, np.int8), scale) for row, vector, scale in rows if vector is not None}
         matrix = np.frombuffer(found[0][0], np.int8).reshape(self.size, self.dimension)
         scales = np.frombuffer(found[0][1], "<f4")
         return {first + int(at): (matrix[at], float(scales[at])) for at in np.flatnonzero(scales)}
 
     def corpus(self) -> Corpus:
         """Return everything that is stored, as the columns a ranking reads."""
-        blocks = [self._block(row) for row in self._db.rows(*self._asking_sealed())]
-        sealed = len(blocks)
-        if documents := _by_row(self._db.rows(*open_documents(self.size))):
-            blocks.append(RowBlock.of(documents, sealed * self.size, self.dimension))
+        kept = self._db.selecting("segment", "columns, events, vectors, scales", "number")
+        newest = self._db.selecting("fact", "max(row)")
+        segments, documents, ((last_fact,),) = self._db.rows_of(kept, open_documents(self.size), newest)
+        blocks, sealed = [self._block(row) for row in segments], len(segments)
+        if documents:
+            blocks.append(RowBlock.of(_by_row(documents), sealed * self.size, self.dimension))
         corpus = Corpus(self.dimension, SealedPostings(self._db, sealed).read)
         if blocks:
             corpus.extend(_joined(blocks, self.size))
-        corpus.last_fact = newest_of(self._db, "fact", "row")
+        corpus.last_fact = int(last_fact or 0)
         return corpus
 
     def follow(self, corpus: Corpus) -> bool:
@@ -223,7 +218,9 @@ class Segments:
 
         Return False where some are sealed, and the corpus must be read again.
         """
-        ((sealed,),), ((newest,),), documents = self._db.rows_of(*stored_since(len(corpus) + 1))
+        since, newest_fact = range(len(corpus) + 1, 2**63), self._db.selecting("fact", "max(row)")
+        fresh = self._db.selecting("document", DOCUMENT, "row", row=since)
+        ((sealed,),), ((newest,),), documents = self._db.rows_of(SEALED, newest_fact, fresh)
         last = int(newest or 0)
         if len(corpus) < sealed * self.size:
             return False
@@ -233,15 +230,6 @@ class Segments:
             self._follow_facts(corpus)
             corpus.last_fact = last
         return True
-
-    def asking(self, corpus: Corpus | None) -> Sequence[Query]:
-        """Return what `follow` asks of a corpus; without one, what `corpus` asks of a memory that has sealed none."""
-        if corpus is not None:
-            return stored_since(len(corpus) + 1)
-        return (self._asking_sealed(), open_documents(self.size), asking_newest("fact", "row"))
-
-    def _asking_sealed(self) -> Query:
-        return self._db.selecting("segment", "columns, events, vectors, scales", "number")
 
     def _follow_facts(self, corpus: Corpus) -> None:
         happens: dict[tuple[int, int], list[Interval]] = defaultdict(list)
@@ -254,7 +242,7 @@ class Segments:
 
     def documents(self, number: int) -> dict[int, Stored]:
         """Return the open documents of a segment."""
-        return _by_row(self._db.rows(*documents_within(*self._range(number))))
+        return _by_row(self._db.select("document", DOCUMENT, "row", row=self._range(number)))
 
     def sealed_rows(self, number: int) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]] | None:
         """Return the columns, events and postings of a sealed segment, or None for an open one."""
@@ -296,7 +284,7 @@ class Segments:
         self._db.insert("segment", "number, columns, events, vectors, scales", [values])
         entries = ((term, number, *entry) for term, entry in sorted(postings.items()))
         self._db.insert("posting", "term, number, positions, counts", entries)
-        drop_documents(self._db, *self._range(number))
+        self._db.delete("document", row=self._range(number))
 
     def _erase_sealed(self, number: int, gone: Mapping[int, Document]) -> None:
         for column, width in (("columns", COLUMNS.itemsize), ("vectors", self.dimension), ("scales", 4)):
@@ -355,7 +343,8 @@ class SealedPostings:
         """Return the postings of terms, all of which are read at once; and others."""
         new = {term: (list[bytes](), list[bytes]()) for term in terms if term not in self._found}
         if new and self._segments:
-            for term, positions, counts in postings_below(self._db, list(new), self._segments):
+            below, columns = range(self._segments), "term, positions, counts"
+            for term, positions, counts in self._db.select("posting", columns, "number", term=list(new), number=below):
                 new[term][0].append(positions)
                 new[term][1].append(counts)
         kept = self._found

@@ -177,9 +177,11 @@ class StoreHandle:
 
     def corpus(self) -> Corpus:
         """Return what searches score, caught up with the file; call it inside `db.reading()`."""
-        queries = self.segments.asking(self._corpus)
-        self.db.ahead(self._compare, *(partial(self.db.rows, *query) for query in queries))
+        self.db.ahead(self._compare, self._follow)
         self._compare()
+        return self._follow()
+
+    def _follow(self) -> Corpus:
         if self._corpus is None or not self.segments.follow(self._corpus):
             self._corpus = self.segments.corpus()
         return self._corpus

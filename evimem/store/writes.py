@@ -16,7 +16,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from ..db.derived_sql import newest_of, sealed_segments
+from ..db.derived_sql import sealed_segments
 from ..db.tables import Tables
 from ..errors import Attempt, StoreError, TraceMismatch, TurnConflict
 from ..index.corpus import Interval, Stored
@@ -270,7 +270,7 @@ def _expect(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Non
         lambda _: sealed_segments(db),
         lambda _: db.newest("fact"),
         lambda _: handle.is_large,
-        lambda _: newest_of(db, "fact_vector", "row"),
+        lambda _: db.highest("fact_vector", "row"),
     )
 
 
