@@ -106,7 +106,7 @@ def sealed_dates_of_forgotten_turns_stay() -> None:
     says="saw nothing wrong",
 )
 def the_check_reports_nothing() -> None:
-    put(SqliteStore, "check", lambda self, extractor: iter(()))
+    put(SqliteStore, "check", lambda self, extractor: (one for one in ()))
 
 
 @breaks(gate=NUMBERED_ANEW, says="numbers of erased rows were not given again")
