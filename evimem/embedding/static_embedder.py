@@ -217,8 +217,17 @@ class StaticEmbedder:
             texts: Any number of texts of any length.
         """
         with _loading:
-            table = _shipped_table()
-        return table.embed(texts)
+            table, pieces = _shipped_table(), _shipped_wordpiece()
+        sums = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for index, text in enumerate(texts):
+            numbers = pieces.ids(text)
+            for start in range(0, len(numbers), _SLICE):
+                part = numbers[start : start + _SLICE]
+                rows = table.vectors.take(part, axis=0) * table.scale.take(part, axis=0)
+                sums[index] += np.add.reduce(rows, axis=0)
+        norms = np.sqrt(np.add.reduce(sums * sums, axis=1, keepdims=True))
+        sums /= np.where(norms > 0, norms, np.float32(1))
+        return sums
 
 
 def count_tokens(text: str) -> int:
@@ -228,31 +237,13 @@ def count_tokens(text: str) -> int:
     return pieces.count(text)
 
 
-class _Table:
-    """Token vectors in memory, kept as int8: 7.7 MB instead of 30, and nothing to convert on loading."""
-
-    def __init__(self, quantized: Quantized, wordpiece: WordPiece) -> None:
-        self._vectors = quantized.vectors
-        self._scale = quantized.scale[:, None].copy()
-        self._scale[wordpiece.unknown] = 0  # an unknown word has no direction
-        self._wordpiece = wordpiece
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        sums = np.zeros((len(texts), self._vectors.shape[1]), dtype=np.float32)
-        for index, text in enumerate(texts):
-            numbers = self._wordpiece.ids(text)
-            for start in range(0, len(numbers), _SLICE):
-                part = numbers[start : start + _SLICE]
-                rows = self._vectors.take(part, axis=0) * self._scale.take(part, axis=0)
-                sums[index] += np.add.reduce(rows, axis=0)
-        norms = np.sqrt(np.add.reduce(sums * sums, axis=1, keepdims=True))
-        sums /= np.where(norms > 0, norms, np.float32(1))
-        return sums
-
-
 @lru_cache(maxsize=1)
-def _shipped_table() -> _Table:
-    return _Table(read_artifact(SHIPPED), _shipped_wordpiece())
+def _shipped_table() -> Quantized:
+    """Return the vectors of pieces, kept as int8: 7.7 MB instead of 30. The unknown one has no direction."""
+    found = read_artifact(SHIPPED)
+    scale = found.scale[:, None].copy()
+    scale[_shipped_wordpiece().unknown] = 0
+    return Quantized(found.vectors, scale)
 
 
 @lru_cache(maxsize=1)

@@ -1,11 +1,15 @@
-"""The columns by position, the dialogue links and the postings behind them."""
+"""The columns by position, the dialogue links, the postings behind them, and who counts in a turn's score."""
+
+import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.index.corpus import COLUMNS, Corpus, RowBlock
-from evimem.index.dialogue import NONE
+from evimem.index.dialogue import NONE, Neighbourhood
+from evimem.index.weights import WEIGHTS
 
 from .corpora import DIMENSION, Said, corpora, corpus_of, extend, passages, questions, rank
 
@@ -52,3 +56,31 @@ def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(old, new, ques
     for said in new:
         extend(corpus, [said])
     assert rank(question, loaded, 9) == rank(question, corpus, 9)
+
+
+def around(corpus: Corpus, position: int) -> Neighbourhood:
+    at = np.array([position], np.int32)
+    return corpus.smoothing.neighbourhood(corpus.dialogue, corpus.speaker, corpus.turn, at, WEIGHTS)
+
+
+def near(speakers: str, position: int) -> dict[int, tuple[float, float]]:
+    corpus = corpus_of(Said(("tea",), speaker=ord(name), time=at) for at, name in enumerate(speakers))
+    found = around(corpus, position)
+    rows = zip(found.positions[:, 0], found.shares[:, 0], found.answers[:, 0], strict=True)
+    return {int(place): (float(share), float(answer)) for place, share, answer in rows if share}
+
+
+def test_a_turn_counts_whole_and_its_neighbours_less_the_further_away():
+    found = near("abababababab", 6)
+    assert found.keys() == {2, 3, 4, 5, 6, 7, 8, 9, 10}
+    assert found[6] == (1.0, 0.0)
+    assert [found[6 + far][0] for far in (1, 2, 3, 4)] == pytest.approx(
+        [WEIGHTS.spread * math.exp(-far / WEIGHTS.fade) for far in range(4)]
+    )
+    assert [found[6 - far][0] for far in (1, 2, 3, 4)] == [found[6 + far][0] for far in (1, 2, 3, 4)]
+
+
+def test_turns_of_another_session_do_not_count():
+    corpus = corpus_of(Said(("tea",), session=at % 2, speaker=at, time=at) for at in range(8))
+    found = around(corpus, 4)
+    assert set(found.positions[found.shares > 0].tolist()) == {0, 2, 4, 6}

@@ -1,13 +1,14 @@
-"""What a question asks for, read without a model (fixtures F10-F12)."""
+"""What a question asks for, and where to look for it, read without a model (fixtures F10-F12)."""
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evimem.judging.evidence import Analysis
 from evimem.query import analysis
-from evimem.query.analysis import analyse, form
+from evimem.query.analysis import analyse, asks_for_several, asks_when, form, hints
 from evimem.times import find_times
 from evimem.types.values import TimeSpan
 
@@ -117,3 +118,130 @@ def test_a_question_about_the_past_says_so():
     assert ask("Where did Tomas live before?").past
     assert ask("What did Mira use to do? I mean used to do.").past
     assert not ask("Where does Tomas live now?").past
+
+
+ASKED = datetime(2024, 3, 12, 9)
+
+
+def named(text: str, *speakers: str) -> tuple[str, ...]:
+    return hints(text, speakers, ASKED).names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When did Mira adopt her puppy?", "In which month did Mira move?", "How many weeks did the trip take?",
+        "What day is the concert?", "On what exact date was it signed?", "How long has she played the piano?",
+        "How old is the puppy?", "since when do they know each other", "Where and when does the choir meet?",
+        "Do you remember when I moved?", "when exactly did he leave?", "When's the wedding?",
+        "How often does she swim?", "Which year was the house built?",
+    ],
+)  # fmt: skip
+def test_a_question_for_a_time_is_one(text):
+    assert asks_when(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What did Jon do when he was sad?", "Where was Mira in July 2022?", "What time zone is she in?",
+        "Who did she call when the boat sank?", "When she was sad, what did she play?",
+        "How many dogs does he have?", "What is her weekend-house like?",
+    ],
+)  # fmt: skip
+def test_a_clause_of_time_asks_for_none(text):
+    assert not asks_when(text)
+
+
+def test_a_first_name_stands_for_the_whole_one():
+    assert named("What did Ana say?", "Dr. Ana Ruiz", "Ben") == ("Dr. Ana Ruiz",)
+    assert named("What did Dr. Ana Ruiz say?", "Dr. Ana Ruiz") == ("Dr. Ana Ruiz",)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What books has Mira read?", "Which of her rare plants did Tomas water?", "what kinds of music do I like",
+        "What has Mira painted?", "Where has Tomas camped?", "What do Mira and Tomas both collect?",
+        "What are my hobbies?",
+    ],
+)  # fmt: skip
+def test_a_question_for_the_things_of_a_kind_asks_for_several(question):
+    assert asks_for_several(question)
+    assert hints(question, ["Mira"], None).several
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What book is Mira reading?", "How many books has Mira read?", "What is Mira's address?",
+        "Which class did Tomas miss?", "What happens to the boat in winter?", "What does his sister do?",
+        "When has Mira moved?", "Was hat Mira gemalt?", "Quels livres Mira a-t-elle lus ?",
+    ],
+)  # fmt: skip
+def test_a_question_for_one_thing_or_a_count_asks_for_one(question):
+    assert not asks_for_several(question)
+
+
+def test_a_name_that_is_also_a_word_counts_only_as_a_name():
+    assert named("Will she come in may?", "Will", "May") == ()
+    assert named("What does Will do, and May?", "Will", "May") == ("Will", "May")
+
+
+QUESTIONS = (Path(__file__).parent / "foreign_questions.txt").read_text(encoding="utf-8")
+FORMS = [
+    (block.partition("\n")[0].strip(), line)
+    for block in QUESTIONS.split("@")[1:]
+    for line in block.partition("\n")[2].splitlines()
+    if line
+]
+
+
+@pytest.mark.parametrize(("wants", "question"), FORMS)
+def test_the_form_of_the_answer_is_known_in_every_language(wants, question):
+    assert form(question) == wants
+    assert asks_when(question) == (wants in {"time", "duration"})
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Quel jour Mehdi a-t-il oublié sa clé ?", ("Mehdi",)),
+        ("Contando con todo, ¿cuánto pagó Trufa en Vigo?", ("Trufa", "Vigo")),
+        ("Wie heißt der Hund von der Nachbarin?", ()),  # German nouns are capitalised
+        ("美咲の家賃はいくらだった?", ("美咲",)),
+        ("सुनीता की बेटी कहाँ रहती है?", ("सुनीता",)),
+    ],
+)
+def test_question_words_and_nouns_are_no_names(question, names):
+    assert analyse(question, ["Mehdi", "美咲", "सुनीता", "सुमन"], None).entities == names
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wurde Mira gefragt?", "Hat Mira angerufen?", "Como se llama el perro de Mira?", "Quando Mira chegou?",
+        "Pourquoi Mira est-elle partie?", "Dove vive Mira?", "Hoe heet de hond van Mira?", "Czy Mira kupiła psa?",
+        "Var bor Mira?",
+    ],
+)  # fmt: skip
+def test_no_word_that_opens_a_question_in_whatever_language_is_a_name(question):
+    assert analyse(question, ["Mira"], None).entities == ("Mira",)
+
+
+@pytest.mark.parametrize(
+    ("question", "speaker"),
+    [
+        ("¿Qué talla me recomendaste para las botas?", "assistant"),
+        ("Où est-ce que j'ai rangé ma clé ?", "user"),
+        ("मैंने गाड़ी कब ली थी?", "user"),
+        ("私の誕生日はいつですか", "user"),
+    ],
+)
+def test_pronouns_of_a_language_name_user_and_assistant(question, speaker):
+    assert speaker in hints(question, ["user", "assistant"], None).names
+
+
+def test_a_name_is_not_found_inside_of_a_longer_word():
+    assert hints("सुनीताजी कब आएँगी?", ["सुनीता"], None).names == ()
+    assert hints("美咲さんはいつ来ますか", ["美咲"], None).names == ("美咲",)

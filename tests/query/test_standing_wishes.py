@@ -1,6 +1,7 @@
-"""Standing wishes: which sentences are one, and whose count."""
+"""Standing wishes: which sentences are one, and whose count; and what of a long text is looked for."""
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +153,18 @@ def test_a_wish_outside_of_what_is_asked_stays_there(tmp_path):
     turns = [("user", "Always give me metric units."), ("user", "I ran five miles."), ("assistant", "Well done.")]
     assert "<wishes>" in asked(tmp_path, turns)
     assert "<wishes>" not in asked(tmp_path, turns, session="2024-03-02")
+
+
+NOON = datetime(2024, 3, 1, 12)
+PASTED = " ".join(f"zq{number}" for number in range(9_000))
+
+
+@pytest.mark.parametrize(
+    "query", [f"{PASTED}\nWhich tea does Mira like?", f"Which tea does Mira like?\n{PASTED}"], ids=["after", "before"]
+)
+def test_words_of_a_question_beside_pasted_text_count(tmp_path, query):
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        for number, text in enumerate(["I like jasmine tea.", "The bus was late.", "My printer is broken."]):
+            memory.add("Mira", text, time=NOON + timedelta(minutes=number), session="s")
+        words = {hit.turn.text: hit.parts["words"] for hit in memory.search(query, k=3)}
+    assert words["I like jasmine tea."] > words["The bus was late."]
