@@ -41,8 +41,10 @@ class Dialogue:
         last = np.array([self._last[one] for one in touched if one in self._last], np.int32)
         order = np.concatenate([last, fresh])
         order = order[np.argsort(sessions[order], kind="stable")]
-        if _is_late(order, sessions, times):  # rare and slow: the sessions of these are ordered anew
-            order = np.flatnonzero(alive & np.isin(sessions, sessions[fresh])).astype(np.int32)
+        if _is_late(order, sessions, times):  # rare: what follows these in their sessions is ordered anew
+            follows = alive & np.isin(sessions, sessions[fresh]) & (times >= times[fresh].min())
+            before = self.before.values[follows]
+            order = np.union1d(np.flatnonzero(follows), np.append(last, before[before != NONE])).astype(np.int32)
             order = order[np.lexsort((order, times[order], sessions[order]))]
         same = sessions[order[1:]] == sessions[order[:-1]]
         self.before.values[order[1:][same]] = order[:-1][same]
