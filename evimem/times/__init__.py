@@ -6,7 +6,7 @@ always counted from the day of saying:
 
 * "last Friday" is the most recent past Friday, or by choice that of the ISO week before; "next Friday" is that of the
   next ISO week. Plain "Friday" is the most recent or the next one, as its clause looks back or ahead; where nothing
-  shows which, and for the name of today's weekday after "on", it is none.
+  shows which, and for the name of today's weekday, it is none.
 * "last week" is the seven days before today, or by choice the ISO week before; every other week is an ISO week.
 * A date, month, season or holiday without a year is the nearest one that the tense allows, or of the year that its
   clause names; without a tense it is the one that is far nearer, or none. A weekday beside a date decides which it is

@@ -193,10 +193,12 @@ def relative_time(match: Match, ctx: Context) -> Reading:
     return relative(which, month_or_season(match, ctx), ctx.today, direction)
 
 
-def _relative_unit(unit: str, which: int, name: str, match: Match, ctx: Context) -> TimeInterval:
+def _relative_unit(unit: str, which: int, name: str, match: Match, ctx: Context) -> TimeInterval | None:
     if (unit, which) == ("weekend", 0):
         return this_weekend(match, ctx)
     if unit == "weekend" and which == 1 and (name != "next" or "next_by_week" not in ctx.words.writing):
+        if name == "next" and ctx.words.latin and ctx.today.weekday() < calendar.SATURDAY - 1:
+            return None  # said in the week, "el finde que viene" may be this one or the one after it
         coming = calendar.weekend(ctx.today)
         return coming if coming.start > ctx.today else calendar.weekend(ctx.today + WEEK)
     if unit == "week" and which == -1 and ctx.weekday == "recent" and "rolling_week" in ctx.words.writing:
