@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import repeat
 from pathlib import Path
@@ -23,7 +22,6 @@ _ENOUGH = 2  # signs of a language that a text must have
 _ENOUGH_OF_FEW = 1  # the same for a short text with at most a shared word that may be English
 _MANY_SHARED = 3  # different words of a language that show it though English texts have each of them
 _SURELY_ENGLISH = 2  # English words more than others, which no other sign outweighs
-_SHORTEST = 4  # letters of a word of time that shows a language: "an" and "we" are many things
 _MOST_LETTERS = 3  # letters that English lacks that count in one text
 _LATIN = ("fr", "de", "es", "it", "pt", "nl")  # written in Latin letters, and told apart by their words
 LANGUAGES = tuple(sorted(path.name for path in Path(__file__).parent.iterdir() if (path / "common.toml").exists()))
@@ -141,21 +139,12 @@ def _known() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for language in _LATIN:
         own = Language(language)
-        names = (*own.words("common.weekdays"), *own.words("common.months"), *_words_of_time(own))
+        names = (*own.words("common.weekdays"), *own.words("common.months"), *own.words("common.of_time"))
         for word in {*own.words("common.function_words"), *(part for name in names for part in name.split("-"))}:
             found[word] = (*found.get(word, ()), language)
-    english = _stop_words().union(ENGLISH.words("common.frequent_words"), ENGLISH.words("common.names_of_the_calendar"))
-    english = english.union(_words_of_time(ENGLISH)) - _shared()
+    frequent, of_time = ENGLISH.words("common.frequent_words"), ENGLISH.words("common.of_time")
+    english = _stop_words().union(frequent, of_time, ENGLISH.words("common.names_of_the_calendar")) - _shared()
     return found | dict.fromkeys(english, ("en",))
-
-
-def _words_of_time(language: Language) -> Iterator[str]:
-    """Yield the words in tables of times that are no phrases: of the values where these are lists, else the keys."""
-    for name in ("days", "day_parts", "units", "parts", "relative", "seasons"):
-        for key, value in language.table(f"dates.{name}").items():
-            listed = value.split() if isinstance(value, str) else value
-            words = listed if isinstance(listed, list) and name != "day_parts" else [key]
-            yield from (word for word in words if word.isalpha() and len(word) >= _SHORTEST)
 
 
 @cache
