@@ -53,11 +53,6 @@ class Clamped:
     gaps: tuple[Gap, ...] = ()
 
 
-def most_needed(delta: int | str) -> int:
-    """Return how many distinct facts an entity needs in a memory that holds plenty."""
-    return PAPER_DELTA if delta == "paper" else max(1, int(delta))
-
-
 def needed(total: int, delta: int | str) -> int:
     """Return how many distinct facts an entity needs, given how many the memory holds about it."""
     return PAPER_DELTA if delta == "paper" else max(1, min(int(delta), total))
@@ -88,12 +83,13 @@ def settle(verdict: Verdict, view: View, tracker: Tracker) -> Clamped:
     where the judge was not asked to map them.
     """
     variant = view.variant
-    leveled = single_level(verdict) if "tiers" in variant.without else verdict
+    if "tiers" in variant.without and verdict.tier is Tier.INFERRABLE:  # exact or too little, and nothing between
+        verdict = replace(verdict, tier=Tier.PARTIAL)
     literal = variant.delta == "paper"
     entities = {name: n for name, n in view.entities.items() if literal or f"entity:{name}" not in tracker.supported}
     believed = "tracker" in variant.without or not verdict.mapped
     missing = () if believed else tuple(need.gap for need in tracker.open)
-    return clamp(leveled, temporal=view.analysis.temporal, entities=entities, missing=missing)
+    return clamp(verdict, temporal=view.analysis.temporal, entities=entities, missing=missing)
 
 
 def shown_confidence(tier: Tier, confidence: float) -> float:
@@ -120,11 +116,6 @@ def is_short(count: EntityCount) -> bool:
     return count.total == 0 or count.found < count.needed
 
 
-def single_level(verdict: Verdict) -> Verdict:
-    """Return a verdict that knows exact evidence from too little, and nothing between: what tiers are worth."""
-    return replace(verdict, tier=Tier.PARTIAL) if verdict.tier is Tier.INFERRABLE else verdict
-
-
 def sufficient(tier: Tier, confidence: float, *, temporal: bool) -> bool:
     """Whether a calibrated verdict ends the search (E9); PARTIAL never does."""
     if tier is Tier.EXACT:
@@ -133,12 +124,19 @@ def sufficient(tier: Tier, confidence: float, *, temporal: bool) -> bool:
 
 
 def enough(verdict: Verdict, before: Verdict | None, *, temporal: bool) -> str | None:
-    """Return why no search after a check would help, given the calibrated verdict and that of the check before."""
+    """Return why no search after a check would help, given the calibrated verdict and that of the check before.
+
+    No search changes a contradicted premise. Two checks in a row may have named turns that tell of another person what
+    is asked of one: after the first the turns of the one asked about are searched, so that a third would hardly find
+    more.
+    """
     if sufficient(verdict.tier, verdict.confidence, temporal=temporal):
         return f"{verdict.tier.value} evidence"
-    if contradicted(verdict):
+    if any(gap.kind == "contradicted" for gap in verdict.gaps):
         return "the premise is contradicted"
-    return "the evidence is about another person" if misattributed(verdict, before) else None
+    both = (verdict, before) if before is not None else ()
+    of_another = [one.pinned and any(gap.kind == "attribution" for gap in one.gaps) for one in both]
+    return "the evidence is about another person" if of_another and all(of_another) else None
 
 
 def abstention(verdict: Verdict, variant: Variant, *, facts: int, checks: int, most: int, below: float) -> str | None:
@@ -160,21 +158,6 @@ def abstention(verdict: Verdict, variant: Variant, *, facts: int, checks: int, m
     if (verdict.confidence if verdict.probability is None else verdict.probability) < below:
         return verdict.reason or "the evidence probably does not answer the question"
     return None
-
-
-def contradicted(verdict: Verdict) -> bool:
-    """Whether the evidence contradicts what the question takes for granted: no further search changes that."""
-    return any(gap.kind == "contradicted" for gap in verdict.gaps)
-
-
-def misattributed(verdict: Verdict, before: Verdict | None) -> bool:
-    """Whether two checks in a row named turns that tell of another person what is asked of one.
-
-    After the first the turns of the one asked about are searched, so that a third would hardly find more.
-    """
-    return before is not None and all(
-        one.pinned and any(gap.kind == "attribution" for gap in one.gaps) for one in (verdict, before)
-    )
 
 
 def manner(tier: Tier, confidence: float, *, temporal: bool) -> Manner:

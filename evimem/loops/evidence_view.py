@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ..embedding.static_embedder import count_tokens
-from ..judging.apply_verdict import most_needed, needed
+from ..judging.apply_verdict import needed
 from ..judging.evidence import EntityCount, Evidence, most_shown
 from ..protocols import Store
 from ..text.names import NameSearch, names, other_forms
 from ..text.sentences import scripts
 from ..text.terms import terms
+from ..types.results import MOST
 from ..types.stored import ALSO_KNOWN_AS, Scope
 from ..types.values import Fact, Turn
 
@@ -108,7 +109,7 @@ class EntityCounter:
         counts: dict[str, EntityCount] = {}
         for entity in entities:
             found = self._found(entity, evidence)
-            if found < most_needed(self._delta) and self._ask_memory(entity):
+            if found < needed(MOST, self._delta) and self._ask_memory(entity):
                 found = self._found(entity, evidence)
             total = max(found, self._totals.get(entity, 0))
             if total or self._literal or not self._may_be_unnamed(entity, evidence):
