@@ -350,7 +350,9 @@ class DateGrammar(DateForms):
         back, ahead, now = map(words.listed, ("looking_back", "looking_ahead", "looking_at_now"))
         start, end = (f"(?<![{LETTER}])", f"(?![{LETTER}])") if words.spaced else ("", "")
         # A word of time is no verb, whatever it ends like: "día" is no past.
-        no_verb = rf"(?!(?:{words.units.source}|{words.parts.source}|{words.seasons.source}){end})"
+        of_time = (words.units, words.parts, words.seasons, words.weekdays, words.months)
+        sources = (*(table.source for table in of_time), any_of(words.listed("not_past")))
+        no_verb = rf"(?!(?:{'|'.join(sources)}){end})"
         whole = f"(?P<back>{any_of(_whole(back))})|(?P<ahead>{any_of(_whole(ahead))})|(?P<is>{any_of(now)})"
         stems = f"(?P<like_will>{_stems(ahead, 1)})|(?P<like_was>{_stems(back, 2)})"
         return re.compile(f"{start}(?:{whole}|{no_verb}(?:{stems})){end}")

@@ -91,7 +91,7 @@ def test_full_dates_are_read_in_languages_without_tables_too(text: str) -> None:
 
 
 def test_all_languages_have_the_same_lists() -> None:
-    of_some = {"unit_groups", "decades", "named_hours", "weekday_endings"}
+    of_some = {"unit_groups", "decades", "named_hours", "weekday_endings", "not_past"}
     keys = {code: {*_toml(code)} - of_some for code in CODES}
     assert {code for code in CODES if keys[code] != keys["fr"]} == set()
     read = " ".join(path.read_text(encoding="utf-8") for path in READER.glob("*.py"))
