@@ -24,33 +24,12 @@ from tests.reference.memory_store import MemoryStore
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2024, 3, 12, 12)
 KEYS = ("a", "b", "c")
+SCALARS = [
+    None, True, False, 0, 1, 2, -1, 1.0, 0.5, 0.1 + 0.2, 2**53 + 1, 2**63 - 1, float(2**53), -1e300,
+    "", "a", "ab", "b", "1", 'a"b', "\u00e9", "\U0001f600x",
+]  # fmt: skip
 VALUES = st.recursive(
-    st.sampled_from(
-        [
-            None,
-            True,
-            False,
-            0,
-            1,
-            2,
-            -1,
-            1.0,
-            0.5,
-            0.1 + 0.2,
-            2**53 + 1,
-            2**63 - 1,
-            float(2**53),
-            -1e300,
-            "",
-            "a",
-            "ab",
-            "b",
-            "1",
-            'a"b',
-            "\u00e9",
-            "\U0001f600x",
-        ]
-    ),
+    st.sampled_from(SCALARS),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=2),
     max_leaves=4,
 )
