@@ -17,6 +17,8 @@ from .forms import DateGrammar
 from .lexicon import DateWords
 
 BACK, PERHAPS_BACK, PRESENT, AHEAD = -2, -1, 1, 2  # how a sentence looks at a time; 0 is unknown
+AND_A_VERB = 3  # words of a clause beside its time, with a preposition, that may have a verb among them
+PREPOSITION = 3  # characters before a time that opens a sentence: "On", "Am", "El"
 FAR = 64  # characters from a cue at which it may belong to another clause
 REACH = 160  # characters of a sentence that are read for its tense, on each side: bounds the work on long sentences
 GOVERNED = 12  # characters after "will" or "going to" in which a past form belongs to it ("will have left")
@@ -194,18 +196,31 @@ class Context(Said):
             return AHEAD
         first, last = self.sentence(start, end)
         cues = self._cues(*self._whole_sentence(start, end))
-        direction, nearest = self._nearest(cues, self.clause(start, end), start, end)
+        direction, nearest = self._nearest(cues, self._around(start, end), start, end)
         if direction == 0:
             direction, nearest = self._nearest(cues, (first, last), start, end)
         if nearest > FAR and direction:
             return PERHAPS_BACK if direction < 0 else PRESENT
         return direction
 
+    def direction_of_month(self, start: int, end: int) -> int:
+        """Return `direction`, but 0 where only another clause looks back: "the lease ends in May, I've told them"."""
+        direction, (first, last) = self.direction(start, end), self.clause(start, end)
+        beside = len(self.folded[first:start].split()) + len(self.folded[end:last].split())
+        unsure = direction == PERHAPS_BACK or (direction == BACK and beside >= AND_A_VERB)
+        return 0 if unsure and not self.clause_direction(start, end) else direction
+
+    def _around(self, start: int, end: int) -> tuple[int, int]:
+        """Return the range of the clause around a time, or of the sentence that it opens: "On Tuesday, I fell"."""
+        (first, last), whole = self.clause(start, end), self.sentence(start, end)
+        opens = first == whole[0] and len(self.folded[first:start].strip()) <= PREPOSITION and self.words.latin
+        return whole if opens and not self.folded[end:last].strip() else (first, last)
+
     def clause_direction(self, start: int, end: int) -> int:
         """Return how the clause around a range looks at it, as `direction` does without the rest of the sentence."""
         if self.right_before("moved_to", start):
             return AHEAD
-        return self._nearest(self._cues(*self._whole_sentence(start, end)), self.clause(start, end), start, end)[0]
+        return self._nearest(self._cues(*self._whole_sentence(start, end)), self._around(start, end), start, end)[0]
 
 
 Yearly = Callable[[int], TimeInterval | None]

@@ -131,7 +131,7 @@ def day(match: Match, ctx: Context) -> Reading:
     words = told_in(match)
     if "day_part" in words:
         distance, part = ctx.words.day_parts.of(words["day_part"])
-        first = ctx.today if distance or part == "morning" else _this_day(match, ctx, 0)
+        first = ctx.today if distance or part in ("small hours", "morning") else _this_day(match, ctx, 0)
         if part == "night" and not distance and ctx.waking_day < ctx.today and direction_of(match, ctx) > 0:
             return Meaning(None, "part")  # "heute Nacht", said after midnight: this one or the next
         found = part_of_day(first + distance * DAY, part)
@@ -611,11 +611,9 @@ def bare_month(match: Match, ctx: Context) -> Meaning | None:
     shown = (led or (alone and not a_word)) and (alone or not short) and (led or not short)
     if not shown or (ctx.grammar.followed and ctx.right_before("habit_of_a_weekday", start)):
         return Meaning(yearly=yearly)
-    direction = ctx.direction(start, end)
+    direction = ctx.direction_of_month(start, end)
     if direction < 0 and ctx.right_before("until", start):
         direction = 0  # "has to be paid by June"
-    if direction == PERHAPS_BACK and not ctx.clause_direction(start, end):
-        direction = 0  # "early March suits them, though they want it cleared"
     return Meaning(nearest(yearly, ctx.today, direction), yearly=yearly)
 
 
@@ -690,7 +688,7 @@ def nth(match: Match, ctx: Context) -> Meaning:
 
     if "year" in words:
         return Meaning(yearly(year_number(match)))
-    return Meaning(nearest(yearly, ctx.today, ctx.direction(*match.span())), yearly=yearly)
+    return Meaning(nearest(yearly, ctx.today, ctx.direction_of_month(*match.span())), yearly=yearly)
 
 
 # ---- Holidays
