@@ -104,7 +104,7 @@ def locate_times(
     Intervals are those of `find_times`.
     """
     folded, now = fold(text[:LIMIT]), said_at.replace(tzinfo=None)
-    language, spoken = _language_of_times(text, folded), _spoken_before(before, now)
+    language, spoken = _language_of_times(text), _spoken_before(before, now)
     found = []
     for start, end, time in locate_dates(language, text, folded, now, conventions, spoken):
         words = text[start:end]
@@ -136,7 +136,7 @@ def _last_told(said: list[tuple[str, datetime]]) -> TimeInterval | None:
     """Return the time that the last message tells which tells one; None where it tells several."""
     for text, at in reversed(said):
         folded = fold(text)
-        read = locate_dates(_language_of_times(text, folded), text, folded, at)
+        read = locate_dates(_language_of_times(text), text, folded, at)
         if times := {time for _, _, time in read if time}:
             return times.pop() if len(times) == 1 else None
     return None
@@ -146,7 +146,7 @@ def _asked(text: str, at: datetime) -> int:
     """Return BACK where a message is a question that looks back, else 0."""
     question = text.strip().rpartition("\n")[2]
     folded = fold(question)
-    language = _language_of_times(question, folded)
+    language = _language_of_times(question)
     if language == OTHER or not question.endswith(("?", "\uff1f", "\u061f")):
         return 0
     ctx = Context(question, folded, at, grammar(language))
@@ -160,7 +160,7 @@ def mentions_time(text: str) -> bool:
     characters are read.
     """
     folded = fold(text[:LIMIT])
-    return may_mention_dates(_language_of_times(text, folded), folded)
+    return may_mention_dates(_language_of_times(text), folded)
 
 
 def may_mention_dates(language: str, folded: str) -> bool:
@@ -171,12 +171,9 @@ def may_mention_dates(language: str, folded: str) -> bool:
     return any(pattern.search(folded) for pattern in (*forms, DATE_IN_WORDS))
 
 
-def _language_of_times(text: str, folded: str) -> str:
-    """Return the language whose dates are read in a text: that of the text, but English where it has "2moro"."""
-    return "en" if _CHAT_WORDS.search(folded) else language_of(text) or "en"
-
-
-_CHAT_WORDS = re.compile(r"\b2(?:mo|mr|ni)")
+def _language_of_times(text: str) -> str:
+    """Return the language whose dates are read in a text, English where nothing shows one."""
+    return language_of(text) or "en"
 
 
 def _forms_in(language: str, folded: str) -> tuple[Form, ...]:
