@@ -1,11 +1,12 @@
 """The command line from signatures: a command is a function; its arguments and docstring make the options and help.
 
-Only the module of the command that is named is imported, and the list of all imports nothing of the engine.
+Only the module of the command that is named is imported, and nothing of the engine until it runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import io
 import json
@@ -13,6 +14,7 @@ import keyword
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from importlib import import_module
@@ -31,6 +33,7 @@ from ..errors import (
     ModelError,
     StoreError,
 )
+from ..types import results, values
 from ..types.public_value import AnyPath, is_server
 from .page import Screen, visible
 
@@ -131,6 +134,22 @@ def function_of(command: str) -> Callable[..., Any]:
     return function
 
 
+def declared(method: str) -> Callable[..., Any]:
+    """Return a method of `Memory`, or `open`, as its signature and docstring alone.
+
+    Its module is read as text: what it imports, the engine, takes longer than help may.
+    """
+    module = Path(evimem.__file__).parent / "doors" / f"{'open' if method == 'open' else 'memory'}.py"
+    nodes = ast.walk(ast.parse(module.read_text("utf-8")))
+    *_, node = (one for one in nodes if isinstance(one, ast.FunctionDef) and one.name == method)  # after its overloads
+    node.body, node.decorator_list = node.body[:1], []
+    future = ast.ImportFrom("__future__", [ast.alias("annotations")], 0)
+    names = {**vars(values), **vars(results), "time": time.time}
+    exec(compile(ast.fix_missing_locations(ast.Module([future, node], [])), method, "exec"), names)
+    function: Callable[..., Any] = names[method]
+    return function
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose messages, which repeat arguments, never steer the terminal."""
 
@@ -187,7 +206,7 @@ def _add_arguments(parser: argparse.ArgumentParser, name: str) -> None:
         parser.add_argument("--user", metavar="ID", help=_HELP["user"])
     takes = {one.name for one in own.values() if add_argument(parser, one, function, _HELP | _told(function))}
     if command.like:
-        source = getattr(evimem if command.like == "open" else evimem.Memory, command.like)
+        source = declared(command.like)
         says, left_out = _told(source) | _HELP | _told(function), {*command.without, *own}
         for one in inspect.signature(source).parameters.values():
             optional = one.replace(kind=one.KEYWORD_ONLY)

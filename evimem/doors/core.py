@@ -26,13 +26,13 @@ from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, St
 from ..flow import Flow, Pause, SideBySide, flow_of
 from ..protocols import Extractor
 from ..query.analysis import check_asked
-from ..query.find_turns import EACH, Over, Wish, check_clock, joined, turns_stating
+from ..query.find_turns import EACH, Wish, check_clock, joined, turns_stating
 from ..store.keeper import Keeper
 from ..text.names import is_named_in
 from ..times import Conventions
 from ..types.results import MOST, AddReport, Answer, Block, BlockForm, Budget, EnrichReport, EraseReport, Health
 from ..types.stored import Job, JobKind, Scope
-from ..types.values import Fact, Hit, Query, Turn
+from ..types.values import Fact, Hit, Over, Query, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,

@@ -10,14 +10,14 @@ from datetime import datetime
 from functools import partial, wraps
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast, get_args, overload
 
 from ..embedding.checked_embedder import checked
 from ..errors import InvalidQuery, NoModel, shown
 from ..flow import CollectBatch, Effect, Embed, Flow, Pause, SideBySide, StartBatch, run, run_side_by_side
 from ..protocols import Embedder
 from ..query.analysis import check_asked
-from ..query.find_turns import OVERS, Over, asked_for, interval, recalled_for
+from ..query.find_turns import asked_for, interval, recalled_for
 from ..types.results import (
     FALSE_ABSTENTION,
     AddReport,
@@ -35,7 +35,7 @@ from ..types.results import (
 )
 from ..types.stored import EARLIER, FactFilter, Listing
 from ..types.trace import Complete, Event, Found, Queried, Reply, Trace
-from ..types.values import Fact, FactHit, Hit, TimeSpan, Turn
+from ..types.values import Fact, FactHit, Hit, Over, TimeSpan, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
@@ -319,7 +319,7 @@ class Memory:
                 in awareness from the memory's, `role` is no role, `where` no condition, or `exclude` is a string.
         """
         core, most, hears = self._core, checked_count("k", k, 1), checked_on_event(on_event)
-        scope, which = checked_scope(session, speaker, role, where), checked_choice("over", over, OVERS)
+        scope, which = checked_scope(session, speaker, role, where), checked_choice("over", over, get_args(Over))
         earlier, later = core.time("before", before), core.time("after", after)
         within = scope.query(exclude=checked_exclude(exclude), before=earlier, after=later)
         today = core.time("asked_at", asked_at)

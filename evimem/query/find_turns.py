@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from ..errors import DimensionMismatch, EmbedderError, InvalidQuery, shown
 from ..flow import Flow, embed
@@ -32,8 +32,6 @@ _PROBE = ("hello",)  # what any embedder can embed
 _LOG = logging.getLogger("evimem")
 MOST_READ = 200  # characters of a phrase that names an interval
 
-Over = Literal["turns", "facts", "both"]
-OVERS: tuple[Over, ...] = ("turns", "facts", "both")
 EACH = 4  # facts looked for, for each turn that is wanted
 _FIRST = 60.0  # of reciprocal rank fusion (Cormack et al. 2009)
 

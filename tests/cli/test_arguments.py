@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import evimem
 from evimem.__main__ import main
 from evimem.adapters.user_tokens import TokenFile, TokenHolder
-from evimem.cli.arguments import COMMANDS, Exit, Parser, add_argument, code_of, function_of, parser
+from evimem.cli.arguments import COMMANDS, Exit, Parser, add_argument, code_of, declared, function_of, parser
 from evimem.doors.memory import Memory
 from evimem.errors import (
     EmbedderError,
@@ -82,8 +83,16 @@ def test_a_word_becomes_a_value_of_the_type_that_is_named_and_what_no_word_can_b
     assert vars(own.parse_args([])) == {}, "what is not given is left to the function"
 
 
-@pytest.mark.parametrize("words", [("--help",), ("--version",), ()])
-def test_the_list_of_commands_imports_nothing_of_the_engine(words):
+@pytest.mark.parametrize("method", sorted({command.like for command in COMMANDS.values()} - {""}))
+def test_a_method_that_is_read_as_text_is_as_it_is(method):
+    """Its options are those of the method, and the words of help."""
+    real, read = getattr(evimem if method == "open" else Memory, method), declared(method)
+    assert list(inspect.signature(read).parameters.values()) == list(inspect.signature(real).parameters.values())
+    assert inspect.getdoc(read) == inspect.getdoc(real)
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",), (), ("ask", "--help"), ("import", "--help")])
+def test_help_imports_nothing_of_the_engine(words):
     engine = ("numpy", "evimem.doors", "evimem.loops", "evimem.times", "evimem.store")
     code = (
         f"import sys; from evimem.cli.arguments import run; run({words!r}); print(*{{*{engine!r}}} & {{*sys.modules}})"
