@@ -33,6 +33,7 @@ _MADE_UP = re.compile(
     rf"|{ENGLISH.any_of('small_talk.supposes')})\b",
     re.IGNORECASE,
 )
+_TAKEN_BACK = re.compile(rf"\b{ENGLISH.any_of('small_talk.takes_back')}\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(rf"\b{ENGLISH.any_of('grammar.spoken_first_person')}\b", re.IGNORECASE)
 _BRACKETS = frozenset("[{<_")
 _OPENING_QUOTES = ('"', "\u201c")
@@ -98,8 +99,10 @@ def outside(found: Iterable[tuple[int, int]], left_out: Sequence[tuple[int, int]
 def passed_on(text: str) -> list[tuple[int, int]]:
     """Return the ranges of a text that are not the speaker's own statements, in order."""
     found = [*_quotations(text), *_lines_passed_on(text)] if _MAY_PASS_ON.search(text) else []
-    made_up = _MADE_UP.search(text)
-    return merged([*found, (made_up.start(), len(text))] if made_up is not None else found)
+    if (made_up := _MADE_UP.search(text)) is not None:
+        found.append((made_up.start(), len(text)))
+    found += [(0, taken_back.end()) for taken_back in _TAKEN_BACK.finditer(text)]  # "I eat feta. Ignore me"
+    return merged(found)
 
 
 def _quotations(text: str) -> list[tuple[int, int]]:

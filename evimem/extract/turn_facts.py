@@ -71,6 +71,7 @@ _SHORT_NAMES = ENGLISH.table("terms.image_names")
 _TELLING = frozenset(ENGLISH.words("statements.telling"))
 _UNIDENTIFIED = re.compile(r"the (?!.*\b(?:of|at|in|for|from|about|by|on|with|to|near)\b)(?:(?![A-Z][a-z]).)*$")
 """A definite thing of which its words do not say which it is: "the email", but "the head of the school"."""
+_NOTHING = re.compile(r"(?:no|zero)\b", re.IGNORECASE)
 _GOING = frozenset(ENGLISH.words("statements.going"))
 _NAME_IN = re.compile(r"(?:(?:in|to|at|on) )?[A-Z][a-z]")
 _PREPOSITION = 5  # letters, with its space
@@ -293,7 +294,7 @@ def tells(statement: Statement, fact: Fact) -> bool:
         return True
     if _UNIDENTIFIED.match(statement.object) and not dated:
         return False
-    if " not " in f" {statement.predicate} ":
+    if " not " in f" {statement.predicate} " or _NOTHING.match(statement.object):
         return False
     if statement.verb in _GOING:
         to, place = statement.way in _WAYS, _NAME_IN.match(statement.object) is not None
