@@ -89,12 +89,12 @@ def updating_turns(db: Tables, seqs: Collection[int]) -> Query:
 def linked_facts(db: Tables, rows: Collection[int], side: str) -> list[Any]:
     """Return (row, linked row, weight) for each edge from these facts to an earlier (<) or later (>) one.
 
-    That is by the instant of the turn, then by row: the order of the dialogue, whatever the order of arrival.
+    That is by the instant of the turn, then by turn: the order of the dialogue, whatever the order of arrival.
     """
     halves = (
         f"SELECT here.row, there.row, edge.weight FROM edge JOIN fact AS here ON here.row = edge.{near} "
         f"JOIN fact AS there ON there.row = edge.{far} "
-        f"WHERE {db.dialect.among(f'edge.{near}')} AND (there.instant, there.row) {side} (here.instant, here.row)"
+        f"WHERE {db.dialect.among(f'edge.{near}')} AND (there.instant, there.seq) {side} (here.instant, here.seq)"
         for near, far in (("source", "target"), ("target", "source"))
     )
     return db.rows(" UNION ALL ".join(halves), [db.dialect.values(rows)] * 2)
@@ -106,7 +106,7 @@ def unlink_earlier(db: Tables, rows: Collection[int]) -> None:
         db.execute(
             f"DELETE FROM edge WHERE {db.dialect.among(near)} AND EXISTS (SELECT 1 FROM fact AS here, fact AS there "
             f"WHERE here.row = edge.{near} AND there.row = edge.{far} "
-            "AND (there.instant, there.row) < (here.instant, here.row))",
+            "AND (there.instant, there.seq) < (here.instant, here.seq))",
             [db.dialect.values(rows)],
         )
 

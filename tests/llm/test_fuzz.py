@@ -6,6 +6,8 @@ from collections import Counter
 from datetime import datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evimem.errors import ReplyError
 from evimem.llm.extract_facts import read_extraction
@@ -16,7 +18,7 @@ from evimem.llm.shown_words import visible
 from evimem.types.values import Tier, Turn
 from tests.llm.mutants import mutants
 from tests.llm.views import page, view_of
-from tests.sizes import SEED, bound, sizes
+from tests.sizes import SEED, bound, few, sizes
 
 TURN = Turn(
     "t1", "s", "Mira", "We adopted a puppy last Friday. I don't like the noise.", datetime(2024, 3, 12), "a dog"
@@ -127,3 +129,24 @@ def test_a_reply_that_is_cut_at_any_byte_ends_as_a_value_or_a_typed_error(base):
     whole = json.dumps(base)
     for end in range(len(whole)):
         read_all(whole[:end])
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+NAMES = st.sampled_from(
+    ("tier action confidence requirements gaps id status evidence answer citations quote "
+     "facts subject predicate object when kind type steps").split()
+)  # fmt: skip
+NESTED = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=5), max_leaves=12
+)
+
+
+@few(50)
+@given(st.dictionaries(NAMES, NESTED, max_size=6))
+def test_any_object_of_known_names_ends_as_a_value_or_a_typed_error(reply):
+    read_all(json.dumps(reply))
+
+
+@given(st.text(max_size=400))
+def test_any_text_ends_as_a_value_or_a_typed_error(text):
+    read_all(text)
