@@ -118,6 +118,10 @@ class Said:
         """Return whether the text has a capital letter at an index."""
         return self.text[at].isupper()
 
+    def opens(self, at: int) -> bool:
+        """Return whether a word begins the text or a sentence of it, where any word has a capital letter."""
+        return not (before := self.folded[:at].rstrip(" *_\"'\u201c\u00ab\u00a1\u00bf-")) or before[-1] in ".!?:\n"
+
     def complete(self, at: int) -> bool:
         """Return whether an expression may end at an index: no noun follows of which it would be a part."""
         followed = self.grammar.followed

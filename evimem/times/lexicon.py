@@ -213,7 +213,7 @@ class DateWords:
 
         `spaces` between its words, `latin` letters, `prefixed` small words; `since_follows` its time;
         `weekday_by_week` and `next_by_week`: "last Friday" and "next Friday" are those of the week before and after;
-        `rolling_week`: "last week" is the seven days before today.
+        `rolling_week`: "last week" is the seven days before today; `small_weekdays`: a capital makes a weekday a name.
         """
         return self.language.words("dates.writing")
 

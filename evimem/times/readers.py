@@ -275,11 +275,13 @@ def weekday(match: Match, ctx: Context) -> Meaning | None:
 
 
 def _is_a_word(match: Match, ctx: Context) -> bool:
-    """Return whether an abbreviation of a weekday may be another word: "we sat", "in the sun"."""
+    """Return whether a weekday may be another word or a name: "we sat", "in the sun", "j'ai relu Vendredi"."""
     start = match.start("weekday")
+    if "small_weekdays" in ctx.words.writing and ctx.capital(start) and not ctx.opens(start):
+        return True
     if match["weekday"] not in ctx.words.listed("ambiguous_weekdays") or ctx.right_before("sure_day", start):
         return False
-    return not ctx.capital(start) or start == 0 or ctx.folded[start - 2] in ".!?:\n"
+    return not ctx.capital(start) or ctx.opens(start)
 
 
 # ---- Numbers of units
