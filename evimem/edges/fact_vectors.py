@@ -326,22 +326,19 @@ class FactVectors:
         """Return the largest row that has a vector; 0 where none has."""
         return self._db.highest("fact_vector", "row")
 
-    def keep(self, rows: Sequence[int], vectors: Vectors) -> bool:
-        """Store the vectors of these facts that are not stored yet; return whether a larger row had a vector before."""
+    def keep(self, rows: Sequence[int], vectors: Vectors) -> list[int]:
+        """Store the vectors of these facts; return the rows of those that were not stored so yet."""
         newest = self.newest()
         packed = {row: (data.tobytes(), scale) for row, (data, scale) in zip(rows, map(pack, vectors), strict=True)}
         old = [row for row in rows if row <= newest]
         there = self._db.select("fact_vector", "row, vector, scale", row=old) if old else ()
         kept = {row: tuple(one) for row, *one in there}
         fresh = [row for row in rows if kept.get(row) != packed[row]]
-        if not fresh:
-            return False
-        late = min(fresh) <= newest
         values = [(row, *packed[row]) for row in fresh]
         self._db.insert("fact_vector", "row, vector, scale", values, key="row", new="vector, scale")
-        if late:  # `current` reads only rows larger than the largest it knows
+        if fresh and min(fresh) <= newest:  # `current` reads only rows larger than the largest it knows
             self.drop_cache()
-        return late
+        return fresh
 
     def more_than(self, count: int) -> bool:
         """Say whether there are more than `count`; finding the row at an offset reads no vectors and stops there."""

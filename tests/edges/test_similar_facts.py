@@ -11,6 +11,7 @@ import pytest
 import evimem
 from evimem.edges import fact_vectors
 from evimem.edges.fact_vectors import PER_FACT, AlikeCells, FactMatrix, SimilarFacts
+from evimem.store import handle
 from evimem.types.vectors import Vectors, pack
 
 NOON = datetime(2024, 3, 12, 12)
@@ -188,3 +189,21 @@ def test_edges_across_blocks_survive_forgetting(tmp_path, monkeypatch):
             )
         memory.forget(turns=["3", "7"])
         assert memory.check().problems == ()
+
+
+def test_a_fact_that_lost_a_link_is_linked_again_and_no_other_is(monkeypatch, tmp_path):
+    """In a memory whose links are queued, forgetting one of many that say the same costs as much as it queues."""
+    monkeypatch.setattr(handle, "LINK_NOW", 4)
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        said = [(f"I bought a red bike on day {number}.", NOON + timedelta(days=number)) for number in range(40)]
+        memory.extend([evimem.Turn(f"t{at.day}-{at.month}", "s", "Mira", text, at) for text, at in said])
+        memory.enrich()
+        compared, similar = list[int](), FactMatrix.similar
+        monkeypatch.setattr(
+            FactMatrix, "similar", lambda known, some, least: compared.extend(some) or similar(known, some, least)
+        )
+        memory.forget(turns=["t12-3"])
+        queued = memory.health().pending["link"]
+        memory.enrich()
+        assert 0 < len(compared) <= queued
+        assert memory.check().status == "ok"
