@@ -76,9 +76,7 @@ def a_table_is_left_out_of_forgetting() -> None:
     put(schema, "MIGRATIONS", ((*schema.THREE_LAYERS, *more), *schema.MIGRATIONS[1:]))
 
 
-@breaks(
-    gate="tests/reliability/test_erasure.py::test_copies_of_rows_in_page_slack_are_overwritten", says="lower case in m"
-)
+@breaks(gate="tests/reliability/test_erasure.py::test_copies_of_rows_in_page_slack_are_overwritten", says="in m.evimem")
 def page_slack_is_not_overwritten() -> None:
     put(Connection, "blank", lambda self: True)
 
@@ -91,7 +89,10 @@ def a_pending_erasure_is_never_finished() -> None:
     put(StoreHandle, "after_commit", lambda self: None)
 
 
-@breaks(gate=DERIVED, says="replaced_by")
+@breaks(
+    gate="tests/doors/test_facts.py::test_a_profile_holds_what_was_said_by_and_about_somebody_and_what_replaced_what",
+    says="assert",
+)
 def facts_replaced_by_forgotten_ones_stay_replaced() -> None:
     put(Supersession, "reaching", lambda self, rows: set())
 

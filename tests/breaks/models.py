@@ -73,9 +73,14 @@ def asking_stores_a_trace() -> None:
 @breaks(gate=MALFORMED, says="an ungrounded fact was stored|a fact that stands nowhere")
 @breaks(gate=f"{POISONING}::test_statements_of_others_never_become_a_persons_wish", says="ungrounded|stands nowhere")
 def facts_of_a_model_are_not_grounded() -> None:
+    class Trusting(extract_facts.Sources):
+        def anchor(self, *_: Any, **__: Any) -> bool:
+            return True
+
+        means = names = anchor  # type: ignore[assignment]
+
     put(extract_facts, "find_quote", lambda quote, text, *rest: (0, len(text)))
-    for name in ("anchor", "means", "names"):
-        put(extract_facts.Sources, name, lambda *args, **options: True)
+    put(extract_facts, "Sources", Trusting)  # the gate has Sources of its own
 
 
 @breaks(gate=f"{ASKING}::test_a_model_that_is_never_satisfied_is_stopped", says="as long as the model likes")
@@ -108,7 +113,9 @@ def reply_fields_are_not_validated() -> None:
     put(request, "text", lambda value, limit=0: value)
 
 
-@breaks(gate=f"{POISONING}::test_what_an_assistant_repeats_is_not_learnt_again", says="was learnt again")
+@breaks(
+    gate="tests/extract/test_contract.py::test_only_a_user_turn_states_what_the_user_likes_or_wants", says=r"== \(\)"
+)
 def assistant_turns_count_as_the_users() -> None:
     honest = RuleExtractor.extract
     put(RuleExtractor, "extract", lambda self, turn: honest(self, replace(turn, speaker="Mira", role="user")))

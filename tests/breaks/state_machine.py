@@ -64,7 +64,7 @@ def sequence_numbers_are_reused() -> None:
 def replaced_facts_are_overwritten() -> None:
     def overwrite(self: Supersession, rows: Any) -> None:
         sql = "UPDATE fact SET object = (SELECT object FROM fact WHERE id = ?) WHERE row = ?"
-        self._db.executemany(sql, [(winner, row) for row, winner in self.wrong(rows).items()])
+        self._db.executemany(sql, [(winner, row) for row, winner in self.wrong(self.topics(rows)).items() if winner])
 
     put(Supersession, "settle", overwrite)
 

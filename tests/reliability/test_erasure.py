@@ -131,7 +131,7 @@ def test_no_byte_of_what_was_forgotten_is_left(folders, count, how, tell):
 def test_copies_of_rows_in_page_slack_are_overwritten(folders):
     """Found at 5,000 turns: balancing a tree leaves copies of rows behind, which secure_delete does not know of."""
     with opened(folders[0] / "m.evimem") as memory:
-        filled(memory, 150 if REDUCED else 800)
+        filled(memory, 150 if REDUCED else 3000)
         assert FORGETTING["by id"](memory).status == "erased"
         assert hits(needles(), folders) == []
         assert memory.check().problems == ()
