@@ -98,14 +98,16 @@ class EdgeGraph:
         if not rows:
             return False
         newest = self._vectors.newest()
-        fresh = self._vectors.keep(rows, vectors)
+        fresh = self._vectors.keep(rows, vectors, newest)
+        if late := bool(fresh) and min(fresh) <= newest:
+            self._vectors.drop_cache()
         known = self._vectors.current()
         # A new fact may push another out of the best `PER_FACT` of a later one; one that was there, which lost a link
         # to what was forgotten, changes its own alone.
         new = known.positions(fresh)
         later = self._relink(known, new, min_cosine, without_edges=newest).union(known.positions(rows)) - set(new)
         self._relink(known, sorted(later), min_cosine)
-        return bool(fresh) and min(fresh) <= newest
+        return late
 
     def erase(self, rows: Sequence[int]) -> set[int]:
         """Delete the edges and vectors of facts; return the later facts that were linked to them, for `relink`."""

@@ -326,9 +326,11 @@ class FactVectors:
         """Return the largest row that has a vector; 0 where none has."""
         return self._db.highest("fact_vector", "row")
 
-    def keep(self, rows: Sequence[int], vectors: Vectors) -> list[int]:
-        """Store the vectors of these facts; return the rows of those that were not stored so yet."""
-        newest = self.newest()
+    def keep(self, rows: Sequence[int], vectors: Vectors, newest: int) -> list[int]:
+        """Store the vectors of these facts; return the rows of those that were not stored so yet.
+
+        `newest` is the largest row that has a vector. `current` reads only larger ones: after others, drop the cache.
+        """
         packed = {row: (data.tobytes(), scale) for row, (data, scale) in zip(rows, map(pack, vectors), strict=True)}
         old = [row for row in rows if row <= newest]
         there = self._db.select("fact_vector", "row, vector, scale", row=old) if old else ()
@@ -336,8 +338,6 @@ class FactVectors:
         fresh = [row for row in rows if kept.get(row) != packed[row]]
         values = [(row, *packed[row]) for row in fresh]
         self._db.insert("fact_vector", "row, vector, scale", values, key="row", new="vector, scale")
-        if fresh and min(fresh) <= newest:  # `current` reads only rows larger than the largest it knows
-            self.drop_cache()
         return fresh
 
     def more_than(self, count: int) -> bool:

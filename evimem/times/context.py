@@ -120,7 +120,8 @@ class Said:
 
     def opens(self, at: int) -> bool:
         """Return whether a word begins the text or a sentence of it, where any word has a capital letter."""
-        return not (before := self.folded[:at].rstrip(" *_\"'\u201c\u00ab\u00a1\u00bf-")) or before[-1] in ".!?:\n"
+        first, _ = self._whole_sentence(at, at)
+        return not self.folded[first:at].strip(" *_\"'\u201c\u00ab\u00a1\u00bf-")
 
     def complete(self, at: int) -> bool:
         """Return whether an expression may end at an index: no noun follows of which it would be a part."""
