@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -92,8 +91,7 @@ class CalibrationTarget:
         if not isinstance(self.judge, OfflineJudge):
             return self.model
         answerable, not_stated = self.judge.constants.answerable, self.judge.constants.not_stated
-        # `inf` stood for a cap that is gone: what was fitted before is still known by its digest
-        text = repr((sorted(answerable.weights.items()), answerable.bias, math.inf, not_stated))
+        text = repr((sorted(answerable.weights.items()), answerable.bias, not_stated))
         return f"offline {blake2b(text.encode(), digest_size=4).hexdigest()}"
 
     def misfit(self, found: Calibration) -> str | None:
