@@ -75,7 +75,20 @@ def shown(value: object, most: int = 60) -> str:
 
 
 class EvimemError(Exception):
-    """Base class of every exception that evimem defines."""
+    """Base class of every exception that evimem defines.
+
+    All of them can be pickled, with their message and attributes, so that they cross from process to process; the
+    cause of one does not.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the message and the attributes: `__init__` of many a kind takes other arguments than the message."""
+        return _restore, (type(self), self.args), self.__dict__
+
+
+def _restore(kind: type[EvimemError], args: tuple[Any, ...]) -> EvimemError:
+    """Return an error of a kind with the arguments of `Exception`, its attributes still unset."""
+    return kind.__new__(kind, *args)
 
 
 class InvalidTurn(EvimemError):
