@@ -192,17 +192,19 @@ class ReplyError(ModelError):
         why: What is wrong with the reply.
         reply: Its text.
         cut: Whether the reply ended at the limit of its length.
+        refused: Whether the model, or a filter of its provider, declined on account of the text.
     """
 
-    cut: bool = False
-
-    def __init__(self, role: str, why: str, reply: str, received: Any = None, *, cut: bool = False) -> None:
+    def __init__(
+        self, role: str, why: str, reply: str, received: Any = None, *, cut: bool = False, refused: bool = False
+    ) -> None:
         super().__init__(f"the {role} model's reply of {len(reply)} characters could not be read: {why}")
         self.role = role
         self.why = why
         self.reply = reply
         self.received = received
         self.cut = cut
+        self.refused = refused
 
 
 class ModelTimeout(ModelError):

@@ -335,18 +335,20 @@ class Core:
 
         A page is leased: no other caller is given its turns, so that none is paid for twice.
         """
-        from ..ingest.deferred import extract_job
+        from ..ingest.deferred import Endpoint, extract_job
 
         if self.judge is None:
             return 0
 
         def extracted(job: Job) -> Flow[int]:
-            count = yield from self.watch("extract").over(extract_job(self.store, job, self.conventions))
-            tell(1)
+            flow = extract_job(self.store, job, self.conventions, endpoint)
+            count: int = yield from self.watch("extract").over(flow)
+            if count:
+                tell(count)
             return count
 
         self.store.enqueue_missing("extract")
-        done = 0
+        endpoint, done = Endpoint(), 0
         while page := self.store.lease("extract", JOBS_PER_PAGE, LEASE_SECONDS):
             try:
                 counts: list[int] = yield SideBySide(map(extracted, page))

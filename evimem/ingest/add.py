@@ -30,23 +30,26 @@ Embedded: TypeAlias = Attempt[Vectors | None]  # of a group of texts; None where
 _LEFT: Embedded = Attempt(None)
 
 
-def embed_groups(groups: Iterable[Sequence[str]]) -> Flow[list[Embedded]]:
+def embed_groups(groups: Iterable[Sequence[str]], *, works: bool = False) -> Flow[list[Embedded]]:
     """Return the vectors of each group of texts, float32 of shape (texts in the group, dimension), in order.
 
     They are asked for with one request. Where that fails though the embedder works, by halves, until the groups are
-    found that it fails for: those have the type of what it raised. Raise EmbedderError where it cannot be reached, or
-    DimensionMismatch where it is another than the memory was built with; then no group has vectors.
+    found that it fails for: those have the type of what it raised. Whether it `works` a text of our own shows once.
+    Raise EmbedderError where it does not, or DimensionMismatch where it is another than the memory was built with; then
+    no group has vectors.
     """
     texts = list(groups)
     try:
         vectors = yield from embed(list(chain.from_iterable(texts)))
     except (EmbedderError, DimensionMismatch) as error:
-        if not (yield from is_of_texts(error)):
+        # Once it works, an error that says that the texts are not the reason still ends this: it is asked no further.
+        if not (works and getattr(error, "of_texts", None)) and not (yield from is_of_texts(error)):
             raise
         if len(texts) == 1:
             return [Attempt(None, cause_of(error))]
         half = len(texts) // 2
-        return (yield from embed_groups(texts[:half])) + (yield from embed_groups(texts[half:]))
+        first = yield from embed_groups(texts[:half], works=True)
+        return first + (yield from embed_groups(texts[half:], works=True))
     bounds = accumulate(map(len, texts), initial=0)
     return [Attempt(vectors[start:end]) for start, end in pairwise(bounds)]
 

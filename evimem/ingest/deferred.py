@@ -8,18 +8,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
 
 from ..db.jobs import ATTEMPTS, PAGE, RETRY_SECONDS, holder
-from ..errors import DimensionMismatch, EmbedderError, ModelError, ModelUnavailable, UnknownTurn
+from ..errors import DimensionMismatch, EmbedderError, ModelError, ModelUnavailable, ReplyError, UnknownTurn
 from ..extract.labels import Label, label_in
 from ..flow import CollectBatch, Flow, StartBatch
 from ..index.document import found_by
 from ..llm.extract_facts import (
+    HARMLESS,
     LONGEST_WAIT,
+    Extraction,
     extract_facts,
     extract_request,
+    may_refuse_text,
     may_state_facts,
     plan_retry,
     read_extraction,
@@ -27,7 +31,7 @@ from ..llm.extract_facts import (
 from ..protocols import Extractor, Store
 from ..times import Conventions
 from ..types.results import BatchReport
-from ..types.stored import EARLIER, MOST_SECONDS, OF_A_MODEL, Entry, Job, JobKind
+from ..types.stored import EARLIER, MOST_SECONDS, OF_A_MODEL, Entry, Job, JobKind, Listing
 from ..types.trace import Complete
 from ..types.values import Fact, Query, Turn
 from ..types.vectors import Vectors
@@ -39,6 +43,7 @@ _OPEN = "open batches"  # the setting that holds the ids of submitted batches
 _NOT_FOUND = 404
 _PAGE = 256  # jobs per transaction
 ALIKE = 10  # turns whose names a model is shown
+REFUSED_IN_A_ROW = 3  # different turns, from which on the endpoint may be the reason
 
 
 def embed_pending(store: Store, kind: Literal["vector", "link"]) -> Flow[int]:
@@ -112,12 +117,50 @@ def index_again(store: Store, jobs: Sequence[Job]) -> Flow[int]:
     return len(jobs)
 
 
-def extract_job(store: Store, job: Job, conventions: Conventions = Conventions()) -> Flow[int]:
-    """Ask a model for the facts of one turn; return 1. A failure is recorded in the queue.
+@dataclass(slots=True)
+class Endpoint:
+    """The model of one call of `enrich`: tells its faults from those of a turn, so that no turn is given up for them.
 
-    A turn whose replies cannot be parsed is given up after some attempts, and blocks no other. Raise ModelError where
-    the model cannot be reached; the queue stays as it is.
+    Attributes:
+        failed: The ids of the turns that failed since the last usable reply.
+        read: The turn that the last usable reply in this call was about; None before the first.
     """
+
+    failed: set[str] = field(default_factory=set)
+    read: Turn | None = None
+    _doubted: bool = False
+
+    def is_doubted(self) -> bool:
+        """Return whether a request is under way that shows whether it answers; until then no other is begun."""
+        return self._doubted
+
+    def succeed(self, turn: Turn) -> None:
+        """Record a usable reply about a turn."""
+        self.failed.clear()
+        self.read = turn
+
+    def check(self, turn: Turn) -> Flow[None]:
+        """Ask about a turn that it answered before, or could. Raise ModelError where there is no usable reply."""
+        self._doubted = True
+        try:
+            yield from extract_facts(turn)
+        finally:
+            self._doubted = False
+        self.succeed(turn)
+
+
+def extract_job(
+    store: Store, job: Job, conventions: Conventions = Conventions(), endpoint: Endpoint | None = None
+) -> Flow[int]:
+    """Ask a model for the facts of one turn; return 1, or 0 where the job is left to be offered again at once.
+
+    A failure is recorded in the queue. A turn that fails again and again though the endpoint answers others is given
+    up, and blocks no other. The reason may be one of the turns before it, so it is then asked about without these.
+    Raise ModelError where the endpoint is the reason; then no turn is given up.
+    """
+    endpoint = endpoint or Endpoint()
+    if endpoint.is_doubted():
+        return 0
     try:
         ((*earlier, _),) = store.contexts([job.turn.id], EARLIER, 0)
     except UnknownTurn:
@@ -125,22 +168,72 @@ def extract_job(store: Store, job: Job, conventions: Conventions = Conventions()
     if not may_state_facts(job.turn, earlier):  # a greeting or a mere question: the facts by rule are all there are
         settle(store, "extract", [Entry(job.turn)])
         return 1
-    # What the turns most like it, and those before it, are filed under: names that it may share with them.
+    # The names that the turns most like it, and those before it, are filed under: it may share them.
     alike = store.recall(Query(job.turn.text or job.turn.caption or "", ALIKE))
     before = store.facts([one.id for one in earlier])
     labels = (label_in(facts) for facts in (*(hit.facts for hit in alike), *((fact,) for fact in before)))
     known = tuple(dict.fromkeys(label for label in labels if label != Label()))
-    try:
-        extraction = yield from extract_facts(job.turn, earlier, job.attempts + 1, conventions, known)
-    except ModelError as error:
-        plan = plan_retry(error, job.attempts + 1)
-        store.postpone("extract", {job.turn.id: (plan.reason, plan.seconds)})
-        if plan.halt:
-            _hold_queue(store, "extract", error)
-            raise
+    found = yield from _extract(job, conventions, earlier, known)
+    if isinstance(found, ModelError):
+        if endpoint.is_doubted():
+            return 0
+        yield from _blame(store, job, found, endpoint)
+        if (earlier or known) and (may_refuse_text(found) or job.attempts):
+            found = yield from _extract(job, conventions)
+    if isinstance(found, ModelError):
+        plan = plan_retry(found, job.attempts + 1)
+        store.postpone("extract", {job.turn.id: (plan.reason, None if plan.last else plan.seconds)})
         return 1
-    yield from store_facts(store, [(job, extraction.facts)])
+    endpoint.succeed(job.turn)
+    yield from store_facts(store, [(job, found.facts)])
     return 1
+
+
+def _extract(
+    job: Job, conventions: Conventions, earlier: Sequence[Turn] = (), known: Sequence[Label] = ()
+) -> Flow[Extraction | ModelError]:
+    try:
+        return (yield from extract_facts(job.turn, earlier, job.attempts + 1, conventions, known))
+    except ModelError as error:
+        return error
+
+
+def _blame(store: Store, job: Job, error: ModelError, endpoint: Endpoint) -> Flow[None]:
+    """Return where a failure may be the turn's. Raise ModelError, with the turn postponed, where it is the endpoint's.
+
+    A server that is down, busy or denies access is believed at once, except by a turn that it failed for before. Where
+    several different turns in a row fail, or one is about to be given up, a turn is asked about that was read before:
+    one more failure shows that the endpoint is the reason, a reply that the turns are.
+    """
+    plan = plan_retry(error, job.attempts + 1)
+    if plan.halt and (plan.certain or not job.attempts):
+        store.postpone("extract", {job.turn.id: (plan.reason, plan.seconds)})
+        _hold_queue(store, "extract", error)
+        raise error
+    endpoint.failed.add(job.turn.id)
+    in_a_row = len(endpoint.failed) >= REFUSED_IN_A_ROW
+    if not (plan.halt or in_a_row or plan.last):
+        return
+    known = endpoint.read or _last_read(store) or (None if isinstance(error, ReplyError) else HARMLESS)
+    if known is None and not in_a_row:
+        return
+    try:
+        if known is None:
+            raise error
+        yield from endpoint.check(known)
+    except ModelError as cause:
+        store.hold("extract", [job.turn.id], plan.reason, plan.seconds)  # no failure of its own, which would count
+        _hold_queue(store, "extract", cause)
+        raise
+
+
+def _last_read(store: Store) -> Turn | None:
+    """Return the newest turn with facts by a model, of the last `PAGE`; None where there is none."""
+    turns = {turn.id: turn for turn in store.turns(Listing(limit=PAGE, newest=True))}
+    read: list[str] = []
+    with suppress(UnknownTurn):  # one of them was forgotten meanwhile
+        read = [fact.turn_id for fact in store.facts([*turns]) if fact.extractor == OF_A_MODEL]
+    return turns[read[-1]] if read else None
 
 
 def store_facts(store: Store, extracted: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]:
@@ -184,25 +277,17 @@ def process_batches(store: Store, conventions: Conventions = Conventions()) -> F
     """Collect finished batches, then submit queued turns. Repeat it until the report says that none wait.
 
     The ids of submitted batches are stored in the memory, so that another process may collect them. A turn whose reply
-    cannot be used is queued again, and given up after as many attempts as in `extract_job`.
+    cannot be used is queued again, and given up after as many attempts as in `extract_job`. Where no reply of a batch
+    can be used, the endpoint is the reason: raise ModelError once all batches are collected, and give no turn up.
     """
     collected = failed = handed_in = 0
+    refused: ModelError | None = None
     for batch_id in _open(store):
-        jobs, earlier = _with_earlier(store, store.due("extract", MAX_REQUESTS, _reason(batch_id)))
-        try:
-            outcomes = yield CollectBatch(batch_id, _requests(jobs, earlier))
-        except ModelUnavailable as error:
-            if error.status != _NOT_FOUND:
-                raise
-            store.hold("extract", [job.turn.id for job in jobs], "lost batch", 0.0)  # due again at once
-            jobs, outcomes = (), {}
-        if outcomes is None:
-            continue
-        for start in range(0, len(jobs), _PAGE):
-            page = jobs[start : start + _PAGE]
-            stored = yield from _store_page(store, page, earlier, outcomes, conventions)
-            collected, failed = collected + stored, failed + len(page) - stored
-        _save_open(store, [other for other in _open(store) if other != batch_id])
+        read = yield from _collect(store, batch_id, conventions)
+        collected, failed = collected + len(read.extracted), failed + len(read.errors)
+        refused = refused or read.refused
+    if refused is not None:
+        raise refused
     while due := store.due("extract", MAX_REQUESTS):
         jobs, earlier = _with_earlier(store, due)
         to_submit = [job for job in jobs if may_state_facts(job.turn, earlier[job.turn.id])]
@@ -217,15 +302,54 @@ def process_batches(store: Store, conventions: Conventions = Conventions()) -> F
     return BatchReport(collected, failed, handed_in, waiting)
 
 
-def _store_page(
-    store: Store,
+@dataclass(frozen=True, slots=True)
+class _BatchRead:
+    """The facts of the replies of a batch that can be read, by their jobs, and the errors of the others by their turns.
+
+    `refused` is one of the errors where no reply could be read, so that the endpoint is the reason; else None.
+    """
+
+    extracted: Sequence[tuple[Job, tuple[Fact, ...]]] = ()
+    errors: Mapping[str, ModelError] = field(default_factory=dict)
+
+    @property
+    def refused(self) -> ModelError | None:
+        of_endpoint = not self.extracted and len(self.errors) >= REFUSED_IN_A_ROW
+        return next(iter(self.errors.values())) if of_endpoint else None
+
+
+def _collect(store: Store, batch_id: str, conventions: Conventions) -> Flow[_BatchRead]:
+    """Store the facts of a batch that has ended, postpone the jobs without a usable reply, and take it off the list."""
+    jobs, earlier = _with_earlier(store, store.due("extract", MAX_REQUESTS, _reason(batch_id)))
+    try:
+        outcomes = yield CollectBatch(batch_id, _requests(jobs, earlier))
+    except ModelUnavailable as error:
+        if error.status != _NOT_FOUND:
+            raise
+        store.hold("extract", [job.turn.id for job in jobs], "lost batch", 0.0)  # due again at once
+        jobs, outcomes = (), {}
+    if outcomes is None:
+        return _BatchRead()
+    read = _read_batch(jobs, earlier, outcomes, conventions)
+    for start in range(0, len(read.extracted), _PAGE):
+        yield from store_facts(store, read.extracted[start : start + _PAGE])
+    for job in jobs:
+        if (failure := read.errors.get(job.turn.id)) is not None:
+            plan = plan_retry(failure, job.attempts + 1)
+            given_up = plan.last and not plan.halt and read.refused is None
+            store.postpone("extract", {job.turn.id: (plan.reason, None if given_up else plan.seconds)})
+    _save_open(store, [other for other in _open(store) if other != batch_id])
+    return read
+
+
+def _read_batch(
     jobs: Sequence[Job],
     earlier: Mapping[str, Sequence[Turn]],
     outcomes: Mapping[str, object],
     conventions: Conventions,
-) -> Flow[int]:
-    """Store the facts of the replies that can be parsed, postpone the other jobs; return how many were stored."""
+) -> _BatchRead:
     extracted: list[tuple[Job, tuple[Fact, ...]]] = []
+    errors: dict[str, ModelError] = {}
     for job in jobs:
         outcome = outcomes.get(_key(job.turn))
         try:
@@ -234,11 +358,8 @@ def _store_page(
             text = getattr(outcome, "text", "")
             extracted.append((job, read_extraction(text, job.turn, earlier[job.turn.id], conventions).facts))
         except ModelError as error:
-            plan = plan_retry(error, job.attempts + 1)
-            store.postpone("extract", {job.turn.id: (plan.reason, plan.seconds)})
-    if extracted:
-        yield from store_facts(store, extracted)
-    return len(extracted)
+            errors[job.turn.id] = error
+    return _BatchRead(extracted, errors)
 
 
 def _with_earlier(store: Store, jobs: Sequence[Job]) -> tuple[tuple[Job, ...], dict[str, Sequence[Turn]]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cache
 from itertools import islice
 from typing import Any
 
 from ..embedding.static_embedder import count_tokens
-from ..errors import ModelError, ModelUnavailable, ReplyError
+from ..errors import ModelError, PromptTooLong, ReplyError
 from ..extract.labels import Label, canonical, label_fact
 from ..extract.statements import fact_id
 from ..extract.turn_facts import stance
@@ -34,6 +35,10 @@ POISON_AFTER = 3  # attempts after which a turn whose replies are unusable is gi
 FIRST_WAIT = 30.0  # seconds
 LONGEST_WAIT = 600.0  # seconds
 OUTPUT_TOKENS = 180  # of a typical turn, for an estimate
+_OF_THE_TEXT = {400, 403, 413, 422, 451}  # statuses of requests that are refused for their text, or for their form
+_OF_THE_ACCOUNT = {401, 402, 429}  # statuses that never concern the text
+# A turn that an endpoint refuses only where it refuses every request.
+HARMLESS = Turn("", "", "Mira", "I moved to Leeds in May.", datetime(2024, 9, 20, 9, 0), role="user")
 
 _SPEAKERS_OWN, _NOBODY = (frozenset(ENGLISH.words(name)) for name in ("people.speakers_own", "people.nobody"))
 _PERSONAL = frozenset(("opinion", "plan"))
@@ -52,14 +57,20 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class RetryPlan:
-    """What to do about a turn whose extraction failed.
+    """When to try a turn again whose extraction failed, and whose fault the failure is.
 
-    `seconds` is the wait before the next attempt; None gives the turn up, and its job is kept as failed. `halt` says
-    that the fault is not the turn's, so that the whole queue should wait instead of failing turn after turn.
+    Attributes:
+        seconds: The wait before the next attempt.
+        halt: Whether the fault is the endpoint's, so that the whole queue waits instead of failing turn after turn.
+        certain: Whether that is beyond doubt; else a turn that fails so again may be the reason.
+        last: Whether the turn is given up, provided that the endpoint answers other requests.
+        reason: The kind of the error, without a word of the turn.
     """
 
-    seconds: float | None
+    seconds: float
     halt: bool
+    certain: bool
+    last: bool
     reason: str
 
 
@@ -148,20 +159,28 @@ def read_extraction(
 
 
 def plan_retry(error: ModelError, attempts: int) -> RetryPlan:
-    """Return what to do after the n-th failed attempt at a turn (n = `attempts`, from 1).
+    """Return the plan for a turn after its n-th failed attempt (n = `attempts`, from 1).
 
-    An unusable reply or a rejected request is the turn's fault: it is given up after a few attempts. A server that is
-    down, busy or denies access is not: every turn waits, and none is given up.
+    An unusable reply and a rejected text may be the turn's fault, and so may a server that fails for it again and
+    again. A key, a quota or a rate that is refused never is.
     """
-    reason = type(error).__name__
-    wait = min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(attempts - 1, 10))
-    if isinstance(error, ModelUnavailable):
-        if error.status in {400, 413, 422}:
-            return RetryPlan(None if attempts >= POISON_AFTER else wait, halt=False, reason=f"{reason} {error.status}")
-        return RetryPlan(max(wait, error.retry_after or 0.0), halt=True, reason=reason)
+    status, asked_for = (getattr(error, name, None) for name in ("status", "retry_after"))
+    why = f": {error.why}" if isinstance(error, ReplyError) else "" if status is None else f" {status}"
+    halt = not (isinstance(error, ReplyError) or may_refuse_text(error))
+    return RetryPlan(
+        seconds=max(min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(attempts - 1, 10)), asked_for or 0.0),
+        halt=halt,
+        certain=halt and (asked_for is not None or status in _OF_THE_ACCOUNT),
+        last=attempts >= (2 * POISON_AFTER if halt else POISON_AFTER),
+        reason=type(error).__name__ + why,
+    )
+
+
+def may_refuse_text(error: ModelError) -> bool:
+    """Return whether an endpoint that answers other requests may refuse one like this for the text in it."""
     if isinstance(error, ReplyError):
-        return RetryPlan(None if attempts >= POISON_AFTER else wait, halt=False, reason=f"{reason}: {error.why}")
-    return RetryPlan(None if attempts >= 2 * POISON_AFTER else wait, halt=True, reason=reason)
+        return error.refused
+    return isinstance(error, PromptTooLong) or getattr(error, "status", None) in _OF_THE_TEXT
 
 
 def estimate(pairs: Iterable[tuple[Turn, Sequence[Turn]]], price: tuple[float, float] | None = None) -> Estimate:

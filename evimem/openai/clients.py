@@ -27,7 +27,7 @@ COMPLETION_WINDOW = "24h"  # the only value that the API accepts
 MAX_RESULTS = 400_000_000  # bytes of a result file: 10,000 requests of 40 kB
 DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _FINISHED = {"completed", "failed", "expired", "cancelled"}
-_OF_TEXTS = {400, 413, 422}  # statuses that concern the texts, not the key, the server or the rate
+_OF_TEXTS = {400, 403, 413, 422, 451}  # statuses that may concern the texts, not the key, the server or the rate
 T = TypeVar("T")
 OnPiece = Callable[[str], None]
 
@@ -395,7 +395,7 @@ class OpenAIEmbedder(_Client):
         """Return the texts' unit vectors, float32 of shape (len(texts), dimension); a blank text gets zeros.
 
         Blank texts are not sent. Raise EmbedderError, with `retryable`, `retry_after` (seconds) and `of_texts`
-        (whether the texts themselves were rejected), when a request fails or exceeds the deadline.
+        (whether the texts may be the reason; None where that is not known), when a request fails or is too late.
         """
         return _result(self._submit(texts))
 
@@ -416,7 +416,8 @@ class OpenAIEmbedder(_Client):
             try:
                 vectors[rows], _ = await self._server.call(connection, partial(self._request, batch=batch))
             except ModelError as error:
-                of_texts, wait = getattr(error, "status", None) in _OF_TEXTS, getattr(error, "retry_after", None)
+                status, wait = getattr(error, "status", None), getattr(error, "retry_after", None)
+                of_texts = None if status is None or status >= 500 else status in _OF_TEXTS
                 raise EmbedderError(
                     f"no embeddings: {error}", retryable=error.retryable, of_texts=of_texts, retry_after=wait
                 ) from None

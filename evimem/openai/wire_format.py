@@ -32,7 +32,7 @@ HINTS = {
     **dict.fromkeys((301, 302, 307, 308), "it redirects; give base_url its new address"),
     **dict.fromkeys((400, 422), "it does not accept the form of the request; .detail has its reason"),
     401: "check the API key",
-    403: "the key may not use this model",
+    403: "the key may not use this model, or a moderation refused the text",
     404: "check the model's name and base_url",
     408: "it gave up waiting",
     413: "the request is too long for it",
@@ -355,14 +355,11 @@ class Completion:
 
     def add(self, payload: Mapping[str, Any], body: bytes) -> str:
         """Add a whole completion or a chunk of one, which `body` was; return the text in it."""
-        if error := payload.get("error"):
-            code = error.get("code") if isinstance(error, dict) else None
-            status = code if isinstance(code, int) and 400 <= code <= 599 else 502
-            raise error_from(ErrorResponse(status, {}, body))
+        choice = _first(payload.get("choices")) or {}
+        _raise_failure(payload, choice, body)
         name = payload.get("model")
         self.model = self.model or (name[:MOST_NAME] if isinstance(name, str) else "")
         self.usage = payload.get("usage") or self.usage
-        choice = _first(payload.get("choices")) or {}
         message: Mapping[str, Any] = next(
             (choice[part] for part in ("message", "delta") if isinstance(choice.get(part), dict)), {}
         )
@@ -406,9 +403,22 @@ class Completion:
         elif why is None and not text.strip() and not called:
             why = "it is empty"
         if why:
-            cut = self.finish == "length" and not self.refusal
-            raise ReplyError(request.role, why, text or self.refusal, reply, cut=cut)
+            refused = bool(self.refusal) or self.finish == "content_filter"
+            cut = self.finish == "length" and not refused
+            raise ReplyError(request.role, why, text or self.refusal, reply, cut=cut, refused=refused)
         return reply
+
+
+def _raise_failure(payload: Mapping[str, Any], choice: Mapping[str, Any], body: bytes) -> None:
+    """Raise ModelUnavailable where a body of status 200 reports that the service behind it failed.
+
+    Gateways say so in the body or, once they have begun to answer, in its choice.
+    """
+    error = payload.get("error") or choice.get("error")
+    if error or choice.get("finish_reason") == "error":
+        code = error.get("code") if isinstance(error, dict) else None
+        status = code if isinstance(code, int) and 400 <= code <= 599 else 502
+        raise error_from(ErrorResponse(status, {}, orjson.dumps({"error": error}) if error else body))
 
 
 def cost(reply: Reply, prices: Mapping[str, tuple[float, float]], model: str) -> float | None:

@@ -83,9 +83,9 @@ class QuestionVectors:
 
 
 def is_of_texts(error: EmbedderError | DimensionMismatch) -> Flow[bool]:
-    """Return whether the texts are why an embedder failed: it says so, or a text that cannot be is embedded."""
-    if isinstance(error, EmbedderError) and (error.of_texts is not None or error.retry_after is not None):
-        return bool(error.of_texts)
+    """Return whether the texts are why an embedder failed: they may be, and a text that cannot be is embedded."""
+    if isinstance(error, EmbedderError) and (error.of_texts is False or error.retry_after is not None):
+        return False
     try:
         yield from embed(_PROBE)
     except (EmbedderError, DimensionMismatch):

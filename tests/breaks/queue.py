@@ -54,7 +54,11 @@ def progress_is_a_high_water_mark() -> None:
 
 @breaks(gate=QUEUE, says="held up others|not given up")
 def the_head_of_the_queue_is_retried_forever() -> None:
-    put(deferred, "plan_retry", lambda error, attempts: RetryPlan(0.0, halt=True, reason="try again"))
+    put(
+        deferred,
+        "plan_retry",
+        lambda error, attempts: RetryPlan(0.0, halt=True, certain=True, last=False, reason="try again"),
+    )
 
 
 @breaks(gate=f"{QUEUE}::test_one_poisoned_turn_of_each_user_holds_up_no_other_and_is_given_up", says="held up others")

@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 import evimem
-from evimem.errors import ModelUnavailable, ReplyError
+from evimem.errors import ModelUnavailable, PromptTooLong, ReplyError
 from evimem.extract.labels import Label, canonical, label_fact, label_in
 from evimem.llm.extract_facts import extract_request, plan_retry, read_extraction
 from evimem.llm.shown_words import what_is_meant
@@ -147,21 +147,23 @@ BAD, REFUSED = ReplyError("extract", "it is empty", "Mira's card is 4111"), {"re
 
 
 @pytest.mark.parametrize(
-    ("error", "waits", "halts"),
+    ("error", "waits", "halts", "certain", "gives_up_at"),
     [
-        (BAD, {1: 30.0, 2: 60.0, 3: None}, False),  # a poisoned turn is given up and holds up no other
-        (ModelUnavailable("no", **REFUSED), {1: 30.0, 3: None}, False),
-        # A server that is down makes the queue rest and costs no turn.
-        (ModelUnavailable("down", retryable=True), {1: 30.0, 3: 120.0, 50: 600.0}, True),
-        (ModelUnavailable("busy", retryable=True, retry_after=3600.0, status=429), {1: 3600.0}, True),
-        (ModelUnavailable("key", retryable=False, status=401), {9: 600.0}, True),
+        (BAD, {1: 30.0, 2: 60.0}, False, False, 3),  # a turn that is alone at fault is given up
+        (ModelUnavailable("no", **REFUSED), {1: 30.0}, False, False, 3),
+        (PromptTooLong("long", retryable=False), {1: 30.0}, False, False, 3),
+        # A server that is down makes the queue rest, unless it is down for one turn alone.
+        (ModelUnavailable("down", retryable=True), {1: 30.0, 3: 120.0, 50: 600.0}, True, False, 6),
+        (ModelUnavailable("busy", retryable=True, retry_after=3600.0, status=429), {1: 3600.0}, True, True, 6),
+        (ModelUnavailable("key", retryable=False, status=401), {9: 600.0}, True, True, 6),
     ],
 )
-def test_a_failure_of_the_turn_ends_it_and_one_of_the_server_makes_all_wait(error, waits, halts):
+def test_a_failure_says_when_to_try_again_and_whose_fault_it_may_be(error, waits, halts, certain, gives_up_at):
     for attempts, seconds in waits.items():
         plan = plan_retry(error, attempts)
-        assert (plan.seconds, plan.halt) == (seconds, halts)
+        assert (plan.seconds, plan.halt, plan.certain) == (seconds, halts, certain)
         assert "4111" not in plan.reason
+    assert [plan_retry(error, attempts).last for attempts in (gives_up_at - 1, gives_up_at)] == [False, True]
 
 
 def test_the_request_has_the_turns_before_as_context_and_nothing_said_in_the_system_part():

@@ -5,7 +5,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from evimem.errors import ModelUnavailable, PromptTooLong
+from evimem.errors import ModelUnavailable, PromptTooLong, ReplyError
 from evimem.openai.wire_format import (
     Completion,
     ErrorResponse,
@@ -71,6 +71,27 @@ def test_an_error_inside_a_success_is_the_refusal_that_it_says(code, again):
     with pytest.raises(ModelUnavailable, match="refused with status") as caught:
         read_reply(json.dumps({"error": {"message": "no", "code": code}, "choices": [{}]}).encode(), ASKED)
     assert caught.value.retryable is again
+
+
+GONE = {"code": 502, "message": "upstream lost"}
+
+
+@pytest.mark.parametrize("choice", [{"error": GONE}, {"error": "upstream lost"}, {}], ids=["object", "text", "none"])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_failure_inside_a_choice_may_pass_and_is_no_empty_reply(choice, streamed):
+    part = {"delta" if streamed else "message": {"content": ""}, "finish_reason": "error", **choice}
+    body = json.dumps({"choices": [part]})
+    with pytest.raises(ModelUnavailable, match="status 502") as caught:
+        Completion().add_line(f"data: {body}") if streamed else read_reply(body.encode(), ASKED)
+    assert (caught.value.retryable, caught.value.status) == (True, 502)
+
+
+@pytest.mark.parametrize("choice", [{"finish_reason": "content_filter"}, {"message": {"refusal": "I cannot."}}])
+def test_a_reply_that_is_declined_for_its_text_says_so(choice):
+    body = {"choices": [{"message": {"content": ""}, "finish_reason": "stop", **choice}]}
+    with pytest.raises(ReplyError) as caught:
+        read_reply(json.dumps(body).encode(), ASKED)
+    assert caught.value.refused
 
 
 def test_the_message_names_the_servers_codes_and_not_its_words():
