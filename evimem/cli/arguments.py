@@ -23,16 +23,8 @@ from typing import Any, NamedTuple, TypeAlias, get_args
 
 import evimem
 
-from ..errors import (
-    DimensionMismatch,
-    EmbedderError,
-    EmbedderMismatch,
-    EvimemError,
-    InvalidQuery,
-    MissingExtra,
-    ModelError,
-    StoreError,
-)
+from ..adapters.error_codes import code_of_error
+from ..errors import EvimemError, InvalidQuery
 from ..types import results, values
 from ..types.public_value import AnyPath, is_server
 from .page import Screen, visible
@@ -62,11 +54,8 @@ class Exit(IntEnum):
 
 def code_of(error: EvimemError) -> Exit:
     """Return the exit code that an error leads to."""
-    if isinstance(error, (StoreError, EmbedderMismatch, DimensionMismatch)):
-        return Exit.STORE
-    if isinstance(error, (ModelError, EmbedderError, MissingExtra)):
-        return Exit.MODEL
-    return Exit.INPUT
+    code = code_of_error(error).exit
+    return next(one for one in Exit if one == code)
 
 
 class Misused(Exception):
@@ -110,6 +99,7 @@ COMMANDS = {
     "build": Command("state"),
     "calibrate": Command("state", like="calibrate", without=("keep",), model=True),
     "mcp": Command("serve", model="asks"),  # whose client waits to be greeted: it imports no method
+    "serve": Command("serve", model="asks"),
     "token": Command("serve"),
 }
 _HELP = {  # of arguments that several commands have, where the docstring of theirs says nothing else

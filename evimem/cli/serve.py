@@ -1,4 +1,4 @@
-"""The commands that serve memories to other programs, mcp and token. Their module has to be imported soon."""
+"""The commands that serve memories to other programs: mcp, serve and token. Importing their module must stay cheap."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import os
 import signal
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import evimem
 
 from ..adapters.user_tokens import Scope, TokenFile, new_token
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, MissingExtra
 from ..types.public_value import AnyPath, is_server
 from ..types.values import DateOrder
 from .arguments import Exit, Misused, Settings
@@ -89,15 +91,84 @@ def mcp(  # noqa: PLR0913 - the options
     return Exit.OK
 
 
+def serve(  # noqa: PLR0913 - the options
+    screen: Screen,
+    settings: Settings,
+    *,
+    pool: AnyPath,
+    host: str = "127.0.0.1",
+    port: int = 8766,
+    tokens: Path | None = None,
+    workers: int = 1,
+    grace: int = 20,
+    capacity: int = 128,
+    rate: float | None = None,
+    quiet: bool = False,
+    timezone: str | None = None,
+    date_order: DateOrder | None = None,
+) -> Exit:
+    r"""Serve memories over HTTP: REST for programs in any language.
+
+    Without --tokens only this machine may come, and names any user in the path; with them each token opens the memory
+    of its user alone, or of every user where it was made with --user '*':
+
+      evimem token tokens.txt --user mira
+      evimem serve --pool users --host 0.0.0.0 --tokens tokens.txt
+
+      curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \
+        -d '{"message": "What is my dog called?"}' http://127.0.0.1:8766/v1/users/mira/block
+
+    The routes are described at /openapi.json. /healthz, /readyz, /version and /metrics need no token. A request is a
+    line of JSON on stderr, without text and ids. SIGTERM ends it once the requests under way have ended. It speaks no
+    TLS: put a proxy in front that does. Needs the extra: pip install 'evimem[server]'
+
+    Args:
+        pool: A folder of memories, one for each user, or a server's address.
+        host: The address to listen on.
+        port: The port; with 0 any that is free.
+        tokens: Who may come: a file made by `evimem token`.
+        workers: Processes that serve.
+        grace: Seconds that requests under way have to end after SIGTERM.
+        capacity: Memories that a worker may have open at once.
+        rate: Requests a second that a worker answers to one user.
+        quiet: Write no line for each request.
+    """
+    if tokens is None and not _loopback(host):
+        raise Misused(f"without --tokens only this machine may come: --host {host} needs --tokens")
+    if workers < 1 or grace < 0:
+        raise Misused("--workers is at least 1, --grace at least 0")
+    from ..server.app import build_app, log_to_stderr  # noqa: PLC0415 - an extra
+    from ..server.service import Limits  # noqa: PLC0415
+    from ..server.workers import serve as serve_app  # noqa: PLC0415
+
+    known, listening = TokenFile(tokens) if tokens else None, _listen(host, port)
+    opening: Settings = {"timezone": timezone, "date_order": date_order, "capacity": capacity}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
+    if not quiet:
+        log_to_stderr()
+    with TemporaryDirectory(prefix="evimem-") as folder:
+
+        def make() -> Any:
+            made = evimem.MemoryPool(str(pool), observer=_spans(), **settings, **opening)
+            return build_app(made, tokens=known, limits=Limits(rate=rate), folder=Path(folder))
+
+        screen.note(f"evimem: listening at http://{_address(listening)}")
+        with suppress(KeyboardInterrupt):
+            serve_app(make, listening, workers=workers, grace=grace)
+    return Exit.OK
+
+
 def token(screen: Screen, file: Path, *, user: str, scope: Scope = "write") -> Exit:
-    """Make and print a token by which `evimem mcp --http` knows a user.
+    """Make and print a token by which a server knows a user.
+
+    It is for `evimem mcp --http` and `evimem serve`.
 
     FILE has one token a line: its SHA-256, never itself, what it may do and the user. Delete a line to take a token
     back: a server that runs notices.
 
     Args:
         file: The file of tokens; it is made where there is none.
-        user: Whose memory the token opens.
+        user: Whose memory the token opens; of `evimem serve`, '*' is everyone's.
         scope: What it allows: read (search and ask), write (add too), or admin (forget too).
     """
     made = new_token(file, user, scope)
@@ -130,12 +201,18 @@ def _check(
 
 
 def _opened(path: AnyPath | None, pool: AnyPath | None, settings: Settings) -> evimem.AsyncMemory | evimem.MemoryPool:
-    from ..adapters.otel import Spans  # noqa: PLC0415 - comes with that extra
-
-    spans = Spans(capture_content=os.environ.get(_CAPTURE, "").lower() == "true")
     if path is None:
-        return evimem.MemoryPool(str(pool), observer=spans, **settings)
-    return evimem.open_async(path, observer=spans, **settings)
+        return evimem.MemoryPool(str(pool), observer=_spans(), **settings)
+    return evimem.open_async(path, observer=_spans(), **settings)
+
+
+def _spans() -> Any:
+    """Return what makes OpenTelemetry spans; None where that extra is not installed."""
+    try:
+        from ..adapters.otel import Spans  # noqa: PLC0415 - comes with that extra
+    except MissingExtra:
+        return None
+    return Spans(capture_content=os.environ.get(_CAPTURE, "").lower() == "true")
 
 
 def _names(options: list[str]) -> str:

@@ -36,6 +36,15 @@ def test_an_adapter_names_the_extra_that_it_needs(without, adapter, package, ext
         importlib.import_module(f"evimem.adapters.{adapter}")
 
 
+def test_the_server_names_its_extra_and_makes_no_folder(without, tmp_path, capsys, monkeypatch):
+    without("otel", "starlette")
+    for name in [name for name in sys.modules if name.startswith("evimem.server")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert main(["serve", "--pool", str(tmp_path / "users")]) == 6
+    assert capsys.readouterr().err == "evimem: the server needs the 'server' extra: pip install 'evimem[server]'\n"
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_the_command_says_so_in_one_line_and_makes_no_file(without, tmp_path, capsys):
     without("mcp_server", "mcp")
     assert main(["mcp", str(tmp_path / "m.evimem")]) == 6

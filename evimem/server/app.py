@@ -1,0 +1,195 @@
+"""The server as an ASGI application: the routes with their limits, log and counters, and pages that are mounted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import secrets
+import sys
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import Any
+
+from ..adapters.user_tokens import TokenFile
+from ..doors.pool import MemoryPool
+from ..errors import MissingExtra
+
+try:
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute, Route
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+except ImportError as _error:
+    raise MissingExtra("the server", "server") from _error
+
+from .endpoints import Endpoint, respond
+from .openapi_document import openapi_document
+from .problems import Refusal, json_response, phrase, problem_response
+from .rest import probe_endpoints, user_endpoints
+from .service import Limits, Service
+
+_LOG = logging.getLogger("evimem.server")
+_SECONDS_BETWEEN_NOTES = 1.0  # after which the other workers see this one's counters
+_PROBES = frozenset(("/healthz", "/readyz", "/version", "/metrics"))
+_REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+def build_app(
+    pool: MemoryPool,
+    *,
+    tokens: TokenFile | None = None,
+    limits: Limits = Limits(),
+    folder: Path | None = None,
+    pages: Sequence[BaseRoute] = (),
+) -> Starlette:
+    """Return the server of a pool of memories.
+
+    The service (`evimem.server.service.Service`) is `app.state.service`: a page asks it whose a request is
+    (`admit`), and opens memories by `service.pool.open_async(user)`.
+
+    Args:
+        pool: The memories. The server closes it when it ends.
+        tokens: Whose token opens whose memory. Without, only requests of this machine are answered, for any user.
+        limits: How much is taken at once.
+        folder: A folder that all workers of this server share, and no other program; by default one of its own.
+        pages: Routes for people, such as those of `evimem.pages`, after all others: `/` is free for them. Their paths
+            are percent-decoded, as usual.
+    """
+    own = TemporaryDirectory(prefix="evimem-") if folder is None else None
+    service = Service(pool, tokens, limits, Path(own.name) if own is not None else folder or Path())
+    endpoints = [*probe_endpoints(), *user_endpoints()]
+    document = openapi_document(endpoints, tokens=tokens is not None)
+    routes: list[BaseRoute] = [*_routes(endpoints, service), Route("/openapi.json", _giving(document))]
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        noting = asyncio.create_task(_note_metrics(service))
+        try:
+            yield
+        finally:
+            service.draining = True
+            noting.cancel()
+            await service.operations.end()
+            await asyncio.to_thread(pool.close)
+            if own is not None:
+                own.cleanup()
+
+    app = Starlette(routes=[*routes, *pages], lifespan=lifespan, exception_handlers={HTTPException: _unrouted})
+    app.state.service = service
+    app.add_middleware(partial(Gate, service=service))  # type: ignore[arg-type]
+    return app
+
+
+def all_endpoints() -> list[Endpoint]:
+    """Return every endpoint that has a place in the OpenAPI document."""
+    return [*probe_endpoints(), *user_endpoints()]
+
+
+def _routes(endpoints: Iterable[Endpoint], service: Service) -> list[BaseRoute]:
+    """Return a route for each path; Starlette answers a wrong method with 405 and the methods that are there."""
+    by_path: dict[str, dict[str, Endpoint]] = {}
+    for one in endpoints:
+        by_path.setdefault(one.path, {})[one.method] = one
+    return [_route(path, methods, service) for path, methods in by_path.items()]
+
+
+def _route(path: str, by_method: dict[str, Endpoint], service: Service) -> Route:
+    async def answer(request: Request) -> Response:
+        return await respond(by_method["GET" if request.method == "HEAD" else request.method], service, request)
+
+    return Route(path, answer, methods=list(by_method))
+
+
+def _giving(document: Any) -> Any:
+    async def give(request: Request) -> Response:
+        return json_response(document)
+
+    return give
+
+
+async def _unrouted(request: Request, error: Exception) -> Response:
+    """Answer a path that is none, or a method that a path has not, as every other error."""
+    refused = error if isinstance(error, HTTPException) else HTTPException(500)
+    status = refused.status_code
+    title = phrase(status).replace(" ", "")
+    return problem_response(Refusal(status, title, f"{phrase(status).lower()}; see /openapi.json", refused.headers))
+
+
+async def _note_metrics(service: Service) -> None:
+    while True:
+        await asyncio.sleep(_SECONDS_BETWEEN_NOTES)
+        with suppress(OSError):  # a full disk: they are written when there is room
+            await asyncio.to_thread(service.metrics.write)
+
+
+class Gate:
+    """Stands before all routes: the raw path, an id for each request, the number under way, log and counters.
+
+    A path is routed as it came, percent-encoded: a user's id may have any character, "/" too.
+    """
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        service, began = self._service, monotonic()
+        raw = scope.get("raw_path", scope["path"].encode()).partition(b"?")[0].decode("latin-1")
+        about = {"route": "other", "user": ""}
+        scope = {**scope, "evimem": about, **({"path": raw} if raw.startswith(("/v1/", "/p/", "/memories/")) else {})}
+        given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+        name = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+        status = 500
+
+        async def tell(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message = {**message, "headers": [*message["headers"], (b"x-request-id", name.encode())]}
+            await send(message)
+
+        service.under_way += 1
+        try:
+            if service.under_way > service.limits.requests and raw not in _PROBES:
+                busy = Refusal(503, "Busy", "too many requests at once; try again", {"Retry-After": "1"})
+                await problem_response(busy)(scope, receive, tell)
+            else:
+                await self._app(scope, receive, tell)
+        finally:
+            service.under_way -= 1
+            seconds = monotonic() - began
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            service.metrics.time_request(about["route"], method, status, seconds)
+            if _LOG.isEnabledFor(logging.INFO):
+                _LOG.info("%s", _line(name, method, about, status, seconds))
+
+
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+
+
+def _line(name: str, method: str, about: dict[str, str], status: int, seconds: float) -> str:
+    """Return the line of a request in the log: no text, and no id that a user chose."""
+    user = blake2b(about["user"].encode("utf-8", "replace"), digest_size=8).hexdigest() if about["user"] else None
+    told = {"request": name, "method": method, "route": about["route"], "status": status, "user": user}
+    return json.dumps({**told, "seconds": round(seconds, 4)})
+
+
+def log_to_stderr() -> None:
+    """Write a line of JSON for each request to stderr."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    _LOG.addHandler(handler)
+    _LOG.setLevel(logging.INFO)

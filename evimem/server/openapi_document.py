@@ -1,0 +1,90 @@
+"""The OpenAPI document of a server, generated from its endpoints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .. import __version__
+from ..types.results import Answer
+from .endpoints import Endpoint, ListOf
+from .json_schema import Schema, schema_of
+from .problems import PROBLEM, phrase
+
+_PROBLEM: Schema = {
+    "type": "object",
+    "properties": {
+        **{name: {"type": "string"} for name in ("type", "title", "detail")}, "status": {"type": "integer"},
+    },
+    "required": ["title", "status", "detail"],
+}  # fmt: skip
+_ERRORS = (400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 501, 502, 503, 504, 507)
+_PROBE_ERRORS = (422, 500, 503)
+
+
+def openapi_document(endpoints: Iterable[Endpoint], *, tokens: bool = False) -> dict[str, Any]:
+    """Return the document; with `tokens` it says that each request to a memory needs one."""
+    classes: dict[str, Schema] = {"Problem": _PROBLEM}
+    paths: dict[str, dict[str, Any]] = {}
+    for one in endpoints:
+        paths.setdefault(one.path, {})[one.method.lower()] = _operation(one, classes, tokens=tokens)
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "evimem", "version": __version__, "description": "A memory for conversations."},
+        "paths": paths,
+        "components": {"schemas": dict(sorted(classes.items()))},
+    }
+    if tokens:
+        document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}  # type: ignore[index]
+    return document
+
+
+def _operation(one: Endpoint, classes: dict[str, Schema], *, tokens: bool) -> dict[str, Any]:
+    errors = _PROBE_ERRORS if one.scope is None else _ERRORS
+    said = one.gives is not None and "application/json" in one.media
+    content: dict[str, Any] = {kind: {"schema": {"type": "string"}} for kind in one.media if kind != "application/json"}
+    if said:
+        content = {"application/json": {"schema": _result(one.gives, classes)}, **content}
+    responses = {str(one.status): {"description": phrase(one.status), "content": content}}
+    problem = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    responses |= {str(status): {"description": phrase(status), "content": problem} for status in errors}
+    operation: dict[str, Any] = {"operationId": one.name, "summary": one.summary, "responses": responses}
+    if parameters := [*_in_path(one.path), *_in_url(one.query, one.needs)]:
+        operation["parameters"] = parameters
+    if one.takes is not None:
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": one.takes}}}
+    elif one.reads is not None:
+        operation["requestBody"] = {"required": True, "content": {one.reads: {"schema": {"type": "string"}}}}
+    if tokens and one.scope is not None:
+        operation["security"] = [{"token": []}]
+    return operation
+
+
+def _result(gives: Any, classes: dict[str, Schema]) -> Schema:
+    if isinstance(gives, ListOf):
+        items = {"type": "array", "items": _result(gives.kind, classes)}
+        also: dict[str, Schema] = {"cursor": {"type": ["string", "null"]}} if gives.paged else {}
+        properties = {gives.name: items, **also}
+        return {"type": "object", "properties": properties, "required": list(properties)}
+    if isinstance(gives, dict):
+        return gives
+    found = schema_of(gives, classes)
+    if gives is Answer:  # `to_dict` adds the first two, and the route leaves the trace out unless it is asked for
+        answer = classes["Answer"]["properties"]
+        answer |= {"abstained": {"type": "boolean"}, "fell_back": {"type": "boolean"}}
+        answer |= {"trace": {"type": ["object", "null"]}, "trace_number": {"type": ["integer", "null"]}}
+    return found
+
+
+def _in_path(path: str) -> list[dict[str, Any]]:
+    names = re.findall(r"{(\w+)(?::\w+)?}", path)
+    schemas: Mapping[str, Schema] = {"number": {"type": "integer", "minimum": 0, "maximum": 999_999_999}}
+    text: Schema = {"type": "string", "minLength": 1}
+    return [{"name": name, "in": "path", "required": True, "schema": schemas.get(name, text)} for name in names]
+
+
+def _in_url(query: Mapping[str, Schema], needs: tuple[str, ...]) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "in": "query", "required": name in needs, "schema": schema} for name, schema in query.items()
+    ]

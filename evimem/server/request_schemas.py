@@ -1,0 +1,99 @@
+"""The schemas of what requests take: checked as they stand, and published as they stand."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from ..loops import LOOPS
+from ..raw.validate import MAX_NAME, MAX_TEXT, ROLES
+from ..types.results import Style
+from ..types.values import Over
+from .json_schema import Schema, object_of
+
+MAX_TURNS = 1_000  # of one request
+MAX_HITS = 100  # of one search
+MAX_TOKENS = 100_000  # of one block
+MAX_QUESTION = 100_000  # characters
+MAX_NEIGHBOURS = 100  # turns
+
+NAME: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
+TEXT: Schema = {"type": "string", "maxLength": MAX_TEXT}
+TIME: Schema = {"type": "string", "format": "date-time", "maxLength": 64, "description": "ISO 8601, or now"}
+FLAG: Schema = {"type": "boolean"}
+IDS: Schema = {"type": "array", "items": NAME, "maxItems": MAX_TURNS}
+ROLE: Schema = {"type": "string", "enum": list(ROLES)}
+WHERE: Schema = {"type": "object", "minProperties": 1, "description": "conditions on metadata, all of which hold"}
+METADATA: Schema = {"type": "object", "description": "JSON values by name"}
+QUESTION: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_QUESTION}
+MESSAGE: Schema = {"type": "object", "description": "a message as a chat API takes it, with role and content"}
+MESSAGES: Schema = {"type": "array", "items": MESSAGE, "minItems": 1, "maxItems": MAX_TURNS}
+
+FILTERS: dict[str, Schema] = {"session": NAME, "speaker": NAME, "role": ROLE, "where": WHERE}
+ASKED: dict[str, Schema] = {"asked_at": TIME, "query_timestamp": {**TIME, "description": "the same as asked_at"}}
+TOKENS: Schema = {"type": "integer", "minimum": 0, "maximum": MAX_TOKENS}
+
+TURN = object_of(
+    {
+        "speaker": NAME, "text": TEXT, "time": {**TIME, "description": "ISO 8601; by default now"}, "session": NAME,
+        "id": NAME, "caption": TEXT, "role": ROLE, "metadata": METADATA,
+    },
+    "speaker", "text",
+)  # fmt: skip
+ADD_TURNS = object_of(
+    {"turns": {"type": "array", "items": TURN, "minItems": 1, "maxItems": MAX_TURNS}, "replace": FLAG}, "turns"
+)
+ADD_MESSAGES = object_of({"messages": MESSAGES, "session": NAME, "time": TIME, "again": FLAG}, "messages")
+UPDATE_TURN = object_of({"id": NAME, "text": TEXT}, "id", "text")
+SEARCH = object_of(
+    {
+        "query": QUESTION, "k": {"type": "integer", "minimum": 1, "maximum": MAX_HITS}, **FILTERS, **ASKED,
+        "before": TIME, "after": TIME, "exclude": IDS, "over": {"type": "string", "enum": list(get_args(Over))},
+        "explain": {**FLAG, "description": "give the summands of each score"},
+    },
+    "query",
+)  # fmt: skip
+BLOCK = object_of(
+    {
+        "message": QUESTION, "messages": MESSAGES, "tokens": TOKENS,
+        "max_tokens": {**TOKENS, "description": "the same as tokens"},
+        "style": {"type": "string", "enum": list(get_args(Style))}, "gate": FLAG, "check": FLAG, "profile": FLAG,
+        **FILTERS, **ASKED, "exclude": IDS,
+    },
+)  # fmt: skip
+BUDGET = object_of(
+    {
+        "iterations": {"type": "integer", "minimum": 1, "maximum": 20},
+        "k": {"type": "integer", "minimum": 1, "maximum": MAX_HITS},
+        "tokens": {"type": "integer", "minimum": 1, "maximum": MAX_TOKENS},
+        "seconds": {"type": "number", "minimum": 0, "maximum": 600},
+        "abstain_below": {"type": "number", "minimum": 0, "maximum": 1},
+        "format": {"type": "string", "maxLength": 1_000},
+    }
+)
+ASK = object_of(
+    {
+        "question": QUESTION, "loop": {"type": "string", "enum": sorted(LOOPS)}, **FILTERS, **ASKED, "budget": BUDGET,
+        "explain": {**FLAG, "description": "give the trace"},
+        "keep": {**FLAG, "description": "keep the trace in the memory; trace_number tells where"},
+        "stream": {**FLAG, "description": "answer as server-sent events: trace, text, then answer or error"},
+    },
+    "question",
+)  # fmt: skip
+FORGET: Schema = {
+    "oneOf": [
+        object_of({"turns": {**IDS, "minItems": 1}}, "turns", description="turns: ids"),
+        object_of({"session": NAME}, "session", description="session: its name"),
+        object_of({"speaker": NAME}, "speaker", description="speaker: a name"),
+        object_of({"before": TIME}, "before", description="before: a time"),
+        object_of({"where": WHERE}, "where", description="where: conditions on metadata"),
+        object_of({"everything": {"type": "boolean", "enum": [True]}}, "everything", description="everything: true"),
+    ]
+}
+ENRICH = object_of({"retry_now": FLAG})
+LISTING: dict[str, Schema] = {
+    "id": {**IDS, "description": "ids of turns; given, no other parameter is"},
+    "session": NAME, "speaker": NAME, "role": ROLE, "before": TIME, "after": TIME,
+    "limit": {"type": "integer", "minimum": 1, "maximum": MAX_TURNS},
+    "newest": {**FLAG, "description": "the last turns in place of the first; without a cursor"},
+    "cursor": {"type": "string", "maxLength": 512, "description": "that of the page before"},
+}  # fmt: skip

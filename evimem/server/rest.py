@@ -1,0 +1,486 @@
+"""The routes of a user's memory: what each takes and gives, over the methods of the same name."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+from starlette.responses import Response, StreamingResponse
+
+from .. import __version__
+from ..adapters.user_tokens import SCOPES
+from ..errors import InvalidQuery
+from ..types.results import AddReport, Answer, Block, Budget, EraseReport, Health, Stats
+from ..types.trace import Trace
+from ..types.values import Fact, Hit, Turn
+from . import request_schemas as schemas
+from .endpoints import EVENT_STREAM, Endpoint, ListOf
+from .json_schema import object_of
+from .problems import json_response, json_text, problem_of, refuse
+from .service import Call, read_body
+
+if TYPE_CHECKING:
+    from ..doors.async_memory import AsyncMemory
+    from ..doors.watching import Streamed
+
+SECONDS_BETWEEN_COMMENTS = 15.0  # of a stream in which nothing happens, so that nothing between closes it
+PAGE = 100  # turns of a listing that names no limit
+_CHUNK = 1 << 16  # bytes of an export that are read at a time
+_LINES = "application/x-ndjson"
+
+_OPERATION = object_of(
+    {
+        "id": {"type": "string"}, "kind": {"type": "string", "enum": ["import", "enrich"]},
+        "status": {"type": "string", "enum": ["running", "done", "failed", "cancelled"]}, "done": {"type": "integer"},
+        "result": {"type": ["object", "null"]}, "problem": {"type": ["object", "null"]},
+    },
+    "id", "kind", "status", "done",
+)  # fmt: skip
+
+_SESSION = object_of(
+    {name: {"type": "integer" if name == "turns" else "string"} for name in ("session", "turns", "first", "last")},
+    "session", "turns", "first", "last",
+)  # fmt: skip
+
+
+async def add_turns(call: Call) -> Any:
+    """Store turns, durably on return; each has a status."""
+    async with call.memory() as memory:
+        now = None if all("time" in one for one in call.body["turns"]) else await memory.now()
+        turns = [_turn(one, now) for one in call.body["turns"]]
+        report = await memory.extend(turns, replace=call.body.get("replace", False))
+    return _reported(call, report)
+
+
+async def add_messages(call: Call) -> Any:
+    """Store messages of a chat, each once."""
+    given = {name: value for name, value in call.body.items() if name != "messages"}
+    async with call.memory() as memory:
+        report = await memory.remember(call.body["messages"], **{"time": "now", **given})
+    return _reported(call, report)
+
+
+async def update_turn(call: Call) -> Any:
+    """Give a turn another text."""
+    async with call.memory() as memory:
+        report = await memory.update(call.body["id"], call.body["text"])
+    return report.to_dict()
+
+
+async def list_turns(call: Call) -> Any:
+    """List turns by id, or in dialogue order a page at a time."""
+    query = dict(call.query)
+    async with call.memory() as memory:
+        if "id" in query:
+            if len(query) > 1:
+                raise InvalidQuery("id stands beside other parameters; expected it alone")
+            return {"turns": [(await memory.turn(one)).to_dict() for one in query["id"]], "cursor": None}
+        return await _page_of_turns(memory, query)
+
+
+async def _page_of_turns(memory: AsyncMemory, query: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of turns, and the cursor of the next: the time of the last and how many of that time were given."""
+    limit, cursor = query.pop("limit", PAGE), query.pop("cursor", None)
+    if query.get("newest"):
+        if cursor is not None:
+            raise InvalidQuery("newest stands beside a cursor; give one of them")
+        turns = await memory.turns(**query, limit=limit)
+        return {"turns": [turn.to_dict() for turn in turns], "cursor": None}
+    given = 0
+    if cursor is not None:
+        query["after"], given = _read_cursor(cursor)
+    found = await memory.turns(**query, limit=given + limit + 1)
+    page, rest = found[given : given + limit], found[given + limit :]
+    more = _cursor(page, query.get("after"), given) if page and rest else None
+    return {"turns": [turn.to_dict() for turn in page], "cursor": more}
+
+
+def _cursor(page: list[Turn], after: str | None, given: int) -> str:
+    last = page[-1].time.isoformat()
+    same = sum(turn.time.isoformat() == last for turn in page)
+    return urlsafe_b64encode(orjson.dumps([last, same + (given if last == after else 0)])).decode()
+
+
+def _read_cursor(cursor: str) -> tuple[str, int]:
+    try:
+        time, given = orjson.loads(urlsafe_b64decode(cursor))
+        datetime.fromisoformat(time)
+        return time, range(given).stop  # a TypeError for what is no whole number
+    except (ValueError, TypeError) as error:
+        raise InvalidQuery("cursor is none of this server; expected the one that came with a page") from error
+
+
+async def list_sessions(call: Call) -> Any:
+    """List the sessions with the number of their turns and the times of the first and the last, in that order."""
+    found: dict[str, dict[str, Any]] = {}
+    async with call.memory() as memory:
+        for turn in await memory.turns():
+            kept = found.setdefault(turn.session, {"session": turn.session, "turns": 0, "first": turn.time})
+            kept |= {"turns": kept["turns"] + 1, "first": min(kept["first"], turn.time)}
+            kept["last"] = max(kept.get("last", turn.time), turn.time)
+    return {"sessions": sorted(found.values(), key=lambda one: one["first"])}
+
+
+async def list_facts(call: Call) -> Any:
+    """List the facts of turns, or those about a person or thing."""
+    ids, about = call.query.get("id"), call.query.get("about")
+    async with call.memory() as memory:
+        facts = await memory.facts(ids, about=about, current=call.query.get("current", False))
+    return {"facts": [fact.to_dict() for fact in facts]}
+
+
+async def show_context(call: Call) -> Any:
+    """Show a turn with its neighbours in its session."""
+    async with call.memory() as memory:
+        turns = await memory.context(**call.query)
+    return {"turns": [turn.to_dict() for turn in turns]}
+
+
+async def search(call: Call) -> Any:
+    """Find the best turns for a query."""
+    given, explain = _asked_at(call.body), call.body.get("explain", False)
+    given.pop("explain", None)
+    async with call.memory() as memory:
+        hits = await memory.search(given.pop("query"), given.pop("k", 10), **given)
+    found = [hit.to_dict() for hit in hits]
+    return {"hits": found if explain else [{**hit, "parts": {}} for hit in found]}
+
+
+async def block(call: Call) -> Any:
+    """Write the lines from memory that help to reply to a message."""
+    given = _asked_at(call.body)
+    said = [given.pop(name) for name in ("message", "messages") if name in given]
+    if len(said) != 1:
+        raise InvalidQuery("the body has message and messages, or neither; expected one of them")
+    tokens = _one_of(given, "tokens", "max_tokens")
+    async with call.memory() as memory:
+        written = await memory.block(said[0], **({} if tokens is None else {"tokens": tokens}), **given)
+    return written.to_dict()
+
+
+async def ask(call: Call) -> Any:
+    """Answer a question from memory with citations, or abstain."""
+    streamed = call.body.get("stream", False) or EVENT_STREAM in call.request.headers.get("accept", "")
+    return await (_streamed(call) if streamed else _answered(call))
+
+
+async def _answered(call: Call) -> Any:
+    async with call.service.asked(), call.memory() as memory:
+        answer = await memory.ask(**_asking(call))
+        return await _given(call, memory, answer)
+
+
+async def _streamed(call: Call) -> Response:
+    """Begin an answer; what is wrong with the question is found before the first event, and is a problem document."""
+    async with AsyncExitStack() as held:
+        await held.enter_async_context(call.service.asked())
+        memory = await held.enter_async_context(call.memory())
+        pieces = cast("AsyncGenerator[Streamed, None]", memory.ask(**_asking(call), stream=True))
+        await held.enter_async_context(aclosing(pieces))
+        first = await anext(pieces)
+        events = _events(call, memory, first, pieces, held.pop_all())
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(events, media_type=EVENT_STREAM, headers=headers)
+
+
+async def _events(
+    call: Call, memory: AsyncMemory, first: Streamed, pieces: AsyncIterator[Streamed], held: AsyncExitStack
+) -> AsyncIterator[bytes]:
+    async with held:
+        try:
+            piece: Any = first
+            while True:
+                if isinstance(piece, Answer):
+                    yield _event("answer", await _given(call, memory, piece))
+                    return
+                yield _event("text", {"text": piece}) if isinstance(piece, str) else _event(*_named(piece))
+                following = asyncio.ensure_future(anext(pieces))
+                try:
+                    while not (await asyncio.wait([following], timeout=SECONDS_BETWEEN_COMMENTS))[0]:
+                        yield b": waiting\n\n"
+                finally:
+                    if not following.done():
+                        following.cancel()
+                        await asyncio.wait([following])
+                piece = following.result()
+        except Exception as error:  # noqa: BLE001 - the response has begun: told as an event, and logged
+            yield _event("error", problem_of(refuse(error)))
+
+
+def _named(piece: Any) -> tuple[str, Any]:
+    """Return an event of a trace, or that the text begins again, by the name that it has in a stream."""
+    if not hasattr(piece, "to_dict"):
+        return "restart", {}
+    return "trace", {"kind": type(piece).__name__.lower(), **piece.to_dict()}
+
+
+def _event(name: str, value: Any) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), json_text(value))
+
+
+def _asking(call: Call) -> dict[str, Any]:
+    given = _asked_at(call.body)
+    for name in ("stream", "explain", "keep"):
+        given.pop(name, None)
+    budget = Budget(**given.pop("budget", {}))
+    if budget.seconds is None:
+        budget = replace(budget, seconds=call.service.limits.seconds)
+    return {**given, "budget": budget}
+
+
+async def _given(call: Call, memory: AsyncMemory, answer: Answer) -> dict[str, Any]:
+    call.service.metrics.count("evimem_answers_total", {"kind": answer.kind, "tier": answer.tier.value})
+    result = answer.to_dict()
+    if not call.body.get("explain", False):
+        result["trace"] = None
+    result["trace_number"] = await memory.keep_trace(answer.trace) if call.body.get("keep", False) else None
+    return result
+
+
+async def forget(call: Call) -> Any:
+    """Erase turns with everything derived from them."""
+    async with call.memory() as memory:
+        report = await memory.forget(**call.body)
+    return _erased(call, report)
+
+
+async def erase(call: Call) -> Any:
+    """Forget a user, and remove their memory."""
+    return _erased(call, await call.service.pool.erase_async(call.user))
+
+
+async def show_stats(call: Call) -> Any:
+    """Count what the memory holds."""
+    async with call.memory() as memory:
+        stats = await memory.stats()
+    return {**stats.to_dict(), "path": ""}  # a place of the server, which is nothing to a client
+
+
+async def show_health(call: Call) -> Any:
+    """Tell whether all stored turns are fully derived."""
+    async with call.memory() as memory:
+        return (await memory.health()).to_dict()
+
+
+async def show_trace(call: Call) -> Any:
+    """Show a trace that was kept."""
+    word = call.request.path_params["number"]
+    if not (word.isascii() and word.isdigit()) or len(word) > 9:
+        raise InvalidQuery("the number of a trace in the path is none; expected a whole number, as ask with keep gave")
+    async with call.memory() as memory:
+        return (await memory.trace(int(word))).to_dict()
+
+
+async def read_profile(call: Call) -> Any:
+    """Read what is known of the user, for a system prompt: the same text as long as nothing changes."""
+    async with call.memory() as memory:
+        return (await profile_of(memory, call.query.get("tokens", 350))).to_dict()
+
+
+async def profile_of(memory: AsyncMemory, tokens: int) -> Block:
+    """Return what is known of the user, within so many tokens."""
+    written = getattr(memory, "profile", None)
+    if written is not None:
+        return cast("Block", await written(tokens=tokens))
+    newest = await memory.turns(role="user", limit=1, newest=True)
+    if not newest or not tokens:
+        return Block("", (), 0, 0.0)
+    return await memory.block(newest[0].speaker, tokens=tokens, speaker=newest[0].speaker, gate=False)
+
+
+async def export(call: Call) -> Response:
+    """Write the memory as lines of JSON, which import reads."""
+    path = _file(call, "export")
+    try:
+        async with call.memory() as memory:
+            await memory.export(path)
+        file = await asyncio.to_thread(path.open, "rb")
+    finally:
+        path.unlink(missing_ok=True)
+
+    async def lines() -> AsyncIterator[bytes]:
+        with file:
+            while chunk := await asyncio.to_thread(file.read, _CHUNK):
+                yield chunk
+
+    size = {"Content-Length": str(os.fstat(file.fileno()).st_size)}
+    return StreamingResponse(lines(), media_type=_LINES, headers=size)
+
+
+async def import_turns(call: Call) -> Response:
+    """Add what an export wrote, in the background."""
+    path = _file(call, "import")
+    raw = await read_body(call.request, call.service.limits.import_bytes)
+    await asyncio.to_thread(path.write_bytes, raw)
+    path.chmod(0o600)
+
+    async def work(tell: Callable[[int], None]) -> dict[str, Any]:
+        try:
+            async with call.memory() as memory:
+                report = await memory.import_(path, progress=tell)
+        finally:
+            path.unlink(missing_ok=True)
+        call.service.metrics.count("evimem_turns_added_total", amount=report.added)
+        return {name: count for name, count in report.to_dict().items() if name != "statuses"}
+
+    return _begun(call, call.service.operations.start("import", call.user, work))
+
+
+async def enrich(call: Call) -> Response:
+    """Process the queued jobs of a memory, in the background."""
+
+    async def work(tell: Callable[[int], None]) -> dict[str, Any]:
+        async with call.memory() as memory:
+            report = await memory.enrich(retry_now=call.body.get("retry_now", False), progress=tell)
+        return report.to_dict()
+
+    return _begun(call, call.service.operations.start("enrich", call.user, work))
+
+
+async def show_operation(call: Call) -> Any:
+    """Tell how far an import or an enrichment is."""
+    return call.service.operations.read(call.user, call.request.path_params["operation"])
+
+
+async def cancel_operation(call: Call) -> Any:
+    """Ask that an operation ends before its next batch; what is durable stays."""
+    return call.service.operations.cancel(call.user, call.request.path_params["operation"])
+
+
+async def healthz(call: Call) -> Any:
+    """Tell that the server runs; no store is asked."""
+    return {"status": "ok"}
+
+
+async def readyz(call: Call) -> Any:
+    """Tell whether requests can be served: the place of the memories can be read, and the server does not end."""
+    if call.service.draining:
+        return json_response({"status": "draining"}, 503)
+    try:
+        await asyncio.to_thread(call.service.pool.__contains__, "readyz")
+    except Exception:  # noqa: BLE001 - whatever it is, no memory can be opened now; a request logs which
+        return json_response({"status": "unavailable"}, 503)
+    return {"status": "ok"}
+
+
+async def version(call: Call) -> Any:
+    """Tell the version and what this server offers."""
+    features = ["rest", "mem0", "tokens" if call.service.tokens else "loopback"]
+    return {"version": __version__, "features": [*features, *call.service.features]}
+
+
+async def show_metrics(call: Call) -> Response:
+    """Give counters in the text format of Prometheus."""
+    service = call.service
+    users, size = await asyncio.to_thread(lambda: (service.pool.count(), service.pool.bytes()))
+    gauges = {"evimem_requests_under_way": service.under_way, "evimem_users": users, "evimem_stored_bytes": size}
+    return Response(service.metrics.text(gauges), media_type="text/plain; version=0.0.4")
+
+
+def _turn(given: Mapping[str, Any], now: datetime | None) -> Turn:
+    kept = {"id": "", "session": "", **given, "time": cast(datetime, given.get("time", now))}
+    return Turn(**kept)
+
+
+def _reported(call: Call, report: AddReport) -> dict[str, Any]:
+    call.service.metrics.count("evimem_turns_added_total", amount=report.added + report.replaced)
+    return report.to_dict()
+
+
+def _erased(call: Call, report: EraseReport) -> dict[str, Any]:
+    call.service.metrics.count("evimem_turns_forgotten_total", amount=report.turns)
+    return report.to_dict()
+
+
+def _asked_at(body: Mapping[str, Any]) -> dict[str, Any]:
+    given = dict(body)
+    today = _one_of(given, "asked_at", "query_timestamp")
+    return given if today is None else {**given, "asked_at": today}
+
+
+def _one_of(given: dict[str, Any], *names: str) -> Any:
+    """Take the value of one of several names out of what was given. Raise InvalidQuery for two of them."""
+    found = [given.pop(name) for name in names if name in given]
+    if len(found) > 1:
+        raise InvalidQuery(f"the body has {' and '.join(names)}, which are the same; give one of them")
+    return found[0] if found else None
+
+
+def _file(call: Call, kind: str) -> Path:
+    return call.service.folder / f"{secrets.token_hex(8)}.{kind}"
+
+
+def _begun(call: Call, state: Mapping[str, Any]) -> Response:
+    place = call.request.scope["path"].rpartition("/")[0]
+    return json_response(state, 202, {"Location": f"{place}/operations/{state['id']}"})
+
+
+_U = "/v1/users/{user}"
+_TOKENS = {"tokens": schemas.TOKENS}
+_AROUND = {"type": "integer", "minimum": 0, "maximum": schemas.MAX_NEIGHBOURS}
+
+
+def user_endpoints() -> Iterable[Endpoint]:
+    """Return the routes of a user's memory."""
+    read, write, admin = SCOPES
+    return (
+        Endpoint("POST", f"{_U}/turns", "addTurns", "Store turns.", add_turns, write, schemas.ADD_TURNS,
+                 gives=AddReport),
+        Endpoint("POST", f"{_U}/messages", "addMessages", "Store messages of a chat, each once.", add_messages, write,
+                 schemas.ADD_MESSAGES, gives=AddReport),
+        Endpoint("PATCH", f"{_U}/turns", "updateTurn", "Give a turn another text.", update_turn, write,
+                 schemas.UPDATE_TURN, gives=AddReport),
+        Endpoint("GET", f"{_U}/turns", "listTurns", "List turns by id, or a page at a time.", list_turns, read,
+                 query=schemas.LISTING, gives=ListOf("turns", Turn, paged=True)),
+        Endpoint("GET", f"{_U}/sessions", "listSessions", "List the sessions.", list_sessions, read,
+                 gives=ListOf("sessions", _SESSION)),
+        Endpoint("GET", f"{_U}/facts", "listFacts", "List facts of turns, or about a name.", list_facts, read,
+                 query={"id": schemas.IDS, "about": schemas.NAME, "current": schemas.FLAG},
+                 gives=ListOf("facts", Fact)),
+        Endpoint("GET", f"{_U}/context", "showContext", "Show a turn with its neighbours.", show_context, read,
+                 query={"id": schemas.NAME, "before": _AROUND, "after": _AROUND}, gives=ListOf("turns", Turn),
+                 needs=("id",)),
+        Endpoint("POST", f"{_U}/search", "search", "Find turns.", search, read, schemas.SEARCH,
+                 gives=ListOf("hits", Hit)),
+        Endpoint("POST", f"{_U}/block", "block", "Write the lines that help to reply.", block, read, schemas.BLOCK,
+                 gives=Block),
+        Endpoint("POST", f"{_U}/ask", "ask", "Answer a question, or abstain.", ask, read, schemas.ASK, gives=Answer,
+                 media=("application/json", EVENT_STREAM)),
+        Endpoint("POST", f"{_U}/forget", "forget", "Erase turns.", forget, admin, schemas.FORGET, gives=EraseReport),
+        Endpoint("GET", f"{_U}/profile", "readProfile", "Read what is known of the user.", read_profile, read,
+                 query=_TOKENS, gives=Block),
+        Endpoint("GET", f"{_U}/stats", "showStats", "Count what the memory holds.", show_stats, read, gives=Stats),
+        Endpoint("GET", f"{_U}/health", "showHealth", "Tell what is not derived yet.", show_health, read, gives=Health),
+        Endpoint("GET", f"{_U}/traces/{{number}}", "showTrace", "Show a kept trace.", show_trace, read, gives=Trace),
+        Endpoint("GET", f"{_U}/export", "exportTurns", "Write the memory as lines.", export, read, media=(_LINES,)),
+        Endpoint("POST", f"{_U}/import", "importTurns", "Add what an export wrote.", import_turns, write,
+                 reads=_LINES, gives=_OPERATION, status=202),
+        Endpoint("POST", f"{_U}/enrich", "enrich", "Process queued jobs.", enrich, write, schemas.ENRICH,
+                 gives=_OPERATION, status=202),
+        Endpoint("GET", f"{_U}/operations/{{operation}}", "showOperation", "Tell how far an operation is.",
+                 show_operation, read, gives=_OPERATION),
+        Endpoint("DELETE", f"{_U}/operations/{{operation}}", "cancelOperation", "End an operation early.",
+                 cancel_operation, write, gives=_OPERATION),
+        Endpoint("DELETE", _U, "erase", "Forget the user.", erase, admin, gives=EraseReport),
+    )  # fmt: skip
+
+
+def probe_endpoints() -> Iterable[Endpoint]:
+    """Return the routes that tell of the server, which need no token and have nothing of any user."""
+    status = object_of({"status": {"type": "string"}}, "status")
+    told = object_of({"version": {"type": "string"}, "features": {"type": "array", "items": {"type": "string"}}})
+    return (
+        Endpoint("GET", "/healthz", "healthz", "Tell that the server runs.", healthz, None, gives=status),
+        Endpoint("GET", "/readyz", "readyz", "Tell whether it can serve.", readyz, None, gives=status),
+        Endpoint("GET", "/version", "version", "Tell the version.", version, None, gives=told),
+        Endpoint("GET", "/metrics", "metrics", "Give counters.", show_metrics, None, media=("text/plain",)),
+    )

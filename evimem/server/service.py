@@ -1,0 +1,204 @@
+"""A server's parts: whose a request is, how much may be asked at once, and where workers keep what they share."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
+
+import orjson
+from starlette.requests import Request
+
+from ..adapters.user_tokens import Scope, TokenFile, TokenHolder
+from ..doors.pool import MemoryPool
+from .metrics import Metrics
+from .operations import Operations
+from .problems import Refusal
+
+if TYPE_CHECKING:
+    from ..doors.async_memory import AsyncMemory
+
+ANY_USER = "*"  # as the user of a token: it opens every memory
+_BUCKETS = 10_000  # users whose rate is kept in mind, those who asked last
+_LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a worker takes.
+
+    Attributes:
+        body_bytes: The longest body of a request, in bytes, counted while it is read; of an import, `import_bytes`.
+        import_bytes: The longest export that is read in, in bytes.
+        requests: At most this many requests at the same time; more get 503.
+        asks: At most this many questions and proxied chats at the same time; more get 503.
+        rate: Requests a second of one user, in the long run; more get 429. None for no limit. Each worker counts its
+            own.
+        seconds: The wall-clock limit of a question that names none.
+    """
+
+    body_bytes: int = 8 << 20
+    import_bytes: int = 1 << 30
+    requests: int = 256
+    asks: int = 32
+    rate: float | None = None
+    seconds: float = 120.0
+
+
+@dataclass
+class Rates:
+    """A token bucket for each user, of a second's worth of requests and at least ten."""
+
+    rate: float | None
+    buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+
+    def take(self, user: str) -> None:
+        """Count a request. Raise Refusal (429) where the user asks too often."""
+        if self.rate is None:
+            return
+        most, now = max(10.0, self.rate), monotonic()
+        left, since = self.buckets.pop(user, (most, now))
+        left = min(most, left + (now - since) * self.rate)
+        self.buckets[user] = (max(0.0, left - 1), now)
+        while len(self.buckets) > _BUCKETS:
+            self.buckets.popitem(last=False)
+        if left < 1:
+            wait = str(max(1, round((1 - left) / self.rate)))
+            raise Refusal(429, "TooManyRequests", "this user asks too often; wait", {"Retry-After": wait})
+
+
+@dataclass
+class Service:
+    """What the routes share: the memories, who may come, the limits, the operations under way.
+
+    Attributes:
+        pool: The memories.
+        tokens: Whose token opens whose memory; None where only this machine comes.
+        limits: How much is taken.
+        folder: A folder of this server alone, the same for all its workers: operations, uploads and counters.
+        features: What else it offers, for `/version`.
+        draining: Whether it is about to end.
+    """
+
+    pool: MemoryPool
+    tokens: TokenFile | None
+    limits: Limits
+    folder: Path
+    features: tuple[str, ...] = ()
+    draining: bool = False
+
+    def __post_init__(self) -> None:
+        self.metrics = Metrics(self.folder)
+        self.under_way = 0
+        self.rates = Rates(self.limits.rate)
+        self.operations = Operations(self.folder)
+        self.asking = 0
+
+    def holder_of(self, request: Request, token: str | None = None) -> TokenHolder | None:
+        """Return whose token came with a request; None where there are no tokens. Raise Refusal (401) for no token."""
+        if self.tokens is None:
+            self._check_local(request)
+            return None
+        if token is None:
+            scheme, _, token = request.headers.get("authorization", "").partition(" ")
+            token = token.strip() if scheme.lower() == "bearer" else ""
+        holder = self.tokens.holder(token) if token else None
+        if holder is None:
+            detail = "no token came that opens a memory; expected 'Authorization: Bearer TOKEN', as `evimem token` made"
+            raise Refusal(401, "Unauthorized", detail, {"WWW-Authenticate": 'Bearer realm="evimem"'})
+        return holder
+
+    def admit(self, request: Request, user: str, scope: Scope, token: str | None = None) -> None:
+        """Let a request to a user's memory pass. Raise Refusal: 401 without a token, 403 for another's, 429 too often.
+
+        `token` is the one that came, where it is not in the Authorization header.
+        """
+        holder = self.holder_of(request, token)
+        if holder is not None and holder.user not in {user, ANY_USER}:
+            raise Refusal(403, "Forbidden", "this token opens another user's memory")
+        if holder is not None and not holder.may(scope):
+            raise Refusal(403, "Forbidden", f"this token may not do that; it needs the scope {scope!r}")
+        self.rates.take(user)
+
+    def _check_local(self, request: Request) -> None:
+        """Raise Refusal (403) where a web page calls this machine by a name of its own, or from another place."""
+        host = request.headers.get("host", "").rpartition("@")[2]
+        name = host[1 : host.find("]")] if host.startswith("[") else host.partition(":")[0]
+        origin = request.headers.get("origin")
+        if name not in _LOOPBACK or (origin is not None and origin.partition("://")[2] != host):
+            raise Refusal(403, "Forbidden", "without tokens the server answers to this machine only, by its own name")
+
+    @asynccontextmanager
+    async def asked(self) -> AsyncIterator[None]:
+        """Hold a place among the questions under way. Raise Refusal (503) where there is none."""
+        if self.asking >= self.limits.asks:
+            raise Refusal(503, "Busy", "too many questions are asked at once; try again", {"Retry-After": "1"})
+        self.asking += 1
+        try:
+            yield
+        finally:
+            self.asking -= 1
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request that was let in, with its arguments checked.
+
+    Attributes:
+        service: The server.
+        request: The request as it came.
+        user: Whose memory it is for; empty where it is for none.
+        query: The parameters of the URL.
+        body: The JSON that came; None without.
+    """
+
+    service: Service
+    request: Request
+    user: str
+    query: Mapping[str, Any]
+    body: Any
+
+    def memory(self) -> AbstractAsyncContextManager[AsyncMemory]:
+        """Return the context that opens the user's memory."""
+        return self.service.pool.open_async(self.user)
+
+
+def read_user(segment: str) -> str:
+    """Return a user id from its segment of a path, still percent-encoded. Raise Refusal (422) for none."""
+    try:
+        user = unquote_to_bytes(segment).decode()
+    except UnicodeDecodeError:
+        user = ""
+    if not user or "\0" in user:
+        raise Refusal(422, "InvalidQuery", "the user id in the path is empty or no UTF-8; expected it percent-encoded")
+    return user
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """Return the body of a request. Raise Refusal (413) where it is longer than so many bytes."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise Refusal(413, "TooLarge", f"the body is longer than {most:,} bytes; send less at a time")
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def read_json(request: Request, most: int) -> Any:
+    """Return the JSON of a request. Raise Refusal: 415 for another type, 400 for what is no JSON, 422 for bad text."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refusal(415, "UnsupportedMediaType", "the body has another type; expected application/json")
+    raw = await read_body(request, most)
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        if "surrogate in string" in str(error):
+            raise Refusal(422, "InvalidQuery", "a text has half of a surrogate pair; expected whole ones") from None
+        raise Refusal(400, "MalformedJson", f"the body is no JSON: {str(error).partition(':')[0]}") from None

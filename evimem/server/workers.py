@@ -1,0 +1,106 @@
+"""Running the server: one process, or several that share a socket and are started again where one ends by itself."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from socket import socket as Socket
+from types import FrameType
+
+from starlette.types import ASGIApp
+
+from ..errors import InvalidQuery, MissingExtra
+
+try:
+    import uvicorn
+except ImportError as _error:
+    raise MissingExtra("the server", "server") from _error
+
+_LOG = logging.getLogger("evimem.server")
+_SECONDS_TO_START = 1.0  # a worker that ends sooner is not started again at once
+MakeApp = Callable[[], ASGIApp]
+
+
+def serve(make: MakeApp, listening: Socket, *, workers: int = 1, grace: int = 20) -> None:
+    """Serve until a signal comes: SIGTERM or SIGINT end it once the requests under way have ended.
+
+    Args:
+        make: Makes the application, in each worker: nothing is opened before.
+        listening: Where clients connect.
+        workers: How many processes; more than one needs a system that forks.
+        grace: Seconds that requests under way have to end.
+
+    Raises:
+        InvalidQuery: There are to be several workers, and this system does not fork.
+    """
+    if workers == 1:
+        _serve_alone(make, listening, grace)
+    elif hasattr(os, "fork"):
+        Crew(make, listening, grace).run(workers)
+    else:
+        raise InvalidQuery(f"workers is {workers}; expected 1 on this system, which does not fork")
+
+
+def _serve_alone(make: MakeApp, listening: Socket, grace: int) -> None:
+    config = uvicorn.Config(
+        make(), log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=grace, lifespan="on"
+    )
+    uvicorn.Server(config).run([listening])
+
+
+class Crew:
+    """Worker processes of one socket. The process that runs it serves nothing: it starts, watches and ends them."""
+
+    def __init__(self, make: MakeApp, listening: Socket, grace: int) -> None:
+        self._make, self._listening, self._grace = make, listening, grace
+        self._started: dict[int, float] = {}
+        self._ending = False
+
+    def run(self, workers: int) -> None:
+        """Keep so many workers running until SIGTERM or SIGINT, then wait until they have ended."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._end)
+        for _ in range(workers):
+            self._start()
+        while self._started:
+            process, status = os.wait()
+            age = time.monotonic() - self._started.pop(process, 0.0)
+            if not self._ending:
+                _LOG.error("a worker ended (%d); another is started", os.waitstatus_to_exitcode(status))
+                if age < _SECONDS_TO_START:
+                    time.sleep(_SECONDS_TO_START)
+                if not self._ending:
+                    self._start()
+
+    def _start(self) -> None:
+        process = os.fork()
+        if process:
+            self._started[process] = time.monotonic()
+            if self._ending:  # the signal came before it was known
+                self._end()
+            return
+        code = 1
+        try:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, signal.default_int_handler)
+            _serve_alone(self._make, self._listening, self._grace)
+            code = 0
+        except KeyboardInterrupt:
+            code = 0
+        except Exception as error:  # noqa: BLE001 - the worker ends with it, whatever it is
+            sys.stderr.write(f"evimem: a worker could not serve: {type(error).__name__}: {error}\n")
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _end(self, number: int = 0, frame: FrameType | None = None) -> None:
+        self._ending = True
+        for process in self._started:
+            try:
+                os.kill(process, signal.SIGTERM)
+            except ProcessLookupError:
+                continue

@@ -1,0 +1,196 @@
+"""The routes of a user's memory, over HTTP."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+import pytest
+
+TURN = {"speaker": "Mira", "text": "I adopted a puppy called Juno.", "time": "2024-03-12T18:20:00Z", "session": "s1"}
+
+
+def add(client: httpx2.Client, user: str, *turns: dict[str, Any], **also: Any) -> dict[str, Any]:
+    answer = client.post(f"/v1/users/{user}/turns", json={"turns": [{**TURN, **one} for one in turns], **also})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def ended(client: httpx2.Client, begun: httpx2.Response) -> dict[str, Any]:
+    """Wait for an operation."""
+    assert begun.status_code == 202, begun.text
+    for _ in range(600):
+        state = client.get(begun.headers["location"]).json()
+        if state["status"] != "running":
+            return dict(state)
+        time.sleep(0.05)
+    raise AssertionError(state)
+
+
+def test_turns_are_stored_searched_quoted_asked_and_forgotten(client: httpx2.Client) -> None:
+    (status,) = add(client, "mira", {})["statuses"]
+    base = "/v1/users/mira"
+    (hit,) = client.post(f"{base}/search", json={"query": "puppy"}).json()["hits"]
+    assert (hit["turn"]["id"], hit["turn"]["text"], hit["parts"]) == (status["id"], TURN["text"], {})
+    (hit,) = client.post(f"{base}/search", json={"query": "puppy", "explain": True}).json()["hits"]
+    assert hit["score"] == pytest.approx(sum(hit["parts"].values()))
+    block = client.post(f"{base}/block", json={"message": "What is my puppy called?", "max_tokens": 200}).json()
+    assert TURN["text"] in block["text"]
+    assert 0 < block["tokens"] <= 200
+    answer = client.post(f"{base}/ask", json={"question": "What is Mira's puppy called?", "keep": True}).json()
+    assert (answer["text"], answer["abstained"], answer["trace"]) == ("Juno", False, None)
+    assert client.get(f"{base}/traces/{answer['trace_number']}").json()["question"] == "What is Mira's puppy called?"
+    assert client.post(f"{base}/forget", json={"turns": [status["id"]]}).json()["turns"] == 1
+    assert client.get(f"{base}/stats").json()["turns"] == 0
+
+
+def test_a_turn_without_a_time_is_said_now_and_messages_are_stored_once(client: httpx2.Client) -> None:
+    turn = {"speaker": "Ana", "text": "We moved to Leeds."}
+    assert client.post("/v1/users/ana/turns", json={"turns": [turn]}).json()["added"] == 1
+    messages = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]
+    assert client.post("/v1/users/ana/messages", json={"messages": messages, "session": "c"}).json()["added"] == 2
+    messages.append({"role": "user", "content": "Bye"})
+    assert client.post("/v1/users/ana/messages", json={"messages": messages, "session": "c"}).json()["added"] == 1
+
+
+def test_a_user_id_may_have_any_character_and_each_has_a_memory_alone(client: httpx2.Client) -> None:
+    users = ["a/b", "a", "a%2Fb", "ü 漢?#", "*"]
+    for user in users:
+        add(client, quote(user, safe=""), {"text": f"I am {user}."})
+    for user in users:
+        turns = client.get(f"/v1/users/{quote(user, safe='')}/turns").json()["turns"]
+        assert [turn["text"] for turn in turns] == [f"I am {user}."]
+
+
+def test_pages_hold_every_turn_once_also_those_of_one_time(client: httpx2.Client) -> None:
+    turns = [{"text": f"turn {n}", "time": f"2024-03-12T18:2{n // 5}:00Z", "id": f"t{n:02}"} for n in range(23)]
+    add(client, "pages", *turns)
+    seen, cursor = [], None
+    while True:
+        page = client.get("/v1/users/pages/turns", params={"limit": 4} | ({"cursor": cursor} if cursor else {})).json()
+        assert len(page["turns"]) <= 4
+        seen += [turn["id"] for turn in page["turns"]]
+        if (cursor := page["cursor"]) is None:
+            break
+    assert seen == [turn["id"] for turn in turns]
+    newest = client.get("/v1/users/pages/turns", params={"limit": 2, "newest": "true"}).json()["turns"]
+    assert [turn["id"] for turn in newest] == ["t21", "t22"]
+    assert [turn["id"] for turn in client.get("/v1/users/pages/turns?id=t03&id=t01").json()["turns"]] == ["t03", "t01"]
+
+
+def test_a_turn_is_corrected_sessions_are_listed_and_a_profile_is_read(client: httpx2.Client) -> None:
+    later = {"session": "s2", "time": "2024-03-14T08:00:00Z", "text": "Rain today."}
+    first, _ = add(client, "edit", {}, later)["statuses"]
+    fixed = client.patch("/v1/users/edit/turns", json={"id": first["id"], "text": "I adopted a puppy called Rex."})
+    assert [one["outcome"] for one in fixed.json()["statuses"]] == ["replaced"]
+    sessions = client.get("/v1/users/edit/sessions").json()["sessions"]
+    assert [(one["session"], one["turns"]) for one in sessions] == [("s1", 1), ("s2", 1)]
+    profile = client.get("/v1/users/edit/profile", params={"tokens": 200})
+    assert (profile.status_code, profile.json()["tokens"] <= 200) == (200, True)
+    assert client.patch("/v1/users/edit/turns", json={"id": "x", "text": "y"}).status_code == 404
+
+
+def test_an_export_is_imported_under_another_user_in_the_background(client: httpx2.Client) -> None:
+    add(client, "from", {}, {"text": "We moved to Leeds.", "id": "t2"})
+    lines = client.get("/v1/users/from/export").content
+    sent = {"Content-Type": "application/x-ndjson"}
+    state = ended(client, client.post("/v1/users/to/import", content=lines, headers=sent))
+    assert (state["status"], state["result"]["added"]) == ("done", 2)
+    assert client.get("/v1/users/to/export").content == lines
+    broken = ended(client, client.post("/v1/users/to/import", content=b"no export", headers=sent))
+    assert (broken["status"], broken["problem"]["title"]) == ("failed", "ImportFailed")
+    assert ended(client, client.post("/v1/users/to/enrich", json={}))["status"] == "done"
+    place = client.post("/v1/users/to/enrich", json={}).headers["location"]
+    assert client.get(place.replace("/to/", "/from/")).status_code == 404
+
+
+def test_an_answer_is_streamed_as_events_that_end_with_it(client: httpx2.Client) -> None:
+    add(client, "stream", {})
+    asked = {"question": "What is Mira's puppy called?", "stream": True}
+    with client.stream("POST", "/v1/users/stream/ask", json=asked) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        events = [part.split("\n") for part in response.read().decode().split("\n\n") if part.startswith("event")]
+    names = [event[0].removeprefix("event: ") for event in events]
+    assert (names[0], names[-1], names.count("answer")) == ("trace", "answer", 1)
+    assert json.loads(events[-1][1].removeprefix("data: "))["text"] == "Juno"
+    refused = client.post("/v1/users/stream/ask", json={**asked, "asked_at": "soon"})
+    assert (refused.status_code, refused.json()["title"]) == (422, "InvalidQuery")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "title"),
+    [
+        ("POST", "search", {"query": ""}, 422, "InvalidQuery"),
+        ("POST", "search", {"query": "x", "k": True}, 422, "InvalidQuery"),
+        ("POST", "search", {"query": "x", "kk": 3}, 422, "InvalidQuery"),
+        ("POST", "search", {"query": "x", "where": {"$or": []}}, 422, "InvalidQuery"),
+        ("POST", "block", {"message": "x", "tokens": 1, "max_tokens": 1}, 422, "InvalidQuery"),
+        ("POST", "block", {}, 422, "InvalidQuery"),
+        ("POST", "ask", {"question": "x", "asked_at": "now", "query_timestamp": "now"}, 422, "InvalidQuery"),
+        ("POST", "forget", {"session": "s", "speaker": "m"}, 422, "InvalidQuery"),
+        ("POST", "forget", {"turns": ["x"]}, 404, "UnknownTurn"),
+        ("GET", "turns?id=x", None, 404, "UnknownTurn"),
+        ("GET", "turns?limit=0", None, 422, "InvalidQuery"),
+        ("GET", "turns?cursor=x", None, 422, "InvalidQuery"),
+        ("GET", "turns?limit=1&limit=2", None, 422, "InvalidQuery"),
+        ("GET", "context", None, 422, "InvalidQuery"),
+        ("GET", "traces/x", None, 422, "InvalidQuery"),
+        ("GET", "operations/x", None, 404, "UnknownOperation"),
+        ("PUT", "turns", None, 405, "MethodNotAllowed"),
+        ("GET", "nothing", None, 404, "NotFound"),
+    ],
+)  # fmt: skip
+def test_a_wrong_request_is_a_problem_document(
+    client: httpx2.Client, method: str, path: str, body: Any, status: int, title: str
+) -> None:
+    answer = client.request(method, f"/v1/users/wrong/{path}", json=body)
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert (answer.status_code, problem["status"], problem["title"]) == (status, status, title)
+    assert isinstance(problem["detail"], str)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "status"),
+    [
+        (b'{"query": ', "application/json", 400), (b'{"query": "\\ud800"}', "application/json", 422),
+        (b'{"query": "x"}', "text/plain", 415), (b'{"query": NaN}', "application/json", 400),
+        (b'{"query": "' + b"x" * (9 << 20) + b'"}', "application/json", 413),
+    ],
+)  # fmt: skip
+def test_a_body_that_is_no_json_or_too_long_is_refused(
+    client: httpx2.Client, content: bytes, kind: str, status: int
+) -> None:
+    answer = client.post("/v1/users/bad/search", content=content, headers={"Content-Type": kind})
+    assert answer.status_code == status
+
+
+def test_a_conflict_refuses_one_turn_and_replace_stores_it(client: httpx2.Client) -> None:
+    add(client, "conflict", {"id": "t"})
+    other = {"id": "t", "text": "Another text."}
+    assert [one["outcome"] for one in add(client, "conflict", other)["statuses"]] == ["refused"]
+    assert [one["outcome"] for one in add(client, "conflict", other, replace=True)["statuses"]] == ["replaced"]
+
+
+def test_probes_and_metrics_name_no_user(client: httpx2.Client) -> None:
+    add(client, "a-private-name", {})
+    for path in ("/healthz", "/readyz", "/version"):
+        assert client.get(path).status_code == 200
+    text = client.get("/metrics").text
+    assert 'evimem_request_seconds_count{route="/v1/users/{user}/turns",method="POST",status="200"}' in text
+    assert "private" not in text
+
+
+def test_a_web_page_of_another_name_does_not_reach_a_server_without_tokens(client: httpx2.Client) -> None:
+    for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Origin": "null"}):
+        assert client.get("/v1/users/mira/turns", headers=headers).status_code == 403
+    assert client.get("/healthz", headers={"Host": "10.1.2.3:8766"}).status_code == 200
+
+
+def test_a_user_is_erased(client: httpx2.Client) -> None:
+    add(client, "gone", {})
+    assert client.delete("/v1/users/gone").json()["turns"] == 1
+    assert client.get("/v1/users/gone/turns").json()["turns"] == []
