@@ -33,6 +33,7 @@ def ingest(  # noqa: PLR0913 - the options
     start: str | None = None,
     replace: bool = False,
     session: str | None = None,
+    columns: str | None = None,
     strict: bool = False,
     **opening: Any,
 ) -> Exit:
@@ -42,22 +43,30 @@ def ingest(  # noqa: PLR0913 - the options
 
       an export of ChatGPT, Claude or Slack   its zip, its folder, or a file of it
       a WhatsApp chat                         the .txt or the zip
-      a Telegram chat                         result.json
-      a Discord channel                       the JSON of DiscordChatExporter
+      a Telegram chat                         result.json, or the folder of messages.html
+      a Discord channel                       the JSON of DiscordChatExporter, or Discord's own package
+      a Messenger or Instagram chat           Facebook's JSON, its folder or zip
+      Gemini's history                        MyActivity.json or .html of Google Takeout
+      memories of mem0                        the JSON of get_all() or of an export
+      conversations of ShareGPT               JSON with from and value, a list or one a line
       chat messages                           JSON with role and content, a list or one a line
+      a table                                 CSV with a header: speaker, text, time
+      a transcript                            lines "Name: text", or Markdown
       turns                                   JSON with speaker, text and time, one a line; it may
                                               also have id, session, caption, role, metadata
 
     What is stored already is skipped: after Ctrl-C the same command goes on, and a newer export adds what is new; what
-    was edited or answered anew in ChatGPT since is replaced. What cannot be read is left out and counted; the exit code
-    is then 4.
+    was edited or answered anew in ChatGPT since is replaced. What is left out is counted by kind, with places and
+    reasons; where something could not be read the exit code is 4.
 
     Args:
         file: The file to read, or the folder of an export.
-        format: What FILE is: turns, messages, chatgpt, claude, whatsapp, telegram, slack or discord.
+        format: What FILE is: turns, messages, chatgpt, claude, whatsapp, telegram, slack, discord, discord-package,
+            messenger, gemini, mem0, sharegpt, csv or transcript.
         start: For messages without times: when the first was sent, such as 2024-03-12T18:20.
         replace: Where an id is stored with other content, erase that and store this.
-        session: For messages: the name of the session; by default the file's.
+        session: Where FILE is one conversation: the name of the session; by default the file's.
+        columns: Of a table: columns that are not known by their names, such as speaker=Von,text=Nachricht.
         strict: Stop at the first item that cannot be read.
     """
     try:
@@ -66,7 +75,8 @@ def ingest(  # noqa: PLR0913 - the options
         raise InvalidQuery(f"--start is {start!r}; expected ISO 8601, such as 2024-03-12T18:20") from error
     refusals: list[RefusedItem] = []
     refuse, order = None if strict else refusals.append, opening.get("date_order")
-    (found,) = load(file, format, start=first, session=session, date_order=order, refuse=refuse)
+    options: dict[str, Any] = {"session": session, "date_order": order, "columns": columns}
+    (found,) = load(file, format, start=first, refuse=refuse, **options)
     is_new = isinstance(path, Path) and not path.exists()
     with screen.progress(shown_path(path), "turns") as progress, evimem.open(path, **opening) as memory:
         try:
@@ -79,8 +89,16 @@ def ingest(  # noqa: PLR0913 - the options
             if is_new and not memory.stats().turns:
                 with suppress(StoreError):  # another process has stored turns in it since
                     memory._core.store.remove()
-    data = {"path": shown_path(path), **_added(report, refusals)}
-    return _told(data, {"memories": [data]}, path, progress.seconds, screen)
+    data = {"path": shown_path(path), **_added(report, refusals), "doubts": found.log.doubts}
+    left_out = [
+        {"kind": one.kind, "count": one.count, "reason": one.reason, "places": list(one.places)}
+        for one in found.left_out
+    ]
+    rows = [f"{one.count:,} x {one.kind}: {one.reason}; first: {one.places[0]}" for one in found.left_out]
+    for doubt in found.log.doubts:
+        screen.note(f"evimem: {doubt}")
+    whole = {"memories": [data | {"left_out": left_out}]}
+    return _told(data | {"left_out": rows}, whole, path, progress.seconds, screen)
 
 
 def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:

@@ -16,7 +16,7 @@ from zlib import crc32
 from ..db.atomic_files import changing, lock_file, open_private
 from ..errors import ImportFailed, StoreBusy, shown
 from ..loaders.conversation import Refuse, RefusedItem
-from ..loaders.formats import lines_of
+from ..loaders.json_lines import lines_of
 from ..loaders.json_values import parse
 from ..types.public_value import json_bytes
 

@@ -21,15 +21,18 @@ def load(
     start: _datetime | None = None,
     session: str | None = None,
     date_order: str | None = None,
+    columns: str | None = None,
     refuse: _Refuse | None = None,
 ) -> _Iterator[_Conversation]:
-    """Yield the conversation of a file.
+    """Yield the conversation of a file; its `left_out` says what did not become turns, once all turns were read.
 
-    `format` is one of `formats.FORMATS`, detected by default; `start` and `session` are for messages (see
-    `read_messages`), `date_order` for WhatsApp (see `read_whatsapp`); `refuse` is called for each refused item, by
-    default it is raised. Raise ImportFailed for a file of another format.
+    `format` is one of `formats.FORMATS`, detected by default; `start` is the time of the first message where messages
+    have none; `session` names the session of a file that is one; `date_order` is that of dates in figures, dmy, mdy or
+    ymd; `columns` names columns of a table, such as "speaker=From,text=Body". `refuse` is called for each refused item,
+    by default it is raised. Raise ImportFailed for a file of another format.
     """
-    from .conversation import raise_refused  # noqa: PLC0415 - a chat reads messages, and no exports of other programs
+    from .conversation import ImportLog, raise_refused  # noqa: PLC0415 - a chat reads messages, and no exports
     from .formats import read  # noqa: PLC0415
 
-    yield read(_Path(path), format, refuse or raise_refused, start=start, session=session, date_order=date_order)
+    given = {"start": start, "session": session, "date_order": date_order, "columns": columns}
+    yield read(_Path(path), format, ImportLog(refuse or raise_refused), **given)

@@ -21,7 +21,8 @@ TIMES = ("time", "created_at", "timestamp", "create_time", "createdAt")
 NO_TEXT = "no text"
 _ROLES = {
     "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant",
-    "chatbot": "assistant", "agent": "assistant", "bot": "assistant", "gpt": "assistant", "system": "system",
+    "chatbot": "assistant", "chatgpt": "assistant", "agent": "assistant", "bot": "assistant", "gpt": "assistant",
+    "system": "system",
     "developer": "system", "tool": "tool", "function": "tool",
 }  # fmt: skip
 WHO = ("role", "from", "sender", "source")
@@ -102,6 +103,16 @@ def words_of(message: Any, role: str) -> str:
         return words if _role(whole, pieces)[0] == role else ""
     except RecursionError as error:
         raise ValueError("a message cannot be read: it is nested too deeply") from error
+
+
+def role_named(name: str) -> str:
+    """Return the role that a name in a transcript says, such as "Assistant"; "user" for that of a person."""
+    return _ROLES.get(name.strip().casefold(), "user")
+
+
+def is_role(name: str) -> bool:
+    """Return whether a name in a transcript is that of a role."""
+    return name.strip().casefold() in _ROLES
 
 
 def text_of_content(content: Json) -> str:

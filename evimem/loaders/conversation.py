@@ -1,47 +1,54 @@
-"""The result of a loader, conversations of turns with what was refused, and the files that an export is made of.
+"""The result of a loader: turns, and what was refused or left out; and the files that an export is made of.
 
 An export is one file, the members of a zip or the files of a folder. Nothing of it is unpacked to a disk.
 """
 
 from __future__ import annotations
 
-import io
-import json
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, TypeVar
+from typing import Any, BinaryIO, TypeAlias
 
 from ..errors import ImportFailed
 from ..types.values import Turn
-from .json_values import DECODER, parse
-
-Read = TypeVar("Read", bound=Turn)
+from .json_values import parse
 
 MAX_BYTES = 4 << 30  # of one member; it is streamed, never held in memory
 MAX_RATIO = 100  # unpacked to packed: about 10 for text, about 1,000 for a zip bomb
 RATIO_COUNTS_FROM = 8 << 20  # bytes: a small file may be repetitive
 
-MAX_ELEMENT = 64 << 20  # bytes of one element (one conversation): bounds the memory used for a hostile file
-_CHUNK = 1 << 20  # characters
-_LONGEST_TOKEN = 12  # characters of what JSON refuses as a whole where only its beginning was read, but for strings
-_SPACE = re.compile(r"\s*")
-_COMMA = re.compile(r"\s*,?")
+_READ = (".json", ".txt", ".html", ".csv")  # names of files that messages stand in end so
+MAX_WHOLE = 64 << 20  # bytes of a file that is parsed as a whole: bounds the memory used for a hostile one
+MAX_PLACES = 3  # places that are named for each kind of item that is left out
 
-_READ = (".json", ".txt")  # what messages stand in; the pictures of an export are left where they are
-MAX_WHOLE = 256 << 20  # bytes of a file that is parsed as a whole: bounds the memory used for a hostile one
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """The turns of a file, which are read as they are asked for."""
-
-    turns: Iterable[Turn]
+UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, IndexError, RecursionError)
+REASONS = {  # why items of a kind are left out
+    "notice": "the program wrote it, and no person",
+    "deleted message": "its sender deleted it; the export holds no words of it",
+    "empty message": "it has neither text nor a file",
+    "hidden message": "the program did not show it in the chat",
+    "system message": "instructions of the program to the model",
+    "thoughts": "a model thought it and did not say it",
+    "tool call or result": "a call of a tool or its result, which is not shown in the chat",
+    "other branch": "it was edited or answered anew; the branch that was shown last is read",
+    "content of a file": "a picture, sound or document: its name is kept as a caption, its content is not read",
+    "link preview": "the words of a page that a message links to",
+    "citation mark": "it points to a source that the export does not hold",
+    "summary": "the program's own summary of a conversation whose messages are read",
+    "reaction": "a mark on a message, without words",
+    "activity": "an entry of the history that is no prompt",
+    "heading": "it stands before the first message, or between messages",
+    "column": "its name is none of those that are known; name it with --columns",
+    "other content": "content of a type that is not read",
+    "other file": "it holds no conversation in the form of this export",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,71 +79,76 @@ class RefusedItem:
 Refuse: TypeAlias = Callable[[RefusedItem], None]
 
 
-def readable(messages: Iterable[Any], where: str, read: Callable[[Any], Read | None], refuse: Refuse) -> Iterator[Read]:
-    """Yield what `read` makes of each message, None and what says nothing left out.
-
-    One that it cannot read is refused with its place, its id or else its number.
-    """
-    for number, message in enumerate(messages, start=1):
-        try:
-            turn = read(message)
-            spoken = turn is not None and bool(turn.text.strip() or turn.caption)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            why = str(error) if type(error) is ValueError else f"not in the form of a message ({error!r})"
-            name = message.get("id") if isinstance(message, dict) else None
-            refuse(RefusedItem(f"{where} message {number if name is None else repr(name)}", why))
-        else:
-            if turn is not None and spoken:
-                yield turn
-
-
 def raise_refused(item: RefusedItem) -> None:
     """Raise ImportFailed for a refused item. To collect refused items and continue, pass `some_list.append` instead."""
     raise ImportFailed(str(item))
 
 
-def elements(file: BinaryIO, name: str) -> Iterator[Any]:
-    """Yield the elements of the JSON list in a file. Raise ImportFailed if it is no list, damaged or truncated."""
-    text = io.TextIOWrapper(file, "utf-8-sig")
-    try:
-        yield from _elements(text, name)
-    except ValueError as error:
-        raise ImportFailed(f"{name!r} holds what is not JSON ({error})") from error
-    finally:
-        text.detach()  # whoever opened the file closes it
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Items of one kind that a file holds and that did not become turns, or of which a part did not.
+
+    Attributes:
+        kind: One of `REASONS`.
+        count: How many there are.
+        reason: Why they were left out.
+        places: Where the first three are.
+    """
+
+    kind: str
+    count: int
+    reason: str
+    places: tuple[str, ...]
 
 
-def _elements(file: io.TextIOWrapper, name: str) -> Iterator[Any]:
-    """Yield each element once all of it has been read, with as much more each time as there is of it."""
-    buffer = file.read(_CHUNK).lstrip()
-    if not buffer.startswith("["):
-        raise ImportFailed(f"{name!r} begins with {buffer[:20]!r}; expected a JSON list")
-    at, number = 1, 1
-    while not buffer.startswith("]", at := _end(_SPACE, buffer, at)):
-        try:
-            element, end = DECODER.raw_decode(buffer, at)
-        except RecursionError as error:
-            raise ImportFailed(f"{name!r}: element {number} of its list is nested too deeply") from error
-        except json.JSONDecodeError as error:
-            if error.pos < len(buffer) - _LONGEST_TOKEN and not error.msg.startswith("Unterminated"):
-                raise ImportFailed(f"{name!r}: element {number} of its list is not JSON ({error})") from error
-            end = len(buffer)
-        if end < len(buffer):  # else it may go on
-            yield element
-            at, number = _end(_COMMA, buffer, end), number + 1
-        elif end - at > MAX_ELEMENT:
-            raise ImportFailed(
-                f"{name!r} has an element of over {MAX_ELEMENT >> 20} MiB; split the file by conversation"
-            )
-        elif more := file.read(max(_CHUNK, end - at)):
-            buffer, at = buffer[at:] + more, 0
-        else:
-            raise ImportFailed(f"{name!r} is truncated: its list is never closed; export or download it again")
+class ImportLog:
+    """What one reading of a file refused, left out, and read in a way that may be wrong.
+
+    Attributes:
+        doubts: What was decided and may be wrong, with the option that decides it.
+    """
+
+    def __init__(self, refuse: Refuse = raise_refused) -> None:
+        self._refuse = refuse
+        self._counts: Counter[str] = Counter()
+        self._places: dict[str, list[str]] = {}
+        self.doubts: list[str] = []
+
+    def refuse(self, where: str, why: str) -> None:
+        """Report an item that cannot be read."""
+        self._refuse(RefusedItem(where, why))
+
+    def skip(self, kind: str, where: str) -> None:
+        """Count an item of one of `REASONS` that is left out."""
+        self._counts[kind] += 1
+        places = self._places.setdefault(kind, [])
+        if len(places) < MAX_PLACES:
+            places.append(where)
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Return what was left out so far, the most frequent kind first."""
+        return tuple(
+            LeftOut(kind, count, REASONS[kind], tuple(self._places[kind])) for kind, count in self._counts.most_common()
+        )
 
 
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The turns of a file, which are read as they are asked for.
+
+    Attributes:
+        turns: The turns.
+        log: What was refused and left out; complete when all turns were read.
+    """
+
+    turns: Iterable[Turn]
+    log: ImportLog = field(default_factory=ImportLog, compare=False)
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Return what did not become turns, by kind; complete when all turns were read."""
+        return self.log.left_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +189,24 @@ class Part:
 def parts_of(path: Path) -> Iterator[list[Part]]:
     """Yield the parts of an export, which may be opened until the block ends. Raise ImportFailed for a damaged zip."""
     if path.is_dir():
-        files = sorted(one for one in path.rglob("*") if one.suffix in _READ and one.is_file() and not one.is_symlink())
+        every = (one for one in path.rglob("*") if one.suffix in _READ and one.is_file() and not one.is_symlink())
+        files = sorted(every, key=lambda one: _by_number(one.as_posix()))
         yield [Part(f"{path.name}/{one.relative_to(path).as_posix()}", partial(_opened, one)) for one in files]
     elif not is_zip(path):
         yield [Part(path.name, partial(_opened, path))]
     else:
         with _archive(path) as archive:
             members = {one.filename: one for one in archive.infolist()}
-            names = sorted(name for name in members if name.endswith(_READ) and "__MACOSX/" not in name)
+            names = [name for name in members if name.endswith(_READ) and "__MACOSX/" not in name]
+            names.sort(key=_by_number)
             yield [Part(f"{path.name}/{name}", partial(_unpacked, archive, members[name])) for name in names]
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """Return the key by which messages2.html comes after messages.html and before messages10.html."""
+    stem, dot, ending = name.rpartition(".")
+    pieces = re.split(r"(\d{1,18})", stem if dot else ending)
+    return [(int(piece), "") if at % 2 else (-1, piece) for at, piece in enumerate(pieces)]
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -6,25 +6,37 @@ Files of chat messages, and of turns in evimem's own format (a JSON object a lin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from ..db.connection import check_readable
 from ..errors import ImportFailed, StoreError, shown
 from ..types.public_value import AnyPath
 from ..types.values import Turn
-from .chat_exports import read_export
 from .chat_messages import TIMES, WHO, read_message
-from .conversation import Conversation, Part, Refuse, RefusedItem, is_zip, parts_of, raise_refused
+from .chatgpt import CHATGPT
+from .claude import CLAUDE
+from .conversation import Conversation, ImportLog, Part, is_zip, parts_of
+from .csv_rows import looks_like_table, read_csv
+from .discord import DISCORD, DISCORD_PACKAGE
+from .export_walk import Export, read_export
+from .gemini import GEMINI, is_activity_page
+from .json_lines import MAX_LINE, lines_of, values_of
+from .json_stream import Malformed
 from .json_values import mismatch_error, parse, text_of, time_of
+from .memory_exports import MEM0
+from .messenger import MESSENGER
+from .sharegpt import read_sharegpt
+from .slack import SLACK
+from .telegram import TELEGRAM, is_page
+from .transcripts import looks_like_transcript, read_transcript
 from .whatsapp import looks_like_whatsapp, read_whatsapp
 
 _STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
 _KNOWN_BY = frozenset((*WHO, "author", "type", "kind", "parts", "lc"))  # keys of a message
-MAX_LINE = 8 << 20  # bytes: room for a turn of 1 MiB with every character escaped
 _STRINGS = ("id", "session", "speaker", "text", "caption", "role")
 FIELDS = (*_STRINGS, "time", "metadata")
 
@@ -33,80 +45,72 @@ _TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[\[\]{},]', re.DOTALL)
 
 
 def read_messages(
-    path: AnyPath, *, start: datetime | None = None, session: str | None = None, refuse: Refuse = raise_refused
+    path: AnyPath, log: ImportLog | None = None, *, start: datetime | None = None, session: str | None = None
 ) -> Iterator[Turn]:
-    """Yield a turn for each message, in any form that `Memory.remember` takes; those without any text are skipped.
+    """Yield a turn for each message, in any form that `Memory.remember` takes; those without any text are left out.
 
     The time of a message is its time, created_at, timestamp or create_time; without one it is a minute after the
-    message before, and `start` for the first. The session is the file's name unless given.
+    message before, and `start` for the first. The session is the file's name unless given; of several conversations in
+    a file, each an object with `messages`, each is a session of its own.
     """
-    path = Path(path)
+    path, log = Path(path), log or ImportLog()
     session, latest = session or path.stem, None if start is None else start - _STEP
-    for number, message in enumerate(_messages(path), start=1):
-        try:
-            if not isinstance(message, dict) or _KNOWN_BY.isdisjoint(message):
-                raise mismatch_error("a message", message, "an object with role and content")
-            said = read_message(message)
-            time = said.time
-            if time is None and (
-                given := next((message[name] for name in TIMES if message.get(name) is not None), None)
-            ):
-                time = time_of(given)  # raises, and says why
+    with parts_of(path) as parts:
+        for where, in_session, message in _messages(parts, session):
+            try:
+                if isinstance(message, Malformed):
+                    raise ValueError(message.why)  # noqa: TRY301, TRY004 - refused with its place
+                if not isinstance(message, dict) or _KNOWN_BY.isdisjoint(message):
+                    raise mismatch_error("a message", message, "an object with role and content")
+                said = read_message(message)
+                given = next((message[name] for name in TIMES if message.get(name) is not None), None)
+                time = said.time or (time_of(given) if given else None)  # raises, and says why
+            except (ValueError, RecursionError) as error:
+                log.refuse(where, str(error))
+                continue
+            if not said.text or said.note is not None:
+                log.skip("empty message", where)
+                continue
             if time is None and latest is None:
                 raise ImportFailed(
                     f"the messages have no time ({', '.join(TIMES)}), but every turn needs one: give the time of the "
                     "first (--start 2024-03-12T18:20, or start= in Python)"
                 )
             latest = time or (latest and latest + _STEP)
-        except ValueError as error:
-            refuse(RefusedItem(f"{path.name} message {number}", str(error)))
-            continue
-        if said.text and said.note is None and latest:
-            yield Turn(said.id or f"{session}:{number}", session, said.speaker, said.text, latest, role=said.role)
+            if latest:
+                id_ = said.id or f"{in_session}:{where.rpartition(' ')[2]}"
+                yield Turn(id_, in_session, said.speaker, said.text, latest, role=said.role)
 
 
-def _messages(path: Path) -> list[Any]:
-    data = path.read_bytes()
-    try:
-        value = parse(data)
-    except ValueError as whole:
-        try:
-            value = [parse(line) for line in data.splitlines() if line.strip()]
-        except ValueError:
-            why = f"{str(path)!r} is {whole}; expected a list of messages, or one message per line"
-            raise ImportFailed(why) from whole
-    if isinstance(value, dict):
-        value = value.get("messages", [value])
-    if not isinstance(value, list):
-        raise ImportFailed(f"{str(path)!r} holds {shown(value, 40)}; expected a list of messages with role and content")
-    return value
+def _messages(parts: Iterable[Part], session: str) -> Iterator[tuple[str, str, Any]]:
+    """Yield the place, the session and the value of each message."""
+    for part in parts:
+        for number, value in enumerate(values_of(part, "messages"), start=1):
+            inner = value.get("messages") if isinstance(value, dict) and _KNOWN_BY.isdisjoint(value) else None
+            if not isinstance(inner, list):
+                yield f"{part.name} message {number}", session, value
+                continue
+            own = value.get("id") if isinstance(value.get("id"), str) else f"{session}:{number}"
+            for at, message in enumerate(inner, start=1):
+                yield f"{part.name} conversation {number} message {at}", str(own), message
 
 
-def read_turns(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Turn]:
+def read_turns(path: AnyPath, log: ImportLog | None = None) -> Iterator[Turn]:
     """Yield the turn of each line; the file is read line by line.
 
     A line has `speaker`, `text` and `time`, and may have `id`, `session`, `caption`, `role` and `metadata`. Empty
     lines are skipped.
     """
-    path = Path(path)
+    path, log = Path(path), log or ImportLog()
     with path.open("rb") as file:
         for number, line in enumerate(lines_of(file), start=1):
             if line.strip():
                 try:
                     turn = turn_of(line)
                 except ValueError as error:
-                    refuse(RefusedItem(f"{path.name} line {number}", str(error)))
+                    log.refuse(f"{path.name} line {number}", str(error))
                 else:
                     yield turn
-
-
-def lines_of(file: BinaryIO) -> Iterator[bytes]:
-    """Yield each line; of one that is too long, only the beginning, which is long enough to be refused."""
-    byte_order_mark = b"\xef\xbb\xbf"
-    while line := file.readline(MAX_LINE + 1):
-        yield line.removeprefix(byte_order_mark)
-        while len(line) > MAX_LINE and not line.endswith(b"\n"):
-            line = file.readline(MAX_LINE + 1)  # the rest of it is skipped
 
 
 def turn_of(line: bytes, *, beside: str | None = None) -> Turn:
@@ -132,7 +136,7 @@ def turn_of(line: bytes, *, beside: str | None = None) -> Turn:
 
 
 class Format(NamedTuple):
-    """How a file of a format is read, and known: by all of the keys of one of `marks`, or by how its lines begin.
+    """How a file of a format is read, and known: by all of the keys of one of `marks`, or by `is_begun`.
 
     A key is named by its place: "[].role" is that of an element of a list. `takes` are the options of its reader.
     """
@@ -140,7 +144,12 @@ class Format(NamedTuple):
     read: Callable[..., Iterator[Turn]]
     looks: str
     marks: tuple[str, ...] = ()
+    is_begun: Callable[[bytes], bool] | None = None
     takes: tuple[str, ...] = ()
+
+
+def _exported(export: Export) -> Callable[..., Iterator[Turn]]:
+    return partial(read_export, export)
 
 
 _TABLE = {  # the first that fits counts
@@ -148,43 +157,106 @@ _TABLE = {  # the first that fits counts
     "messages": Format(
         read_messages,
         "chat messages with role and content",
-        ("[].role", "messages[].role", "role content"),
-        ("start", "session"),
+        ("[].role", "messages[].role", "role content", "[].messages[].role"),
+        takes=("start", "session"),
     ),
     "chatgpt": Format(
-        partial(read_export, "chatgpt"),
+        _exported(CHATGPT),
         "a ChatGPT export (mapping)",
         ("[].mapping", "mapping", "conversations[].mapping"),
+        takes=("start",),
     ),
     "claude": Format(
-        partial(read_export, "claude"),
+        _exported(CLAUDE),
         "a Claude export (chat_messages)",
-        ("[].chat_messages", "chat_messages", "conversations[].chat_messages"),
+        (
+            "[].chat_messages",
+            "chat_messages",
+            "conversations[].chat_messages",
+            "[].conversations_memory",
+            "conversations_memory",
+            "[].prompt_template",
+            "prompt_template docs",
+        ),
+        takes=("start",),
     ),
-    "whatsapp": Format(read_whatsapp, "a WhatsApp chat (a date, a time, a name and a colon)", (), ("date_order",)),
+    "whatsapp": Format(
+        read_whatsapp,
+        "a WhatsApp chat (a date, a time, a name and a colon)",
+        is_begun=lambda start: looks_like_whatsapp(start[:8192]),
+        takes=("date_order", "session"),
+    ),
     "telegram": Format(
-        partial(read_export, "telegram"),
-        "Telegram's result.json",
+        _exported(TELEGRAM),
+        "Telegram's result.json or messages.html",
         ("messages[].id messages[].type messages[].date", "chats.list", "left_chats.list"),
+        is_page,
     ),
-    "slack": Format(partial(read_export, "slack"), "a Slack export (type and ts)", ("[].type [].ts",)),
+    "slack": Format(_exported(SLACK), "a Slack export (type and ts)", ("[].type [].ts",)),
     "discord": Format(
-        partial(read_export, "discord"),
+        _exported(DISCORD),
         "DiscordChatExporter's JSON (channel, messages)",
         ("messages[].author messages[].timestamp", "guild channel"),
+    ),
+    "discord-package": Format(
+        _exported(DISCORD_PACKAGE),
+        "Discord's own package (ID, Timestamp, Contents)",
+        ("[].ID [].Timestamp [].Contents",),
+        lambda start: start.startswith(b"ID,Timestamp,Contents"),
+    ),
+    "messenger": Format(
+        _exported(MESSENGER),
+        "Facebook's JSON of Messenger or Instagram (sender_name, timestamp_ms)",
+        ("messages[].sender_name messages[].timestamp_ms", "messages[].senderName messages[].timestamp"),
+    ),
+    "gemini": Format(
+        _exported(GEMINI),
+        "Google Takeout's history of Gemini (MyActivity)",
+        ("[].title [].time [].products", "[].title [].time [].header"),
+        is_activity_page,
+    ),
+    "mem0": Format(
+        _exported(MEM0),
+        "memories of mem0 (memory, id)",
+        ("[].id [].memory", "results[].id results[].memory", "memories[].id memories[].memory"),
+        takes=("start",),
+    ),
+    "sharegpt": Format(
+        read_sharegpt,
+        "ShareGPT (from and value)",
+        (
+            "[].conversations[].from [].conversations[].value",
+            "conversations[].from conversations[].value",
+            "[].items[].from [].items[].value",
+            "items[].from items[].value",
+            "[][].from [][].value",
+        ),
+        takes=("start",),
+    ),
+    "csv": Format(
+        read_csv,
+        "CSV with a header (speaker, text, time)",
+        is_begun=looks_like_table,
+        takes=("start", "session", "date_order", "columns"),
+    ),
+    "transcript": Format(
+        read_transcript,
+        'a transcript ("Name: text", or Markdown)',
+        is_begun=looks_like_transcript,
+        takes=("start", "session"),
     ),
 }
 FORMATS = tuple(_TABLE)
 
 
-def read(path: Path, name: str | None, refuse: Refuse, **options: Any) -> Conversation:
+def read(path: Path, name: str | None, log: ImportLog, **options: Any) -> Conversation:
     """Return the conversation of a file, with the options of its format. Raise ImportFailed: see `load`."""
     _check_file(path)
     name = name or detect(path)
     if name not in _TABLE:
         raise ImportFailed(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
     row = _TABLE[name]
-    return Conversation(row.read(path, refuse=refuse, **{each: options[each] for each in row.takes}))
+    return Conversation(row.read(path, log=log, **{each: options.get(each) for each in row.takes}), log)
 
 
 def detect(path: AnyPath) -> str:
@@ -201,7 +273,8 @@ def detect(path: AnyPath) -> str:
     elif start.startswith(b'{"evimem"'):
         raise ImportFailed(f"{str(path)!r} is an evimem export; read it with `evimem import` (Memory.import_)")
     else:
-        what = f"begins with {shown(start[:20], 40)}"
+        kind = "an object or list of JSON" if start.startswith((b"{", b"[")) else "text" if start else "nothing"
+        what = f"holds {kind}, in no form that is known"
     looked = ", ".join(row.looks for row in _TABLE.values())
     raise ImportFailed(f"{str(path)!r} {what}; expected one of: {looked}; if it is one of them, name it with --format")
 
@@ -220,10 +293,9 @@ def _check_file(path: Path) -> None:
 
 def _of_part(part: Part) -> str | None:
     start = part.start(_START)
-    if looks_like_whatsapp(start[:8192]):
-        return "whatsapp"
-    if not start.lstrip().startswith((b"{", b"[")):
-        return None
+    if not start.lstrip().startswith((b"{", b"[")) or looks_like_whatsapp(start[:8192]):
+        begun = (name for name, row in _TABLE.items() if row.is_begun is not None and row.is_begun(start))
+        return next(begun, None)
     keys: set[str] = set()
     for key in _keys(start):
         keys.add(key)
@@ -234,7 +306,7 @@ def _of_part(part: Part) -> str | None:
 
 
 def _keys(start: bytes) -> Iterator[str]:
-    """Yield the places of the keys in the beginning of JSON, each once, down to the third level."""
+    """Yield the places of the keys in the beginning of JSON, each once, down to the fourth level."""
     path: list[str] = []
     key, seen = "", set[str]()
     for token in _TOKEN.finditer(start):
@@ -246,7 +318,7 @@ def _keys(start: bytes) -> Iterator[str]:
             key = ""
             if path:
                 path.pop()
-        elif token[2] and len(path) <= 3:
+        elif token[2] and len(path) <= 4:
             key = token[1].decode("utf-8", "replace")
             place = ".".join(part for part in (*path, key) if part)
             if place not in seen:

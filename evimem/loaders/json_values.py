@@ -86,6 +86,11 @@ def mismatch_error(what: str, value: object, expected: str) -> ValueError:
     return ValueError(f"{what} is {shown(value, 40)}; expected {expected}")
 
 
+def type_mismatch(what: str, value: object, expected: str) -> ValueError:
+    """Return the error for a value of the wrong type, which is not quoted."""
+    return ValueError(f"{what} is a {type(value).__name__}; expected {expected}")
+
+
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 

@@ -10,25 +10,30 @@ is decided from all of them, and a file from which it cannot be is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import partial
-from itertools import pairwise
+from datetime import datetime, time
+from functools import cache, partial
 from pathlib import Path
 
-from ..errors import ImportFailed
 from ..types.public_value import AnyPath
 from ..types.values import Turn
-from .conversation import Part, Refuse, RefusedItem, parts_of, raise_refused
+from .conversation import ImportLog, Part, parts_of
+from .date_orders import NumericDate, check_order, decide_order
 
-MAX_LINE = 8 << 20
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+MAX_LINE = 8 << 20  # bytes of a line, and characters of a message
+MAX_HEAD = 200  # characters in which the date, the time and the sender begin
+MAX_SENDER = 200  # characters of a name; phones allow far fewer
 _EAST_ASIAN = re.compile("[\u4e00-\u9fff\uac00-\ud7a3]")
-DATE_ORDERS = ("dmy", "mdy", "ymd")
 _MORNING = "am|a m|上午|凌晨|早上|午前|오전|ص|ق ظ|πμ|de|öö|sa|पूर्वाह्न".split("|")
 _EVENING = "pm|p m|下午|中午|晚上|午後|오후|م|ب ظ|μμ|du|ös|ch|अपराह्न".split("|")
-_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_MARKS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _HEAD = re.compile(
     r"(?P<open>\[)?(?P<date>\d{1,4}(?P<mark>[/.\-])\s?\d{1,2}(?P=mark)\s?\d{1,4})\.?[,،]?\s+"
     r"(?P<before>[^\W\d_][^\d\[\]:\-]{0,12}?)?\s?(?P<clock>\d{1,2}[:.]\d{2}(?:[:.]\d{2})?)"
@@ -37,16 +42,10 @@ _HEAD = re.compile(
 )
 _ATTACHED = re.compile(r"<[^<>:]{2,30}: ([^<>]+\.\w{2,4})>|(\S[^()\n]*\.\w{2,4}) \([^()]{4,40}\)")
 _OMITTED = re.compile(r"<[^<>]{4,40}>")
-_EDITED = re.compile(
-    r"\s*\u200e?<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje|"
-    r"Ce message a été modifié|Questo messaggio è stato modificato|Mensagem editada)>\s*$"
-)
-_DELETED = re.compile(
-    r"(?:You deleted this message|This message was deleted|Diese Nachricht wurde gelöscht|Du hast diese Nachricht "
-    r"gelöscht|Se eliminó este mensaje|Eliminaste este mensaje|Ce message a été supprimé|Vous avez supprimé ce message|"
-    r"Questo messaggio è stato eliminato|Hai eliminato questo messaggio|Mensagem apagada|Você apagou esta mensagem|"
-    r"Dit bericht is verwijderd)\.?"
-)
+_EDITED = re.compile(r"\s*(?P<mark>\u200e?)<(?P<words>[^<>]{4,60})>\s*$")
+_QUOTES = re.compile('["“”„«»「」『』]')
+_CHAT = re.compile(r"_chat(?:[ _-]?\(?(\d{1,4})\)?)?")  # as the file is called in the zip of an iPhone
+_MAX_SPEAKERS = 10_000
 _KINDS = {  # what stands for a file that was not exported, behind the mark that no person types
     "picture": "image|photo|bild|imagen|foto|immagine|imagem|afbeelding",
     "video": "video|vídeo|vidéo|gif",
@@ -59,49 +58,88 @@ _LEFT_OUT = {re.compile(rf"(?:{words})(?:\s\S+){{1,2}}", re.IGNORECASE): kind fo
 
 @dataclass(slots=True)
 class _Line:
-    """A message as it stands in a file: the numbers of its date and its time of day, its sender, if any, its text."""
+    """A message as it stands in a file: its date and its time of day, its sender, if any, its text."""
 
     number: int
-    date: tuple[str, ...]
-    mark: str
-    clock: tuple[int, ...]
+    date: NumericDate
+    clock: tuple[int, int, int]
     half: str
     rest: str
 
     def time(self, order: str) -> datetime:
         """Return when it was sent, its date in this order. Raise ValueError for no date."""
-        year, month, day = (int(self.date[order.index(field)]) for field in "ymd")
-        hour, minute, second = self.clock
-        return datetime(year + 2000 if year < 100 else year, month, day, hour, minute, second)
+        return datetime.combine(self.date.day(order), time(*self.clock[:3]))
 
 
-def read_whatsapp(path: AnyPath, refuse: Refuse = raise_refused, date_order: str | None = None) -> Iterator[Turn]:
+@dataclass(slots=True)
+class _Survey:
+    """The findings about a whole file.
+
+    Attributes:
+        order: The order of its dates.
+        doubt: Why that may be wrong.
+        chat: The name of the chat, where the notice of encryption tells it.
+        group: The same if it is a group's.
+        notice: The line of that notice.
+    """
+
+    order: str
+    doubt: str | None
+    chat: str
+    group: str
+    notice: int
+
+
+def read_whatsapp(
+    path: AnyPath, log: ImportLog | None = None, *, date_order: str | None = None, session: str | None = None
+) -> Iterator[Turn]:
     """Yield the messages of an exported chat, a .txt or the zip that holds it; times are those of the phone.
 
-    Notices of the program and deleted messages are skipped; pictures and files are captions, such as "[picture]". The
-    session is the file's name. `date_order` is one of `DATE_ORDERS`, by default decided from all dates; raise
-    ImportFailed where they leave it open.
+    Notices of the program and deleted messages are left out; pictures and files are captions, such as "[picture]". The
+    session is the file's name, of a `_chat.txt` that of its chat or folder. `date_order` is one of `DATE_ORDERS`, by
+    default decided from all dates; raise ImportFailed where they leave it open.
     """
-    path = Path(path)
-    if date_order is not None and date_order not in DATE_ORDERS:
-        raise ImportFailed(f"the order of dates is {date_order!r}; expected one of {', '.join(DATE_ORDERS)}")
+    path, log = Path(path), log or ImportLog()
+    check_order(date_order)
     with parts_of(path) as parts:
         for part in parts:
             if not looks_like_whatsapp(part.start(8192)):
+                log.skip("other file", part.name)
                 continue
-            order = date_order or _order(part)
-            named = part if part.stem != "_chat" else Part(path.name, part.open)
-            session = re.sub(r"\s?\(\d+\)$", "", named.stem)  # without the number of a second download
+            survey = _survey(part, date_order)
+            if survey.doubt:
+                log.doubts.append(survey.doubt)
+            name = session or _session(part, path, survey)
             for line in _messages(part):
-                if (said := _said(line.rest)) is None:
+                place = f"{part.name} line {line.number}"
+                said = "notice" if line.number == survey.notice else _said(line.rest, survey.group)
+                if isinstance(said, str):
+                    log.skip(said, place)
                     continue
                 try:
-                    time = line.time(order)
-                except ValueError as error:
-                    refuse(RefusedItem(f"{part.name} line {line.number}", str(error)))
+                    at = line.time(survey.order)
+                except (ValueError, OverflowError) as error:
+                    log.refuse(place, str(error))
                     continue
                 speaker, text, caption = said
-                yield Turn("", session, speaker, text, time, caption, "user")
+                if caption:
+                    log.skip("content of a file", place)
+                yield Turn("", name, speaker, text, at, caption, "user")
+
+
+def _session(part: Part, path: Path, survey: _Survey) -> str:
+    """Return the session of a file: its name, or where that is `_chat`, the zip's, the folder's or the chat's."""
+    stem = re.sub(r"\s?\(\d+\)$", "", part.stem)  # without the number of a second download
+    numbered = _CHAT.fullmatch(part.stem)
+    if numbered is None:
+        return stem
+    if path.is_file() and path.name != part.name:  # a zip, which is named after the chat
+        folder = part.folder if part.folder != path.name else path.name
+        return re.sub(r"\s?\(\d+\)$", "", folder.removesuffix(".zip"))
+    folder = path.resolve().parent.name if path.is_file() else part.folder
+    if "whatsapp" in folder.casefold():
+        return re.sub(r"\s?\(\d+\)$", "", folder)
+    return " ".join(one for one in (folder, survey.chat, numbered[1] or "") if one)
 
 
 def looks_like_whatsapp(start: bytes) -> bool:
@@ -110,15 +148,61 @@ def looks_like_whatsapp(start: bytes) -> bool:
     return any(_head(0, line) is not None for line in lines)
 
 
-def _said(rest: str) -> tuple[str, str, str | None] | None:
-    """Return who said what, and what stands for a picture or file; None for a notice of the program."""
+@cache
+def _notices() -> dict[str, frozenset[str]]:
+    """Return the notices of all languages by their kind, as they are compared."""
+    table = tomllib.loads(Path(__file__).with_name("whatsapp_notices.toml").read_text("utf-8"))
+    return {kind: frozenset(map(_compared, words)) for kind, words in table.items()}
+
+
+def _compared(text: str) -> str:
+    return " ".join(_MARKS.sub("", text).split()).strip(" .。\u06d4\u0964").casefold()
+
+
+def _survey(part: Part, date_order: str | None) -> _Survey:
+    """Read a file once for what its messages tell together.
+
+    An iPhone shows the notice of encryption as sent by the chat: the other person, or the group. Who sent it is a group
+    where two others speak.
+    """
+    dates: dict[NumericDate, None] = {}
+    speakers: dict[str, None] = {}
+    chat, notice, is_east_asian = "", 0, False
+    for number, line in enumerate(_messages(part)):
+        dates.setdefault(line.date)
+        is_east_asian |= bool(_EAST_ASIAN.search(line.half))
+        sender, colon, body = line.rest.partition(": ")
+        speaker = _speaker(sender)
+        if number < 5 and colon and not chat and _is_about_encryption(body):
+            chat, notice = speaker, line.number
+        if colon and len(speakers) < _MAX_SPEAKERS:
+            speakers.setdefault(speaker)
+    order, doubt = (
+        (date_order, None) if date_order else decide_order([*dates], part.name, may_begin_with_year=is_east_asian)
+    )
+    return _Survey(order, doubt, chat, chat if len(speakers.keys() - {chat}) > 1 else "", notice)
+
+
+def _is_about_encryption(body: str) -> bool:
+    words = _compared(body)
+    return len(words) > 30 and any(stem in words for stem in _notices()["encrypted"])
+
+
+def _speaker(sender: str) -> str:
+    return _MARKS.sub("", sender).strip().rstrip(":")
+
+
+def _said(rest: str, group: str = "") -> tuple[str, str, str | None] | str:
+    """Return who said it, the words, and what stands for a picture or file; for no message, the kind that it is."""
     sender, colon, body = rest.partition(": ")
     if not colon and not sender.rstrip().endswith(":"):
-        return None
-    speaker, noted = _MARKS.sub("", sender).strip().rstrip(":"), body.startswith("\u200e")
-    text = _MARKS.sub("", _EDITED.sub("", body)).strip()
-    if not speaker or _DELETED.fullmatch(text):
-        return None
+        return "notice"
+    speaker, noted = _speaker(sender), body.startswith("\u200e")
+    if not speaker or speaker == group or len(_QUOTES.findall(sender)) % 2 or len(sender) > MAX_SENDER:
+        return "notice"  # the name of a group, or a colon inside of quotation marks, such as that of its new subject
+    text = _MARKS.sub("", _without_edited(body)).strip()
+    if _compared(text) in _notices()["deleted"]:
+        return "deleted message"
     first, _, below = text.partition("\n")
     caption = None
     if found := _ATTACHED.fullmatch(first):
@@ -128,10 +212,20 @@ def _said(rest: str) -> tuple[str, str, str | None] | None:
     elif noted:
         kind = next((kind for words, kind in _LEFT_OUT.items() if words.fullmatch(first)), None)
         if kind is None:
-            return None  # a notice that bears a name, such as that the chat is encrypted
+            return "notice"  # one that bears a name, such as that the chat is encrypted
         caption = f"[{kind}]"
     said = text if caption is None else below
-    return (speaker, said, caption) if said.strip() or caption else None
+    return (speaker, said, caption) if said.strip() or caption else "empty message"
+
+
+def _without_edited(body: str) -> str:
+    """Return a text without the remark at its end that it was edited: by its words, or behind a mark of the program."""
+    found = _EDITED.search(body[-100:])
+    if found is None:
+        return body
+    is_remark = _compared(found["words"]) in _notices()["edited"] or (found["mark"] and found.start() > 0)
+    is_media = len(body) - len(found[0]) == 0
+    return body[: len(body) - len(found[0])] if is_remark and not is_media else body
 
 
 def _messages(part: Part) -> Iterator[_Line]:
@@ -152,57 +246,29 @@ def _messages(part: Part) -> Iterator[_Line]:
 
 
 def _head(number: int, text: str) -> _Line | None:
-    """Return a message, if a text begins as one does."""
-    found = _HEAD.match(text.lstrip("\u200e\u200f\ufeff\u202a\u202b"))
+    """Return a message, if a text begins as one does; marks of the direction of writing may stand anywhere in it."""
+    plain_text = _MARKS.sub("", text[:MAX_HEAD]) if not text.isascii() else text
+    found = _HEAD.match(plain_text)
     if found is None:
         return None
-    hour, *others = (int(part) for part in re.split("[:.]", found["clock"]))
+    hour, minute, second = (*(int(part) for part in re.split("[:.]", found["clock"])), 0)[:3]
     half = (found["after"] or found["before"] or "").strip()
-    plain = re.sub(r"[.\s]+", " ", _MARKS.sub("", half)).strip().casefold().replace("π μ", "πμ").replace("μ μ", "μμ")
+    plain = re.sub(r"[.\s]+", " ", half).strip().casefold().replace("π μ", "πμ").replace("μ μ", "μμ")
     if plain in _EVENING and hour < 12:
         hour += 12
     elif plain in _MORNING and hour == 12:
         hour = 0
-    date = tuple(re.split(r"[/.\-]\s?", found["date"]))
-    return _Line(number, date, found["mark"], (hour, *others, 0)[:3], half, found["rest"])
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    numbers = tuple(re.split(r"[/.\-]\s?", found["date"]))
+    rest = found["rest"] if text.isascii() else _after(text, found.start("rest"))
+    return _Line(number, NumericDate(numbers, found["mark"]), (hour, minute, second), half, rest)
 
 
-def _order(part: Part) -> str:
-    """Return the order of the dates of a file: the one in which most are dates and fewest go back in time.
-
-    Where more than one is left, the writing decides: with points the day comes first everywhere, and so it does where
-    numbers are filled up with a nought; only in the United States is the month first, "3/12/24, 6:20 PM", and only in
-    East Asia a year of two digits.
-    """
-    dates: dict[tuple[str, ...], _Line] = {}
-    for line in _messages(part):
-        dates.setdefault(line.date, line)
-    year_first = any(len(date[0]) == 4 or _EAST_ASIAN.search(line.half) for date, line in dates.items())
-    faults = {order: _faults([*dates.values()], order) for order in DATE_ORDERS if year_first or order != "ymd"}
-    best = [order for order, found in faults.items() if found == min(faults.values()) and found[0] < len(dates)]
-    if "ymd" in best or len(best) == 1 or not dates:
-        return "ymd" if "ymd" in best else (*best, "dmy")[0]
-    if not best:
-        raise ImportFailed(f"{part.name!r} has dates that are read in none of the orders {', '.join(DATE_ORDERS)}")
-    shown = next(iter(dates.values()))
-    padded = any(number.startswith("0") for date in dates for number in date[:2])
-    halves = any(line.half in ("AM", "PM") for line in dates.values())
-    if shown.mark == "/" and halves and not padded and "mdy" in best:
-        return "mdy"
-    if (shown.mark == "." or padded) and "dmy" in best:
-        return "dmy"
-    raise ImportFailed(
-        f"{part.name!r} has dates such as {shown.mark.join(shown.date)!r}, which may be read as {' or '.join(best)}: "
-        "say which with --date-order (date_order= in Python)"
-    )
-
-
-def _faults(lines: Sequence[_Line], order: str) -> tuple[int, int]:
-    """Return how many dates are none in this order, and how often one is earlier than the one before it."""
-    times = []
-    for line in lines:
-        year = line.date[order.index("y")]
-        if len(year) in (2, 4) and all(len(line.date[order.index(field)]) <= 2 for field in "dm"):
-            with suppress(ValueError):
-                times.append(line.time(order))
-    return len(lines) - len(times), sum(later < earlier for earlier, later in pairwise(times))
+def _after(text: str, count: int) -> str:
+    """Return a text from behind so many characters on, marks not counted; those that follow them stay."""
+    at = 0
+    while count:
+        count -= _MARKS.match(text[at]) is None
+        at += 1
+    return text[at:]

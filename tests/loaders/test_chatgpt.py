@@ -8,9 +8,11 @@ import pytest
 import evimem
 from evimem.errors import ImportFailed
 from evimem.loaders import conversation
-from evimem.loaders.chat_exports import read_export
+from evimem.loaders.chatgpt import CHATGPT
+from evimem.loaders.conversation import ImportLog
+from evimem.loaders.export_walk import read_export
 
-read_chatgpt = partial(read_export, "chatgpt")
+read_chatgpt = partial(read_export, CHATGPT)
 
 
 def node(name, parent, role, text, **message):
@@ -81,7 +83,9 @@ def test_a_mapping_that_bites_its_tail_ends(written):
 
 def test_a_broken_conversation_is_refused_by_name_and_the_next_is_read(written):
     refused = []
-    turns = list(read_chatgpt(written({"id": "c0", "mapping": {}, "current_node": "x"}, CONVERSATION), refused.append))
+    turns = list(
+        read_chatgpt(written({"id": "c0", "mapping": {}, "current_node": "x"}, CONVERSATION), ImportLog(refused.append))
+    )
     assert len(turns) == 3
     assert "conversation 'c0'" in str(refused[0])
 
@@ -162,7 +166,7 @@ def test_a_message_that_cannot_be_read_is_refused_and_its_conversation_is_kept(b
     bad["message"] |= broken
     refused = []
     given = branched("b", ROME[0], bad, one("b", "x", "assistant", "Ciao"))
-    assert [turn.text for turn in read_chatgpt(written(given), refused.append)] == ["I live in Rome", "Ciao"]
+    assert [turn.text for turn in read_chatgpt(written(given), ImportLog(refused.append))] == ["I live in Rome", "Ciao"]
     assert ["conversation 'c1' message 'x'" in item.where for item in refused] == [True]
 
 
@@ -171,7 +175,7 @@ def test_a_part_that_is_missing_is_told_and_what_comes_after_is_read(gone, writt
     refused = []
     given = branched("b", one("b", "gone", "assistant", "Ciao"))
     given["mapping"] |= gone
-    assert [turn.text for turn in read_chatgpt(written(given), refused.append)] == ["Ciao"]
+    assert [turn.text for turn in read_chatgpt(written(given), ImportLog(refused.append))] == ["Ciao"]
     assert ["'gone'" in item.where for item in refused] == [True]
 
 

@@ -234,7 +234,7 @@ def test_slack_names_threads_bots_and_files_are_read(zipped):
         ("home", "USLACKBOT", "assistant", "Hello", None),
         ("home", "U9", "user", "", "[file plan.pdf]"),
     ]
-    assert ["nobody is named" in one.why for one in refused] == [True]
+    assert ["no sender is named" in one.why for one in refused] == [True]
 
 
 def test_a_folder_is_read_as_the_zip_of_it(tmp_path):

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.errors import ImportFailed
-from evimem.loaders import conversation, load
+from evimem.loaders import json_stream, load
+from evimem.loaders.conversation import ImportLog
 from evimem.loaders.formats import FORMATS, detect, read_messages, read_turns
 
 START = datetime(2024, 3, 12, 18, 20)
@@ -57,8 +58,8 @@ def test_a_format_is_seen_from_the_beginning_of_a_file_whose_path_may_be_a_strin
 
 
 def test_a_format_that_does_not_exist_is_refused_with_those_that_do_and_an_export_of_ours_is_pointed_on(written):
-    with pytest.raises(ImportFailed, match=f"no format 'csv'; expected one of {', '.join(FORMATS)}"):
-        list(load("a", "csv"))
+    with pytest.raises(ImportFailed, match=f"no format 'xls'; expected one of {', '.join(FORMATS)}"):
+        list(load("a", "xls"))
     with pytest.raises(ImportFailed, match="evimem import"):
         detect(written({"evimem": 1}))
 
@@ -109,14 +110,15 @@ def test_a_bad_line_is_refused_with_its_number_and_what_was_expected_and_the_oth
     path, refused = written(LINE, line, LINE), []
     with pytest.raises(ImportFailed, match=rf"chat\.json line 2: .*{reason}"):
         list(read_turns(path))
-    assert len(list(read_turns(path, refused.append))) == 2
+    assert len(list(read_turns(path, ImportLog(refused.append)))) == 2
     assert [item.where for item in refused] == ["chat.json line 2"]
 
 
 def test_a_line_that_is_too_long_is_refused_without_reading_it_whole(written, monkeypatch):
-    monkeypatch.setattr("evimem.loaders.formats.MAX_LINE", 200)
+    for module in ("json_lines", "formats"):
+        monkeypatch.setattr(f"evimem.loaders.{module}.MAX_LINE", 200)
     refused = []
-    assert len(list(read_turns(written(LINE, LINE | {"text": "x" * 1000}, LINE), refused.append))) == 2
+    assert len(list(read_turns(written(LINE, LINE | {"text": "x" * 1000}, LINE), ImportLog(refused.append)))) == 2
     assert [str(item)[:30] for item in refused] == ["chat.json line 2: longer than "]
 
 
@@ -180,12 +182,12 @@ VALUES = st.recursive(
 
 @given(st.lists(VALUES, max_size=6), st.integers(1, 7), st.booleans())
 def test_the_elements_are_those_of_the_list_whatever_the_chunks(values, chunk, spaced):
-    original, conversation._CHUNK = conversation._CHUNK, chunk
+    original, json_stream._CHUNK = json_stream._CHUNK, chunk
     data = json.dumps(values, indent=2 if spaced else None, ensure_ascii=not spaced).encode()
     try:
-        assert list(conversation.elements(io.BytesIO(data), "a list")) == values
+        assert list(json_stream.elements(io.BytesIO(data), "a list")) == values
     finally:
-        conversation._CHUNK = original
+        json_stream._CHUNK = original
 
 
 @pytest.mark.parametrize(
@@ -196,7 +198,7 @@ def test_the_elements_are_those_of_the_list_whatever_the_chunks(values, chunk, s
     ],
 )
 def test_a_list_cut_short_or_an_endless_element_is_an_error_and_not_a_shorter_list(data, says, monkeypatch):
-    monkeypatch.setattr(conversation, "_CHUNK", 64)
-    monkeypatch.setattr(conversation, "MAX_ELEMENT", 256)
+    monkeypatch.setattr(json_stream, "_CHUNK", 64)
+    monkeypatch.setattr(json_stream, "MAX_ELEMENT", 256)
     with pytest.raises(ImportFailed, match=says):
-        list(conversation.elements(io.BytesIO(data), "export.json"))
+        list(json_stream.elements(io.BytesIO(data), "export.json"))

@@ -3,6 +3,7 @@ from datetime import datetime
 import pytest
 
 from evimem.errors import ImportFailed
+from evimem.loaders.conversation import ImportLog
 from evimem.loaders.formats import detect
 from evimem.loaders.whatsapp import read_whatsapp
 
@@ -19,10 +20,10 @@ DIALECTS = [
 
 @pytest.fixture
 def read(tmp_path):
-    def of(text, *options):
+    def of(text, log=None, **options):
         path = tmp_path / "chat (1).txt"
         path.write_text(text, encoding="utf-8")
-        return list(read_whatsapp(path, *options))
+        return list(read_whatsapp(path, log, **options))
 
     return of
 
@@ -45,7 +46,6 @@ def test_noon_and_midnight_are_told_apart(clock, hour, read):
         (["3/4/24", "3/15/24"], 3),  # only a day can be 15
         (["3/4/24", "15/4/24"], 4),
         (["1/2/24", "2/2/24", "1/3/24"], 2),  # the other way round would go back in time
-        (["03/04/24"], 4),  # where numbers are filled up, the day comes first
         (["3.4.24"], 4),
     ],
 )
@@ -57,7 +57,7 @@ def test_the_order_of_day_and_month_is_decided_by_the_whole_file(dates, month, r
 def test_dates_that_may_be_read_in_two_ways_are_refused_until_one_is_named(read):
     with pytest.raises(ImportFailed, match=r"dmy or mdy.*--date-order"):
         read("3/4/24, 18:20 - Ana: Hi")
-    assert read("3/4/24, 18:20 - Ana: Hi", lambda _: None, "mdy")[0].time.month == 3
+    assert read("3/4/24, 18:20 - Ana: Hi", date_order="mdy")[0].time.month == 3
 
 
 def test_lines_that_continue_a_message_belong_to_it_and_notices_to_nobody(read):
@@ -100,7 +100,7 @@ def test_deleted_messages_and_notices_are_left_out(body, read):
 def test_one_line_that_is_no_date_is_refused_and_the_others_are_read(tmp_path):
     path, refused = tmp_path / "chat.txt", []
     path.write_text("22.03.24, 18:20 - A: one\n30.02.24, 18:20 - A: two\n23.03.24, 18:20 - A: three\n")
-    assert [turn.text for turn in read_whatsapp(path, refused.append)] == ["one", "three"]
+    assert [turn.text for turn in read_whatsapp(path, ImportLog(refused.append))] == ["one", "three"]
     assert ["chat.txt line 2" in item.where for item in refused] == [True]
 
 

@@ -1,0 +1,134 @@
+"""ChatGPT's export: the branch that was shown of each conversation, custom instructions and saved memories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .chat_messages import text_of_content
+from .conversation import Part
+from .export_walk import Chat, Export, Outcome, Said, Skipped, conversations, labels
+from .json_values import mismatch_error
+
+CONVERSATIONS = r"conversations(?:-\d+)?"
+_SPOKEN = {"text", "multimodal_text"}
+_THOUGHTS = {"thoughts", "reasoning_recap"}
+_INSTRUCTIONS, _MEMORIES = "custom instructions", "saved memories"
+_FENCED = re.compile(r"```(.*?)```", re.DOTALL)
+_MEMORY = re.compile(r"^\d+\. \[(\d{4}-\d\d-\d\d)\]\.? *", re.MULTILINE)
+# A mark stands between two characters of private use, its parts divided by a third; one with words that are shown has
+# them as its second part, as in entity["city","Paris"]. Copies lack these characters.
+_MARK = re.compile("\ue200([a-z_]+)\ue202?([^\ue200\ue201]*)\ue201")
+_SHOWN_NAME = re.compile(r'\["[^"]*","((?:[^"\\]|\\.)*)"')
+_BARE_MARK = re.compile(r"\b(?:file)?cite(?:turn\d+[a-z]+\d+)+\b")
+_SOURCE = re.compile(r"【[^【】\n]{0,40}†[^【】\n]{0,200}】")
+
+
+def remove_citation_marks(text: str) -> tuple[str, int]:
+    """Return a text without marks that point to sources, and how many there were; names inside of marks stay."""
+
+    def replaced(found: re.Match[str]) -> str:
+        if found[1] == "entity" and (name := _SHOWN_NAME.match(found[2])):
+            return name[1]
+        return found[2].split("\ue202")[0] if found[1] in ("url", "link_title") else ""
+
+    text, marks = _MARK.subn(replaced, text)
+    text, bare = _BARE_MARK.subn("", text)
+    text, sources = _SOURCE.subn("", text)
+    if count := marks + bare + sources:
+        text = re.sub(r"[ \t]+(?=[.,;:!?\n]|$)", "", text)
+    return text, count
+
+
+def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
+    nodes: dict[str, Any] = {name: node for name, node in raw["mapping"].items() if isinstance(node, dict)}
+    # One without an id goes by its first message, which stays when it is exported again.
+    first = next((name for name, node in nodes.items() if node.get("message")), "")
+    session = raw.get("conversation_id") or raw.get("id") or first
+    at = raw.get("current_node")
+    if at not in nodes:
+        leaves = [name for name, node in nodes.items() if not node.get("children")]
+        newest = max(leaves, key=lambda name: (nodes[name].get("message") or {}).get("create_time") or 0, default=None)
+        if newest is None and at is not None:
+            raise ValueError("its current node is missing")
+        at = newest
+    branch: dict[str, Any] = {}  # from the shown end back: what was edited or answered anew is on other branches
+    while at and at not in branch:  # a cyclic mapping ends here
+        branch[at] = nodes[at].get("message") if at in nodes else {"id": at}
+        at = nodes[at].get("parent") if at in nodes else None
+    others = [node["message"] for name, node in nodes.items() if name not in branch and node.get("message")]
+    shown_ones = [message for message in reversed(branch.values()) if message]
+    times = [raw.get("create_time"), raw.get("update_time")]
+    return Chat(session, shown_ones, {"title": raw["title"]} if raw.get("title") else {}, times, others)
+
+
+def _said(message: Any, names: Mapping[str, str]) -> Outcome:
+    if message.keys() == {"id"}:
+        raise ValueError("it is missing, and what came before it")
+    metadata, content = message.get("metadata") or {}, message.get("content") or {}
+    role, recipient, kind = message["author"]["role"], message.get("recipient"), content.get("content_type")
+    if kind == "user_editable_context":
+        return [*_instructions(content, metadata.get("user_context_message_data") or {})]
+    if kind == "model_editable_context":
+        return [*_memories(content.get("model_set_context") or "")]
+    if role == "assistant" and recipient == "bio":
+        text = _plain_text(content)
+        return Said(message["id"], role, text, None, role, former_id="", metadata={"kind": "memory"})
+    if left_out := _kind_left_out(message, role, content, metadata):
+        return Skipped(left_out)
+    parts = content.get("parts") or []
+    if not isinstance(parts, list):
+        raise mismatch_error("parts", parts, "a list of texts and pictures")
+    text, marks = remove_citation_marks(text_of_content(parts)) if role == "assistant" else (text_of_content(parts), 0)
+    pictures = sum(isinstance(part, dict) and "asset_pointer" in part for part in parts)
+    files = [one.get("name") for one in metadata.get("attachments") or () if isinstance(one, dict)]
+    caption = labels(("file", files)) or ("[picture]" if pictures and not text.strip() else None)
+    omitted = ("citation mark",) * marks + ("content of a file",) * max(pictures, len(files))
+    return Said(message["id"], role, text, caption, role, former_id=message["id"], omitted=omitted)
+
+
+def _kind_left_out(
+    message: Mapping[str, Any], role: Any, content: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> str | None:
+    """Return why a message is not read; None for one that was said."""
+    kind = content.get("content_type")
+    is_of_tool = role not in ("user", "assistant", "system") or message.get("recipient") not in (None, "all")
+    reasons = (
+        (metadata.get("is_visually_hidden_from_conversation") or message.get("weight") == 0, "hidden message"),
+        (kind in _THOUGHTS, "thoughts"),
+        (role == "system", "system message"),
+        (is_of_tool or kind in ("code", "execution_output"), "tool call or result"),
+        (kind not in _SPOKEN, "other content"),
+    )
+    return next((reason for holds, reason in reasons if holds), None)
+
+
+def _plain_text(content: Mapping[str, Any]) -> str:
+    parts = content.get("parts")
+    return text_of_content(parts) if isinstance(parts, list) else content.get("text") or ""
+
+
+def _instructions(content: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[Said]:
+    """Yield what the user wrote about themselves and about replies, without the program's words around it."""
+    for own, wrapped in (("about_user_message", "user_profile"), ("about_model_message", "user_instructions")):
+        text = given.get(own) or content.get(wrapped) or ""
+        fenced = _FENCED.search(text)
+        if text := (fenced[1] if fenced else text).strip():
+            kind = {"kind": "instructions"}
+            yield Said(own, "user", text, thread=_INSTRUCTIONS, metadata=kind, is_shared=True)
+
+
+def _memories(text: str) -> Iterator[Said]:
+    """Yield each of the memories that a conversation began with; every conversation repeats them."""
+    pieces = _MEMORY.split(text)
+    for day, memory in zip(pieces[1::2], pieces[2::2], strict=True):
+        if memory.strip():
+            said = Said(day, "assistant", memory.strip(), None, "assistant", _MEMORIES, is_shared=True)
+            yield replace(said, time=f"{day}T00:00:00+00:00", metadata={"kind": "memory"})
+
+
+CHATGPT = Export("ChatGPT", CONVERSATIONS, partial(conversations, "mapping"), _chat, ("create_time",), _said)

@@ -1,0 +1,99 @@
+"""Messenger and Instagram: the JSON that Facebook exports, of plain and of encrypted chats."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta, timezone
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from .conversation import Part
+from .export_walk import Chat, Export, Outcome, Said, Skipped, held, labels
+from .json_values import type_mismatch
+
+_FILES = {
+    "photos": "picture", "videos": "video", "audio_files": "audio", "gifs": "gif", "files": "file",
+    "sticker": "sticker",
+}  # fmt: skip
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_NUMBER = re.compile(r"(.*?)_\d+")
+
+
+def _repaired(text: Any) -> str:
+    """Return a text whose bytes of UTF-8 Facebook wrote as one character each, as it was; another as it is."""
+    if not isinstance(text, str):
+        raise type_mismatch("a text", text, "a string")
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
+
+
+def _found(part: Part) -> Iterator[Any]:
+    yield held(part.whole(), dict, part)
+
+
+def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
+    messages = held(raw["messages"], list, part)
+    if "threadName" in raw:
+        name = raw["threadName"]
+        numbered = _NUMBER.fullmatch(name)  # Benjamin_12, as the file is called
+        ordered = sorted(messages, key=lambda one: one["timestamp"] if isinstance(one, dict) else 0)
+        return Chat(f"messenger/{name}", ordered, {"chat": numbered[1] if numbered else name})
+    title = _repaired(raw.get("title") or "")
+    session = raw.get("thread_path") or title or part.folder or part.stem
+    ordered = sorted(messages, key=lambda one: one["timestamp_ms"] if isinstance(one, dict) else 0)
+    return Chat(str(session), ordered, {"chat": title} if title else {})
+
+
+def _said(message: Any, names: Mapping[str, str]) -> Outcome:
+    if message.get("is_unsent") or message.get("isUnsent"):
+        return Skipped("deleted message")
+    if "senderName" in message:
+        return _encrypted(message)
+    if message.get("type") not in (None, "Generic", "Share") or message.get("call_duration") is not None:
+        return Skipped("notice")
+    speaker, text = _repaired(message["sender_name"]), _repaired(message.get("content") or "")
+    captions = labels(*((kind, _uris(message.get(key))) for key, kind in _FILES.items() if message.get(key)))
+    share = message.get("share") or {}
+    link = _repaired(share.get("link") or "")
+    if link and link not in text:
+        text = f"{text}\n{link}".strip()
+    files = sum(len(_uris(message.get(key))) for key in _FILES)
+    reactions = ("reaction",) * len(message.get("reactions") or ())
+    id_ = f"{message['timestamp_ms']}/{speaker}/{_order_key(text, captions)}"
+    return Said(id_, speaker, text, captions, time=_time(message["timestamp_ms"]),
+        omitted=("content of a file",) * files + reactions)  # fmt: skip
+
+
+def _encrypted(message: Mapping[str, Any]) -> Outcome:
+    """Return a message of an encrypted chat, whose texts are UTF-8 as they should be."""
+    if message.get("type") not in ("text", "media", "link", None):
+        return Skipped("notice")
+    media = [one for one in message.get("media") or () if isinstance(one, dict)]
+    caption = labels(("file", [str(one.get("uri") or "").rpartition("/")[2] for one in media]))
+    speaker, text = message["senderName"], message.get("text") or ""
+    omitted = ("content of a file",) * len(media) + ("reaction",) * len(message.get("reactions") or ())
+    id_ = f"{message['timestamp']}/{speaker}/{_order_key(text, caption)}"
+    return Said(id_, speaker, text, caption, time=_time(message["timestamp"]), omitted=omitted)
+
+
+def _order_key(text: str, caption: str | None) -> str:
+    """Return what tells messages of one sender and millisecond apart."""
+    return blake2b(f"{text}\0{caption}".encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def _uris(value: Any) -> list[str]:
+    ones = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+    return [_repaired(one.get("uri") or "").rpartition("/")[2] for one in ones if isinstance(one, dict)]
+
+
+def _time(milliseconds: Any) -> str:
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, (int, float)):
+        raise type_mismatch("its time", milliseconds, "milliseconds since 1970")
+    return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat()
+
+
+MESSENGER = Export("Messenger", ".*", _found, _chat, (), _said)

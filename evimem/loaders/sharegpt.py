@@ -1,0 +1,54 @@
+"""Conversations in the form of ShareGPT (from and value): a list of them or one a line, mostly without times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from .conversation import ImportedTurn, ImportLog, Part
+from .export_walk import Chat, Export, Outcome, Said, Skipped, read_export
+from .json_lines import values_of
+from .json_values import mismatch_error
+
+_ROLES = {"human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant", "chatgpt": "assistant",
+    "bing": "assistant", "bard": "assistant", "model": "assistant"}  # fmt: skip
+_SKIPPED = {"system": "system message", "tool": "tool call or result", "function_call": "tool call or result",
+    "observation": "tool call or result", "function_response": "tool call or result"}  # fmt: skip
+_LISTS = ("conversations", "items", "conversation")
+_STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
+
+
+def read_sharegpt(path: Path, log: ImportLog | None = None, *, start: datetime | None = None) -> Iterator[ImportedTurn]:
+    """Yield the turns of each conversation. Messages without a time are a minute apart, from `start` on."""
+
+    def chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
+        messages = next(raw[key] for key in _LISTS if isinstance(raw.get(key), list))
+        given = raw.get("id")
+        text = repr(messages)[:100_000].encode("utf-8", "surrogatepass")
+        session = str(given) if given else blake2b(text, digest_size=8).hexdigest()
+        numbered = (
+            {"n": number, "of": one, "at": None if start is None else (start + number * _STEP).isoformat()}
+            for number, one in enumerate(messages)
+        )
+        return Chat(session, numbered, {"title": raw["title"]} if raw.get("title") else {})
+
+    def found(part: Part) -> Iterator[Any]:
+        for value in values_of(part):
+            yield from ([{"conversations": value}] if isinstance(value, list) else [value])
+
+    yield from read_export(Export("ShareGPT", ".*", found, chat, (), _said), path, log)
+
+
+def _said(message: Any, names: Mapping[str, str]) -> Outcome:
+    one = message["of"]
+    sender, text = one["from"], one.get("value")
+    if sender in _SKIPPED:
+        return Skipped(_SKIPPED[sender])
+    if sender not in _ROLES:
+        raise mismatch_error("the sender", sender, "human or gpt")
+    time = next((one[key] for key in ("timestamp", "time", "created_at") if one.get(key) is not None), message["at"])
+    role = _ROLES[sender]
+    return Said(message["n"], role, text or "", None, role, time=time)
