@@ -126,14 +126,17 @@ def vacuum(screen: Screen, path: AnyPath) -> Exit:
     """
     if not is_server(path):
         raise Misused(f"{shown_path(path)!r} is a file, which keeps no byte of what was forgotten; expected a server")
-    from ..db.postgres import written_anew  # noqa: PLC0415 - an extra
+    from ..db.postgres import rewrite_tables  # noqa: PLC0415 - an extra
 
-    gone = written_anew(str(path))
-    kept = [table for table, done in gone.items() if not done]
-    data = {"tables": len(gone), "kept": kept}
+    report = rewrite_tables(str(path))
+    remains = ["the server's log and its backups, for as long as it keeps those"]
+    if report.has_statistics:
+        remains.insert(0, "statistics gathered before: have the owner of the database run VACUUM FULL pg_statistic")
+    data = {"tables": report.tables, "kept": list(report.kept), "remains": remains}
     why = "an older transaction or another caller holds what is kept: repeat this when they have ended"
-    screen.show(views.fields_page(why if kept else "what was forgotten is gone from the tables", data, "tables"), data)
-    return Exit.STORE if kept else Exit.OK
+    told = why if report.kept else "what was forgotten is gone from the tables"
+    screen.show(views.fields_page(told, data, "tables", "remains"), data)
+    return Exit.STORE if report.kept else Exit.OK
 
 
 def copy(screen: Screen, source: AnyPath, target: AnyPath, *, user: str | None = None, verify: bool = False) -> Exit:

@@ -2,65 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import select
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import lru_cache
-from types import TracebackType
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, quote, urlencode
-from uuid import UUID
 
 import orjson
 
-from ..errors import (
-    DiskFull,
-    EvimemError,
-    InvalidQuery,
-    MissingExtra,
-    NewerSchema,
-    StoreBusy,
-    StoreClosed,
-    StoreCorrupt,
-    StoreError,
-    StoreReadOnly,
-    StoreUnavailable,
-)
-from .postgres_schema import MIGRATIONS, NUMBERED, PATH, REFERENCES, SCHEMA, TABLES, proof_of, types_of
+from ..errors import EvimemError, MissingExtra, StoreBusy, StoreClosed, StoreError, StoreUnavailable
+from .postgres_checks import NO_TENANT, check_owner, read_number
+from .postgres_connections import Lease, ServerConnection, leave, server
+from .postgres_errors import TypedErrors, UndoneTransaction, is_lost
+from .postgres_schema import NUMBERED, REFERENCES, TABLES, columns_of_words, search_path, types_of
+from .postgres_text import escape_text
 from .safe_context import safe_context
-from .tables import Dialect, LoneSurrogates, Query, Tables, Value, unbound
+from .tables import Dialect, Query, Tables, Value, unbound
 
 try:
     import psycopg
-    from psycopg.adapt import AdaptersMap
-    from psycopg.types.numeric import Int8Dumper
-    from psycopg.types.string import StrDumper, TextBinaryLoader
 except ImportError as _error:
     raise MissingExtra("a memory on PostgreSQL", "postgres") from _error
 
 T = TypeVar("T")
-_OLDEST = 150_000  # the version of the server
-_KEY = "evimem_key"  # parameter of an address: the key by which tenants are signed, for a role that cannot read it
-_MOST_CONNECTIONS = 8  # of this process to one database: each is held for a transaction only, never for a model
-# What a connection waits for, unless the address says otherwise: a server that is gone without a word is noticed.
-_PATIENCE = {
-    "connect_timeout": 10,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 4,
-    "tcp_user_timeout": 30_000,
-}
-_INSTALLING = 0x65766D6D  # advisory lock: one process at a time creates or migrates the tables
 _LONGEST_PAUSE = 0.05  # seconds before a transaction that was undone is tried again
-_ESCAPE = "\x1a"
-_ESCAPED = re.compile(r"[\x00\x1a\ud800-\udfff]")
-_SEQUENCE = re.compile(f"{_ESCAPE}(.{{4}})", re.DOTALL)
 _BEGIN = "SELECT set_config('search_path', $1, true), set_config('evimem.tenant', $2, true), "
 _BEGIN += "set_config('evimem.proof', $3, true), set_config('lock_timeout', $4, true), "
 # A commit that was acknowledged is durable, whatever the server does by default.
@@ -89,275 +58,16 @@ class PostgresDialect(Dialect):
         return list(values)
 
     def table_of(self, rows: Collection[Sequence[int | float | str | None]]) -> Value:
-        return orjson.dumps([[escaped(one) if isinstance(one, str) else one for one in row] for row in rows]).decode()
-
-
-def escaped(text: str) -> str:
-    """Return text as PostgreSQL can hold it: without NUL and lone surrogates. Nothing else is changed."""
-    return _ESCAPED.sub(lambda found: f"{_ESCAPE}{ord(found[0]):04x}", text)
-
-
-def restored(text: str) -> str:
-    """Return the text that was escaped."""
-    return _SEQUENCE.sub(lambda found: chr(int(found[1], 16)), text) if _ESCAPE in text else text
-
-
-class _TextDumper(StrDumper):
-    def dump(self, obj: str) -> Any:
-        return super().dump(escaped(obj))
-
-
-class _SurrogatesDumper(_TextDumper):
-    def dump(self, obj: Any) -> Any:
-        return super().dump(unbound(obj))
-
-
-class _TextLoader(TextBinaryLoader):
-    def load(self, data: Any) -> Any:
-        return restored(super().load(data))
-
-
-def _adapters() -> AdaptersMap:
-    adapters = AdaptersMap(psycopg.adapters)
-    adapters.register_dumper(str, _TextDumper)
-    adapters.register_dumper(LoneSurrogates, _SurrogatesDumper)
-    adapters.register_dumper(int, Int8Dumper)  # one type, whatever the number: statements are prepared once
-    adapters.register_loader("text", _TextLoader)
-    return adapters
-
-
-_ADAPTERS = _adapters()
+        return orjson.dumps(
+            [[escape_text(one) if isinstance(one, str) else one for one in row] for row in rows]
+        ).decode()
 
 
 @lru_cache(maxsize=1024)
-def _as_here(sql: str) -> str:
+def _number_parameters(sql: str) -> str:
     """Return a statement as PostgreSQL takes it: numbered parameters, and keys that begin with the tenant."""
     first, *rest = sql.replace("ON CONFLICT (", "ON CONFLICT (tenant, ").split("?")
     return first + "".join(f"${number}{part}" for number, part in enumerate(rest, 1))
-
-
-class PostgresServer:
-    """The connections of this process to one database, shared by the memories there.
-
-    A block of one memory takes one, and gives it back: there are never more than `_MOST_CONNECTIONS`.
-    """
-
-    def __init__(self, address: str, pid: int) -> None:
-        self.key = (address, pid)
-        self.name, self._address, self._key = _read(address)
-        self._idle: list[psycopg.Connection[Any]] = []
-        self._places = threading.BoundedSemaphore(_MOST_CONNECTIONS)
-        self._ready = threading.Lock()
-        self._ending = ThreadPoolExecutor(_MOST_CONNECTIONS, "evimem-postgres")
-        self.users = 0
-
-    @safe_context
-    def taken(self, seconds: float) -> Iterator[psycopg.Connection[Any]]:
-        """Have a connection of one's own, and wait for it so long."""
-        if not self._places.acquire(timeout=seconds):
-            raise StoreBusy(
-                f"all {_MOST_CONNECTIONS} connections to {self.name!r} stayed in use for {seconds:.2g} s; nothing was "
-                "written: repeat the call"
-            )
-        db: psycopg.Connection[Any] | None = None
-        try:
-            db = self._idle_one() or self._connect()
-            yield db
-        finally:
-            if db is not None and not db.closed:
-                if db.info.transaction_status == psycopg.pq.TransactionStatus.IDLE and self.users:
-                    self._idle.append(db)
-                else:
-                    db.close()
-            self._places.release()
-
-    def end_later(self, held: ExitStack, db: psycopg.Connection[Any]) -> None:
-        """End a transaction that has only read, and give its connection back, while nobody waits for the server."""
-        self._ending.submit(_ended, held, db)
-
-    def proof(self, tenant: str) -> str:
-        """Return the proof that a tenant was chosen here; the tables are created at the first call."""
-        with self._ready:
-            if self._key is None or not self._checked:
-                self._prepare()
-        return proof_of(self._key or "", tenant)
-
-    _checked = False
-    # After so many uses a statement is prepared: not at all behind a pooler, which gives each transaction another
-    # connection of its own.
-    _prepared_after: int | None = None
-
-    def _prepare(self) -> None:
-        with _Typed(self.name), self.taken(10.0) as db:
-            if db.info.server_version < _OLDEST:
-                raise StoreError(
-                    f"{self.name!r} is PostgreSQL {db.info.server_version // 10_000}; 15 or later is needed"
-                )
-            if (encoding := db.info.parameter_status("server_encoding")) != "UTF8":
-                raise StoreError(
-                    f"the database {self.name!r} is encoded in {encoding}; expected UTF8, which holds every text: "
-                    "CREATE DATABASE evimem OWNER evimem ENCODING 'UTF8' TEMPLATE template0"
-                )
-            pid = _pid_of_no_superuser(db, self.name)
-            if pid == db.info.backend_pid:  # a pooler has told a number of its own
-                self._prepared_after = db.prepare_threshold = 1
-            with db.transaction():
-                _install(db, self.name)
-                if self._key is None:
-                    self._key = _readable_key(db, self.name)
-            self._checked = True
-
-    def _idle_one(self) -> psycopg.Connection[Any] | None:
-        while self._idle:
-            with suppress(IndexError):
-                db = self._idle.pop()
-                if not db.closed and not select.select([db.fileno()], [], [], 0)[0]:
-                    return db
-                db.close()  # the server has said something, which while nothing was asked can only be its end
-        return None
-
-    def _connect(self) -> psycopg.Connection[Any]:
-        try:
-            db: psycopg.Connection[Any] = psycopg.connect(
-                self._address,
-                autocommit=True,
-                prepare_threshold=self._prepared_after,
-                cursor_factory=psycopg.RawCursor,
-                context=_Context(),
-            )
-        except psycopg.OperationalError as error:
-            text = " ".join(str(error).split())
-            raise StoreUnavailable(
-                f"{self.name!r} cannot be reached ({text or 'no reason given'}); nothing was written: "
-                "repeat the call when the server is back"
-            ) from error
-        db.prepared_max = 1000
-        return db
-
-    def close(self) -> None:
-        """Close the connections that are idle."""
-        self._ending.shutdown(wait=self.in_its_process)
-        while self._idle and self.in_its_process:
-            self._idle.pop().close()
-
-    @property
-    def in_its_process(self) -> bool:
-        """Whether this is the process that made it, and not a child of a fork."""
-        return self.key[1] == os.getpid()
-
-
-class _Context:
-    """What psycopg takes types from."""
-
-    adapters = _ADAPTERS
-    connection = None
-
-
-_SERVERS: dict[tuple[str, int], PostgresServer] = {}
-_SERVERS_LOCK = threading.Lock()
-
-
-def server(address: str) -> PostgresServer:
-    """Return the server at an address, to be given back with `leave`."""
-    with _SERVERS_LOCK:
-        key = (address, os.getpid())
-        found = _SERVERS.setdefault(key, PostgresServer(*key))
-        found.users += 1
-        return found
-
-
-def leave(found: PostgresServer) -> None:
-    """Give a server back; with the last memory that used it, it is closed; the next open checks its tables anew."""
-    with _SERVERS_LOCK:
-        found.users -= 1
-        if not found.users:
-            found.close()
-            del _SERVERS[found.key]
-
-
-def _ended(held: ExitStack, db: psycopg.Connection[Any]) -> None:
-    with suppress(psycopg.Error), held:  # nothing is lost with it: a connection that broke is not given back
-        db.execute("COMMIT")
-
-
-def _read(address: str) -> tuple[str, str, str | None]:
-    """Return what a server is called in messages, its address for psycopg, and the key in what was given."""
-    try:
-        place, _, query = address.partition("?")
-        given = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
-        keys = [value for name, value in given if name == _KEY]
-        rest = f"{place}?{urlencode([one for one in given if one[0] != _KEY], quote_via=quote)}"
-        said = _PATIENCE | psycopg.conninfo.conninfo_to_dict(rest)
-        readable = [len(bytes.fromhex(key)) for key in keys] in ([], [64])
-    except (ValueError, psycopg.ProgrammingError):
-        readable = False  # the cause would quote a password
-    if not readable:
-        raise InvalidQuery(
-            "the address of the server cannot be read; expected postgresql://role:password@host:port/database, with "
-            f"parameters of libpq, and {_KEY}= with 128 hex digits where the role cannot read it"
-        )
-    name = f"postgresql://{said.get('host', '')}/{said.get('dbname', '')}"
-    return name, psycopg.conninfo.make_conninfo(**said), keys[0] if keys else None
-
-
-def _pid_of_no_superuser(db: psycopg.Connection[Any], name: str) -> int:
-    """Return the number of the server's process; raise StoreError for a role that row level security does not bind."""
-    of_role = "FROM pg_roles WHERE rolname = current_user"
-    row = db.execute(f"SELECT rolsuper OR rolbypassrls, pg_backend_pid() {of_role}").fetchone()
-    if row is None or row[0]:
-        raise StoreError(
-            f"the role of {name!r} is a superuser or has BYPASSRLS, so that nothing keeps users apart; give "
-            "evimem a role and a database of its own: CREATE ROLE evimem LOGIN PASSWORD '...'; CREATE DATABASE evimem "
-            "OWNER evimem"
-        )
-    return int(row[1])
-
-
-def _install(db: psycopg.Connection[Any], name: str) -> None:
-    """Run the migrations that a database lacks, in the transaction of the caller."""
-    known = "SELECT to_regclass('evimem.migration') IS NOT NULL"
-    if _version(db, known) == len(MIGRATIONS):
-        return
-    db.execute("SELECT pg_advisory_xact_lock($1)", (_INSTALLING,))
-    found = _version(db, known)
-    if found > len(MIGRATIONS):
-        raise NewerSchema(name, found, len(MIGRATIONS))
-    try:
-        if not found:
-            db.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-            db.execute(f"CREATE TABLE {SCHEMA}.migration (number bigint PRIMARY KEY)")
-        db.execute(f"SET LOCAL search_path = {PATH}")
-        for number, migration in enumerate(MIGRATIONS[found:], found + 1):
-            for statement in migration():
-                db.execute(statement)
-            db.execute("INSERT INTO migration VALUES ($1)", (number,))
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise StoreError(
-            f"{name!r} has no tables of evimem, and this role may not create them; open it once with the role that "
-            "owns the database"
-        ) from error
-
-
-def _version(db: psycopg.Connection[Any], known: str) -> int:
-    return _number(db, known) and _number(db, f"SELECT max(number) FROM {SCHEMA}.migration")
-
-
-def _number(db: psycopg.Connection[Any], sql: str) -> int:
-    row = db.execute(sql).fetchone()
-    return int(row[0] or 0) if row else 0
-
-
-def _readable_key(db: psycopg.Connection[Any], name: str) -> str:
-    try:
-        row = db.execute("SELECT key FROM evimem_key.secret").fetchone()
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise StoreError(
-            f"the role of {name!r} cannot read the key that signs users; give it in the address, as &{_KEY}= with what "
-            "the owner reads by SELECT key FROM evimem_key.secret"
-        ) from error
-    if row is None:
-        raise StoreCorrupt(f"{name!r} has lost the key that signs users; restore a backup")
-    return str(row[0])
 
 
 class PostgresConnection(Tables):
@@ -379,12 +89,13 @@ class PostgresConnection(Tables):
         self._server = server(address)
         self.name = f"{self._server.name}#{tenant[:18]}"
         self._tenant = tenant
+        self._path = search_path(self._server.schema)
         self._busy_seconds = busy_seconds
         self._lock = threading.RLock()  # held by the thread whose block is open
+        self._served = 0  # blocks that had a connection and ended: while this grows, a reader waits its turn
         self._owner: int | None = None  # that thread
-        self._typed = _Typed(self.name)
-        self._db: psycopg.Connection[Any] | None = None  # that of the block that is open
-        self._pipeline: psycopg.Pipeline | None = None
+        self._typed = TypedErrors(self.name)
+        self._db: ServerConnection | None = None  # that of the block that is open
         self._ahead: dict[str, tuple[int, psycopg.Cursor[Any]]] = {}  # queries of this block sent before they are asked
         self._rehearsing = False  # whether what is asked is sent, and not waited for
         self._count = self._answered = 0  # statements of this block that were sent, and how many of them are answered
@@ -530,7 +241,7 @@ class PostgresConnection(Tables):
         while True:
             try:
                 return act()
-            except _Undone:
+            except UndoneTransaction:
                 if self._in_block or time.monotonic() > give_up_at:
                     raise
             time.sleep(random.uniform(0.0, _LONGEST_PAUSE))  # so that two that undo one another part
@@ -571,40 +282,45 @@ class PostgresConnection(Tables):
             return
         give_up_at = time.monotonic() + self._busy_seconds  # whatever is waited for: threads, a connection, writers
         try:
-            if not self._lock.acquire(timeout=self._busy_seconds):
+            self._wait_for_lock(patient=not writes)
+            if self._closed:
+                raise StoreClosed(f"{self.name!r} is closed; open it again")
+            seconds = max(0.0, give_up_at - time.monotonic()) if writes else self._busy_seconds
+            with self._server.pool.take(seconds, patient=not writes) as lease:
+                self._db, self._count, self._answered, self._owner = lease.connection, 0, 0, threading.get_ident()
+                try:
+                    with self._typed:
+                        self._begin(begin, max(0.001, give_up_at - time.monotonic()), writes=writes)
+                        yield
+                        self._commit(writes=writes)
+                        lease.sound = True
+                except EvimemError:
+                    self.aborted += writes
+                    self._rollback(lease)
+                    raise
+                except BaseException:
+                    self.aborted += 1
+                    raise
+                finally:
+                    self._db = self._owner = None
+                    self._ahead = {}
+                    self._served += 1
+        finally:
+            try:  # noqa: SIM105 - a signal handler may raise in any function that is written in Python, as `suppress`
+                self._lock.release()
+            except RuntimeError:  # it was not had in time
+                pass
+
+    def _wait_for_lock(self, *, patient: bool) -> None:
+        """Wait until no other thread uses the memory; where `patient`, for as long as others have their turn."""
+        seen = self._served
+        while not self._lock.acquire(timeout=self._busy_seconds):
+            if not patient or self._served == seen:
                 raise StoreBusy(
                     f"{self.name!r} stayed in use by other threads for {self._busy_seconds:g} s; nothing was written: "
                     "repeat the call"
                 )
-            if self._closed:
-                raise StoreClosed(f"{self.name!r} is closed; open it again")
-            with ExitStack() as held:
-                db = held.enter_context(self._server.taken(max(0.0, give_up_at - time.monotonic())))
-                self._db, self._count, self._answered, self._owner = db, 0, 0, threading.get_ident()
-                try:
-                    with self._typed, ExitStack() as piped:
-                        self._pipeline = piped.enter_context(db.pipeline())
-                        self._begin(begin, max(0.001, give_up_at - time.monotonic()), writes=writes)
-                        yield
-                        if writes:
-                            self._commit()
-                        else:
-                            held.push(piped.pop_all())
-                            self._server.end_later(held.pop_all(), db)
-                except EvimemError:
-                    self.aborted += writes
-                    self._rollback(db)
-                    raise
-                except BaseException:
-                    self.aborted += 1
-                    self._rollback(db)
-                    raise
-                finally:
-                    self._db = self._pipeline = self._owner = None
-                    self._ahead = {}
-        finally:
-            with suppress(RuntimeError):  # it was not had in time; a signal may come as soon as it is
-                self._lock.release()
+            seen = self._served
 
     @property
     def _in_block(self) -> bool:
@@ -612,53 +328,59 @@ class PostgresConnection(Tables):
         return self._owner == threading.get_ident()
 
     def _begin(self, begin: str, seconds: float, *, writes: bool) -> None:
+        if self._db is not None:
+            self._db.begin_pipeline()
         self._sent(begin)
-        settings = (PATH, self._tenant, self._proof, f"{int(seconds * 1000)}ms")
+        settings = (self._path, self._tenant, self._proof, f"{int(seconds * 1000)}ms")
         self._sent(_BEGIN, settings)
         if writes:
             self._sent("SELECT hold_tenant()")  # whatever is sent after it sees what it has waited for
 
-    def _commit(self) -> None:
+    def _commit(self, *, writes: bool) -> None:
+        if not writes:
+            if self._db is not None:
+                with suppress(psycopg.Error):  # nothing is lost with it: the connection is thrown away
+                    self._db.send_end()
+            return
         self._sent("COMMIT")
         try:
             self._sync()
         except psycopg.OperationalError as error:
-            if not _is_lost(error):
+            if not is_lost(error):
                 raise
-            raise StoreUnavailable(
-                f"the connection to {self.name!r} was lost during the commit ({type(error).__name__}): what was "
-                "written may be stored or not; repeat the call, which stores nothing twice",
-                in_doubt=True,
-            ) from error
+            reason = type(error).__name__
+        else:
+            return
+        raise StoreUnavailable(
+            f"the connection to {self.name!r} was lost during the commit ({reason}): what was written may be stored or "
+            "not; repeat the call, which stores nothing twice",
+            in_doubt=True,
+        )
 
-    def _rollback(self, db: psycopg.Connection[Any]) -> None:
-        """End what an error left open; a connection on which that fails is closed, and the server ends it.
+    def _rollback(self, lease: Lease) -> None:
+        """End what an error of evimem's left open. A connection on which that fails, or has failed, is thrown away.
 
         It is the first error that counts: one of the rollback says nothing to who called.
         """
-        try:
-            if db.info.pipeline_status != psycopg.pq.PipelineStatus.OFF:
-                db.close()  # the connection broke while its answers were read
-            elif not db.closed and db.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+        db = lease.connection
+        if db is not None and not db.failed:
+            with suppress(psycopg.Error):
                 db.execute("ROLLBACK")
-        except psycopg.Error:
-            db.close()
-        except BaseException:
-            db.close()
-            raise
+                db.sync()
+                lease.sound = True
 
     def _sync(self) -> None:
         self.round_trips += 1
         self._answered = self._count
-        if self._pipeline is not None:
-            self._pipeline.sync()
+        if self._db is not None:
+            self._db.sync()
 
     def _sent(self, sql: str, args: Sequence[Value] = ()) -> psycopg.Cursor[Any]:
         """Send a statement, and do not wait for it."""
         if self._db is None:
             raise StoreError(f"{self.name!r} runs a statement outside of a transaction")
         self._count += 1
-        return self._db.cursor(binary=True).execute(_as_here(sql), args)
+        return self._db.cursor(binary=True).execute(_number_parameters(sql), args)
 
 
 def is_tenant(db: Tables) -> bool:
@@ -676,35 +398,77 @@ def size_of_tables(db: Tables) -> int:
     return int(
         db.value(
             "SELECT coalesce(sum(pg_total_relation_size(pg_class.oid)), 0) FROM pg_class JOIN pg_namespace "
-            "ON pg_namespace.oid = relnamespace WHERE nspname = ? AND relkind = 'r'",
-            (SCHEMA,),
+            "ON pg_namespace.oid = relnamespace WHERE nspname = current_schema() AND relkind = 'r'"
         )
     )
 
 
-def written_anew(address: str) -> dict[str, bool]:
-    """Have a server write each table of all users anew; return whether all that was erased until now is gone from it.
+@dataclass(frozen=True, slots=True)
+class RewriteReport:
+    """How many tables a server has written anew, and in which of them erased rows may still stand."""
 
-    It is not where an older transaction may still see it, or others kept the table in use.
+    tables: int
+    kept: tuple[str, ...]
+    has_statistics: bool  # whether texts may stand in statistics that were gathered before: see `rewrite_tables`
+
+
+def rewrite_tables(address: str) -> RewriteReport:
+    """Have a server write each table of all users anew, and erase the statistics that it had gathered of texts.
+
+    Erased rows may stay where an older transaction may still see them, or others kept the table in use. Statistics of
+    texts, which earlier versions let the server gather, are erased from its catalog by the owner of the database only.
+
+    Raises:
+        StoreError: The role does not own the tables, or the server cannot be used; see its subclasses.
     """
     found = server(address)
     try:
-        found.proof(str(UUID(int=0)))  # the tables are there
-        with _Typed(found.name), found.taken(10.0) as db:
-            now = _number(db, "SELECT CAST(CAST(pg_current_xact_id() AS text) AS bigint)")
+        found.proof(NO_TENANT)  # the tables are there
+        with TypedErrors(found.name), found.pool.take(10.0) as lease:
+            if lease.connection is not None:
+                lease.connection.close()
+            db = lease.connection = found.pool.connect()  # one that waits for each statement, for as long as it takes
+            db.silence_seconds = None
+            check_owner(db, found.name, found.schema)
             db.execute("SET lock_timeout = '10s'")
-            gone = {}
-            for table in TABLES:
-                with suppress(psycopg.errors.LockNotAvailable):
-                    db.execute(f"VACUUM (FULL) {SCHEMA}.{table}")
-                # What was erased before the oldest transaction of the rows that were kept.
-                of_table = f"FROM pg_class WHERE oid = '{SCHEMA}.{table}'::regclass"
-                sql = f"SELECT CAST(age(relfrozenxid) <= age(CAST(xid8 '{now}' AS xid)) AS int) {of_table}"
-                gone[table] = bool(_number(db, sql))
-            db.execute("RESET lock_timeout")
-            return gone
+            tables = [f'"{found.schema}".{table}' for table in TABLES]
+            kept = [table for name, table in zip(TABLES, tables, strict=True) if not _drop_statistics(db, name, table)]
+            kept += _rewrite(db, [*tables, f'"{found.schema}_key".tenant'])
+            owned = "SELECT CAST(pg_has_role(current_user, datdba, 'USAGE') AS int) FROM pg_database "
+            is_owner = bool(read_number(db, f"{owned}WHERE datname = current_database()"))
+            left = not is_owner or bool(_rewrite(db, ["pg_catalog.pg_statistic"]))
+            names = dict.fromkeys(table.rpartition(".")[2] for table in kept)
+            return RewriteReport(len(tables) + 1, tuple(names), left)
     finally:
         leave(found)
+
+
+def _drop_statistics(db: ServerConnection, name: str, table: str) -> bool:
+    """Drop the statistics of the columns that hold words, as giving a column its own type again does.
+
+    Return whether that was done: not where others keep the table in use.
+    """
+    types = columns_of_words(name).items()
+    if not types:
+        return True
+    with suppress(psycopg.errors.LockNotAvailable):
+        db.execute(f"ALTER TABLE {table} {', '.join(f'ALTER COLUMN {column} TYPE {kind}' for column, kind in types)}")
+        return True
+    return False
+
+
+def _rewrite(db: ServerConnection, tables: Sequence[str]) -> list[str]:
+    """Have tables written anew; return those in which erased rows may still stand."""
+    now = read_number(db, "SELECT CAST(CAST(pg_current_xact_id() AS text) AS bigint)")
+    kept = []
+    for table in tables:
+        with suppress(psycopg.errors.LockNotAvailable):
+            db.execute(f"VACUUM (FULL, ANALYZE) {table}")
+        # What was erased before the oldest transaction of the rows that were kept.
+        sql = f"SELECT CAST(age(relfrozenxid) <= age(CAST(xid8 '{now}' AS xid)) AS int) FROM pg_class WHERE oid = "
+        if not read_number(db, f"{sql}CAST($1 AS regclass)", table):
+            kept.append(table)
+    return kept
 
 
 def drop_tenant(db: Tables) -> None:
@@ -743,52 +507,5 @@ def _columns(types: Sequence[str], rows: Sequence[tuple[Value, ...]]) -> list[Va
     ]
 
 
-class _Typed:
-    """Turns psycopg's errors into evimem's, which say what to do and whether to try again."""
-
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(error, psycopg.Error):
-            raise _typed(error, self._name) from error
-
-
 class _Sent(BaseException):
     """What a function asks ahead of its call was sent: it need not go on."""
-
-
-class _Undone(StoreBusy):
-    """A transaction that the server has undone for the sake of another's: a serialization failure, or a deadlock."""
-
-
-def _is_lost(error: psycopg.Error) -> bool:
-    """Return whether an error means that the connection is no more."""
-    state = error.sqlstate or ""
-    return state[:3] == "57P" or state[:2] == "08" or (isinstance(error, psycopg.OperationalError) and not state)
-
-
-def _typed(error: psycopg.Error, name: str) -> StoreError:
-    state = error.sqlstate or ""
-    what = f"{type(error).__name__}{state and f', SQLSTATE {state}'}"  # the server's text may quote what is stored
-    if state in {"40001", "40P01", "55P03", "53300", "57014"}:
-        kind = _Undone if state[:2] == "40" else StoreBusy
-        return kind(f"{name!r} stayed busy ({what}); nothing was written: repeat the call")
-    if _is_lost(error):
-        return StoreUnavailable(f"the connection to {name!r} was lost ({what}); nothing was written: repeat the call")
-    if state in {"53100", "53200"}:
-        return DiskFull(
-            f"no room on the server of {name!r} ({what}); nothing of this call was kept: free space and repeat"
-        )
-    if state == "25006":
-        return StoreReadOnly(f"{name!r} is a replica or read-only ({what}); give the address of the primary")
-    if state[:2] == "XX":
-        return StoreCorrupt(f"{name!r} is damaged ({what}); check the server's storage, or restore a backup")
-    return StoreError(f"{name!r} could not be used: {what}")

@@ -3,6 +3,8 @@
 No statement of a memory names the tenant. Row level security adds it to each, and the tenant of a transaction is
 signed: `tenant_ok` refuses one without the proof that only who knows the key can compute. What else a statement says,
 were it an attacker's, changes nothing of that. By the same description rows are copied from one engine to another.
+
+The tables stand in one schema; beside it another, whose name ends in `_key`, is readable by its owner alone.
 """
 
 from __future__ import annotations
@@ -19,10 +21,6 @@ from typing import Any
 from ..errors import StoreError
 from .tables import Tables, bindable, unbound
 
-SCHEMA = "evimem"  # beside it, `evimem_key` is readable by its owner alone
-# Where names are looked up. Temporary tables and types come last: left out they would come first, and one that a
-# smuggled statement has made would be written to in the place of the table, or run in a function of the owner.
-PATH = f"{SCHEMA}, pg_temp"
 _COLUMN = re.compile(r"(?:^|, )([a-z_]+) (\w+(?: precision)?)")
 
 
@@ -122,6 +120,25 @@ REFERENCES = (
 )
 
 
+# Texts, and bytes that hold words or vectors: statistics of such a column would repeat what is stored.
+_WORDS = ("string", "bytea")
+
+
+def search_path(schema: str) -> str:
+    """Return where names are looked up.
+
+    Temporary tables and types come last: left out they would come first, and one that a smuggled statement has made
+    would be written to in the place of the table, or run in a function of the owner.
+    """
+    return f'"{schema}", pg_temp'
+
+
+def columns_of_words(table: str) -> dict[str, str]:
+    """Return the columns of a table that hold what was said, with their types as the server writes them."""
+    types = {"string": 'text COLLATE "C"', "bytea": "bytea"}
+    return {column: types[kind] for column, kind in types_of(table).items() if kind in _WORDS}
+
+
 def types_of(table: str) -> dict[str, str]:
     """Return the types of a table's columns."""
     return dict(_COLUMN.findall(TABLES[table].columns))
@@ -132,22 +149,22 @@ def proof_of(key: str, tenant: str) -> str:
     return hmac.new(bytes.fromhex(key), tenant.encode(), sha256).hexdigest()
 
 
-def m001_tables() -> list[str]:
+def m001_tables(schema: str) -> list[str]:
     """Create the tables, the key, and the functions that know whose rows a transaction may see."""
     key = secrets.token_bytes(64)  # as long as a block of the hash, which pads nothing then
     pads = [bytes(byte ^ pad for byte in key).hex() for pad in (0x36, 0x5C)]
     return [
-        *(_CREATE_KEY.format(key=key.hex(), inner=pads[0], outer=pads[1])).split(";\n"),
-        *_FUNCTIONS,
+        *(_CREATE_KEY.format(schema=schema, key=key.hex(), inner=pads[0], outer=pads[1])).split(";\n"),
+        *(function.format(schema=schema) for function in _FUNCTIONS),
         *chain.from_iterable(_statements(name, table) for name, table in TABLES.items()),
     ]
 
 
-_CREATE_KEY = """CREATE SCHEMA evimem_key;
-REVOKE ALL ON SCHEMA evimem_key FROM PUBLIC;
-CREATE TABLE evimem_key.secret (key text NOT NULL, inner_pad bytea NOT NULL, outer_pad bytea NOT NULL);
-INSERT INTO evimem_key.secret VALUES ('{key}', '\\x{inner}', '\\x{outer}');
-CREATE TABLE evimem_key.tenant (tenant uuid PRIMARY KEY)"""
+_CREATE_KEY = """CREATE SCHEMA "{schema}_key";
+REVOKE ALL ON SCHEMA "{schema}_key" FROM PUBLIC;
+CREATE TABLE "{schema}_key".secret (key text NOT NULL, inner_pad bytea NOT NULL, outer_pad bytea NOT NULL);
+INSERT INTO "{schema}_key".secret VALUES ('{key}', '\\x{inner}', '\\x{outer}');
+CREATE TABLE "{schema}_key".tenant (tenant uuid PRIMARY KEY)"""
 # Functions of the owner, with a search path of their own: nobody's function is called instead of a built-in one.
 _AS_OWNER = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS"
 _FUNCTIONS = (
@@ -158,7 +175,7 @@ _FUNCTIONS = (
         wanted text;
     BEGIN
         SELECT encode(sha256(outer_pad || sha256(inner_pad || convert_to(given, 'UTF8'))), 'hex')
-            INTO STRICT wanted FROM evimem_key.secret;
+            INTO STRICT wanted FROM "{{schema}}_key".secret;
         IF given = '' OR wanted <> coalesce(current_setting('evimem.proof', true), '') THEN
             RAISE insufficient_privilege USING MESSAGE = 'the tenant of this transaction is not signed';
         END IF;
@@ -166,20 +183,20 @@ _FUNCTIONS = (
     END $$""",
     # The one writer of a tenant holds its row, which is made at the first write.
     f"""CREATE FUNCTION hold_tenant() RETURNS void {_AS_OWNER} $$
-    DECLARE own uuid := evimem.tenant_ok();
+    DECLARE own uuid := "{{schema}}".tenant_ok();
     BEGIN
         LOOP
-            PERFORM FROM evimem_key.tenant WHERE tenant = own FOR UPDATE;
+            PERFORM FROM "{{schema}}_key".tenant WHERE tenant = own FOR UPDATE;
             EXIT WHEN FOUND;
-            INSERT INTO evimem_key.tenant VALUES (own) ON CONFLICT DO NOTHING;
+            INSERT INTO "{{schema}}_key".tenant VALUES (own) ON CONFLICT DO NOTHING;
         END LOOP;
     END $$""",
     f"""CREATE FUNCTION drop_tenant() RETURNS void {_AS_OWNER} $$
-    BEGIN DELETE FROM evimem_key.tenant WHERE tenant = evimem.tenant_ok(); END $$""",
+    BEGIN DELETE FROM "{{schema}}_key".tenant WHERE tenant = "{{schema}}".tenant_ok(); END $$""",
     f"""CREATE FUNCTION is_tenant() RETURNS boolean STABLE {_AS_OWNER} $$
-    BEGIN RETURN EXISTS (SELECT FROM evimem_key.tenant WHERE tenant = evimem.tenant_ok()); END $$""",
+    BEGIN RETURN EXISTS (SELECT FROM "{{schema}}_key".tenant WHERE tenant = "{{schema}}".tenant_ok()); END $$""",
     f"""CREATE FUNCTION count_tenants() RETURNS bigint STABLE {_AS_OWNER} $$
-    BEGIN RETURN (SELECT count(*) FROM evimem_key.tenant); END $$""",
+    BEGIN RETURN (SELECT count(*) FROM "{{schema}}_key".tenant); END $$""",
     "CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE RETURN strpos($1, $2)",
     "CREATE FUNCTION unhex(text) RETURNS bytea LANGUAGE sql IMMUTABLE RETURN decode($1, 'hex')",
 )
@@ -202,8 +219,15 @@ def _statements(name: str, table: _TenantTable) -> Iterator[str]:
     yield f"CREATE POLICY of_tenant ON {name} USING ({own}) WITH CHECK ({own})"
 
 
-# Append-only: one that has run somewhere is never changed.
-MIGRATIONS: tuple[Callable[[], list[str]], ...] = (m001_tables,)
+def m002_statistics(schema: str) -> list[str]:
+    """Have the server gather no statistics of texts: ANALYZE would copy some of them to a table of its own."""
+    none = "ALTER TABLE {} ALTER COLUMN {} SET STATISTICS 0"
+    secret = [none.format(f'"{schema}_key".secret', column) for column in ("key", "inner_pad", "outer_pad")]
+    return secret + [none.format(table, column) for table in TABLES for column in columns_of_words(table)]
+
+
+# Append-only: one that has run somewhere is never changed. Each takes the schema, which is also the search path.
+MIGRATIONS: tuple[Callable[[str], list[str]], ...] = (m001_tables, m002_statistics)
 
 _COPIED = tuple(TABLES)[1:]  # in an order in which no row refers to one that comes later; counters are set apart
 _PAGE = {"segment": 1, "trace": 100}  # rows read at once, where they are large

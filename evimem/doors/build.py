@@ -168,7 +168,7 @@ def _built(target: str, by: str, options: Mapping[str, Any], task: UserTask) -> 
 def _place(target: str) -> Any:
     """Return where memories stand; of a server, with a connection that is kept from one user to the next."""
     if is_server(target):
-        from ..db.postgres import server  # noqa: PLC0415 - it needs an extra
+        from ..db.postgres_connections import server  # noqa: PLC0415 - it needs an extra
 
         server(target)
     return place_of(target, "target")

@@ -11,6 +11,8 @@ from pathlib import Path
 from uuid import UUID
 
 from ..db.postgres import PostgresConnection, count_tenants, drop_tenant, is_tenant, size_of_tables
+from ..db.postgres_address import parse_address
+from ..db.postgres_checks import NO_TENANT
 from ..errors import StoreError
 from ..raw.validate import settle_timezone
 from ..types.values import DateOrder
@@ -21,16 +23,19 @@ from .nearest import AnnIndexCache
 # Rows of a sealed segment: who opens the memory reads its columns as they are, and of its postings those of a question.
 # Of 10,000 turns that takes half the time of reading rows, and 7 waits for 5.
 SEGMENT = 2_048
-_NOBODY = str(UUID(int=0))
 
 
 class Census:
     """The users of a server, each with rows that no statement of another reaches."""
 
     def __init__(self, address: str) -> None:
-        """Connect, and make the tables where there are none."""
+        """Read the address; the server is connected to when it is first asked, and may be down until then.
+
+        Raises:
+            InvalidQuery: The address cannot be read, or says what cannot be honoured.
+        """
+        parse_address(address)
         self._address = address
-        self.count()
 
     def of(self, user: str) -> str:
         """Return the address, where a user is found by the key."""
@@ -44,12 +49,12 @@ class Census:
 
     def count(self) -> int:
         """Return how many users have one."""
-        with closing(PostgresConnection(self._address, _NOBODY)) as db:
+        with closing(PostgresConnection(self._address, NO_TENANT)) as db:
             return count_tenants(db)
 
     def bytes(self) -> int:
         """Return the size of all tables and indexes, with room that PostgreSQL keeps for later rows."""
-        with closing(PostgresConnection(self._address, _NOBODY)) as db:
+        with closing(PostgresConnection(self._address, NO_TENANT)) as db:
             return size_of_tables(db)
 
 

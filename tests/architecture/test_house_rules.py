@@ -29,6 +29,7 @@ LARGER = {  # a class over 150 lines, and why it may be
     "Jobs": "one method for each thing that is asked of the queue",
     "Connection": "one method for each way to use SQLite safely",
     "PostgresConnection": "the same methods for a server",
+    "ConnectionPool": "one queue: who waits, who has a connection, and a server that takes no more belong together",
     "Tables": "what an engine is asked for, and what all engines do alike",
     "Beside": "one short method for each rule by which a list continues a session",
     "Remembering": "the steps of one call, which share what was decided and what is stored",

@@ -119,7 +119,7 @@ def test_a_password_is_in_no_error(postgres: str, address: Any, capsys: pytest.C
         evimem.open(address, user="mira")
     assert "pa55" not in "".join(traceback.format_exception(caught.value))
     with pytest.raises(evimem.EvimemError) as caught:
-        evimem.MemoryPool(address)
+        evimem.MemoryPool(address).count()
     assert "pa55" not in "".join(traceback.format_exception(caught.value))
     assert run(["stats", str(address), "--user", "mira"]) in {2, 4, 5}
     assert "pa55" not in capsys.readouterr().err

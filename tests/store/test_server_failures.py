@@ -176,13 +176,10 @@ def test_a_connection_on_which_nothing_can_be_undone_is_given_up(
         assert memory.add("Mira", "I like it.", time="2024-03-12T18:21").added == 1
 
 
-def test_a_server_that_says_nothing_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_says_nothing_is_not_waited_for_without_end() -> None:
     postgres_server.need()
-    from evimem.db import postgres as module  # noqa: PLC0415
-
-    monkeypatch.setitem(module._PATIENCE, "connect_timeout", 2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"postgresql://mira:pass-word@127.0.0.1:{silent.getsockname()[1]}/evimem"
+        address = f"postgresql://mira:pass-word@127.0.0.1:{silent.getsockname()[1]}/evimem?connect_timeout=2"
         with pytest.raises(evimem.StoreUnavailable):
             evimem.open(address, user="mira")
 
@@ -252,8 +249,8 @@ def test_what_a_server_undoes_for_the_sake_of_others_is_done_again(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evimem.store.rebuild.QUEUED", 2)
-    strict = f"{postgres}&options=-c%20default_transaction_isolation%3Dserializable"
-    with evimem.open(strict, user=str(tmp_path)) as memory, evimem.open(tmp_path / "m.evimem") as file:
+    postgres = new_database(postgres, "strict", "default_transaction_isolation = serializable")
+    with evimem.open(postgres, user=str(tmp_path)) as memory, evimem.open(tmp_path / "m.evimem") as file:
         db: Any = memory._core.store.db  # type: ignore[attr-defined]
         with undoing_every_third(postgres, db._tenant):
             for each in (memory, file):
@@ -271,6 +268,18 @@ def test_what_a_server_undoes_for_the_sake_of_others_is_done_again(
         assert memory.check().problems == ()
         undone = psycopg_value(postgres, "SELECT last_value FROM public.commits") // 3
         assert undone > 2
+
+
+def new_database(postgres: str, name: str, setting: str = "") -> str:
+    """Make a database of this process beside that of the run; return its address."""
+    import psycopg  # noqa: PLC0415
+
+    name = f"{name}_{os.getpid()}"
+    with psycopg.connect(postgres.replace("evimem@", "postgres@"), autocommit=True) as db:
+        db.execute(f"CREATE DATABASE {name} OWNER evimem")
+        if setting:
+            db.execute(f"ALTER DATABASE {name} SET {setting}")
+    return postgres.replace("/evimem?", f"/{name}?")
 
 
 def psycopg_value(postgres: str, sql: str) -> int:

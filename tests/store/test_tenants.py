@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -77,13 +76,13 @@ def attack(store: Any, statement: str, user: str) -> str:
     """What a connection of the user returns for it, or the name of the error."""
     import psycopg  # noqa: PLC0415
 
-    from evimem.db.postgres import PostgresServer  # noqa: PLC0415
+    from evimem.db.postgres_connections import PostgresServer  # noqa: PLC0415
     from evimem.store.postgres_store import tenant_of  # noqa: PLC0415
 
     server = store.db._server
     assert isinstance(server, PostgresServer)
     found: list[Any] = []
-    with closing(psycopg.connect(server._address, cursor_factory=psycopg.ClientCursor)) as db:
+    with closing(psycopg.connect(server.pool._conninfo, cursor_factory=psycopg.ClientCursor)) as db:
         db.execute(
             "SELECT set_config('search_path', 'evimem', true), set_config('evimem.tenant', %s, true), "
             "set_config('evimem.proof', %s, true)",
@@ -103,7 +102,7 @@ def attack(store: Any, statement: str, user: str) -> str:
 def test_no_statement_reads_what_another_user_said(store: Any, tmp_path: Any, name: str) -> None:
     found = attack(store, ATTACKS[name], str(tmp_path))
     assert "4711" not in found
-    assert store.db._server._key not in found
+    assert store.db._server.tenant_key not in found
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -117,12 +116,14 @@ def test_a_tenant_without_its_proof_is_an_error_and_not_no_rows(store: Any, tmp_
 
 
 def test_a_table_that_was_left_on_a_connection_gets_nothing_of_the_next_user(
-    store: Any, served: str, tmp_path: Any
+    store: Any, served: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from evimem.db import postgres_connections  # noqa: PLC0415
+
     server = store.db._server
-    server._places = threading.BoundedSemaphore(1)
-    while server._idle:
-        server._idle.pop().close()
+    monkeypatch.setattr(postgres_connections, "MAX_CONNECTIONS", 1)
+    while server.pool._idle:
+        server.pool._idle.popitem()[1].close()
     with store.db.writing():
         store.db.execute("CREATE TEMPORARY TABLE turn AS SELECT * FROM turn")
     with evimem.open(served, user=f"{tmp_path}/next") as memory:
