@@ -26,7 +26,7 @@ def _found(part: Part) -> Iterator[Any]:
             header: dict[str, Any] = {}
             for key in reader.members():
                 if key == "messages" and reader.next_mark() == "[":
-                    yield {**header, "messages": reader.elements()}
+                    yield from reader.elements_under(header, "messages")
                 else:
                     header[key] = reader.value()
         finally:
@@ -82,9 +82,16 @@ def _own_found(part: Part) -> Iterator[Any]:
 
 
 def _own_chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
-    messages = sorted(raw["messages"], key=lambda one: str(one.get("Timestamp") or "") if isinstance(one, dict) else "")
+    messages = sorted(raw["messages"], key=_own_order)
     folder = part.folder if part.folder != path.name else path.resolve().parent.name
     return Chat((folder or part.stem).removeprefix("c"), messages)
+
+
+def _own_order(message: Any) -> tuple[str, int]:
+    """Return the key that orders messages: their time, then their id, which grows with the time."""
+    known = message if isinstance(message, dict) else {}
+    id_ = str(known.get("ID") or "")
+    return str(known.get("Timestamp") or ""), int(id_) if id_.isdecimal() and len(id_) < 40 else 0
 
 
 def _own_said(message: Any, names: Mapping[str, str]) -> Outcome:

@@ -15,12 +15,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from .conversation import Part
+from .conversation import UNREADABLE, Part
 from .export_walk import Chat, Export, Outcome, Said, Skipped, labels
 from .html_pages import Event, events_of, text_of_events, text_of_html
 from .json_stream import elements
 from .json_values import type_mismatch
 
+MAX_FAILED_TIMES = 20  # of a page: trying all languages takes half a second each
 _PROMPTED = "Prompted "
 _OFFSETS = {"UTC": 0, "GMT": 0, "Z": 0, "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5,
     "EDT": -4, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "MEZ": 1, "MESZ": 2, "EET": 2, "EEST": 3, "IST": 5.5,
@@ -97,13 +98,13 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
 
 def _time(given: Any) -> datetime:
     if not isinstance(given, str) or len(given) > 80:
-        raise ValueError("its time is no text in ISO 8601, nor as a page of Google writes it")
+        raise ValueError("its time is no text in ISO 8601")
     try:
         plain = re.sub(r"\.(\d{1,6})\d*", lambda found: f".{found[1]:0<6}", given.strip().replace("Z", "+00:00"))
         found = datetime.fromisoformat(plain)
-        return found if found.tzinfo else found.replace(tzinfo=timezone.utc)
-    except ValueError:
-        return _page_time(given)
+    except ValueError as error:
+        raise ValueError("its time is in no form that is known; export the history as JSON (Takeout)") from error
+    return found if found.tzinfo else found.replace(tzinfo=timezone.utc)
 
 
 def _page_time(given: str) -> datetime:
@@ -122,7 +123,7 @@ def _page_time(given: str) -> datetime:
         offset = _OFFSETS[name] + (int(f"{sign}{hour}") + int(f"{sign}{minute or 0}") / 60 if hours else 0)
     found = dateparser.parse(text)
     if found is None:
-        raise ValueError("its time is in no form that is known; export the history as JSON (Takeout, My Activity)")
+        raise ValueError("it is no time")
     at: datetime = found
     return at.replace(tzinfo=timezone(timedelta(hours=offset)))
 
@@ -131,7 +132,7 @@ def _page_entries(part: Part) -> Iterator[dict[str, Any]]:
     """Yield the entries of MyActivity.html in the form of MyActivity.json."""
     with part.open() as file:
         inside: list[Event] = []
-        level, is_answer_cell = -1, False
+        level, is_answer_cell, failed = -1, False, 0
         for event in events_of(file, part.name):
             if level < 0 and "content-cell" in event.classes:
                 is_answer_cell = "mdl-typography--body-1" in event.classes
@@ -140,6 +141,10 @@ def _page_entries(part: Part) -> Iterator[dict[str, Any]]:
             elif level >= 0 and event.tag and event.attributes is None and event.level <= level:
                 level = -1
                 if is_answer_cell and (entry := _page_entry(inside)):
+                    try:
+                        entry["time"] = _page_time(entry["time"]).isoformat() if failed < MAX_FAILED_TIMES else None
+                    except UNREADABLE:
+                        failed += 1  # it is refused where it is read
                     yield entry
             elif level >= 0:
                 inside.append(event)
@@ -164,7 +169,7 @@ def _page_entry(events: list[Event]) -> dict[str, Any] | None:
             answer = text_of_events(rest)
             items = [{"html": _escaped(answer)}] if answer else []
             return {"title": title.replace("\xa0", " "), "time": first.strip(), "safeHtmlItem": items}
-    return {"title": "", "time": None} if any(event.text.strip() for event in events) else None
+    return {"title": "", "time": ""} if any(event.text.strip() for event in events) else None
 
 
 def _looks_like_time(text: str) -> bool:

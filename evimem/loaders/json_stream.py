@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 from ..errors import ImportFailed
@@ -81,6 +82,12 @@ class JsonReader:
         """Yield each element of a list."""
         for _ in self._items("[", "]"):
             yield self.value()
+
+    def elements_under(self, holder: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
+        """Yield a mapping that has the elements of a list under a key; those that were not taken are passed over."""
+        inner = self.elements()
+        yield {**holder, key: inner}
+        deque(inner, maxlen=0)
 
     def members(self) -> Iterator[str]:
         """Yield each key of an object, of which the caller then reads the value."""

@@ -20,11 +20,11 @@ def _found(part: Part) -> Iterator[Any]:
         reader = JsonReader(file, part.name)
         try:
             if reader.next_mark() == "[":
-                yield {"memories": reader.elements()}
+                yield from reader.elements_under({}, "memories")
             else:
                 for key in reader.members():
                     if key in ("results", "memories") and reader.next_mark() == "[":
-                        yield {"memories": reader.elements()}
+                        yield from reader.elements_under({}, "memories")
                     else:
                         reader.value()
         finally:
@@ -32,7 +32,7 @@ def _found(part: Part) -> Iterator[Any]:
 
 
 def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
-    return Chat("memories", raw["memories"], {"kind": "memory"}, is_about=True)
+    return Chat("memories", raw["memories"], {"kind": "memory"})
 
 
 def _said(message: Any, names: Mapping[str, str]) -> Outcome:

@@ -40,12 +40,23 @@ def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
     if "threadName" in raw:
         name = raw["threadName"]
         numbered = _NUMBER.fullmatch(name)  # Benjamin_12, as the file is called
-        ordered = sorted(messages, key=lambda one: one["timestamp"] if isinstance(one, dict) else 0)
+        ordered = _by_time(messages, "timestamp")
         return Chat(f"messenger/{name}", ordered, {"chat": numbered[1] if numbered else name})
     title = _repaired(raw.get("title") or "")
     session = raw.get("thread_path") or title or part.folder or part.stem
-    ordered = sorted(messages, key=lambda one: one["timestamp_ms"] if isinstance(one, dict) else 0)
+    ordered = _by_time(messages, "timestamp_ms")
     return Chat(str(session), ordered, {"chat": title} if title else {})
+
+
+def _by_time(messages: list[Any], key: str) -> list[Any]:
+    """Return messages in order; of one moment, which Facebook writes from the newest on, as they were sent."""
+
+    def moment(message: Any) -> float:
+        at = message.get(key) if isinstance(message, dict) else None
+        return at if isinstance(at, (int, float)) else 0
+
+    is_newest_first = len(messages) > 1 and moment(messages[0]) >= moment(messages[-1])
+    return sorted(reversed(messages) if is_newest_first else messages, key=moment)
 
 
 def _said(message: Any, names: Mapping[str, str]) -> Outcome:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ def _chats(reader: JsonReader) -> Iterator[dict[str, Any]]:
     header: dict[str, Any] = {}
     for key in reader.members():
         if key == "messages" and reader.next_mark() == "[":
-            yield {**header, "messages": reader.elements()}
+            yield from reader.elements_under(header, "messages")
         elif key in ("chats", "left_chats") and reader.next_mark() == "{":
             for inner in reader.members():
                 if inner == "list" and reader.next_mark() == "[":
@@ -189,11 +188,12 @@ def _inside(events: list[Event], at: int) -> list[Event]:
 
 
 def _page_time(title: str) -> str:
+    """Return a time of a page in ISO 8601; what is none as it is, which is refused where it is read."""
     found = _PAGE_TIME.fullmatch(title.strip())
     if found is None:
-        raise ValueError("the time of a message is in none of the forms of Telegram's pages")
+        return title
     day, month, year, clock, offset = found.groups()
-    return datetime.fromisoformat(f"{year}-{month}-{day}T{clock}{offset or ''}").isoformat()
+    return f"{year}-{month}-{day}T{clock}{offset or ''}"
 
 
 TELEGRAM = Export("Telegram", ".*", _found, _chat, ("date_unixtime", "date"), _said)
