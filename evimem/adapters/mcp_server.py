@@ -304,6 +304,18 @@ class Opening:
         async with self.pool.open_async(user) if self.pool else nullcontext(cast("AsyncMemory", self.memory)) as lent:
             yield lent
 
+    async def is_ready(self) -> bool:
+        """Return whether a request could be served now: memories can be read."""
+        try:
+            await self.open()
+            if self.pool is not None:
+                await asyncio.to_thread(self.pool.__contains__, "readyz")
+            else:
+                await cast("AsyncMemory", self.memory).health()
+        except (EvimemError, OSError):
+            return False
+        return True
+
     async def close(self) -> None:
         """Close a memory, if it was opened; a pool is closed when no request is under way any more."""
         if self.memory is not None:
@@ -317,6 +329,7 @@ def serve(
     *,
     tokens: TokenFile | None = None,
     url: str | None = None,
+    stateless: bool = False,
     **offered: Any,
 ) -> None:
     """Serve a memory, or those of a pool, until the client ends or a signal comes; then close it.
@@ -327,18 +340,21 @@ def serve(
         socket: Where HTTP clients connect; None for one client over stdin and stdout.
         tokens: See `build`.
         url: The URL at which clients reach the server: no other name of it is known.
+        stateless: Keep no session between requests, so that each may come to another replica, or after a restart.
         offered: `read_only`, `allow_forget` and `prefix` of `build`.
     """
     opening = Opening(make)
     server = build(MemoryTools(opening.lend, user), tokens=tokens, url=url, **offered)
     try:
-        asyncio.run(_serve(server, opening, socket, url))
+        asyncio.run(_serve(server, opening, socket, url, stateless=stateless))
     finally:
         if opening.pool is not None:
             opening.pool.close()
 
 
-async def _serve(server: MCPServer[Any], opening: Opening, socket: Socket | None, url: str | None) -> None:
+async def _serve(
+    server: MCPServer[Any], opening: Opening, socket: Socket | None, url: str | None, *, stateless: bool
+) -> None:
     try:
         if socket is None:
             await server.run_stdio_async()
@@ -346,10 +362,27 @@ async def _serve(server: MCPServer[Any], opening: Opening, socket: Socket | None
         import uvicorn  # noqa: PLC0415 - a client over stdin waits for no HTTP server
 
         await opening.open()
-        app = server.streamable_http_app(transport_security=_known_hosts(socket.getsockname()[0], url))
-        await uvicorn.Server(uvicorn.Config(app, log_level="warning")).serve([socket])
+        hosts = _known_hosts(socket.getsockname()[0], url)
+        app = server.streamable_http_app(transport_security=hosts, stateless_http=stateless)
+        probed = partial(_probed, app, opening)
+        await uvicorn.Server(uvicorn.Config(probed, log_level="warning", interface="asgi3")).serve([socket])
     finally:
         await opening.close()
+
+
+async def _probed(app: Any, opening: Opening, scope: Any, receive: Any, send: Any) -> None:
+    """Answer the probes of an orchestrator with a word, without a token and by any name; pass on all else."""
+    from starlette.responses import PlainTextResponse  # noqa: PLC0415 - comes with mcp, and only HTTP needs it
+
+    path = scope.get("path") if scope["type"] == "http" and scope["method"] in {"GET", "HEAD"} else None
+    if path == "/healthz":
+        app = PlainTextResponse("ok")
+    elif path == "/version":
+        app = PlainTextResponse(__version__)
+    elif path == "/readyz":
+        ready = await opening.is_ready()
+        app = PlainTextResponse("ok" if ready else "unavailable", 200 if ready else 503)
+    await app(scope, receive, send)
 
 
 def _known_hosts(host: str, url: str | None) -> TransportSecuritySettings | None:

@@ -40,6 +40,7 @@ def mcp(  # noqa: PLR0913 - the options
     port: int | None = None,
     tokens: Path | None = None,
     public_url: str | None = None,
+    stateless: bool = False,
     timezone: str | None = None,
     date_order: DateOrder | None = None,
 ) -> Exit:
@@ -53,6 +54,8 @@ def mcp(  # noqa: PLR0913 - the options
 
       evimem token tokens.txt --user mira
       evimem mcp --pool users --http --tokens tokens.txt --public-url https://memory.example/mcp
+
+    Over HTTP, GET /healthz, /readyz and /version need no token and answer with a word.
 
     Tools: search, ask, explain, stats; add without --read-only; forget with --allow-forget. Resources: evimem://stats,
     evimem://turn/ID, evimem://session/NAME. Prompt: answer_from_memory. It makes OpenTelemetry spans, exported where
@@ -70,10 +73,10 @@ def mcp(  # noqa: PLR0913 - the options
         port: The port; by default 8765, with 0 any that is free.
         tokens: Who may come: a file made by `evimem token`; needs --pool.
         public_url: Where clients reach the server, if not at host and port.
+        stateless: Keep no session between requests, for several replicas behind one URL.
     """
-    _check(
-        path, pool, {"user": user, "tokens": tokens}, {"host": host, "port": port, "public_url": public_url}, http=http
-    )
+    listens = {"host": host, "port": port, "public_url": public_url, "stateless": stateless or None}
+    _check(path, pool, {"user": user, "tokens": tokens}, listens, http=http)
     from ..adapters.mcp_server import serve  # noqa: PLC0415 - an extra
 
     if isinstance(path, Path) and not path.absolute().parent.is_dir():
@@ -87,7 +90,15 @@ def mcp(  # noqa: PLR0913 - the options
     if url:
         screen.note(f"evimem: listening at {url}")
     offered = {"read_only": read_only, "allow_forget": allow_forget, "prefix": prefix}
-    serve(make, (user or "") if pool else "", listening, tokens=known, url=public_url or url, **offered)
+    serve(
+        make,
+        (user or "") if pool else "",
+        listening,
+        tokens=known,
+        url=public_url or url,
+        stateless=stateless,
+        **offered,
+    )
     return Exit.OK
 
 

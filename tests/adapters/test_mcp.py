@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -262,23 +262,29 @@ async def test_facts_are_those_that_hold_with_the_ids_of_their_turns(client: Cli
     assert found == {"facts": ["Mira lives in Bristol [before: Mira lives in Leeds]"], "ids": [added["id"]]}
 
 
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """A server over HTTP for a pool, as a process; yields its folder, with the token file, and its URL."""
-    folder = tmp_path_factory.mktemp("pool")
-    (folder / "tokens").touch()
-    words = ["mcp", "--pool", folder / "users", "--http", "--port", 0, "--tokens", folder / "tokens", "--allow-forget"]
-    words += ["--public-url", "https://memory.example/mcp"]
+@contextmanager
+def listening(folder: Path, *words: str) -> Iterator[str]:
+    """Serve a pool over HTTP, as a process; yields its URL."""
+    given = ["--pool", folder / "users", "--http", "--port", 0, "--tokens", folder / "tokens", *words]
     process = subprocess.Popen(
-        [sys.executable, "-m", "evimem", *map(str, words)], stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL
-    )
+        [sys.executable, "-m", "evimem", "mcp", *map(str, given)],
+        stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
     assert process.stderr is not None
-    url = process.stderr.readline().split()[-1]
-    yield folder, url
+    yield process.stderr.readline().split()[-1]
     process.terminate()
     with process.stderr as printed:
         assert "Traceback" not in printed.read()
     assert process.wait(30) == 130
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """A server over HTTP for a pool; yields its folder, with the token file, and its URL."""
+    folder = tmp_path_factory.mktemp("pool")
+    (folder / "tokens").touch()
+    with listening(folder, "--allow-forget", "--public-url", "https://memory.example/mcp") as url:
+        yield folder, url
 
 
 def over_http(url: str, token: str, session: Session, mode: str = "auto") -> None:
@@ -358,6 +364,39 @@ def test_the_server_answers_to_the_names_it_is_known_by_and_to_no_others(
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
     accept = {"Accept": "application/json, text/event-stream", "Host": host, "Authorization": f"Bearer {token}"}
     assert httpx2.post(url, json=body, headers=accept).status_code == status
+
+
+def test_probes_are_answered_with_a_word_without_a_token_and_by_any_name(pool: tuple[Path, str]) -> None:
+    folder, url = pool
+    kept = (folder / "tokens").read_bytes()
+    (folder / "tokens").write_text("no file of tokens")
+    try:
+        for path, word in (("healthz", "ok"), ("readyz", "ok"), ("version", evimem.__version__)):
+            headers = {"Host": "10.1.2.3:8765", "Authorization": "Bearer wrong"}
+            answer = httpx2.get(url.replace("/mcp", f"/{path}"), headers=headers)
+            assert (answer.status_code, answer.text) == (200, word)
+    finally:
+        (folder / "tokens").write_bytes(kept)
+
+
+def test_without_sessions_a_client_goes_on_with_another_replica_and_after_a_restart(tmp_path: Path) -> None:
+    headers = {"Accept": "application/json, text/event-stream"}
+    headers["Authorization"] = f"Bearer {new_token(tmp_path / 'tokens', 'Mira', 'write')}"
+
+    def post(url: str, method: str, params: Any) -> str:
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = httpx2.post(url, json=body, headers=headers)
+        assert (answer.status_code, "mcp-session-id" in answer.headers) == (200, False)
+        return answer.text
+
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    with listening(tmp_path, "--stateless") as one:
+        post(one, "initialize", hello)
+        with listening(tmp_path, "--stateless") as other:
+            assert '"added' in post(other, "tools/call", {"name": "add", "arguments": ADDED})
+            assert "Juno" in post(one, "tools/call", {"name": "search", "arguments": {"query": "puppy"}})
+    with listening(tmp_path, "--stateless") as again:
+        assert "Juno" in post(again, "tools/call", {"name": "search", "arguments": {"query": "puppy"}})
 
 
 @with_client()
