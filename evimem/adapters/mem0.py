@@ -41,13 +41,18 @@ class Mem0Memory:
         root: The folder of the files, or a pool, which stays the caller's to close.
         facts: Let `search` return single statements that still hold, each under the id of the turn that makes it, in
             place of whole turns.
+        plain_users: Have a `user_id` be the pool's user of that id, whom other programs of the pool know too. Else
+            its file is one that only this class opens, as that of an `agent_id` or `run_id` alone always is.
         options: What `MemoryPool` takes, such as `capacity`.
     """
 
-    def __init__(self, root: str | PathLike[str] | MemoryPool, *, facts: bool = False, **options: Any) -> None:
+    def __init__(
+        self, root: str | PathLike[str] | MemoryPool, *, facts: bool = False, plain_users: bool = False, **options: Any
+    ) -> None:
         self.pool: MemoryPool = root if isinstance(root, MemoryPool) else MemoryPool(root, **options)
         self._owns = self.pool is not root
         self._facts = facts
+        self._plain_users = plain_users
 
     def add(
         self,
@@ -68,7 +73,7 @@ class Mem0Memory:
         except ValueError as error:
             raise InvalidTurn(f"a message cannot be stored: {error}") from error
         said = [one for one in read if one.role != "system" and without_blocks(one.text).strip()]
-        with self.pool.open(owner) as memory:
+        with self.pool.open(self.key(owner)) as memory:
             newest = memory.turns(session=kept.get("run_id"), limit=1, newest=True)
             turns = logged(said, kept.get("run_id", ""), memory.now(), newest)
             own = {**kept, "metadata": _mapping("metadata", metadata)}
@@ -80,9 +85,9 @@ class Mem0Memory:
     ) -> dict[str, Any]:
         """Find what was said, best first; a `score` compares the results of one search only."""
         owner, where = _where(filters, scope)
-        if owner not in self.pool:  # opening would make a file
+        if self.key(owner) not in self.pool:  # opening would make a file
             return {"results": []}
-        with self.pool.open(owner) as memory:
+        with self.pool.open(self.key(owner)) as memory:
             if self._facts:
                 stated = memory.search_facts(query, top_k, current=True, where=where)
                 found = [(_entry(owner, one.turn) | {"memory": one.fact.text}, one.score) for one in stated]
@@ -93,9 +98,9 @@ class Mem0Memory:
     def get_all(self, *, filters: Mapping[str, Any] | None = None, top_k: int = 20, **scope: Any) -> dict[str, Any]:
         """List the newest turns, in dialogue order."""
         owner, where = _where(filters, scope)
-        if owner not in self.pool:
+        if self.key(owner) not in self.pool:
             return {"results": []}
-        with self.pool.open(owner) as memory:
+        with self.pool.open(self.key(owner)) as memory:
             turns = list(memory.turns(where=where, limit=top_k, newest=True))
         return {"results": [_entry(owner, turn) for turn in turns]}
 
@@ -129,11 +134,15 @@ class Mem0Memory:
         """Forget everything of a user, or what was added with their agent or run. Raise InvalidQuery without one."""
         owner, kept = _scope(scope)
         if len(kept) == 1:
-            self.pool.erase(owner)
-        elif owner in self.pool:
-            with self.pool.open(owner) as memory:
+            self.pool.erase(self.key(owner))
+        elif self.key(owner) in self.pool:
+            with self.pool.open(self.key(owner)) as memory:
                 memory.forget(where=kept)
         return {"message": "deleted"}
+
+    def key(self, owner: str) -> str:
+        """Return the pool's user for the owner of a file, such as "user_id=mira"."""
+        return owner.removeprefix("user_id=") if self._plain_users else owner
 
     def close(self) -> None:
         """Close the pool, unless it was given."""
@@ -144,15 +153,25 @@ class Mem0Memory:
     def _opened(self, memory_id: str) -> Iterator[tuple[str, evimem.Memory, str]]:
         if not isinstance(memory_id, str):
             raise UnknownTurn(memory_id)
-        quoted, _, turn_id = memory_id.partition("/")
-        owner = unquote(quoted)
-        if not owner or owner not in self.pool:
+        owner, turn_id = owner_and_turn(memory_id)
+        if not owner or self.key(owner) not in self.pool:
             raise UnknownTurn(memory_id)
-        with self.pool.open(owner) as memory:
+        with self.pool.open(self.key(owner)) as memory:
             yield owner, memory, turn_id
 
 
 Memory = Mem0Memory  # the name that programs import
+
+
+def owner_of(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> str:
+    """Return whose file a call is for, such as "user_id=mira". Raise InvalidQuery as the call does."""
+    return _where(filters, scope)[0]
+
+
+def owner_and_turn(memory_id: str) -> tuple[str, str]:
+    """Return whose file an id is of, and the id of the turn in it; neither need exist."""
+    quoted, _, turn_id = memory_id.partition("/")
+    return unquote(quoted), turn_id
 
 
 def _mapping(name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:

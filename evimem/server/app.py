@@ -32,6 +32,7 @@ except ImportError as _error:
     raise MissingExtra("the server", "server") from _error
 
 from .endpoints import Endpoint, respond
+from .mem0_routes import mem0_endpoints
 from .openapi_document import openapi_document
 from .problems import Refusal, json_response, phrase, problem_response
 from .rest import probe_endpoints, user_endpoints
@@ -40,6 +41,7 @@ from .service import Limits, Service
 _LOG = logging.getLogger("evimem.server")
 _SECONDS_BETWEEN_NOTES = 1.0  # after which the other workers see this one's counters
 _PROBES = frozenset(("/healthz", "/readyz", "/version", "/metrics"))
+_ROUTED_RAW = ("/v1/", "/p/", "/memories/")  # whose paths have ids
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -66,7 +68,7 @@ def build_app(
     """
     own = TemporaryDirectory(prefix="evimem-") if folder is None else None
     service = Service(pool, tokens, limits, Path(own.name) if own is not None else folder or Path())
-    endpoints = [*probe_endpoints(), *user_endpoints()]
+    endpoints = all_endpoints()
     document = openapi_document(endpoints, tokens=tokens is not None)
     routes: list[BaseRoute] = [*_routes(endpoints, service), Route("/openapi.json", _giving(document))]
 
@@ -91,7 +93,7 @@ def build_app(
 
 def all_endpoints() -> list[Endpoint]:
     """Return every endpoint that has a place in the OpenAPI document."""
-    return [*probe_endpoints(), *user_endpoints()]
+    return [*probe_endpoints(), *user_endpoints(), *mem0_endpoints()]
 
 
 def _routes(endpoints: Iterable[Endpoint], service: Service) -> list[BaseRoute]:
@@ -149,7 +151,7 @@ class Gate:
         service, began = self._service, monotonic()
         raw = scope.get("raw_path", scope["path"].encode()).partition(b"?")[0].decode("latin-1")
         about = {"route": "other", "user": ""}
-        scope = {**scope, "evimem": about, **({"path": raw} if raw.startswith(("/v1/", "/p/", "/memories/")) else {})}
+        scope = {**scope, "evimem": about, **({"path": raw} if raw.startswith(_ROUTED_RAW) else {})}
         given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
         name = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
         status = 500

@@ -28,7 +28,9 @@ def openapi_document(endpoints: Iterable[Endpoint], *, tokens: bool = False) -> 
     classes: dict[str, Schema] = {"Problem": _PROBLEM}
     paths: dict[str, dict[str, Any]] = {}
     for one in endpoints:
-        paths.setdefault(one.path, {})[one.method.lower()] = _operation(one, classes, tokens=tokens)
+        paths.setdefault(one.path.replace(":path}", "}"), {})[one.method.lower()] = _operation(
+            one, classes, tokens=tokens
+        )
     document = {
         "openapi": "3.1.0",
         "info": {"title": "evimem", "version": __version__, "description": "A memory for conversations."},

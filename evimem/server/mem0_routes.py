@@ -1,0 +1,162 @@
+"""The routes of mem0's own server, for its clients and plugins: over the calls of `evimem.adapters.mem0`.
+
+A `user_id` is the user of all other routes. An id of a memory holds "/": it may come quoted or not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.requests import Request
+
+from ..adapters.mem0 import SCOPES, Mem0Memory, owner_and_turn, owner_of
+from ..adapters.user_tokens import Scope
+from ..errors import UnknownTurn
+from . import request_schemas as schemas
+from .endpoints import Endpoint
+from .json_schema import Schema, object_of
+from .problems import Refusal, json_response
+from .service import ANY_USER, Call, Service
+
+_ID: Schema = {"type": ["string", "null"], "minLength": 1, "maxLength": schemas.MAX_NAME}
+_SCOPE: dict[str, Schema] = dict.fromkeys(SCOPES, _ID)
+_MAPPING: Schema = {"type": ["object", "null"]}
+_COUNT: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": schemas.MAX_HITS}
+_ADD = object_of(
+    {
+        "messages": {"type": ["string", "array", "object"]}, **_SCOPE, "metadata": _MAPPING,
+        "infer": {"type": ["boolean", "null"]},
+    },
+    "messages",
+)  # fmt: skip
+_SEARCH = object_of(
+    {"query": schemas.QUESTION, **_SCOPE, "filters": _MAPPING, "top_k": _COUNT, "limit": _COUNT}, "query"
+)
+_UPDATE = object_of(
+    {"text": {"type": ["string", "null"], "maxLength": schemas.MAX_TEXT}, "metadata": _MAPPING},
+)
+_LISTING: dict[str, Schema] = {
+    **dict.fromkeys(SCOPES, schemas.NAME),
+    "top_k": {"type": "integer", "minimum": 1, "maximum": schemas.MAX_TURNS},
+}
+_GONE = "nothing is kept of what was changed: what is replaced or forgotten is erased, so that there is no history"
+
+
+async def add(call: Call) -> Any:
+    """Store messages."""
+    scope = _scoped(call, call.body, "write")
+    return await _run(_shim(call).add, call.body["messages"], metadata=call.body.get("metadata"), **scope)
+
+
+async def search(call: Call) -> Any:
+    """Find what was said."""
+    filters = call.body.get("filters")
+    scope = _scoped(call, call.body, "read", filters)
+    count = call.body.get("top_k") or call.body.get("limit") or 20
+    return await _run(_shim(call).search, call.body["query"], top_k=count, filters=filters, **scope)
+
+
+async def list_all(call: Call) -> Any:
+    """List the newest turns."""
+    scope = _scoped(call, call.query, "read")
+    return await _run(_shim(call).get_all, top_k=call.query.get("top_k", 100), **scope)
+
+
+async def delete_all(call: Call) -> Any:
+    """Forget everything of a scope."""
+    return await _run(_shim(call).delete_all, **_scoped(call, call.query, "admin"))
+
+
+async def get(call: Call) -> Any:
+    """Show what has an id."""
+    name = _memory_id(call, "read")
+    found = await _run(_shim(call).get, name)
+    if found is None:
+        raise UnknownTurn(name)
+    return found
+
+
+async def update(call: Call) -> Any:
+    """Put other words in the place of what has an id."""
+    return await _run(_shim(call).update, _memory_id(call, "write"), call.body.get("text"), call.body.get("metadata"))
+
+
+async def delete(call: Call) -> Any:
+    """Forget what has an id."""
+    return await _run(_shim(call).delete, _memory_id(call, "admin"))
+
+
+async def history(call: Call) -> Any:
+    """Say that there is no history."""
+    return json_response({"type": "about:blank", "title": "Gone", "status": 410, "detail": _GONE}, 410)
+
+
+async def _run(method: Callable[..., Any], *args: Any, **given: Any) -> Any:
+    return await asyncio.to_thread(partial(method, *args, **given))
+
+
+def _shim(call: Call) -> Mem0Memory:
+    return Mem0Memory(call.service.pool, plain_users=True)
+
+
+def _scoped(
+    call: Call, given: Mapping[str, Any], needed: Scope, filters: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the scope of a call that its token allows; where it names no user, the token does."""
+    scope = {name: given[name] for name in SCOPES if given.get(name) is not None}
+    token = _token(call.request)
+    holder = call.service.holder_of(call.request, token)
+    if holder is not None and holder.user != ANY_USER and "user_id" not in scope and not _names_user(filters):
+        scope = {"user_id": holder.user, **scope}
+    _admit(call.service, call.request, owner_of(filters, scope), needed)
+    return scope
+
+
+def _names_user(filters: Any) -> bool:
+    """Return whether a scope of a user stands among filters."""
+    if not isinstance(filters, Mapping):
+        return False
+    also = filters.get("AND", ())
+    return "user_id" in filters or (isinstance(also, list) and any(map(_names_user, also)))
+
+
+def _memory_id(call: Call, needed: Scope) -> str:
+    name = unquote(call.request.path_params["memory_id"])
+    _admit(call.service, call.request, owner_and_turn(name)[0], needed)
+    return name
+
+
+def _admit(service: Service, request: Request, owner: str, needed: Scope) -> None:
+    """Let a call to the file of an owner pass: that of a user with their token, any other with one for all users."""
+    kind, _, user = owner.partition("=")
+    if kind not in SCOPES or not user:
+        raise Refusal(404, "UnknownTurn", "no memory of this id; expected one that add or search returned")
+    request.scope["evimem"]["user"] = user
+    service.admit(request, user if kind == "user_id" else ANY_USER, needed, _token(request))
+
+
+def _token(request: Request) -> str | None:
+    """Return the token of a mem0 client, which sends it in one of three ways; None for none."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return request.headers.get("x-api-key") or (token.strip() if scheme.lower() in {"bearer", "token"} else "")
+
+
+def mem0_endpoints() -> Iterable[Endpoint]:
+    """Return the routes of mem0's server."""
+    results = {"type": "object"}
+    one = "/memories/{memory_id:path}"
+    return (
+        Endpoint("POST", "/memories", "mem0Add", "Store messages.", add, takes=_ADD, gives=results),
+        Endpoint("GET", "/memories", "mem0List", "List the newest.", list_all, query=_LISTING, gives=results),
+        Endpoint("DELETE", "/memories", "mem0DeleteAll", "Forget a scope.", delete_all,
+                 query=dict.fromkeys(SCOPES, schemas.NAME), gives=results),
+        Endpoint("POST", "/search", "mem0Search", "Find what was said.", search, takes=_SEARCH, gives=results),
+        Endpoint("GET", f"{one}/history", "mem0History", "There is none.", history, status=410, gives=results),
+        Endpoint("GET", one, "mem0Get", "Show one.", get, gives=results),
+        Endpoint("PUT", one, "mem0Update", "Correct one.", update, takes=_UPDATE, gives=results),
+        Endpoint("DELETE", one, "mem0Delete", "Forget one.", delete, gives=results),
+    )  # fmt: skip
