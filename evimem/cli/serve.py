@@ -11,7 +11,7 @@ from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import evimem
 
@@ -22,6 +22,7 @@ from ..types.values import DateOrder
 from .arguments import Exit, Misused, Settings
 from .page import Screen, line
 
+ProfilePlace = Literal["system"]
 _CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"  # "true": spans may hold what was said
 
 
@@ -115,6 +116,11 @@ def serve(  # noqa: PLR0913 - the options
     capacity: int = 128,
     rate: float | None = None,
     quiet: bool = False,
+    proxy_to: str | None = None,
+    proxy_key_from: str | None = None,
+    proxy_tokens: int = 1_500,
+    user: str | None = None,
+    profile: ProfilePlace | None = None,
     timezone: str | None = None,
     date_order: DateOrder | None = None,
 ) -> Exit:
@@ -128,6 +134,11 @@ def serve(  # noqa: PLR0913 - the options
 
       curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \
         -d '{"message": "What is my dog called?"}' http://127.0.0.1:8766/v1/users/mira/block
+
+    With --proxy-to it is a proxy too: give a program that speaks to an OpenAI-compatible service the base URL
+    http://127.0.0.1:8766/v1 in place of the service's, and its chats have a memory:
+
+      evimem serve --pool users --proxy-to https://api.openai.com/v1 --user mira
 
     The routes are described at /openapi.json. /healthz, /readyz, /version and /metrics need no token. A request is a
     line of JSON on stderr, without text and ids. SIGTERM ends it once the requests under way have ended. It speaks no
@@ -143,15 +154,31 @@ def serve(  # noqa: PLR0913 - the options
         capacity: Memories that a worker may have open at once.
         rate: Requests a second that a worker answers to one user.
         quiet: Write no line for each request.
+        proxy_to: The base URL of the service that chats are passed on to.
+        proxy_key_from: The environment variable with its key; clients then send their token of evimem as the key.
+        proxy_tokens: Tokens of memory in a chat, at most.
+        user: Whose memory a chat has that names no user; without tokens only.
+        profile: With system, what is known of the user stands at the end of the system prompt.
     """
     if tokens is None and not _loopback(host):
         raise Misused(f"without --tokens only this machine may come: --host {host} needs --tokens")
     if workers < 1 or grace < 0:
         raise Misused("--workers is at least 1, --grace at least 0")
+    if proxy_to is None and any(one is not None for one in (proxy_key_from, user, profile)):
+        raise Misused("--proxy-key-from, --user and --profile need --proxy-to URL")
+    if user is not None and tokens is not None:
+        raise Misused("--user is whose memory a chat has without tokens; with --tokens FILE these say it")
+    if proxy_key_from is not None and not os.environ.get(proxy_key_from):
+        raise Misused(f"--proxy-key-from: the environment variable {proxy_key_from} is not set")
     from ..server.app import build_app, log_to_stderr  # noqa: PLC0415 - an extra
+    from ..server.proxy import Upstream  # noqa: PLC0415
     from ..server.service import Limits  # noqa: PLC0415
     from ..server.workers import serve as serve_app  # noqa: PLC0415
 
+    upstream = None
+    if proxy_to is not None:
+        key = os.environ[proxy_key_from] if proxy_key_from else None
+        upstream = Upstream(proxy_to, key, proxy_tokens, user, profile == "system")
     known, listening = TokenFile(tokens) if tokens else None, _listen(host, port)
     opening: Settings = {"timezone": timezone, "date_order": date_order, "capacity": capacity}
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
@@ -161,7 +188,7 @@ def serve(  # noqa: PLR0913 - the options
 
         def make() -> Any:
             made = evimem.MemoryPool(str(pool), observer=_spans(), **settings, **opening)
-            return build_app(made, tokens=known, limits=Limits(rate=rate), folder=Path(folder))
+            return build_app(made, tokens=known, limits=Limits(rate=rate), folder=Path(folder), upstream=upstream)
 
         screen.note(f"evimem: listening at http://{_address(listening)}")
         with suppress(KeyboardInterrupt):

@@ -35,6 +35,7 @@ from .endpoints import Endpoint, respond
 from .mem0_routes import mem0_endpoints
 from .openapi_document import openapi_document
 from .problems import Refusal, json_response, phrase, problem_response
+from .proxy import Proxy, Upstream
 from .rest import probe_endpoints, user_endpoints
 from .service import Limits, Service
 
@@ -51,6 +52,7 @@ def build_app(
     tokens: TokenFile | None = None,
     limits: Limits = Limits(),
     folder: Path | None = None,
+    upstream: Upstream | None = None,
     pages: Sequence[BaseRoute] = (),
 ) -> Starlette:
     """Return the server of a pool of memories.
@@ -63,14 +65,19 @@ def build_app(
         tokens: Whose token opens whose memory. Without, only requests of this machine are answered, for any user.
         limits: How much is taken at once.
         folder: A folder that all workers of this server share, and no other program; by default one of its own.
+        upstream: The service that chats at `/v1/chat/completions` are passed on to; None for no proxy.
         pages: Routes for people, such as those of `evimem.pages`, after all others: `/` is free for them. Their paths
             are percent-decoded, as usual.
     """
     own = TemporaryDirectory(prefix="evimem-") if folder is None else None
-    service = Service(pool, tokens, limits, Path(own.name) if own is not None else folder or Path())
+    place = Path(own.name) if own is not None else folder or Path()
+    service = Service(pool, tokens, limits, place, ("proxy",) if upstream is not None else ())
     endpoints = all_endpoints()
     document = openapi_document(endpoints, tokens=tokens is not None)
     routes: list[BaseRoute] = [*_routes(endpoints, service), Route("/openapi.json", _giving(document))]
+
+    proxy = None if upstream is None else Proxy(service, upstream)
+    routes += [] if proxy is None else proxy.routes()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -81,6 +88,8 @@ def build_app(
             service.draining = True
             noting.cancel()
             await service.operations.end()
+            if proxy is not None:
+                await proxy.close()
             await asyncio.to_thread(pool.close)
             if own is not None:
                 own.cleanup()

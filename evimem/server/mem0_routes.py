@@ -16,13 +16,14 @@ from starlette.requests import Request
 from ..adapters.mem0 import SCOPES, Mem0Memory, owner_and_turn, owner_of
 from ..adapters.user_tokens import Scope
 from ..errors import UnknownTurn
+from ..raw.validate import MAX_NAME, MAX_TEXT
 from . import request_schemas as schemas
 from .endpoints import Endpoint
 from .json_schema import Schema, object_of
 from .problems import Refusal, json_response
 from .service import ANY_USER, Call, Service
 
-_ID: Schema = {"type": ["string", "null"], "minLength": 1, "maxLength": schemas.MAX_NAME}
+_ID: Schema = {"type": ["string", "null"], "minLength": 1, "maxLength": MAX_NAME}
 _SCOPE: dict[str, Schema] = dict.fromkeys(SCOPES, _ID)
 _MAPPING: Schema = {"type": ["object", "null"]}
 _COUNT: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": schemas.MAX_HITS}
@@ -37,7 +38,7 @@ _SEARCH = object_of(
     {"query": schemas.QUESTION, **_SCOPE, "filters": _MAPPING, "top_k": _COUNT, "limit": _COUNT}, "query"
 )
 _UPDATE = object_of(
-    {"text": {"type": ["string", "null"], "maxLength": schemas.MAX_TEXT}, "metadata": _MAPPING},
+    {"text": {"type": ["string", "null"], "maxLength": MAX_TEXT}, "metadata": _MAPPING},
 )
 _LISTING: dict[str, Schema] = {
     **dict.fromkeys(SCOPES, schemas.NAME),

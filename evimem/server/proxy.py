@@ -1,0 +1,436 @@
+"""The proxy: a program that speaks to an OpenAI-compatible service has a memory by another base URL, and nothing else.
+
+Before a chat is passed on, what the memory holds for it is put into the last message of the user; the reply goes back
+byte for byte, and both are stored. A failure of the memory never fails the chat, and one of the service passes through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Literal, cast
+from urllib.parse import unquote
+
+import httpx2
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from ..adapters.user_tokens import TokenHolder
+from ..errors import EvimemError, InvalidQuery
+from ..loaders.chat_messages import text_of_content
+from .problems import Refusal, json_response, problem_response, refuse
+from .rest import profile_of
+from .service import ANY_USER, Service, read_body, read_user
+
+if TYPE_CHECKING:
+    from ..doors.async_memory import AsyncMemory
+
+MAX_BODY_BYTES = 64 << 20  # of a proxied request, which may hold pictures
+MAX_REPLY_BYTES = 4 << 20  # of a reply that is read to be stored; of a longer one the beginning is
+PROFILE_TOKENS = 350  # of the profile in a system prompt
+CONNECT_SECONDS, READ_SECONDS = 10.0, 600.0  # to reach the upstream; between two pieces of its reply
+_DAYS_BACK = 7  # days on which a conversation may have begun that goes on without a name
+_HOP_BY_HOP = frozenset(
+    b"connection keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade".split()
+)
+_NOT_SENT = _HOP_BY_HOP | {b"host", b"content-length", b"accept-encoding", b"cookie", b"expect"}
+_NOT_RELAYED = _HOP_BY_HOP | {b"date"}  # the server says its own
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_CHAT = "chat/completions"
+Memory = Literal["on", "read", "write", "off"]
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """The service that chats are passed on to.
+
+    Attributes:
+        url: Its base URL, as an OpenAI client takes it: what stands before "/chat/completions".
+        key: Its key, where clients send their token of evimem in its place; None where they send its key themselves.
+        tokens: At most this many tokens of memory in a chat.
+        user: Whose memory it is where a request does not say; None to pass such a chat on without memory.
+        profile: Whether what is known of the user stands at the end of the system prompt.
+    """
+
+    url: str
+    key: str | None = field(default=None, repr=False)
+    tokens: int = 1_500
+    user: str | None = None
+    profile: bool = False
+
+    def __post_init__(self) -> None:
+        parsed = httpx2.URL(self.url)
+        if parsed.scheme not in {"http", "https"} or not parsed.host or parsed.userinfo:
+            raise InvalidQuery("the upstream is no http:// or https:// URL without a password; expected one")
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who sent a request: the user that it names, its token, and whose that is; None where there are no tokens."""
+
+    named: str | None
+    token: str
+    holder: TokenHolder | None
+
+    @property
+    def user(self) -> str | None:
+        """The user that it names, else that of its token; None where neither says."""
+        return self.named or (self.holder.user if self.holder is not None and self.holder.user != ANY_USER else None)
+
+    @property
+    def may_write(self) -> bool:
+        """Whether what it says may be stored."""
+        return self.holder is None or self.holder.may("write")
+
+
+@dataclass
+class Chat:
+    """A chat on its way.
+
+    Attributes:
+        user: Whose memory it has; None for none.
+        memory: How far that is used.
+        body: The request as it is passed on.
+        messages: What is said, without the system prompt.
+        named: The session that its program names.
+        session: The session that it belongs to, once that is known.
+        receipt: Headers of the response that say what the memory gave.
+    """
+
+    user: str | None
+    memory: Memory
+    body: bytes
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    named: str = ""
+    session: str = ""
+    receipt: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def writes(self) -> bool:
+        """Whether what is said is stored."""
+        return self.user is not None and self.memory in {"on", "write"} and bool(self.messages)
+
+
+class Proxy:
+    """Passes requests on to an upstream, with the memories of a service."""
+
+    def __init__(self, service: Service, upstream: Upstream) -> None:
+        self._service = service
+        self._upstream = upstream
+        self._storing: set[asyncio.Task[None]] = set()
+        self._client = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS), trust_env=False, follow_redirects=False,
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=32),
+        )  # fmt: skip
+
+    async def close(self) -> None:
+        """Wait until what was said is stored, and end the connections."""
+        await asyncio.gather(*self._storing, return_exceptions=True)
+        await self._client.aclose()
+
+    def routes(self) -> Iterable[BaseRoute]:
+        """Return the routes: `/v1/...`, and with the user in the path, for programs that can only set a URL."""
+        for prefix in ("", "/p/{user}", "/p/{user}/k/{token}"):
+            yield Route(f"{prefix}/v1/{{rest:path}}", self._answer, methods=list(_METHODS))
+
+    async def _answer(self, request: Request) -> Response:
+        rest, prefix = request.path_params["rest"], request.scope["path"].partition("/v1/")[0]
+        request.scope["evimem"]["route"] = f"{'/p' if prefix else ''}/v1/{_CHAT if rest == _CHAT else '...'}"
+        if not prefix and rest.partition("/")[0] == "users":
+            return problem_response(Refusal(404, "NotFound", "not found; see /openapi.json"))
+        try:
+            return await self._pass_on(request, rest)
+        except (Refusal, EvimemError) as error:
+            return _failure(refuse(error))
+        except httpx2.HTTPError as error:
+            return _failure(Refusal(502, type(error).__name__, "the upstream could not be reached"))
+
+    async def _pass_on(self, request: Request, rest: str) -> Response:
+        if ".." in rest.split("/"):
+            raise Refusal(404, "NotFound", "not found")
+        caller = self._caller(request)
+        held = self._service.asked()
+        await held.__aenter__()
+        relay: Relay | None = None
+        try:
+            chat = Chat(None, "off", await read_body(request, MAX_BODY_BYTES))
+            if rest == _CHAT and request.method == "POST":
+                await self._prepare(request, caller, chat)
+            response = await self._sent(request, rest, chat.body)
+            if chat.writes and response.status_code < 300:  # else its client sends the same again
+                await self._remember(chat, [])
+            relay = Relay(response, chat, self, held)
+            return relay
+        finally:
+            if relay is None:
+                await held.__aexit__(None, None, None)
+
+    def _caller(self, request: Request) -> Caller:
+        """Return who sent a request, so far as its token, path and headers say. Raise Refusal (401)."""
+        named = read_user(request.path_params["user"]) if "user" in request.path_params else None
+        named = named or _header(request, "x-evimem-user")
+        token = unquote(request.path_params.get("token", "")) or request.headers.get("x-evimem-token", "")
+        if not token and self._upstream.key is not None:
+            token = request.headers.get("authorization", "").partition(" ")[2].strip()
+        return Caller(named, token, self._service.holder_of(request, token))
+
+    async def _prepare(self, request: Request, caller: Caller, chat: Chat) -> None:
+        """Put what the memory holds for a chat into its request. Raise Refusal (403, 422, 429)."""
+        body, wish = _json(chat.body), _wish(request)
+        messages = body.get("messages")
+        if wish == "off" or not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
+            return  # a list that is none is for the upstream to refuse
+        user = caller.user or _named_in(body) or self._upstream.user
+        if user is None:
+            chat.receipt["X-Evimem-Error"] = "no user: give X-Evimem-User, or the field user"
+            return
+        self._service.admit(request, user, "read", caller.token)
+        request.scope["evimem"]["user"] = user
+        chat.user, chat.memory = user, wish if caller.may_write else "read"
+        chat.messages = [one for one in messages if one.get("role") not in {"system", "developer"}]
+        chat.named = unquote(request.headers.get("x-evimem-session", "").strip())
+        if wish == "write":
+            return
+        try:
+            async with self._service.pool.open_async(user) as memory:
+                chat.body = await self._recalled(memory, body, chat)
+        except Exception as error:  # noqa: BLE001 - the chat goes on without memory; the receipt and the log say so
+            self._note_failure(chat, error)
+
+    async def _remember(self, chat: Chat, reply: list[dict[str, Any]]) -> None:
+        """Store what is new of a chat, and its reply; a failure is in the receipt, if that is not sent yet."""
+        try:
+            async with self._service.pool.open_async(cast(str, chat.user)) as memory:
+                if not chat.session:
+                    chat.session, chat.messages = await _continued(memory, chat)
+                report = await memory.remember([*chat.messages, *reply], session=chat.session, time="now")
+            self._service.metrics.count("evimem_turns_added_total", amount=report.added)
+        except Exception as error:  # noqa: BLE001 - a chat never fails for its memory
+            self._note_failure(chat, error)
+
+    async def _recalled(self, memory: AsyncMemory, body: dict[str, Any], chat: Chat) -> bytes:
+        """Return the request with what the memory holds for it, and fill in the receipt."""
+        block = await memory.block(body["messages"], tokens=self._upstream.tokens, asked_at="now")
+        turns, tokens, text = len(block.turns), block.tokens, block.text
+        messages = _with_block(body["messages"], text) if text else body["messages"]
+        if self._upstream.profile:
+            profile = await profile_of(memory, PROFILE_TOKENS)
+            turns, tokens = turns + len(profile.turns), tokens + profile.tokens
+            messages = _with_profile(messages, profile.text) if profile.text else messages
+        chat.receipt |= {"X-Evimem-Turns": str(turns), "X-Evimem-Tokens": str(tokens)}
+        chat.receipt["X-Evimem-Memory"] = "recalled" if tokens else "empty"
+        return json.dumps({**body, "messages": messages}).encode() if tokens else chat.body
+
+    async def _sent(self, request: Request, rest: str, body: bytes) -> httpx2.Response:
+        """Send a request to the upstream; return its response, of which the body is still to be read."""
+        headers = [
+            (name, value)
+            for name, value in request.headers.raw
+            if name not in _NOT_SENT and not name.startswith(b"x-evimem")
+        ]
+        if self._upstream.key is not None:
+            headers = [(name, value) for name, value in headers if name != b"authorization"]
+            headers.append((b"authorization", f"Bearer {self._upstream.key}".encode()))
+        headers.append((b"accept-encoding", b"identity"))
+        query = request.scope["query_string"]
+        url = f"{self._upstream.url.rstrip('/')}/{rest}" + (f"?{query.decode('latin-1')}" if query else "")
+        sent = self._client.build_request(request.method, url, headers=headers, content=body)
+        return await self._client.send(sent, stream=True)
+
+    async def store(self, chat: Chat, reply: str, *, whole: bool) -> None:
+        """Store the reply to a chat, after what was said before it; one that was broken off is marked as partial."""
+        if reply and chat.writes:
+            await self._remember(
+                chat, [{"role": "assistant", "content": reply, **({} if whole else {"partial": True})}]
+            )
+
+    def store_later(self, chat: Chat, reply: str, *, whole: bool) -> asyncio.Task[None]:
+        """Store a reply in a task of its own, which ends also where the client has gone."""
+        task = asyncio.create_task(self.store(chat, reply, whole=whole))
+        self._storing.add(task)
+        task.add_done_callback(self._storing.discard)
+        return task
+
+    def count(self, chat: Chat) -> None:
+        """Count a chat that was passed on."""
+        given = "failed" if "X-Evimem-Error" in chat.receipt else chat.receipt.get("X-Evimem-Memory", "off")
+        self._service.metrics.count("evimem_chats_total", {"memory": given})
+
+    @staticmethod
+    def _note_failure(chat: Chat, error: Exception) -> None:
+        chat.receipt["X-Evimem-Error"] = refuse(error).title
+
+
+class Relay(Response):
+    """The response of the upstream as it comes, byte for byte; what it says is stored once it has ended."""
+
+    def __init__(self, response: httpx2.Response, chat: Chat, proxy: Proxy, held: Any) -> None:
+        self._response, self._chat, self._proxy, self._held = response, chat, proxy, held
+        super().__init__(status_code=response.status_code)
+        kept = [(name.lower(), value) for name, value in response.headers.raw if name.lower() not in _NOT_RELAYED]
+        receipt = [(name.lower().encode(), value.encode("latin-1")) for name, value in chat.receipt.items()]
+        self.raw_headers = [*kept, *receipt]
+        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        self._reading = Reading(is_stream=is_stream)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, until the upstream or the client ends."""
+        pumping = asyncio.ensure_future(self._pump(send))
+        leaving = asyncio.ensure_future(_gone(receive))
+        try:
+            await asyncio.wait({pumping, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (pumping, leaving):
+                task.cancel()
+            await asyncio.gather(pumping, leaving, return_exceptions=True)
+            with suppress(httpx2.HTTPError):
+                await self._response.aclose()
+            await self._held.__aexit__(None, None, None)
+            self._proxy.count(self._chat)
+        error = None if pumping.cancelled() else pumping.exception()
+        if error is not None and not isinstance(error, (httpx2.HTTPError, OSError)):
+            raise error  # those are of the upstream and the client: the response stays without its end, too
+
+    async def _pump(self, send: Send) -> None:
+        good, whole = self._response.status_code < 300, False
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            async for piece in self._response.aiter_raw():
+                if good:
+                    self._reading.feed(piece)
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            whole = True
+            if good:
+                await asyncio.shield(self._proxy.store_later(self._chat, self._reading.text(), whole=True))
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            if good and not whole:
+                self._proxy.store_later(self._chat, self._reading.text(), whole=False)
+
+
+class Reading:
+    """Reads the text of the first choice from a reply as it passes by."""
+
+    def __init__(self, *, is_stream: bool) -> None:
+        self._is_stream = is_stream
+        self._rest = b""
+        self._size = 0
+        self._pieces: list[str] = []
+
+    def feed(self, piece: bytes) -> None:
+        """Read the next bytes."""
+        self._size += len(piece)
+        if self._size > MAX_REPLY_BYTES:
+            return
+        self._rest += piece
+        if self._is_stream:
+            *lines, self._rest = self._rest.split(b"\n")
+            for line in lines:
+                name, _, data = line.partition(b":")
+                if name == b"data":
+                    self._pieces.append(_text_in(_json(data), "delta"))
+
+    def text(self) -> str:
+        """Return the text so far."""
+        return "".join(self._pieces) if self._is_stream else _text_in(_json(self._rest), "message")
+
+
+def _text_in(frame: Mapping[str, Any], part: str) -> str:
+    choices = frame.get("choices")
+    for choice in choices if isinstance(choices, list) else ():
+        if isinstance(choice, dict) and choice.get("index", 0) == 0 and isinstance(choice.get(part), dict):
+            content = choice[part].get("content")
+            return content if isinstance(content, str) else text_of_content(content) if content else ""
+    return ""
+
+
+def _json(raw: bytes) -> dict[str, Any]:
+    """Return an object; an empty one for anything else."""
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _header(request: Request, name: str) -> str | None:
+    """Return a header that may be percent-encoded, for ids beyond Latin-1; None without one."""
+    value = request.headers.get(name, "").strip()
+    return read_user(value) if value else None
+
+
+def _named_in(body: Mapping[str, Any]) -> str | None:
+    user = body.get("user")
+    return user if isinstance(user, str) and user else None
+
+
+def _wish(request: Request) -> Memory:
+    """Return how far a request uses the memory. Raise Refusal (422) for another word."""
+    word = request.headers.get("x-evimem", "on").strip().lower()
+    wishes: dict[str, Memory] = {"on": "on", "read": "read", "write": "write", "off": "off"}
+    if word not in wishes:
+        raise Refusal(422, "InvalidQuery", "X-Evimem is another word; expected off, read, write or on")
+    return wishes[word]
+
+
+async def _continued(memory: AsyncMemory, chat: Chat) -> tuple[str, list[dict[str, Any]]]:
+    """Return the session of a chat, and those of its messages that are laid beside it.
+
+    Without a name it is known by the first message of its user and the day on which it began. Of a chat that is not
+    known, such as one that its program has cut at the beginning, only what is new for certain is stored: the last
+    message of the user, and what follows it.
+    """
+    messages = chat.messages
+    if chat.named:
+        return chat.named, messages
+    first = next((one for one in messages if one.get("role") == "user"), {})
+    today = (await memory.now()).date()
+    digest = sha256(json.dumps(first.get("content")).encode()).hexdigest()[:16]
+    names = [f"chat-{digest}-{today - timedelta(days=back)}" for back in range(_DAYS_BACK + 1)]
+    if len(messages) > 1:
+        for name in names:
+            if await memory.turns(session=name, limit=1):
+                return name, messages
+    last = max((at for at, one in enumerate(messages) if one.get("role") == "user"), default=0)
+    return names[0], messages[last:]
+
+
+def _with_block(messages: list[dict[str, Any]], block: str) -> list[dict[str, Any]]:
+    """Return the messages with a block in the last one of the user, before its own words; else in one after them."""
+    for at in range(len(messages) - 1, -1, -1):
+        if messages[at].get("role") == "user":
+            content = messages[at].get("content")
+            if isinstance(content, str):
+                content = f"{block}\n\n{content}"
+            elif isinstance(content, list):
+                content = [{"type": "text", "text": block}, *content]
+            else:
+                break
+            return [*messages[:at], {**messages[at], "content": content}, *messages[at + 1 :]]
+    return [*messages, {"role": "user", "content": block}]
+
+
+def _with_profile(messages: list[dict[str, Any]], profile: str) -> list[dict[str, Any]]:
+    """Return the messages with a profile at the end of the system prompt, or as one."""
+    for at, one in enumerate(messages):
+        if one.get("role") in {"system", "developer"} and isinstance(one.get("content"), str):
+            return [*messages[:at], {**one, "content": f"{one['content']}\n\n{profile}"}, *messages[at + 1 :]]
+    return [{"role": "system", "content": profile}, *messages]
+
+
+def _failure(refusal: Refusal) -> Response:
+    """Return a refusal in the form that clients of OpenAI read."""
+    error = {"message": refusal.detail, "type": refusal.title, "code": refusal.title, "param": None}
+    return json_response({"error": error}, refusal.status, refusal.headers)

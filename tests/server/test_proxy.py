@@ -1,0 +1,223 @@
+"""The proxy: the official client and raw requests, before a scripted service that speaks the same protocol."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+
+import evimem
+from evimem.adapters.user_tokens import new_token
+from tests.model_server import Fault, ModelServer
+from tests.server.served import Served, serving
+
+PUPPY = "I adopted a puppy called Juno."
+ASKED = "What is my puppy called?"
+
+
+@contextmanager
+def proxied(folder: Path, model: ModelServer, *words: object) -> Iterator[Served]:
+    """Serve the proxy of a scripted service."""
+    with serving("--pool", folder / "users", "--proxy-to", model.url, *words) as served:
+        yield served
+
+
+def chat(served: Served, said: list[dict[str, Any]] | str, **headers: str) -> httpx2.Response:
+    """Send a chat as a program does; `headers` are those of the proxy, such as user="mira"."""
+    messages = [{"role": "user", "content": said}] if isinstance(said, str) else said
+    named = {f"X-Evimem-{name}" if name != "memory" else "X-Evimem": value for name, value in headers.items()}
+    with served.client() as client:
+        return client.post("/v1/chat/completions", json={"model": "m", "messages": messages}, headers=named)
+
+
+def said_to(served: Served, user: str) -> list[tuple[str, str]]:
+    with served.client() as client:
+        return [(one["speaker"], one["text"]) for one in client.get(f"/v1/users/{user}/turns").json()["turns"]]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ModelServer]:
+    with ModelServer(then="Of course, noted.") as model:
+        yield model
+
+
+@pytest.fixture(scope="module")
+def proxy(tmp_path_factory: pytest.TempPathFactory, model: ModelServer) -> Iterator[Served]:
+    with proxied(tmp_path_factory.mktemp("proxied"), model) as served:
+        yield served
+
+
+def test_the_official_client_has_a_memory_by_another_base_url(proxy: Served, model: ModelServer) -> None:
+    client = openai.OpenAI(base_url=f"{proxy.url}/v1", api_key="sk-upstream", default_headers={"X-Evimem-User": "ana"})
+    with client:
+        first = client.chat.completions.create(model="m", messages=[{"role": "user", "content": PUPPY}])
+        assert first.choices[0].message.content == "Of course, noted."
+        pieces = client.chat.completions.create(model="m", messages=[{"role": "user", "content": ASKED}], stream=True)
+        assert "".join(piece.choices[0].delta.content or "" for piece in pieces) == "Of course, noted."
+    sent = model.received[-1]
+    (message,) = sent.body["messages"]
+    assert message["role"] == "user"
+    assert message["content"].startswith("<memory")
+    assert PUPPY in message["content"]
+    assert message["content"].endswith(f"</memory>\n\n{ASKED}")
+    assert sent.headers["authorization"] == "Bearer sk-upstream"
+    assert said_to(proxy, "ana") == [
+        ("user", PUPPY), ("assistant", "Of course, noted."), ("user", ASKED), ("assistant", "Of course, noted."),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_reply_comes_back_byte_for_byte_with_a_receipt(proxy: Served, model: ModelServer, stream: bool) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": PUPPY}], "stream": stream, "temperature": 1.0}
+    direct = httpx2.post(f"{model.url}/chat/completions", json=body)
+    with proxy.client() as client:
+        passed = client.post("/v1/chat/completions", json={**body, "user": f"byte{stream}"})
+    assert passed.content == direct.content
+    assert passed.headers["content-type"] == direct.headers["content-type"]
+    receipt = {name: value for name, value in passed.headers.items() if name.startswith("x-evimem")}
+    assert receipt == {"x-evimem-turns": "0", "x-evimem-tokens": "0", "x-evimem-memory": "empty"}
+    again = chat(proxy, ASKED, user=f"byte{stream}")
+    assert (again.headers["x-evimem-turns"], again.headers["x-evimem-memory"]) == ("1", "recalled")
+    assert 0 < int(again.headers["x-evimem-tokens"]) <= 1_500
+
+
+def test_what_is_said_is_stored_once_over_a_whole_conversation(proxy: Served) -> None:
+    messages: list[dict[str, Any]] = [{"role": "system", "content": "Be brief."}]
+    for number in range(6):
+        messages.append({"role": "user", "content": f"Message {number} about my garden in Porto."})
+        assert chat(proxy, messages, user="long").status_code == 200
+        messages.append({"role": "assistant", "content": "Of course, noted."})
+    assert said_to(proxy, "long") == [(one["role"], one["content"]) for one in messages[1:]]
+
+
+def test_a_conversation_that_its_program_cuts_stores_nothing_twice(proxy: Served) -> None:
+    messages = []
+    for number in range(6):
+        messages.append({"role": "user", "content": f"Cut {number}: I repaired the boat."})
+        chat(proxy, messages[-3:], user="cut")
+        messages.append({"role": "assistant", "content": "Of course, noted."})
+    assert said_to(proxy, "cut") == [(one["role"], one["content"]) for one in messages]
+
+
+@pytest.mark.parametrize(
+    ("memory", "reads", "stored"), [("off", False, 0), ("read", True, 0), ("write", False, 2), ("on", True, 2)]
+)
+def test_a_header_says_how_far_the_memory_is_used(
+    proxy: Served, model: ModelServer, memory: str, reads: bool, stored: int
+) -> None:
+    user = f"wish-{memory}"
+    chat(proxy, PUPPY, user=user)
+    before = len(said_to(proxy, user))
+    assert chat(proxy, ASKED, user=user, memory=memory).status_code == 200
+    assert (PUPPY in json.dumps(model.received[-1].body)) == reads
+    assert len(said_to(proxy, user)) - before == stored
+
+
+def test_no_name_and_no_key_of_evimem_goes_upstream_and_every_other_path_is_passed_on(
+    proxy: Served, model: ModelServer
+) -> None:
+    chat(proxy, PUPPY, user="secret-name", token="secret-token", session="secret-session")
+    assert "secret" not in json.dumps([model.received[-1].headers, model.received[-1].body])
+    with proxy.client() as client:
+        assert client.post("/v1/embeddings?x=1", json={"model": "m", "input": ["a"]}).status_code == 200
+        assert model.received[-1].path == "/v1/embeddings?x=1"
+        seen = len(model.received)
+        assert client.put("/v1/users/mira/turns", json={}).status_code == 404
+        assert len(model.received) == seen
+
+
+@pytest.mark.parametrize("status", ["400", "429", "500"])
+def test_a_failure_of_the_service_passes_through_and_its_retry_stores_once(tmp_path: Path, status: str) -> None:
+    with ModelServer(Fault(status), then="Done.") as model, proxied(tmp_path, model) as served:
+        failed = chat(served, PUPPY, user="mira")
+        assert (failed.status_code, failed.json()["error"]["message"]) == (int(status), f"scripted {status}")
+        assert chat(served, PUPPY, user="mira").status_code == 200
+        assert said_to(served, "mira") == [("user", PUPPY), ("assistant", "Done.")]
+
+
+def test_a_memory_that_fails_does_not_fail_the_chat(tmp_path: Path) -> None:
+    with ModelServer(then="Done.") as model, proxied(tmp_path, model, "--user", "mira") as served:
+        assert chat(served, PUPPY).headers["x-evimem-memory"] == "empty"
+        (file,) = [path for path in (tmp_path / "users").rglob("*.evimem")]
+        with evimem.open(file) as memory:
+            assert memory.stats().turns == 2
+        for path in file.parent.iterdir():
+            path.unlink()
+        file.mkdir()
+        passed = chat(served, ASKED)
+        assert (passed.status_code, passed.json()["choices"][0]["message"]["content"]) == (200, "Done.")
+        assert passed.headers["x-evimem-error"]
+
+
+def test_a_service_that_cannot_be_reached_is_a_failure_and_nothing_is_stored(tmp_path: Path) -> None:
+    nothing = "http://127.0.0.1:9/v1"
+    with serving("--pool", tmp_path / "users", "--proxy-to", nothing) as served:
+        refused = chat(served, "Hello", user="omar")
+        assert (refused.status_code, "reached" in refused.json()["error"]["message"]) == (502, True)
+        assert said_to(served, "omar") == []
+
+
+def test_a_reply_that_breaks_off_breaks_off_for_the_client_and_is_kept_as_a_part(tmp_path: Path) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": ASKED}], "stream": True}
+    faults = Fault("truncated", text="It is called Juno"), Fault("drip_body", text="Juno " * 100, seconds=0.001)
+    with ModelServer(*faults) as model, proxied(tmp_path, model) as served, served.client() as client:
+        with pytest.raises(httpx2.HTTPError):
+            client.post("/v1/chat/completions", json={**body, "user": "mira"})
+        with client.stream("POST", "/v1/chat/completions", json={**body, "user": "vera"}) as response:
+            read = b""
+            for piece in response.iter_raw():
+                read += piece
+                if read.count(b"Juno") >= 3:
+                    break  # the program has gone
+        for user, said in (("mira", "It is called Juno"), ("vera", "Juno Juno")):
+            reply = _reply(client, user)
+            assert reply["text"].startswith(said)
+            assert json.loads(reply["metadata"]["message"])["partial"] is True
+        assert len(reply["text"]) < 5 * 100
+
+
+def _reply(client: httpx2.Client, user: str) -> dict[str, Any]:
+    """Wait for the stored reply of a chat."""
+    for _ in range(200):
+        turns = client.get(f"/v1/users/{user}/turns", params={"role": "assistant"}).json()["turns"]
+        if turns:
+            return dict(turns[0])
+        time.sleep(0.05)
+    raise AssertionError("no reply was stored")
+
+
+def test_with_tokens_the_token_says_whose_memory_it_is_and_the_key_stays_here(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    write, read = new_token(file, "vera", "write"), new_token(file, "vera", "read")
+    with ModelServer(then="Done.") as model, proxied(tmp_path, model, "--tokens", file) as served:
+        assert chat(served, PUPPY).status_code == 401
+        assert chat(served, PUPPY, token=write, user="omar").status_code == 403
+        assert chat(served, PUPPY, token=write).status_code == 200
+        with served.client() as client:
+            body = {"model": "m", "messages": [{"role": "user", "content": ASKED}], "user": "omar"}
+            assert client.post(f"/p/vera/k/{read}/v1/chat/completions", json=body).status_code == 200
+        assert PUPPY in json.dumps(model.received[-1].body)
+        assert not [one for one in model.received if write in str(one) or read in str(one)]
+        with served.client(read) as client:
+            assert len(client.get("/v1/users/vera/turns").json()["turns"]) == 2
+
+
+def test_the_key_of_the_service_may_stay_with_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UPSTREAM_KEY", "sk-kept-here")
+    file = tmp_path / "tokens"
+    token = new_token(file, "vera", "write")
+    words = ("--tokens", file, "--proxy-key-from", "UPSTREAM_KEY", "--profile", "system")
+    with ModelServer(then="Done.") as model, proxied(tmp_path, model, *words) as served:
+        with openai.OpenAI(base_url=f"{served.url}/v1", api_key=token) as client:
+            system = {"role": "system", "content": "Be brief."}
+            for said in (PUPPY, ASKED):
+                client.chat.completions.create(model="m", messages=[system, {"role": "user", "content": said}])  # type: ignore[list-item,misc]
+        assert model.received[-1].headers["authorization"] == "Bearer sk-kept-here"
+        assert model.received[-1].body["messages"][0]["content"].startswith("Be brief.\n\n<memory")
