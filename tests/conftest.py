@@ -34,7 +34,7 @@ def pytest_configure() -> None:
 # Files and folders of tests whose parts take seconds each: left out of the fast suite (see CONTRIBUTING.md).
 SLOW = (
     "reliability", "golden", "breaks", "cli", "llm/test_fuzz.py", "llm/test_end_to_end.py", "openai", "examples",
-    "adapters/test_mcp.py", "server",
+    "adapters/test_mcp.py", "server", "pages/test_browser.py", "pages/test_commands.py",
     "offline/test_chats.py", "offline/test_examples.py", "doors/test_pool.py", "doors/test_lending.py",
     "doors/test_hostile_arguments.py", "doors/test_build.py", "doors/test_linear_time.py", "index/test_ranking.py",
     "index/test_vector_index.py", "index/test_ann_file.py", "index/test_scenes.py", "index/test_sketches.py",

@@ -101,6 +101,7 @@ COMMANDS = {
     "mcp": Command("serve", model="asks"),  # whose client waits to be greeted: it imports no method
     "serve": Command("serve", model="asks"),
     "token": Command("serve"),
+    "explore": Command("serve", model="asks"),
 }
 _HELP = {  # of arguments that several commands have, where the docstring of theirs says nothing else
     "path": "the memory: a file, or a server's address (postgresql://...)",

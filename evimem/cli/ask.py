@@ -10,7 +10,9 @@ from typing import Any
 
 import evimem
 
-from ..errors import ModelError, StoreError, TraceMismatch, UnknownTurn
+from ..db.atomic_files import replace_with
+from ..db.connection import check_replaceable
+from ..errors import MissingExtra, ModelError, StoreError, TraceMismatch, UnknownTurn
 from ..loaders.examples import load_example
 from ..types.results import Answer
 from ..types.values import Turn
@@ -250,18 +252,46 @@ def show(
     return Exit.OK
 
 
-def trace(memory: evimem.Memory, screen: Screen, *, number: int | None = None, replay: bool = False) -> Exit:
+def trace(
+    memory: evimem.Memory,
+    screen: Screen,
+    *,
+    number: int | None = None,
+    replay: bool = False,
+    html: Path | None = None,
+) -> Exit:
     """Show how the last question was answered, step by step.
+
+    With --html the trace becomes one file for a browser, with the words of the turns that it read: it needs nothing
+    else and loads nothing. That needs the extra: pip install 'evimem[server]'
 
     Args:
         number: Show the stored trace of this number; by default the newest.
         replay: Ask again with the recorded replies in the place of the model's, and compare.
+        html: Write it to this file as a page, readable by its owner only.
     """
     found = memory.trace(number)
+    if html is not None:
+        return _write_html(memory, screen, found, html)
     page, data = trace_page(found), found.to_dict()
     if replay:
         again = evimem.replay(found, memory)
         page.append(line(Piece("replayed: every event is the same; no model was called", "good"), indent=2))
         data["replayed"] = {"kind": again.kind, "text": again.text, "abstained": again.abstained}
     screen.show(page, data)
+    return Exit.OK
+
+
+def _write_html(memory: evimem.Memory, screen: Screen, found: evimem.Trace, file: Path) -> Exit:
+    """Write a trace as one page."""
+    try:
+        from ..pages.answer_pages import read_turns  # noqa: PLC0415 - an extra
+        from ..pages.render_html import trace_file  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtra("evimem trace --html", "server") from error
+    check_replaceable(file)
+    page = trace_file(found, list(memory._core.store.find(read_turns(found)))).encode()
+    with replace_with(file) as out:
+        out.write(page)
+    screen.show([line(f"written to {file}")], {"file": str(file), "bytes": len(page)})
     return Exit.OK

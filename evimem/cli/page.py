@@ -59,6 +59,10 @@ class Screen:
         sys.stdout.write(visible(text))
         sys.stdout.flush()
 
+    def flush(self) -> None:
+        """Send what was printed at once: the command goes on for long."""
+        sys.stdout.flush()
+
     def note(self, text: str) -> None:
         """Print a note to stderr."""
         sys.stderr.write(f"{visible(text)}\n")

@@ -1,4 +1,4 @@
-"""The commands that serve memories to other programs: mcp, serve and token. Importing their module must stay cheap."""
+"""The commands that serve memories to programs and browsers: mcp, serve, explore and token. Importing it stays cheap."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..adapters.user_tokens import Scope, TokenFile, new_token
 from ..errors import InvalidQuery, MissingExtra
 from ..types.public_value import AnyPath, is_server
 from ..types.values import DateOrder
-from .arguments import Exit, Misused, Settings
+from .arguments import Exit, Misused, Settings, existing, shown_path
 from .page import Screen, line
 
 ProfilePlace = Literal["system"]
@@ -211,6 +211,62 @@ def token(screen: Screen, file: Path, *, user: str, scope: Scope = "write") -> E
     """
     made = new_token(file, user, scope)
     screen.show([line(made)], {"token": made, "user": user, "scope": scope})
+    return Exit.OK
+
+
+def explore(
+    screen: Screen,
+    settings: Settings,
+    path: AnyPath | None = None,
+    *,
+    pool: AnyPath | None = None,
+    user: str | None = None,
+    port: int = 0,
+    labels: Path | None = None,
+) -> Exit:
+    """Explore a memory in a browser: answers and why, blocks, searches, turns; edit, correct and erase.
+
+    It prints an address with a token, which opens it; only this machine can. Nothing is loaded from elsewhere. With a
+    pool, or a server without --user, each page asks whose memory it shows. Ctrl-C ends it. Needs the extra:
+    pip install 'evimem[server]'
+
+    Args:
+        path: The memory: a file, or a server's address; or give --pool.
+        pool: A folder of memories, one for each user, or a server's address.
+        user: On a server: whose memory.
+        port: The port; by default any that is free.
+        labels: Where corrections are kept; by default beside the file, with .labelled.jsonl after its name.
+    """
+    if (path is None) == (pool is None):
+        raise Misused("give the PATH of a memory, or --pool DIR, and not both")
+    if labels is not None and (pool is not None or (is_server(path) and user is None)):
+        raise Misused("--labels keeps the corrections of one memory; with a pool, questions of many users would mix")
+    if user is not None and not is_server(path):
+        raise Misused("--user says whose memory of a server; give its address (postgresql://...) as PATH")
+    try:
+        from ..pages.serve_explorer import LocalExplorer  # noqa: PLC0415 - an extra
+        from ..pages.sources import OneMemory, PoolOfMemories, Source  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtra("evimem explore", "server") from error
+
+    def run(source: Source, corrections: Path | None) -> None:
+        explorer = LocalExplorer(source, port=port, labels=corrections)
+        screen.show([line(explorer.url)], {"url": explorer.url})
+        screen.flush()
+        explorer.run()
+
+    root = pool if path is None else path if is_server(path) and user is None else None
+    if root is not None:
+        if isinstance(root, Path) and not root.is_dir():
+            raise InvalidQuery(f"there is no folder {str(root)!r}; give that of a pool")
+        with evimem.MemoryPool(root, **settings) as memories:
+            run(PoolOfMemories(memories, Path(shown_path(root)).name), None)
+        return Exit.OK
+    place = path if path is not None else ""
+    with existing(place, user, **settings) as memory:
+        file = None if is_server(place) else Path(place).resolve()
+        beside = None if file is None else file.with_name(f"{file.name}.labelled.jsonl")
+        run(OneMemory(memory, Path(shown_path(place)).name, file), labels or beside)
     return Exit.OK
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from pathlib import Path
 
-from . import check, erase, find_facts, reads, rebuild, writes
+from . import check, erase, find_facts, reads, rebuild, summaries, writes
 from .handle import StoreHandle, one_transaction
 
 
@@ -48,6 +48,12 @@ class Keeper(StoreHandle, ABC):
     trace = reads.trace
     health = reads.health
     stats = reads.stats
+    days = summaries.days
+    sessions = summaries.sessions
+    speaker_counts = summaries.speaker_counts
+    subject_counts = summaries.subject_counts
+    kept_traces = summaries.kept_traces
+    jobs_of = summaries.jobs_of
 
     write = one_transaction(writes.write)
     continue_session = one_transaction(writes.continue_session)

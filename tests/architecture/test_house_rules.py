@@ -103,7 +103,7 @@ def imported(path: Path) -> set[str]:
 def test_the_protocol_of_a_framework_is_spoken_by_one_module_each() -> None:
     assert [path.name for path in PATHS if "mcp" in imported(path)] == ["mcp_server.py"]
     adapters = {path.relative_to(ROOT).parts[0] for path in PATHS if imported(path) & FRAMEWORKS}
-    assert adapters <= {"adapters", "server"}
+    assert adapters <= {"adapters", "pages", "server"}
 
 
 def test_async_lives_in_the_doors_and_at_the_far_end() -> None:
@@ -111,7 +111,7 @@ def test_async_lives_in_the_doors_and_at_the_far_end() -> None:
         return any(isinstance(node, ast.AsyncFunctionDef) for node in ast.walk(tree(path)))
 
     found = {path.relative_to(ROOT).parts[0] for path in PATHS if is_async(path)}
-    assert found <= {"flow.py", "doors", "protocols.py", "openai", "testing.py", "adapters", "server"}
+    assert found <= {"flow.py", "doors", "protocols.py", "openai", "testing.py", "adapters", "pages", "server"}
 
 
 def test_only_the_command_line_prints_and_reads_the_environment() -> None:

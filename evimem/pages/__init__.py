@@ -1,0 +1,1 @@
+"""The explorer: pages in a browser that show why a memory answers as it does, and let its user correct and erase."""

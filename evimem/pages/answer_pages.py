@@ -1,0 +1,246 @@
+"""Pages about one question: the answer and why it was given, the block for a message, two answers side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from ..doors.stand_ins import replay
+from ..errors import InvalidQuery, NoModel, StoreError, TraceMismatch, UnknownTurn
+from ..loops import LOOPS
+from ..text.terms import terms
+from ..types.results import Answer, Block
+from ..types.trace import Trace
+from ..types.values import Hit, Turn
+from . import drawings
+from .requests import Page, PageRequest
+from .trace_rounds import TraceView, read_rounds
+
+BLOCK_SIZES = (300, 800, 1500, 4000)  # tokens
+DEFAULT_BLOCK_SIZE = 800
+MAX_TURNS_SHOWN = 60  # of a trace; the rest are counted
+MAX_TRACES_SHOWN = 50
+_MAX_LEFT_OUT = 8  # turns shown that fell below the cut of a block
+_SEARCHED = 30  # best turns of a search that a block is compared with
+_SAME = 0.8  # share of words of a turn that another has, from which on they say nearly the same
+
+
+def show_answer(request: PageRequest) -> Page:
+    """Show an answer with its evidence: of a question that is asked now, or of a stored trace, which is replayed."""
+    if request.query.get("n"):
+        number = request.number("n", 0, 1, 2**31)
+        trace = request.memory.trace(number)
+        try:
+            return _answer_page(request, trace.question, replay(trace, request.memory), number)
+        except (TraceMismatch, NoModel) as error:
+            return Page("ask", trace.question, {"question": trace.question, "outdated": str(error), "number": number})
+    question = request.text("q")
+    if not question or _has_model(request):
+        newest = request.memory._core.store.kept_traces(6)
+        recent = [{"number": one.number, "question": one.trace.question} for one in newest]
+        return Page("ask", question or "Ask", {"question": question, "recent": recent},
+                    {"sends": _has_model(request)})  # fmt: skip
+    return _answer_page(request, question, _ask(request, question))
+
+
+def keep_answer(request: PageRequest) -> Page:
+    """Ask a question, store its trace and show it at an address of its own."""
+    question = str(request.form.get("q", "")).strip()
+    answer = _ask(request, question)
+    try:
+        number = request.memory.keep_trace(answer.trace)
+    except (StoreError, UnknownTurn, TraceMismatch):
+        return _answer_page(request, question, answer)
+    return Page("ask", question, {"number": number}, go_to=f"ask?n={number}")
+
+
+def _ask(request: PageRequest, question: str) -> Answer:
+    return request.memory.ask(
+        question,
+        session=request.optional("session"),
+        speaker=request.optional("speaker"),
+        asked_at=request.optional("asked_at"),
+    )
+
+
+def _has_model(request: PageRequest) -> bool:
+    return request.memory._model is not None
+
+
+def _answer_page(request: PageRequest, question: str, answer: Answer, number: int | None = None) -> Page:
+    view = read_rounds(answer.trace)
+    cited = list(dict.fromkeys(one.turn_id for one in answer.citations))
+    around = request.memory._core.store.contexts(cited, 1, 1) if cited else ()
+    evidence = [
+        {
+            "turn": next(turn for turn in near if turn.id == turn_id),
+            "around": near,
+            "citations": [one for one in answer.citations if one.turn_id == turn_id],
+        }
+        for turn_id, near in zip(cited, around, strict=True)
+    ]
+    values = {"question": question, "number": number, "answer": answer, "view": view, "evidence": evidence}
+    return Page("ask", question, values, {"meter": _meter(answer, view)})
+
+
+def _meter(answer: Answer, view: TraceView) -> Any:
+    sure = answer.confidence if view.sufficiency is None else view.sufficiency
+    told = f"The evidence suffices with probability {sure:.0%}"
+    told += "" if view.threshold is None else f"; answers are given from {view.threshold:.0%}"
+    return drawings.meter(sure, view.threshold, told)
+
+
+def list_traces(request: PageRequest) -> Page:
+    """List the stored traces, the newest first."""
+    kept = request.memory._core.store.kept_traces(MAX_TRACES_SHOWN)
+    rows = [{"number": one.number, "question": one.trace.question, "loop": one.trace.loop,
+             "outcome": dict(read_rounds(one.trace).outcome)} for one in kept]  # fmt: skip
+    return Page("traces", "Traces", {"traces": rows})
+
+
+def show_why(request: PageRequest) -> Page:
+    """Show how an answer came about, round by round: of a stored trace, or of a question that is asked now."""
+    if request.query.get("n"):
+        number: int | None = request.number("n", 0, 1, 2**31)
+        trace = request.memory.trace(number)
+    elif request.text("q") and not _has_model(request):
+        number, trace = None, _ask(request, request.text("q")).trace
+    else:
+        return list_traces(request)
+    values = why_values(trace, request.memory._core.store.find(read_turns(trace)))
+    return Page("why", f"Why: {trace.question}", values | {"number": number}, why_pictures(values))
+
+
+def read_turns(trace: Trace) -> list[str]:
+    """Return the ids of the turns that a trace found and read, the found ones first, at most `MAX_TURNS_SHOWN`."""
+    view = read_rounds(trace)
+    witnesses = [turn for one in view.requirements for turn in one.witnesses]
+    cited = view.outcome.get("citations") or ()
+    return list(dict.fromkeys([*cited, *witnesses, *view.found]))[:MAX_TURNS_SHOWN]
+
+
+def why_values(trace: Trace, turns: Iterable[Turn | None]) -> dict[str, Any]:
+    """Return what the page of a trace shows: the trace, its rounds and the turns that are there."""
+    held = {turn.id: turn for turn in turns if turn is not None}
+    view = read_rounds(trace)
+    return {"trace": trace, "view": view, "turns": held, "cited": list(view.outcome.get("citations") or ())}
+
+
+def why_pictures(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the pictures of a trace: when its evidence was said, and how sure each check was."""
+    view: TraceView = values["view"]
+    held: Mapping[str, Turn] = values["turns"]
+    moments = [
+        (turn.time.date(), f"{turn.speaker}, {turn.time.day} {turn.time:%B %Y}", f"#turn-{place}",
+         turn.id in values["cited"])
+        for place, turn in enumerate(held.values(), 1)
+    ]  # fmt: skip
+    meters = {
+        one.number: drawings.meter(one.verdict.own_probability, view.threshold, "probability of this check")
+        for one in view.rounds
+        if one.verdict is not None
+    }
+    return {"moments": drawings.evidence_line(moments, None), "meters": meters}
+
+
+def show_block(request: PageRequest) -> Page:
+    """Show the block for a message at a size, what fell below the cut, and why a named turn is not in it."""
+    message = request.text("q")
+    size = request.number("tokens", DEFAULT_BLOCK_SIZE, 0, 100_000)
+    sizes = sorted({*BLOCK_SIZES, size})
+    if not message:
+        return Page("block", "Block", {"message": "", "tokens": size}, {"sizes": sizes})
+    blocks = {each: request.memory.block(message, tokens=each) for each in sizes}
+    hits = request.memory.search(message, k=_SEARCHED)
+    block, named = blocks[size], request.named_turn("why")
+    left_out = [
+        {"hit": hit, "rank": rank, "reason": _reason(hit, hits[0], blocks, size)}
+        for rank, hit in enumerate(hits, 1)
+        if hit.turn.id not in _ids(block)
+    ][:_MAX_LEFT_OUT]
+    values = {
+        "message": message,
+        "tokens": size,
+        "block": block,
+        "sizes": [{"tokens": each, "used": one.tokens, "turns": len(one.turns)} for each, one in blocks.items()],
+        "left_out": left_out,
+        "empty": _why_empty(request, message, block, size, hits) if not block.text else None,
+        "named": None if named is None else _why_not(named, message, hits, blocks, size),
+    }
+    return Page("block", message, values, {"slices": _parts(block), "bar": drawings.split_bar(_parts(block), size)})
+
+
+def _ids(block: Block) -> set[str]:
+    return {turn.id for turn in block.turns}
+
+
+def _parts(block: Block) -> list[tuple[str, int]]:
+    """Return the tokens of a block by part; of one without parts, all of them."""
+    return [("tokens", block.tokens)] if block.tokens else []
+
+
+def _reason(hit: Hit, best: Hit, blocks: Mapping[int, Block], size: int) -> str:
+    """Return why a turn is not in the block of a size."""
+    fits = [each for each, one in blocks.items() if each > size and hit.turn.id in _ids(one)]
+    if fits:
+        return f"no room: it is in the block of {fits[0]:,} tokens"
+    if (alike := _nearly_same(hit.turn, blocks[size].turns)) is not None:
+        return f"says nearly the same as line {alike}"
+    share = hit.score / best.score if best.score > 0 else 0.0
+    return f"not helpful enough at any size: its score is {share:.0%} of the best one's"
+
+
+def _nearly_same(turn: Turn, shown: Collection[Turn]) -> int | None:
+    own = set(terms(turn.text))
+    for place, other in enumerate(shown, 1):
+        if own and turn.speaker == other.speaker and len(own & set(terms(other.text))) >= _SAME * len(own):
+            return place
+    return None
+
+
+def _why_not(turn: Turn, message: str, hits: list[Hit], blocks: Mapping[int, Block], size: int) -> dict[str, Any]:
+    place = next((place for place, one in enumerate(blocks[size].turns, 1) if one.id == turn.id), None)
+    if place is not None:
+        return {"turn": turn, "reason": f"it is in the block: line {place}", "hit": None, "rank": None}
+    rank = next((rank for rank, hit in enumerate(hits, 1) if hit.turn.id == turn.id), None)
+    if rank is not None:
+        hit = hits[rank - 1]
+        return {"turn": turn, "reason": _reason(hit, hits[0], blocks, size), "hit": hit, "rank": rank}
+    why = f"it is not among the {len(hits)} best turns of the search for this message"
+    return {"turn": turn, "reason": why, "hit": None, "rank": None}
+
+
+def _why_empty(request: PageRequest, message: str, block: Block, size: int, hits: list[Hit]) -> str:
+    """Return why a block has no text."""
+    if not hits:
+        return "The memory holds no turn yet."
+    ungated = request.memory.block(message, tokens=size, gate=False)
+    if ungated.text:
+        return (
+            "The message does not seem to ask for anything that is remembered: "
+            f"its relevance is {block.relevance:.2f}. "
+            f"Without this gate the block would quote {len(ungated.turns)} turns."
+        )
+    return f"Nothing fits: a budget of {size:,} tokens has no room for a line inside the fence of a block."
+
+
+def compare_answers(request: PageRequest) -> Page:
+    """Show the answers to one question by two loops, or to two questions, side by side."""
+    question, other = request.text("q"), request.text("q2")
+    loops = [request.text("a") or "iris", request.text("b") or ("iris" if other else "single_pass")]
+    unknown = [name for name in loops if name not in LOOPS]
+    if unknown:
+        raise InvalidQuery(f"there is no loop {unknown[0][:40]!r}; expected one of {', '.join(sorted(LOOPS))}")
+    shown = {"loops": sorted(LOOPS), "sends": _has_model(request)}
+    if not question or _has_model(request):
+        return Page("compare", "Compare", {"question": question, "other": other, "chosen": loops, "sides": []}, shown)
+    sides = []
+    for text, loop in zip((question, other or question), loops, strict=True):
+        answer = request.memory.ask(text, loop)
+        view = read_rounds(answer.trace)
+        cited = dict.fromkeys(one.turn_id for one in answer.citations)
+        sides.append({"question": text, "loop": loop, "answer": answer, "view": view,
+                      "turns": {one: request.memory.turn(one) for one in cited}})  # fmt: skip
+    values = {"question": question, "other": other, "chosen": loops, "sides": sides}
+    meters = [_meter(one["answer"], one["view"]) for one in sides]  # type: ignore[arg-type]
+    return Page("compare", f"Compare: {question}", values, shown | {"meters": meters})

@@ -1,0 +1,244 @@
+"""The explorer as an ASGI application: routes of pages and their JSON twins, forms, and errors as pages."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from hmac import compare_digest
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from ..errors import EvimemError, InvalidQuery, ModelError, StoreBusy, StoreError, TurnConflict, UnknownTurn
+from . import answer_pages, state_pages, turn_pages
+from .render_html import SCRIPT, json_page, link_of, render_page, style_name, stylesheet
+from .requests import Page, PageRequest
+from .sources import Source
+from .visitors import Admit, Gate, Visitor
+
+_LOG = logging.getLogger("evimem")
+MAX_FORM_BYTES = 64 * 2**20  # of a form, an uploaded file included
+Show = Callable[[PageRequest], Page]
+
+
+class PageRoute(NamedTuple):
+    """A page: its address, what it is called in the navigation ("" if it has no place there), and what shows it.
+
+    `change` performs the form that is sent to the address; `erases` says that this needs the right to forget.
+    """
+
+    path: str
+    title: str
+    show: Show
+    change: Show | None = None
+    erases: bool = False
+    writes: bool = True
+
+
+PAGES = (
+    PageRoute("ask", "Ask", answer_pages.show_answer, answer_pages.keep_answer, writes=False),
+    PageRoute("block", "Block", answer_pages.show_block),
+    PageRoute("search", "Search", turn_pages.search_turns),
+    PageRoute("timeline", "Time line", turn_pages.show_timeline),
+    PageRoute("people", "People", turn_pages.show_people),
+    PageRoute("why", "Traces", answer_pages.show_why),
+    PageRoute("compare", "Compare", answer_pages.compare_answers),
+    PageRoute("import", "Import", state_pages.show_import, state_pages.import_file),
+    PageRoute("corrections", "Corrections", state_pages.show_corrections, state_pages.mark_hit),
+    PageRoute("forget", "Forget", state_pages.preview_forgetting, state_pages.forget_turns, erases=True),
+    PageRoute("health", "Health", state_pages.show_health, state_pages.tend_memory),
+    PageRoute("turn", "", turn_pages.show_turn, turn_pages.edit_turn),
+    PageRoute("turns", "", turn_pages.list_turns),
+)
+
+
+class Explorer:
+    """Serves the pages of a source. See `build_explorer`."""
+
+    def __init__(self, source: Source, labels: Path | None) -> None:
+        self._source = source
+        self._labels = labels
+
+    def routes(self) -> list[Route]:
+        """Return the routes of all pages, their twins, and the two files that they load."""
+        found = [Route("/", self._go_to_first), Route(f"/static/{SCRIPT}", _script), Route("/static/{name}", _style),
+                 Route("/favicon.ico", _no_icon)]  # fmt: skip
+        for one in PAGES:
+            methods = ["GET", "POST"] if one.change else ["GET"]
+            found.append(Route(f"/{one.path}", partial(self._serve, one), methods=methods))
+            found.append(Route(f"/{one.path}.json", partial(self._serve, one, as_json=True), methods=methods))
+        return found
+
+    async def _go_to_first(self, request: Request) -> Response:
+        return RedirectResponse(f"ask?{request.url.query}".rstrip("?"), 303)
+
+    async def _serve(self, route: PageRoute, request: Request, *, as_json: bool = False) -> Response:
+        """Serve a page, or perform the form that is sent to it."""
+        visitor: Visitor = request.scope["visitor"]
+        form: dict[str, Any] = {}
+        if request.method == "POST":
+            if (refused := _refused(request)) is not None:
+                return refused
+            form = await _read_form(request)
+            if not _may_send(request, form):
+                return _refuse("The form has no valid token: load its page again, and send it from there.", 403)
+            allowed = visitor.may_forget if route.erases else visitor.may_write or not route.writes
+            if not allowed:
+                return _refuse("This token may read, and not change anything.", 403)
+        show = route.change if request.method == "POST" and route.change else route.show
+        return await run_in_threadpool(self._answer, request, route, show, form, as_json=as_json)
+
+    def _answer(
+        self, request: Request, route: PageRoute, show: Show, form: Mapping[str, Any], *, as_json: bool
+    ) -> Response:
+        """Return the response of a page; an error of evimem becomes a page of its own."""
+        query = dict(request.query_params)
+        visitor: Visitor = request.scope["visitor"]
+        user = str(visitor.user or form.get("user") or query.get("user") or "") if self._source.has_users else ""
+        if user:
+            query["user"] = user
+        try:
+            if self._source.has_users and not user:
+                page = Page("user", "Whose memory?", {"user": None})
+            else:
+                with self._source.opened(user) as memory:
+                    page = show(PageRequest(memory, self._source, visitor, query, form, self._labels))
+        except EvimemError as error:
+            page = _problem(type(error).__name__, str(error), _status(error))
+        except Exception as error:  # noqa: BLE001 - shown without a word of the memory, and logged
+            page = _problem(type(error).__name__, _log_unforeseen(error, route.path), 500)
+        if page.go_to is not None and not as_json:
+            return RedirectResponse(_with_user(page.go_to, user), 303)
+        if as_json:
+            return Response(json_page(page.values), page.status, media_type="application/json")
+        shown = {
+            **page.shown,
+            **page.values,
+            "title": page.title,
+            "here": route.path,
+            "pages": PAGES,
+            "query": defaultdict(str, query),
+            "source": self._source.name,
+            "user": user,
+            "visitor": visitor,
+            "form_token": request.scope["form_token"],
+            "labels": self._labels,
+            "link": lambda page, **given: link_of(page, user, given),
+            "twin": link_of(f"{route.path}.json", user, {name: one for name, one in query.items() if name != "user"}),
+        }
+        return Response(render_page(page.template, shown), page.status, media_type="text/html")
+
+
+def build_explorer(
+    source: Source,
+    admit: Admit,
+    *,
+    cookie: str = "evimem-explorer",
+    hosts: Collection[str] | None = None,
+    secure: bool = False,
+    labels: Path | None = None,
+) -> Starlette:
+    """Return the explorer as an ASGI application, to be served at the root of a host.
+
+    Args:
+        source: Where its memories come from.
+        admit: Returns the visitor whom a token lets in, None for an unknown token.
+        cookie: The name of the cookie that holds the token.
+        hosts: The values of the Host header that are served; None serves any.
+        secure: Whether the cookie is sent over https only.
+        labels: The file of corrections; without one they are not kept.
+    """
+    gate = Middleware(Gate, admit=admit, cookie=cookie, hosts=hosts, secure=secure)
+    return Starlette(routes=Explorer(source, labels).routes(), middleware=[gate])
+
+
+def _problem(kind: str, reason: str, status: int) -> Page:
+    return Page("problem", "Not possible", {"kind": kind, "reason": reason}, status=status)
+
+
+def _log_unforeseen(error: Exception, page: str) -> str:
+    """Log where an unexpected error was raised, without its message, which may quote the memory; say so."""
+    frames = traceback.StackSummary.extract(traceback.walk_tb(error.__traceback__), limit=-3, lookup_lines=False)
+    places = " > ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames)
+    _LOG.error("the page %s raised %s at %s", page, type(error).__name__, places)
+    return "the page failed; the log of the explorer says where"
+
+
+async def _read_form(request: Request) -> dict[str, Any]:
+    """Return the fields of a form; a file is its name and its bytes."""
+    async with request.form(max_files=1, max_part_size=2 * 2**20) as form:
+        return {
+            name: (value.filename or "", await value.read()) if isinstance(value, UploadFile) else value
+            for name, value in form.items()
+        }
+
+
+def _refused(request: Request) -> Response | None:
+    """Return the response to a form that is too large, or that does not say how large it is."""
+    size = request.headers.get("content-length", "")
+    if not size.isascii() or not size.isdigit():
+        return _refuse("The form does not say how long it is.", 411)
+    if int(size) > MAX_FORM_BYTES:
+        return _refuse(f"The form has {int(size):,} bytes; expected at most {MAX_FORM_BYTES:,}.", 413)
+    return None
+
+
+def _may_send(request: Request, form: Mapping[str, Any]) -> bool:
+    """Whether a form was made by a page of the explorer, or sent by a program that holds a token."""
+    if request.headers.get("authorization"):  # a browser adds none by itself
+        return True
+    return compare_digest(
+        str(form.get("form_token", "")).encode("utf-8", "replace"), request.scope["form_token"].encode()
+    )
+
+
+def _refuse(reason: str, status: int) -> Response:
+    return Response(f"{reason}\n", status, media_type="text/plain")
+
+
+def _with_user(address: str, user: str) -> str:
+    page, _, query = address.partition("?")
+    named = link_of(page, user, {})
+    return f"{named}{'&' if '?' in named else '?'}{query}" if query else named
+
+
+def _status(error: Exception) -> int:
+    """Return the status of HTTP of an error."""
+    for kind, status in (
+        (UnknownTurn, 404),
+        (TurnConflict, 409),
+        (InvalidQuery, 400),
+        (ModelError, 502),
+        (StoreBusy, 503),
+        (StoreError, 500),
+    ):
+        if isinstance(error, kind):
+            return status
+    return 422
+
+
+async def _script(request: Request) -> Response:
+    content = (files(__package__) / "static" / SCRIPT).read_bytes()
+    return Response(content, media_type="text/javascript")
+
+
+async def _style(request: Request) -> Response:
+    if request.path_params["name"] != style_name():
+        raise HTTPException(404)
+    return Response(stylesheet(), media_type="text/css")
+
+
+async def _no_icon(request: Request) -> Response:
+    return Response(status_code=204)

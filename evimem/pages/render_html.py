@@ -1,0 +1,142 @@
+"""Pages as HTML and as JSON: the templates, and the few words and pieces that they ask for."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import date, datetime
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from ..times import render
+from ..types.public_value import plain
+from ..types.results import Citation
+from ..types.trace import Trace
+from ..types.values import TimeSpan, Turn
+from .answer_pages import why_pictures, why_values
+from .drawings import part_class
+from .spans import Piece, cited_spans, mark_pieces, shorten
+
+SCRIPT = "htmx-4.0.1.min.js"
+SCRIPT_SHA256 = "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130"
+_NEVER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")  # in HTML, or in UTF-8
+
+
+@cache
+def stylesheet() -> str:
+    """Return the style sheet of all pages."""
+    return (files(__package__) / "static" / "explorer.css").read_text(encoding="utf-8")
+
+
+@cache
+def style_name() -> str:
+    """Return the name under which the style sheet is served: with a digest, so that a browser may keep it."""
+    return f"explorer-{sha256(stylesheet().encode()).hexdigest()[:12]}.css"
+
+
+@cache
+def environment() -> Environment:
+    """Return the environment of the templates: every text is escaped, and a missing value raises."""
+    made = Environment(
+        loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, finalize=_finalize,
+    )  # fmt: skip
+    made.filters |= {
+        "day": day, "clock": clock, "percent": percent, "span": span_words, "json": as_json, "number": _number,
+        "part_class": part_class, "said_as": said_as,
+    }  # fmt: skip
+    made.globals |= {
+        "pieces": pieces, "marked_spans": mark_pieces, "cited_spans": cited_spans, "shorten": shorten,
+        "style_name": style_name, "script_name": SCRIPT,
+    }  # fmt: skip
+    return made
+
+
+def render_page(template: str, values: Mapping[str, Any]) -> bytes:
+    """Return a page as UTF-8."""
+    text = environment().get_template(f"{template}.html").render(values)
+    return _NEVER.sub("\ufffd", text).encode("utf-8")
+
+
+def json_page(values: Mapping[str, Any]) -> bytes:
+    """Return what a page shows as JSON, in ASCII: lone surrogates, which some texts hold, have no other form."""
+    return json.dumps(plain(dict(values)), default=str).encode("ascii")
+
+
+def trace_file(trace: Trace, turns: list[Turn | None]) -> str:
+    """Return a trace as one HTML file that needs nothing else, with the trace as JSON inside.
+
+    Args:
+        trace: The trace.
+        turns: The turns that it found, those that are still there.
+    """
+    values = why_values(trace, turns)
+    style = stylesheet()
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    data = trace.to_json().replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    shown = {**values, **why_pictures(values), "style": Markup(style), "digest": digest, "data": Markup(data)}
+    return _NEVER.sub("\ufffd", environment().get_template("trace_file.html").render(shown, exported=True))
+
+
+def _finalize(value: Any) -> Any:
+    """Keep carriage returns, which a browser reads as line feeds, so that a marked text is the quote."""
+    if isinstance(value, str) and "\r" in value:
+        return Markup(str(escape(value)).replace("\r", "&#13;"))
+    return value
+
+
+def pieces(turn: Turn, citations: list[Citation]) -> dict[str, list[Piece]]:
+    """Return the text and the caption of a turn as pieces, the cited ones marked."""
+    of_text, of_caption = cited_spans(turn, citations)
+    return {"text": mark_pieces(turn.text, of_text), "caption": mark_pieces(turn.caption or "", of_caption)}
+
+
+def day(moment: date) -> str:
+    """Return a date in words."""
+    return f"{moment.day} {moment:%B %Y}"
+
+
+def clock(moment: datetime) -> str:
+    """Return a time of day; empty for midnight, which is that of a turn without a clock."""
+    return "" if moment.hour == moment.minute == moment.second == 0 else f"{moment:%H:%M}"
+
+
+def percent(share: float) -> str:
+    """Return a share as a whole number of percent."""
+    return f"{share:.0%}"
+
+
+def span_words(time: TimeSpan | None) -> str:
+    """Return an interval in words; the phrase itself where it has no certain date."""
+    return "" if time is None else render(time)
+
+
+def said_as(kind: str) -> str:
+    """Return what a kind of answer is called on a page."""
+    return {"answer": "Answer", "quote": "Quotation", "abstained": "No answer", "failed": "Not finished"}.get(
+        kind, kind
+    )
+
+
+def as_json(value: Any) -> str:
+    """Return a value as indented JSON, for people."""
+    return json.dumps(plain(value), indent=1, ensure_ascii=False, default=str)
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+
+
+def link_of(page: str, user: str | None, parameters: Mapping[str, Any]) -> str:
+    """Return the address of a page with its parameters: those that are None or empty are left out."""
+    given = {name: str(value) for name, value in parameters.items() if value not in (None, "")}
+    query = urlencode(({"user": user} if user else {}) | given, errors="replace")
+    return f"{page}?{query}" if query else page

@@ -1,0 +1,88 @@
+"""What a page is made from and what it comes to: a request with its memory, and values for a template and for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..doors.memory import Memory
+from ..errors import InvalidQuery, UnknownTurn
+from ..types.values import Turn
+from .sources import Source
+from .visitors import Visitor
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """A request for a page.
+
+    Attributes:
+        memory: The memory that it shows.
+        source: Where the memory comes from.
+        visitor: Who asks.
+        query: The parameters of its address; of several of one name the last.
+        form: The fields of a form that was sent; a file is its name and its bytes.
+        labels: The file of corrections; None where corrections are not kept.
+    """
+
+    memory: Memory
+    source: Source
+    visitor: Visitor
+    query: Mapping[str, str]
+    form: Mapping[str, Any] = field(default_factory=dict)
+    labels: Path | None = None
+
+    def text(self, name: str) -> str:
+        """Return a parameter without the spaces around it; empty where it is missing."""
+        return self.query.get(name, "").strip()
+
+    def optional(self, name: str) -> str | None:
+        """Return a parameter, None where it is missing or empty."""
+        return self.query.get(name) or None
+
+    def number(self, name: str, default: int, least: int, most: int) -> int:
+        """Return a parameter as a whole number within bounds.
+
+        Raises:
+            InvalidQuery: It is no whole number, or out of bounds.
+        """
+        given = self.text(name)
+        if not given:
+            return default
+        if not given.isascii() or not given.isdigit() or not least <= int(given[:12]) <= most:
+            raise InvalidQuery(f"{name} is {given[:20]!r}; expected a whole number from {least} to {most}")
+        return int(given)
+
+    def named_turn(self, name: str) -> Turn | None:
+        """Return the turn whose id a parameter is, else the one that its words find best; None without either."""
+        given = self.text(name)
+        if not given:
+            return None
+        try:
+            return self.memory.turn(given)
+        except UnknownTurn:
+            found = self.memory.search(given, k=1)
+            return found[0].turn if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a page shows.
+
+    Attributes:
+        template: The name of its template, without ending.
+        title: What stands in the title bar.
+        values: What its JSON twin returns, and its template shows.
+        shown: What only the template needs, such as pictures.
+        status: The status of HTTP.
+        go_to: The address to show instead, after a change.
+    """
+
+    template: str
+    title: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    status: int = 200
+    go_to: str | None = None

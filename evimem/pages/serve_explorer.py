@@ -1,0 +1,43 @@
+"""The explorer on this machine: a socket of the loopback interface, a token, and the server that runs until Ctrl-C."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from pathlib import Path
+
+import uvicorn
+
+from .explorer import build_explorer
+from .sources import Source
+from .visitors import admit_holder_of
+
+_HOST = "127.0.0.1"
+
+
+class LocalExplorer:
+    """The explorer of a source, bound to this machine; `url` opens it in a browser.
+
+    Raises:
+        OSError: The port is taken.
+    """
+
+    def __init__(self, source: Source, *, port: int = 0, labels: Path | None = None) -> None:
+        """Bind it.
+
+        Args:
+            source: Where its memories come from.
+            port: The port; 0 takes any that is free.
+            labels: The file of corrections; without one they are not kept.
+        """
+        self._socket = socket.create_server((_HOST, port))
+        bound = self._socket.getsockname()[1]
+        token = secrets.token_urlsafe(24)
+        hosts = {f"{name}:{bound}" for name in (_HOST, "localhost")}
+        self.url = f"http://{_HOST}:{bound}/?token={token}"
+        self._app = build_explorer(source, admit_holder_of(token), cookie=f"evimem-{bound}", hosts=hosts, labels=labels)
+
+    def run(self) -> None:
+        """Serve until SIGINT or SIGTERM."""
+        config = uvicorn.Config(self._app, log_level="warning", access_log=False, server_header=False, lifespan="off")
+        uvicorn.Server(config).run(sockets=[self._socket])

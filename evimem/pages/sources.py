@@ -1,0 +1,71 @@
+"""Where the explorer's memories come from: one that is open, or a pool with one for each user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ..doors.memory import Memory
+from ..doors.pool import MemoryPool
+from ..errors import InvalidQuery
+
+
+class Source(Protocol):
+    """Opens the memory that a page shows.
+
+    Attributes:
+        name: A name for headings, such as that of the file.
+        has_users: Whether there is a memory for each user, so that a page names its user.
+        file: The file of the memory, in which erased bytes can be looked for; None on a server or for a pool.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def has_users(self) -> bool: ...
+
+    @property
+    def file(self) -> Path | None: ...
+
+    def opened(self, user: str) -> AbstractContextManager[Memory]: ...
+
+
+@dataclass(frozen=True)
+class OneMemory:
+    """A memory that is open for as long as the explorer runs."""
+
+    memory: Memory
+    name: str
+    file: Path | None = None
+    has_users: bool = False
+
+    @contextmanager
+    def opened(self, user: str) -> Iterator[Memory]:
+        """Yield the memory; `user` is not needed."""
+        yield self.memory
+
+
+@dataclass(frozen=True)
+class PoolOfMemories:
+    """A pool: each page names the user whose memory it shows. Memories are never made by looking."""
+
+    pool: MemoryPool
+    name: str
+    file: Path | None = None
+    has_users: bool = True
+
+    @contextmanager
+    def opened(self, user: str) -> Iterator[Memory]:
+        """Yield the memory of a user.
+
+        Raises:
+            InvalidQuery: The user has no memory.
+        """
+        if user not in self.pool:
+            raise InvalidQuery("there is no memory of this user; give the id under which its turns were stored")
+        with self.pool.open(user) as memory:
+            yield memory

@@ -1,0 +1,240 @@
+"""Pages that change a memory or tell of its state: forgetting, imports, corrections, health."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, get_args
+from urllib.parse import urlencode
+
+from ..db.atomic_files import replace_with
+from ..errors import InvalidQuery, UnknownTurn
+from ..loaders import load
+from ..loaders.conversation import RefusedItem
+from ..types.values import Turn
+from . import drawings
+from .requests import Page, PageRequest
+
+Mark = Literal["right", "wrong", "outdated"]
+MARKS: tuple[Mark, ...] = get_args(Mark)
+ANSWER = ""  # the key of a mark on an answer as a whole, beside the ids of turns
+_KINDS = ("turn", "session", "speaker", "before")
+_MAX_COUNTED = 2_000  # turns that a preview reads
+_MAX_LISTED = 20  # of them that it shows
+_MAX_ALIKE = 5
+_MAX_PROVEN = 50  # erased texts that are looked for in the bytes of the file
+_LEAST_PROVEN = 12  # characters of such a text: a shorter one stands in many others
+_MAX_FILE = 512 * 2**20  # bytes of a file that is searched for erased texts
+_CHUNK = 2**22
+_MAX_REFUSALS = 200
+
+
+def preview_forgetting(request: PageRequest) -> Page:
+    """Show what an erasure would take, and what would stay."""
+    kind, value = request.text("kind") or "turn", request.query.get("value", "")
+    if kind not in _KINDS:
+        raise InvalidQuery(f"kind is {kind[:20]!r}; expected one of {', '.join(_KINDS)}")
+    if not value.strip():
+        return Page("forget", "Forget", {"kind": kind, "value": "", "preview": None})
+    memory, store = request.memory, request.memory._core.store
+    turns = _chosen(request, kind, value)
+    ids = [turn.id for turn in turns]
+    total = memory.health().turns
+    traces = store.kept_traces(100, ids) if turns else ()
+    preview = {
+        "turns": turns[:_MAX_LISTED],
+        "count": len(turns),
+        "is_whole": len(turns) < _MAX_COUNTED,
+        "facts": len(store.facts(ids)) if turns else 0,
+        "traces": [{"number": one.number, "question": one.trace.question} for one in traces],
+        "stays": total - len(turns),
+        "alike": _alike(request, turns),
+    }
+    return Page("forget", "Forget", {"kind": kind, "value": value, "preview": preview})
+
+
+def _chosen(request: PageRequest, kind: str, value: str) -> list[Turn]:
+    memory = request.memory
+    if kind == "turn":
+        return [memory.turn(value)]
+    given: dict[str, Any] = {kind: value}
+    return list(islice(memory.turns(**given), _MAX_COUNTED))
+
+
+def _alike(request: PageRequest, turns: Sequence[Turn]) -> list[Turn]:
+    """Return turns that say something alike and would stay: of one or two erased turns, else it tells too little."""
+    if not 0 < len(turns) <= 2:
+        return []
+    gone = [turn.id for turn in turns]
+    found = [
+        hit
+        for turn in turns
+        for hit in request.memory.search((turn.text or turn.caption or "")[:2_000], k=3, exclude=gone)
+        if hit.score > 0.35
+    ]
+    return list({hit.turn.id: hit.turn for hit in found}.values())[:_MAX_ALIKE]
+
+
+def forget_turns(request: PageRequest) -> Page:
+    """Erase turns, and show the report with the proof."""
+    kind, value = str(request.form.get("kind", "")), str(request.form.get("value", ""))
+    if kind not in _KINDS or not value.strip():
+        raise InvalidQuery("nothing was chosen to be erased; choose on the page that shows what goes")
+    memory = request.memory
+    turns = _chosen(request, kind, value)
+    given: dict[str, Any] = {"turns": [value]} if kind == "turn" else {kind: value}
+    report = memory.forget(**given)
+    proof = {
+        "read": sum(_is_there(request, turn.id) for turn in turns),
+        "asked": len(turns),
+        "bytes": _found_in_file(request, [turn.text for turn in turns]),
+        "left": memory.health().turns,
+    }
+    return Page("forgotten", "Erased", {"kind": kind, "report": report, "proof": proof})
+
+
+def _is_there(request: PageRequest, turn_id: str) -> bool:
+    try:
+        request.memory.turn(turn_id)
+    except UnknownTurn:
+        return False
+    return True
+
+
+def _found_in_file(request: PageRequest, texts: Sequence[str]) -> Mapping[str, Any] | None:
+    """Look for erased texts in the bytes of the memory's files; None where there are none to look in."""
+    file = request.source.file
+    wanted = [text.encode("utf-8", "surrogatepass") for text in texts if len(text) >= _LEAST_PROVEN][:_MAX_PROVEN]
+    if file is None or not wanted:
+        return None
+    places = [file, *(file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-journal", ".mark"))]
+    places = [place for place in places if place.is_file()]
+    size = sum(place.stat().st_size for place in places)
+    if size > _MAX_FILE:
+        return None
+    found = {text for place in places for text in _contained(place, wanted)}
+    stored = sum(_is_stored_elsewhere(request, text.decode("utf-8", "surrogatepass")) for text in found)
+    return {"texts": len(wanted), "files": len(places), "size": size, "found": len(found), "of_other_turns": stored}
+
+
+def _contained(place: Path, wanted: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield those of some texts that the bytes of a file contain."""
+    overlap = max(map(len, wanted))
+    kept = b""
+    with place.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            held = kept + chunk
+            yield from (text for text in wanted if text in held)
+            kept = held[-overlap:]
+
+
+def _is_stored_elsewhere(request: PageRequest, text: str) -> bool:
+    """Whether another turn, which stays, holds the same words."""
+    return any(text in hit.turn.text for hit in request.memory.search(text[:2_000], k=5))
+
+
+def show_import(request: PageRequest) -> Page:
+    """Show the form to add a conversation from a file."""
+    return Page("import", "Import", {"report": None})
+
+
+def import_file(request: PageRequest) -> Page:
+    """Add a conversation from a file that was sent, and show what was read, stored, left out and refused."""
+    name, content = request.form.get("file") or ("", b"")
+    if not content:
+        raise InvalidQuery("no file was sent; choose one that `evimem ingest` reads")
+    refusals: list[RefusedItem] = []
+    ending = "".join(char for char in Path(name).suffix if char.isalnum() or char == ".")
+    with TemporaryDirectory(prefix="evimem-") as folder:
+        path = Path(folder) / f"conversation{ending}"
+        path.write_bytes(content)
+        (found,) = load(path, refuse=refusals.append)
+        report = request.memory.extend(found.turns)
+    refused: list[dict[str, Any]] = [{"place": one.where, "reason": one.why} for one in refusals]
+    refused += [{"place": one.id, "reason": one.reason} for one in report.statuses if one.outcome == "refused"]
+    counts = {name: value for name, value in report.to_dict().items() if isinstance(value, int)}
+    added = [one.id for one in report.statuses if one.outcome in ("added", "readded")]
+    values = {
+        "name": name,
+        "report": counts,
+        "refused": refused[:_MAX_REFUSALS],
+        "refusals": len(refused),
+        "added": added[:_MAX_LISTED],
+    }
+    return Page("import", "Imported", values)
+
+
+def show_corrections(request: PageRequest) -> Page:
+    """Show the questions that were marked."""
+    rows = _labelled(request.labels) if request.labels else []
+    values = {
+        "file": None if request.labels is None else request.labels.name,
+        "questions": rows,
+        "answerable": sum(_is_answerable(row) for row in rows),
+    }
+    return Page("corrections", "Corrections", values)
+
+
+def mark_hit(request: PageRequest) -> Page:
+    """Mark a hit or an answer of a question right, wrong or outdated, in the file that `evimem calibrate` reads.
+
+    A question is answerable once a turn or an answer of it was marked right, or its answer as told in other words.
+    """
+    labels = request.labels
+    question, turn_id = str(request.form.get("question", "")).strip(), str(request.form.get("turn", ANSWER))
+    mark = str(request.form.get("mark", ""))
+    if labels is None:
+        raise InvalidQuery("corrections are not kept here; open one memory in a file, or give --labels FILE")
+    if not question or mark not in MARKS:
+        raise InvalidQuery(f"a correction needs a question and one of {', '.join(MARKS)}")
+    rows = {row["question"]: row for row in _labelled(labels)}
+    row = rows.setdefault(question, {"question": question, "answerable": False, "marks": {}})
+    row["marks"] = {**row.get("marks", {}), turn_id: mark}
+    row["answerable"] = "right" in row["marks"].values()
+    with replace_with(labels) as file:
+        file.write("".join(f"{json.dumps(each)}\n" for each in rows.values()).encode())
+    return Page("corrections", "Corrected", {"question": question, "mark": mark, "turn": turn_id},
+                go_to=f"corrections?{urlencode({'q': question})}")  # fmt: skip
+
+
+def _is_answerable(row: Mapping[str, Any]) -> bool:
+    return bool(row.get("answerable", row.get("answer") is not None))
+
+
+def _labelled(labels: Path) -> list[dict[str, Any]]:
+    if not labels.exists():
+        return []
+    rows = [json.loads(line) for line in labels.read_bytes().splitlines() if line.strip()]
+    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("question"), str)]
+
+
+def show_health(request: PageRequest) -> Page:
+    """Show what waits, what failed, the sizes, and how well probabilities are calibrated."""
+    memory = request.memory
+    found = memory.calibration()
+    values = {"health": memory.health(), "stats": memory.stats(), "calibration": found}
+    return Page("health", "Health", values, {} if found is None else _charts(found))
+
+
+def _charts(found: Any) -> dict[str, Any]:
+    return {
+        "reliability": drawings.reliability_chart(found.reliability),
+        "risk": drawings.risk_chart(found.curve),
+    }
+
+
+def tend_memory(request: PageRequest) -> Page:
+    """Process queued jobs, or verify the whole memory, and show its health."""
+    action = str(request.form.get("action", ""))
+    if action == "enrich":
+        done = request.memory.enrich()
+        told: Mapping[str, Any] = {"enriched": done}
+    elif action == "check":
+        told = {"checked": request.memory.check()}
+    else:
+        raise InvalidQuery("expected the action enrich or check")
+    page = show_health(request)
+    return Page(page.template, page.title, {**page.values, **told}, page.shown)

@@ -1,0 +1,316 @@
+"""Pages about turns: search with its scores, one turn, people and things, the time line, lists of turns."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from itertools import groupby, islice
+from typing import Any
+from urllib.parse import urlencode
+
+from ..errors import InvalidQuery
+from ..times import locate_times, render
+from ..types.overview import SessionSummary
+from ..types.stored import LABEL, statements
+from ..types.values import Fact, Hit, Turn
+from . import drawings
+from .requests import Page, PageRequest
+
+FACETS_OVER = 100  # best turns that facets count
+DEEPEST_RANK = 1_000  # a named turn's rank is looked for so far down
+_MAX_VALUES = 8  # of a facet
+_MAX_NAMES = 60  # people and things listed
+_MAX_FACTS = 200  # of one person or thing
+_MAX_SESSIONS = 120  # of a month
+_MAX_SPARKED = 600  # turns that are read for the lines of a month's sessions
+_PAGE_TURNS = 40  # turns of a page of a list
+_MAX_LINKED = 10
+_MAX_CITING = 10
+
+
+def search_turns(request: PageRequest) -> Page:
+    """Show the turns that match a query with the parts of their scores, facets, and the rank of a named turn."""
+    query, k = request.text("q"), request.number("k", 10, 1, 100)
+    if not query:
+        return Page("search", "Search", {"query": "", "hits": []})
+    given = {name: request.optional(name) for name in ("speaker", "role", "session")}
+    where, month = _where(request.text("where")), request.text("month")
+    filters: dict[str, Any] = {**given, "where": where}
+    named = request.named_turn("why")
+    deep = DEEPEST_RANK if month or named is not None else max(FACETS_OVER, k)
+    found = request.memory.search(query, k=deep, **filters)
+    if month:
+        found = [hit for hit in found if f"{hit.turn.time:%Y-%m}" == month]
+    hits = found[:k]
+    values: dict[str, Any] = {
+        "query": query,
+        "k": k,
+        "filters": {name: value for name, value in {**filters, "month": month}.items() if value},
+        "hits": hits,
+        "facets": _facets([hit.turn for hit in found[:FACETS_OVER]]),
+        "counted": min(len(found), FACETS_OVER),
+    }
+    if named is not None:
+        values["named"] = _rank_of(named, found, hits, {**given, "month": month}, where)
+    most = max((sum(max(part, 0) for part in hit.parts.values()) for hit in found), default=1.0) or 1.0
+    return Page("search", query, values, {"bars": {hit.turn.id: drawings.score_bar(hit.parts, most) for hit in hits}})
+
+
+def _where(text: str) -> Mapping[str, Any] | None:
+    if not text:
+        return None
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise InvalidQuery('where is no JSON; expected conditions such as {"topic": "pets"}') from error
+    if not isinstance(given, dict):
+        raise InvalidQuery('where is no JSON object; expected conditions such as {"topic": "pets"}')
+    return given
+
+
+def _facets(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+    """Return the values by which turns differ, with counts: each value with the parameter that selects it."""
+    columns: list[tuple[str, str, list[str]]] = [
+        ("Speaker", "speaker", [turn.speaker for turn in turns]),
+        ("Role", "role", [turn.role or "user" for turn in turns]),
+        ("Month", "month", [f"{turn.time:%Y-%m}" for turn in turns]),
+        ("Session", "session", [turn.session for turn in turns]),
+    ]
+    kept: dict[str, list[str]] = defaultdict(list)
+    for turn in turns:
+        for key, value in turn.metadata.items():
+            if isinstance(value, (str, int, float, bool)) and len(str(value)) <= 60:
+                kept[key].append(json.dumps({key: value}))
+    columns += [(key, "where", conditions) for key, conditions in sorted(kept.items())[:6]]
+    facets = []
+    for title, name, column in columns:
+        counts = Counter(column).most_common(_MAX_VALUES)
+        values = [{"value": value, "label": _label(value, name), "count": count} for value, count in counts]
+        if len(values) > 1 or name == "where":
+            facets.append({"title": title, "name": name, "values": values})
+    return facets
+
+
+def _label(value: str, name: str) -> str:
+    return str(next(iter(json.loads(value).values()))) if name == "where" else value
+
+
+def _rank_of(
+    turn: Turn, found: Sequence[Hit], shown: Sequence[Hit], given: Mapping[str, str | None], where: Any
+) -> dict[str, Any]:
+    """Return the rank of a turn, or why it has none, and how it falls short of the last turn that is shown."""
+    rank = next((rank for rank, hit in enumerate(found, 1) if hit.turn.id == turn.id), None)
+    told: dict[str, Any] = {"turn": turn, "rank": rank, "of": len(found), "hit": None, "short": []}
+    if rank is None:
+        own = {"speaker": turn.speaker, "role": turn.role, "session": turn.session, "month": f"{turn.time:%Y-%m}"}
+        barred = [f"its {name} is {own[name]}" for name, value in given.items() if value and own[name] != value]
+        barred += ["its metadata differs"] if where and not barred and len(found) < DEEPEST_RANK else []
+        told["reason"] = (
+            f"The filters leave it out: {', '.join(barred)}."
+            if barred
+            else f"It is not among the {len(found):,} best turns for this query."
+        )
+        return told
+    hit = found[rank - 1]
+    told["hit"] = hit
+    if rank <= len(shown):
+        told["reason"] = f"It is shown, at rank {rank}."
+        return told
+    last = shown[-1]
+    names = {*hit.parts, *last.parts}
+    short = sorted((hit.parts.get(name, 0.0) - last.parts.get(name, 0.0), name) for name in names)
+    told["short"] = [{"part": name, "by": by} for by, name in short if by < -0.0005]
+    told["reason"] = (
+        f"Rank {rank}: it scores {hit.score:.3f}, the last turn shown (rank {len(shown)}) {last.score:.3f}."
+    )
+    return told
+
+
+def show_turn(request: PageRequest) -> Page:
+    """Show a turn verbatim with what was derived from it and what refers to it."""
+    memory, store = request.memory, request.memory._core.store
+    turn = memory.turn(request.query.get("id", ""))
+    near = request.number("around", 3, 0, 20)
+    facts = memory.facts([turn.id])
+    times = locate_times(turn.text, turn.time, memory._core.conventions)
+    dates = [
+        {"phrase": one.time.text, "start": one.start, "end": one.end, "time": one.time,
+         "words": render(one.time) if one.time.start else "no certain date"}
+        for one in times
+    ]  # fmt: skip
+    linked = [hit for hit in memory.neighbours(turn.id, _MAX_LINKED) if hit.path != "edge:next"]
+    citing = [
+        {"number": one.number, "question": one.trace.question, "cited": turn.id in _cited(one.trace)}
+        for one in store.kept_traces(_MAX_CITING, [turn.id])
+    ]
+    values = {
+        "turn": turn,
+        "around": memory.context(turn.id, near, near),
+        "facts": statements(facts),
+        "dates": dates,
+        "linked": linked,
+        "traces": citing,
+        "jobs": store.jobs_of(turn.id),
+    }
+    marks = [(one.start, one.end) for one in times]
+    return Page(
+        "turn",
+        f"{turn.speaker}, {turn.time:%Y-%m-%d}",
+        values,
+        {"marks": marks, "filed": [fact.object for fact in facts if fact.kind == LABEL]},
+    )
+
+
+def _cited(trace: Iterable[Any]) -> set[str]:
+    """Return the ids of the turns that the answer of a trace cites."""
+    details = [event.detail for event in trace if getattr(event, "action", None) == "answer"]
+    return {turn_id for detail in details for turn_id in detail.get("citations") or ()}
+
+
+def edit_turn(request: PageRequest) -> Page:
+    """Give a turn another text, and show it."""
+    turn_id, text = str(request.form.get("id", "")), str(request.form.get("text", "")).replace("\r\n", "\n")
+    request.memory.update(turn_id, text)
+    return Page("turn", "Edited", {"id": turn_id}, go_to=f"turn?{urlencode({'id': turn_id})}")
+
+
+def show_people(request: PageRequest) -> Page:
+    """Show what was stated of a person or thing, or the names that there are."""
+    name, store = request.text("name"), request.memory._core.store
+    if not name:
+        values: dict[str, Any] = {
+            "name": "",
+            "speakers": store.speaker_counts(_MAX_NAMES),
+            "things": store.subject_counts(_MAX_NAMES),
+        }
+        return Page("people", "People and things", values)
+    facts = statements(request.memory.facts(about=name))
+    shown = facts[:_MAX_FACTS]
+    texts = {fact.id: fact for fact in facts}
+    replaced = [
+        {"old": old, "new": texts[old.replaced_by], "by": texts[old.replaced_by].extractor}
+        for old in facts
+        if old.replaced_by in texts
+    ]
+    turns = {turn.id: turn for turn in store.find(sorted({fact.turn_id for fact in shown})) if turn is not None}
+    values = {
+        "name": name,
+        "facts": shown,
+        "total": len(facts),
+        "replaced": replaced,
+        "beside": _side_by_side(facts),
+        "turns": turns,
+    }
+    return Page("people", name, values)
+
+
+def _side_by_side(facts: Sequence[Fact]) -> list[dict[str, Any]]:
+    """Return what was stated of the same thing in the same words with different values, none of them replaced."""
+    groups: dict[tuple[str, str], list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.replaced_by is None and fact.object and fact.kind in {"state", "opinion", "plan"}:
+            groups[fact.subject, fact.predicate].append(fact)
+    return [
+        {"subject": subject, "predicate": predicate, "facts": held}
+        for (subject, predicate), held in groups.items()
+        if len({fact.object.casefold() for fact in held}) > 1
+    ]
+
+
+def show_timeline(request: PageRequest) -> Page:
+    """Show the turns by day as a picture, and the sessions of one month by day."""
+    memory, store = request.memory, request.memory._core.store
+    counts = store.days()
+    if not counts:
+        return Page("timeline", "Time line", {"days": (), "month": None, "sessions": []})
+    day = _day(request.text("day"))
+    month = (day or _month(request.text("month")) or counts[-1].day).replace(day=1)
+    first, following = _start(month, memory), _start(_next(month), memory)
+    sessions = store.sessions(first, following, _MAX_SESSIONS)
+    months = sorted({one.day.replace(day=1) for one in counts})
+    lengths = _lengths(request, sessions, first, following)
+    by_day = [
+        {"day": each, "sessions": list(held)} for each, held in groupby(sessions, key=lambda one: one.first.date())
+    ]
+    values = {
+        "days": counts,
+        "month": month,
+        "sessions": by_day,
+        "earlier": max((one for one in months if one < month), default=None),
+        "later": min((one for one in months if one > month), default=None),
+    }
+    address = {one.day: request_link("timeline", request, month=f"{one.day:%Y-%m}") for one in counts}
+    sparks = {name: drawings.sparkline(sizes, f"lengths of {len(sizes)} turns") for name, sizes in lengths.items()}
+    chosen = day or next((one.day for one in counts if one.day.replace(day=1) == month), None)
+    return Page("timeline", "Time line", values, {"picture": drawings.day_bars(counts, chosen, address),
+                                                  "sparks": sparks, "chosen": day})  # fmt: skip
+
+
+def request_link(page: str, request: PageRequest, **parameters: str) -> str:
+    """Return the relative address of a page with parameters, and with the user where pages name one."""
+    user = {"user": request.query["user"]} if request.source.has_users and "user" in request.query else {}
+    return f"{page}?{urlencode({**user, **parameters})}"
+
+
+def _lengths(
+    request: PageRequest, sessions: Sequence[SessionSummary], after: datetime, before: datetime
+) -> dict[str, list[int]]:
+    """Return the lengths of the turns of a month's sessions, in characters; none where there are very many."""
+    if sum(one.turns for one in sessions) > _MAX_SPARKED:
+        return {}
+    lengths: dict[str, list[int]] = defaultdict(list)
+    for turn in request.memory.turns(after=after, before=before):
+        lengths[turn.session].append(len(turn.text))
+    return lengths
+
+
+def _start(day: date, memory: Any) -> datetime:
+    """Return the beginning of a day in the convention of the memory's times."""
+    last = memory._core.store.roster().last
+    return datetime(day.year, day.month, day.day, tzinfo=last.tzinfo if last else None)
+
+
+def _next(month: date) -> date:
+    return (month + timedelta(32)).replace(day=1)
+
+
+def _day(text: str) -> date | None:
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidQuery(f"day is {text[:20]!r}; expected a date such as 2024-03-12") from error
+
+
+def _month(text: str) -> date | None:
+    return _day(f"{text}-01") if text else None
+
+
+def list_turns(request: PageRequest) -> Page:
+    """List the turns of a session, a day or a speaker, a page at a time, in dialogue order."""
+    memory, day = request.memory, _day(request.text("day"))
+    given: dict[str, Any] = {name: request.optional(name) for name in ("session", "speaker", "role")}
+    bounds: dict[str, Any] = {}
+    if day is not None:
+        bounds = {"after": _start(day, memory), "before": _start(day + timedelta(1), memory)}
+    if request.text("after"):
+        bounds["after"] = request.text("after")
+    skip = request.number("skip", 0, 0, 10_000)
+    page = list(islice(memory.turns(**given, **bounds, limit=skip + _PAGE_TURNS + 1), skip, None))
+    shown = page[:_PAGE_TURNS]
+    more = None
+    if len(page) > _PAGE_TURNS:
+        last = shown[-1].time
+        same = sum(turn.time == last for turn in shown)
+        more = {"after": last.isoformat(), "skip": same + (skip if same == len(shown) else 0)}
+    values = {"filters": {**given, "day": day}, "turns": shown, "more": more}
+    title = str(day or given["session"] or given["speaker"] or "Turns")
+    return Page("turns", title, values, {"days_of": list(_by_day(shown))})
+
+
+def _by_day(turns: Sequence[Turn]) -> Iterator[tuple[date, list[Turn]]]:
+    for day, held in groupby(turns, key=lambda turn: turn.time.date()):
+        yield day, list(held)

@@ -1,0 +1,357 @@
+"""The explorer's pages over HTTP: their twins in JSON, texts that stay texts, changes by its own forms only."""
+
+import json
+import re
+import urllib.error
+import urllib.request
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import evimem
+from evimem.calibration import read_labelled
+from evimem.pages.explorer import PAGES
+from evimem.pages.render_html import SCRIPT, SCRIPT_SHA256, trace_file
+from evimem.pages.sources import OneMemory, PoolOfMemories
+from evimem.pages.spans import mark_pieces, shorten
+from tests.pages.conftest import TOKEN, Asking, Elements
+
+WHEN = "When did Mira adopt her puppy?"
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>'\"></mark></textarea></title>{{ 7777*7777 }}&amp;"
+EVERY_PAGE = (
+    "ask", f"ask?q={WHEN}", "ask?q=What+instrument+is+Tomas+learning%3F", "block", f"block?q={WHEN}&why=s7:9", "search",
+    "search?q=puppy&why=s11:6", "timeline", "timeline?day=2024-06-18", "people", "people?name=Tomas", "why",
+    f"why?q={WHEN}", "compare", "compare?q=boat", "import", "corrections", "forget", "forget?kind=session&value=s3",
+    "health", "turn?id=s1:4", "turns", "turns?day=2024-03-12", "turns?session=s3",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("address", EVERY_PAGE)
+def test_each_page_is_small_whole_and_has_a_twin_in_json(exploring, address):
+    page = exploring.page(f"/{address}")
+    assert len(page.encode()) < 200_000
+    assert isinstance(exploring.data(f"/{address}"), dict)
+    tags = Elements(page).tags
+    assert [attrs for tag, attrs in tags if tag == "script"] == [{"src": f"static/{SCRIPT}", "defer": None}]
+    assert [name for _, attrs in tags for name in attrs if name.startswith("on") or name == "style"] == []
+    assert [tag for tag, _ in tags if tag in {"style", "iframe", "img", "object"}] == []
+    linked = [attrs.get("href") or attrs.get("src") or attrs.get("action") or "" for _, attrs in tags]
+    assert [one for one in linked if "//" in one] == []
+
+
+def test_the_twin_of_an_answer_is_the_answer_and_its_marks_are_its_quotes(exploring, friends):
+    answer = friends.ask(WHEN)
+    told = exploring.data(f"/ask?q={WHEN}")
+    assert told["answer"]["text"] == answer.text == "8 March 2024"
+    assert told["answer"]["trace"] == answer.trace.to_dict()
+    assert Elements(exploring.page(f"/ask?q={WHEN}")).marks == [one.quote for one in answer.citations]
+    assert 0 < told["view"]["threshold"] < told["view"]["sufficiency"] <= 1
+
+
+def test_marks_are_the_quotes_of_every_question_about_the_example(exploring, friends):
+    for question in ("How many pieces did Tomas sell at the craft fair?", "Who has a boat?", "When is the wedding?"):
+        cited = friends.ask(question).citations
+        marks = Elements(exploring.page(f"/ask?q={question}")).marks
+        assert sorted(marks) == sorted(one.quote for one in cited if one.span is not None)
+
+
+def test_an_abstention_says_why_and_what_is_missing(exploring, friends):
+    answer = friends.ask("What instrument is Tomas learning?")
+    page = Elements(exploring.page("/ask?q=What+instrument+is+Tomas+learning%3F")).text
+    assert answer.abstained
+    assert answer.reason in page
+    assert all(gap.text in page for gap in answer.gaps)
+
+
+def test_a_kept_answer_has_an_address_of_its_own_and_is_named_by_the_turns_it_cites(exploring, friends):
+    sent = exploring.send(f"ask?q={WHEN}", q=WHEN)
+    number = exploring.data("/why")["traces"][0]["number"]
+    assert (sent.status_code, str(sent.url)) == (200, f"http://127.0.0.1/ask?n={number}")
+    assert exploring.data(f"/ask?n={number}")["answer"]["text"] == "8 March 2024"
+    assert exploring.data(f"/why?n={number}")["trace"] == friends.trace(number).to_dict()
+    assert exploring.data("/turn?id=s1:4")["traces"][0] == {"number": number, "question": WHEN, "cited": True}
+
+
+def test_a_trace_has_its_rounds_and_which_turn_supports_which_requirement(exploring):
+    view = exploring.data(f"/why?q={WHEN}")["view"]
+    (first,) = view["rounds"]
+    assert (first["queries"][0]["query"], first["ended"]) == (WHEN, "exact evidence")
+    assert {one["id"]: "s1:4" in one["witnesses"] for one in view["requirements"]}["time"]
+    page = Elements(exploring.page(f"/why?q={WHEN}"))
+    assert "exact evidence" in page.text
+    assert ("table", {"class": "matrix"}) in page.tags
+
+
+def test_the_block_is_shown_as_a_model_gets_it_with_each_turn_left_out_and_why(exploring, friends):
+    message = "What is Mira allergic to?"
+    shown = exploring.data(f"/block?q={message}&tokens=300")
+    block = friends.block(message, tokens=300)
+    assert (shown["block"]["text"], shown["block"]["tokens"]) == (block.text, block.tokens)
+    assert block.text in Elements(exploring.page(f"/block?q={message}&tokens=300")).text
+    assert [one["tokens"] for one in shown["sizes"]] == [300, 800, 1500, 4000]
+    inside = {turn.id for turn in block.turns}
+    assert shown["left_out"]
+    assert all(one["hit"]["turn"]["id"] not in inside and one["reason"] for one in shown["left_out"])
+
+
+def test_a_named_turn_is_told_why_it_is_not_in_the_block(exploring, friends):
+    message = "What is Mira allergic to?"
+    inside = friends.block(message, tokens=300).turns[0].id
+    assert "it is in the block" in exploring.data(f"/block?q={message}&tokens=300&why={inside}")["named"]["reason"]
+    outside = exploring.data(f"/block?q={message}&tokens=300&why=I+sold+nine+pieces")["named"]
+    assert outside["turn"]["id"] == "s11:6"
+    assert outside["reason"]
+
+
+def test_an_empty_block_says_why(exploring):
+    assert "relevance" in exploring.data("/block?q=thanks!")["empty"]
+    assert "The block is empty." in exploring.page("/block?q=thanks!")
+
+
+def test_a_search_shows_its_scores_its_facets_and_the_rank_of_a_turn(exploring, friends):
+    hits = friends.search("puppy", k=183)
+    shown = exploring.data("/search?q=puppy&why=s11:6")
+    rank = next(rank for rank, hit in enumerate(hits, 1) if hit.turn.id == "s11:6")
+    assert [one["turn"]["id"] for one in shown["hits"]] == [hit.turn.id for hit in hits[:10]]
+    assert shown["hits"][0]["parts"] == pytest.approx(dict(hits[0].parts))
+    assert shown["named"]["rank"] == rank
+    assert shown["named"]["short"]
+    speakers = next(one for one in shown["facets"] if one["name"] == "speaker")
+    assert sum(one["count"] for one in speakers["values"]) == 100
+    assert "its speaker is Tomas" in exploring.data("/search?q=puppy&why=s11:6&speaker=Mira")["named"]["reason"]
+    assert {one["turn"]["time"][:7] for one in exploring.data("/search?q=puppy&month=2024-12")["hits"]} == {"2024-12"}
+
+
+def test_a_turn_shows_its_words_dates_facts_and_neighbours(exploring, friends):
+    shown = exploring.data("/turn?id=s1:4")
+    assert shown["turn"] == friends.turn("s1:4").to_dict()
+    assert [(one["phrase"], one["words"]) for one in shown["dates"]] == [("last Friday", "8 March 2024")]
+    assert [one["id"] for one in shown["around"]] == [turn.id for turn in friends.context("s1:4", 3, 3)]
+    assert Elements(exploring.page("/turn?id=s1:4")).marks == ["last Friday"]
+
+
+def test_people_show_what_was_stated_newest_first(exploring, friends):
+    known = [fact.to_dict() for fact in friends.facts(about="Tomas")]
+    assert exploring.data("/people?name=Tomas")["facts"] == known
+    assert {one["name"] for one in exploring.data("/people")["speakers"]} == {"Mira", "Tomas"}
+
+
+def test_the_time_line_counts_the_turns_of_each_day_and_leads_to_them(exploring, friends):
+    line = exploring.data("/timeline?month=2024-06")
+    held = list(friends.turns())
+    assert sum(one["turns"] for one in line["days"]) == len(held)
+    assert {one["day"] for one in line["days"]} == {turn.time.date().isoformat() for turn in held}
+    (day,) = line["sessions"]
+    listed = exploring.data(f"/turns?day={day['day']}")["turns"]
+    assert len(listed) == sum(one["turns"] for one in day["sessions"])
+
+
+def test_pages_of_a_list_show_each_turn_once(exploring, friends):
+    seen, address = [], "/turns"
+    while address:
+        shown = exploring.data(address)
+        seen += [turn["id"] for turn in shown["turns"]]
+        more = shown["more"]
+        address = more and f"/turns?after={more['after']}&skip={more['skip']}"
+    assert seen == [turn.id for turn in friends.turns(limit=1_000)]
+
+
+def test_forgetting_is_previewed_and_then_proven(exploring, friends, friends_path):
+    text = friends.turn("s1:4").text
+    assert text.encode() in friends_path.read_bytes() + friends_path.with_name(f"{friends_path.name}-wal").read_bytes()
+    preview = exploring.data("/forget?kind=turn&value=s1:4")["preview"]
+    assert (preview["count"], preview["facts"], preview["stays"]) == (1, 2, 182)
+    assert friends.turn("s1:4").text == text
+    answer = exploring.send("forget?kind=turn&value=s1:4", kind="turn", value="s1:4")
+    shown = Elements(answer.text).text
+    assert "1 id asked for again: 0 found" in shown
+    assert re.search(r"1 erased text looked for in the [\d,]+ bytes of \d files: 0 found", shown)
+    assert exploring.page("/turn?id=s1:4", 404)
+
+
+def test_a_turn_is_corrected_and_its_old_words_are_gone(exploring, friends):
+    exploring.send("turn?id=s1:4", id="s1:4", text="We adopted a kitten\r\nlast Friday.")
+    assert friends.turn("s1:4").text == "We adopted a kitten\nlast Friday."
+    assert "Lurcher" not in exploring.page("/turn?id=s1:4")
+
+
+def test_marks_are_kept_as_questions_that_calibrate_reads(exploring, tmp_path):
+    for question, turn, mark in ((WHEN, "s1:4", "outdated"), ("Who is Bob?", "", "wrong"), (WHEN, "s1:4", "right")):
+        exploring.send(f"ask?q={WHEN}", question=question, turn=turn, mark=mark)
+        exploring.client.post("/corrections", data={"question": question, "turn": turn, "mark": mark,
+            "form_token": re.findall(r'form_token" value="(\w+)', exploring.page(f"/ask?q={WHEN}"))[0]})  # fmt: skip
+    read = list(read_labelled(tmp_path / "labels.jsonl"))
+    assert [(one.question, one.answerable) for one in read] == [(WHEN, True), ("Who is Bob?", False)]
+    assert exploring.data("/corrections")["answerable"] == 1
+
+
+def test_an_import_tells_what_was_left_out_and_where(exploring, friends):
+    lines = [
+        json.dumps({"speaker": "Mira", "text": "The plums are ripe.", "time": "2025-03-01T10:00"}),
+        '{"speaker": 1}',
+    ]
+    held = re.findall(r'form_token" value="(\w+)', exploring.page("/import"))[0]
+    file = {"file": ("chat.jsonl", "\n".join(lines).encode())}
+    answer = exploring.client.post("/import.json", data={"form_token": held}, files=file).json()
+    assert (answer["report"]["added"], answer["refusals"]) == (1, 1)
+    assert answer["refused"][0]["place"]
+    assert answer["refused"][0]["reason"]
+    assert friends.search("plums", k=1)[0].turn.text == "The plums are ripe."
+
+
+def test_health_shows_what_the_memory_says_of_itself(exploring, friends):
+    assert exploring.data("/health")["health"] == friends.health().to_dict()
+    assert exploring.send("health", action="check").status_code == 200
+
+
+def test_a_form_without_the_token_of_a_page_or_from_another_site_changes_nothing(exploring, friends):
+    fields = {"kind": "turn", "value": "s1:4"}
+    assert exploring.client.post("/forget", data=fields).status_code == 403
+    held = re.findall(r'form_token" value="(\w+)', exploring.page("/forget?kind=turn&value=s1:4"))[0]
+    for headers in ({"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}, {"origin": "null"}):
+        sent = exploring.client.post("/forget", data={**fields, "form_token": held}, headers=headers)
+        assert sent.status_code == 403
+    assert exploring.client.put("/forget", data=fields).status_code == 405
+    assert friends.turn("s1:4").id == "s1:4"
+
+
+def test_a_token_is_needed_and_leaves_the_address_at_once(friends):
+    asking = Asking(OneMemory(friends, "friends"))
+    asking.client.cookies.clear()
+    for address in ("/", "/ask", "/ask.json", "/health", "/nothing"):
+        assert asking.client.get(address).status_code == 401
+        assert asking.client.get(f"{address}?token=wrong", follow_redirects=False).status_code == 401
+    first = asking.client.get(f"/ask?q=x&token={TOKEN}", follow_redirects=False)
+    assert (first.status_code, first.headers["location"]) == (303, "/ask?q=x")
+    assert {"HttpOnly", "SameSite=strict"} <= {part.strip() for part in first.headers["set-cookie"].split(";")}
+    assert asking.client.get("/ask").status_code == 200
+    bearer = {"authorization": f"Bearer {TOKEN}"}
+    asking.client.cookies.clear()
+    assert asking.client.get("/ask.json", headers=bearer).status_code == 200
+
+
+def test_every_response_forbids_scripts_of_others_and_is_not_stored(exploring):
+    for address in ("/ask", "/ask.json", "/nothing", "/turn?id=nobody", "/"):
+        answer = exploring.client.get(address, follow_redirects=False)
+        policy = answer.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+        assert "unsafe" not in policy
+        assert answer.headers["cache-control"] == "no-store"
+
+
+def test_another_name_of_the_host_is_refused(served):
+    asked = urllib.request.Request(served, headers={"Host": "evil.example"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(asked)
+    with refused.value as answer:
+        assert answer.status == 421
+
+
+def test_an_unknown_turn_or_a_bad_parameter_is_a_page_that_says_so(exploring):
+    assert "UnknownTurn" in exploring.page("/turn?id=nope", 404)
+    assert exploring.data("/search?q=x&k=abc", 400)["kind"] == "InvalidQuery"
+    for address in (
+        "/timeline?day=yesterday", "/search?q=x&where=%5B1%5D", "/forget?kind=all&value=x", "/compare?q=x&a=y",
+        "/turns?skip=-1", "/turns?after=x", "/why?n=999",
+    ):  # fmt: skip
+        exploring.page(address, 400)
+
+
+@pytest.fixture
+def hostile(memory):
+    memory.add(HOSTILE, HOSTILE, time="2024-03-12T18:20", session=HOSTILE, id=HOSTILE, caption=HOSTILE,
+               metadata={HOSTILE: HOSTILE})  # fmt: skip
+    memory.add("Mira", f"I adopted a cat, {HOSTILE}, last Friday.", time="2024-03-12T18:21", session=HOSTILE, id="b")
+    return memory
+
+
+def test_a_hostile_text_never_becomes_an_element(hostile, tmp_path):
+    asking = Asking(OneMemory(hostile, HOSTILE), tmp_path / "labels.jsonl")
+    named = {"q": HOSTILE, "id": HOSTILE, "name": HOSTILE, "kind": "session", "value": HOSTILE, "session": HOSTILE,
+             "why": HOSTILE}  # fmt: skip
+    for one in PAGES:
+        answer = asking.client.get(f"/{one.path}", params=named)
+        assert answer.status_code == 200, (one.path, answer.text)
+        tags = Elements(answer.text).tags
+        assert [attrs for tag, attrs in tags if tag in {"script", "img"}] == [
+            {"src": f"static/{SCRIPT}", "defer": None}
+        ]
+        assert [name for _, attrs in tags for name in attrs if name.startswith("on")] == []
+        assert "60481729" not in Elements(answer.text).text
+
+
+def test_a_trace_as_a_file_loads_nothing_and_holds_the_trace(friends):
+    answer = friends.ask(WHEN)
+    page = trace_file(answer.trace, list(friends._core.store.find(["s1:4"])))
+    found = Elements(page)
+    assert [attrs for tag, attrs in found.tags if tag == "script"] == [{"type": "application/json", "id": "trace"}]
+    held = page.partition('id="trace">')[2].partition("</script>")[0]
+    assert evimem.Trace.from_json(held) == answer.trace
+    assert "default-src 'none'" in page
+    assert not re.search(r'(src|href)="(?!#)', page)
+
+
+def test_a_hostile_trace_stays_text_in_its_file(hostile):
+    answer = hostile.ask("Who adopted a cat?")
+    turns = list(hostile._core.store.find([HOSTILE, "b"]))
+    tags = Elements(trace_file(answer.trace, turns)).tags
+    assert [attrs for tag, attrs in tags if tag in {"script", "img"}] == [{"type": "application/json", "id": "trace"}]
+
+
+def test_a_lone_surrogate_a_nul_and_a_carriage_return_are_shown_and_told(memory):
+    text = "one \ud800 two \x00 three\r\nfour"
+    memory.add("Mira", text, time="2024-03-12T18:20", id="a")
+    asking = Asking(OneMemory(memory, "m"))
+    assert asking.data("/turn?id=a")["turn"]["text"] == memory.turn("a").text
+    assert "three\r\nfour" in Elements(asking.page("/turn?id=a")).text
+
+
+def test_a_pool_asks_whose_memory_it_is_and_shows_that_one_only(tmp_path):
+    with evimem.MemoryPool(tmp_path / "users") as pool:
+        for user, says in (("ana/1", "My cat is called Pelle."), ("bo", "My boat is called Nora.")):
+            with pool.open(user) as memory:
+                memory.add("user", says, time="2024-03-12T18:20")
+        asking = Asking(PoolOfMemories(pool, "users"))
+        assert "Whose memory?" in asking.page("/search?q=called")
+        shown = asking.data("/search?q=called&user=ana/1")
+        assert [one["turn"]["text"] for one in shown["hits"]] == ["My cat is called Pelle."]
+        links = [attrs.get("href") or "" for tag, attrs in Elements(asking.page("/search?q=called&user=ana/1")).tags
+                 if tag == "a" and not (attrs.get("href") or "").startswith("#")]  # fmt: skip
+        assert [one for one in links if "user=ana%2F1" not in one] == []
+        asking.page("/search?q=called&user=nobody", 400)
+        assert "nobody" not in pool
+
+
+def test_an_empty_memory_has_pages(memory):
+    asking = Asking(OneMemory(memory, "empty"))
+    for address in ("/", "/ask?q=x", "/block?q=x", "/search?q=x", "/timeline", "/people", "/why", "/health", "/turns"):
+        asking.page(address)
+
+
+def test_the_script_is_the_one_that_notice_names():
+    content = (files("evimem.pages") / "static" / SCRIPT).read_bytes()
+    notice = (Path(__file__).parent.parent.parent / "NOTICE").read_text(encoding="utf-8")
+    assert sha256(content).hexdigest() == SCRIPT_SHA256
+    assert f"{SCRIPT_SHA256}  {SCRIPT}" in notice
+
+
+@given(st.text(max_size=40), st.lists(st.tuples(st.integers(-3, 45), st.integers(-3, 45)), max_size=4))
+def test_pieces_of_a_text_are_the_text_and_the_first_mark_is_its_span(text, spans):
+    pieces = mark_pieces(text, spans)
+    assert "".join(one.text for one in pieces) == text
+    if spans:
+        start, end = max(spans[0][0], 0), min(spans[0][1], len(text))
+        assert "".join(one.text for one in pieces if one.number == 1) == text[start:end]
+
+
+@given(st.text(min_size=1, max_size=300), st.data())
+def test_a_shortened_text_keeps_the_marked_characters(text, data):
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, min(len(text), start + 60)))
+    cut, moved = shorten(text, 120, (start, end))
+    assert moved is not None
+    assert cut[moved[0] : moved[1]] == text[start:end]
