@@ -1,4 +1,4 @@
-"""The commands that serve memories to programs and browsers: mcp, serve, explore and token. Importing it stays cheap."""
+"""The commands that serve memories to programs and browsers: mcp, serve, explore, token. Importing it stays cheap."""
 
 from __future__ import annotations
 
@@ -224,10 +224,11 @@ def explore(
     port: int = 0,
     labels: Path | None = None,
 ) -> Exit:
-    """Explore a memory in a browser: answers and why, blocks, searches, turns; edit, correct and erase.
+    """Explore a memory in a browser: why it answers, and what it holds.
 
-    It prints an address with a token, which opens it; only this machine can. Nothing is loaded from elsewhere. With a
-    pool, or a server without --user, each page asks whose memory it shows. Ctrl-C ends it. Needs the extra:
+    Pages show answers, blocks, searches, turns, people, days and traces, and edit, correct and erase. It prints an
+    address with a token, which opens it; only this machine can. Nothing is loaded from elsewhere. With a pool, or a
+    server without --user, each page asks whose memory it shows. Ctrl-C ends it. Needs the extra:
     pip install 'evimem[server]'
 
     Args:

@@ -1,0 +1,70 @@
+"""`evimem explore` as a process, and `evimem trace --html`."""
+
+import signal
+import stat
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from http.cookiejar import CookieJar
+
+import pytest
+
+import evimem
+from evimem.__main__ import main
+from evimem.cli.arguments import Exit
+
+
+def exploring(*words):
+    return subprocess.Popen(
+        [sys.executable, "-m", "evimem", "explore", *map(str, words)], stdout=subprocess.PIPE, text=True
+    )
+
+
+@pytest.mark.parametrize("pool", [False, True])
+def test_explore_prints_an_address_that_opens_the_memory_and_ends_on_an_interrupt(friends_path, tmp_path, pool):
+    with evimem.MemoryPool(tmp_path / "users") as users, users.open("mira") as memory:
+        memory.add("Mira", "We adopted a puppy.", time="2024-03-12T18:20")
+    process = exploring(*(("--pool", tmp_path / "users") if pool else (friends_path,)))
+    try:
+        url = process.stdout.readline().strip()
+        assert url.startswith("http://127.0.0.1:")
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+        with browser.open(url) as answer:
+            assert answer.geturl() == f"{url.partition('/?')[0]}/ask"
+        with browser.open(f"{url.partition('/?')[0]}/search?q=puppy&user=mira") as answer:
+            assert b"adopted a puppy" in answer.read()
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(url.partition("?")[0])
+        refused.value.close()
+    finally:
+        process.send_signal(signal.SIGINT)
+        code = process.wait(20)
+        process.stdout.close()
+    assert code in (Exit.OK, Exit.INTERRUPTED)
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["a.evimem", "--pool", "b"], ["a.evimem", "--user", "mira"], ["--pool", "b", "--labels", "c"]]
+)
+def test_options_that_do_not_fit_together_are_refused(words, capsys):
+    assert main(["explore", *words]) == Exit.USAGE
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_memory_that_is_not_there_is_not_made(tmp_path, capsys):
+    assert main(["explore", str(tmp_path / "a.evimem")]) == Exit.INPUT
+    assert main(["explore", "--pool", str(tmp_path / "users")]) == Exit.INPUT
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trace_is_written_as_a_page_that_only_its_owner_reads(friends, friends_path, tmp_path, capsys):
+    friends.keep_trace(friends.ask("When did Mira adopt her puppy?").trace)
+    file = tmp_path / "why.html"
+    assert main(["trace", str(friends_path), "--html", str(file)]) == Exit.OK
+    page = file.read_text(encoding="utf-8")
+    assert "We adopted a puppy" in page
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    before = friends_path.read_bytes()[:16]
+    assert main(["trace", str(friends_path), "--html", str(friends_path)]) != Exit.OK
+    assert friends_path.read_bytes()[:16] == before
