@@ -17,7 +17,7 @@ from ..loaders import load
 from ..loaders.conversation import RefusedItem
 from ..types.public_value import AnyPath, is_server
 from ..types.results import AddReport
-from ..types.values import DateOrder
+from ..types.values import DateOrder, ExportFormat
 from . import views
 from .arguments import Exit, Misused, Settings, existing, shown_path
 from .page import Screen, line
@@ -107,7 +107,7 @@ def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
     Turns that are stored already stay as they are. For other files use `evimem ingest`.
 
     Args:
-        file: A file that `evimem export` wrote.
+        file: A file or folder that `evimem export` wrote.
     """
     with evimem.open(path, **opening) as memory, screen.progress("importing", "turns") as progress:
         report = memory.import_(file, progress=progress)
@@ -317,20 +317,24 @@ def forget(
     return Exit.OK
 
 
-def export(memory: evimem.Memory, screen: Screen, file: Path, *, force: bool = False) -> Exit:
-    """Write every turn of a memory, with its facts, to a file.
+def export(
+    memory: evimem.Memory, screen: Screen, file: Path, *, format: ExportFormat = "jsonl", force: bool = False
+) -> Exit:
+    """Write every turn of a memory to a file, or to a folder of Markdown.
 
-    The file has one JSON object a line; `evimem import` reads it.
+    The file has one JSON object a line, turns with their facts; the folder has a file a session, for people to read.
+    `evimem import` reads both.
 
     Args:
-        file: The file to write.
-        force: Replace FILE if it exists.
+        file: The file to write; for Markdown the folder.
+        format: What to write: lines of JSON, or Markdown.
+        force: Replace FILE if it exists; a folder is never replaced.
     """
     if file.exists() and not force:
         raise InvalidQuery(f"{str(file)!r} exists already; give another name, or --force to replace it")
     turns = memory.stats().turns
     with screen.progress("exporting", "turns", turns) as progress:
-        memory.export(file, progress=progress)
+        memory.export(file, format=format, progress=progress)
     screen.show([line(f"{counted(turns, 'turn')} written to {file}")], {"file": str(file), "turns": turns})
     return Exit.OK
 

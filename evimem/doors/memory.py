@@ -35,7 +35,7 @@ from ..types.results import (
 )
 from ..types.stored import EARLIER, FactFilter, Listing
 from ..types.trace import Complete, Event, Found, Queried, Reply, Trace
-from ..types.values import Fact, FactHit, Hit, Over, TimeSpan, Turn
+from ..types.values import ExportFormat, Fact, FactHit, Hit, Over, TimeSpan, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
@@ -912,22 +912,32 @@ class Memory:
         self._core.store.backup(checked_path("path", path))
 
     @verb
-    def export(self, path: str | PathLike[str], *, progress: Progress | None = None) -> Flow[None]:
-        """Write every turn with its facts as lines of JSON, which `import_` reads; only the file's owner can read it.
+    def export(
+        self, path: str | PathLike[str], *, format: ExportFormat = "jsonl", progress: Progress | None = None
+    ) -> Flow[None]:
+        """Write every turn where `import_` reads it; only the owner can read what is written.
 
         Args:
-            path: The file. One that exists is replaced once the export is complete, and keeps its permissions.
+            path: The file. One that exists is replaced once the export is complete, and keeps its permissions. For
+                Markdown a new or empty folder.
+            format: "jsonl" writes turns with their facts, a line each; "markdown" a file a session for people to read,
+                without facts, which are read from the turns again.
             progress: Called with the number of turns written since the last call.
 
         Raises:
-            StoreError: The path is that of a database, a folder or a pipe.
+            InvalidQuery: The format is neither.
+            StoreError: The path is that of a database, a folder or a pipe; for Markdown, it exists and is not empty.
             DiskFull, StoreReadOnly: The system refuses to write; the old file is kept.
         """
         from ..ingest.import_file import write_export
+        from ..ingest.markdown_files import write_folder
 
         to, tell = checked_path("path", path), checked_progress(progress)
+        write = {"jsonl": write_export, "markdown": write_folder}.get(format)
+        if write is None:
+            raise InvalidQuery(f"format is {format!r}; expected jsonl or markdown")
         yield from self._core.caught_up()
-        write_export(to, self._core.store.pairs(), tell)
+        write(to, self._core.store.pairs(), tell)
 
     @verb
     def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> Flow[AddReport]:
@@ -938,16 +948,20 @@ class Memory:
         extractor found them. After a crash, repeating the call completes the import.
 
         Args:
-            path: A file that `export` wrote.
+            path: A file that `export` wrote, or a folder of Markdown.
             progress: Called with the number of turns of each batch once it is durable.
 
         Raises:
             ImportFailed: The file is no whole and well-formed export; the message names the line, nothing is stored.
         """
         from ..ingest.import_file import import_batches
+        from ..ingest.markdown_files import import_folder, is_folder
 
         core = self._core
         file, times = checked_path("path", path), core.store.times
+        if is_folder(file):
+            of_folder = import_folder(core.store, file, deferred=core.remote, jobs=core.jobs, times=times)
+            return core.stored("add", of_folder, progress)
         batches = import_batches(core.store, file, core.extractor, deferred=core.remote, jobs=core.jobs, times=times)
         return core.stored("add", batches, progress)
 

@@ -42,7 +42,10 @@ def looks_like_table(start: bytes) -> bool:
     line = start.decode("utf-8", "replace").split("\n", 1)[0].rstrip("\r")
     if len(line) > _MAX_FIELD_START:
         return False
-    header = next(csv.reader([line], delimiter=_delimiter(line)), [])
+    try:
+        header = next(csv.reader([line], delimiter=_delimiter(line)), [])
+    except csv.Error:
+        return False
     found = _find_columns(header, {})
     return len(header) >= 2 and all(name in found for name in _NEEDED)
 

@@ -26,7 +26,7 @@ _PROMPTED = "Prompted "
 _OFFSETS = {"UTC": 0, "GMT": 0, "Z": 0, "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5,
     "EDT": -4, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "MEZ": 1, "MESZ": 2, "EET": 2, "EEST": 3, "IST": 5.5,
     "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11}  # hours  # fmt: skip
-_ZONE = re.compile(r"\b([A-Z]{2,5}|GMT[+-]\d{1,2}(?::\d\d)?|UTC[+-]\d{1,2}(?::\d\d)?)$")
+_ZONE = re.compile(r"\b((?![AP]M)[A-Z]{2,5}|GMT[+-]\d{1,2}(?::\d\d)?|UTC[+-]\d{1,2}(?::\d\d)?)$")
 
 
 def is_activity_page(start: bytes) -> bool:

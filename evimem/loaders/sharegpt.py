@@ -25,7 +25,9 @@ def read_sharegpt(path: Path, log: ImportLog | None = None, *, start: datetime |
     """Yield the turns of each conversation. Messages without a time are a minute apart, from `start` on."""
 
     def chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
-        messages = next(raw[key] for key in _LISTS if isinstance(raw.get(key), list))
+        messages = next((raw[key] for key in _LISTS if isinstance(raw.get(key), list)), None)
+        if messages is None:
+            raise mismatch_error("a conversation", None, "an object with a list of conversations")
         given = raw.get("id")
         text = repr(messages)[:100_000].encode("utf-8", "surrogatepass")
         session = str(given) if given else blake2b(text, digest_size=8).hexdigest()

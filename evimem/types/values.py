@@ -24,6 +24,7 @@ _MISSING = object()
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_ -]+")
 _MOST_PARTS = 32  # texts looked for before a condition is checked: more would cost more than they spare
 Over = Literal["turns", "facts", "both"]  # what a search compares with its query
+ExportFormat = Literal["jsonl", "markdown"]  # lines of JSON with facts, or a folder of a file a session
 DateOrder = Literal["dmy", "mdy", "ymd"]  # how a date in figures is written
 Granularity = Literal["minute", "hour", "day", "weekend", "week", "month", "season", "year", "decade", "span", "vague"]
 

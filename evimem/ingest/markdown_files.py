@@ -1,0 +1,290 @@
+"""A memory as a folder of Markdown, a file a session, that people read and `Memory.import_` reads back.
+
+A turn is a comment with its fields as JSON, a line for readers, and its text as a quotation:
+
+    <!-- turn {"n": 1, "id": "s1:1", "speaker": "Mira", "role": "user", "time": "2024-03-12T18:20:00"} -->
+    **Mira**, 2024-03-12 18:20
+
+    > We adopted a puppy last Friday.
+
+What was said stands behind ">" in every line and cannot end the quotation; "<" in it is written as "&lt;", so that no
+page shows it as HTML. Facts are not written: they are read from the turns again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from ..db.atomic_files import changing, open_private, sync_folder, temporary_path
+from ..errors import ImportFailed, InvalidTurn, StoreError, shown
+from ..flow import Flow
+from ..loaders.json_values import parse, time_of
+from ..protocols import Store
+from ..raw.validate import AS_GIVEN, LocalTimes, TurnValidator
+from ..types.results import AddReport
+from ..types.stored import JobKind
+from ..types.values import Fact, Turn
+from .add import BATCH, Ingestion
+
+FORMAT = 1
+MAX_LINE = 32 << 20  # bytes: the fields of a turn at their bounds, every character escaped
+MAX_OPEN_FILES = 32
+_HEADER, _TURN, _END = "<!-- evimem ", "<!-- turn ", "<!-- end "
+_ESCAPED = re.compile("&(amp|lt);")
+_UNSAFE = re.compile("<|&(?=(?:amp|lt);)")
+_FIELDS = {"n": int, "id": str, "speaker": str, "role": str, "time": str}
+_OPTIONAL = {"caption": str, "metadata": dict}
+
+
+class _Place(NamedTuple):
+    """Where a turn stands: its number in the memory, its file, and the byte of its comment."""
+
+    number: int
+    file: int
+    byte: int
+
+
+def write_folder(
+    folder: Path, pairs: Iterable[tuple[Turn, tuple[Fact, ...]]], progress: Callable[[int], None] = lambda turns: None
+) -> None:
+    """Write a folder of Markdown, readable by its owner only; after a crash there is no folder that looks whole.
+
+    Call `progress` with 1 after each turn. Raise StoreError where the path exists and is no empty folder, DiskFull or
+    StoreReadOnly where the system refuses the write.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise StoreError(f"{str(folder)!r} exists already; give a new folder, a file a session is written into it")
+    temporary = temporary_path(folder)
+    with changing(repr(str(folder)), "there is no export"):
+        try:
+            temporary.mkdir(mode=0o700)
+            with _Files(temporary) as files:
+                for number, (turn, _) in enumerate(pairs, start=1):
+                    files.write(turn, number)
+                    progress(1)
+            temporary.replace(folder)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        sync_folder(folder.parent)
+
+
+class _Files:
+    """The files of an export, a few of them open at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open: OrderedDict[str, BinaryIO] = OrderedDict()
+        self._counts: dict[str, int] = {}
+
+    def __enter__(self) -> _Files:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is None:
+            for name, count in self._counts.items():
+                self._file(name).write(f"{_END}{_comment({'turns': count})}\n".encode())
+        while self._open:
+            self._close_one()
+
+    def write(self, turn: Turn, number: int) -> None:
+        """Append a turn to the file of its session."""
+        name = _file_name(turn.session)
+        file = self._file(name)
+        if name not in self._counts:
+            head = {"format": FORMAT, "session": turn.session}
+            file.write(f"{_HEADER}{_comment(head)}\n# {_shown_line(turn.session)}\n\n".encode("utf-8", "surrogatepass"))
+        self._counts[name] = self._counts.get(name, 0) + 1
+        file.write(_turn_lines(turn, number).encode("utf-8", "surrogatepass"))
+
+    def _file(self, name: str) -> BinaryIO:
+        if (file := self._open.get(name)) is None:
+            if len(self._open) >= MAX_OPEN_FILES:
+                self._close_one()
+            file = self._open[name] = open_private(self._folder / name, "a+b")
+        self._open.move_to_end(name)
+        return file
+
+    def _close_one(self) -> None:
+        _, file = self._open.popitem(last=False)
+        with file:
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _file_name(session: str) -> str:
+    plain = re.sub(r"[^\w-]+", "-", session, flags=re.ASCII).strip("-")[:60]
+    digest = blake2b(session.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return f"{plain}-{digest}.md" if plain else f"{digest}.md"
+
+
+def _comment(value: dict[str, Any]) -> str:
+    """Return JSON that ends a comment, without what could end it sooner."""
+    text = json.dumps(value, ensure_ascii=False)  # halves of an emoji side by side stay two
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("--", "-\\u002d") + " -->"
+
+
+def _shown_line(text: str) -> str:
+    """Return a name as a line of Markdown: what is not read back, and may not begin another form."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text[:100])
+    return re.sub(r"([\\`*_\[\]<>#&!|~])", r"\\\1", plain).encode("utf-8", "replace").decode()
+
+
+def _turn_lines(turn: Turn, number: int) -> str:
+    fields: dict[str, Any] = {
+        "n": number, "id": turn.id, "speaker": turn.speaker, "role": turn.role, "time": turn.time.isoformat(),
+    }  # fmt: skip
+    fields |= {name: value for name in _OPTIONAL if (value := getattr(turn, name)) not in (None, {})}
+    if "metadata" in fields:
+        fields["metadata"] = dict(turn.metadata)
+    quoted = _UNSAFE.sub(lambda found: "&lt;" if found[0] == "<" else "&amp;", turn.text)
+    said = "".join(f"> {line}\n" for line in quoted.split("\n")) if turn.text else ""
+    caption = f"\n{_shown_line(turn.caption)}\n" if turn.caption else ""
+    at = f"{turn.time:%Y-%m-%d %H:%M}"
+    return f"{_TURN}{_comment(fields)}\n**{_shown_line(turn.speaker)}**, {at}\n{caption}\n{said}\n"
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a path is a folder with a file of an export."""
+    return path.is_dir() and any(_begins_as_one(file) for file in path.glob("*.md"))
+
+
+def _begins_as_one(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_HEADER)) == _HEADER.encode()
+
+
+def import_folder(
+    store: Store, folder: Path, *, deferred: bool, jobs: tuple[JobKind, ...], times: LocalTimes = AS_GIVEN
+) -> Iterator[Flow[AddReport]]:
+    """Validate all files of an export, then yield a flow for each batch of turns, in the order of the memory.
+
+    `deferred`, `jobs` and `times` are those of `Ingestion`. Raise ImportFailed, before the first flow, with file and
+    line, for a file that is no whole and well-formed one.
+    """
+    files = sorted(file for file in folder.glob("*.md") if _begins_as_one(file))
+    places: list[_Place] = []
+    ids: set[bytes] = set()
+    for at, file in enumerate(files):
+        for turn, number, byte in _turns_of(file):
+            digest = blake2b(turn.id.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            if digest in ids:
+                raise ImportFailed(f"{file.name!r} has the turn {shown(turn.id, 40)} for the second time")
+            ids.add(digest)
+            places.append(_Place(number, at, byte))
+    places.sort()
+    turns = _in_order(files, places)
+    while batch := list(islice(turns, BATCH)):
+        yield Ingestion(store, None, deferred=deferred, jobs=jobs, times=times).store(batch)
+
+
+def _in_order(files: list[Path], places: list[_Place]) -> Iterator[Turn]:
+    """Yield the turn at each place; a few files are open at a time."""
+    opened: OrderedDict[int, tuple[BinaryIO, str]] = OrderedDict()
+    try:
+        for place in places:
+            if place.file not in opened:
+                if len(opened) >= MAX_OPEN_FILES:
+                    opened.popitem(last=False)[1][0].close()
+                fresh = files[place.file].open("rb")
+                opened[place.file] = fresh, _session_of(fresh.readline(MAX_LINE), files[place.file])
+            opened.move_to_end(place.file)
+            file, session = opened[place.file]
+            file.seek(place.byte)
+            yield next(_read(file, session, files[place.file], place.byte))[0]
+    finally:
+        deque((file.close() for file, _ in opened.values()), maxlen=0)
+
+
+def _turns_of(path: Path) -> Iterator[tuple[Turn, int, int]]:
+    """Yield each turn of a file, its number in the memory, and the byte where it begins."""
+    with path.open("rb") as file:
+        session = _session_of(file.readline(MAX_LINE), path)
+        yield from _read(file, session, path, file.tell())
+
+
+def _session_of(line: bytes, path: Path) -> str:
+    head = _fields(line, _HEADER, path, 1)
+    session = head.get("session")
+    if head.get("format") != FORMAT or not isinstance(session, str) or not session:
+        raise ImportFailed(f"{path.name!r} is no Markdown of an evimem export of the format {FORMAT}")
+    return session
+
+
+def _read(file: BinaryIO, session: str, path: Path, byte: int) -> Iterator[tuple[Turn, int, int]]:
+    """Yield turns from a byte on, to the end that a whole file has."""
+    fields: dict[str, Any] | None = None
+    start, count, quoted = byte, 0, list[str]()
+    for line in iter(lambda: file.readline(MAX_LINE + 1), b""):
+        here, byte = byte, byte + len(line)
+        if line.startswith(b">"):
+            quoted.append(_unquoted(line, path))
+        elif line.startswith((_TURN.encode(), _END.encode())):
+            if fields is not None:
+                count += 1
+                yield _turn(fields, session, quoted, path), fields["n"], start
+            if line.startswith(_END.encode()):
+                _check_end(_fields(line, _END, path, here), count, file, path)
+                return
+            fields, start, quoted = _checked(_fields(line, _TURN, path, here), path), here, []
+    raise ImportFailed(f"{path.name!r} is cut short: it has no last line {_END}...; export the memory again")
+
+
+def _check_end(end: dict[str, Any], count: int, file: BinaryIO, path: Path) -> None:
+    if end.get("turns") != count or file.read(4096).strip():
+        raise ImportFailed(f"{path.name!r} has {count} turns and an end of {shown(end.get('turns'))}: was it edited?")
+
+
+def _unquoted(line: bytes, path: Path) -> str:
+    if len(line) > MAX_LINE:
+        raise ImportFailed(f"{path.name!r} has a line of over {MAX_LINE >> 20} MiB")
+    text = line.decode("utf-8", "surrogatepass").removesuffix("\n").removeprefix(">").removeprefix(" ")
+    return _ESCAPED.sub(lambda found: "<" if found[1] == "lt" else "&", text)
+
+
+def _fields(line: bytes, mark: str, path: Path, byte: int) -> dict[str, Any]:
+    """Return the JSON of a comment. Raise ImportFailed for another line."""
+    text = line.strip()
+    if not text.startswith(mark.encode()) or not text.endswith(b"-->") or len(line) > MAX_LINE:
+        raise ImportFailed(f"{path.name!r} has a line at byte {byte} that is not of an evimem export")
+    try:
+        value = parse(text[len(mark) : -len(b"-->")].strip())
+    except ValueError as error:
+        raise ImportFailed(f"{path.name!r} has a comment at byte {byte} that is {error}") from error
+    if not isinstance(value, dict):
+        raise ImportFailed(f"{path.name!r} has a comment at byte {byte} that is no JSON object")
+    return value
+
+
+def _checked(fields: dict[str, Any], path: Path) -> dict[str, Any]:
+    known = {**_FIELDS, **_OPTIONAL}
+    wrong = [name for name in _FIELDS if name not in fields]
+    wrong += [name for name, value in fields.items() if name not in known or type(value) is not known[name]]
+    if wrong:
+        raise ImportFailed(
+            f"{path.name!r} has a turn whose {shown(wrong[0], 40)} is missing, unknown or of another type"
+        )
+    return fields
+
+
+def _turn(fields: dict[str, Any], session: str, quoted: list[str], path: Path) -> Turn:
+    try:
+        turn = Turn(
+            fields["id"], session, fields["speaker"], "\n".join(quoted), time_of(fields["time"]),
+            fields.get("caption"), fields["role"], fields.get("metadata") or {},
+        )  # fmt: skip
+        checked = TurnValidator()(turn)
+    except (ValueError, InvalidTurn) as error:
+        raise ImportFailed(f"{path.name!r}: {str(error)[:400]}") from error
+    if checked != turn:
+        raise ImportFailed(f"{path.name!r} has a turn with an empty id, or metadata that JSON cannot hold")
+    return turn
