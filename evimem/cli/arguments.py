@@ -19,11 +19,12 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, NoReturn, TypeAlias, get_args
 
 import evimem
 
 from ..adapters.error_codes import code_of_error
+from ..db.postgres_address import show_address
 from ..errors import EvimemError, InvalidQuery
 from ..types import results, values
 from ..types.public_value import AnyPath, is_server
@@ -56,6 +57,10 @@ def code_of(error: EvimemError) -> Exit:
     """Return the exit code that an error leads to."""
     code = code_of_error(error).exit
     return next(one for one in Exit if one == code)
+
+
+# An address of whatever service, to the end of the message that repeats it: a password may hold a space.
+_ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://|postgres(?:ql)?:).*", re.DOTALL)
 
 
 class Misused(Exception):
@@ -146,6 +151,10 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**{"formatter_class": _Formatter, **given})
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with a message, without an address in it, which may hold a password, and all after it."""
+        super().error(_ADDRESS.sub("an address (not shown)", message))
 
     def _print_message(self, message: str, file: Any = None) -> None:
         super()._print_message(visible(message), file)
@@ -246,8 +255,8 @@ def _told(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def _path(text: str) -> Path:
-    if text.startswith(("postgresql:", "postgres:")):
-        raise argparse.ArgumentTypeError("here a file is expected, not a server (postgresql://...)")
+    if _ADDRESS.match(text):
+        raise argparse.ArgumentTypeError("here a file is expected, not a server")
     return Path(text)
 
 
@@ -370,7 +379,7 @@ def shown_path(path: AnyPath) -> str:
     """Return what a memory is called: a file by its path, a server without role, password and parameters."""
     if not isinstance(path, str):
         return str(path)
-    return f"postgresql://{path.partition('://')[2].rpartition('@')[2].partition('?')[0]}"
+    return show_address(path)
 
 
 def run(argv: Sequence[str] | None = None) -> int:

@@ -16,7 +16,7 @@ import orjson
 
 from ..errors import EvimemError, MissingExtra, StoreBusy, StoreClosed, StoreError, StoreUnavailable
 from .postgres_checks import NO_TENANT, check_owner, read_number
-from .postgres_connections import Lease, ServerConnection, leave, server
+from .postgres_connections import MAX_TURN_SECONDS, Lease, ServerConnection, leave, server
 from .postgres_errors import TypedErrors, UndoneTransaction, is_lost
 from .postgres_schema import NUMBERED, REFERENCES, TABLES, columns_of_words, search_path, types_of
 from .postgres_text import escape_text
@@ -92,7 +92,6 @@ class PostgresConnection(Tables):
         self._path = search_path(self._server.schema)
         self._busy_seconds = busy_seconds
         self._lock = threading.RLock()  # held by the thread whose block is open
-        self._served = 0  # blocks that had a connection and ended: while this grows, a reader waits its turn
         self._owner: int | None = None  # that thread
         self._typed = TypedErrors(self.name)
         self._db: ServerConnection | None = None  # that of the block that is open
@@ -119,7 +118,7 @@ class PostgresConnection(Tables):
 
     def rows_of(self, *queries: Query) -> list[list[Any]]:
         """Return the rows of several queries, sent together; outside of a block, with its begin."""
-        with self.decoding(), self._typed, nullcontext() if self._in_block else self.reading():
+        with self.decoding(), self._typed, nullcontext() if self.in_block else self.reading():
             if self._rehearsing:
                 fresh = {_name(query): query for query in queries if _name(query) not in self._ahead}
                 self._ahead |= {name: self._numbered(query) for name, query in fresh.items()}
@@ -146,7 +145,7 @@ class PostgresConnection(Tables):
 
     def execute(self, sql: str, args: Sequence[Value] = ()) -> None:
         """Run one statement."""
-        with self._typed if self._in_block else self.writing():
+        with self._typed if self.in_block else self.writing():
             # What was asked ahead of a table that now changes is asked again.
             changed = re.match(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)", sql)
             if changed or not sql.startswith(("SAVEPOINT", "ROLLBACK TO")):
@@ -156,7 +155,7 @@ class PostgresConnection(Tables):
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run one statement for each row of values."""
-        with self._typed if self._in_block else self.writing():
+        with self._typed if self.in_block else self.writing():
             for row in rows:
                 self.execute(sql, row)
 
@@ -242,7 +241,7 @@ class PostgresConnection(Tables):
             try:
                 return act()
             except UndoneTransaction:
-                if self._in_block or time.monotonic() > give_up_at:
+                if self.in_block or time.monotonic() > give_up_at:
                     raise
             time.sleep(random.uniform(0.0, _LONGEST_PAUSE))  # so that two that undo one another part
 
@@ -277,7 +276,7 @@ class PostgresConnection(Tables):
     def _transaction(self, begin: str, *, writes: bool) -> Iterator[None]:
         if not self._server.in_its_process:
             raise StoreClosed(f"{self.name!r} was opened before a fork; open it again in the child process")
-        if self._in_block:  # one state throughout: an inner block joins the outer one
+        if self.in_block:  # one state throughout: an inner block joins the outer one
             yield
             return
         give_up_at = time.monotonic() + self._busy_seconds  # whatever is waited for: threads, a connection, writers
@@ -304,7 +303,6 @@ class PostgresConnection(Tables):
                 finally:
                     self._db = self._owner = None
                     self._ahead = {}
-                    self._served += 1
         finally:
             try:  # noqa: SIM105 - a signal handler may raise in any function that is written in Python, as `suppress`
                 self._lock.release()
@@ -313,17 +311,17 @@ class PostgresConnection(Tables):
 
     def _wait_for_lock(self, *, patient: bool) -> None:
         """Wait until no other thread uses the memory; where `patient`, for as long as others have their turn."""
-        seen = self._served
+        give_up_at, served = time.monotonic() + MAX_TURN_SECONDS, self._server.pool.served
         while not self._lock.acquire(timeout=self._busy_seconds):
-            if not patient or self._served == seen:
+            if not patient or self._server.pool.served == served or time.monotonic() > give_up_at:
                 raise StoreBusy(
                     f"{self.name!r} stayed in use by other threads for {self._busy_seconds:g} s; nothing was written: "
                     "repeat the call"
                 )
-            seen = self._served
+            served = self._server.pool.served
 
     @property
-    def _in_block(self) -> bool:
+    def in_block(self) -> bool:
         """Whether this thread has a block open: of no other thread's it sees anything."""
         return self._owner == threading.get_ident()
 
@@ -469,6 +467,21 @@ def _rewrite(db: ServerConnection, tables: Sequence[str]) -> list[str]:
         if not read_number(db, f"{sql}CAST($1 AS regclass)", table):
             kept.append(table)
     return kept
+
+
+HISTORY = "history"  # of `meta`: how many commits were named, and the names of the newest ones, the newest first
+NAME_DIGITS = 8  # of a commit
+_MAX_NAMES = 128  # that are kept
+
+
+def append_commit(db: Tables, name: str) -> None:
+    """Name a commit, in its transaction: a name of `NAME_DIGITS` hex digits, drawn at random."""
+    db.execute(
+        f"INSERT INTO meta (key, value) VALUES ('{HISTORY}', '1 ' || ?) ON CONFLICT (key) DO UPDATE SET value = "
+        "CAST(CAST(split_part(meta.value, ' ', 1) AS bigint) + 1 AS text) || ' ' || ? || "
+        f"left(split_part(meta.value, ' ', 2), {(_MAX_NAMES - 1) * NAME_DIGITS})",
+        (name, name),
+    )
 
 
 def drop_tenant(db: Tables) -> None:

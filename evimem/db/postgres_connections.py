@@ -38,6 +38,7 @@ DEFAULT_PARAMETERS = {
     "keepalives_count": "4",
     "tcp_user_timeout": "30000",
 }
+MAX_TURN_SECONDS = 60.0  # that a reader waits its turn while others have theirs
 _SPARE_IDLE_SECONDS = 2.0  # an unused connection is closed after so long, so that other processes find a free one
 _LAST_IDLE_SECONDS = 60.0  # and so the last one of a process
 _CROWDED_SECONDS = 0.15  # after a server has refused one connection too many, the next attempt waits for so long
@@ -153,7 +154,7 @@ class ConnectionPool:
         self._lock = threading.RLock()
         self._leases: dict[int, Lease] = {}  # of those that wait or hold a connection, as they came
         self._idle: dict[int, ServerConnection] = {}  # the longest unused first
-        self._served = 0  # leases that had a connection and ended: while this grows, a reader waits its turn
+        self.served = 0  # leases that had a connection and ended: while this grows, a reader waits its turn
         self._crowded = False  # the server has refused a connection since it last accepted one
         self._next_attempt = 0.0
         self._is_closing_idle = False
@@ -206,7 +207,7 @@ class ConnectionPool:
                 self._idle.popitem()[1].close()
 
     def _wait(self, lease: Lease, seconds: float, *, patient: bool) -> None:
-        give_up_at, seen = time.monotonic() + seconds, self._served
+        began, give_up_at, seen = time.monotonic(), time.monotonic() + seconds, self.served
         refusal: StoreBusy | None = None
         while lease.connection is None:
             if not lease.placed:
@@ -218,12 +219,12 @@ class ConnectionPool:
                     self._take_idle(lease)
             refusal = self._try(lease) or refusal
             if lease.connection is None and time.monotonic() > give_up_at:
-                if not patient or self._served == seen:
+                if not patient or self.served == seen or time.monotonic() > began + MAX_TURN_SECONDS:
                     raise refusal or StoreBusy(
                         f"all {MAX_CONNECTIONS} connections to {self.name!r} stayed in use for {seconds:.2g} s; "
                         "nothing was written: repeat the call"
                     )
-                give_up_at, seen = time.monotonic() + seconds, self._served
+                give_up_at, seen = time.monotonic() + seconds, self.served
 
     def _try(self, lease: Lease) -> StoreBusy | None:
         """Check the connection of a lease, or make one where it has a place; return why the server makes no more."""
@@ -284,7 +285,7 @@ class ConnectionPool:
                 if kept:
                     db.idle_since = time.monotonic()
                     self._idle[id(db)] = db
-                self._served += 1
+                self.served += 1
             self._leases.pop(id(lease), None)
             self._grant()
         if db is not None and not kept:

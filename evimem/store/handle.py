@@ -38,6 +38,7 @@ UNFINISHED = "unfinished erasure"
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
 # others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
 LINK_NOW = 4_096
+COMPARED = ("store", "epoch", "links", "commits")  # of `meta`: what each transaction compares with what was seen
 IDENTITY = ("embedder", "dimension", "owner", "date_order")  # of `meta`: what `identify` compares
 SETTING = "setting."  # of settings kept for code above the store, apart from the store's own
 
@@ -49,6 +50,7 @@ class StoreHandle:
     `edges`), the vector index (`ann`) and those of facts (`fact_graph`, `fact_sketches`).
     """
 
+    compared: tuple[str, ...] = COMPARED  # an engine may add to it
     times: LocalTimes  # how times are read
     conventions: Conventions  # how dates in texts are
 
@@ -150,8 +152,7 @@ class StoreHandle:
         self.db.count_up(*(name for name, counted in counts.items() if counted))
         self._counted |= durable
         if rewrote:
-            self._corpus = self.roster_seen = None
-            self.edges.drop_cache()
+            self.drop_caches()
 
     def after_commit(self) -> None:
         """Retry an unfinished erasure; write the high-water mark after every `EVERY` commits."""
@@ -194,13 +195,13 @@ class StoreHandle:
 
     def _compare(self) -> None:
         """Drop what is cached of an older state. Raise StoreRolledBack for another memory, or if this one is older."""
-        kept = self.db.read_meta("store", "epoch", "links", "commits")
+        kept = self.db.read_meta(*self.compared)
         commits = int(kept.get("commits", "0"))
-        if kept.get("store", "") != self.store_id or commits < self._commits_seen:
+        if kept.get("store", "") != self.store_id or commits < self._commits_seen or not self.continues(kept):
             self._is_other = True
             raise StoreRolledBack(
-                f"{self.name!r} was erased, replaced, or is older than it was: {commits} commits of at least "
-                f"{self._commits_seen}; open it again, or put the newer one back"
+                f"{self.name!r} was erased, replaced, or lacks commits that it had (it has {commits}, and "
+                f"{self._commits_seen} were seen); open it again, or put the newer one back"
             )
         self._commits_seen = commits
         state, links = (kept.get("epoch"), self.db.aborted), kept.get("links")
@@ -209,6 +210,16 @@ class StoreHandle:
         if (state, links) != (self._state, self._links):
             self.edges.drop_cache()
         self._state, self._links = state, links
+
+    def continues(self, kept: dict[str, str]) -> bool:
+        """Return whether a state, of which the values to compare are given, follows the last one that was seen."""
+        del kept
+        return True
+
+    def drop_caches(self) -> None:
+        """Have everything that is cached of the rows be read again."""
+        self._corpus = self.roster_seen = None
+        self.edges.drop_cache()
 
     def ann_origin(self) -> Origin:
         """Return what a vector index must have been built from: this file, its embedder, its current positions."""

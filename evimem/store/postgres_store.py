@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from uuid import UUID
 
-from ..db.postgres import PostgresConnection, count_tenants, drop_tenant, is_tenant, size_of_tables
+from ..db.postgres import (
+    HISTORY,
+    NAME_DIGITS,
+    PostgresConnection,
+    append_commit,
+    count_tenants,
+    drop_tenant,
+    is_tenant,
+    size_of_tables,
+)
 from ..db.postgres_address import parse_address
 from ..db.postgres_checks import NO_TENANT
+from ..db.safe_context import safe_context
 from ..errors import StoreError
 from ..raw.validate import settle_timezone
 from ..types.values import DateOrder
-from .handle import IDENTITY
+from .handle import COMPARED, IDENTITY
 from .keeper import Keeper
 from .nearest import AnnIndexCache
 
@@ -63,8 +74,45 @@ def tenant_of(user: str) -> str:
     return str(UUID(hex=user[:32]))
 
 
+@dataclass(frozen=True, slots=True)
+class CommitHistory:
+    """How many commits a memory has had, and the names of the newest ones, the newest first.
+
+    A server that was restored, or replaced by one that was behind, may have as many commits as were seen before, or
+    more: they have other names.
+    """
+
+    count: int = 0
+    names: str = ""
+
+    @classmethod
+    def parse(cls, kept: str) -> CommitHistory:
+        """Return the history that `meta` holds; one of an earlier version is empty."""
+        count, _, names = kept.partition(" ")
+        return cls(int(count or 0), names)
+
+    def append(self, names: str) -> CommitHistory:
+        """Return the history with more commits, of the names that are given."""
+        return CommitHistory(self.count + len(names) // NAME_DIGITS, names + self.names)
+
+    def follows(self, seen: CommitHistory) -> bool | None:
+        """Return whether it has the newest commit that was seen; None where that is too long ago to be known."""
+        at = (self.count - seen.count) * NAME_DIGITS
+        if at < 0 or not seen.count:
+            return not seen.count
+        return self.names[at : at + NAME_DIGITS] == seen.names[:NAME_DIGITS] if at < len(self.names) else None
+
+
 class PostgresStore(Keeper):
-    """The `Store` on a server: each verb is that of a file, over the same rows with a tenant before each key."""
+    """The `Store` on a server: each verb is that of a file, over the same rows with a tenant before each key.
+
+    Each commit has a name, so that a handle notices that the server has lost one that it has seen.
+    """
+
+    compared = (*COMPARED, HISTORY)
+    db: PostgresConnection
+    _history = CommitHistory()  # the last that was seen, or written here
+    _names = ""  # of the commits that the transaction under way is
 
     def __init__(  # noqa: PLR0913 - what a memory is opened with
         self,
@@ -109,6 +157,38 @@ class PostgresStore(Keeper):
         except BaseException:
             db.close()
             raise
+
+    @safe_context
+    def writing(self, *asked: Callable[[], object], durably: bool = True) -> Iterator[None]:
+        """Hold the tenant's row, as `StoreHandle.writing` says; what was committed is remembered by its name."""
+        is_inner, written = self.db.in_block, CommitHistory()
+        with super().writing(*asked, durably=durably):
+            try:
+                yield
+            finally:
+                if not is_inner:  # still alone: another thread's block comes after the commit
+                    written, self._names = self._history.append(self._names), ""
+        if written.count > self._history.count:
+            self._history = written
+
+    def count_commit(self, *, rewrote: bool = False, relinked: bool = False, durable: bool = True) -> None:
+        """Count this transaction, and name it."""
+        super().count_commit(rewrote=rewrote, relinked=relinked, durable=durable)
+        name = secrets.token_hex(NAME_DIGITS // 2)
+        append_commit(self.db, name)
+        self._names = name + self._names
+
+    def continues(self, kept: dict[str, str]) -> bool:
+        """Return whether a state has the last commit that was seen; where that is not known, all is read again."""
+        if self._names:  # of this transaction, which was compared when it began
+            return True
+        found = CommitHistory.parse(kept.get(HISTORY, ""))
+        follows = found.follows(self._history)
+        if follows is None:
+            self.drop_caches()
+        if follows is not False:
+            self._history = found
+        return follows is not False
 
     def backup(self, target: Path) -> None:
         """Raise StoreError: a server is backed up whole, by who runs it."""
