@@ -22,26 +22,25 @@ _FENCED = re.compile(r"```(.*?)```", re.DOTALL)
 _MEMORY = re.compile(r"^\d+\. \[(\d{4}-\d\d-\d\d)\]\.? *", re.MULTILINE)
 # A mark stands between two characters of private use, its parts divided by a third; one with words that are shown has
 # them as its second part, as in entity["city","Paris"]. Copies lack these characters.
-_MARK = re.compile("\ue200([a-z_]+)\ue202?([^\ue200\ue201]*)\ue201")
+_MARK = re.compile("([ \t]*)\ue200([a-z_]+)\ue202?([^\ue200\ue201]*)\ue201")
 _SHOWN_NAME = re.compile(r'\["[^"]*","((?:[^"\\]|\\.)*)"')
-_BARE_MARK = re.compile(r"\b(?:file)?cite(?:turn\d+[a-z]+\d+)+\b")
-_SOURCE = re.compile(r"【[^【】\n]{0,40}†[^【】\n]{0,200}】")
+_BARE_MARK = re.compile(r"[ \t]*\b(?:file)?cite(?:turn\d+[a-z]+\d+)+\b")
+_SOURCE = re.compile(r"[ \t]*【[^【】\n]{0,40}†[^【】\n]{0,200}】")
 
 
 def remove_citation_marks(text: str) -> tuple[str, int]:
     """Return a text without marks that point to sources, and how many there were; names inside of marks stay."""
 
     def replaced(found: re.Match[str]) -> str:
-        if found[1] == "entity" and (name := _SHOWN_NAME.match(found[2])):
-            return name[1]
-        return found[2].split("\ue202")[0] if found[1] in ("url", "link_title") else ""
+        space, kind, inner = found.groups()
+        if kind == "entity" and (name := _SHOWN_NAME.match(inner)):
+            return f"{space}{name[1]}"
+        return space + inner.split("\ue202")[0] if kind in ("url", "link_title") else ""
 
     text, marks = _MARK.subn(replaced, text)
     text, bare = _BARE_MARK.subn("", text)
     text, sources = _SOURCE.subn("", text)
-    if count := marks + bare + sources:
-        text = re.sub(r"[ \t]+(?=[.,;:!?\n]|$)", "", text)
-    return text, count
+    return text, marks + bare + sources
 
 
 def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:

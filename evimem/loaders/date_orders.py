@@ -54,9 +54,10 @@ def decide_order(dates: Sequence[NumericDate], name: str, *, may_begin_with_year
     if not dates or "ymd" in best:
         return "ymd" if "ymd" in best else "dmy", None
     if not best:
-        raise ImportFailed(f"{name!r} has dates that are read in none of the orders {', '.join(DATE_ORDERS)}")
-    if len(best) == 1:
-        return best[0], None
+        why = _fault(dates[0], orders[0])
+        raise ImportFailed(f"{name!r} has dates that are read in none of the orders {', '.join(orders)} ({why})")
+    if len(best) == 1 or (not fewest and all(len({one.day(order) for order in best}) == 1 for one in dates)):
+        return best[0], None  # also where both read the same days, such as 12/12/24
     shown = dates[0].mark.join(dates[0].numbers)
     ask = "if that is wrong, say which with --date-order (date_order= in Python)"
     if "dmy" in best and all(one.mark == "." for one in dates):
@@ -74,6 +75,13 @@ def check_order(order: str | None) -> None:
     """Raise ImportFailed for what is no order."""
     if order is not None and order not in DATE_ORDERS:
         raise ImportFailed(f"the order of dates is {order!r}; expected one of {', '.join(DATE_ORDERS)}")
+
+
+def _fault(one: NumericDate, order: str) -> str:
+    try:
+        return f"such as {one.day(order).isoformat()}"
+    except ValueError as error:
+        return str(error)
 
 
 def _count_faults(dates: Sequence[NumericDate], order: str) -> tuple[int, int]:

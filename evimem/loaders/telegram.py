@@ -13,6 +13,7 @@ from .html_pages import Event, events_of, text_of_events
 from .json_stream import JsonReader
 from .json_values import type_mismatch
 
+_MEDIA = re.compile("media_(?!wrap)[a-z_]+")
 MAX_MEDIA_EVENTS = 200  # tags and texts of a page that a file, place or poll takes at most
 _FILES = {"photo": "picture", "sticker_emoji": "sticker", "contact_information": "contact"}
 _PAGE_TIME = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d:\d\d:\d\d)(?: UTC([+-]\d\d:\d\d))?")
@@ -171,7 +172,7 @@ def _page_media(events: list[Event], event: Event) -> dict[str, Any]:
     if "media_poll" in event.classes:
         lines = text_of_events(_inside(events, 0)).split("\n")
         return {"poll": {"question": lines[0], "answers": [{"text": one.removeprefix("- ")} for one in lines[2:]]}}
-    media = next((one for one in event.classes if one in _MEDIA_CLASSES or one.startswith("media_")), None)
+    media = next((one for one in event.classes if one in _MEDIA_CLASSES or _MEDIA.fullmatch(one)), None)
     if media == "media_file":
         name = next((one.text.strip() for one in events[1:20] if not one.tag and one.text.strip()), None)
         return {"file": "file", "file_name": name}

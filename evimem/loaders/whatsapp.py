@@ -151,8 +151,11 @@ def looks_like_whatsapp(start: bytes) -> bool:
 @cache
 def _notices() -> dict[str, frozenset[str]]:
     """Return the notices of all languages by their kind, as they are compared."""
-    table = tomllib.loads(Path(__file__).with_name("whatsapp_notices.toml").read_text("utf-8"))
-    return {kind: frozenset(map(_compared, words)) for kind, words in table.items()}
+    return {kind: frozenset(map(_compared, words)) for kind, words in _table().items()}
+
+
+def _table() -> dict[str, list[str]]:
+    return tomllib.loads(Path(__file__).with_name("whatsapp_notices.toml").read_text("utf-8"))
 
 
 def _compared(text: str) -> str:

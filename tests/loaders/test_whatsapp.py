@@ -1,9 +1,12 @@
+# ruff: noqa: RUF001 - digits of other scripts
 from datetime import datetime
 
 import pytest
 
 from evimem.errors import ImportFailed
+from evimem.loaders import whatsapp
 from evimem.loaders.conversation import ImportLog
+from evimem.loaders.date_orders import NumericDate
 from evimem.loaders.formats import detect
 from evimem.loaders.whatsapp import read_whatsapp
 
@@ -106,3 +109,87 @@ def test_one_line_that_is_no_date_is_refused_and_the_others_are_read(tmp_path):
 
 def test_the_session_is_the_name_of_the_file_without_the_number_of_a_download(read):
     assert read(DIALECTS[0])[0].session == "chat"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "\u200f٢٢\u200f/٣\u200f/٢٠٢٤، ٦:٢٠ م - Ana: Hi", "[٢٢\u200f/٣\u200f/٢٠٢٤, ٦:٢٠:٠٠ م] Ana: Hi",
+        "۲۰۲۴/۳/۲۲، ۱۸:۲۰ - Ana: Hi", "[۱۴۰۳/۱/۳،\u200f ۱۸:۲۰:۰۰] Ana: Hi", "۱۴۰۳/۱/۳، ۶:۲۰ ب.ظ. - Ana: Hi",
+        "22/3/2567 18:20 - Ana: Hi",
+    ],
+)  # fmt: skip
+def test_digits_marks_and_calendars_of_other_scripts_are_read(line, read):
+    (turn,) = read(line)
+    assert (turn.speaker, turn.text, turn.time) == ("Ana", "Hi", EVENING)
+
+
+def test_a_year_of_the_islamic_calendar_is_refused_with_what_to_do(read):
+    with pytest.raises(ImportFailed, match="export the chat with the phone set to the Gregorian"):
+        read("[٢/٩/١٤٤٥, ٦:٢٠:٠٠ م] Ana: Hi")
+
+
+@pytest.mark.parametrize("year", [2009, 2016, 2020, 2021, 2024, 2025, 2029])
+def test_the_persian_new_year_is_the_day_of_the_equinox(year):
+    first = NumericDate((str(year - 621), "1", "1"), "/").day("ymd")
+    assert (first.year, first.month) == (year, 3)
+    assert first.day == {2009: 21, 2016: 20, 2020: 20, 2021: 21, 2024: 20, 2025: 21, 2029: 20}[year]
+
+
+def test_every_notice_of_every_language_is_a_notice_with_or_without_its_point(read):
+    for words in whatsapp._table()["deleted"]:
+        for body in (words, f"{words}.", f"\u200e{words}"):
+            assert read(f"22.03.24, 18:20 - Ana: {body}") == []
+    for words in whatsapp._table()["edited"]:
+        assert [turn.text for turn in read(f"22.03.24, 18:20 - Ana: I like it <{words}>")] == ["I like it"]
+    assert [turn.text for turn in read("22.03.24, 18:20 - Ana: see \u200e<Bewerkt in een onbekende taal>")] == ["see"]
+    assert [turn.text for turn in read("22.03.24, 18:20 - Ana: I deleted this message")] == ["I deleted this message"]
+
+
+@pytest.mark.parametrize("mark", ["", "\u200e"])
+def test_the_name_of_a_group_is_no_speaker(mark, read):
+    log = ImportLog()
+    turns = read(
+        f"[22.03.24, 18:20:00] Hiking: {mark}Messages and calls are end-to-end encrypted. Only you can read.\n"
+        f"[22.03.24, 18:20:00] Hiking: {mark}You created this group\n"
+        "[22.03.24, 18:20:01] Ana changed the subject from “Walks: old” to “Walks: new”\n"
+        "[22.03.24, 18:21:00] Ana: Hi\n[22.03.24, 18:22:00] Ben: Hello\n",
+        log,
+    )
+    assert [turn.speaker for turn in turns] == ["Ana", "Ben"]
+    assert [(one.kind, one.count) for one in log.left_out] == [("notice", 3)]
+
+
+def test_the_other_person_of_a_chat_of_two_is_a_speaker_though_the_notice_bears_their_name(read):
+    turns = read(
+        "[22.03.24, 18:20:00] Ana: Messages and calls are end-to-end encrypted. Only people in this chat can.\n"
+        "[22.03.24, 18:21:00] Ana: Hi\n[22.03.24, 18:22:00] Me: Hello\n"
+    )
+    assert [turn.speaker for turn in turns] == ["Ana", "Me"]
+
+
+def test_unzipped_chats_of_one_name_are_sessions_by_their_folders_or_chats(tmp_path):
+    for folder in ("WhatsApp Chat - Ana", "b", "WhatsApp Chat - Ben"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "_chat.txt").write_text(DIALECTS[0], encoding="utf-8")
+    alone = [next(read_whatsapp(tmp_path / one / "_chat.txt")).session for one in ("WhatsApp Chat - Ana", "b")]
+    assert alone == ["WhatsApp Chat - Ana", "b"]
+    assert [turn.session for turn in read_whatsapp(tmp_path)] == ["WhatsApp Chat - Ana", "WhatsApp Chat - Ben", "b"]
+
+
+@pytest.mark.parametrize(("dates", "month"), [(["3.4.24"], 4), (["1/2/24", "2/2/24", "1/3/24"], 2)])
+def test_an_order_that_may_be_wrong_is_told_with_the_option_that_decides_it(dates, month, read):
+    log = ImportLog()
+    turns = read("\n".join(f"{date}, 18:20 - Ana: Hi" for date in dates), log)
+    assert turns[0].time.month == month
+    assert ["--date-order" in doubt for doubt in log.doubts] == [True]
+
+
+def test_a_day_that_is_the_same_in_both_orders_needs_none(read):
+    assert read("12/12/24, 18:20 - Ana: Hi")[0].time.month == 12
+
+
+@pytest.mark.parametrize("date", ["03/04/24", "3/4/24", "3-4-2024"])
+def test_an_order_that_nothing_tells_is_asked_for(date, read):
+    with pytest.raises(ImportFailed, match=r"dmy or mdy.*--date-order"):
+        read(f"{date}, 6:20 PM - Ana: Hi")
