@@ -28,6 +28,8 @@ from ..errors import (
 from ..types.values import meets
 from .atomic_files import changing, check_name, check_target, create_private, kind_of
 from .file_format import APPLICATION_ID, HEADER_SIZE, MAGIC, MOST_PAGES, left_behind
+from .log_link import LINK, NO_STATE, next_link, state_of, states_in_log
+from .log_link import read_header as read_log_header
 from .safe_context import safe_context
 from .tables import Tables
 
@@ -46,6 +48,8 @@ _PRAGMAS = (
 _PRAGMAS_TO_READ = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
 _AS_MAIN = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
 _PAGES_PER_READ = 2048
+_STORE_AND_LINK = f"SELECT key, value FROM meta WHERE key IN ('store', '{LINK}')"
+_MAX_LOG_READS = 50  # of a log that other processes write meanwhile
 _LONGEST_SLEEP = 0.004  # seconds between two attempts at a lock that another process holds
 _MOST_YIELDED = 0.1  # seconds: a process that waits asks for the lock every few milliseconds, unless it was stopped
 _AS_MAIN_TO_READ = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY
@@ -81,6 +85,7 @@ class Connection(Tables):
         self._depth = 0
         self._query_only = False
         self._unsynced = False  # commits are not waited for until they are on disk
+        self._patched = False  # the transaction has changed what SQLite does not count as changed rows
         self._closed = False
         self._suspect = False
         self._trusted = False
@@ -126,6 +131,7 @@ class Connection(Tables):
             self._lock,
             self._handle().blob_open("main", table, column, rowid, writeable=True) as blob,
         ):
+            self._patched = True
             for offset, data in pieces:
                 blob.seek(offset)
                 blob.write(data)
@@ -192,7 +198,9 @@ class Connection(Tables):
         return [(table, parent) for table, _, parent, _ in self.rows("PRAGMA foreign_key_check")]
 
     def make_indexes_again(self) -> None:
-        self.execute("REINDEX")
+        with self.writing():
+            self._patched = True
+            self.execute("REINDEX")
 
     def size(self) -> int:
         return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
@@ -383,11 +391,14 @@ class Connection(Tables):
                     db.execute("PRAGMA synchronous=NORMAL")
                 db.execute(begin)
                 self._place = None
+                self._patched, changes = False, db.total_changes()
                 if query_only:
                     self._query_only = True
                     db.execute("PRAGMA query_only=ON")
                 yield
                 self._end_query_only()
+                if self._patched or db.total_changes() != changes:
+                    self._link(db)
                 db.execute("COMMIT")
                 self._sync_again()
             except EvimemError as error:
@@ -400,6 +411,15 @@ class Connection(Tables):
                 raise
             finally:
                 self._depth, self._place = 0, None
+
+    def _link(self, db: apsw.Connection) -> None:
+        """Give the state that is about to be committed its link; see `log_link`."""
+        with suppress(apsw.SQLError):  # of a file without tables yet, or of another program
+            kept = dict(db.execute(_STORE_AND_LINK).fetchall())
+            if "store" not in kept:
+                return
+            link = next_link(kept["store"], kept.get(LINK))
+            db.execute(f"INSERT INTO meta VALUES ('{LINK}', ?) ON CONFLICT (key) DO UPDATE SET value = ?", (link, link))
 
     def _rollback(self, error: BaseException) -> None:
         reasons = (error, error.__cause__)
@@ -449,6 +469,56 @@ def read_header(path: Path, vfs: str | None = None) -> bytes:
             file.xClose()
     except apsw.Error as error:
         raise _typed(error, str(path)) from error
+
+
+def log_fits(path: Path, vfs: str | None = None) -> bool:
+    """Return whether the log beside a file continues it; see `log_link`. Nothing is changed.
+
+    It does where no link is in it, or where the file cannot be read alone, as in the middle of a checkpoint. Other
+    processes may write meanwhile: what changed while it was read is read again. Raise StoreError.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if kind_of(log) != "file":
+        return True
+    with _TypedErrors(path):
+        file = apsw.VFSFile(vfs or "", str(log.resolve()), [apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_READONLY, 0])
+
+        def read(at: int, size: int) -> bytes:
+            wanted = max(0, min(size, file.xFileSize() - at))
+            found = bytes(file.xRead(wanted, at)) if wanted else b""
+            if len(found) != wanted:  # SQLite would take it for the end of the log
+                raise apsw.IOError(f"{len(found)} bytes read at {at} of the log, expected {wanted}")
+            return found
+
+        try:
+            for _ in range(_MAX_LOG_READS):
+                header, state = read_log_header(read), _state_without_log(path, vfs)
+                if header is None or state is None:
+                    return True
+                states = set(states_in_log(read, header))
+                if not states or state in states:
+                    return True
+                if (header, state) == (read_log_header(read), _state_without_log(path, vfs)):
+                    return False
+        finally:
+            file.xClose()
+    return True  # it is written all the time, by processes that opened it with its log
+
+
+def _state_without_log(path: Path, vfs: str | None) -> str | None:
+    """Return the state that a file is in by itself; None where it cannot be read so."""
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    try:
+        db = apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=flags, vfs=vfs)
+        try:
+            kept = dict(db.execute(_STORE_AND_LINK).fetchall())
+            return state_of(kept.get("store"), kept.get(LINK))
+        finally:
+            db.close()
+    except apsw.SQLError:
+        return NO_STATE  # all of its tables are in the log
+    except apsw.Error:
+        return None
 
 
 def is_database(path: Path) -> bool:

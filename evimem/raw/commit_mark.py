@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -11,7 +12,7 @@ import orjson
 
 from ..db.atomic_files import has_no_room, open_regular, replace_with
 
-EVERY = 64  # commits between two marks; losing fewer than that goes undetected
+EVERY = 64  # commits between two marks that are synced: a power cut leaves one of the last so many
 _MAX_SIZE = 4096  # bytes; a mark has some hundred
 
 
@@ -51,25 +52,41 @@ def write_mark(path: Path, mark: Mark) -> None:
 
     A new mark has the permissions of the memory.
     """
-    body = orjson.dumps({"store": mark.store, "commits": mark.commits})
-    line = body + b" " + _checksum(body) + b"\n"
     try:
         with replace_with(mark_path(path), like=path) as file:
-            file.write(line)
+            file.write(_line(mark))
     except OSError as error:
         if not has_no_room(error) or not mark_path(path).is_file():
             raise
-        _overwrite(mark_path(path), line)
+        _overwrite(mark_path(path), mark)
+
+
+def raise_mark(path: Path, mark: Mark) -> None:
+    """Write the mark of a commit where the last one stands, unless that is of a later commit or of another memory.
+
+    It is not synced: it holds against a process that is killed and against other files in the memory's place, and a
+    power cut may leave the last one that was. Nothing is raised where it cannot be written, for the next may be.
+    """
+    with suppress(OSError):
+        last = read_mark(path)
+        if last is not None and last.store == mark.store and last.commits < mark.commits:
+            _overwrite(mark_path(path), mark, synced=False)
 
 
 def _checksum(body: bytes) -> bytes:
     return blake2b(body, digest_size=8).hexdigest().encode()
 
 
-def _overwrite(path: Path, line: bytes) -> None:
-    """Write a line where the old one stands. A power cut may tear it, which the checksum shows."""
+def _line(mark: Mark) -> bytes:
+    body = orjson.dumps({"store": mark.store, "commits": mark.commits})
+    return body + b" " + _checksum(body) + b"\n"
+
+
+def _overwrite(path: Path, mark: Mark, *, synced: bool = True) -> None:
+    """Write a mark where the old one stands. A power cut may tear it, which the checksum shows."""
     with path.open("rb+") as file:
-        file.write(line)
+        file.write(_line(mark))
         file.truncate()
         file.flush()
-        os.fsync(file.fileno())
+        if synced:
+            os.fsync(file.fileno())

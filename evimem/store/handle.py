@@ -76,7 +76,7 @@ class StoreHandle:
         # which may leave half an update in memory; for the vectors of facts, the counter `links` too.
         self._state: tuple[str | None, int] = (None, 0)
         self._links: str | None = None
-        self._counted = False  # whether the block of `writing` that is open is a commit that lasts
+        self._counted = 0  # how many commits that last the block of `writing` that is open counts as
         self.purged = True  # whether nothing that was erased is left in the log
         self._commits_since_mark = 0
         self._commits_seen = 0
@@ -135,10 +135,11 @@ class StoreHandle:
         with self.db.writing(durably=durably):
             self.db.ahead(*asked)
             self._compare()
-            self._counted = False
+            self._counted = 0
             yield
             counted = self._counted
         if counted:
+            self._commits_seen += counted
             self.after_commit()
 
     def count_commit(self, *, rewrote: bool = False, relinked: bool = False, durable: bool = True) -> None:
@@ -150,17 +151,19 @@ class StoreHandle:
         """
         counts = {"commits": durable, "epoch": rewrote, "links": relinked}
         self.db.count_up(*(name for name, counted in counts.items() if counted))
-        self._counted |= durable
+        self._counted += durable
         if rewrote:
             self.drop_caches()
 
     def after_commit(self) -> None:
-        """Retry an unfinished erasure; write the high-water mark after every `EVERY` commits."""
+        """Retry an unfinished erasure; write the high-water mark, and after every `EVERY` commits sync it."""
         if not self.purged:
             self.finish_erasure()
         self._commits_since_mark += 1
         if self._commits_since_mark >= EVERY:
             self.save_mark()
+        else:
+            self.note_mark()
 
     def finish_erasure(self, *, wait: bool = False) -> bool:
         """Purge what an erasure left in the log and in unused parts of pages; return whether nothing is left there.
@@ -233,6 +236,9 @@ class StoreHandle:
     def save_mark(self) -> None:
         """Write down outside of the memory how many commits it has, where the engine has a place for that."""
         self._commits_since_mark = 0
+
+    def note_mark(self) -> None:
+        """Write down the same after each commit, as a killed process leaves it, where that takes microseconds."""
 
     def close(self) -> None:
         """Write the mark if commits were made since the last one, and close the file."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..db.atomic_files import changing, check_own_name, kind_of, sweep
-from ..db.connection import Connection, read_header
+from ..db.connection import Connection, log_fits, read_header
 from ..db.file_format import is_memory
 from ..db.schema import MIGRATIONS, migrate, version
 from ..errors import InvalidQuery, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack
@@ -79,6 +79,7 @@ def _opened(
     mark = _mark(path)
     _check_not_lost(path, mark)
     _check_is_memory(path, vfs)
+    _check_log(path, vfs)
     db = connect()
     try:
         with db.decoding():
@@ -150,6 +151,20 @@ def _check_is_memory(path: Path, vfs: str | None) -> None:
     interrupted = path.with_name(f"{path.name}-journal").exists() and not header.strip(b"\0")
     if header and not interrupted and not is_memory(header):
         raise NotAMemory(f"{str(path)!r} is not an evimem memory; give the path of one, or of a new file")
+
+
+def _check_log(path: Path, vfs: str | None) -> None:
+    """Raise StoreRolledBack for a file beside the log of another memory, or of another state of this one.
+
+    SQLite would serve a mixture of both. Before it reads a page, and in an error of its own where either is unreadable.
+    """
+    if path.exists() and not log_fits(path, vfs):
+        log = f"{path.name}-wal"
+        raise StoreRolledBack(
+            f"{str(path)!r} lies beside the log {log!r} of another state or another memory; nothing was changed: put "
+            "back the file that the log belongs to, or, for a backup to take its place, run `evimem restore BACKUP "
+            f"{path.name}`"
+        )
 
 
 def _now(db: Connection) -> Mark:

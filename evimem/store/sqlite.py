@@ -10,7 +10,7 @@ from pathlib import Path
 from ..db.atomic_files import new_database
 from ..errors import StoreBusy, StoreError
 from ..index.segments import SIZE
-from ..raw.commit_mark import EVERY
+from ..raw.commit_mark import EVERY, Mark, raise_mark
 from ..types.values import DateOrder
 from .keeper import Keeper
 from .nearest import MIN_ROWS, AnnIndexCache
@@ -80,6 +80,9 @@ class SqliteStore(Keeper):
         with suppress(StoreBusy):
             save_mark(self.file)
             self._commits_since_mark = 0
+
+    def note_mark(self) -> None:
+        raise_mark(self.path, Mark(self.store_id, self._commits_seen))
 
     def remove(self) -> bool:
         """Delete an empty memory; return False where somebody else has it open."""

@@ -41,7 +41,8 @@ def rows(path: Path) -> dict[str, list[Any]]:
     with closing(Connection(path, readonly=True)) as db:
         names = [name for (name,) in db.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         kept = {name: sorted(db.rows(f"SELECT * FROM {name}"), key=repr) for name in names}
-    kept["meta"] = [row for row in kept["meta"] if row[0] != "owner"]
+    # Whose it is, and the state of this one file.
+    kept["meta"] = [row for row in kept["meta"] if row[0] not in ("owner", "link")]
     return kept
 
 
