@@ -12,6 +12,7 @@ if _typing.TYPE_CHECKING:
     from .doors.memory import Memory
     from .doors.open import open, open_async
     from .doors.pool import MemoryPool
+    from .doors.restore import restore
     from .doors.stand_ins import ask_searcher, replay
     from .doors.watching import Restarted
     from .embedding.checked_embedder import CallableEmbedder
@@ -61,6 +62,7 @@ if _typing.TYPE_CHECKING:
         EraseReport,
         Estimate,
         Health,
+        RestoreReport,
         Stats,
         TurnStatus,
         Usage,
@@ -74,11 +76,12 @@ __all__ = [
     "EmbedderMismatch", "EnrichReport", "EraseReport", "Estimate", "EvimemError", "Fact", "FactHit", "Gap", "Health",
     "Hit", "ImportFailed", "InvalidQuery", "InvalidTurn", "Labelled", "Memory", "MemoryPool", "MissingExtra",
     "ModelError", "ModelTimeout", "ModelUnavailable", "NewerSchema", "NoModel", "NotAMemory", "OpenAI",
-    "OpenAIEmbedder", "PoolFull", "PromptTooLong", "Query", "ReplyError", "Restarted", "StaticEmbedder", "Stats",
-    "StoreBusy", "StoreClosed", "StoreCorrupt", "StoreError", "StoreReadOnly", "StoreRolledBack", "StoreUnavailable",
-    "Tier", "TimeSpan", "Trace", "TraceMismatch", "Turn", "TurnConflict", "TurnStatus", "UnknownTurn", "Usage",
+    "OpenAIEmbedder", "PoolFull", "PromptTooLong", "Query", "ReplyError", "Restarted", "RestoreReport",
+    "StaticEmbedder", "Stats", "StoreBusy", "StoreClosed", "StoreCorrupt", "StoreError", "StoreReadOnly",
+    "StoreRolledBack", "StoreUnavailable", "Tier", "TimeSpan", "Trace", "TraceMismatch",
+    "Turn", "TurnConflict", "TurnStatus", "UnknownTurn", "Usage",
     "__version__", "ask_searcher", "build", "copy", "find_times", "open", "open_async",
-    "replay",
+    "replay", "restore",
 ]  # fmt: skip
 
 _PLACES = {  # imported at first use, errors apart: most processes need few of them, and `import evimem` stays fast
@@ -88,6 +91,7 @@ _PLACES = {  # imported at first use, errors apart: most processes need few of t
     "doors.memory": "Memory",
     "doors.open": "open open_async",
     "doors.pool": "MemoryPool",
+    "doors.restore": "restore",
     "doors.stand_ins": "ask_searcher replay",
     "doors.watching": "Restarted",
     "embedding.checked_embedder": "CallableEmbedder",
@@ -96,7 +100,7 @@ _PLACES = {  # imported at first use, errors apart: most processes need few of t
     "times": "find_times",
     "types.results": (
         "AddReport Answer BatchReport Block Budget BuildReport Citation CopyReport EnrichReport EraseReport Estimate "
-        "Health Stats TurnStatus Usage"
+        "Health RestoreReport Stats TurnStatus Usage"
     ),
     "types.trace": "Trace",
     "types.values": "Edge Fact FactHit Gap Hit Query Tier TimeSpan Turn",

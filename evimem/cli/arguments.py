@@ -101,6 +101,7 @@ COMMANDS = {
     "import": Command("state", like="open", without=_OF_A_MODEL),
     "vacuum": Command("state"),
     "copy": Command("state"),
+    "restore": Command("state"),
     "build": Command("state"),
     "calibrate": Command("state", like="calibrate", without=("keep",), model=True),
     "mcp": Command("serve", model="asks"),  # whose client waits to be greeted: it imports no method

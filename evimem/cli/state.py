@@ -156,6 +156,22 @@ def copy(screen: Screen, source: AnyPath, target: AnyPath, *, user: str | None =
     return Exit.OK
 
 
+def restore(screen: Screen, backup: AnyPath, path: AnyPath) -> Exit:
+    """Put a backup in the place of a memory that no process has open.
+
+    What the memory had forgotten since is forgotten again, where it can still be read; its files are set aside.
+
+    Args:
+        backup: The backup, which stays as it is.
+        path: The file of the memory.
+    """
+    report = evimem.restore(backup, path)
+    screen.show(
+        views.fields_page(f"{shown_path(path)} is as it was when backed up", report.to_dict()), report.to_dict()
+    )
+    return Exit.OK
+
+
 def build(  # noqa: PLR0913 - the options
     screen: Screen,
     dataset: Path,

@@ -28,8 +28,7 @@ from ..errors import (
 from ..types.values import meets
 from .atomic_files import changing, check_name, check_target, create_private, kind_of
 from .file_format import APPLICATION_ID, HEADER_SIZE, MAGIC, MOST_PAGES, left_behind
-from .log_link import LINK, NO_STATE, next_link, state_of, states_in_log
-from .log_link import read_header as read_log_header
+from .log_link import LINK, NO_STATE, next_link, state_of
 from .safe_context import safe_context
 from .tables import Tables
 
@@ -415,7 +414,7 @@ class Connection(Tables):
     def _link(self, db: apsw.Connection) -> None:
         """Give the state that is about to be committed its link; see `log_link`."""
         with suppress(apsw.SQLError):  # of a file without tables yet, or of another program
-            kept = dict(db.execute(_STORE_AND_LINK).fetchall())
+            kept: dict[str, Any] = dict(cast(Any, db.execute(_STORE_AND_LINK).fetchall()))
             if "store" not in kept:
                 return
             link = next_link(kept["store"], kept.get(LINK))
@@ -480,6 +479,8 @@ def log_fits(path: Path, vfs: str | None = None) -> bool:
     log = path.with_name(f"{path.name}-wal")
     if kind_of(log) != "file":
         return True
+    from .log_states import read_log_header, states_in_log  # noqa: PLC0415 - numpy, which help does without
+
     with _TypedErrors(path):
         file = apsw.VFSFile(vfs or "", str(log.resolve()), [apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_READONLY, 0])
 
@@ -511,7 +512,7 @@ def _state_without_log(path: Path, vfs: str | None) -> str | None:
     try:
         db = apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=flags, vfs=vfs)
         try:
-            kept = dict(db.execute(_STORE_AND_LINK).fetchall())
+            kept: dict[str, Any] = dict(cast(Any, db.execute(_STORE_AND_LINK).fetchall()))
             return state_of(kept.get("store"), kept.get(LINK))
         finally:
             db.close()
@@ -519,6 +520,28 @@ def _state_without_log(path: Path, vfs: str | None) -> str | None:
         return NO_STATE  # all of its tables are in the log
     except apsw.Error:
         return None
+
+
+@contextmanager
+def keep_alone(path: Path) -> Iterator[None]:
+    """Keep a file for a block in which no handle has it open or opens it. Raise StoreBusy where one has."""
+    with _TypedErrors(path):
+        file = apsw.VFSFile("", str(path), [_AS_MAIN, 0])
+        try:
+            for lock in (apsw.SQLITE_LOCK_SHARED, apsw.SQLITE_LOCK_RESERVED, apsw.SQLITE_LOCK_EXCLUSIVE):
+                file.xLock(lock)
+        except apsw.BusyError as error:
+            file.xClose()
+            raise StoreBusy(f"{str(path)!r} is open; close it in every process, and repeat the call") from error
+        except BaseException:
+            file.xClose()
+            raise
+    try:
+        yield
+    finally:
+        with _TypedErrors(path):
+            file.xUnlock(apsw.SQLITE_LOCK_NONE)
+            file.xClose()
 
 
 def is_database(path: Path) -> bool:

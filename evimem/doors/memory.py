@@ -560,7 +560,8 @@ class Memory:
             before: Every turn said earlier than this time (when it was said, not when its events happened).
             speaker: Every turn of this speaker, spelled as stored; what others said about them stays.
             where: Every turn whose metadata meets these conditions; see `search`.
-            as_in: Path of another copy of this memory: erase what that copy has erased, for a restored backup.
+            as_in: Path of another copy of this memory: erase what that copy has erased, for a restored backup. A turn
+                that was replaced there (`update`) is erased with its old content; the new one is in that copy alone.
             everything: Every turn.
 
         Raises:

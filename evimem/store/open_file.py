@@ -198,4 +198,7 @@ def _check_schema(db: Connection) -> None:
 
 def _cure(path: Path) -> str:
     mark = mark_path(path).name
-    return f"put the file (and its -wal) back, or restore a backup; if this is what you want, delete {mark!r}"
+    return (
+        "put the file (and its -wal) back, or put a backup in its place: `evimem restore BACKUP "
+        f"{path.name}`; if this is what you want, delete {mark!r}"
+    )

@@ -12,6 +12,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from hashlib import blake2b
 from itertools import pairwise
@@ -30,6 +31,7 @@ from ..db.turn_sql import (
     turns_at,
 )
 from ..errors import InvalidQuery
+from ..raw.turn_log import RawLog, is_same
 from ..types.stored import Calls, Past, PastWanted, Place
 from ..types.values import Turn, instant
 from .handle import StoreHandle
@@ -210,30 +212,41 @@ def forgotten_among(handle: StoreHandle, names: Sequence[str]) -> set[str]:
 
 
 def forgotten_in_copy(handle: StoreHandle, path: Path) -> Iterator[str]:
-    """Yield the ids of turns that another copy of this memory has forgotten and does not hold again.
+    """Yield the ids of turns that another copy of this memory has erased, unless it holds the same again.
 
+    A turn that it holds with other content is one that `update` or `extend(replace=True)` has replaced there.
     Raise InvalidQuery where there is no copy of this memory at the path, NotAMemory or another StoreError where it
     cannot be read.
     """
     digests, held = read_copy(handle, path)
     for page in handle.db.pages(TURNS, (0,), 2000):
+        marked = {}
         for row in page:
             marks = (_mark(*row), row[1])  # earlier versions marked every id
-            if row[1] not in held and any(keyed_digest(handle, mark) in digests for mark in marks):
-                yield row[1]
+            if any(keyed_digest(handle, mark) in digests for mark in marks):
+                marked[row[1]] = row[0]
+        same = _same_in_copy(handle, path, [seq for turn_id, seq in marked.items() if turn_id in held])
+        yield from (turn_id for turn_id in marked if turn_id not in same)
+
+
+def _same_in_copy(handle: StoreHandle, path: Path, seqs: Sequence[int]) -> set[str]:
+    """Return the ids of those of these turns that a copy holds with the content that they have here."""
+    if not seqs:
+        return set()
+    here = handle.raw.intact(seqs).values()
+    with closing(open_copy(path)) as other, other.decoding(), other.reading():
+        raw = RawLog(other)
+        there = {turn.id: turn for turn in raw.intact(list(raw.known([turn.id for turn in here]).values())).values()}
+    return {turn.id for turn in here if turn.id in there and is_same(turn, there[turn.id])}
 
 
 def read_copy(handle: StoreHandle, path: Path) -> tuple[set[bytes], set[str]]:
     """Return the digests of the ids that another copy has forgotten, and the ids that it holds."""
-    other = open_copy(path)
-    try:
-        with other.decoding(), other.reading():
-            if other.meta("store") != handle.store_id:
-                raise InvalidQuery(f"{str(path)!r} is no copy of this memory; what it has forgotten says nothing here")
-            digests = {mark for (mark,) in other.select("forgotten", "mark")}
-            return digests, {turn_id for (turn_id,) in other.select("turn", "id")}
-    finally:
-        other.close()
+    with closing(open_copy(path)) as other, other.decoding(), other.reading():
+        if other.meta("store") != handle.store_id:
+            raise InvalidQuery(f"{str(path)!r} is no copy of this memory; what it has forgotten says nothing here")
+        digests = {mark for (mark,) in other.select("forgotten", "mark")}
+        return digests, {turn_id for (turn_id,) in other.select("turn", "id")}
 
 
 def keyed_digest(handle: StoreHandle, name: str) -> bytes:

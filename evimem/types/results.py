@@ -359,6 +359,22 @@ class CopyReport(PublicValue):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class RestoreReport(PublicValue):
+    """A backup that was put back.
+
+    Attributes:
+        turns: How many turns the memory has now.
+        forgotten: How many turns of the backup were erased, because the memory had forgotten or replaced them since;
+            None where the memory could not be read: forget them again, if there were any.
+        replaced: Where the file lies that it took the place of, its log and mark beside it; None without one.
+    """
+
+    turns: int
+    forgotten: int | None
+    replaced: str | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class BuildReport(PublicValue):
     """What a build did.
 

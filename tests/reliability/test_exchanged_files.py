@@ -1,0 +1,117 @@
+"""Files, logs and marks of two users that are exchanged, cut, lost or put back in any combination.
+
+What opens is a whole state of the user's own memory, and none older than its mark says; everything else is refused.
+"""
+
+import os
+import shutil
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from evimem import EvimemError, Memory
+from tests.sizes import sizes
+
+from .support.world import open_memory, said, small_thresholds
+
+USERS = ("ana", "bo")
+PARTS = ("", "-wal", ".mark")
+PAGES_IN_LOG = 12  # before it is checkpointed: so few that most files are checkpointed in the middle
+
+
+@dataclass(slots=True)
+class Person:
+    """A user at work: the live memory, every state that was acknowledged, and sets of its files as they once were."""
+
+    name: str
+    memory: Memory
+    states: list[list[str]] = field(default_factory=list)
+    kept: list[tuple[Path, int]] = field(default_factory=list)  # a folder, and the number of the state in it
+    said: int = 0
+
+    def live(self, random: Random) -> None:
+        """Add, forget or replace a turn."""
+        ids, act = self.states[-1] if self.states else [], random.random()
+        if act < 0.7 or not ids:
+            turn = said(self.said)
+            turn = type(turn)(
+                f"{self.name}{self.said}", turn.session, turn.speaker, f"{self.name} {turn.text}", turn.time
+            )
+            self.said += 1
+            self.memory.extend([turn], strict=True)
+        elif act < 0.85:
+            self.memory.forget([random.choice(ids)])
+        else:
+            self.memory.update(random.choice(ids), f"{self.name} took that back")
+        self.states.append([turn.id for turn in self.memory.turns()])
+
+    def keep(self, folder: Path) -> None:
+        """Copy the files as a crash at this moment would leave them."""
+        folder.mkdir()
+        path = Path(self.memory._core.store.name)
+        for part in PARTS:
+            if os.path.exists(f"{path}{part}"):
+                shutil.copyfile(f"{path}{part}", folder / f"m.evimem{part}")
+        self.kept.append((folder, len(self.states) - 1))
+
+
+def person(disk: Path, name: str, random: Random) -> Person:
+    memory = open_memory(disk / f"{name}.evimem", owner=name)
+    memory._core.store.db.execute(f"PRAGMA wal_autocheckpoint={PAGES_IN_LOG}")
+    made = Person(name, memory)
+    for number in range(12):
+        for _ in range(random.randint(1, 4)):
+            made.live(random)
+        made.keep(disk / f"{name}-{number}")
+    return made
+
+
+@pytest.mark.parametrize("count", sizes(1_500, nightly=10_000, reduced=250))
+def test_no_foreign_turn_and_no_older_state_is_served_whatever_lies_beside_what(disk, seed, count, tell):
+    random, met = Random(seed), Counter[str]()
+    with small_thresholds():
+        people = [person(disk, name, random) for name in USERS]
+        for number in range(count):
+            owner = random.choice(people)
+            folder, at_least = disk / "place", 0
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            main = random.choice(owner.kept)
+            for part in PARTS:
+                whose = owner if random.random() < 0.85 else random.choice(people)
+                kept, state = main if whose is owner and random.random() < 0.5 else random.choice(whose.kept)
+                if not (kept / f"m.evimem{part}").exists() or random.random() < 0.05:
+                    continue
+                shutil.copyfile(kept / f"m.evimem{part}", folder / f"m.evimem{part}")
+                if random.random() < 0.1:
+                    size = (folder / f"m.evimem{part}").stat().st_size
+                    os.truncate(
+                        folder / f"m.evimem{part}", random.choice((random.randrange(size + 1), size // 4120 * 4096))
+                    )
+                elif part == ".mark" and whose is owner:
+                    at_least = state
+            met[outcome(folder / "m.evimem", owner, at_least, f"seed {seed}, number {number}")] += 1
+        for one in people:
+            one.memory.close()
+    assert met["opened"] > count / 20 < met["refused"]
+    tell(f"{count} combinations of files of two users: {dict(met)}; 0 foreign turns, 0 states older than the mark")
+
+
+def outcome(path: Path, owner: Person, at_least: int, case: str) -> str:
+    """Open what lies at a path; return whether it was refused, and check what was served."""
+    try:
+        with open_memory(path, owner=owner.name) as memory:
+            found = [(turn.id, turn.text) for turn in memory.turns()]
+            found += [(hit.turn.id, hit.turn.text) for hit in memory.search("took that back", k=5)]
+            ids = [turn_id for turn_id, _ in found[: memory.stats().turns]]
+    except EvimemError:
+        return "refused"
+    if not ids:
+        assert not at_least, f"{case}: an empty memory beside a mark"
+        return "new"
+    assert all(turn_id.startswith(owner.name) and text.startswith(owner.name) for turn_id, text in found), case
+    assert ids in owner.states[at_least:], f"{case}: no state since the mark"
+    return "opened"
