@@ -195,6 +195,9 @@ class ReplyError(ModelError):
         refused: Whether the model, or a filter of its provider, declined on account of the text.
     """
 
+    cut: bool = False
+    refused: bool = False
+
     def __init__(
         self, role: str, why: str, reply: str, received: Any = None, *, cut: bool = False, refused: bool = False
     ) -> None:

@@ -19,6 +19,7 @@ from ..flow import Flow
 from ..llm.shown_words import turn_texts
 from ..protocols import Store
 from ..query.find_turns import Wish, wishes_on
+from ..query.remaining_turns import read_remaining
 from ..text.memory_fence import WORKED_OUT, fenced
 from ..text.terms import plainest, terms
 from ..types.results import Block, BlockForm, CountTokens, Style
@@ -84,11 +85,17 @@ def write_block(  # noqa: PLR0913, PLR0917 - what a block is made from
 
 
 def _in_dialogue_order(store: Store, lines: Sequence[Line]) -> tuple[Line, ...]:
-    """Sort by time; lines of one minute as their turns came, asked of the store where there are any."""
+    """Sort by time; lines of one minute as their turns came, asked of the store where there are any.
+
+    Lines whose turns turn out to have been forgotten meanwhile are left out.
+    """
     minutes = Counter(line.turn.time.replace(second=0, microsecond=0) for line in lines)
     alike = [line.turn.id for line in lines if minutes[line.turn.time.replace(second=0, microsecond=0)] > 1]
-    places = {turn_id: place for place, turn_id in enumerate(store.order(alike) if alike else ())}
-    return tuple(sorted(lines, key=lambda line: (PARTS.index(line.part), line.turn.time, places.get(line.turn.id, 0))))
+    ordered = read_remaining(store, store.order, alike) if alike else ()
+    places = {turn_id: place for place, turn_id in enumerate(ordered)}
+    gone = set(alike).difference(places)
+    kept = [line for line in lines if line.turn.id not in gone]
+    return tuple(sorted(kept, key=lambda line: (PARTS.index(line.part), line.turn.time, places.get(line.turn.id, 0))))
 
 
 def compose(

@@ -224,6 +224,10 @@ class SearchedStore:
         self._turns.update((hit.turn.id, hit.turn) for hit in found)
         return tuple(found)
 
+    def find(self, turn_ids: Sequence[str]) -> tuple[Turn | None, ...]:
+        """Return these turns as they were found; None for each that was not."""
+        return tuple(map(self._turns.get, turn_ids))
+
     def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
         """Return each turn alone."""
         return tuple((self._turns[turn_id],) for turn_id in turn_ids)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from ..extract.slots import contradicts, topic_of
 from ..judging.evidence import AROUND, Evidence, View, most_shown
+from ..query.remaining_turns import read_remaining
 from ..text.terms import terms
 from ..times import render
 from ..types.trace import Complete
@@ -314,5 +315,5 @@ def ordered(view: View) -> View:
     alike = tuple(turn_id for turn_id, minute in said.items() if at_once[minute] > 1)
     key = ("order", alike)
     if alike and key not in view.memo:
-        view.memo[key] = view.store.order(alike)
+        view.memo[key] = read_remaining(view.store, view.store.order, alike)
     return replace(view, order={turn_id: place for place, turn_id in enumerate(view.memo.get(key, ()))})

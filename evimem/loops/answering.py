@@ -33,8 +33,9 @@ def drafted(session: Session, check: Check) -> Flow[Draft]:
         return Draft(None, reason=why)
     if check.draft is not None and not session.has("rewriting"):
         return check.draft
+    view = session.without_forgotten(check.view)
     draft = yield from session.consult(
-        session.task.judge.answer(check.view, verdict, _manner(session, check)), check.view.iteration
+        session.task.judge.answer(view, verdict, _manner(session, check)), view.iteration
     )
     session.events.extend(draft.calls)
     cited = {citation.turn_id for citation in draft.citations}
@@ -147,9 +148,11 @@ def _manner(session: Session, check: Check) -> Manner:
 def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     verdict, worded = check.verdict, _manner(session, check)
     # The dialogue around a shown turn is in the view too: the question that a short reply answers may be cited.
-    citations, dropped = check_citations(draft.citations, check.view.around | session.shown, session.shown_facts)
+    there = session.retrieval.turns
+    citable = {id: turn for id, turn in (check.view.around | session.shown).items() if id in there}
+    citations, dropped = check_citations(draft.citations, citable, session.shown_facts)
     # An answer that names nothing rests on what the judge named; one that invents its sources rests on nothing.
-    citations = citations or (() if dropped else _cited(session.tracker.witnesses))
+    citations = citations or (() if dropped else _cited(id for id in session.tracker.witnesses if id in citable))
     tier, gaps = draft.tier or verdict.tier, verdict.gaps if draft.gaps is None else draft.gaps
     approximately = worded in {"inferred", "hedged"}
     sufficiency = approximate(verdict.confidence) if approximately else verdict.confidence

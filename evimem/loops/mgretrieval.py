@@ -18,6 +18,7 @@ from ..flow import Flow
 from ..judging.evidence import Variant
 from ..judging.judge import MOST_LISTED, Chosen, Considered, Round, own_first
 from ..judging.tracker import grounded
+from ..query.remaining_turns import read_remaining
 from ..text.terms import terms
 from ..types.results import Answer
 from ..types.stored import Keyword, Listing
@@ -262,7 +263,7 @@ def _vocabulary(session: Session, how: MGRetrieval) -> Vocabulary:
     if how.vocabulary == "question":
         return vocabulary_of(units, said)
     filed: dict[str, tuple[str, ...]] = {}
-    for fact in store.facts(list(said)):
+    for fact in read_remaining(store, store.facts, list(said)):
         filed[fact.turn_id] = filed.get(fact.turn_id, ()) + label_in([fact]).keywords
     return vocabulary_of(units, {turn_id: filed.get(turn_id) or words for turn_id, words in said.items()})
 

@@ -37,6 +37,7 @@ from ..judging.judge import (
     tools_of,
 )
 from ..judging.tracker import grounded
+from ..query.remaining_turns import read_remaining
 from ..text.names import names
 from ..text.terms import STOP_WORDS, terms, words
 from ..types.results import Answer
@@ -150,7 +151,7 @@ class MemoryViews:
         """V -> v: the turns around one."""
         hit = self._returned(call.of)
         around = self._session.retrieval.around([hit.turn.id])
-        found = [Hit(turn, (), 0.0) for turn in around[hit.turn.id] if turn.id != hit.turn.id]
+        found = [Hit(turn, (), 0.0) for turn in around.get(hit.turn.id, ()) if turn.id != hit.turn.id]
         return self._page(call, found, number, path="around")
 
     def person_aspects(self, call: ToolCall, number: int) -> Result:
@@ -238,7 +239,7 @@ def _by_topic(task: Task) -> dict[str, list[str]]:
     """Return the ids of the turns of each topic, by time; it takes reading the facts of the whole memory."""
     ids = [turn.id for turn in task.store.turns(task.scope.listing) if turn.id not in task.exclude]
     found: dict[str, list[str]] = {}
-    for fact in task.store.facts(ids):
+    for fact in read_remaining(task.store, task.store.facts, ids):
         if fact.kind == LABEL and fact.subject:
             found.setdefault(fact.subject, []).append(fact.turn_id)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
@@ -15,6 +15,7 @@ from ..judging.judge import Judge
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
 from ..query.find_turns import QuestionVectors, query_of
+from ..query.remaining_turns import read_remaining
 from ..types.results import MOST, Answer, Budget
 from ..types.stored import EVERYTHING, LABEL, Roster, Scope, statements
 from ..types.trace import Acted, Event, Found, Queried
@@ -135,6 +136,35 @@ class Searches:
         return task.store.recall(query_of(text, k, hinted, within, vector, when=wanted.when))
 
 
+class Dialogue:
+    """The turns around those of a question, each asked for once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._around: dict[str, tuple[Turn, ...]] = {}
+
+    @property
+    def turns(self) -> dict[str, Turn]:
+        """Every turn that was read, by id."""
+        return {turn.id: turn for turns in self._around.values() for turn in turns}
+
+    def around(self, turn_ids: Sequence[str], admits: Callable[[Turn], bool]) -> dict[str, tuple[Turn, ...]]:
+        """Return each turn between those around it that are admitted; none for a turn that was forgotten."""
+
+        def read(unknown: Sequence[str]) -> dict[str, tuple[Turn, ...]]:
+            found = self._store.contexts(unknown, NEIGHBOURS, NEIGHBOURS)
+            return dict(zip(unknown, (tuple(filter(admits, around)) for around in found), strict=True))
+
+        if unknown := [turn_id for turn_id in turn_ids if turn_id not in self._around]:
+            self._around.update(read_remaining(self._store, read, unknown))
+        return {turn_id: self._around[turn_id] for turn_id in turn_ids if turn_id in self._around}
+
+    def drop(self, gone: Collection[str]) -> None:
+        """Leave out turns that were forgotten, by id."""
+        left = {turn_id: around for turn_id, around in self._around.items() if turn_id not in gone}
+        self._around = {id: tuple(turn for turn in around if turn.id not in gone) for id, around in left.items()}
+
+
 class Retrieval:
     """The evidence of one question; what each path brings is recorded.
 
@@ -154,7 +184,7 @@ class Retrieval:
         self.filed: dict[str, tuple[Fact, ...]] = {}  # the labels of the turns that are evidence, by id
         self._evidence: dict[str, Evidence] = {}
         self._ranks: dict[str, float] = {}
-        self._around: dict[str, tuple[Turn, ...]] = {}
+        self._dialogue = Dialogue(task.store)
         self._costs: dict[str, int] = {}
 
     @property
@@ -165,8 +195,7 @@ class Retrieval:
     @property
     def turns(self) -> dict[str, Turn]:
         """Every turn that was read, by id: the evidence, and what stands around it."""
-        around = {turn.id: turn for turns in self._around.values() for turn in turns}
-        return {item.turn.id: item.turn for item in self._evidence.values()} | around
+        return {item.turn.id: item.turn for item in self._evidence.values()} | self._dialogue.turns
 
     def query(self, wanted: Search, k: int, how: str, *, path: str, iteration: int) -> None:
         """Record what is searched for, and how."""
@@ -207,7 +236,8 @@ class Retrieval:
 
     def expand(self, seeds: Sequence[str], limit: int | None, iteration: int) -> Arrived:
         """Add the best turns one edge away from the seeds; without a limit all of them, in order of time."""
-        hits = self._store.expand(seeds, MOST if limit is None else limit, self._scope)
+        most = MOST if limit is None else limit
+        hits = read_remaining(self._store, lambda ids: self._store.expand(ids, most, self._scope), seeds)
         if limit is None:
             hits = tuple(sorted(hits, key=lambda hit: hit.turn.time))
         return self.keep(hits, "edge", iteration)
@@ -223,22 +253,24 @@ class Retrieval:
 
     def put_off(self, turn_ids: Iterable[str], iteration: int) -> None:
         """Have turns that were found be those of a later iteration, as where they were not shown."""
-        for turn_id in turn_ids:
+        for turn_id in filter(self.has, turn_ids):
             self._evidence[turn_id] = replace(self._evidence[turn_id], iteration=iteration)
 
     def has(self, turn_id: str) -> bool:
         """Whether a turn is evidence."""
         return turn_id in self._evidence
 
-    def around(self, turn_ids: Iterable[str]) -> dict[str, tuple[Turn, ...]]:
-        """Return the dialogue around turns, each asked for once."""
-        wanted = tuple(turn_ids)
-        unknown = [turn_id for turn_id in wanted if turn_id not in self._around]
-        if unknown:
-            found = self._store.contexts(unknown, NEIGHBOURS, NEIGHBOURS)
-            kept = [tuple(turn for turn in around if self.admits(turn)) for around in found]
-            self._around.update(zip(unknown, kept, strict=True))
-        return {turn_id: self._around[turn_id] for turn_id in wanted}
+    def around(self, turn_ids: Collection[str]) -> dict[str, tuple[Turn, ...]]:
+        """Return the dialogue around turns, each asked for once; a turn that was forgotten is no evidence any more."""
+        found = self._dialogue.around(tuple(turn_ids), self.admits)
+        self.drop(set(turn_ids) - found.keys())
+        return found
+
+    def drop(self, gone: Collection[str]) -> None:
+        """Leave out turns that were forgotten, by id."""
+        if gone:
+            self._evidence = {turn_id: item for turn_id, item in self._evidence.items() if turn_id not in gone}
+            self._dialogue.drop(gone)
 
     def cost(self, item: Evidence) -> int:
         """Return how many tokens a turn takes in a view, counted once."""
@@ -288,9 +320,10 @@ class Retrieval:
 def loaded(store: Store, turn_ids: Sequence[str]) -> tuple[Hit, ...]:
     """Return turns with their facts."""
     facts: dict[str, tuple[Fact, ...]] = {}
-    for fact in store.facts(turn_ids):
+    for fact in read_remaining(store, store.facts, turn_ids):
         facts[fact.turn_id] = (*facts.get(fact.turn_id, ()), fact)
-    return tuple(Hit(turn, facts.get(turn.id, ()), 0.0, path="about") for turn in store.read(turn_ids))
+    turns = read_remaining(store, store.read, turn_ids)
+    return tuple(Hit(turn, facts.get(turn.id, ()), 0.0, path="about") for turn in turns)
 
 
 def strategy(*, temporal: bool, iteration: int) -> str:

@@ -16,6 +16,7 @@ from ..judging.apply_verdict import all_gaps, follow, settle
 from ..judging.evidence import Ablation, Analysis, Draft, Variant, Verdict, View
 from ..judging.tracker import Show, Tracker, apply, grounded, start
 from ..query.analysis import analyse
+from ..query.remaining_turns import remaining
 from ..types.stored import EVERYTHING, Roster
 from ..types.trace import VERSION, Acted, Complete, Event, Judged, Stopped
 from ..types.values import Hit, Tier, Turn
@@ -147,6 +148,17 @@ class Session:
         self.events.append(Acted(iteration, "show", detail={"turns": turns, "around": around, "left_out": left_out}))
         return replace(view, tracker=self.tracker)
 
+    def without_forgotten(self, view: View) -> View:
+        """Return a view without the turns that were forgotten since it was shown."""
+        there = self.retrieval.turns
+        context = {
+            turn_id: tuple(turn for turn in around if turn.id in there)
+            for turn_id, around in view.context.items()
+            if turn_id in there
+        }
+        found, shown = (tuple(one for one in some if one.turn.id in there) for some in (view.evidence, view.shown))
+        return replace(view, evidence=found, shown=shown, context=context)
+
     def weigh(self, view: View, verdict: Verdict) -> Check:
         """Track and calibrate a verdict and record it."""
         iteration = view.iteration
@@ -176,7 +188,10 @@ class Session:
             self.retrieval.keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", view.iteration)
 
     def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
-        """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer."""
+        """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer.
+
+        While a model was waited for, turns may have been forgotten: they are no evidence any more.
+        """
         allowed = self.task.budget.seconds
 
         def seconds_for(request: Complete) -> float:
@@ -185,11 +200,15 @@ class Session:
             return max(least, (allowed or 0.0) - (self.task.clock() - self._started))
 
         try:
-            return (yield from flow if allowed is None else within(flow, seconds_for))
+            result = yield from flow if allowed is None else within(flow, seconds_for)
         except ModelError as error:
             self.events.extend(error.calls)
             self.events.append(Acted(iteration, "fail", f"{type(error).__name__}: {error}"))
             raise
+        if self.task.judge.explores:
+            read = tuple(self.retrieval.turns)
+            self.retrieval.drop(set(read).difference(remaining(self.task.store, read)))
+        return result
 
     def stop(self, iteration: int, reason: str) -> None:
         """Record that the search ended."""
@@ -211,6 +230,7 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         edge_share=session.edge_share,
     )
     around: dict[str, tuple[Turn, ...]] = {item.turn.id: (item.turn,) for item in shown}
+    context = session.retrieval.around(around) if session._neighbours else around
     return View(
         analysis=session.analysis,
         asked_at=session.asked_at,
@@ -220,9 +240,9 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         strategy=strategy(temporal=session.analysis.temporal, iteration=iteration),
         queries=tuple(session.retrieval.queries),
         entities=counts,
-        evidence=evidence,
-        shown=shown,
-        context=session.retrieval.around(around) if session._neighbours else around,
+        evidence=tuple(item for item in evidence if session.retrieval.has(item.turn.id)),
+        shown=tuple(item for item in shown if item.turn.id in context),
+        context=context,
         tracker=session.tracker,
         memo=session._memo,
         pinned=session.pinned,
