@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
 from collections.abc import Mapping
@@ -140,6 +141,7 @@ def serve(  # noqa: PLR0913 - the options
 
       evimem serve --pool users --proxy-to https://api.openai.com/v1 --user mira
 
+    Pages for people stand at /, see `evimem explore`: with --tokens they ask for one, else the address printed has it.
     The routes are described at /openapi.json. /healthz, /readyz, /version and /metrics need no token. A request is a
     line of JSON on stderr, without text and ids. SIGTERM ends it once the requests under way have ended. It speaks no
     TLS: put a proxy in front that does. Needs the extra: pip install 'evimem[server]'
@@ -170,7 +172,11 @@ def serve(  # noqa: PLR0913 - the options
         raise Misused("--user is whose memory a chat has without tokens; with --tokens FILE these say it")
     if proxy_key_from is not None and not os.environ.get(proxy_key_from):
         raise Misused(f"--proxy-key-from: the environment variable {proxy_key_from} is not set")
-    from ..server.app import build_app, log_to_stderr  # noqa: PLC0415 - an extra
+
+    from ..pages.explorer import explorer_routes  # noqa: PLC0415
+    from ..pages.sources import PoolOfMemories  # noqa: PLC0415
+    from ..pages.visitors import admit_holder_of  # noqa: PLC0415
+    from ..server.app import build_app, log_to_stderr  # noqa: PLC0415 - an extra, which says so where it is missing
     from ..server.proxy import Upstream  # noqa: PLC0415
     from ..server.service import Limits  # noqa: PLC0415
     from ..server.workers import serve as serve_app  # noqa: PLC0415
@@ -180,6 +186,9 @@ def serve(  # noqa: PLR0913 - the options
         key = os.environ[proxy_key_from] if proxy_key_from else None
         upstream = Upstream(proxy_to, key, proxy_tokens, user, profile == "system")
     known, listening = TokenFile(tokens) if tokens else None, _listen(host, port)
+    bound, name, own = listening.getsockname()[1], Path(shown_path(pool)).name, secrets.token_urlsafe(24)
+    admit = admit_holder_of(own) if known is None else partial(_visitor, known)
+    hosts = None if known else {f"{one}:{bound}" for one in ("127.0.0.1", "localhost", "[::1]")}
     opening: Settings = {"timezone": timezone, "date_order": date_order, "capacity": capacity}
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
     if not quiet:
@@ -188,12 +197,26 @@ def serve(  # noqa: PLR0913 - the options
 
         def make() -> Any:
             made = evimem.MemoryPool(str(pool), observer=_spans(), **settings, **opening)
-            return build_app(made, tokens=known, limits=Limits(rate=rate), folder=Path(folder), upstream=upstream)
+            pages = explorer_routes(PoolOfMemories(made, name), admit, cookie=f"evimem-{bound}", hosts=hosts)
+            limits = Limits(rate=rate)
+            return build_app(made, tokens=known, limits=limits, folder=Path(folder), upstream=upstream, pages=pages)
 
         screen.note(f"evimem: listening at http://{_address(listening)}")
+        screen.note(f"evimem: pages at http://{_address(listening)}/{'' if known else f'?token={own}'}")
         with suppress(KeyboardInterrupt):
             serve_app(make, listening, workers=workers, grace=grace)
     return Exit.OK
+
+
+def _visitor(known: TokenFile, token: str) -> Any:
+    """Return the visitor of the pages whom a token lets in, None for an unknown one."""
+    from ..pages.visitors import Visitor  # noqa: PLC0415 - an extra
+
+    holder = known.holder(token)
+    if holder is None:
+        return None
+    user = None if holder.user == "*" else holder.user
+    return Visitor(user, may_write=holder.may("write"), may_forget=holder.may("admin"))
 
 
 def token(screen: Screen, file: Path, *, user: str, scope: Scope = "write") -> Exit:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..doors.stand_ins import replay
@@ -20,6 +21,7 @@ BLOCK_SIZES = (300, 800, 1500, 4000)  # tokens
 DEFAULT_BLOCK_SIZE = 800
 MAX_TURNS_SHOWN = 60  # of a trace; the rest are counted
 MAX_TRACES_SHOWN = 50
+MAX_CLOSEST = 3  # turns shown beside an abstention
 _MAX_LEFT_OUT = 8  # turns shown that fell below the cut of a block
 _SEARCHED = 30  # best turns of a search that a block is compared with
 _SAME = 0.8  # share of words of a turn that another has, from which on they say nearly the same
@@ -72,15 +74,34 @@ def _answer_page(request: PageRequest, question: str, answer: Answer, number: in
     cited = list(dict.fromkeys(one.turn_id for one in answer.citations))
     around = request.memory._core.store.contexts(cited, 1, 1) if cited else ()
     evidence = [
-        {
-            "turn": next(turn for turn in near if turn.id == turn_id),
-            "around": near,
-            "citations": [one for one in answer.citations if one.turn_id == turn_id],
-        }
-        for turn_id, near in zip(cited, around, strict=True)
+        {"turns": turns, "cited": [turn.id for turn in turns if turn.id in cited]} for turns in _join_passages(around)
     ]
+    closest = () if cited else _closest(request, view)
     values = {"question": question, "number": number, "answer": answer, "view": view, "evidence": evidence}
-    return Page("ask", question, values, {"meter": _meter(answer, view)})
+    return Page("ask", question, {**values, "closest": closest}, {"meter": _meter(answer, view)})
+
+
+def _join_passages(around: Iterable[Sequence[Turn]]) -> list[list[Turn]]:
+    """Return passages of a dialogue as lists of turns, those that overlap as one."""
+    passages: list[dict[str, Turn]] = []
+    for turns in around:
+        own = {turn.id: turn for turn in turns}
+        for held in passages:
+            if held.keys() & own.keys():
+                held.update(own)
+                break
+        else:
+            passages.append(own)
+    return [sorted(held.values(), key=lambda turn: turn.time) for held in passages]
+
+
+def _closest(request: PageRequest, view: TraceView) -> list[Turn]:
+    """Return the turns that came closest to answering: those that support most requirements, else the best found."""
+    counts = Counter(turn for one in view.requirements for turn in one.witnesses)
+    ids = dict.fromkeys([turn for turn, _ in counts.most_common(MAX_CLOSEST)])
+    ids |= dict.fromkeys(view.found)
+    found = request.memory._core.store.find(list(ids)[:MAX_CLOSEST])
+    return [turn for turn in found if turn is not None]
 
 
 def _meter(answer: Answer, view: TraceView) -> Any:
@@ -181,6 +202,8 @@ def _parts(block: Block) -> list[tuple[str, int]]:
 
 def _reason(hit: Hit, best: Hit, blocks: Mapping[int, Block], size: int) -> str:
     """Return why a turn is not in the block of a size."""
+    if not blocks[size].text:
+        return "the block is empty"
     fits = [each for each, one in blocks.items() if each > size and hit.turn.id in _ids(one)]
     if fits:
         return f"no room: it is in the block of {fits[0]:,} tokens"
@@ -206,6 +229,8 @@ def _why_not(turn: Turn, message: str, hits: list[Hit], blocks: Mapping[int, Blo
     if rank is not None:
         hit = hits[rank - 1]
         return {"turn": turn, "reason": _reason(hit, hits[0], blocks, size), "hit": hit, "rank": rank}
+    if not blocks[size].text:
+        return {"turn": turn, "reason": "the block is empty for this message", "hit": None, "rank": None}
     why = f"it is not among the {len(hits)} best turns of the search for this message"
     return {"turn": turn, "reason": why, "hit": None, "rank": None}
 

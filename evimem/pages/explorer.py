@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Mount, Route
 
 from ..errors import EvimemError, InvalidQuery, ModelError, StoreBusy, StoreError, TurnConflict, UnknownTurn
 from . import answer_pages, state_pages, turn_pages
@@ -147,7 +147,6 @@ def build_explorer(
     *,
     cookie: str = "evimem-explorer",
     hosts: Collection[str] | None = None,
-    secure: bool = False,
     labels: Path | None = None,
 ) -> Starlette:
     """Return the explorer as an ASGI application, to be served at the root of a host.
@@ -157,10 +156,10 @@ def build_explorer(
         admit: Returns the visitor whom a token lets in, None for an unknown token.
         cookie: The name of the cookie that holds the token.
         hosts: The values of the Host header that are served; None serves any.
-        secure: Whether the cookie is sent over https only.
         labels: The file of corrections; without one they are not kept.
     """
-    gate = Middleware(Gate, admit=admit, cookie=cookie, hosts=hosts, secure=secure)
+    ask_for_token = partial(render_page, "sign_in", {})
+    gate = Middleware(Gate, admit=admit, ask_for_token=ask_for_token, cookie=cookie, hosts=hosts)
     return Starlette(routes=Explorer(source, labels).routes(), middleware=[gate])
 
 
@@ -174,6 +173,13 @@ def _log_unforeseen(error: Exception, page: str) -> str:
     places = " > ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames)
     _LOG.error("the page %s raised %s at %s", page, type(error).__name__, places)
     return "the page failed; the log of the explorer says where"
+
+
+def explorer_routes(
+    source: Source, admit: Admit, *, cookie: str, hosts: Collection[str] | None = None
+) -> list[BaseRoute]:
+    """Return the explorer as routes of another application, which stand after all of its own; see `build_explorer`."""
+    return [Mount("/", build_explorer(source, admit, cookie=cookie, hosts=hosts))]
 
 
 async def _read_form(request: Request) -> dict[str, Any]:

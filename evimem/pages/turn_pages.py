@@ -24,6 +24,7 @@ _MAX_VALUES = 8  # of a facet
 _MAX_NAMES = 60  # people and things listed
 _MAX_FACTS = 200  # of one person or thing
 _MAX_SESSIONS = 120  # of a month
+_MAX_LATEST = 40  # sessions, where no month is chosen
 _MAX_SPARKED = 600  # turns that are read for the lines of a month's sessions
 _PAGE_TURNS = 40  # turns of a page of a list
 _MAX_LINKED = 10
@@ -226,9 +227,11 @@ def show_timeline(request: PageRequest) -> Page:
     if not counts:
         return Page("timeline", "Time line", {"days": (), "month": None, "sessions": []})
     day = _day(request.text("day"))
-    month = (day or _month(request.text("month")) or counts[-1].day).replace(day=1)
-    first, following = _start(month, memory), _start(_next(month), memory)
-    sessions = store.sessions(first, following, _MAX_SESSIONS)
+    chosen = day or _month(request.text("month"))
+    month = (chosen or counts[-1].day).replace(day=1)
+    begins = month if chosen else counts[0].day
+    first, following = _start(begins, memory), _start(_next(month), memory)
+    sessions = store.sessions(first, following, _MAX_SESSIONS if chosen else _MAX_LATEST)
     months = sorted({one.day.replace(day=1) for one in counts})
     lengths = _lengths(request, sessions, first, following)
     by_day = [
@@ -236,16 +239,17 @@ def show_timeline(request: PageRequest) -> Page:
     ]
     values = {
         "days": counts,
-        "month": month,
+        "month": month if chosen else None,
         "sessions": by_day,
         "earlier": max((one for one in months if one < month), default=None),
         "later": min((one for one in months if one > month), default=None),
+        "last": counts[-1].day,
     }
     address = {one.day: request_link("timeline", request, month=f"{one.day:%Y-%m}") for one in counts}
     sparks = {name: drawings.sparkline(sizes, f"lengths of {len(sizes)} turns") for name, sizes in lengths.items()}
-    chosen = day or next((one.day for one in counts if one.day.replace(day=1) == month), None)
-    return Page("timeline", "Time line", values, {"picture": drawings.day_bars(counts, chosen, address),
-                                                  "sparks": sparks, "chosen": day})  # fmt: skip
+    bar = day or next((one.day for one in counts if chosen and one.day.replace(day=1) == month), None)
+    return Page("timeline", "Time line", values, {"picture": drawings.day_bars(counts, bar, address),
+                                                  "sparks": sparks, "chosen": day or counts[-1].day})  # fmt: skip
 
 
 def request_link(page: str, request: PageRequest, **parameters: str) -> str:
@@ -258,8 +262,9 @@ def _lengths(
     request: PageRequest, sessions: Sequence[SessionSummary], after: datetime, before: datetime
 ) -> dict[str, list[int]]:
     """Return the lengths of the turns of a month's sessions, in characters; none where there are very many."""
-    if sum(one.turns for one in sessions) > _MAX_SPARKED:
+    if not sessions or sum(one.turns for one in sessions) > _MAX_SPARKED:
         return {}
+    after = max(after, min(one.first for one in sessions))
     lengths: dict[str, list[int]] = defaultdict(list)
     for turn in request.memory.turns(after=after, before=before):
         lengths[turn.session].append(len(turn.text))

@@ -9,12 +9,14 @@ from hashlib import sha256
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 STATIC = "/static/"
+SIGN_IN = "/sign-in"  # takes the token that a browser has not sent yet
 _SECONDS_CACHED = 86_400  # of files whose name carries their version or digest
+_MAX_SIGN_IN_BYTES = 4_096
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
@@ -73,26 +75,41 @@ class Gate:
     """
 
     def __init__(
-        self, app: ASGIApp, admit: Admit, *, cookie: str, hosts: Collection[str] | None = None, secure: bool = False
+        self,
+        app: ASGIApp,
+        admit: Admit,
+        ask_for_token: Callable[[], bytes],
+        *,
+        cookie: str,
+        hosts: Collection[str] | None = None,
     ) -> None:
         """Guard `app`.
 
         Args:
             app: The application behind the gate.
             admit: Returns the visitor of a token.
+            ask_for_token: Returns the page of a form that is sent to `SIGN_IN`.
             cookie: The cookie's name: browsers send cookies to every port of a host.
             hosts: The values of the Host header that are served; None serves any. Names of this machine only keep a
                 foreign site, whose name was made to lead here, from reading pages.
-            secure: Whether the cookie is sent over https only.
         """
-        self._app, self._admit, self._cookie, self._hosts, self._secure = app, admit, cookie, hosts, secure
+        self._app, self._admit, self._ask_for_token, self._cookie, self._hosts = (
+            app,
+            admit,
+            ask_for_token,
+            cookie,
+            hosts,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        signs_in = scope["path"] == SIGN_IN and scope["method"] == "POST"
         answer = self._refusal(scope)
+        if signs_in and answer is None:
+            answer = await self._sign_in(Request(scope, receive))
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -111,21 +128,49 @@ class Gate:
         host = request.headers.get("host", "")
         if self._hosts is not None and host not in self._hosts:
             return PlainTextResponse("This explorer is not served under this name of a host.\n", 421)
+        if scope["path"] == SIGN_IN and scope["method"] == "POST":
+            return None if _same_origin(request.headers, host) else _of_another_site()
         given = request.query_params.get("token") if scope["method"] in _SAFE else None
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         token = given or (bearer if scheme.lower() == "bearer" else "") or request.cookies.get(self._cookie, "")
         visitor = self._admit(token) if token else None
         if visitor is None:
-            return None if scope["path"].startswith(STATIC) else PlainTextResponse(_NO_TOKEN, 401)
+            return None if scope["path"].startswith(STATIC) else self._unknown(request)
         if scope["method"] not in _SAFE and not _same_origin(request.headers, host):
-            return PlainTextResponse("This form was sent from another site; nothing was changed.\n", 403)
+            return _of_another_site()
         scope["visitor"], scope["form_token"] = visitor, form_token(token)
         if given is None:
             return None
         kept = [pair for pair in parse_qsl(request.url.query, keep_blank_values=True) if pair[0] != "token"]
-        answer = RedirectResponse(f"{scope['path']}?{urlencode(kept)}".rstrip("?"), 303)
-        answer.set_cookie(self._cookie, token, httponly=True, samesite="strict", secure=self._secure, path="/")
+        return self.let_in(token, f"{scope['path']}?{urlencode(kept)}".rstrip("?"), request.url.scheme)
+
+    async def _sign_in(self, request: Request) -> Response:
+        """Give a browser the cookie of the token that its form holds."""
+        size = request.headers.get("content-length", "")
+        if not size.isascii() or not size.isdigit() or int(size) > _MAX_SIGN_IN_BYTES:
+            return PlainTextResponse("A token is one short line.\n", 413)
+        async with request.form(max_files=0, max_fields=4) as form:
+            token = str(form.get("token", "")).strip()
+        if not token or self._admit(token) is None:
+            return self._unknown(request)
+        return self.let_in(token, "ask", request.url.scheme)
+
+    def let_in(self, token: str, address: str, scheme: str) -> Response:
+        """Return the response that gives a browser its cookie, and sends it on to an address of the explorer."""
+        answer = RedirectResponse(address, 303)
+        secure = scheme == "https"
+        answer.set_cookie(self._cookie, token, httponly=True, samesite="strict", secure=secure, path="/")
         return answer
+
+    def _unknown(self, request: HTTPConnection) -> Response:
+        """Return the response to a caller without a known token: for a browser, a form that asks for one."""
+        if "text/html" in request.headers.get("accept", ""):
+            return Response(self._ask_for_token(), 401, media_type="text/html")
+        return PlainTextResponse(_NO_TOKEN, 401)
+
+
+def _of_another_site() -> Response:
+    return PlainTextResponse("This form was sent from another site; nothing was changed.\n", 403)
 
 
 def _same_origin(headers: Headers, host: str) -> bool:

@@ -1,10 +1,13 @@
 """`evimem explore` as a process, and `evimem trace --html`."""
 
+import json
+import re
 import signal
 import stat
 import subprocess
 import sys
 import urllib.error
+import urllib.parse
 import urllib.request
 from http.cookiejar import CookieJar
 
@@ -12,6 +15,7 @@ import pytest
 
 import evimem
 from evimem.__main__ import main
+from evimem.adapters.user_tokens import new_token
 from evimem.cli.arguments import Exit
 
 
@@ -68,3 +72,32 @@ def test_a_trace_is_written_as_a_page_that_only_its_owner_reads(friends, friends
     before = friends_path.read_bytes()[:16]
     assert main(["trace", str(friends_path), "--html", str(friends_path)]) != Exit.OK
     assert friends_path.read_bytes()[:16] == before
+
+
+@pytest.mark.parametrize("scope", ["read", "admin"])
+def test_the_pages_of_the_server_show_a_token_its_own_user_and_what_it_may_do(tmp_path, scope):
+    with evimem.MemoryPool(tmp_path / "users") as users:
+        for user in ("mira", "bo"):
+            with users.open(user) as memory:
+                memory.add("user", f"I am {user}.", time="2024-03-12T18:20", id="a")
+    token = new_token(tmp_path / "tokens.txt", "mira", scope)
+    words = ("--pool", tmp_path / "users", "--port", 0, "--quiet", "--tokens", tmp_path / "tokens.txt")
+    command = [sys.executable, "-m", "evimem", "serve", *map(str, words)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        base = re.findall(r"http://\S+", process.stderr.readline())[0]
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            browser.open(urllib.request.Request(f"{base}/", headers={"Accept": "text/html"}))
+        with refused.value as answer:
+            assert (answer.status, b'action="sign-in"' in answer.read()) == (401, True)
+        with browser.open(f"{base}/sign-in", urllib.parse.urlencode({"token": token}).encode()) as answer:
+            assert answer.geturl() == f"{base}/ask"
+        with browser.open(f"{base}/turn.json?id=a&user=bo") as answer:
+            assert json.loads(answer.read())["turn"]["text"] == "I am mira."
+        with browser.open(f"{base}/forget?kind=turn&value=a") as answer:
+            assert (b"for good" in answer.read()) == (scope == "admin")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(20)
+        process.stderr.close()
