@@ -56,6 +56,7 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
         text = "\n\n".join(one for one in (text, *map(_embed_text, embeds)) if one.strip())
     else:
         omitted += ("link preview",) * len(embeds)
+    omitted += ("reaction",) * len(message.get("reactions") or ())
     return Said(message["id"], speaker, text, caption, role, omitted=omitted)
 
 

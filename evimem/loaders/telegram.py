@@ -84,6 +84,7 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
         caption = labels(("contact", [" ".join(name.split())]))
     speaker = message.get("from") or message.get("from_id") or "deleted account"
     said = "".join(piece if isinstance(piece, str) else piece["text"] for piece in pieces)
+    omitted += ("reaction",) * len(message.get("reactions") or ())
     return Said(message["id"], str(speaker), said, caption, omitted=omitted)
 
 

@@ -127,6 +127,46 @@ def test_a_refused_ingest_leaves_no_file(cli, given, strict, tmp_path, path):
     assert [one.name for one in tmp_path.iterdir()] == ["given"]
 
 
+def test_what_was_left_out_is_said_by_kind_with_its_count_its_reason_and_a_place(cli, tmp_path, path):
+    chat = tmp_path / "chat.txt"
+    chat.write_text(
+        '22.03.24, 18:20 - Ana created group "Home"\n22.03.24, 18:20 - Ana: This message was deleted\n'
+        "22.03.24, 18:21 - Ana: You deleted this message\n22.03.24, 18:22 - Ana: Hi\n"
+    )
+    ran = cli("ingest", path, chat)
+    shown = " ".join(ran.out.split())
+    assert ran.code == Exit.OK
+    assert (
+        "2 x deleted message: its sender deleted it; the export holds no words of it; first: chat.txt line 2" in shown
+    )
+    assert "1 x notice: the program wrote it, and no person; first: chat.txt line 1" in shown
+    (data,) = cli("ingest", path, chat, "--json").data["memories"]
+    assert [(one["kind"], one["count"], one["places"]) for one in data["left_out"]] == [
+        ("deleted message", 2, ["chat.txt line 2", "chat.txt line 3"]),
+        ("notice", 1, ["chat.txt line 1"]),
+    ]
+
+
+def test_an_order_that_may_be_wrong_is_said(cli, tmp_path, path):
+    (tmp_path / "chat.txt").write_text("3.4.24, 18:20 - Ana: Hi")
+    ran = cli("ingest", path, tmp_path / "chat.txt")
+    assert (ran.code, "--date-order" in ran.err) == (Exit.OK, True)
+
+
+def test_columns_are_named_and_a_format_is_chosen(cli, tmp_path, path):
+    (tmp_path / "t.csv").write_text("Wann,Wer,Was\n2024-03-12T18:20,Ana,Hallo\n")
+    options = ("--format", "csv", "--columns", "speaker=Wer,text=Was,time=Wann")
+    assert cli("ingest", path, tmp_path / "t.csv", *options).code == Exit.OK
+    assert [(turn.speaker, turn.text) for turn in stored(path)] == [("Ana", "Hallo")]
+
+
+def test_markdown_is_written_and_read_back(cli, chat, path, tmp_path):
+    cli("ingest", path, chat)
+    assert cli("export", path, tmp_path / "md", "--format", "markdown").code == Exit.OK
+    assert cli("import", tmp_path / "b.evimem", tmp_path / "md").code == Exit.OK
+    assert stored(tmp_path / "b.evimem") == stored(path)
+
+
 def test_the_order_of_dates_can_be_named(cli, tmp_path, path):
     (tmp_path / "chat.txt").write_text("3/4/24, 18:20 - Ana: Hi")
     ran = cli("ingest", path, tmp_path / "chat.txt")

@@ -2,7 +2,9 @@
 
 import io
 import json
+import tracemalloc
 from datetime import datetime, timedelta, timezone
+from itertools import islice
 
 import pytest
 from hypothesis import given
@@ -202,3 +204,31 @@ def test_a_list_cut_short_or_an_endless_element_is_an_error_and_not_a_shorter_li
     monkeypatch.setattr(json_stream, "MAX_ELEMENT", 256)
     with pytest.raises(ImportFailed, match=says):
         list(json_stream.elements(io.BytesIO(data), "export.json"))
+
+
+def test_a_list_is_read_in_the_memory_of_its_largest_value(written, monkeypatch):
+    monkeypatch.setattr(json_stream, "_CHUNK", 1 << 14)
+    path = written([{"role": "user", "content": "x" * 100, "time": 60}] * 20_000)
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in islice(read_messages(path), 2_000)) == 2_000
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20  # of a file of over 2 MiB
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_message_that_is_nested_too_deeply_is_refused_alone(written):
+    deep = "[" * 300 + "]" * 300
+    path, refused = (
+        written(f'[{{"role": "user", "content": {deep}}}, {{"role": "user", "content": "Hi"}}]'.encode()),
+        [],
+    )
+    turns = list(read_messages(path, ImportLog(refused.append), start=START))
+    assert [turn.text for turn in turns] == ["Hi"]
+    assert [(item.where, "nested too deeply" in item.why) for item in refused] == [("chat.json message 1", True)]
+
+
+def test_conversations_of_messages_a_line_are_sessions(written):
+    lines = [{"id": "a", "messages": MESSAGES[1:2]}, {"messages": MESSAGES[1:]}]
+    turns = list(read_messages(written(*lines), start=START))
+    assert [turn.session for turn in turns] == ["a", "chat:2", "chat:2"]
