@@ -391,11 +391,14 @@ class Core:
 
         return conventions_of(self.extractor)
 
-    def caught_up(self) -> Flow[None]:
+    def caught_up(self, most: int | None = None) -> Flow[None]:
         """Read the facts of the turns that came since: whatever shows facts, or ranks by them, begins with it.
 
+        With `most`, read them only where they are no more turns than that: a search must not wait for a large import.
         Where nothing can be written, go on with the facts that are there; `health` says how many turns wait.
         """
+        if most is not None and self.store.backlog("facts", most + 1) > most:
+            return
         with suppress(StoreReadOnly, DiskFull):
             while jobs := self.store.untried("facts", PAGE):
                 if len(jobs) == PAGE:
@@ -419,10 +422,10 @@ class Core:
         return len(jobs)
 
     def recalled(self, query: Query, over: Over) -> Flow[Sequence[Hit]]:
-        """Return the best turns for a query; where it asks for a time, or at most a page waits, read those first.
+        """Return the best turns for a query; where at most a page of turns waits, read those first.
 
         Else, so that a search does not wait for all of a large import, the facts of its hits are read from their turns,
-        and what replaced them is not known yet.
+        and what replaced them is not known yet. A query for a time then ranks those turns by when they were said.
         """
         if over != "turns":
             yield from self.caught_up()
@@ -431,14 +434,17 @@ class Core:
         waiting, hits = self.store.recall_read(query, "facts", PAGE + 1)
         if not waiting:
             return hits
-        if waiting <= PAGE or _by_time(query):
+        if waiting <= PAGE:
             yield from self.caught_up()
-        return self._stating(self.store.recall(query))
+            return self._stating(self.store.recall(query))
+        bounded = query.before is not None or query.after is not None
+        hits = self._stating(self.store.recall(replace(query, k=2 * query.k) if bounded else query))
+        return [hit for hit in hits if _is_within(hit, query)][: query.k]
 
     def _found(self, query: Query) -> Flow[tuple[Hit, ...]]:
-        """Return the best turns for a query, without facts; only where it asks for a time, those that wait are read."""
-        if _by_time(query):
-            yield from self.caught_up()
+        """Return the best turns for a query, without facts; where it asks for a time, a page that waits is read."""
+        if query.times or query.before or query.after:
+            yield from self.caught_up(PAGE)
         return self.store.recall(query, facts=False, by_hints=True)
 
     def _stored(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
@@ -459,9 +465,14 @@ class Core:
         return tuple(stated(hit) if hit.turn.id in waiting else hit for hit in hits)
 
 
-def _by_time(query: Query) -> bool:
-    """Return whether a query compares the times of facts."""
-    return bool(query.times or query.before or query.after)
+def _is_within(hit: Hit, query: Query) -> bool:
+    """Return whether a turn has an event within the bounds of a query, or no dated event."""
+    events = [(fact.event.start, fact.event.end) for fact in hit.facts if fact.event]
+    dated = [(start, end) for start, end in events if start is not None and end is not None]
+    return not dated or any(
+        (query.before is None or start < query.before) and (query.after is None or end > query.after)
+        for start, end in dated
+    )
 
 
 def _each(flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> Flow[list[T]]:

@@ -60,7 +60,7 @@ from .checked_arguments import (
     checked_trace,
     checked_where,
 )
-from .core import Core, forgetful, needed, workers_for
+from .core import PAGE, Core, forgetful, needed, workers_for
 from .watching import Lending, Streamed, streamed_now
 
 if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it
@@ -899,8 +899,12 @@ class Memory:
 
     @verb
     def stats(self) -> Flow[Stats]:
-        """Return counts, dates and the identity of the embedder; facts that wait to be read are read first."""
-        yield from self._core.caught_up()
+        """Return counts, dates and the identity of the embedder.
+
+        Where at most 256 turns wait for their facts to be read, they are read first; else `facts` and `edges` are those
+        of the turns that were read, and `health().pending` says how many wait.
+        """
+        yield from self._core.caught_up(PAGE)
         return self._core.store.stats()
 
     def backup(self, path: str | PathLike[str]) -> None:

@@ -39,6 +39,7 @@ class Keeper(StoreHandle, ABC):
     holding = reads.holding
     roster = reads.roster
     due = reads.due
+    backlog = reads.backlog
     untried = reads.untried
     waiting = reads.waiting
     put_off = reads.put_off

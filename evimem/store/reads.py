@@ -286,6 +286,12 @@ def untried(handle: StoreHandle, kind: JobKind, limit: int) -> tuple[Job, ...]:
         return jobs_of(handle, handle.db.rows(*handle.jobs.asking_untried(kind, limit)))
 
 
+def backlog(handle: StoreHandle, kind: JobKind, limit: int) -> int:
+    """Return how many jobs `untried` would return, without their turns."""
+    with handle.db.reading():
+        return len(handle.db.rows(*handle.jobs.asking_untried(kind, limit)))
+
+
 def waiting(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> frozenset[str]:
     """Return of which of these turns a job of a kind is pending."""
     with handle.db.reading():

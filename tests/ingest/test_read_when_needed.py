@@ -13,6 +13,7 @@ import pytest
 import evimem
 from evimem import Memory, Turn
 from evimem.doors.core import PAGE, Core
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.store.sqlite import SqliteStore
 from tests.doubles import WordEmbedder
 
@@ -104,6 +105,46 @@ def test_a_search_that_asks_for_no_time_does_not_wait_for_a_large_import(tmp_pat
         assert [[fact.text for fact in hit.facts] for hit in found] == [
             [fact.text for fact in memory.facts([hit.turn.id])] for hit in found
         ]
+
+
+class Counted(RuleExtractor):
+    """The rules, and how many turns they read."""
+
+    read = 0
+
+    def extract(self, turn):
+        Counted.read += 1
+        return super().extract(turn)
+
+
+WEEK = {"after": NOON + timedelta(days=7), "before": NOON + timedelta(days=14)}
+DATED: dict[str, Act] = {
+    "search": lambda memory: memory.search("Who moved on 17 March 2024?"),
+    "search within": lambda memory: memory.search("Who moved to Porto?", **WEEK),
+    "block": lambda memory: memory.block("Who moved on 17 March 2024?"),
+    "stats": lambda memory: memory.stats(),
+}
+
+
+@pytest.mark.parametrize("call", DATED)
+def test_a_search_for_a_time_reads_the_facts_of_its_candidates_only_beside_a_large_import(tmp_path, call):
+    """It read those of every turn that waited: 3.7 s beside 10,000, 150 s beside 300,000."""
+    with evimem.open(tmp_path / "m.evimem", extractor=Counted(), embedder=WordEmbedder(16)) as memory:
+        memory.extend(many(2 * PAGE))
+        before = Counted.read
+        DATED[call](memory)
+        assert Counted.read - before <= 20
+        assert memory.health().pending == {"facts": 2 * PAGE}
+
+
+def test_beside_a_large_import_a_search_within_bounds_finds_no_turn_of_a_dated_event_beyond_them(tmp_path):
+    with opened(tmp_path / "m.evimem") as memory:
+        memory.extend(many(PAGE + 1))
+        found = memory.search("Who moved to Porto yesterday?", **WEEK)
+        assert memory.health().pending == {"facts": PAGE + 1}
+        events = [fact.event for hit in found for fact in memory.facts([hit.turn.id]) if fact.event]
+        assert events
+        assert all(one.start < WEEK["before"] and one.end > WEEK["after"] for one in events)
 
 
 def test_what_searches_score_follows_facts_that_are_read_and_is_not_read_again(tmp_path):
