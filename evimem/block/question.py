@@ -21,7 +21,7 @@ from ..query.find_turns import QuestionVectors, by_hints, query_of
 from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, words
 from ..types.stored import Roster, Scope
-from ..types.values import DateOrder, Hints, Hit, Query, Turn
+from ..types.values import DateOrder, Hints, Hit, Query, Turn, is_discarded
 
 EARLIER = 3  # messages before the newest that a reference is looked up in
 DECAY = 0.5  # of the words taken from a message for each that came after it
@@ -143,7 +143,11 @@ def find_for(
         vector = yield from vectors.of(text)
         query = query_of(text, most + len(asked.held), found, scope.query(exclude=exclude), vector)
         hits = yield from recalled(query)
-        hits = tuple(hit for hit in hits if hit.turn.role != "system" and not asked.holds(hit.turn.text))
+        hits = tuple(
+            hit
+            for hit in hits
+            if hit.turn.role != "system" and not asked.holds(hit.turn.text) and not is_discarded(hit.turn)
+        )
         return Recollected(hits[:most], found, query)
 
     known, found = yield from by_hints(store, hinted, recall, seen=True)

@@ -220,6 +220,7 @@ class Memory:
         time: TimeInput | None = None,
         strict: bool = False,
         again: bool = False,
+        replace: bool = False,
     ) -> Flow[AddReport]:
         """Store messages as chat APIs take them, each once: of the list that you give, what continues its session.
 
@@ -232,7 +233,10 @@ class Memory:
 
         Messages are compared by what they say: role, name, text, calls and results. One with an id or a time of its own
         (time, created_at, timestamp or create_time) is known by that, whatever the list. A system prompt is stored once
-        a memory. Where an earlier message was changed, the old one stays and the new one is stored.
+        a memory, whatever date stands in it. A changed history is aligned with the session: an edited message or a
+        regenerated reply is stored, and the former one stays with `{"discarded": true}` in its metadata, ranked last by
+        `search` and quoted by nothing else. A reply that was saved in part gives way to the whole one. Where nothing
+        tells a changed exchange from another that begins alike, the reply is "uncertain".
 
         What was forgotten leaves its place in the session, without a word of it: a message that stands there is
         reported as "forgotten" and not stored.
@@ -252,6 +256,8 @@ class Memory:
                 `now()` is: by the same time a call is known as a repeated one.
             strict: Raise for the first message that cannot be a turn, instead of reporting it as refused.
             again: Store also what was forgotten.
+            replace: Where a message was changed (its reply regenerated, its text edited, other content under its id),
+                erase the stored one as `extend` with `replace` does, and store this one in its place: "replaced".
 
         Returns:
             One status per message, in order; a message that cannot be a turn, for its size or role, is "refused".
@@ -266,8 +272,8 @@ class Memory:
 
         core, given, of = self._core, checked_messages(messages), checked_text("session", session) or ""
         moment, ingestion = core.time("time", time), core.ingestion(strict=strict)
-        remembering = Remembering(core.store, given, of, moment, ingestion, again=again)
-        return core.stored("add", remembering.batches())
+        remembering = Remembering(core.store, given, of, moment, ingestion, again=again, replace=replace)
+        return core.stored("replace" if replace else "add", remembering.batches())
 
     @verb
     def search(  # noqa: PLR0913 - the filters

@@ -26,6 +26,7 @@ NEVER = np.iinfo(np.int64).min  # the event time of a turn whose facts have none
 ROLES = ("user", "assistant", "system", "tool")
 ASSISTANT = ROLES.index("assistant")
 SYSTEM = ROLES.index("system")
+DISCARDED_ROW = 1 << 7  # added to the index of the role of a turn that is no longer part of its dialogue
 SPANS = 4096  # places of passages that are kept
 NO_EVENTS = b"[]"  # as they are stored
 Interval = tuple[int, int]
@@ -160,7 +161,7 @@ class Corpus:
     alive = Values(np.bool_)
     temporal = Values(np.bool_)
     rules = Values(np.bool_)  # whether its turn sets a standing instruction
-    role = Values(np.uint8)  # an index in ROLES
+    role = Values(np.uint8)  # an index in ROLES, plus DISCARDED_ROW
     part = Values(np.uint16)  # its number among the passages of its turn, from 0
     parts = Values(np.uint16)  # how many these are
     session = Values(np.int32)  # an ordinal, as the next one

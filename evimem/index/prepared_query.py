@@ -23,7 +23,7 @@ from ..protocols import VectorIndex
 from ..text.terms import STOP_WORDS, plainest, stem, terms, vocabulary_stems, words
 from ..types.stored import Keyword
 from ..types.vectors import products
-from .corpus import NEVER, SYSTEM, Corpus, Interval, Posting
+from .corpus import DISCARDED_ROW, NEVER, SYSTEM, Corpus, Interval, Posting
 from .weights import WEIGHTS, Weights
 
 MOST_TERMS = 256  # of a query that are looked up; four thousand characters of a chat in English rarely have more
@@ -163,7 +163,8 @@ def _allowed(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
         mask &= corpus.speaker == query.speaker
     if query.session is not None:
         mask &= corpus.session == query.session
-    mask &= corpus.role != SYSTEM if query.role is None else corpus.role == query.role
+    roles = corpus.role & ~np.uint8(DISCARDED_ROW)
+    mask &= roles != SYSTEM if query.role is None else roles == query.role
     if query.among is not None:
         mask &= np.isin(corpus.turn, query.among)
     if query.before is not None or query.after is not None:

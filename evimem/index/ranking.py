@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .corpus import NEVER, ROLES, Corpus
+from .corpus import DISCARDED_ROW, NEVER, ROLES, Corpus
 from .dialogue import NONE, Neighbourhood, around, decay, distinct
 from .document import MOST
 from .prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm
@@ -113,6 +113,8 @@ def priors(prepared: PreparedQuery, positions: NDArray[np.int32], asking: Scores
     if weights.tickets:
         # The best of many passages is better by chance alone: a correction for multiple comparisons.
         parts["passages"] = -weights.tickets * logarithms()[corpus.parts[positions]]
+    if (discarded := corpus.role[positions] >= DISCARDED_ROW).any():
+        parts["discarded"] = -weights.discarded * discarded
     if corpus.has_assistant:
         if len(query.names) != 1:
             parts["user"] = weights.user * (corpus.role[positions] == USER)

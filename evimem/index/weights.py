@@ -53,6 +53,7 @@ class Weights:
     # 0 for short turns and where no assistant speaks
     tickets: float = 0.03  # off the best of several passages, times the logarithm of their number; the users' and ours
     user: float = 0.06  # the users'
+    discarded: float = 100.0  # off a turn that is no longer part of its dialogue: more than all others together
     rule: float = 0.1  # of a standing instruction, where the question asks for something new; the users'
 
 

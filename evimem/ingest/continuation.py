@@ -7,17 +7,24 @@ meant, how the session's lists came so far decides, and what is then in doubt is
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
+from ..text.terms import words
 from ..types.stored import Calls
 
 Standing = Literal["new", "uncertain", "edited"]
 """Of a message that is stored: it is new; it may be stored already; or it stands amid known ones, which it changed."""
 
+LIKENESS_OF_EDIT = 0.6  # share of the words that two versions of one message have in common
+_MAX_SKIPPED_PLACES = 8  # deleted messages that an edited one is looked for behind
+_COMPARED_CHARACTERS = 4_000  # of each of two texts whose likeness is measured
+
 _TELLING = 16  # bytes of a text that is not said twice by chance, as "ok" and "Thanks!" are
+_SAID_ONCE = 40  # characters of a text that nobody says again word by word, as "Went running today, 5k" is
 _VARIED = 4  # different messages of a list that is not said again by chance, message by message
 _COMPARED = 4_000_000  # pairs of a message and a place that are compared to find what was edited
 
@@ -28,42 +35,50 @@ class Laid:
 
     standings: tuple[int | Standing, ...]
     calls: Calls
+    instead: Mapping[int, int] = field(default_factory=dict)  # of edited messages: the place whose message each changed
+    said_again: int | None = None  # the place whose message, which is known, may have been said again
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Beside:
     """A list of messages beside a session.
 
     Attributes:
         given: What each message says.
         texts: Their texts.
-        users: Whether each is the user's.
+        roles: Their roles.
         kept: What is said in each of the last places of the session, all of them where it is `complete`; None where
             nobody can say.
+        there: The text that stands in each place, "" in open ones.
+        kept_roles: The role of the message in each place, "" in open ones.
         complete: Whether there is nothing before `kept`.
         named: Whether each message has an id of its own that was not forgotten: it stood in no open place.
         repeated: Which places hold a turn of the time of this call.
         calls: How the session's lists came so far.
         at: The time of this call, "" for none.
+        is_cut: Whether a reply in it was cut off: then it is no exchange that was said again.
     """
 
     given: Sequence[Hashable]
     texts: Sequence[str]
-    users: Sequence[bool]
+    roles: Sequence[str]
     kept: Sequence[Hashable | None]
+    there: Sequence[str]
+    kept_roles: Sequence[str]
     complete: bool
     named: Sequence[bool]
     repeated: Sequence[bool]
     calls: Calls
     at: str
+    is_cut: bool = False
 
     def laid(self) -> Laid:
         """Return where each message stands."""
         calls, size, end = self.calls, len(self.given), len(self.kept)
         if not self.kept:
             return self._grown("", 0)
-        if self.at and (calls.at, calls.size) == (self.at, size) and self._fits(calls.done):
-            return self._known(calls.done)  # the call is repeated, and goes on where it was cut short
+        if repeated := self._repeated():
+            return repeated
         overlap = self._overlap()
         if overlap == size:
             return self._all_known()
@@ -72,20 +87,35 @@ class Beside:
         tells = self._tells(range(overlap)) or self._is_list(overlap)
         sure = not self._only_new or longer or tells or self._again(overlap)
         known = overlap if sure else 0
-        found = None
-        if 2 * known < size and not entire:  # little of it, so that it may be a changed history, or an older list
-            found = self._edited() or (None if overlap else self._earlier())
-        if found is not None:
-            return Laid(found, calls)
+        if not entire and not (known and size - known <= max(2, calls.step)):  # it may be a changed or an older list
+            earlier = self._changed(known) or (None if overlap else self._earlier())
+            if earlier is not None:
+                return earlier
         # What was forgotten tells nothing of the caller, nor does what is in doubt.
         nothing = "new" if not overlap and any(one is not None for one in self.kept) else ""
         kind = nothing if not known else "whole" if entire else "window"
         return self._grown(kind, known, uncertain=overlap - known)
 
+    def laid_without_ids(self) -> Laid | None:
+        """Return where messages stand whose ids were all given anew; None where they may be said again."""
+        laid = self.laid()
+        known = [message for message, at in enumerate(laid.standings) if isinstance(at, int)]
+        varied = len({self.given[one] for one in known}) >= _VARIED
+        return laid if varied or (len(known) > 2 and self._tells(known)) else None
+
+    def _repeated(self) -> Laid | None:
+        """Return where the messages of a repeated call stand, which goes on where it was cut short; None for others."""
+        calls = self.calls
+        if not self.at or (calls.at, calls.size) != (self.at, len(self.given)):
+            return None
+        if calls.said_again and self.given == [self.kept[0], self.kept[-1]]:
+            return Laid((0, len(self.kept) - 1), calls)  # its message was not stored again
+        return self._known(calls.done) if self._fits(calls.done) else None
+
     def _all_known(self) -> Laid:
         """Where the end of the session is the list: it is sent again, or was said again."""
         size = len(self.given)
-        if self._again(size):
+        if self.is_cut or self._again(size):
             return self._known(size)
         if self._is_exchange or (self._only_new and not self._tells(range(size)) and not self._is_list(size)):
             return self._grown("new", 0)
@@ -101,7 +131,7 @@ class Beside:
     @property
     def _is_exchange(self) -> bool:
         """Whether the list is one message, or one of the user's with what followed it."""
-        return len(self.given) == 1 or (self.users[0] and not any(self.users[1:]))
+        return len(self.given) == 1 or (self.roles[0] == "user" and "user" not in self.roles[1:])
 
     def _known(self, count: int) -> Laid:
         """The first so many messages end the session; the others are new, and nothing is learned of the caller."""
@@ -170,7 +200,7 @@ class Beside:
             return False
         if count == size:
             return size == calls.size or calls.whole > 0
-        return calls.whole > 0 or sum(self.users[count:]) <= 1
+        return calls.whole > 0 or list(self.roles[count:]).count("user") <= 1
 
     def _again(self, count: int) -> bool:
         """Whether so many messages came by a call of the same time, or by one without a time."""
@@ -194,7 +224,7 @@ class Beside:
         entire = self.complete and count == len(self.kept)
         return (count == self.calls.size or entire) and len(set(self.given[:count])) >= _VARIED
 
-    def _earlier(self) -> tuple[int, ...] | None:
+    def _earlier(self) -> Laid | None:
         """Return the places inside the session where the list stands: it is an older one that came late."""
         size = len(self.given)
         reads = self.calls.whole or self.calls.window
@@ -204,30 +234,149 @@ class Beside:
                 late = all(self.repeated[place] or self.kept[place] is None for place in places)
                 late = late and not self._again(len(self.kept))  # the session has gone on since
                 if late or (size > 2 and (reads or self._tells(range(size))) and not self._period()):
-                    return tuple(places)
+                    return Laid(tuple(places), self.calls)
         return None
 
-    def _edited(self) -> tuple[int | Standing, ...] | None:
-        """Return where the messages stand whose history was changed before its end; None where it looks like none."""
+    def _changed(self, known: int) -> Laid | None:
+        """Return where the messages of a changed history stand; None where the list looks like no changed history.
+
+        Equal messages are aligned first. What lies between them, and after the last of them, is paired in order: such a
+        message is an edit of the one in its place. `known` messages are explained by the end of the session.
+        """
         size, end = len(self.given), len(self.kept)
-        if size < 3 or size * end > _COMPARED:
+        if size <= 2 < end or size == 1:
+            return self._changed_reply()
+        if size * end > _COMPARED:
             return None
-        blocks = SequenceMatcher(None, self.kept, self.given, autojunk=False).get_matching_blocks()
-        found: dict[int, int] = {}
-        place = message = 0  # where the last block ended
-        for block in blocks:
-            if block.a - place == block.b - message:  # so many places as messages: an open one may hold any
-                for offset in range(block.a - place):
-                    if self.kept[place + offset] is None and not self.named[message + offset]:
-                        found[message + offset] = place + offset
-            found |= {block.b + offset: block.a + offset for offset in range(block.size)}
-            place, message = block.a + block.size, block.b + block.size
-        known = [one for one, at in found.items() if self.kept[at] is not None]
+        found, instead = self.aligned()
+        exact = [one for one, at in found.items() if self.kept[at] is not None]
+        if len(exact) <= known or not self._is_history(found, exact, instead):
+            return None
+        in_order = [one for one in exact if found[one] >= max(found[each] for each in exact if each <= one)]
+        last, is_open = max((*in_order, *instead)), self._is_open(found, instead)
+        changed: Standing = "uncertain" if is_open else "edited"
+        standings = tuple(found.get(one, changed if one <= last else "new") for one in range(size))
+        if is_open:  # the list is a changed exchange, or another that begins alike
+            calls = replace(self.calls, size=size, step=1, at=self.at, done=size)
+            return Laid(standings, calls, said_again=0)
+        calls = replace(self.calls, size=size, at=self.at, done=sum(one != "new" for one in standings))
+        return Laid(standings, replace(calls, step=size - calls.done), instead)
+
+    def _changed_reply(self) -> Laid | None:
+        """Return where the last exchange stands, given alone with another reply; None where it is a new one."""
+        size, end = len(self.given), len(self.kept)
+        last = end - size
+        asked = max((at for at, said in enumerate(self.kept) if said == self.given[0]), default=end)
+        opened = [at for at in range(asked + 1, end) if self.kept[at] is None]
+        if size > 1 and opened and all(self.kept_roles[at] in ("", "assistant") for at in range(asked + 1, end)):
+            return Laid((asked, opened[0]), self.calls)  # the reply may be the one that was forgotten
+        replies = self.roles[-1] == self.kept_roles[-1] == "assistant" and None not in self.kept[last:]
+        if last < 0 or not replies or self.given[:-1] != self.kept[last:-1]:
+            return None
+        if size == 1:
+            is_saved_in_part = is_beginning(self.there[-1], self.texts[0])
+            return Laid(("edited",), self.calls, {0: end - 1}) if is_saved_in_part else None
+        if len(self.texts[0]) >= _SAID_ONCE or self._alike(1, end - 1):
+            return Laid((last, "edited"), replace(self.calls, size=size, step=1, at=self.at, done=size), {1: end - 1})
+        return replace(self._grown("new", 0), standings=("uncertain", "uncertain"))
+
+    def aligned(self) -> tuple[dict[int, int], dict[int, int]]:
+        """Return the places of known messages, and those of the messages that others changed, by message."""
+        size, end, found, instead = len(self.given), len(self.kept), dict[int, int](), dict[int, int]()
+        first = 0  # how many messages the list and the session begin with alike
+        while self.complete and first < min(size, end) and self.given[first] == self.kept[first]:
+            first += 1
+        matcher = SequenceMatcher(None, self.kept[first:], self.given[first:], autojunk=False)
+        blocks = [(first + block.a, first + block.b, block.size) for block in matcher.get_matching_blocks()]
+        aligned = {one + offset: at + offset for at, one, length in blocks for offset in range(length)}
+        aligned |= {one: one for one in range(first)}
+        moved = self._moved(aligned)
+        place = message = first
+        for at, one, length in blocks:
+            places = [each for each in range(place, at) if each not in moved.values()]
+            messages = [each for each in range(message, one) if each not in moved]
+            self._pair(places, messages, found, instead, inside=bool(found) or bool(first))
+            found |= {one + offset: at + offset for offset in range(length)}
+            place, message = at + length, one + length
+        return found | moved | aligned, instead
+
+    def _moved(self, aligned: Mapping[int, int]) -> dict[int, int]:
+        """Return the places of messages that stand elsewhere in the session, as a summary in front of the last ones."""
+        taken = set(aligned.values())
+        free = {said: place for place, said in enumerate(self.kept) if said is not None and place not in taken}
+        return {one: free.pop(said) for one, said in enumerate(self.given) if one not in aligned and said in free}
+
+    def _pair(
+        self,
+        places: Sequence[int],
+        messages: Sequence[int],
+        found: dict[int, int],
+        instead: dict[int, int],
+        *,
+        inside: bool,
+    ) -> None:
+        """Pair the places of a gap with its messages, in order; an open place takes any message without an id."""
+        if len(places) == len(messages):
+            for place, message in zip(places, messages, strict=True):
+                if self.kept[place] is None and not self.named[message]:
+                    found[message] = place
+        if not inside and len(places) != len(messages):
+            return  # before the first known message: a window begins anywhere
+        taken, left = set(found.values()), list(places)
+        for message in messages:
+            rest = [one for one in left if one not in taken][:_MAX_SKIPPED_PLACES]
+            same_role = [one for one in rest if self.kept_roles[one] == self.roles[message]]
+            paired = next((one for one in same_role if self._alike(message, one)), None)
+            paired = rest[0] if paired is None and same_role[:1] == rest[:1] != [] else paired
+            if message not in found and paired is not None:
+                instead[message] = paired
+                left = [one for one in left if one > paired]
+
+    def _alike(self, message: int, place: int) -> bool:
+        """Return whether a message is another version of the one in a place, by its words."""
+        same_role = self.kept_roles[place] == self.roles[message]
+        return same_role and likeness(self.there[place], self.texts[message]) >= LIKENESS_OF_EDIT
+
+    def _is_history(self, found: Mapping[int, int], exact: Sequence[int], instead: Mapping[int, int]) -> bool:
+        """Return whether so many known messages are no chance: the list is the history of this session."""
+        size, end, calls = len(self.given), len(self.kept), self.calls
+        if 2 * len(exact) < min(size, end):
+            return False
+        if self._tells(exact):
+            return True
         # In a whole history that was changed, what stands at its old place up to the end is no chance either.
-        in_place = self.complete and size >= end and len(known) > 1 and found.get(end - 1) == end - 1
-        in_place = in_place and (self._tells(known, least=1) or len({self.given[one] for one in known}) >= _VARIED)
-        if 2 * len(known) < min(size, end) or not (self._tells(known) or in_place):
-            return None
-        last = max(known)
-        left = end - 1 - found[last]  # places after the last known one, which other messages stood in
-        return tuple(found.get(one, "edited" if one <= last + left else "new") for one in range(size))
+        in_place = self.complete and size >= end and len(exact) > 1 and found.get(end - 1) == end - 1
+        if in_place and (self._tells(exact, least=1) or len({self.given[one] for one in exact}) >= _VARIED):
+            return True
+        if self._only_new:
+            return False
+        begins = self.complete and found.get(0) == 0
+        if calls.whole or calls.window:
+            return (begins and 2 * len(exact) >= end) or len(exact) >= _VARIED
+        return (begins and size >= end) or any(self._alike(one, place) for one, place in instead.items())
+
+    def _is_open(self, found: Mapping[int, int], instead: Mapping[int, int]) -> bool:
+        """Return whether nothing tells a changed exchange from another one that begins alike."""
+        calls = self.calls
+        unknown = (
+            not (calls.whole or calls.window) and len(self.given) == len(self.kept) == len(found) + len(instead) == 2
+        )
+        if not unknown or not instead:
+            return False
+        long = any(len(self.texts[one]) >= _SAID_ONCE for one in found)
+        return not long and not any(map(self._alike, instead, instead.values()))
+
+
+def likeness(one: str, other: str) -> float:
+    """Return which share of their words two texts have in common, from 0 to 1; 1 where one is the beginning of both."""
+    if is_beginning(one, other) or is_beginning(other, one):
+        return 1.0
+    first, second = (Counter(words(text[:_COMPARED_CHARACTERS])) for text in (one, other))
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total else 0.0
+
+
+def is_beginning(one: str, other: str) -> bool:
+    """Return whether a text is another text, or one that was cut off in it."""
+    start = one.rstrip().rstrip(".\u2026")
+    return bool(start) and other.startswith(start)

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from hashlib import blake2b
+from itertools import pairwise
 from uuid import uuid4
 
 from ..errors import InvalidTurn
 from ..flow import Flow
+from ..lang import ENGLISH
 from ..loaders.chat_messages import ChatMessage, read_message
 from ..store.keeper import Keeper
 from ..text.memory_fence import OPEN
+from ..text.terms import words
 from ..types.results import AddReport, TurnOutcome, TurnStatus
-from ..types.stored import Calls, Continuation, Entry, Past, PastWanted, Place
-from ..types.values import Turn
+from ..types.stored import Calls, Continuation, Entry, Listing, Past, PastWanted, Place
+from ..types.values import DISCARDED, Turn, is_discarded
 from .add import BATCH, Ingestion
-from .continuation import Beside, Standing
+from .continuation import LIKENESS_OF_EDIT, Beside, Laid, Standing, is_beginning, likeness
 
 _NO_TIME = datetime(2000, 1, 1)  # of a message that has none, until it turns out to be known
 _PAIR = 2  # messages: so short a list is not looked for at the beginning of a longer session
@@ -34,6 +38,24 @@ _NOTES: dict[Standing, tuple[TurnOutcome, str]] = {
     "edited": ("added", "the history was changed: what was stored before stays, and this is stored beside it"),
 }
 _OTHER_CONTENT: tuple[TurnOutcome, str] = ("added", "its id is that of another message with other content: both stay")
+_BEFORE_REPLY = timedelta(microseconds=1)  # by which a message is earlier than its reply, which was stored before it
+_CUT_OFF = "it is the beginning of the message that is stored in its place, which stays"
+_SAME_PROMPT = "it differs in its date or wording from a system prompt that is stored, which stays"
+_MAX_CLOCK_LEAD = timedelta(days=1)  # by which the clock of a device is ahead of another; more is another time
+_MAX_PROMPTS_COMPARED = 16  # the newest system prompts that one with another clock is compared with
+_CLOCK_WORD = re.compile(
+    rf"\d|^(?:{ENGLISH.any_of('common.months')}|{ENGLISH.any_of('common.weekdays')}|am|pm|utc|gmt)$", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """Stored turns that messages may be: those near the end of the session, and all by id, time and content."""
+
+    near: Sequence[Turn]
+    by_id: Mapping[str, Turn]
+    at: dict[tuple[datetime, str], list[Turn]] = field(default_factory=lambda: defaultdict(list))
+    copies: dict[tuple[str | None, str], Turn] = field(default_factory=dict)
 
 
 class Remembering:
@@ -48,13 +70,17 @@ class Remembering:
         ingestion: Ingestion,
         *,
         again: bool = False,
+        replace: bool = False,
     ) -> None:
-        """`time` is that of new messages that have none of their own; `again` stores what was forgotten, too."""
+        """`time` is that of new messages that have none of their own; `again` stores what was forgotten, too.
+
+        With `replace`, a changed message takes the place of the stored one, which is erased.
+        """
         self._store = store
         self._messages, self._session, self._time, self._ingestion = messages, session, time, ingestion
-        self._again = again
+        self._again, self._replace = again, replace
         self._strict = ingestion.strict
-        outcomes = [ingestion.admitted(self._turn(message)) for message in messages]
+        outcomes = [ingestion.admitted(turn) for turn in self._turns(messages)]
         self._refused = {number: one for number, one in enumerate(outcomes) if isinstance(one, TurnStatus)}
         self._given = {number: one for number, one in enumerate(outcomes) if isinstance(one, Turn)}
         self._new: dict[int, Turn] = {}  # what is stored, by the number of its message
@@ -63,6 +89,10 @@ class Remembering:
         self._entries: dict[int, Entry] = {}
         self._read: dict[str, ChatMessage] = {}  # the messages of stored turns, by id
         self._places: dict[str, int] = {}  # of what was forgotten and is stored again, by its id
+        self._replaced: set[str] = set()  # ids whose stored content the new turns replace
+        self._marked: dict[str, Turn] = {}  # stored turns whose mark as discarded changes, by id
+        self._mark_entries: dict[str, Entry] = {}
+        self._changed: dict[int, Turn] = {}  # the stored turns of the ids of messages that have other content
         self._calls = Calls()
         self._state = ("", -1)
 
@@ -71,10 +101,18 @@ class Remembering:
         for start in range(0, len(self._messages), BATCH):
             yield self._keep(range(start, min(start + BATCH, len(self._messages))))
 
-    def _turn(self, message: ChatMessage) -> Turn:
-        time, metadata = message.time or self._time or _NO_TIME, {"message": message.raw}
-        turn_id = self._id(message)
-        return Turn(turn_id, self._session, message.speaker, message.text, time, role=message.role, metadata=metadata)
+    def _turns(self, messages: Sequence[ChatMessage]) -> Iterator[Turn]:
+        """Yield the turn of each message, none earlier than the one before it by the clock of another device."""
+        latest: datetime | None = None
+        for message in messages:
+            time = message.time or self._time or _NO_TIME
+            if message.role != "system":
+                known = latest is not None and (latest.tzinfo is None) == (time.tzinfo is None)
+                if latest is not None and known and timedelta(0) < latest - time <= _MAX_CLOCK_LEAD:
+                    time = latest
+                latest = time
+            said, own = (message.speaker, message.text, time), {"message": message.raw}
+            yield Turn(self._id(message), self._session, *said, role=message.role, metadata=own)
 
     def _id(self, message: ChatMessage) -> str:
         """Return the id of a message's turn: of a system prompt, which no session has alone, a digest of it."""
@@ -89,20 +127,23 @@ class Remembering:
         facts = 0
         if not batch.start:
             self._decide()
-        while new := [number for number in batch if number in self._new]:
+        while (new := [number for number in batch if number in self._new]) or self._marked:
             yield from self._derive(new)
             calls = replace(self._calls, done=sum(number < batch.stop for number in self._given))
-            entries = tuple(self._entries[number] for number in new)
+            entries = (*self._mark_entries.values(), *(self._entries[number] for number in new))
+            replaced = self._replaced | self._marked.keys()
             kept = self._store.continue_session(
-                Continuation(self._session, entries, calls, self._state, self._places, strict=self._strict)
+                Continuation(self._session, entries, calls, self._state, self._places, replaced, strict=self._strict)
             )
             if kept is not None:
                 report, self._state = kept
                 facts = report.facts
-                for number, status in zip(new, report.statuses, strict=True):
+                own_statuses = report.statuses[len(self._mark_entries) :]
+                self._marked = {}
+                for number, status in zip(new, own_statuses, strict=True):
                     own = (status.outcome, status.reason or self._messages[number].note)
                     outcome, reason = self._notes.get(number, own)
-                    refused = status.outcome == "refused"
+                    refused = status.outcome in ("refused", "replaced")
                     self._statuses[number] = status if refused else replace(status, outcome=outcome, reason=reason)
                 break
             if batch.start:
@@ -122,10 +163,13 @@ class Remembering:
         fresh = [one for one in numbers if one not in kept or kept[one].turn != self._new[one]]
         entries = yield from self._ingestion.entries([self._new[number] for number in fresh])
         kept |= zip(fresh, entries, strict=True)
+        marked = list(self._marked.values())
+        self._mark_entries = dict(zip(self._marked, (yield from self._ingestion.entries(marked)), strict=True))
 
     def _decide(self) -> None:
         """Lay the list beside its session, and keep out of what is new what is known."""
         self._new, self._statuses, self._notes, self._places = dict(self._given), dict(self._refused), {}, {}
+        self._replaced, self._marked, self._changed = set(), {}, {}
         size = len(self._given)
         found = self._past(beginning=size if size > _PAIR else 0, end=2 * size + _NEARBY)
         self._calls = found.calls
@@ -146,8 +190,10 @@ class Remembering:
         """Read what the list is laid beside, and the turns that have what its messages have of their own."""
         named = [(self._messages[number], turn) for number, turn in self._given.items()]
         ids = tuple(turn.id for message, turn in named if message.id or message.role == "system")
-        moments = tuple({(turn.time, message.role) for message, turn in named if message.time})
-        found = self._store.past(PastWanted(self._session, beginning, end, ids, moments))
+        own = {(self._own_time(message), message.role) for message, _ in named}
+        moments = {(turn.time, message.role) for message, turn in named if message.time}
+        moments |= {(time, role) for time, role in own if time is not None}
+        found = self._store.past(PastWanted(self._session, beginning, end, ids, tuple(moments)))
         self._state = found.state
         # A time of the call that is not of the memory's kind is the caller's mistake, not that of one message.
         aware = None if self._time is None else self._ingestion.times.read(self._time).tzinfo is not None
@@ -157,39 +203,51 @@ class Remembering:
     def _known(self, found: Past) -> dict[int, Turn]:
         """Settle the messages that are known by an id or time of their own; return their turns."""
         near = [place.turn for place in (*found.beginning, *found.end) if place.turn]
-        stored = {turn.id: turn for turn in (*found.held, *near)}
-        at: dict[tuple[datetime, str], list[Turn]] = defaultdict(list)
-        copies: dict[tuple[str | None, str], Turn] = {}
-        for turn in stored.values():
+        stored = _Stored(near, {turn.id: turn for turn in (*found.held, *near)})
+        for turn in stored.by_id.values():
             message = self._message_of(turn)
-            at[turn.time, message.said].append(turn)
-            copies[message.id, message.said] = turn
+            stored.at[self._own_time(message) or turn.time, message.said].append(turn)
+            stored.copies[message.id, message.said] = turn
         known: dict[int, Turn] = {}
         claimed: dict[str, str] = {}  # what is said under an id in this list: what comes later under it stays as well
         for number, turn in list(self._new.items()):
-            message, said = self._messages[number], self._said(number)
-            same = stored.get(turn.id)
-            if same is None and claimed.setdefault(turn.id, said) != said:
-                self._new[number] = replace(turn, id=uuid4().hex)
-                self._notes[number] = _OTHER_CONTENT
-            if same is not None and message.role != "system" and self._message_of(same).said != said:
-                same = copies.get((message.id, said))
-                if same is None:
-                    self._new[number] = replace(turn, id=uuid4().hex)
-                    self._notes[number] = _OTHER_CONTENT
-            elif same is None and message.role == "system":
-                same = copies.get((message.id, said))  # of an earlier version, under another id
-            elif same is None and message.id is None and message.time is not None and at[turn.time, said]:
-                same = at[turn.time, said].pop(0)
+            is_first = claimed.setdefault(turn.id, self._said(number)) == self._said(number)
+            former = stored.by_id.get(turn.id)
+            same = self._stored_as(number, former, stored, found)
             if same is not None:
                 known[number] = same
                 self._settle(number, "exists", same.id)
-            elif not self._again and (
-                turn.id in found.forgotten
-                or (message.id is None and message.time and (turn.time, message.role) in found.forgotten)
-            ):
+            elif former is not None:
+                self._change(number, former, by_id=is_first)
+                self._changed[number] = former
+            elif not self._again and self._is_forgotten(number, found):
                 self._settle(number, "forgotten")
+            elif not is_first:
+                self._new[number] = replace(turn, id=uuid4().hex)
+                self._notes[number] = _OTHER_CONTENT
         return known
+
+    def _stored_as(self, number: int, former: Turn | None, stored: _Stored, found: Past) -> Turn | None:
+        """Return the turn that a message is known by, where `former` has its id; None where there is none."""
+        message, said = self._messages[number], self._said(number)
+        if former is not None and (message.role == "system" or self._message_of(former).said == said):
+            return former
+        if former is not None or message.role == "system":
+            same = stored.copies.get((message.id, said))  # of an earlier version, under another id
+            if same is None and former is None and not self._again and self._new[number].id not in found.forgotten:
+                same = self._same_prompt(self._new[number], stored.near)
+                if same is not None:
+                    self._settle(number, "exists", same.id, _SAME_PROMPT)
+            return same
+        own = self._own_time(message)
+        return stored.at[own, said].pop(0) if message.id is None and own and stored.at[own, said] else None
+
+    def _is_forgotten(self, number: int, found: Past) -> bool:
+        """Return whether a turn of this id or, without one, of this time and role was forgotten."""
+        message, turn = self._messages[number], self._given[number]
+        moments = {(turn.time, message.role), (self._own_time(message) or turn.time, message.role)}
+        by_time = message.id is None and message.time is not None and bool(moments & found.forgotten)
+        return turn.id in found.forgotten or by_time
 
     def _lay(self, numbers: Sequence[int], found: Past, known: Mapping[int, Turn]) -> None:
         """Settle the messages that stand in the session, and note of others what there is to say."""
@@ -200,12 +258,106 @@ class Remembering:
         # What is said with an id or a time of its own, here and there, is compared by these, too.
         loose = {said for message, said in messages if not _own(message)}
         loose |= {message.said for message in there.values() if not _own(message)}
+        current = _in_dialogue_order([one for one in places if one.turn is None or not is_discarded(one.turn)])
+        beside = self._beside(numbers, found, known, current, there, loose)
+        laid = beside.laid()
+        if any(
+            message.id is not None
+            for number, (message, _) in zip(numbers, messages, strict=True)
+            if number in self._new
+        ):
+            bare = self._beside(numbers, found, known, current, there, {said for _, said in messages} | loose)
+            laid = self._without_new_ids(numbers, laid, bare, known, current)
+        self._calls = laid.calls
+        if laid.said_again is not None:
+            self._calls = replace(laid.calls, said_again=current[laid.said_again].seq)
+        elif found.calls.said_again:
+            self._say_again(found.calls, laid.calls, places)
+        self._settle_places(numbers, laid, current, places)
+        stands = {number: at for number, at in zip(numbers, laid.standings, strict=True) if isinstance(at, int)}
+        for number in self._new.keys() - set(numbers):  # a system prompt stood before what it stands before now
+            at = stands.get(number + 1, 0)
+            if at and at - 1 not in stands.values() and current[at - 1].turn is None:
+                self._stand(number, current[at - 1])
+
+    def _without_new_ids(
+        self, numbers: Sequence[int], laid: Laid, bare: Beside, known: Mapping[int, Turn], current: Sequence[Place]
+    ) -> Laid:
+        """Return where messages stand, those included whose ids were given anew.
+
+        Before a message that is known by its id, a message that says the same as the one in its place is that one.
+        """
+        if not known:
+            return bare.laid_without_ids() or laid
+        stands, _ = bare.aligned()
+        ids = {place.turn.id: at for at, place in enumerate(current) if place.turn is not None}
+        anchors = [(index, ids.get(known[number].id)) for index, number in enumerate(numbers) if number in known]
+        last, place = next(((index, at) for index, at in reversed(anchors) if at is not None), (0, 0))
+        old = {index: at for index, at in stands.items() if index < last and place is not None and at < place}
+        standings = tuple(
+            old[index] if index in old and number not in known else standing
+            for index, (number, standing) in enumerate(zip(numbers, laid.standings, strict=True))
+        )
+        instead = {index: at for index, at in laid.instead.items() if index not in old and at not in old.values()}
+        return replace(laid, standings=standings, instead=instead)
+
+    def _settle_places(
+        self, numbers: Sequence[int], laid: Laid, current: Sequence[Place], places: Sequence[Place]
+    ) -> None:
+        """Settle messages by where they stand among the current places; `places` has the discarded ones, too."""
+        taken = {current[at].seq for at in (*laid.standings, *laid.instead.values()) if isinstance(at, int)}
+        left = [place for place in places if place.seq not in taken]
+        for index, (number, standing) in enumerate(zip(numbers, laid.standings, strict=True)):
+            if number not in self._new or number in self._changed or standing == "new":
+                continue
+            if isinstance(standing, int):
+                self._stand(number, current[standing])
+            elif standing == "edited" and (same := self._moved(number, left)) is not None:
+                self._settle(number, "exists", same.id)
+                self._mark(same, discarded=False)
+                self._mark_changed(index, laid.instead, numbers, current)
+            elif standing == "edited" and index in laid.instead:
+                self._change_in_place(index, laid.instead, numbers, current)
+            else:
+                self._notes.setdefault(number, _NOTES[standing])
+
+    def _say_again(self, before: Calls, calls: Calls, places: Sequence[Place]) -> None:
+        """Store again the message that the call before had again, where this caller turns out to give what is new."""
+        said = next((place.turn for place in places if place.seq == before.said_again), None)
+        if calls.new > before.new and said is not None and before.at:
+            time = datetime.fromisoformat(before.at) - _BEFORE_REPLY
+            self._marked[said.id] = replace(said, id=uuid4().hex, time=time)
+        if calls != before:
+            self._calls = replace(calls, said_again=0)
+
+    def _beside(
+        self,
+        numbers: Sequence[int],
+        found: Past,
+        known: Mapping[int, Turn],
+        places: Sequence[Place],
+        there: Mapping[int, ChatMessage],
+        loose: set[str],
+    ) -> Beside:
+        """Return messages beside the places of the session; those of `loose` contents are compared by these alone."""
+        messages = [(self._messages[number], self._said(number)) for number in numbers]
         ids = [known[number].id if number in known else self._given[number].id for number in numbers]
-        beside = Beside(
+        for at, number in enumerate(numbers):  # one that was changed stands where the former one stood
+            if number in self._changed:
+                messages[at] = (self._messages[number], self._message_of(self._changed[number]).said)
+                ids[at] = self._changed[number].id
+        cut_off = list(self._cut_off(messages, places, there))
+        for at, place in cut_off:
+            messages[at] = (messages[at][0], there[place.seq].said)
+            ids[at] = place.turn.id if place.turn else ids[at]
+        texts = [(there[place.seq].text, there[place.seq].role) if place.turn else ("", "") for place in places]
+        return Beside(
             [said if said in loose else f"{said} {turn_id}" for (_, said), turn_id in zip(messages, ids, strict=True)],
             [message.text for message, _ in messages],
-            [message.role == "user" for message, _ in messages],
+            [message.role for message, _ in messages],
             [_compared(place, there, loose) for place in places],
+            [text for text, _ in texts],
+            [role for _, role in texts],
             found.complete,
             [
                 self._messages[number].id is not None
@@ -216,19 +368,117 @@ class Remembering:
             [place.turn is not None and place.turn.time == self._time for place in places],
             found.calls,
             "" if self._time is None else self._time.isoformat(),
+            is_cut=bool(cut_off),
         )
-        laid = beside.laid()
-        self._calls = laid.calls
-        stands = {number: at for number, at in zip(numbers, laid.standings, strict=True) if isinstance(at, int)}
-        for number, standing in zip(numbers, laid.standings, strict=True):
-            if isinstance(standing, int):
-                self._stand(number, places[standing])
-            elif standing != "new":
-                self._notes.setdefault(number, _NOTES[standing])
-        for number in self._new.keys() - set(numbers):  # a system prompt stood before what it stands before now
-            at = stands.get(number + 1, 0)
-            if at and at - 1 not in stands.values() and places[at - 1].turn is None:
-                self._stand(number, places[at - 1])
+
+    def _cut_off(
+        self,
+        messages: Sequence[tuple[ChatMessage, str]],
+        places: Sequence[Place],
+        there: Mapping[int, ChatMessage],
+    ) -> Iterator[tuple[int, Place]]:
+        """Yield messages that are the beginnings of stored replies to the same message, with the places of these."""
+        stored = [there.get(place.seq) for place in places]
+        replies: dict[str, dict[str, int]] = defaultdict(dict)  # by the message before: their places, by content
+        for index, (asked, reply) in enumerate(pairwise(stored), start=1):
+            if asked is not None and reply is not None and reply.role == "assistant":
+                replies[asked.said][reply.said] = index
+        before = ""
+        for at, (message, said) in enumerate(messages):
+            known = replies[before] if before in replies and message.role == "assistant" else {}
+            whole = [index for index in known.values() if _is_cut(message, stored[index])]
+            before = said
+            if said not in known and whole:
+                before = there[places[whole[-1]].seq].said
+                yield at, places[whole[-1]]
+
+    def _moved(self, number: int, left: list[Place]) -> Turn | None:
+        """Return the turn of a place that is left and says what a message says, and take it; None without one."""
+        for place in left:
+            if place.turn is not None and self._message_of(place.turn).said == self._said(number):
+                left.remove(place)
+                return place.turn
+        return None
+
+    def _change_in_place(
+        self, index: int, instead: Mapping[int, int], numbers: Sequence[int], places: Sequence[Place]
+    ) -> None:
+        """Store a changed message beside the one in its place, or instead of it."""
+        former = places[instead[index]].turn
+        if former is None:
+            self._notes.setdefault(numbers[index], _NOTES["edited"])
+        else:
+            self._change(numbers[index], former, marks=self._is_changed(index, instead, numbers, places))
+
+    def _mark_changed(
+        self, index: int, instead: Mapping[int, int], numbers: Sequence[int], places: Sequence[Place]
+    ) -> None:
+        former = places[instead[index]].turn if index in instead else None
+        if former is not None and self._is_changed(index, instead, numbers, places):
+            self._mark(former)
+
+    def _is_changed(
+        self, index: int, instead: Mapping[int, int], numbers: Sequence[int], places: Sequence[Place]
+    ) -> bool:
+        """Return whether a message is another version of the one in its place, or another reply to the same message."""
+        former = places[instead[index]].turn
+        if former is None:
+            return False
+        if self._is_like(numbers[index], former):
+            return True
+        if former.role != "assistant" or not index:
+            return False
+        before = instead.get(index - 1)
+        return before is None or self._is_changed(index - 1, instead, numbers, places)
+
+    def _is_like(self, number: int, former: Turn) -> bool:
+        message = self._messages[number]
+        return message.role == former.role and likeness(former.text, message.text) >= LIKENESS_OF_EDIT
+
+    def _change(self, number: int, former: Turn, *, by_id: bool = True, marks: bool | None = None) -> None:
+        """Settle a message that changed a stored turn.
+
+        A reply that was cut off gives way to the whole one. Of others both stay, the former one marked as discarded
+        where it is another version of the message (`marks`), unless it is to be replaced.
+        """
+        turn, text = self._new[number], self._messages[number].text
+        reply = turn.role == former.role == "assistant"
+        if reply and is_beginning(text, former.text):
+            self._settle(number, "exists", former.id, _CUT_OFF)
+        elif by_id and (self._replace or (reply and is_beginning(former.text, text))):
+            time = turn.time if self._messages[number].time else former.time
+            self._new[number] = replace(turn, id=former.id, time=time)
+            self._replaced.add(former.id)
+        else:
+            if turn.id == former.id:
+                self._new[number] = replace(turn, id=uuid4().hex)
+            self._notes[number] = _NOTES["edited"] if marks is not None else _OTHER_CONTENT
+            if self._is_like(number, former) if marks is None else marks:
+                self._mark(former)
+
+    def _mark(self, turn: Turn, *, discarded: bool = True) -> None:
+        """Have a stored turn marked as discarded, or no longer so."""
+        if is_discarded(turn) != discarded and turn.id not in self._replaced:
+            metadata = {name: value for name, value in turn.metadata.items() if name != DISCARDED}
+            self._marked[turn.id] = replace(turn, metadata={**metadata, DISCARDED: True} if discarded else metadata)
+
+    def _own_time(self, message: ChatMessage) -> datetime | None:
+        """Return the time that a message has of its own, as a time of the memory's kind; None where it has none."""
+        try:
+            return None if message.time is None else self._ingestion.times.read(message.time)
+        except OverflowError:
+            return None
+
+    def _same_prompt(self, turn: Turn, near: Sequence[Turn]) -> Turn | None:
+        """Return the stored system prompt of which a message is another version; None where there is none.
+
+        It differs from any in its date or time only, or is like the one of this session.
+        """
+        plain = _without_clock(turn.text)
+        listed = self._store.turns(Listing(role="system", limit=_MAX_PROMPTS_COMPARED, newest=True))
+        alike = (old for old in listed if _without_clock(old.text) == plain)
+        own = (old for old in near if old.role == "system" and likeness(old.text, turn.text) >= LIKENESS_OF_EDIT)
+        return next(alike, None) or next(own, None)
 
     def _message_of(self, turn: Turn) -> ChatMessage:
         if turn.id not in self._read:
@@ -243,17 +493,38 @@ class Remembering:
     def _stand(self, number: int, place: Place) -> None:
         """Settle a message that stands in a place."""
         if place.turn is not None:
-            self._settle(number, "exists", place.turn.id)
+            is_cut = self._said(number) != self._message_of(place.turn).said and _is_cut(
+                self._messages[number], self._message_of(place.turn)
+            )
+            self._settle(number, "exists", place.turn.id, _CUT_OFF if is_cut else None)
         elif not self._again:
             self._settle(number, "forgotten")
         elif number in self._new:
             self._places[self._new[number].id] = place.seq
 
-    def _settle(self, number: int, outcome: TurnOutcome, turn_id: str = "") -> None:
+    def _settle(self, number: int, outcome: TurnOutcome, turn_id: str = "", reason: str | None = None) -> None:
         """Have a message not stored."""
         turn = self._new.pop(number, None)
         if turn is not None:
-            self._statuses[number] = TurnStatus(turn_id or turn.id, outcome)
+            self._statuses[number] = TurnStatus(turn_id or turn.id, outcome, reason)
+
+
+def _in_dialogue_order(places: Sequence[Place]) -> list[Place]:
+    """Return places in the order of the dialogue: a message that was stored after its reply stands before that."""
+    found: list[Place] = []
+    for place in places:
+        turn, reply = place.turn, found[-1].turn if found else None
+        late = turn is not None and reply is not None and turn.role == "user" and reply.role != "user"
+        if late and turn is not None and reply is not None and turn.time + _BEFORE_REPLY == reply.time:
+            found.insert(-1, place)
+        else:
+            found.append(place)
+    return found
+
+
+def _is_cut(message: ChatMessage, reply: ChatMessage | None) -> bool:
+    """Return whether a message is a reply that was cut off."""
+    return reply is not None and reply.role == message.role == "assistant" and is_beginning(message.text, reply.text)
 
 
 def _own(message: ChatMessage) -> bool:
@@ -264,7 +535,7 @@ def _compared(place: Place, there: Mapping[int, ChatMessage], loose: set[str]) -
     """Return what a place is compared by; None for one that any message may have stood in."""
     if place is _GAP:
         return ""
-    if place.turn is None or place.other:
+    if place.turn is None or (place.other and "message" not in place.turn.metadata):
         return None
     said = there[place.seq].said
     return said if said in loose else f"{said} {place.turn.id}"
@@ -282,3 +553,8 @@ def _message_of(turn: Turn) -> ChatMessage:
             pass  # the application's own, or a message of another form
     named = {} if turn.speaker == turn.role else {"name": turn.speaker}
     return read_message({"role": turn.role, **named, "content": turn.text or turn.caption or ""})
+
+
+def _without_clock(text: str) -> list[str]:
+    """Return the words of a text without figures and the words of a date."""
+    return [word for word in words(text) if not _CLOCK_WORD.search(word)]

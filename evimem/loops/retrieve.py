@@ -19,7 +19,7 @@ from ..query.remaining_turns import read_remaining
 from ..types.results import MOST, Answer, Budget
 from ..types.stored import EVERYTHING, LABEL, Roster, Scope, statements
 from ..types.trace import Acted, Event, Found, Queried
-from ..types.values import Fact, FactHit, Gap, Hit, Turn
+from ..types.values import Fact, FactHit, Gap, Hit, Turn, is_discarded
 from .evidence_view import tokens
 
 ENTITY_FACTS = 8  # newest facts that a look-up of an entity brings
@@ -281,7 +281,8 @@ class Retrieval:
     def admits(self, turn: Turn) -> bool:
         """Whether a turn may be evidence."""
         instructs = turn.role == "system" and self._scope.role is None  # found where it is asked for, as by a search
-        return turn.id not in self._exclude and self._scope.admits(turn) and not instructs
+        left_out = turn.id in self._exclude or is_discarded(turn)
+        return not left_out and self._scope.admits(turn) and not instructs
 
     def keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Arrived:
         """Add these turns; those that are evidence already keep where they came from."""

@@ -113,18 +113,25 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
     Return the report, and the state of the session from then on.
     """
     found = _found_by(more.entries)
-    with handle.writing(*_asked(handle, more.entries), partial(sequence.state, handle, more.session)):
+    changed = [entry for entry in more.entries if entry.turn.id in more.replaced]
+    with erasing(handle, *_asked(handle, more.entries), partial(sequence.state, handle, more.session)) as erasure:
         if sequence.state(handle, more.session) != more.state:
             return None
-        statuses, fresh = _admitted(handle, more.entries, {}, strict=more.strict)
+        stale = _stale(handle, changed) if changed else {}
+        erasure.replaced([*stale.values()])
+        statuses, fresh = _admitted(handle, more.entries, stale, strict=more.strict)
         stored = _store(handle, fresh, found)
+        erasure.taken({stale[one.entry.turn.id]: one.seq for one in stored if one.entry.turn.id in stale})
         again = {more.again[one.entry.turn.id]: one.seq for one in stored if one.entry.turn.id in more.again}
         sequence.fill(handle, more.session, again)
         sequence.keep_calls(handle, more.session, more.calls)
         if not stored:
             handle.count_commit()
-    dealt, last = more.state
-    return _report(statuses, stored), (dealt, max((one.seq for one in stored), default=last))
+        state = sequence.state(handle, more.session)
+    if erasure.began:  # while a reader holds the bytes of replaced turns, the statuses say so
+        why = erasure.report().reason
+        statuses = [change(one, reason=why) if one.outcome == "replaced" else one for one in statuses]
+    return _report(statuses, stored), state
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -181,6 +181,7 @@ class Calls:
     step: int = 0  # how many of it were new
     at: str = ""  # the time of the last call
     done: int = 0  # of its messages are settled; fewer than `size` while it is being stored, or was cut short
+    said_again: int = 0  # the place whose message the last call had again: it is stored if a new one follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +218,7 @@ class Continuation:
     calls: Calls  # how its lists came, this one included
     state: tuple[str, int]  # its `Past.state`
     again: Mapping[str, int] = field(default_factory=dict, hash=False)  # places of turns that were forgotten, by id
+    replaced: Set[str] = frozenset()  # ids of stored turns whose content new ones replace
     strict: bool = False  # store nothing, and raise, where a turn cannot be stored
 
 

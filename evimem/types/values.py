@@ -252,7 +252,8 @@ class Turn(PublicValue):
         caption: A description of a shared picture, at most 1 MiB of UTF-8.
         role: "user", "assistant", "system" or "tool"; if None, the memory sets the speaker's name if it is one of them,
             else "user".
-        metadata: JSON values by name; kept and returned, and selected by with `where=`.
+        metadata: JSON values by name; kept and returned, and selected by with `where=`. A turn with
+            `{"discarded": true}` is no longer part of its dialogue: a search ranks it last, and nothing quotes it.
     """
 
     id: str
@@ -272,6 +273,15 @@ class Turn(PublicValue):
         if isinstance(given, str):
             with contextlib.suppress(ValueError):  # what stays a string is refused on the way in, with its reason
                 object.__setattr__(self, "time", datetime.fromisoformat(given.strip().replace("Z", "+00:00")))
+
+
+DISCARDED = "discarded"
+"""The name in a turn's metadata by which a message is marked that is no longer part of its dialogue: true."""
+
+
+def is_discarded(turn: Turn) -> bool:
+    """Return whether a turn is marked as discarded: a reply that was regenerated, or a message that was edited."""
+    return turn.metadata.get(DISCARDED) is True
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -13,7 +13,9 @@ import evimem
 from evimem import Memory
 from evimem.flow import Pause
 from evimem.ingest import remember as module
+from tests.ingest import changed_histories
 from tests.ingest.histories import OWN, PATTERNS, SELDOM, run
+from tests.sizes import sizes
 
 Message = dict[str, Any]
 
@@ -295,3 +297,104 @@ def test_a_copy_of_a_message_that_has_lost_its_id_is_known(memory):
     outcomes(memory, [user("Hello there, I am Mira."), assistant("Hello Mira!", id="msg_1")], 1)
     copied = [user("Hello there, I am Mira."), assistant("Hello Mira!"), user("Bye."), assistant("Bye!", id="msg_2")]
     assert outcomes(memory, copied, 2) == ["exists", "exists", "added", "added"]
+
+
+@pytest.mark.parametrize("count", sizes(300, nightly=100_000, reduced=60))
+def test_in_changed_histories_nothing_is_lost_and_nothing_doubled_unless_the_report_doubts_it(tmp_path, count):
+    table = changed_histories.run(count, 7, tmp_path)
+    assert all(row["chats"] and row["said"] for row in table.values())
+    assert {style: row for style, row in table.items() if row["lost"] or row["doubled"]} == {}
+
+
+INN = [user("I ask the innkeeper what the dragon of the hill is called."), assistant("It is called Varnok the Pale.")]
+OTHER_REPLY = assistant("She laughs: everybody here calls it Emberly.")
+
+
+def discarded(memory: Memory) -> list[str]:
+    return [turn.text for turn in memory.turns() if turn.metadata.get("discarded")]
+
+
+def test_a_reply_that_was_swiped_away_is_ranked_last_and_quoted_by_nothing(memory):
+    outcomes(memory, INN, 1)
+    assert outcomes(memory, [INN[0], OTHER_REPLY], 2) == ["exists", "added"]
+    assert discarded(memory) == [INN[1]["content"]]
+    question = "What is the dragon of the hill called?"
+    assert "Varnok" not in memory.block(question).text
+    assert all("Varnok" not in citation.quote for citation in memory.ask(question).citations)
+    assert memory.search("dragon called Varnok the Pale", 9)[-1].turn.text == INN[1]["content"]
+    assert len(memory.search("Varnok", 9, role="assistant")) == 2
+
+
+def test_a_reply_that_is_swiped_back_counts_again(memory):
+    outcomes(memory, INN, 1)
+    outcomes(memory, [INN[0], OTHER_REPLY], 2)
+    assert outcomes(memory, [*INN, *RUN], 3) == ["exists", "exists", "added", "added"]
+    assert discarded(memory) == [OTHER_REPLY["content"]]
+
+
+def test_a_mark_is_kept_by_rebuild_and_goes_with_what_was_forgotten(memory):
+    outcomes(memory, INN, 1)
+    outcomes(memory, [INN[0], OTHER_REPLY], 2)
+    memory.rebuild()
+    assert memory.search("dragon called Varnok the Pale", 9)[-1].turn.text == INN[1]["content"]
+    memory.forget(turns=[turn.id for turn in memory.turns() if turn.metadata.get("discarded")])
+    assert outcomes(memory, INN, 3) == ["exists", "forgotten"]
+
+
+def test_with_replace_a_changed_message_takes_the_place_of_the_former_one(memory):
+    outcomes(memory, INN, 1)
+    report = memory.remember([INN[0], OTHER_REPLY], session="s", time=at(2), replace=True)
+    assert ([status.outcome for status in report.statuses], report.replaced) == (["exists", "replaced"], 1)
+    assert [turn.text for turn in memory.turns()] == [INN[0]["content"], OTHER_REPLY["content"]]
+    assert outcomes(memory, [INN[0], OTHER_REPLY, *RUN], 3) == ["exists", "exists", "added", "added"]
+    changed = memory.remember([user("a", id="1")], session="t", time=at(3))
+    changed = memory.remember([user("A", id="1")], session="t", time=at(4), replace=True)
+    assert (changed.replaced, [turn.text for turn in memory.turns(session="t")]) == (1, ["A"])
+
+
+def test_a_short_exchange_with_another_reply_is_doubted_until_the_caller_is_known(memory):
+    outcomes(memory, [user("hi"), assistant("Hello.")], 1)
+    assert outcomes(memory, [user("hi"), assistant("Good morning!")], 2) == ["exists", "uncertain"]
+    assert outcomes(memory, [user("hi"), assistant("Good morning!")], 2) == ["exists", "exists"]
+    outcomes(memory, RUN, 3)
+    assert [turn.text for turn in memory.turns(role="user")] == ["hi", "hi", RUN[0]["content"]], "said again"
+
+
+def test_ids_that_are_minted_anew_make_no_copies(memory):
+    outcomes(memory, [{**one, "id": f"a{number}"} for number, one in enumerate(HISTORY)], 1)
+    minted = [{**one, "id": f"b{number}"} for number, one in enumerate([*HISTORY, *RUN])]
+    assert outcomes(memory, minted, 2) == ["exists"] * 4 + ["added"] * 2
+
+
+def test_a_system_prompt_with_a_clock_is_stored_once(memory):
+    for day in (1, 2, 3):
+        prompt = {"role": "system", "content": f"You help with herons. It is Tuesday, {day} March 2024, 1{day}:04."}
+        assert outcomes(memory, [prompt, user(f"Heron {day}?")], day, f"s{day}")[0] == (
+            "exists" if day > 1 else "added"
+        )
+    assert outcomes(memory, [{"role": "system", "content": "You help with owls."}], 4, "t") == ["added"]
+
+
+def test_a_reply_is_never_stored_before_its_question_whatever_the_clocks_say(memory):
+    said = [
+        user("And the florist?", created_at="2024-05-02T10:05:40"),
+        assistant("Closed.", created_at="2024-05-02T10:00"),
+    ]
+    for _ in range(2):
+        memory.remember(said, session="s")
+        assert [turn.text for turn in memory.turns()] == ["And the florist?", "Closed."]
+    memory.forget(turns=[turn.id for turn in memory.turns() if turn.role == "assistant"])
+    assert memory.remember(said, session="s").forgotten == 1
+
+
+def test_an_edited_message_of_the_same_id_marks_the_former_one(memory):
+    outcomes(memory, [user("We meet at the old mill at eight.", id="1")], 1)
+    assert outcomes(memory, [user("We meet at the old mill at nine.", id="1")], 2) == ["added"]
+    assert discarded(memory) == ["We meet at the old mill at eight."]
+
+
+def test_a_reply_that_was_cut_off_is_the_stored_one_and_its_history_goes_on(memory):
+    outcomes(memory, INN, 1)
+    cut = [INN[0], assistant("It is called")]
+    assert outcomes(memory, cut, 2) == ["exists", "exists"]
+    assert outcomes(memory, [*cut, *RUN], 3) == ["exists", "exists", "added", "added"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.index.corpus import ROLES, SYSTEM, Corpus
+from evimem.index.corpus import DISCARDED_ROW, ROLES, SYSTEM, Corpus
 from evimem.index.dialogue import NONE, decay, distance
 from evimem.index.prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, overlaps, prepare
 from evimem.index.ranking import DAY, speaker_weight
@@ -44,6 +44,11 @@ def rank_all(query: IndexQuery, corpus: Corpus, k: int) -> list[Ranked]:
     return sorted(found.values(), key=lambda ranked: (-ranked.score, ranked.position))[:k]
 
 
+def role_of(corpus: Corpus, position: int) -> int:
+    """Return the role of the turn of a passage, whether that is discarded or not."""
+    return int(corpus.role[position]) % DISCARDED_ROW
+
+
 def is_eligible(query: IndexQuery, corpus: Corpus, position: int) -> bool:
     """Return whether the hard filters let the turn of a passage through."""
     said = int(corpus.time[position])
@@ -54,7 +59,7 @@ def is_eligible(query: IndexQuery, corpus: Corpus, position: int) -> bool:
         and query.session in (None, int(corpus.session[position]))
         and all(corpus.turn[position] in corpus.turn[corpus.posting(term).positions] for term in query.holding)
         and (not query.any_of or any(position in corpus.posting(term).positions for term in query.any_of))
-        and (corpus.role[position] != SYSTEM if query.role is None else corpus.role[position] == query.role)
+        and (role_of(corpus, position) != SYSTEM if query.role is None else role_of(corpus, position) == query.role)
         and (query.among is None or int(corpus.turn[position]) in query.among)
         and any(overlaps(interval, query) for interval in happens)
     )
@@ -145,9 +150,11 @@ def _priors(query: IndexQuery, corpus: Corpus, position: int, weights: Weights) 
     told = int(corpus.length[position]) * (1 - asks)
     parts = {"asks": -weights.asks * asks, "brief": -weights.brief * (1 - min(1.0, told / weights.full))}
     parts["passages"] = -weights.tickets * math.log(int(corpus.parts[position]))
+    if corpus.role[position] >= DISCARDED_ROW:
+        parts["discarded"] = -weights.discarded
     if corpus.has_assistant:
         if len(query.names) != 1:
-            parts["user"] = weights.user * (ROLES[corpus.role[position]] == "user")
+            parts["user"] = weights.user * (corpus.role[position] == ROLES.index("user"))
         if not query.recalls:
             parts["rule"] = weights.rule * bool(corpus.rules[position])
     if len(query.names) == 1:
