@@ -281,8 +281,7 @@ class Retrieval:
     def admits(self, turn: Turn) -> bool:
         """Whether a turn may be evidence."""
         instructs = turn.role == "system" and self._scope.role is None  # found where it is asked for, as by a search
-        left_out = turn.id in self._exclude or is_discarded(turn)
-        return not left_out and self._scope.admits(turn) and not instructs
+        return not (turn.id in self._exclude or instructs or is_discarded(turn)) and self._scope.admits(turn)
 
     def keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Arrived:
         """Add these turns; those that are evidence already keep where they came from."""
