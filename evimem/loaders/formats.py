@@ -227,6 +227,8 @@ _TABLE = {  # the first that fits counts
         (
             "[].conversations[].from [].conversations[].value",
             "conversations[].from conversations[].value",
+            "[].conversations[].role [].conversations[].content",
+            "conversations[].role conversations[].content",
             "[].items[].from [].items[].value",
             "items[].from items[].value",
             "[][].from [][].value",

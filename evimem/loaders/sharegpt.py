@@ -35,7 +35,8 @@ def read_sharegpt(path: Path, log: ImportLog | None = None, *, start: datetime |
             {"n": number, "of": one, "at": None if start is None else (start + number * _STEP).isoformat()}
             for number, one in enumerate(messages)
         )
-        return Chat(session, numbered, {"title": raw["title"]} if raw.get("title") else {})
+        omitted = ("system message",) if raw.get("system") else ()
+        return Chat(session, numbered, {"title": raw["title"]} if raw.get("title") else {}, omitted=omitted)
 
     def found(part: Part) -> Iterator[Any]:
         for value in values_of(part):
@@ -46,7 +47,7 @@ def read_sharegpt(path: Path, log: ImportLog | None = None, *, start: datetime |
 
 def _said(message: Any, names: Mapping[str, str]) -> Outcome:
     one = message["of"]
-    sender, text = one["from"], one.get("value")
+    sender, text = one["from"] if "from" in one else one["role"], one["value"] if "value" in one else one.get("content")
     if sender in _SKIPPED:
         return Skipped(_SKIPPED[sender])
     if sender not in _ROLES:

@@ -81,6 +81,8 @@ class _Survey:
         chat: The name of the chat, where the notice of encryption tells it.
         group: The same if it is a group's.
         notice: The line of that notice.
+        is_unmarked: Whether it came without the mark that an iPhone puts before notices: a copy lost them all, and a
+            notice is known by the name that it begins with, as in "Ana: Ana added you".
     """
 
     order: str
@@ -88,6 +90,7 @@ class _Survey:
     chat: str
     group: str
     notice: int
+    is_unmarked: bool
 
 
 def read_whatsapp(
@@ -112,7 +115,7 @@ def read_whatsapp(
             name = session or _session(part, path, survey)
             for line in _messages(part):
                 place = f"{part.name} line {line.number}"
-                said = "notice" if line.number == survey.notice else _said(line.rest, survey.group)
+                said = "notice" if _is_notice(line, survey) else _said(line.rest, survey.group)
                 if isinstance(said, str):
                     log.skip(said, place)
                     continue
@@ -170,20 +173,26 @@ def _survey(part: Part, date_order: str | None) -> _Survey:
     """
     dates: dict[NumericDate, None] = {}
     speakers: dict[str, None] = {}
-    chat, notice, is_east_asian = "", 0, False
+    chat, notice, is_east_asian, is_unmarked = "", 0, False, False
     for number, line in enumerate(_messages(part)):
         dates.setdefault(line.date)
         is_east_asian |= bool(_EAST_ASIAN.search(line.half))
         sender, colon, body = line.rest.partition(": ")
         speaker = _speaker(sender)
         if number < 5 and colon and not chat and _is_about_encryption(body):
-            chat, notice = speaker, line.number
+            chat, notice, is_unmarked = speaker, line.number, not body.startswith("\u200e")
         if colon and len(speakers) < _MAX_SPEAKERS:
             speakers.setdefault(speaker)
     order, doubt = (
         (date_order, None) if date_order else decide_order([*dates], part.name, may_begin_with_year=is_east_asian)
     )
-    return _Survey(order, doubt, chat, chat if len(speakers.keys() - {chat}) > 1 else "", notice)
+    return _Survey(order, doubt, chat, chat if len(speakers.keys() - {chat}) > 1 else "", notice, is_unmarked)
+
+
+def _is_notice(line: _Line, survey: _Survey) -> bool:
+    sender, _, body = line.rest.partition(": ")
+    speaks_of_itself = survey.is_unmarked and body.startswith(f"{_speaker(sender)} ")
+    return line.number == survey.notice or speaks_of_itself
 
 
 def _is_about_encryption(body: str) -> bool:

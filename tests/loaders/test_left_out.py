@@ -8,7 +8,21 @@ import pytest
 import evimem
 from evimem.errors import ImportFailed
 from evimem.loaders import load
-from tests.loaders.writers import NOON, SAMPLE, chatgpt, claude, discord, dumped, slack, telegram, telegram_page, zipped
+from tests.loaders.writers import (
+    NOON,
+    SAMPLE,
+    chatgpt,
+    claude,
+    discord,
+    discord_package,
+    dumped,
+    gemini_page,
+    messenger,
+    slack,
+    telegram,
+    telegram_page,
+    zipped,
+)
 
 KNOWN = {one.text for one in SAMPLE}
 
@@ -226,8 +240,6 @@ def test_embeds_of_discord_are_the_words_of_bots_and_previews_of_people(read):
 
 
 def test_the_own_package_of_discord_names_its_account(read):
-    from tests.loaders.writers import discord_package  # noqa: PLC0415
-
     package = {
         "Messages/c7/messages.json": discord_package(SAMPLE), "Messages/c7/channel.json": b'{"id": "7"}',
         "Account/user.json": b'{"id": "1", "username": "mira9", "global_name": "Mira"}',
@@ -273,6 +285,64 @@ def test_transcripts_of_every_style_are_read(text, read):
     turns, _, _ = read(text.encode(), start=datetime(2024, 3, 22, 12))
     said = [(turn.speaker, turn.text.strip(), turn.time.minute) for turn in turns]
     assert said == [("Mira", "Hi there.\nHow are you?", 0), ("Tomas", "Fine.", 1), ("Mira", "Good.", 2)]
+
+
+def test_a_conversation_of_chatgpt_needs_no_times_no_metadata_and_no_links_to_children(read):
+    def strip(value):
+        value[0]["create_time"] = None
+        del value[0]["current_node"]
+        for each in value[0]["mapping"].values():
+            del each["children"]
+            if each["message"]:
+                each["message"]["metadata"] = None
+
+    export = {
+        "conversations-000.json": changed(chatgpt(SAMPLE), strip), "chat.html": b"<html>",
+        "conversations-001.json": chatgpt(SAMPLE[:1], conversation_id="c2"), "user.json": b"{}",
+    }  # fmt: skip
+    turns, left_out, _ = read(export, "export")
+    assert [turn.text for turn in turns] == [one.text for one in (*SAMPLE, SAMPLE[0])]
+    assert left_out == {"other file": 2}
+
+
+def test_a_message_of_claude_that_is_only_a_file_is_a_turn_and_one_that_only_calls_a_tool_is_counted(read):
+    def change(value):
+        messages = value[0]["chat_messages"]
+        messages[0] |= {"text": "", "content": [], "attachments": [{"file_name": "plan.pdf", "file_size": 7}]}
+        messages[1] |= {"text": "", "content": [{"type": "tool_use", "name": "search", "input": {}}]}
+
+    turns, left_out, _ = read(changed(claude(SAMPLE), change))
+    assert [turn.caption or turn.text for turn in turns] == ["[file plan.pdf]", SAMPLE[2].text, SAMPLE[3].text]
+    assert left_out == {"content of a file": 1, "tool call or result": 1, "empty message": 1}
+
+
+def test_a_page_of_google_may_break_the_line_after_its_time(read):
+    page = gemini_page(SAMPLE[:2]).replace(b"UTC<br>", b"UTC<br/>").replace(b"Prompted", b"Eingegeben:")
+    turns, _, _ = read(page)
+    assert [turn.text for turn in turns] == ["Eingegeben: I moved to Lyon & like it.", SAMPLE[1].text]
+
+
+@pytest.mark.parametrize("keys", [("from", "value"), ("role", "content")])
+def test_the_senders_of_sharegpt_have_many_names(keys, read):
+    who, what = keys
+    said = [{who: sender, what: sender} for sender in ("system", "human", "assistant", "observation", "gpt", "user")]
+    turns, left_out, _ = read(dumped([{"system": "Be brief.", "conversations": said}]), start=NOON)
+    assert [(turn.role, turn.text) for turn in turns] == [
+        ("user", "human"), ("assistant", "assistant"), ("assistant", "gpt"), ("user", "user"),
+    ]  # fmt: skip
+    assert left_out == {"system message": 2, "tool call or result": 1}
+
+
+def test_a_file_of_slack_without_a_name_and_messages_of_messenger_without_a_type_are_read(read):
+    day = json.loads(slack(SAMPLE[:1]))
+    day[0]["files"] = [{"id": "F1", "mode": "hidden_by_limit"}]
+    assert read(dumped(day))[0][0].caption == "[file]"
+    thread = json.loads(messenger(SAMPLE))
+    thread["messages"][0]["is_unsent"] = True
+    thread["messages"][1] |= {"photos": [{"uri": "messages/inbox/home_1/photos/1.jpg"}], "reactions": [{"actor": "x"}]}
+    turns, left_out, _ = read(dumped(thread), "thread")
+    assert [turn.caption for turn in turns] == [None, None, "[picture 1.jpg]"]
+    assert left_out == {"deleted message": 1, "content of a file": 1, "reaction": 1}
 
 
 def test_an_import_that_is_repeated_adds_nothing(read, tmp_path):

@@ -160,6 +160,16 @@ def test_the_name_of_a_group_is_no_speaker(mark, read):
     assert [(one.kind, one.count) for one in log.left_out] == [("notice", 3)]
 
 
+def test_a_copy_that_lost_its_marks_has_notices_that_begin_with_the_name_before_them(read):
+    turns = read(
+        "[14.08.24, 21:00:10] Hiking: Messages and calls are end-to-end encrypted. Only you can read.\n"
+        "[14.08.24, 21:00:10] Boris: Boris created group “Hiking”\n[14.08.24, 21:00:11] Hiking: Boris added you\n"
+        "[14.08.24, 21:00:12] Boris: Boris changed this group's icon\n[14.08.24, 21:01:00] Boris: Hi all\n"
+        "[14.08.24, 21:02:00] Ana: Boris, hi\n"
+    )
+    assert [(turn.speaker, turn.text) for turn in turns] == [("Boris", "Hi all"), ("Ana", "Boris, hi")]
+
+
 def test_the_other_person_of_a_chat_of_two_is_a_speaker_though_the_notice_bears_their_name(read):
     turns = read(
         "[22.03.24, 18:20:00] Ana: Messages and calls are end-to-end encrypted. Only people in this chat can.\n"
