@@ -106,18 +106,31 @@ def all_endpoints() -> list[Endpoint]:
 
 
 def _routes(endpoints: Iterable[Endpoint], service: Service) -> list[BaseRoute]:
-    """Return a route for each path; Starlette answers a wrong method with 405 and the methods that are there."""
+    """Return a route for each path, whatever the method: a wrong one is 405, and never goes on to another route."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for one in endpoints:
         by_path.setdefault(one.path, {})[one.method] = one
-    return [_route(path, methods, service) for path, methods in by_path.items()]
+    return [Route(path, ByMethod(methods, service)) for path, methods in by_path.items()]
 
 
-def _route(path: str, by_method: dict[str, Endpoint], service: Service) -> Route:
-    async def answer(request: Request) -> Response:
-        return await respond(by_method["GET" if request.method == "HEAD" else request.method], service, request)
+class ByMethod:
+    """Answers requests to one path by their method."""
 
-    return Route(path, answer, methods=list(by_method))
+    def __init__(self, endpoints: dict[str, Endpoint], service: Service) -> None:
+        self._endpoints = endpoints
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        request = Request(scope, receive, send)
+        endpoint = self._endpoints.get("GET" if request.method == "HEAD" else request.method)
+        if endpoint is None:
+            allowed = ", ".join(self._endpoints)
+            refusal = Refusal(405, "MethodNotAllowed", f"this path takes {allowed}", {"Allow": allowed})
+            response = problem_response(refusal)
+        else:
+            response = await respond(endpoint, self._service, request)
+        await response(scope, receive, send)
 
 
 def _giving(document: Any) -> Any:

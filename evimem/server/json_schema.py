@@ -31,9 +31,10 @@ _LENGTHS = {"minLength": "characters", "maxLength": "characters", "minItems": "i
 def check_value(value: Any, schema: Schema, name: str) -> None:
     """Check a JSON value against a schema of this package.
 
-    Types are exact: True is no integer and 1 no boolean. Of a schema's keywords `type`, `enum`, `minimum`, `maximum`,
-    `minLength`, `maxLength`, `minItems`, `maxItems`, `items`, `properties`, `required`, `additionalProperties` and
-    `oneOf` are checked, and all others describe.
+    Types are exact: True is no integer and 1 no boolean; but 17.0 is one, as in JSON schemas, and becomes 17 where it
+    stands. Of a schema's keywords `type`, `enum`, `minimum`, `maximum`,
+    `minLength`, `maxLength`, `minItems`, `maxItems`, `items`, `properties`, `required`, `additionalProperties: false`
+    and, where it stands alone, `oneOf` are checked; all others describe.
 
     Raises:
         InvalidQuery: The value is another; the message names the place, `name` at the top.
@@ -43,7 +44,7 @@ def check_value(value: Any, schema: Schema, name: str) -> None:
 
 
 def _faults(value: Any, schema: Schema, name: str) -> Iterator[str]:
-    if "oneOf" in schema:
+    if "oneOf" in schema and "type" not in schema:
         fitting = [one for one in schema["oneOf"] if next(_faults(value, one, name), None) is None]
         if len(fitting) != 1:
             expected = "; or ".join(str(one.get("description") or one.get("type")) for one in schema["oneOf"])
@@ -94,6 +95,8 @@ def _faults_of_object(value: dict[str, Any], schema: Schema, name: str) -> Itera
         yield f"{name} has {', '.join(map(shown, unknown))}; expected only {', '.join(properties) or 'nothing'}"
     for key, one in properties.items():
         if key in value:
+            if isinstance(value[key], float) and one.get("type") == "integer" and value[key].is_integer():
+                value[key] = int(value[key])
             yield from _faults(value[key], one, f"{name}.{key}")
 
 

@@ -11,6 +11,7 @@ from ..types.results import Answer
 from .endpoints import Endpoint, ListOf
 from .json_schema import Schema, schema_of
 from .problems import PROBLEM, phrase
+from .request_schemas import CONDITION
 
 _PROBLEM: Schema = {
     "type": "object",
@@ -25,7 +26,7 @@ _PROBE_ERRORS = (422, 500, 503)
 
 def openapi_document(endpoints: Iterable[Endpoint], *, tokens: bool = False) -> dict[str, Any]:
     """Return the document; with `tokens` it says that each request to a memory needs one."""
-    classes: dict[str, Schema] = {"Problem": _PROBLEM}
+    classes: dict[str, Schema] = {"Problem": _PROBLEM, "Condition": CONDITION}
     paths: dict[str, dict[str, Any]] = {}
     for one in endpoints:
         paths.setdefault(one.path.replace(":path}", "}"), {})[one.method.lower()] = _operation(

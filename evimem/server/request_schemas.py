@@ -22,19 +22,53 @@ TIME: Schema = {"type": "string", "format": "date-time", "maxLength": 64, "descr
 FLAG: Schema = {"type": "boolean"}
 IDS: Schema = {"type": "array", "items": NAME, "maxItems": MAX_TURNS}
 ROLE: Schema = {"type": "string", "enum": list(ROLES)}
-WHERE: Schema = {"type": "object", "minProperties": 1, "description": "conditions on metadata, all of which hold"}
+_ORDERED: Schema = {"type": ["string", "number"]}
+_NO_OPERATOR: Schema = {"type": "object", "minProperties": 1, "propertyNames": {"pattern": r"^([^$]|$)"}}
+CONDITION: Schema = {  # of the document's components: a value, operators, or conditions on what is in a mapping
+    "anyOf": [
+        {"type": ["string", "number", "boolean", "null", "array"]},
+        {
+            "type": "object", "minProperties": 1, "additionalProperties": False,
+            "properties": {
+                "$eq": {}, "$ne": {}, "$gt": _ORDERED, "$gte": _ORDERED, "$lt": _ORDERED, "$lte": _ORDERED,
+                "$in": {"type": "array"}, "$prefix": {"type": ["string", "array"]},
+            },
+        },
+        {**_NO_OPERATOR, "additionalProperties": {"$ref": "#/components/schemas/Condition"}},
+    ]
+}  # fmt: skip
+WHERE: Schema = {
+    **_NO_OPERATOR, "additionalProperties": {"$ref": "#/components/schemas/Condition"},
+    "description": "conditions on metadata, all of which hold",
+}  # fmt: skip
 METADATA: Schema = {"type": "object", "description": "JSON values by name"}
 QUESTION: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_QUESTION}
-MESSAGE: Schema = {"type": "object", "description": "a message as a chat API takes it, with role and content"}
+MESSAGE: Schema = {
+    "type": "object",
+    "description": "a message as a chat API takes it",
+    "properties": {"role": {"type": "string", "minLength": 1}, "content": {"type": ["string", "array", "null"]}},
+    "required": ["role", "content"],
+}
+_OF_THE_USER: Schema = {
+    "properties": {"role": {"const": "user"}, "content": {"type": "string", "pattern": r"\S", "minLength": 1}},
+    "required": ["role", "content"],
+}
 MESSAGES: Schema = {"type": "array", "items": MESSAGE, "minItems": 1, "maxItems": MAX_TURNS}
 
 FILTERS: dict[str, Schema] = {"session": NAME, "speaker": NAME, "role": ROLE, "where": WHERE}
 ASKED: dict[str, Schema] = {"asked_at": TIME, "query_timestamp": {**TIME, "description": "the same as asked_at"}}
 TOKENS: Schema = {"type": "integer", "minimum": 0, "maximum": MAX_TOKENS}
 
+
+def _not_both(*names: str) -> Schema:
+    """Return the part of a schema by which an object has at most one of two names for the same; it is not checked."""
+    return {"not": {"required": list(names)}}
+
+
 TURN = object_of(
     {
-        "speaker": NAME, "text": TEXT, "time": {**TIME, "description": "ISO 8601; by default now"}, "session": NAME,
+        "speaker": NAME, "text": TEXT, "time": {"type": "string", "description": "ISO 8601; by default now"},
+        "session": NAME,
         "id": NAME, "caption": TEXT, "role": ROLE, "metadata": METADATA,
     },
     "speaker", "text",
@@ -51,14 +85,17 @@ SEARCH = object_of(
         "explain": {**FLAG, "description": "give the summands of each score"},
     },
     "query",
+    **_not_both(*ASKED),
 )  # fmt: skip
 BLOCK = object_of(
     {
-        "message": QUESTION, "messages": MESSAGES, "tokens": TOKENS,
+        "message": QUESTION, "messages": {**MESSAGES, "contains": _OF_THE_USER}, "tokens": TOKENS,
         "max_tokens": {**TOKENS, "description": "the same as tokens"},
         "style": {"type": "string", "enum": list(get_args(Style))}, "gate": FLAG, "check": FLAG, "profile": FLAG,
         **FILTERS, **ASKED, "exclude": IDS,
     },
+    oneOf=[{"required": ["message"]}, {"required": ["messages"]}],
+    allOf=[_not_both(*ASKED), _not_both("tokens", "max_tokens")],
 )  # fmt: skip
 BUDGET = object_of(
     {
@@ -78,6 +115,7 @@ ASK = object_of(
         "stream": {**FLAG, "description": "answer as server-sent events: trace, text, then answer or error"},
     },
     "question",
+    **_not_both(*ASKED),
 )  # fmt: skip
 FORGET: Schema = {
     "oneOf": [

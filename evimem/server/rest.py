@@ -25,8 +25,8 @@ from ..types.values import Fact, Hit, Turn
 from . import request_schemas as schemas
 from .endpoints import EVENT_STREAM, Endpoint, ListOf
 from .json_schema import object_of
-from .problems import json_response, json_text, problem_of, refuse
-from .service import Call, read_body
+from .problems import Refusal, json_response, json_text, problem_of, refuse
+from .service import Call, check_type, read_body
 
 if TYPE_CHECKING:
     from ..doors.async_memory import AsyncMemory
@@ -277,7 +277,12 @@ async def show_trace(call: Call) -> Any:
     if not (word.isascii() and word.isdigit()) or len(word) > 9:
         raise InvalidQuery("the number of a trace in the path is none; expected a whole number, as ask with keep gave")
     async with call.memory() as memory:
-        return (await memory.trace(int(word))).to_dict()
+        try:
+            return (await memory.trace(int(word))).to_dict()
+        except InvalidQuery as error:  # the number is one: there is no such trace
+            raise Refusal(
+                404, "UnknownTrace", "no trace of this number; expected one that ask with keep gave"
+            ) from error
 
 
 async def read_profile(call: Call) -> Any:
@@ -318,8 +323,11 @@ async def export(call: Call) -> Response:
 
 async def import_turns(call: Call) -> Response:
     """Add what an export wrote, in the background."""
+    check_type(call.request, _LINES)
     path = _file(call, "import")
     raw = await read_body(call.request, call.service.limits.import_bytes)
+    if not raw:
+        raise InvalidQuery("the body is empty; expected the lines of an export")
     await asyncio.to_thread(path.write_bytes, raw)
     path.chmod(0o600)
 

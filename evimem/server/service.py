@@ -179,6 +179,12 @@ def read_user(segment: str) -> str:
     return user
 
 
+def check_type(request: Request, expected: str) -> None:
+    """Raise Refusal (415) where the body of a request is not of this type."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != expected:
+        raise Refusal(415, "UnsupportedMediaType", f"the body has another type; expected {expected}")
+
+
 async def read_body(request: Request, most: int) -> bytes:
     """Return the body of a request. Raise Refusal (413) where it is longer than so many bytes."""
     parts, size = [], 0
@@ -192,9 +198,7 @@ async def read_body(request: Request, most: int) -> bytes:
 
 async def read_json(request: Request, most: int) -> Any:
     """Return the JSON of a request. Raise Refusal: 415 for another type, 400 for what is no JSON, 422 for bad text."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise Refusal(415, "UnsupportedMediaType", "the body has another type; expected application/json")
+    check_type(request, "application/json")
     raw = await read_body(request, most)
     try:
         return orjson.loads(raw)
