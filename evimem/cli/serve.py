@@ -172,16 +172,16 @@ def serve(  # noqa: PLR0913 - the options
         raise Misused("--user is whose memory a chat has without tokens; with --tokens FILE these say it")
     if proxy_key_from is not None and not os.environ.get(proxy_key_from):
         raise Misused(f"--proxy-key-from: the environment variable {proxy_key_from} is not set")
-
-    from ..pages.explorer import explorer_routes  # noqa: PLC0415
-    from ..pages.sources import PoolOfMemories  # noqa: PLC0415
-    from ..pages.visitors import admit_holder_of  # noqa: PLC0415
     from ..server.app import build_app, log_to_stderr  # noqa: PLC0415 - an extra, which says so where it is missing
     from ..server.proxy import Upstream  # noqa: PLC0415
     from ..server.service import Limits  # noqa: PLC0415
     from ..server.workers import serve as serve_app  # noqa: PLC0415
 
     upstream = None
+    from ..pages.explorer import explorer_routes  # noqa: PLC0415
+    from ..pages.sources import PoolOfMemories  # noqa: PLC0415
+    from ..pages.visitors import admit_holder_of  # noqa: PLC0415
+
     if proxy_to is not None:
         key = os.environ[proxy_key_from] if proxy_key_from else None
         upstream = Upstream(proxy_to, key, proxy_tokens, user, profile == "system")

@@ -66,8 +66,7 @@ def build_app(
         limits: How much is taken at once.
         folder: A folder that all workers of this server share, and no other program; by default one of its own.
         upstream: The service that chats at `/v1/chat/completions` are passed on to; None for no proxy.
-        pages: Routes for people, such as those of `evimem.pages`, after all others: `/` is free for them. Their paths
-            are percent-decoded, as usual.
+        pages: Routes for people, such as a mount of `evimem.pages` at "/", after all others.
     """
     own = TemporaryDirectory(prefix="evimem-") if folder is None else None
     place = Path(own.name) if own is not None else folder or Path()
@@ -77,7 +76,7 @@ def build_app(
     routes: list[BaseRoute] = [*_routes(endpoints, service), Route("/openapi.json", _giving(document))]
 
     proxy = None if upstream is None else Proxy(service, upstream)
-    routes += [] if proxy is None else proxy.routes()
+    routes += [Route("/v1/{rest:path}", _nothing_there)] if proxy is None else proxy.routes()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -106,11 +105,14 @@ def all_endpoints() -> list[Endpoint]:
 
 
 def _routes(endpoints: Iterable[Endpoint], service: Service) -> list[BaseRoute]:
-    """Return a route for each path, whatever the method: a wrong one is 405, and never goes on to another route."""
+    """Return a route for each path; below `_ROUTED_RAW` a wrong method is 405, and never goes on to another route."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for one in endpoints:
         by_path.setdefault(one.path, {})[one.method] = one
-    return [Route(path, ByMethod(methods, service)) for path, methods in by_path.items()]
+    return [
+        Route(path, ByMethod(methods, service), methods=None if path.startswith(_ROUTED_RAW) else [*methods])
+        for path, methods in by_path.items()
+    ]
 
 
 class ByMethod:
@@ -138,6 +140,10 @@ def _giving(document: Any) -> Any:
         return json_response(document)
 
     return give
+
+
+async def _nothing_there(request: Request) -> Response:
+    raise HTTPException(404)
 
 
 async def _unrouted(request: Request, error: Exception) -> Response:

@@ -141,6 +141,8 @@ def _of_class(kind: Any, found: dict[str, Schema]) -> Schema:
         found[name] = {}  # holds the place where a class refers to itself
         hints = get_type_hints(kind)
         properties = {one.name: schema_of(hints[one.name], found) for one in fields(kind)}
+        if isinstance(named := getattr(kind, "kind", None), str):  # of an event: a field of its JSON only
+            properties = {"kind": {"type": "string", "enum": [named]}, **properties}
         found[name] = {"type": "object", "properties": properties, "required": list(properties)}
         if kind is Turn:  # as stored: the memory has set these
             properties["role"] = {"type": "string", "enum": ["user", "assistant", "system", "tool"]}

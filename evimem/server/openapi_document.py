@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import __version__
 from ..types.results import Answer
-from .endpoints import Endpoint, ListOf
+from .endpoints import EVENT_STREAM, Endpoint, ListOf
 from .json_schema import Schema, schema_of
 from .problems import PROBLEM, phrase
 from .request_schemas import CONDITION
@@ -20,6 +20,7 @@ _PROBLEM: Schema = {
     },
     "required": ["title", "status", "detail"],
 }  # fmt: skip
+_EVENT: Schema = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
 _ERRORS = (400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 501, 502, 503, 504, 507)
 _PROBE_ERRORS = (422, 500, 503)
 
@@ -46,7 +47,10 @@ def openapi_document(endpoints: Iterable[Endpoint], *, tokens: bool = False) -> 
 def _operation(one: Endpoint, classes: dict[str, Schema], *, tokens: bool) -> dict[str, Any]:
     errors = _PROBE_ERRORS if one.scope is None else _ERRORS
     said = one.gives is not None and "application/json" in one.media
-    content: dict[str, Any] = {kind: {"schema": {"type": "string"}} for kind in one.media if kind != "application/json"}
+    others = [kind for kind in one.media if kind != "application/json"]
+    content: dict[str, Any] = {
+        kind: {"schema": _EVENT if kind == EVENT_STREAM else {"type": "string"}} for kind in others
+    }
     if said:
         content = {"application/json": {"schema": _result(one.gives, classes)}, **content}
     responses = {str(one.status): {"description": phrase(one.status), "content": content}}

@@ -9,7 +9,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +19,7 @@ from starlette.responses import Response, StreamingResponse
 from .. import __version__
 from ..adapters.user_tokens import SCOPES
 from ..errors import InvalidQuery
+from ..types.overview import SessionSummary
 from ..types.results import AddReport, Answer, Block, Budget, EraseReport, Health, Stats
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Turn
@@ -31,6 +32,7 @@ from .service import Call, check_type, read_body
 if TYPE_CHECKING:
     from ..doors.async_memory import AsyncMemory
     from ..doors.watching import Streamed
+    from ..store.keeper import Keeper
 
 SECONDS_BETWEEN_COMMENTS = 15.0  # of a stream in which nothing happens, so that nothing between closes it
 PAGE = 100  # turns of a listing that names no limit
@@ -44,11 +46,6 @@ _OPERATION = object_of(
         "result": {"type": ["object", "null"]}, "problem": {"type": ["object", "null"]},
     },
     "id", "kind", "status", "done",
-)  # fmt: skip
-
-_SESSION = object_of(
-    {name: {"type": "integer" if name == "turns" else "string"} for name in ("session", "turns", "first", "last")},
-    "session", "turns", "first", "last",
 )  # fmt: skip
 
 
@@ -120,14 +117,18 @@ def _read_cursor(cursor: str) -> tuple[str, int]:
 
 
 async def list_sessions(call: Call) -> Any:
-    """List the sessions with the number of their turns and the times of the first and the last, in that order."""
-    found: dict[str, dict[str, Any]] = {}
+    """List the sessions, the latest first."""
+    limit = call.query.get("limit", schemas.MAX_TURNS)
     async with call.memory() as memory:
-        for turn in await memory.turns():
-            kept = found.setdefault(turn.session, {"session": turn.session, "turns": 0, "first": turn.time})
-            kept |= {"turns": kept["turns"] + 1, "first": min(kept["first"], turn.time)}
-            kept["last"] = max(kept.get("last", turn.time), turn.time)
-    return {"sessions": sorted(found.values(), key=lambda one: one["first"])}
+        found = await memory._in_worker(lambda: _sessions(memory._core.store, limit))
+    return {"sessions": [one.to_dict() for one in found]}
+
+
+def _sessions(store: Keeper, limit: int) -> tuple[SessionSummary, ...]:
+    last = store.roster().last
+    if last is None:
+        return ()
+    return store.sessions(datetime(1, 1, 2, tzinfo=last.tzinfo), last + timedelta(microseconds=1), limit)
 
 
 async def list_facts(call: Call) -> Any:
@@ -450,7 +451,7 @@ def user_endpoints() -> Iterable[Endpoint]:
         Endpoint("GET", f"{_U}/turns", "listTurns", "List turns by id, or a page at a time.", list_turns, read,
                  query=schemas.LISTING, gives=ListOf("turns", Turn, paged=True)),
         Endpoint("GET", f"{_U}/sessions", "listSessions", "List the sessions.", list_sessions, read,
-                 gives=ListOf("sessions", _SESSION)),
+                 query={"limit": schemas.LISTING["limit"]}, gives=ListOf("sessions", SessionSummary)),
         Endpoint("GET", f"{_U}/facts", "listFacts", "List facts of turns, or about a name.", list_facts, read,
                  query={"id": schemas.IDS, "about": schemas.NAME, "current": schemas.FLAG},
                  gives=ListOf("facts", Fact)),
@@ -476,7 +477,7 @@ def user_endpoints() -> Iterable[Endpoint]:
                  gives=_OPERATION, status=202),
         Endpoint("GET", f"{_U}/operations/{{operation}}", "showOperation", "Tell how far an operation is.",
                  show_operation, read, gives=_OPERATION),
-        Endpoint("DELETE", f"{_U}/operations/{{operation}}", "cancelOperation", "End an operation early.",
+        Endpoint("POST", f"{_U}/operations/{{operation}}/cancel", "cancelOperation", "End an operation early.",
                  cancel_operation, write, gives=_OPERATION),
         Endpoint("DELETE", _U, "erase", "Forget the user.", erase, admin, gives=EraseReport),
     )  # fmt: skip

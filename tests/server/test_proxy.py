@@ -129,7 +129,8 @@ def test_no_name_and_no_key_of_evimem_goes_upstream_and_every_other_path_is_pass
         assert client.post("/v1/embeddings?x=1", json={"model": "m", "input": ["a"]}).status_code == 200
         assert model.received[-1].path == "/v1/embeddings?x=1"
         seen = len(model.received)
-        assert client.put("/v1/users/mira/turns", json={}).status_code == 404
+        assert client.put("/v1/users/mira/turns", json={}).status_code == 405
+        assert client.post("/v1/users/mira/nothing", json={}).status_code == 404
         assert len(model.received) == seen
 
 

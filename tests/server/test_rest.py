@@ -87,7 +87,7 @@ def test_a_turn_is_corrected_sessions_are_listed_and_a_profile_is_read(client: h
     fixed = client.patch("/v1/users/edit/turns", json={"id": first["id"], "text": "I adopted a puppy called Rex."})
     assert [one["outcome"] for one in fixed.json()["statuses"]] == ["replaced"]
     sessions = client.get("/v1/users/edit/sessions").json()["sessions"]
-    assert [(one["session"], one["turns"]) for one in sessions] == [("s1", 1), ("s2", 1)]
+    assert [(one["session"], one["turns"]) for one in sessions] == [("s2", 1), ("s1", 1)]
     profile = client.get("/v1/users/edit/profile", params={"tokens": 200})
     assert (profile.status_code, profile.json()["tokens"] <= 200) == (200, True)
     assert client.patch("/v1/users/edit/turns", json={"id": "x", "text": "y"}).status_code == 404

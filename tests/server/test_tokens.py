@@ -56,3 +56,15 @@ def test_a_user_who_asks_too_often_waits_and_holds_up_no_other(guarded: tuple[Se
         assert {answer.headers["retry-after"] for answer in answers if answer.status_code == 429} == {"1"}
     with served.client(new_token(file, "calm", "read")) as client:
         assert client.get("/v1/users/calm/health").status_code == 200
+
+
+def test_the_explorer_shows_a_token_its_user_and_no_other(guarded: tuple[Served, Path]) -> None:
+    served, file = guarded
+    with served.client(new_token(file, "sofia", "write")) as client:
+        add(client, "sofia", {})
+        shown = client.get("/search.json", params={"q": "puppy", "user": "mira"})
+        assert (shown.status_code, TURN["text"] in shown.text) == (200, True)
+    with served.client(new_token(file, "omar", "read")) as client:
+        assert TURN["text"] not in client.get("/search.json", params={"q": "puppy", "user": "sofia"}).text
+    with served.client() as client:
+        assert client.get("/search.json", params={"q": "puppy", "user": "sofia"}).status_code == 401
