@@ -326,7 +326,6 @@ def _sigmoid(scores: Array) -> Array:
 
 def _fit_answerable(outcomes: Sequence[Outcome]) -> Linear:
     weights = [FOREIGN_WEIGHT if o.question.category == -1 else 1.0 for o in outcomes]
-    weights = [0.0 if o.signals.get("altered") else w for o, w in zip(outcomes, weights, strict=True)]
     return logistic([o.signals for o in outcomes], [o.answerable for o in outcomes], ANSWERABLE, weights)
 
 

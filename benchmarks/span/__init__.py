@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,22 +22,9 @@ UNPROVEN = "read for research: the words with the best expected F1, not proven t
 
 @dataclass(frozen=True, slots=True)
 class SpanConstants(Constants):
-    """The numbers of the offline judge, fitted for spans; `word` gives the probability that a word is of the answer.
-
-    The score is at most `altered` where the evidence contradicts a word of the question, and at least `stated` where
-    what is asked for is stated.
-    """
+    """The numbers of the offline judge, fitted for spans; `word` gives the probability that a word is of the answer."""
 
     word: Linear
-    altered: float
-    stated: float
-
-    def score(self, signals: Mapping[str, float]) -> float:
-        """Return how far the memory seems to answer the question, as log-odds that are not yet calibrated."""
-        if signals.get("stated", 0.0) > 0:
-            return max(self.answerable.score(signals), self.stated)
-        score = Constants.score(self, signals)
-        return min(score, self.altered) if signals.get("altered") and not signals.get("stated") else score
 
 
 SPAN = SpanConstants.of({**FITTED, **tomllib.loads((Path(__file__).parent / "fitted.toml").read_text("utf-8"))})

@@ -9,8 +9,7 @@ from dataclasses import replace
 from evimem.extract.rule_extractor import conventions_of
 from evimem.judging.evidence import Analysis, Draft, View
 from evimem.offline.matching import Match, Matches, match, strength
-from evimem.offline.offline_judge import stated
-from evimem.offline.short_answers import MONEY, NotStated, ShortAnswer
+from evimem.offline.quotation import MONEY
 from evimem.offline.signals import Linear
 from evimem.protocols import Extractor
 from evimem.text.terms import stem, words
@@ -50,11 +49,6 @@ def read(view: View, word: Linear, extractor: Extractor) -> Draft:
 
     `extractor` is the memory's: its `weekday` convention, "recent" where it has none, is that of the answered dates.
     """
-    short = stated(view, extractor)
-    if isinstance(short, ShortAnswer):
-        return Draft(short.text, short.citations, short.steps, short.time)
-    if isinstance(short, NotStated) and short.gap:
-        return Draft(None, reason=short.gap)
     matches = match(view)
     found = candidates(matches)
     if not found:
@@ -64,9 +58,8 @@ def read(view: View, word: Linear, extractor: Extractor) -> Draft:
 
 
 def candidates(matches: Matches) -> list[Match]:
-    """Return the shown sentences that may hold the answer, best first; outdated ones only where there is no other."""
-    found = sorted((m for m in matches.ranked if m.shown), key=lambda m: -strength(m))
-    return ([m for m in found if not m.outdated] or found)[:SENTENCES]
+    """Return the shown sentences that may hold the answer, best first."""
+    return sorted((m for m in matches.ranked if m.shown), key=lambda m: -strength(m))[:SENTENCES]
 
 
 def _by_form(view: View, matches: Matches, found: list[Match], conventions: Conventions) -> Draft | None:
@@ -157,7 +150,7 @@ def _count(matches: Matches, found: list[Match]) -> Draft | None:
     if quantities.PRICED.search(question):
         return _phrase(matches, found, MONEY)
     if form := quantities.measure(question):
-        about = [m for m in matches.ranked if m.shown and m.own >= _ABOUT and not m.outdated]
+        about = [m for m in matches.ranked if m.shown and m.own >= _ABOUT]
         about.sort(key=lambda m: -strength(m))
         return _phrase(matches, about, form) or Draft(None, reason="no number of that kind is stated")
     said = quantities.stated(matches, found, COUNT)

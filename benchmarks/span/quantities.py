@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from evimem.lang import ENGLISH
 from evimem.offline.matching import Match, Matches, strength
-from evimem.offline.short_answers import ABOUT, NUMBER, SIZE
+from evimem.offline.quotation import ABOUT, NUMBER, SIZE
 from evimem.text.terms import stem
 from evimem.times import Conventions, Located, locate_times
 from evimem.times.lexicon import SIMPLE_NUMBERS

@@ -90,8 +90,8 @@ class CalibrationTarget:
         """The identity of the judge: the model's name, or the rules with a digest of the constants of their score."""
         if not isinstance(self.judge, OfflineJudge):
             return self.model
-        answerable, not_stated = self.judge.constants.answerable, self.judge.constants.not_stated
-        text = repr((sorted(answerable.weights.items()), answerable.bias, not_stated))
+        answerable = self.judge.constants.answerable
+        text = repr((sorted(answerable.weights.items()), answerable.bias))
         return f"offline {blake2b(text.encode(), digest_size=4).hexdigest()}"
 
     def misfit(self, found: Calibration) -> str | None:

@@ -9,7 +9,7 @@ from .tables import Query, Tables
 
 _WHOLE = (
     "fact.row, fact.id, turn.id, subject, predicate, object, event_start, event_end, granularity, phrase, "
-    "span_start, span_end, kind, extractor, replaced_by"
+    "span_start, span_end, kind, extractor, replaced_by, topic"
 )
 _OF_TURN = "fact JOIN turn ON turn.seq = fact.seq"
 _BY_SPEAKER = f"{_OF_TURN} JOIN speaker ON speaker.ord = turn.speaker"

@@ -19,6 +19,7 @@ from itertools import chain
 from typing import Any
 
 from ..errors import StoreError
+from .schema import NOTHING_REPLACED_BY_RULE
 from .tables import Tables, bindable, unbound
 
 _COLUMN = re.compile(r"(?:^|, )([a-z_]+) (\w+(?: precision)?)")
@@ -226,8 +227,18 @@ def m002_statistics(schema: str) -> list[str]:
     return secret + [none.format(table, column) for table in TABLES for column in columns_of_words(table)]
 
 
+def m003_nothing_replaced_by_rule(schema: str) -> list[str]:
+    """Return the statements that undo, for all tenants, what earlier versions decided by rule."""
+    del schema
+    return [
+        "ALTER TABLE fact NO FORCE ROW LEVEL SECURITY",
+        NOTHING_REPLACED_BY_RULE,
+        "ALTER TABLE fact FORCE ROW LEVEL SECURITY",
+    ]
+
+
 # Append-only: one that has run somewhere is never changed. Each takes the schema, which is also the search path.
-MIGRATIONS: tuple[Callable[[str], list[str]], ...] = (m001_tables, m002_statistics)
+MIGRATIONS: tuple[Callable[[str], list[str]], ...] = (m001_tables, m002_statistics, m003_nothing_replaced_by_rule)
 
 _COPIED = tuple(TABLES)[1:]  # in an order in which no row refers to one that comes later; counters are set apart
 _PAGE = {"segment": 1, "trace": 100}  # rows read at once, where they are large

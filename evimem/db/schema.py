@@ -160,7 +160,19 @@ _SEQUENCES: Migration = (
     "CREATE TABLE calls (session BLOB PRIMARY KEY, kept TEXT NOT NULL) WITHOUT ROWID",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (THREE_LAYERS, _PASSAGES, _ONE_SET_OF_POSTINGS, _SEQUENCES)
+# Earlier versions decided by rule which fact replaced which. `topic` is the attribute that a model, or a caller's
+# extractor, names; what rules decided is undone.
+NOTHING_REPLACED_BY_RULE = (
+    "UPDATE fact SET owner = NULL, topic = NULL, replaced_by = NULL WHERE topic IS NOT NULL OR replaced_by IS NOT NULL"
+)
+
+MIGRATIONS: tuple[Migration, ...] = (
+    THREE_LAYERS,
+    _PASSAGES,
+    _ONE_SET_OF_POSTINGS,
+    _SEQUENCES,
+    (NOTHING_REPLACED_BY_RULE,),
+)
 
 
 def migrate(db: Connection) -> None:

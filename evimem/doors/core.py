@@ -283,15 +283,13 @@ class Core:
 
     def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
         """Return the facts of turns, or those about a person or thing; see `Memory.facts`."""
-        from ..extract.slots import is_of_profile
-
         if turns is not None:
             found = self.store.facts(checked_ids("turns", turns))
         else:
             name = about or ""
             check_asked("about", name)
             known = self.store.about(name, MOST).facts  # what they said of other things too
-            found = tuple(fact for fact in known if is_named_in(fact, name) and is_of_profile(fact))
+            found = tuple(fact for fact in known if is_named_in(fact, name))
         return tuple(fact for fact in found if not (current and fact.replaced_by))
 
     def enrich(self, progress: Progress | None, *, retry_now: bool = False) -> Flow[EnrichReport]:

@@ -61,7 +61,7 @@ from .checked_arguments import (
     checked_where,
 )
 from .core import PAGE, Core, forgetful, needed, workers_for
-from .watching import Lending, Streamed, streamed_now
+from .watching import Lending, Streamed, streamed_now, warn_of_unknown_currency
 
 if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it
     from ..calibration import Calibration, Labelled
@@ -789,16 +789,18 @@ class Memory:
     def facts(
         self, turns: Sequence[str] | None = None, *, about: str | None = None, current: bool = False
     ) -> Flow[tuple[Fact, ...]]:
-        """Return the facts of turns, or the profile of a person or thing: what is known of it, and what replaced what.
+        """Return the facts of turns, or what was stated of a person or thing, newest first.
 
-        A later fact that replaces an earlier one is named by `replaced_by` of the earlier, which is kept.
+        By rule nothing replaces anything: two employers or two daughters are both listed. Where a model, or an
+        extractor of yours, says that a subject has one value of an attribute at a time (`Fact.attribute`), an earlier
+        fact is kept and names the later one in `replaced_by`.
 
         Args:
             turns: Ids of turns: their facts, grouped by turn in the order given.
-            about: A name instead: the profile, facts whose subject or object names it, by word boundary, in the order
-                of their turns, those of the newest first, of the newest 512 turns that name it or are said by it. Of
-                what the rules found it has what lasts (homes, work, names, people, pets, likings), not what was done.
-            current: Only facts that no later one replaced.
+            about: A name instead: facts whose subject or object names it, by word boundary, in the order of their
+                turns, those of the newest first, of the newest 512 turns that name it or are said by it.
+            current: Without facts that a later one replaced. This needs facts of a model: of a fact that nobody says of
+                whether it still holds, `Fact.is_current` is None. Where that is so of all, the log has a warning.
 
         Raises:
             UnknownTurn: One of the ids is not stored.
@@ -807,7 +809,10 @@ class Memory:
         if (turns is None) == (about is None):
             raise InvalidQuery("facts was given turns and about, or neither; expected turns=[ids] or about='a name'")
         yield from self._core.caught_up()
-        return self._core.facts(turns, about, current=current)
+        found = self._core.facts(turns, about, current=current)
+        if current:
+            warn_of_unknown_currency(self._core.name, found)
+        return found
 
     def turns(  # noqa: PLR0913 - the filters
         self,

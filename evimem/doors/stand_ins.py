@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -20,7 +20,7 @@ from ..loops import LOOPS, OVER_SEARCHERS, Loop, Task, answer_question, check_bu
 from ..offline.offline_judge import OfflineJudge
 from ..protocols import Searcher
 from ..types.results import Answer, Budget
-from ..types.stored import COUNTED, Roster, Scope
+from ..types.stored import COUNTED, EVERYTHING, Holding, Roster, Scope
 from ..types.trace import FALL_BACK, VERSION, Acted, Called, Complete, Judged, Reply, Trace
 from ..types.values import Hit, Query, Turn, Where
 from .checked_arguments import checked_items, checked_kind, checked_part, checked_time, checked_trace
@@ -231,6 +231,11 @@ class SearchedStore:
     def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
         """Return each turn alone."""
         return tuple((self._turns[turn_id],) for turn_id in turn_ids)
+
+    def holding(self, terms: Collection[str], limit: int, scope: Scope = EVERYTHING) -> Holding:
+        """Return no turn: a searcher is asked for the best turns of a text alone."""
+        del terms, limit, scope
+        return Holding(0, ())
 
     def order(self, turn_ids: Sequence[str]) -> tuple[str, ...]:
         """Return no id: a searcher knows of no turn whether it came before another of its time."""

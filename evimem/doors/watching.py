@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, aclosing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +25,7 @@ from ..types.public_value import AnyPath, PublicValue
 from ..types.results import AddReport, Answer, Block, EraseReport
 from ..types.stored import READINGS
 from ..types.trace import Complete, Event, Reply
+from ..types.values import Fact
 from .checked_arguments import checked_part
 
 T = TypeVar("T")
@@ -182,6 +183,16 @@ def warn_of_unread(name: str, store: str, pending: Mapping[str, int]) -> None:
     """Warn where turns are kept of which something could not be read."""
     if waiting := [kind for kind in sorted(READINGS) if pending.get(kind)]:
         _LOG.warning("%s in %s: %s", name, store, _unread(waiting, max(pending[kind] for kind in waiting)))
+
+
+def warn_of_unknown_currency(store: str, facts: Sequence[Fact]) -> None:
+    """Warn where facts were asked for that still hold, and of none of those found anybody says so."""
+    if facts and all(fact.is_current is None for fact in facts):
+        _LOG.warning(
+            "facts(current=True) in %s: these facts were found by rule, and no rule knows whether one still holds; "
+            "enrich() with a model, or show them by date",
+            store,
+        )
 
 
 def tell_of_backlog(store: str) -> None:

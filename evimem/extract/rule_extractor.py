@@ -96,7 +96,7 @@ def fact_fault(fact: Fact, turn: Turn) -> str | None:
     for name, text in (("subject", fact.subject), ("predicate", fact.predicate), ("object", fact.object)):
         if len(text) > MAX_PART:
             return f"its {name} has {len(text)} characters; expected at most {MAX_PART}"
-    for name, label in (("kind", fact.kind), ("extractor", fact.extractor)):
+    for name, label in (("kind", fact.kind), ("extractor", fact.extractor), ("attribute", fact.attribute or "none")):
         if not _is_label(label):
             return f"its {name} is {label[:40]!r}; expected 1 to {MAX_LABEL} characters of valid Unicode"
     source = (turn.caption or "") if fact.kind == "image" else turn.text

@@ -14,7 +14,8 @@ from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 from ..lang import ENGLISH
-from .tagging import TAGS, Tag, Tagged, TagSet, lemma, letters, tag_pattern, third_person
+from ..types.values import Fact
+from .tagging import TAGS, Tag, Tagged, TagSet, guess, lemma, letters, tag_pattern, third_person
 
 Role = Literal["main", "shared", "dropped"]
 Kind = Literal["event", "state", "opinion", "image"]
@@ -492,3 +493,10 @@ def _ambiguous(word: str, tag: str, words: Sequence[str], tags: str) -> str:
     verb = tags.lstrip(TagSet.QUALIFIERS)[:1]
     perfect = tag == Tag.HAVE or (verb != "" and verb in _AFTER_HAVE and _STATIVE.isdisjoint(words))
     return ("has" if perfect else "is") if word == "'s" else ("had" if perfect else "would")
+
+
+def class_of(fact: Fact) -> str:
+    """Return the class of a fact: the base of its verb, else its kind."""
+    said = fact.predicate.casefold().split()
+    verbs = [word for word in said if (TAGS.get(word) or guess(word)) in TagSet.FULL_VERBS]
+    return lemma(verbs[0]) if verbs else "be" if said else fact.kind

@@ -11,10 +11,10 @@ from ..lang import ENGLISH
 from ..lang.guess import is_english, language_of
 from ..text.sentences import sentences
 from ..times import Conventions, Located, locate_times
+from ..times.lexicon import SIMPLE_NUMBERS
 from ..types.stored import ALSO_KNOWN_AS
 from ..types.values import Fact, TimeSpan, Turn
 from .own_words import MAX_SENTENCES, own_acts, own_sentences
-from .slots import has_something, slots_of, topic_of
 from .statements import Statement, Voice, clean, fact_id, voice_of
 from .tagging import Tag, Tagged, letters, lowered, tag_pattern, tagged
 
@@ -71,6 +71,12 @@ _SHORT_NAMES = ENGLISH.table("terms.image_names")
 _TELLING = frozenset(ENGLISH.words("statements.telling"))
 _UNIDENTIFIED = re.compile(r"the (?!.*\b(?:of|at|in|for|from|about|by|on|with|to|near)\b)(?:(?![A-Z][a-z]).)*$")
 """A definite thing of which its words do not say which it is: "the email", but "the head of the school"."""
+_BEING = frozenset(("be", "have"))
+_NAMING = (" called", " named")
+_ABLE = frozenset(("stand", "bear"))
+_COUNTED = "|".join(word for word in SIMPLE_NUMBERS if word != "one")
+_ONE_OR_SOME = re.compile(rf"(?:an?|another|the|\d[\d.,:]*|{_COUNTED})\b|(?:[a-z]+ )?[A-Z\u00c0-\u00de]")
+_TO_A_THING = re.compile(r"(?:called|named|[a-z]+(?:ic|ed) to|[a-z]+ of) \w")
 _NOTHING = re.compile(r"(?:no|zero)\b", re.IGNORECASE)
 _GOING = frozenset(ENGLISH.words("statements.going"))
 _NAME_IN = re.compile(r"(?:(?:in|to|at|on) )?[A-Z][a-z]")
@@ -288,22 +294,45 @@ def is_own_act(statement: Statement, voice: Voice) -> bool:
 
 def tells(statement: Statement, fact: Fact) -> bool:
     """Return whether a statement is worth keeping: who somebody is, whom or what they have, what they did or like."""
-    told = f"{statement.predicate} {statement.object}"
+    if statement.predicate == ALSO_KNOWN_AS or statement.predicate.endswith(_NAMING):
+        return statement.object != ""
+    if statement.verb in _BEING:
+        return statement.object != "" and _says_who_or_what(statement)
     dated = fact.event is not None and fact.event.start is not None
-    if topic_of(fact) is not None or has_something(fact) or any(slot.value in told for slot in slots_of(fact)):
-        return True
-    if _UNIDENTIFIED.match(statement.object) and not dated:
+    denies = " not " in f" {statement.predicate} " or _NOTHING.match(statement.object) is not None
+    is_vague = _UNIDENTIFIED.match(statement.object) is not None and not (dated or statement.verb in _TELLING)
+    if is_vague or (denies and (statement.kind == "event" or statement.verb not in _TELLING | _ABLE)):
         return False
-    if " not " in f" {statement.predicate} " or _NOTHING.match(statement.object):
-        return False
-    if statement.verb in _GOING:
-        to, place = statement.way in _WAYS, _NAME_IN.match(statement.object) is not None
-        goes = (place and (to or dated)) or (to and dated and statement.object != "")
-        return goes or _is_when(statement.object, fact)
+    return _goes(statement, fact, dated=dated) if statement.verb in _GOING else _did(statement, fact, dated=dated)
+
+
+def _goes(statement: Statement, fact: Fact, *, dated: bool) -> bool:
+    to, place = statement.way in _WAYS, _NAME_IN.match(statement.object) is not None
+    goes = (place and (to or dated)) or (to and dated and statement.object != "")
+    return goes or _is_when(statement.object, fact)
+
+
+def _did(statement: Statement, fact: Fact, *, dated: bool) -> bool:
     if statement.object == "" or _is_when(statement.object, fact):  # "passed away", but not "finished on Friday"
         return statement.verb in _WHOLE or (statement.verb in _TELLING and dated and " " in statement.predicate)
     is_over = statement.kind == "event" and not statement.goes_on
-    return statement.verb in _TELLING or (is_over and not statement.elliptic)
+    return statement.verb in _TELLING | _ABLE or (is_over and not statement.elliptic)
+
+
+def _says_who_or_what(statement: Statement) -> bool:
+    """Return whether a statement of being or having names a thing, a kind or a number: "is a nurse", "has two cats".
+
+    Of what is somebody's, any words are ("my favourite colour is green"); of somebody, no adjective alone ("is tired").
+    """
+    said = statement.object
+    if _UNIDENTIFIED.match(said) or _NOTHING.match(said):
+        return False
+    is_owned = re.search("['\u2019]s? ", statement.subject) is not None
+    return (
+        (is_owned and statement.verb == "be")
+        or _ONE_OR_SOME.match(said) is not None
+        or _TO_A_THING.match(said) is not None
+    )
 
 
 def is_read(sentence: str, *, foreign: bool) -> bool:

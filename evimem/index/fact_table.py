@@ -21,6 +21,7 @@ from ..db.derived_sql import (
 )
 from ..db.tables import Tables, bindable, unbound
 from ..errors import UNREADABLE, without
+from ..extract.updates import outranks, replaces, topic_of
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.values import Fact, Granularity, TimeSpan
 
@@ -183,8 +184,6 @@ def _stored(row: int, stated: StatedFacts, fact: Fact) -> tuple[Any, ...]:
 
 
 def _topic(fact: Fact) -> tuple[str | bytes | None, str | None]:
-    from ..extract.slots import topic_of  # noqa: PLC0415 - the grammar of statements: reading does without
-
     topic = topic_of(fact)
     return (None, None) if topic is None else (bindable(topic.owner), topic.name)
 
@@ -199,7 +198,7 @@ def _event(event: TimeSpan | None) -> tuple[Any, ...]:
 def read_fact(row: Sequence[Any]) -> Fact:
     """Return the fact of a row's columns, from its id on."""
     fact_id, turn_id, subject, predicate, thing, start, end, granularity, phrase, *rest = row
-    span_start, span_end, kind, extractor, replaced_by = rest
+    span_start, span_end, kind, extractor, replaced_by, attribute = rest
     event = None
     if granularity is not None:
         event = TimeSpan(parsed(start), parsed(end), cast(Granularity, granularity), unbound(phrase))
@@ -207,7 +206,8 @@ def read_fact(row: Sequence[Any]) -> Fact:
     whole = all(type(word) is str for word in (*words, kind, extractor)) and type(span_start) is type(span_end) is int
     if not whole:
         raise ValueError("the row of a fact has other types than were stored")
-    return Fact(fact_id, turn_id, *words, event, (span_start, span_end), kind, extractor, replaced_by)
+    of = (kind, extractor, replaced_by, unbound(attribute) or "")
+    return Fact(fact_id, turn_id, *words, event, (span_start, span_end), *of)
 
 
 def parsed(value: str | None) -> datetime | None:
@@ -285,8 +285,6 @@ def _parts(row: Sequence[Any]) -> tuple[tuple[int, int, int, int], str, Sequence
 
 def _winner(older: PlacedFact, later: Sequence[PlacedFact]) -> str | None:
     """Return the id of the first of these facts that replaces one: not by a report against a person's own word."""
-    from ..extract.slots import outranks, replaces  # noqa: PLC0415 - the grammar of statements: reading does without
-
     for newer in sorted(later, key=lambda one: one.order):
         if replaces(newer.fact, older.fact) and not outranks(older.fact, older.speaker, newer.speaker):
             return newer.fact.id

@@ -53,6 +53,7 @@ _FACT: _Fields = {
     **dict.fromkeys(("id", "turn_id", "subject", "predicate", "object", "kind", "extractor"), str),
     "span": list,
     "event?": dict,
+    "attribute?": str,
 }
 _EVENT: _Fields = {"start?": str, "end?": str, "granularity": str, "text": str}
 _KINDS: dict[Any, str] = {str: "a string", list: "a list", dict: "an object"}
@@ -103,7 +104,7 @@ def _plain(value: Turn | Fact | TimeSpan) -> dict[str, Any]:
     return {
         name: _plain(part) if isinstance(part, TimeSpan) else part
         for name, part in parts.items()
-        if part not in (None, {})
+        if part not in (None, {}) and (name, part) != ("attribute", "")
     }
 
 

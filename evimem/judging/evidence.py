@@ -166,7 +166,8 @@ class View:
 
     `evidence` is everything found so far, best first; `shown` is the part that fits the token budget and the judge's
     own page, newest first, with reserved shares for raw and earlier turns (E6): only it may be cited or be a witness.
-    `scope` is what the question is put to: a judge that reads more of the memory, `store`, reads nothing outside of it.
+    `scope` is what the question is put to, without the turns of the ids in `exclude`: a judge that reads more of the
+    memory, `store`, reads nothing outside of it.
     `pinned` are the ids of turns that stay in view like witnesses: they showed what was missing in an earlier check.
     `order` has the place in the dialogue of each turn that another of its minute is shown with, by id; empty until
     somebody is to read the turns in their order (`evimem.llm.evidence_prompt.ordered`).
@@ -198,6 +199,7 @@ class View:
     variant: Variant = field(default_factory=Variant)
     form: str = ""
     by_fact: bool = False
+    exclude: frozenset[str] = frozenset()
 
     @property
     def decisive(self) -> frozenset[str]:
@@ -267,7 +269,8 @@ class Draft:
 
     `text` is None when the judge finds that it cannot answer. `kind` is what the text claims: an answer, or only that
     these sentences are the evidence. `confidence` is the probability that the claim holds, `tier` how far the evidence
-    goes by that probability, `gaps` what is missing. None where the judge has no other than its verdict's.
+    goes by that probability, `gaps` what is missing. None where the judge has no other than its verdict's. `read` are
+    turns that the judge read in the memory beyond the view: they may be cited too.
     """
 
     text: str | None
@@ -280,6 +283,7 @@ class Draft:
     confidence: float | None = None
     tier: Tier | None = None
     gaps: tuple[Gap, ...] | None = None
+    read: tuple[Turn, ...] = ()
 
 
 def most_shown(turn: Turn) -> int:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..extract.slots import contradicts, topic_of
+from ..extract.updates import outranks, replaces, topic_of
 from ..judging.evidence import AROUND, Evidence, View, most_shown
 from ..query.remaining_turns import read_remaining
 from ..text.terms import terms
@@ -304,7 +304,7 @@ def _in_force(item: Evidence) -> list[Fact]:
 
 
 def _contradicts(report: Fact, by: Turn, own: Fact, of: Turn) -> bool:
-    return of.time <= by.time and contradicts(report, by.speaker, own, of.speaker)
+    return of.time <= by.time and outranks(own, of.speaker, by.speaker) and replaces(report, own)
 
 
 def ordered(view: View) -> View:

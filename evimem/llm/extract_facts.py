@@ -235,7 +235,7 @@ class _FactReader:
         elif not (self._sources.means(subject) and self._sources.names(obj) and self._sources.anchor(obj)):
             self.dropped["words from nowhere"] += 1
         else:
-            self._keep(subject, predicate, obj, kind, span, entry["when"])
+            self._keep(subject, predicate, obj, kind, span, entry)
 
     def label(self, reply: Mapping[str, Any], known: Sequence[Label]) -> Label:
         """Return what a reply files the turn under; a keyword is left out whose words nobody said."""
@@ -247,14 +247,19 @@ class _FactReader:
             tuple(dict.fromkeys(keywords))[:MAX_KEYWORDS],
         )
 
-    def _keep(self, subject: str, predicate: str, obj: str, kind: str, span: tuple[int, int], when: str) -> None:
+    def _keep(
+        self, subject: str, predicate: str, obj: str, kind: str, span: tuple[int, int], entry: Mapping[str, Any]
+    ) -> None:
         turn = self._turn
-        event = None if kind == "image" else self._event(when)
+        event = None if kind == "image" else self._event(entry["when"])
+        attribute = entry["attribute"].casefold().strip() if kind == "state" else ""
         if turn.role not in _OWN and kind != "image" and (subject != turn.speaker or kind in _PERSONAL):
             # Assistants and tools never speak for a user: what they say of others is a fact about themselves.
             subject, predicate, obj, kind = turn.speaker, "said", f"{subject} {predicate} {obj}".strip(), "report"
+            attribute = ""
         identity = fact_id(turn.id, OF_A_MODEL, span, subject, predicate, obj)
-        self.facts[identity] = Fact(identity, turn.id, subject, predicate, obj, event, span, kind, OF_A_MODEL)
+        found = Fact(identity, turn.id, subject, predicate, obj, event, span, kind, OF_A_MODEL)
+        self.facts[identity] = replace(found, attribute=attribute)
 
     def _event(self, when: str) -> TimeSpan | None:
         """Return the time that a phrase of the turn names, by our own rules: models resolve dates unreliably."""

@@ -272,7 +272,15 @@ ANSWER = _form(
     steps=_LINES(5), answerable=_YES_NO, answer=_ANSWER, citations=_records(20, "id", id=_LABEL, quote=_QUOTE),
 )  # fmt: skip
 _FACTS = _records(
-    32, "subject", subject=_KEY, predicate=_KEY, object=_KEY, when=_words(120), quote=_QUOTE, kind=_one_of(KINDS)
+    32,
+    "subject",
+    subject=_KEY,
+    predicate=_KEY,
+    object=_KEY,
+    attribute=_words(40),
+    when=_words(120),
+    quote=_QUOTE,
+    kind=_one_of(KINDS),
 )
 _LISTED = replace(_FACTS, read=lambda value: _FACTS.read(value) if isinstance(value, list) else None, needed="no list")
 _FILED = _words(LABEL, stated, MAX_FILED)

@@ -148,8 +148,10 @@ def _manner(session: Session, check: Check) -> Manner:
 def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     verdict, worded = check.verdict, _manner(session, check)
     # The dialogue around a shown turn is in the view too: the question that a short reply answers may be cited.
-    there = session.retrieval.turns
-    citable = {id: turn for id, turn in (check.view.around | session.shown).items() if id in there}
+    session.further = {turn.id: turn for turn in draft.read}
+    there = {**session.further, **session.retrieval.turns}
+    shown = session.further | check.view.around | session.shown
+    citable = {id: turn for id, turn in shown.items() if id in there}
     citations, dropped = check_citations(draft.citations, citable, session.shown_facts)
     # An answer that names nothing rests on what the judge named; one that invents its sources rests on nothing.
     citations = citations or (() if dropped else _cited(id for id in session.tracker.witnesses if id in citable))
@@ -208,7 +210,8 @@ def _made(
     gaps: tuple[Gap, ...],
     reason: str | None,
 ) -> Answer:
-    read = {turn_id: version_of(turn) for turn_id, turn in session.retrieval.turns.items()}
+    turns = {**session.further, **session.retrieval.turns}
+    read = {turn_id: version_of(turn) for turn_id, turn in turns.items()}
     trace = Trace(session.task.question, session.loop, tuple(session.events), read)
     return Answer(text, kind, tier, confidence, (), gaps, trace, cost(trace.events), reason=reason)
 

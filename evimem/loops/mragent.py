@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from ..errors import ReplyError
 from ..extract.labels import label_in
-from ..extract.slots import class_of
+from ..extract.statements import class_of
 from ..flow import Flow
 from ..judging.evidence import Variant
 from ..judging.judge import (

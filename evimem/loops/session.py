@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import count
@@ -95,6 +95,7 @@ class Session:
         self.before: Verdict | None = None
         self.checks: int = 0
         self.shown: dict[str, Turn] = {}
+        self.further: Mapping[str, Turn] = {}  # turns that the judge looked up for its answer
         self.shown_facts: set[str] = set()
         self._neighbours = neighbours and not self.by_fact
         supposed, indexed = self.analysis.supposed, self.has("index")
@@ -252,6 +253,7 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         by_fact=session.by_fact,
         variant=session.variant,
         form=session.task.budget.format,
+        exclude=frozenset(session.task.exclude),
     )
 
 

@@ -218,7 +218,7 @@ class Match:
     `coverage` is the share of the question's words that it has, weighted by rarity; `window` the same with the dialogue
     around it; `score` adds the cosine of the vectors of the sentence and the question, and what the dialogue adds.
     `rank` is the place of its turn in the evidence. `own` and `other` say how far it is about the target, and about
-    another speaker (0 to 1); `outdated` whether it states what did not hold at the time asked about.
+    another speaker (0 to 1).
     `said` is how far it has each word of the question, `unsaid` those that neither it nor the dialogue around it has.
     """
 
@@ -230,7 +230,6 @@ class Match:
     score: float
     own: float
     other: float
-    outdated: bool
     said: Array
     unsaid: frozenset[str]
 
@@ -268,7 +267,7 @@ def _match(view: View, analysis: Analysis) -> Matches:
     widened = np.maximum(np.maximum(TURN_WORDS * turn, QUESTION_WORDS * question), NEAR_WORDS * near)[1:]
     around = np.maximum(said, widened)
     window = share @ around / total
-    outdated, shown = _outdated(view, found), {item.turn.id for item in view.shown}
+    shown = {item.turn.id for item in view.shown}
     ranks = {item.turn.id: rank for rank, item in enumerate(view.evidence)}
     matches = [
         Match(
@@ -279,7 +278,6 @@ def _match(view: View, analysis: Analysis) -> Matches:
             float(window[index]),
             float(score[index]),
             *ownership(unit, analysis, target),
-            outdated[index],
             said[:, index],
             frozenset(word for word, row in zip(analysis.keywords, around[:, index], strict=True) if row <= 0),
         )
@@ -391,19 +389,6 @@ def word_vector(word: str) -> Array:
     """Return the unit vector of a word, float32 of the embedder's dimension; zeros for a word without one."""
     row: Array = _EMBEDDER.embed([word])[0]
     return row
-
-
-def _outdated(view: View, found: Sequence[SentenceUnit]) -> list[bool]:
-    """Return which sentences state a replaced fact; or a replacing one, when the question asks about the past."""
-    facts = {item.turn.id: item.facts for item in view.evidence}
-    newer = {fact.replaced_by for said in facts.values() for fact in said if fact.replaced_by}
-    past = view.analysis.past
-
-    def outdated(unit: SentenceUnit) -> bool:
-        inside = [f for f in facts.get(unit.turn.id, ()) if f.span[0] < unit.span[1] and unit.span[0] < f.span[1]]
-        return any(f.id in newer if past else f.replaced_by is not None for f in inside)
-
-    return [bool(newer) and not unit.caption and outdated(unit) for unit in found]
 
 
 def _cosines(view: View, analysis: Analysis, found: Sequence[SentenceUnit]) -> Vectors:

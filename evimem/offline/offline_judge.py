@@ -1,7 +1,7 @@
-"""The judge that needs no model: linear models judge the evidence; dates and own details are answered, the rest quoted.
+"""The judge that needs no model: linear models judge the evidence, and its best lines are quoted.
 
-A verdict says which requirements the evidence supports, what is missing, and how probable it is that the evidence
-suffices. What is shown in the end follows from one number, the probability that the claim of the answer holds.
+A verdict says which requirements the evidence supports, what is missing, and how probable it is that anything near the
+question was told. Nothing is concluded: a rule cannot know that a statement still holds, so that no verdict is exact.
 """
 
 from __future__ import annotations
@@ -33,31 +33,26 @@ from ..times import mentions_time
 from ..types.stored import Keyword
 from ..types.values import Gap, Tier
 from .matching import Match, Matches, match, strength
-from .quotation import Extract, Quotation, overview, quote, unsettled, whole
-from .short_answers import UNCLEAR, NotStated, ShortAnswer, date_of_event, own_detail
-from .signals import SHIPPED, Constants, log_odds, missing, of_another, signals_of
+from .quotation import LikelyTurns, QuotedLine, likely_turns, overview, quote, whole
+from .signals import SHIPPED, Constants, log_odds, of_another, signals_of
 
-UNPROVEN = "no short answer is proven; these are the sentences to read"
-UNSETTLED = "what was said later may have changed it: both are quoted, the newest first"
+QUOTED = "these are the lines to read; without a model nothing is concluded from them"
 OVERVIEW = "what was told of it, the newest first"
-UNREAD = "quoted, not answered: answers are read from English only"
-# What is left of the odds that an answer is right where a later report contradicts the person's own word that it rests
-# on. Reasoned, not fitted, as no labelled chat has such an answer: the report may be an error as well as news.
-CONTESTED = 0.5
-SURE, LIKELY = 0.8, 0.5  # confidence from which what is shown counts as exact, and as inferrable
+UNREAD = "quoted as it was found: rules read English only"
+LIKELY = 0.5  # confidence from which what is shown counts as inferrable
 _BEST = 5  # turns of the evidence whose language is looked at
 _CANDIDATES = 5  # sentences that may be witnesses
 _WITNESSES = 3
 _ABOUT = 0.5  # how far a witness must be about the target
+_NAMED_WORDS = 3  # words of a question that a refusal names
 
 
 @dataclass(frozen=True, slots=True)
 class OfflineJudge:
-    """Judges and answers by computation alone; its flows yield no effects.
+    """Judges and quotes by computation alone; its flows yield no effects.
 
-    It answers shortly what is proven and quotes the rest. `constants` are the fitted numbers. `extractor` is that of
-    the memory: it reads turns next to the evidence whose facts were not fetched, and its `weekday` convention, if it
-    has one, resolves "last Friday" in answers.
+    `constants` are the fitted numbers. `extractor` is that of the memory: its `weekday` convention, if it has one,
+    resolves "last Friday" beside a quoted line.
     """
 
     constants: Constants = SHIPPED
@@ -79,13 +74,14 @@ class OfflineJudge:
         return view.readable
 
     def judge(self, view: View) -> Flow[Verdict]:
-        """Return a verdict; see `judge`. In other languages than English it is never firm."""
+        """Return a verdict; see `judge`. In other languages than English it is partial at most."""
         yield from ()
         least = self.constants.abstain_below  # a failure is no abstention
         unjudged = Verdict(Tier.PARTIAL, 0.5, reason="the evidence could not be judged", probability=least)
         verdict = without(unjudged, judge, view, self)
         if is_in_english(view):
-            return waiving(verdict, view.tracker.open) if verdict.tier is Tier.EXACT else verdict
+            certain = verdict.confidence >= self.constants.exact and verdict.tier in {Tier.EXACT, Tier.INFERRABLE}
+            return waiving(verdict, view.tracker.open) if certain else verdict
         return replace(
             verdict,
             tier=Tier.NONE if verdict.tier is Tier.NONE else Tier.PARTIAL,
@@ -98,7 +94,7 @@ class OfflineJudge:
         To think about the same evidence again would change nothing.
         """
         verdict = yield from self.judge(view)
-        if not firm(verdict, view, stage.number):
+        if not firm(verdict, view, stage.number, self.constants.exact):
             return Decided("retrieve", verdict)
         return Decided("answer", waiving(verdict, view.tracker.open))
 
@@ -113,14 +109,14 @@ class OfflineJudge:
         best = [] if verdict.tier is Tier.NONE else [m.unit.turn.id for m in match(view).ranked if m.shown]
         witnesses = (turn_id for ids in verdict.supported.values() for turn_id in ids)
         kept = tuple(dict.fromkeys((*reading.critical, *best[:_WITNESSES], *witnesses)))
-        return Considered(verdict, "", kept, firm(verdict, view, reading.number), view.readable)
+        return Considered(verdict, "", kept, firm(verdict, view, reading.number, self.constants.exact), view.readable)
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
         """Return a move without a call: it does not explore."""
         return Move((yield from self.judge(view)))
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
-        """Return a short answer or, in other languages than English always, a quotation; whatever the manner."""
+        """Return a quotation, whatever the manner."""
         yield from ()
         return without(None, choose, view, verdict, self) or unread(view)
 
@@ -129,13 +125,13 @@ class OfflineJudge:
         return signals_of(view, matches)
 
 
-def firm(verdict: Verdict, view: View, number: int) -> bool:
-    """Whether a verdict ends a search of IRIS (E9), after the clamps for questions about time (E8).
+def firm(verdict: Verdict, view: View, number: int, exact: float = SHIPPED.exact) -> bool:
+    """Whether a verdict ends a search, after the clamps for questions about time (E8, E9).
 
-    What must be inferred from the few turns of step 1 is searched for once more.
+    After the few turns of step 1 it does only from the probability `exact` on that they are all of the evidence.
     """
     final = clamp(verdict, temporal=view.analysis.temporal, entities={})
-    early = final.tier is not Tier.EXACT and number == 1
+    early = final.tier is not Tier.EXACT and verdict.confidence < exact and number == 1
     return not early and sufficient(final.tier, final.confidence, temporal=view.analysis.temporal)
 
 
@@ -149,108 +145,80 @@ def judge(view: View, by: OfflineJudge) -> Verdict:
     """Judge the shown evidence: requirements, gaps, and two probabilities.
 
     The verdict's confidence is the probability that the view holds all that an answer needs; its probability is that
-    the memory answers the question at all.
+    anything near the question was told. It is exact in variants to the letter of a paper alone.
     """
     matches, constants = match(view), by.constants
     if not matches.ranked:
         gaps = tuple(need.gap for need in view.tracker.open)
-        return Verdict(Tier.NONE, 0.0, gaps=gaps, reason="nothing was found", probability=0.0)
-    short = stated(view, by.extractor)
-    not_stated = short if isinstance(short, NotStated) else UNCLEAR
-    told = float(isinstance(short, ShortAnswer)) - float(bool(not_stated.gap))
-    found = quoted(view, constants)
-    likely = {"likely": found.likely, "other": of_another(view, matches, found.best)} if found is not None else {}
-    signals = {**without({}, by.signals, view, matches), "stated": told, **likely}
+        return Verdict(Tier.NONE, 0.0, gaps=gaps, reason=nothing_about(matches), probability=0.0)
+    found = likely(view, by)
+    ranked = {"likely": found.mean, "other": of_another(view, matches, found.first)} if found is not None else {}
+    measured = without(None, by.signals, view, matches)
+    signals = {**(measured or {}), **ranked}
     score = constants.score(signals)
-    answerable = constants.calibrated(score)
-    if short == UNCLEAR or without((), overview, view):
-        answerable = max(answerable, constants.abstain_below)  # what may answer is quoted
+    spoken_of = constants.calibrated(score)
+    if measured is None or without((), overview, view):  # a failure is no abstention
+        spoken_of = max(spoken_of, constants.abstain_below)
     sufficient = constants.sufficient.probability(signals)
-    doubtful = answerable < constants.abstain_below
+    doubtful = spoken_of < constants.abstain_below
     own = sorted((m for m in matches.ranked if m.shown and m.own >= _ABOUT), key=lambda m: -strength(m))
     supported = {need.id: _witnesses(need, view, own[:_CANDIDATES]) for need in view.tracker.requirements}
-    other = _other_person(view, matches) if doubtful else None
-    if other is not None:
-        supported.pop(f"attribution:{matches.target}", None)
     supported = {name: witnesses for name, witnesses in supported.items() if witnesses}
     open_needs = (need for need in view.tracker.open if need.id not in supported)
-    gaps = tuple(need.gap for need in open_needs if need.kind != "attribution")
-    why = ""
-    if doubtful and other is not None:
-        why = f"the evidence is about {other}, not {matches.target}"
-    elif doubtful:
-        why = not_stated.gap or _reason(matches, own[0] if own else None)
-        gaps = (Gap("attribute", matches.target or "", why), *gaps) if not_stated.gap else gaps
-    if isinstance(short, ShortAnswer) and short.conflict is not None:
-        gaps = (*gaps, short.conflict.gap)
-    query = short.query if short is not None and view.iteration == 1 else ""
     tier = Tier.PARTIAL
-    if not (doubtful or query) and sufficient >= constants.inferrable:
-        tier = Tier.EXACT if sufficient >= constants.exact else Tier.INFERRABLE
+    if not doubtful and sufficient >= constants.inferrable:
+        to_the_letter = view.variant.delta == "paper" and sufficient >= constants.exact
+        tier = Tier.EXACT if to_the_letter else Tier.INFERRABLE
     return Verdict(
         tier=tier,
         confidence=sufficient,
         supported=supported,
-        gaps=gaps,
-        query=query,
-        reason=why,
-        probability=answerable,
+        gaps=tuple(need.gap for need in open_needs if need.kind != "attribution"),
+        reason=nothing_about(matches) if doubtful else "",
+        probability=spoken_of,
         signals={**signals, "score": score},
     )
 
 
-def stated(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
-    """Return the short answer that the shown evidence states, kept in the view's memo for the answer after a check.
-
-    The rules that read it are English: they read no question and no evidence in another language.
-    """
-
-    def read() -> ShortAnswer | NotStated | None:
-        if not is_in_english(view):
-            return None
-        own = without(None, own_detail, view)
-        if own is not None and own != UNCLEAR:
-            return own
-        return without(None, date_of_event, view, match(view), conventions_of(extractor)) or own
-
-    return view.kept_at_check("short", read)
-
-
-def quoted(view: View, constants: Constants) -> Quotation | None:
-    """Return the sentences to read for an answer, kept like what is stated."""
-    return view.kept_at_check("quoted", lambda: quote(view, match(view), constants.likely))
+def likely(view: View, by: OfflineJudge) -> LikelyTurns | None:
+    """Return the turns that most probably hold the answer, kept in the view's memo for the answer after a check."""
+    return view.kept_at_check("likely", lambda: likely_turns(view, match(view), by.constants.likely))
 
 
 def choose(view: View, verdict: Verdict, by: OfflineJudge) -> Draft:
-    """Answer shortly or quote. `verdict` gives the probability that the memory holds an answer, and the signals."""
-    constants, short, later = by.constants, stated(view, by.extractor), tuple[Extract, ...]()
-    if isinstance(short, ShortAnswer):
-        later = unsettled(view, short)
-        right = constants.right
-        if short.conflict is not None:
-            right = CONTESTED * right / (1 - right + CONTESTED * right)
-        if not later:
-            draft = Draft(short.text, short.citations, short.steps, short.time, confidence=right)
-            if short.conflict is None:
-                return replace(draft, tier=_sure(right), gaps=())
-            cited = (*short.citations, *short.conflict.citations)
-            return replace(draft, citations=cited, tier=Tier.PARTIAL, gaps=(short.conflict.gap,))
-    found = quoted(view, constants)
+    """Quote the lines to read. `verdict` gives the probability that anything near was told, and the signals."""
+    found = likely(view, by)
     if found is None:
-        return Draft(None, reason="no sentence of the evidence bears on the question")
+        return Draft(None, reason=nothing_about(match(view)))
     told = log_odds(verdict.confidence if verdict.probability is None else verdict.probability)
-    holds = constants.holds.probability({**verdict.signals, "told": told})
+    holds = by.constants.holds.probability({**verdict.signals, "told": told})
     english = is_in_english(view)
+    tier = Tier.INFERRABLE if english and holds >= LIKELY else Tier.PARTIAL
+    gaps = (verdict.gaps or (_unclear(match(view)),)) if tier is Tier.PARTIAL else ()
+    draft = Draft("", kind="quote", confidence=holds, tier=tier, gaps=gaps)
     if told_of := overview(view):
-        extracts, reason = told_of, OVERVIEW
-    elif later:
-        extracts, reason = later, UNSETTLED
-    else:
-        extracts, reason = found.extracts, UNPROVEN if english else UNREAD
-    tier = _sure(holds) if english else Tier.PARTIAL
-    gaps = verdict.gaps or (Gap("attribute", "", _reason(match(view), found.best)),) if tier is Tier.PARTIAL else ()
-    text, cited = "\n".join(one.line for one in extracts), tuple(one.citation for one in extracts)
-    return Draft(text, cited, reason=reason, kind="quote", confidence=holds, tier=tier, gaps=gaps)
+        return _draft(told_of, replace(draft, reason=OVERVIEW))
+    quotation = quote(view, found, conventions_of(by.extractor))
+    return _draft(quotation.lines, replace(draft, reason=QUOTED if english else UNREAD, read=quotation.read))
+
+
+def _draft(lines: Sequence[QuotedLine], draft: Draft) -> Draft:
+    cited = dict.fromkeys(one.citation for line in lines for one in line.extracts)
+    return replace(draft, text="\n".join(line.text for line in lines), citations=tuple(cited))
+
+
+def nothing_about(matches: Matches) -> str:
+    """Return the reason of a refusal: of which names, or else of which words of the question nothing was found."""
+    named = tuple(name for name in matches.analysis.entities if name.casefold() not in {"user", "assistant"})
+    others = [word for word in matches.weights if word not in " ".join(named).casefold()]
+    rarest = sorted(others, key=lambda word: -matches.weights[word])
+    about = (*named, *rarest)[:_NAMED_WORDS] or (matches.analysis.question,)
+    return f"nothing found about {', '.join(about)}"
+
+
+def _unclear(matches: Matches) -> Gap:
+    """Return the gap of lines that may not hold the answer."""
+    return Gap("attribute", matches.target or "", "the lines may not hold the answer")
 
 
 def unread(view: View) -> Draft:
@@ -258,9 +226,8 @@ def unread(view: View) -> Draft:
     best = next((item.turn for item in view.evidence if item.turn.text.strip()), None)
     if best is None:
         return Draft(None, reason="no turn of the evidence has words")
-    extract = whole(best)
     reason = "the evidence could not be read: this was found first"
-    return Draft(extract.line, (extract.citation,), reason=reason, kind="quote")
+    return _draft([QuotedLine((whole(best),))], Draft("", reason=reason, kind="quote", tier=Tier.PARTIAL))
 
 
 def is_in_english(view: View) -> bool:
@@ -271,11 +238,6 @@ def is_in_english(view: View) -> bool:
         return bool(without(None, is_english, view.analysis.question)) and 2 * sum(best) >= len(best)
 
     return view.kept_at_check("english", read)
-
-
-def _sure(confidence: float) -> Tier:
-    """Return the tier that goes with the probability that a claim holds."""
-    return Tier.EXACT if confidence >= SURE else Tier.INFERRABLE if confidence >= LIKELY else Tier.PARTIAL
 
 
 def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str, ...]:
@@ -301,25 +263,3 @@ def _within(view: View, item: Evidence) -> bool:
     moments += [(f.event.start, f.event.end) for f in item.facts if f.event and f.event.start and f.event.end]
     spans = [(span.start, span.end) for span in view.analysis.times if span.start and span.end]
     return any(start < until and since <= end for start, end in moments for since, until in spans)
-
-
-def _other_person(view: View, matches: Matches) -> str | None:
-    """Return who the best evidence is about when it is not the target: of what the question itself found at first."""
-    if matches.target is None:
-        return None
-    first = {item.turn.id for item in view.evidence if item.iteration == 1 or item.path == "keyword"}
-    first |= {turn.id for turn_id in first for turn in view.context.get(turn_id, ())}
-    weighed = [m for m in matches.ranked if m.unit.turn.id in first] or matches.ranked
-    if max(m.score * m.own for m in weighed) >= max(m.score * m.other for m in weighed):
-        return None
-    best = max(matches.ranked, key=lambda m: m.score * m.other)
-    asked = set(matches.analysis.asked) or {matches.target}
-    others = {name: weight for name, weight in best.unit.about.items() if name not in asked and weight > 0}
-    return max(others, key=lambda name: others[name], default=None)
-
-
-def _reason(matches: Matches, best: Match | None) -> str:
-    """Return what of the question the best sentence does not say."""
-    about = f" about {matches.target}" if matches.target else ""
-    absent = missing(matches, best)[:2] if best else tuple(matches.weights)[:2]
-    return f"nothing{about} says: {', '.join(absent)}" if absent else f"too little is said{about}"

@@ -1,55 +1,98 @@
-"""The sentences to read for an answer: the best one to three, in dialogue order, each with who said it and when.
+"""The lines to read for an answer: at most five, best first, each with who said it and when.
 
-A turn is quoted that probably holds the answer, by a linear model over few named signals: it may hold it in words that
-no rule understands. An overview ("what do you know about me?") quotes what a profile rests on, newest first.
+A line quotes the sentence of a turn that most probably holds the answer, by a linear model over few named signals: it
+may hold it in words that no rule understands. A short reply stands with its question and a question with its reply.
+Beside a phrase such as "last Friday" stands its date. After the best lines come later ones that speak of the same
+things: no rule reads whether they change it. An overview ("what do you know about me?") quotes what was told, newest
+first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import numpy as np
 
-from ..extract.slots import asked_slot, is_of_profile
+from ..errors import without
 from ..extract.turn_facts import stance
-from ..judging.evidence import Evidence, View
+from ..judging.evidence import View
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES
 from ..text.sentences import sentences_around
-from ..text.terms import STOP_WORDS, stem, words
-from ..times import mentions_time
+from ..text.terms import stem, words
+from ..times import Conventions, mentions_time
+from ..times.computed import date_notes
+from ..times.lexicon import SIMPLE_NUMBERS, TENS
 from ..types.results import Citation
 from ..types.values import Turn
-from .matching import Array, Match, Matches, SentenceUnit, in_order, is_assistant, is_question, places, strength
-from .short_answers import MONEY, NUMBER, SIZE, ShortAnswer
+from .matching import (
+    Array,
+    Match,
+    Matches,
+    SentenceUnit,
+    is_assistant,
+    is_question,
+    places,
+    rarity,
+    strength,
+)
 from .signals import Linear
 
-PLACES = 3  # a question with its reply counts as one
-# Share of the best place's probability below which a further place is not quoted: 2.6 are quoted on average, and a gold
-# turn is among them for .763 of our answerable questions, against .770 if it is always three.
-_LEAST = 0.2
+MAX_LINES = 5
+MAX_LATER_LINES = 2  # of these
+LIKELY_TURNS = 3  # whose mean probability is a signal of whether the quotation holds the answer
+# Share of the best turn's probability below which a further turn is not quoted.
+_LEAST_SHARE = 0.2
 _REPLY = 80  # characters of a reply that is not understood without its question
 _SHORT = 200  # characters of a turn that is quoted whole, and that are quoted of a reply
 _LONGEST = 400  # characters that are quoted of one sentence
 _ABOUT = 0.5  # how far a sentence must be about the one who is asked about
 _REPLIED = 0.9  # how far a word counts as said that stands in the question which a turn answers
-_LATER = 2  # later turns that are quoted
-_NEAR = 0.8  # share of the search score of what told a value, from which a later turn is as near to the question
 _MAYBE = 0.5  # how far a sentence bears a form of answer that only looks like it may
+_NEAR = 0.6  # share of the search score of the best line from which a later turn is as near to the question
+_DISTINCT = 0.3  # rarity from which a word names a thing
+_MAX_THINGS = 4  # words of the best line whose later mentions are looked up
+_MAX_MENTIONS = 30  # turns that have such a word: a word of more tells nothing apart
+_MENTIONS_READ = 3  # newest turns that are read for each
 _LIGHT = frozenset(stem(word) for word in ENGLISH.words("quotations.light"))
+_NAME_WITHIN = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z]\w+")
+
+_any = ENGLISH.any_of
+CURRENCY = r"$\u00a3\u20ac\u20a6\u20b9\u00a5"  # signs of it, for a set of characters
+_SPELLED = "|".join(
+    (
+        *TENS,
+        *ENGLISH.words("questions.large_numbers"),
+        *(word for word, number in SIMPLE_NUMBERS.items() if 0 < number <= 20),
+    )
+)
+NUMBER = rf"(?:\d+(?:[.,]\d+)*|(?:{_SPELLED})(?:[- ](?:and[- ])?(?:{_SPELLED}))*)"
+ABOUT = rf"(?:{_any('questions.approximately')}\s+)?"
+MONEY = re.compile(
+    rf"[{CURRENCY}]\s?[-\u2212]?\d+(?:[.,]\d+)*(?:\s?(?:k|million))?"
+    rf"|\b{_any('questions.money_codes')}\b\.?\s?[-\u2212]?\d+(?:[.,]\d+)*"
+    rf"|\b\d+(?:[.,]\d+)*\s?k?\s?[{CURRENCY}\u00a2]"
+    rf"|\b{NUMBER}\s*(?:{_any('questions.currencies')}|(?:{'|'.join(ENGLISH.words('questions.money_units'))}))\b",
+    re.IGNORECASE,
+)
+SIZE = re.compile(
+    rf"\b{ABOUT}{NUMBER}(?:\s*(?:x|by)\s*{NUMBER})?[\s-]*"
+    r"(?:square\s+)?(?:mm|cm|km|m\u00b2|m|(?:centi|kilo|milli)?met(?:er|re)s?|inch(?:es)?|foot|feet|ft|yards?|miles?|acres?"
+    rf"|hectares?|lit(?:er|re)s?)\b(?:\s+(?:{_any('questions.dimensions')}|away))?"
+    rf"(?:\s+(?:and|by)\s+{NUMBER}\s+{_any('questions.dimensions')}\b)?",
+    re.IGNORECASE,
+)
 _PARTS = {
     "number": NUMBER,
-    "unit": ENGLISH.any_of("questions.answer_units"),
+    "unit": _any("questions.answer_units"),
     "money": MONEY.pattern,
     "size": SIZE.pattern,
-    "colour": ENGLISH.any_of("word_classes.colours.basic", "word_classes.colours.other"),
+    "colour": _any("word_classes.colours.basic", "word_classes.colours.other"),
 }
-
-MOST = 6  # turns that are quoted
 
 
 def _compiled(*patterns: str) -> re.Pattern[str]:
@@ -61,9 +104,6 @@ def _compiled(*patterns: str) -> re.Pattern[str]:
 
 _NEWEST = _compiled(*ENGLISH.words("quotations.newest"))
 _OF_ASSISTANT = _compiled(*ENGLISH.words("quotations.of_assistant"))
-_NEWS, _DENIALS, _ENDS = (
-    frozenset(map(stem, ENGLISH.words(name))) for name in ("quotations.news", "quotations.denials", "quotations.ends")
-)
 _ASKED = {form: _compiled(*patterns) for form, patterns in ENGLISH.lists("quotations.asked").items()}
 _VALUE = {form: _compiled(*patterns) for form, patterns in ENGLISH.lists("quotations.value").items()}
 _LIKE = {
@@ -90,53 +130,156 @@ class Extract:
         return Citation(self.turn.id, self.span, self.said[slice(*self.span)])
 
     @property
-    def line(self) -> str:
-        """Who said it, when, and the words; three dots where the turn goes on."""
+    def speaker(self) -> str:
+        """Who said it, and whether it is the caption of a picture."""
+        return f"{self.turn.speaker}{' (picture)' if self.caption else ''}"
+
+    @property
+    def day(self) -> str:
+        """The day on which it was said, as "12 March 2024"."""
+        return f"{self.turn.time.day} {self.turn.time:%B} {self.turn.time.year}"
+
+    @property
+    def quoted(self) -> str:
+        """The words between quotation marks; three dots where the turn goes on."""
         start, end = self.span
         before = "... " if self.said[:start].strip() else ""
         after = " ..." if self.said[end:].strip() else ""
-        moment = self.turn.time
-        who = f"{self.turn.speaker}{' (picture)' if self.caption else ''}"
-        words = " ".join(self.said[start:end].split())
-        return f'{who}, {moment.day} {moment:%B} {moment.year}: "{before}{words}{after}"'
+        return f'"{before}{" ".join(self.said[start:end].split())}{after}"'
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedLine:
+    """One line of a quotation: an extract, or a question and its reply in dialogue order; `dates` of its phrases."""
+
+    extracts: tuple[Extract, ...]
+    dates: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The line: `Mira, 12 March 2024: "We adopted a puppy last Friday." ("last Friday": 8 March 2024)`."""
+        parts, day = list[str](), ""
+        for one in self.extracts:
+            parts.append(f"{one.speaker}{'' if one.day == day else f', {one.day}'}: {one.quoted}")
+            day = one.day
+        dates = "; ".join(f'"{" ".join(phrase.split())}": {date}' for phrase, date in self.dates)
+        return " / ".join(parts) + (f" ({dates})" if dates else "")
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyTurns:
+    """The shown turns that may hold the answer, by id, most probable first, each with its best sentence.
+
+    `mean` is the mean probability of the `LIKELY_TURNS` most probable.
+    """
+
+    best: Mapping[str, Match]
+    probabilities: Mapping[str, float]
+
+    @property
+    def mean(self) -> float:
+        first = list(self.probabilities.values())[:LIKELY_TURNS]
+        return sum(first) / len(first)
+
+    @property
+    def first(self) -> Match:
+        """The best sentence of the most probable turn."""
+        return next(iter(self.best.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """What is quoted, in dialogue order.
+    """The quoted lines, best first, and the turns of them that were looked up in the memory beyond the view."""
 
-    `best` is the sentence of the turn that most probably holds the answer, `likely` the mean probability of the
-    `PLACES` most probable turns, quoted or not.
-    """
-
-    extracts: tuple[Extract, ...]
-    best: Match
-    likely: float
+    lines: tuple[QuotedLine, ...]
+    read: tuple[Turn, ...] = ()
 
 
-def quote(view: View, matches: Matches, model: Linear) -> Quotation | None:
-    """Return the best sentences of the turns that most probably hold the answer; None where none was compared."""
-    likely = {turn: model.probability(signals) for turn, signals in turn_signals(view, matches).items()}
+def likely_turns(view: View, matches: Matches, model: Linear) -> LikelyTurns | None:
+    """Return the turns that most probably hold the answer; None where no sentence was compared."""
     best: dict[str, Match] = {}
     for match in sorted((m for m in matches.ranked if m.shown), key=lambda m: -strength(m)):
         best.setdefault(match.unit.turn.id, match)
     if not best:
         return None
-    likeliest = sorted(best, key=lambda turn: -likely[turn])[:PLACES]
-    form, extracts = asked_form(view.analysis.question), dict[str, Extract]()
-    for turn in likeliest:
-        if likely[turn] >= _LEAST * likely[likeliest[0]]:
-            unit = best[turn].unit
-            for extract in _place(view, unit, _extent(unit, form)):
-                extracts.setdefault(extract.turn.id, extract)
-    mean = sum(likely[turn] for turn in likeliest) / len(likeliest)
-    at = places(view)
-    quoted = sorted(extracts.values(), key=lambda one: at[one.turn.id])
-    if len(quoted) < PLACES:  # what was said since may be the news, in words that no rule understands
-        scores, last = {item.turn.id: item.score for item in view.shown}, quoted[-1].turn
-        since = [i.turn for i in view.shown if i.turn.speaker == last.speaker and at[i.turn.id] > at[last.id]]
-        quoted += [whole(turn) for turn in sorted(since, key=lambda turn: -scores[turn.id])[:1]]
-    return Quotation(tuple(quoted), best[likeliest[0]], mean)
+    likely = {turn: model.probability(signals) for turn, signals in turn_signals(view, matches).items()}
+    order = sorted(best, key=lambda turn: -likely[turn])
+    return LikelyTurns({turn: best[turn] for turn in order}, {turn: likely[turn] for turn in order})
+
+
+def quote(view: View, likely: LikelyTurns, conventions: Conventions = Conventions()) -> Quotation:
+    """Return the lines that most probably hold the answer, best first, then what was said of the same things later."""
+    least = _LEAST_SHARE * next(iter(likely.probabilities.values()))
+    form, lines, quoted = asked_form(view.analysis.question), list[tuple[Extract, ...]](), set[str]()
+    for turn, match in likely.best.items():
+        if len(lines) == MAX_LINES or likely.probabilities[turn] < least:
+            break
+        if turn not in quoted:
+            lines.append(_with_neighbour(view, match.unit, _extent(match.unit, form)))
+            quoted.update(one.turn.id for one in lines[-1])
+    later = without((), later_mentions, view, lines)
+    lines = [*lines[: MAX_LINES - len(later)], *((whole(turn),) for turn in later)]
+    return Quotation(tuple(dated(line, conventions) for line in lines), later)
+
+
+def dated(extracts: Sequence[Extract], conventions: Conventions) -> QuotedLine:
+    """Return a line with the dates of the phrases that a reader would have to compute."""
+    dates = {
+        note: None
+        for one in extracts
+        for note in without([], date_notes, one.said, one.turn.time, conventions)
+        if note[0] in one.said[slice(*one.span)]
+    }
+    return QuotedLine(tuple(extracts), tuple(dates))
+
+
+def later_mentions(view: View, lines: Sequence[Sequence[Extract]]) -> tuple[Turn, ...]:
+    """Return the newest later turns that speak of the things that the best line names, the newest first.
+
+    Things are names in it, and rare words that it shares with the question; a found turn of its speaker that is nearly
+    as near to the question counts too. What an assistant said and what only asks tells of no change.
+    """
+    if not lines:
+        return ()
+    best = lines[0][-1].turn
+    kept = lines if len(lines) < MAX_LINES else lines[: MAX_LINES - MAX_LATER_LINES]
+    known = {one.turn.id for line in kept for one in line}
+    found = {item.turn.id: item.turn for item in view.shown}
+    scores = {item.turn.id: item.score for item in view.evidence}
+    least = _NEAR * scores.get(best.id, 1.0)
+    near = {turn.id for turn in found.values() if turn.speaker == best.speaker and scores[turn.id] >= least}
+    for term in _things(view, lines[0])[:_MAX_THINGS]:
+        holding = view.store.holding([term], _MENTIONS_READ, view.scope)
+        if holding.total <= _MAX_MENTIONS:
+            near.update(holding.turn_ids)
+    wanted = near - known - view.exclude
+    missing = sorted(wanted - found.keys())
+    found |= {turn.id: turn for turn in view.store.find(missing) if turn} if missing else {}
+    mentions = _since(best, (found[turn_id] for turn_id in sorted(wanted & found.keys())))
+    if not mentions and len(lines) < MAX_LINES:  # what was said since may be the news, in words of its own
+        others = (item.turn for item in view.shown if item.turn.speaker == best.speaker and item.turn.id not in known)
+        mentions = sorted(_since(best, others), key=lambda turn: -scores[turn.id])[:1]
+    return tuple(mentions[:MAX_LATER_LINES])
+
+
+def _since(best: Turn, turns: Iterable[Turn]) -> list[Turn]:
+    """Return the turns that tell something later than one, the newest first."""
+    later = (turn for turn in turns if turn.time > best.time and _tells(turn))
+    return sorted(later, key=lambda turn: turn.time, reverse=True)
+
+
+def _things(view: View, line: Sequence[Extract]) -> list[str]:
+    """Return the stems of the things that a line names, the rarest first."""
+    said = " ".join(one.said[slice(*one.span)] for one in line)
+    speakers = {stem(word) for name in view.speakers for word in words(name)}
+    named = {stem(word) for name in _NAME_WITHIN.findall(said) for word in words(name)}
+    shared = {stem(word) for word in words(said)} & {stem(word) for word in view.analysis.keywords}
+    things = (named | {term for term in shared if rarity(term) >= _DISTINCT}) - speakers - _LIGHT
+    return sorted(things, key=lambda term: (-rarity(term), term))
+
+
+def _tells(turn: Turn) -> bool:
+    return not is_assistant(turn) and turn.role != "system" and stance(turn) == "asserts"
 
 
 def turn_signals(view: View, matches: Matches) -> dict[str, Mapping[str, float]]:
@@ -157,7 +300,7 @@ def turn_signals(view: View, matches: Matches) -> dict[str, Mapping[str, float]]
     of_assistant = of_assistant and "assistant" in map(str.casefold, asked)
     named = any(name.casefold() not in ("user", "assistant") for name in asked)
     form = asked_form(question)
-    telling = np.array([rarity * (stem(word) not in _LIGHT) for word, rarity in matches.weights.items()], np.float32)
+    telling = np.array([weight * (stem(word) not in _LIGHT) for word, weight in matches.weights.items()], np.float32)
     near = _near(view, matches, telling if telling.any() else np.ones_like(telling))
     said: dict[str, list[Match]] = {}
     for match in matches.ranked:
@@ -212,45 +355,12 @@ def looks(form: str, text: str) -> float:
     return _MAYBE if like is not None and like.search(text) else 0.0
 
 
-def unsettled(view: View, short: ShortAnswer) -> tuple[Extract, ...]:
-    """Return the turns that may have changed a short answer since it was told, and those that told it, newest first.
-
-    None where there are none of the first, and for what was already over. No rule reads what a later turn states. It is
-    enough that its speaker is the one who told the answer, or that it names it, and that it has a word of change for
-    the asked detail, or one of any change beside a word of the question or of the answer.
-    """
-    ordered, ids = in_order(view), {one.turn_id for one in short.citations}
-    first = next(place for place, turn in enumerate(ordered) if turn.id in ids)
-    start = short.time.start if short.time is not None else None
-    if view.analysis.past or (start is not None and start <= ordered[first].time):
-        return ()
-    scores = {item.turn.id: item.score for item in view.shown}
-    asked = asked_slot(view.analysis.question)
-    row = asked.row if asked is not None else None
-    value = _stems(short.text)
-    about = value | _stems(view.analysis.question) | (row.words if row is not None else frozenset())
-
-    def may_change(turn: Turn) -> bool:
-        said = {stem(word) for word in words(turn.text)}
-        if is_assistant(turn) or (turn.speaker != ordered[first].speaker and value.isdisjoint(said)):
-            return False
-        if row is not None and row.changes is not None and row.changes.search(turn.text):
-            return not (value <= said and _DENIALS.isdisjoint(said))
-        if about.isdisjoint(said) and scores.get(turn.id, 0.0) < _NEAR * scores.get(ordered[first].id, 1.0):
-            return False
-        return not said.isdisjoint(_ENDS | _DENIALS) or not (value <= said or _NEWS.isdisjoint(said))
-
-    later = list(islice(filter(may_change, reversed(ordered[first + 1 :])), _LATER))
-    since = {turn.id for turn in later}
-    return tuple(whole(turn) for turn in reversed(ordered) if turn.id in ids | since) if later else ()
-
-
 def whole(turn: Turn) -> Extract:
     """Return a turn as it is quoted by itself, cut where it is long."""
     return Extract(turn, _cut(turn.text, *_stripped(turn.text), _LONGEST))
 
 
-def _place(view: View, unit: SentenceUnit, span: tuple[int, int]) -> list[Extract]:
+def _with_neighbour(view: View, unit: SentenceUnit, span: tuple[int, int]) -> tuple[Extract, ...]:
     """Return what is quoted for a sentence: with its reply where it asks, with its question where it is a reply."""
     dialogue = view.context.get(unit.turn.id, (unit.turn,))
     at = next((number for number, turn in enumerate(dialogue) if turn.id == unit.turn.id), 0)
@@ -258,14 +368,14 @@ def _place(view: View, unit: SentenceUnit, span: tuple[int, int]) -> list[Extrac
     if unit.asks and at + 1 < len(dialogue) and dialogue[at + 1].speaker != unit.turn.speaker:
         reply = dialogue[at + 1]
         return (
-            [quoted, Extract(reply, _cut(reply.text, *_stripped(reply.text), _SHORT))]
+            (quoted, Extract(reply, _cut(reply.text, *_stripped(reply.text), _SHORT)))
             if reply.text.strip()
-            else [quoted]
+            else (quoted,)
         )
     before = dialogue[at - 1] if at else None
     if before is None or before.speaker == unit.turn.speaker or len(unit.turn.text) > _REPLY:
-        return [quoted]
-    return [Extract(before, _ending(before.text)), quoted] if is_question(before.text) else [quoted]
+        return (quoted,)
+    return (Extract(before, _ending(before.text)), quoted) if is_question(before.text) else (quoted,)
 
 
 def _extent(unit: SentenceUnit, form: str) -> tuple[int, int]:
@@ -307,16 +417,8 @@ def _ending(text: str) -> tuple[int, int]:
     return (space + 1 if space >= 0 else end - _SHORT), end
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
-
-
-def overview(view: View) -> tuple[Extract, ...]:
-    """Return the turns that tell most of whom an overview is asked of; none for a question of another kind."""
-    return view.kept_at_check("overview", lambda: _overview(view))
-
-
-def _overview(view: View) -> tuple[Extract, ...]:
+def overview(view: View) -> tuple[QuotedLine, ...]:
+    """Return what was told by the one whom an overview is asked of, newest first; nothing for another question."""
     if _asking().search(view.analysis.question) is None:
         return ()
     talking = [item for item in view.shown if not is_assistant(item.turn)]
@@ -325,13 +427,10 @@ def _overview(view: View) -> tuple[Extract, ...]:
     if len(asked) != 1:
         return ()
     own = [item for item in talking if item.turn.speaker in asked and stance(item.turn) == "asserts"]
-    best = sorted(own, key=lambda item: (not _tells(item), -item.score))[:MOST]
-    chosen = {item.turn.id for item in best}
-    return tuple(whole(turn) for turn in reversed(in_order(view)) if turn.id in chosen)
-
-
-def _tells(item: Evidence) -> bool:
-    return any(fact.replaced_by is None and is_of_profile(fact) for fact in item.facts)
+    best = sorted(own, key=lambda item: (not item.facts, -item.score))[:MAX_LINES]
+    at = places(view)
+    newest = sorted((item.turn for item in best), key=lambda turn: at[turn.id], reverse=True)
+    return tuple(dated((whole(turn),), Conventions()) for turn in newest)
 
 
 @cache

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from ..judging.evidence import View
 from ..lang import ENGLISH
-from ..text.terms import stem
-from .matching import Match, Matches, is_assistant, mentions
+from .matching import Match, Matches, is_assistant
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -42,7 +41,6 @@ LISTED = re.compile(
     rf"[a-z-]*[a-rt-z]s\b|\bhow\s+many\b|\bwhat\s+(?:are|were)\b|\b(?:{'|'.join(ENGLISH.words('questions.listed_nouns'))})\b",
     re.IGNORECASE,
 )
-_OF_ONESELF = 1.0  # how far a sentence must be about its speaker to be said of oneself
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +90,20 @@ class Linear:
 class Constants:
     """Every number that was fitted to labelled questions.
 
-    `answerable` scores whether the memory answers the question, in log-odds. The score is at most `not_stated` where
-    what is asked for is of a kind that is looked up and is not stated. `calibrated` maps the score to a probability.
-    `sufficient` gives the probability that the view holds all the evidence.
+    `answerable` scores whether anything near the question was told, in log-odds; `calibrated` maps the score to a
+    probability. `sufficient` gives the probability that the view holds all the evidence.
 
-    `likely` gives the probability that a turn of the view holds the answer. `right` is the probability that a short
-    answer is right, `holds` gives that of a quotation to hold the answer: it takes the log-odds of the calibrated
-    probability as its signal "told", so that it follows a calibration of one's own.
+    `likely` gives the probability that a turn of the view holds the answer, `holds` that of a quotation to hold it: it
+    takes the log-odds of the calibrated probability as its signal "told", so that it follows a calibration of your own.
 
     Below the probability `abstain_below` nothing is given. From `exact` on, 19 of 20 views hold all of the evidence;
     `inferrable` is the lower bound of that tier.
     """
 
     answerable: Linear
-    not_stated: float
     calibrated: Monotone
     sufficient: Linear
     likely: Linear
-    right: float
     holds: Linear
     abstain_below: float
     exact: float
@@ -122,8 +116,7 @@ class Constants:
 
     def score(self, signals: Mapping[str, float]) -> float:
         """Return how far the memory seems to answer the question, as log-odds that are not yet calibrated."""
-        score = self.answerable.score(signals)
-        return min(score, self.not_stated) if signals.get("stated", 0.0) < 0 else score
+        return self.answerable.score(signals)
 
     def probability(self, signals: Mapping[str, float]) -> float:
         """Return the probability that the memory answers the question."""
@@ -205,7 +198,6 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
         "spread": (sum(math.exp(_SHARP * (score - scores[0])) for score in scores) - 1) / _SHAPE,
         "words": first[0].parts.get("words", 0.0) if first else 0.0,
         "meaning_ten": sum(near) / max(1, len(near)),
-        "told_against": told_against(matches),
         "window": matches.ranked[own.index(best)].window,
         "sessions": len({m.unit.turn.session for m in matches.ranked if m.score * m.own > _GOOD * best}) / 5,
         "length": len(matches.weights) / 5,
@@ -213,26 +205,6 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
         "timed": float(analysis.wants == "time"),
         "guess": float(analysis.wants in {"yes_no", "choice"}),
     }
-
-
-def told_against(matches: Matches) -> float:
-    """Return how much more of the question's words somebody says of themselves than is said of who is asked about.
-
-    What names the one asked about says nothing against: "I have a cat, Juno". Nor is anything where nobody is.
-    """
-    target = set(matches.analysis.asked or matches.analysis.entities[:1])
-    asked = {stem(word) for word in matches.weights}
-    if not target or not asked:
-        return 0.0
-    own, other = [0.0], [0.0]
-    for unit in (m.unit for m in matches.ranked if not m.unit.asks and not m.unit.caption):
-        speaker, share = unit.turn.speaker, len(asked.intersection(map(stem, unit.words))) / len(asked)
-        of_oneself = unit.about.get(speaker, 0.0) >= _OF_ONESELF
-        if (of_oneself and speaker in target) or any(mentions(unit.text, name) for name in target):
-            own.append(share)
-        elif of_oneself:
-            other.append(share)
-    return max(0.0, max(other) - max(own))
 
 
 def of_another(view: View, matches: Matches, best: Match) -> float:
@@ -245,10 +217,3 @@ def of_another(view: View, matches: Matches, best: Match) -> float:
     heard = {turn.speaker for turn in turns if is_assistant(turn)} - {best.unit.turn.speaker}
     others = [weight for name, weight in best.unit.about.items() if name not in asked and name not in heard]
     return min(best.other, max(others, default=0.0))
-
-
-def missing(matches: Matches, best: Match) -> tuple[str, ...]:
-    """Return the words of the question that the best sentence does not have, the rarest first."""
-    said = {stem(word) for word in best.unit.words}
-    weights: Mapping[str, float] = matches.weights
-    return tuple(sorted((word for word in weights if stem(word) not in said), key=lambda word: -weights[word]))

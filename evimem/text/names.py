@@ -183,26 +183,6 @@ def _kin() -> dict[str, tuple[str, ...]]:
     return {form: group for group in groups for form in group}
 
 
-def contrasted(asked: Iterable[str], said: Iterable[str]) -> dict[str, str]:
-    """Map each stem of `asked` of which no synonym occurs in `said`, but another stem of its kind, to that stem."""
-    kinds = _kinds()
-    spoken = {place: word for word in said for place in kinds.get(word, ())}
-    other = {kind: word for (kind, _), word in spoken.items()}
-    found = {}
-    for word in asked:
-        places = kinds.get(word, ())
-        instead = next((other[kind] for kind, _ in places if kind in other), None)
-        if instead is not None and not any(place in spoken for place in places):
-            found[word] = instead
-    return found
-
-
-def synonyms(asked: str) -> frozenset[str]:
-    """Return the synonyms of a stem among the contrasts; none for a stem of two kinds, which has two meanings."""
-    places = _kinds().get(asked, ())
-    return _groups().get(places[0], frozenset()) if len(places) == 1 else frozenset()
-
-
 @cache
 def _excluding() -> frozenset[str]:
     """Return the words of all kinds, and those for people and animals that somebody may have."""

@@ -298,7 +298,10 @@ class Fact(PublicValue):
         span: Half-open range of characters of the turn's text (of its caption if `kind` is "image") that states it.
         kind: "event", "state", "opinion", "plan", "report", "statement" or "image" (stated by the caption).
         extractor: The name of the extractor that found it.
-        replaced_by: The id of a later fact that replaced it; the older fact is kept. None if current.
+        replaced_by: The id of a later fact that replaced it; the older fact is kept. None where nothing did.
+        attribute: What of the subject it states, where the subject has one value of it at a time ("home", "employer"):
+            a later fact of the same subject and attribute replaces it. A model says so, or an extractor of yours; facts
+            by rule have none, so that nothing replaces them.
     """
 
     id: str
@@ -311,6 +314,14 @@ class Fact(PublicValue):
     kind: str
     extractor: str
     replaced_by: str | None = None
+    attribute: str = ""
+
+    @property
+    def is_current(self) -> bool | None:
+        """Whether it still holds, as far as was told: None where nobody can say, as of every fact by rule."""
+        if self.replaced_by is not None:
+            return False
+        return True if self.attribute else None
 
     @property
     def text(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from evimem import Memory, ReplyError, Turn, UnknownTurn, loops
-from evimem.extract import slots
+from evimem.extract import updates
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.llm import extract_facts, llm_judge, request, shown_words
 from evimem.llm.evidence_prompt import ShownEvidence
@@ -55,7 +55,7 @@ def a_reply_can_delete_turns() -> None:
     says="assert",
 )
 def a_model_can_retract_facts_of_the_same_turn() -> None:
-    put(slots, "_read_twice", lambda one, other: False)
+    put(updates, "_read_twice", lambda one, other: False)
 
 
 @breaks(gate=f"{MODEL}::test_no_reply_changes_a_turn_and_asking_writes_nothing", says="asking wrote something")

@@ -174,13 +174,22 @@ def test_ranges_lie_in_the_text_in_order_and_keep_to_their_room(text, wanted, mo
 OWN, REPORT = turn(12, "I live in Leeds."), turn(20, "Mira lives in Paris now.", "Tomas")
 
 
+class Homes(RuleExtractor):
+    """An extractor that says that somebody has one home at a time."""
+
+    name = "homes"
+
+    def extract(self, turn):
+        return tuple(replace(fact, extractor=self.name, attribute="home") for fact in super().extract(turn))
+
+
 def found(said, iteration=1):
-    return evidence(said, facts=RuleExtractor().extract(said), iteration=iteration)
+    return evidence(said, facts=Homes().extract(said), iteration=iteration)
 
 
 def test_the_page_says_beside_a_report_what_the_person_said(tmp_path):
     model = ScriptedModel([verdict(), draft("Leeds")])
-    with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
+    with evimem.open(tmp_path / "m.evimem", llm=model, extractor=Homes()) as memory:
         memory.extend([OWN, REPORT])
         assert memory.ask("Where does Mira live?").text == "Leeds"
     for request in model.requests:

@@ -76,9 +76,12 @@ def acted(answer: Answer, action: str) -> list[Acted]:
     return [event for event in of(answer, Acted) if event.action == action]
 
 
+OF_QUOTING = {"holding", "find"}  # the offline judge looks up what was said later of the same things
+
+
 def test_it_asks_the_store_for_turns_and_what_stands_around_them_and_for_nothing_else(puppy: Any) -> None:
     puppy.ask(QUESTION, OfflineJudge(), loop="memr3")
-    assert {method for method, _ in puppy.made} == {"roster", "recall", "contexts"}
+    assert {method for method, _ in puppy.made} == {"roster", "recall", "contexts"} | OF_QUOTING
 
 
 def test_a_decision_is_told_its_place_what_was_tried_and_what_was_thought(puppy: Any) -> None:

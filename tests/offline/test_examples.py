@@ -56,9 +56,8 @@ def test_the_reader_for_research_marks_its_answers_as_unproven(spans: Asked) -> 
     assert all(a.kind in {"answer", "abstained"} and a.reason for _, a in spans)
 
 
-def test_few_unstated_answers_are_answered_shortly(asked: Asked) -> None:
-    unstated = [a.kind for q, a in asked if q.answer is None]
-    assert unstated.count("answer") <= 0.15 * len(unstated)
+def test_nothing_is_asserted(asked: Asked) -> None:
+    assert {a.kind for _, a in asked} <= {"quote", "abstained"}
 
 
 def test_most_quotations_and_answers_cite_a_turn_that_states_the_answer(asked: Asked) -> None:
@@ -92,14 +91,8 @@ def test_every_trace_replays(asked: Asked) -> None:
         assert answer.usage.requests == 0
 
 
-def test_a_date_is_answered_and_a_count_is_quoted(friends: evimem.Memory) -> None:
-    assert friends.ask("When did Mira adopt her puppy?").text == "8 March 2024"
-    counted = friends.ask("How many pieces did Tomas sell at the craft fair?")
-    assert counted.kind == "quote"
-    assert "I sold nine pieces!" in (counted.text or "")
-
-
-def test_what_is_true_of_another_person_is_refused_by_name(friends: evimem.Memory) -> None:
-    answer = friends.ask("What is Tomas allergic to?")
-    assert answer.abstained
-    assert answer.reason == "the evidence is about Mira, not Tomas"
+def test_the_first_line_holds_a_date_and_a_count(friends: evimem.Memory) -> None:
+    first = (friends.ask("When did Mira adopt her puppy?").text or "").splitlines()[0]
+    assert '("last Friday": 8 March 2024)' in first
+    counted = (friends.ask("How many pieces did Tomas sell at the craft fair?").text or "").splitlines()[0]
+    assert "I sold nine pieces!" in counted

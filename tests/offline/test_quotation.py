@@ -1,14 +1,16 @@
-"""Quotations: what most probably holds the answer, in dialogue order, cited to the character."""
+"""Quotations: the lines that most probably hold the answer, best first, dated, cited to the character."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
+import evimem
 from evimem.judging.evidence import View
 from evimem.offline.matching import match
-from evimem.offline.quotation import Quotation, asked_form, quote, turn_signals
+from evimem.offline.quotation import MAX_LINES, Quotation, asked_form, likely_turns, quote, turn_signals
 from evimem.offline.signals import SHIPPED
 from evimem.types.results import Citation
 
@@ -31,17 +33,17 @@ CHATTER = " ".join(f"It rained on day {day}." for day in "abcdefghij")
 
 
 def quoted(view: View) -> Quotation:
-    found = quote(view, match(view), SHIPPED.likely)
-    assert found is not None
-    return found
+    likely = likely_turns(view, match(view), SHIPPED.likely)
+    assert likely is not None
+    return quote(view, likely)
 
 
 def cited(found: Quotation) -> list[Citation]:
-    return [one.citation for one in found.extracts]
+    return [one.citation for line in found.lines for one in line.extracts]
 
 
 def text(found: Quotation) -> str:
-    return "\n".join(one.line for one in found.extracts)
+    return "\n".join(line.text for line in found.lines)
 
 
 def signals(view: View, name: str) -> list[float]:
@@ -52,7 +54,7 @@ def signals(view: View, name: str) -> list[float]:
 def test_a_line_says_who_said_it_and_when_and_where_the_turn_goes_on(see: See) -> None:
     long = f"{CHATTER} We adopted a puppy last Friday. {CHATTER}"
     lines = text(quoted(see("When did Mira adopt her puppy?", [("Mira", long)]))).splitlines()
-    assert lines == ['Mira, 12 March 2024: "... We adopted a puppy last Friday. ..."']
+    assert lines == ['Mira, 12 March 2024: "... We adopted a puppy last Friday. ..." ("last Friday": 8 March 2024)']
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_of_a_long_turn_a_sentence_is_quoted_with_the_one_beside_it_that_has_the
 def test_a_short_reply_is_quoted_with_its_question(see: See) -> None:
     found = quoted(see("What is Mira's puppy Juno called?", FRIENDS, found=[3]))
     assert [one.turn_id for one in cited(found)] == ["s1:2", "s1:3"]
-    assert text(found).endswith('What is she called?"\nMira, 12 March 2024: "Juno."')
+    assert text(found) == 'Tomas, 12 March 2024: "No! What is she called?" / Mira: "Juno."'
 
 
 def test_a_question_is_quoted_with_its_reply(see: See) -> None:
@@ -92,7 +94,7 @@ def test_a_question_is_quoted_with_its_reply(see: See) -> None:
     assert [one.quote for one in cited(found)] == ["No! What is she called?", "Juno."]
 
 
-def test_citations_are_the_quoted_characters_in_dialogue_order(see: See) -> None:
+def test_citations_are_the_quoted_characters_of_the_lines_in_order(see: See) -> None:
     view = see("How much did the van cost when Mira adopted the puppy?", FRIENDS, found=[4, 1])
     found = quoted(view)
     assert [one.turn_id for one in cited(found)] == ["s1:1", "s1:4"]
@@ -100,9 +102,9 @@ def test_citations_are_the_quoted_characters_in_dialogue_order(see: See) -> None
     assert all(one.span and texts[one.turn_id][slice(*one.span)] == one.quote for one in cited(found))
 
 
-def test_at_most_three_places_are_quoted_however_many_fit(see: See) -> None:
+def test_at_most_five_lines_are_quoted_however_many_fit(see: See) -> None:
     lines = [("Mira" if n % 2 else "Tomas", f"The puppy ate shoe number {n} today.") for n in range(8)]
-    assert len(cited(quoted(see("Which shoe did the puppy eat?", lines)))) == 3
+    assert len(quoted(see("Which shoe did the puppy eat?", lines)).lines) == MAX_LINES
 
 
 def test_a_long_sentence_is_cut_and_a_whole_turn_is_not(see: See) -> None:
@@ -131,11 +133,42 @@ def test_a_question_asks_for_a_form_however_it_is_put(question: str, form: str) 
 def test_a_turn_with_a_value_of_the_asked_form_is_quoted_first(see: See) -> None:
     view = see("How much was Mira's kiln repair?", MONEY)
     assert signals(view, "typed") == [0.0, 0.0, 1.0]
-    assert quoted(view).best.unit.turn.id == "s1:3"
+    assert cited(quoted(view))[0].turn_id == "s1:3"
 
 
 def test_a_turn_about_the_asked_person_is_quoted_first(see: See) -> None:
     lines = [("Tomas", "I adopted a cat in spring."), ("Mira", "I adopted a cat in spring.")]
     view = see("What did Mira adopt?", lines, found=[1, 2])
     assert signals(view, "about") == [0.0, 1.0]
-    assert quoted(view).best.unit.turn.id == "s1:2"
+    assert cited(quoted(view))[0].turn_id == "s1:2"
+
+
+@pytest.mark.parametrize(
+    ("said", "dates"),
+    [
+        ("The plumber comes Saturday at 11:30.", '("Saturday at 11:30": 16 March 2024)'),
+        ("We sold the van two weeks ago.", '("two weeks ago": the week of 26 February 2024)'),
+        ("On a vendu la voiture avant-hier.", '("avant-hier": 10 March 2024)'),
+        ("The van goes to Ben on the 25th.", ""), ("At Christmas the van was full.", ""),
+        ("In 2019 the van was new.", ""), ("The van is for sale since summer.", ""),
+        ("On 5 March 2024 the van was sold.", ""), ("The van plays Manic Monday all day.", ""),
+        ("I drove the van for two weeks.", ""),
+    ],
+)  # fmt: skip
+def test_a_date_stands_only_beside_a_phrase_that_must_be_computed(see: See, said: str, dates: str) -> None:
+    line = quoted(see("What about the van?", [("Mira", said)])).lines[0].text
+    assert line == f'Mira, 12 March 2024: "{said}"' + (f" {dates}" if dates else "")
+
+
+def test_what_came_of_a_thing_stands_after_the_best_line(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("user", "My dog is called Rex, he is a beagle.", time="2023-05-01T10:00", id="told")
+        for day in range(1, 29):
+            memory.add(
+                "user", f"Dinner on day {day} was rice with dog-eared cook books.", time=f"2023-06-{day:02}T10:00"
+            )
+        memory.add("user", "We had Rex put to sleep this morning.", time="2024-02-01T10:00", id="since")
+        answer = memory.ask("What is my dog called?")
+        assert answer.citations[0].turn_id == "told"
+        assert "since" in {one.turn_id for one in answer.citations}
+        assert evimem.replay(answer.trace, memory) == answer

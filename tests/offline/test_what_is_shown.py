@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,20 +11,11 @@ import evimem
 from benchmarks import span
 from benchmarks.scoring.labelled_chats import read_chats
 from evimem import Tier
-from evimem.judging.evidence import Draft, View
-from evimem.offline.offline_judge import LIKELY, SURE, OfflineJudge, choose
-from evimem.offline.signals import SHIPPED, Constants
+from evimem.offline.offline_judge import LIKELY
 
-from .direct import judge
-
-See = Callable[..., View]
 CHATS = Path(__file__).parents[2] / "benchmarks" / "chats"
 LINES = [("Mira", "We adopted a puppy last Friday."), ("Tomas", "Lovely, a puppy! The rain never stops here.")]
 WHEN, HOW = "When did Mira adopt her puppy?", "How does Mira's puppy sleep?"
-
-
-def chosen(view: View, constants: Constants = SHIPPED) -> Draft:
-    return choose(view, judge(view, constants), OfflineJudge(constants))
 
 
 @pytest.fixture(params=[1, 3, 12, None], ids="{} turns".format, scope="module")
@@ -38,15 +29,14 @@ def answers(
         yield [memory.ask(question.text, asked_at=question.asked_at) for question in chat.questions]
 
 
-def test_tier_confidence_and_gaps_agree(answers: Sequence[evimem.Answer]) -> None:
+def test_nothing_is_asserted_and_tier_confidence_and_gaps_agree(answers: Sequence[evimem.Answer]) -> None:
     for answer in answers:
-        if answer.abstained:
-            assert (answer.tier in {Tier.PARTIAL, Tier.NONE}, bool(answer.reason)) == (True, True)
-        elif any(gap.kind == "conflict" for gap in answer.gaps):
-            assert answer.tier is Tier.PARTIAL
+        if answer.kind == "abstained":
+            assert (answer.tier in {Tier.PARTIAL, Tier.NONE}, answer.text) == (True, None)
+            assert (answer.reason or "").startswith("nothing found about ")
         else:
-            sure, likely = answer.confidence >= SURE, answer.confidence >= LIKELY
-            assert answer.tier is (Tier.EXACT if sure else Tier.INFERRABLE if likely else Tier.PARTIAL)
+            assert answer.kind == "quote"
+            assert answer.tier is (Tier.INFERRABLE if answer.confidence >= LIKELY else Tier.PARTIAL)
             assert (answer.gaps == ()) == (answer.tier is not Tier.PARTIAL)
 
 
@@ -58,12 +48,6 @@ def test_a_checked_block_says_of_the_evidence_what_an_answer_says(tmp_path: Path
             block, answer = memory.block(question, check=True, gate=False), memory.ask(question)
             told = 1 - answer.confidence if answer.abstained else answer.confidence
             assert (block.tier, block.missing, block.confidence) == (answer.tier, answer.gaps, pytest.approx(told))
-
-
-def test_what_is_stated_is_answered_shortly(see: See) -> None:
-    draft = chosen(see(WHEN, LINES))
-    assert (draft.kind, draft.text, draft.reason) == ("answer", "8 March 2024", None)
-    assert draft.confidence == SHIPPED.right
 
 
 def test_the_reader_for_research_says_that_it_proves_nothing(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.text.names import contrasted
 from evimem.text.terms import STOP_WORDS, stem, terms, words
 
 PORTER = """
@@ -123,11 +122,3 @@ def test_a_long_word_is_cut_to_40_characters():
 
 def test_words_keep_stop_words_and_order():
     assert words("I didn't, did I?") == ["i", "did", "did", "i"]
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"), [("brother", "sister"), ("blue", "red"), ("paris", "lisbon"), ("trout", "sold bought")]
-)
-def test_a_word_is_excluded_by_another_of_its_kind_only(asked: str, said: str) -> None:
-    found = contrasted([stem(word) for word in asked.split()], [stem(word) for word in said.split()])
-    assert found == ({} if asked == "trout" else {stem(asked): stem(said)})
