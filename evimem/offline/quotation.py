@@ -279,7 +279,7 @@ def _things(view: View, line: Sequence[Extract]) -> list[str]:
 
 
 def _tells(turn: Turn) -> bool:
-    return not is_assistant(turn) and turn.role != "system" and stance(turn) == "asserts"
+    return not is_assistant(turn) and turn.role != "system" and stance(turn) != "asks"
 
 
 def turn_signals(view: View, matches: Matches) -> dict[str, Mapping[str, float]]:
