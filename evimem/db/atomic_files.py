@@ -8,19 +8,22 @@ import re
 import stat
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from ..errors import DiskFull, StoreError, StoreReadOnly
+from ..errors import DiskFull, StoreBusy, StoreError, StoreReadOnly
 from .safe_context import safe_context
 
 if os.name != "nt":
     import fcntl
+    import resource
 
 PRIVATE = 0o600  # a memory and whatever is copied from it are for their owner alone, whatever the umask
 _PRIVATE_FOLDER = 0o700
+_NO_DESCRIPTOR = {errno.EMFILE, errno.ENFILE}
+_DESCRIPTORS_OF_WINDOWS = 8_192
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # What `temporary_path` or a backup names (process, thread), for a file or its mark or index, and SQLite's companions.
 _TEMPORARY = re.compile(
@@ -36,6 +39,33 @@ def has_no_room(error: OSError) -> bool:
     return error.errno in _NO_ROOM
 
 
+def max_descriptors() -> int:
+    """Return how many files this process may have open."""
+    if os.name == "nt":
+        return _DESCRIPTORS_OF_WINDOWS
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _DESCRIPTORS_OF_WINDOWS if soft == resource.RLIM_INFINITY else soft
+
+
+def has_descriptors(count: int) -> bool:
+    """Return whether this process can open so many files more."""
+    with ExitStack() as opened:
+        try:
+            for _ in range(count):
+                opened.enter_context(open(os.devnull, "rb"))
+        except OSError as error:
+            return error.errno not in _NO_DESCRIPTOR
+    return True
+
+
+def no_descriptor(what: str) -> str:
+    """Return the message for something that cannot be opened because the process has too many files open."""
+    return (
+        f"{what} cannot be opened: this process has as many files open as it may, {max_descriptors()}; close memories "
+        "or other files, or raise the limit (`ulimit -n`), and repeat the call"
+    )
+
+
 @contextmanager
 def changing(what: str, kept: str) -> Iterator[None]:
     """Raise DiskFull or StoreReadOnly for what the system refuses in a block; `kept` says what the call has come to."""
@@ -44,6 +74,8 @@ def changing(what: str, kept: str) -> Iterator[None]:
     except OSError as error:
         if has_no_room(error):
             raise DiskFull(f"no room to write {what} ({error}); {kept}: free space") from error
+        if error.errno in _NO_DESCRIPTOR:
+            raise StoreBusy(f"{no_descriptor(what)}; {kept}") from error
         raise StoreReadOnly(f"{what} cannot be changed ({error}); {kept}: check the folder") from error
 
 

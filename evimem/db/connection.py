@@ -6,8 +6,11 @@ import os
 import random
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
@@ -26,7 +29,16 @@ from ..errors import (
     StoreRolledBack,
 )
 from ..types.values import meets
-from .atomic_files import changing, check_name, check_target, create_private, kind_of
+from .atomic_files import (
+    changing,
+    check_name,
+    check_target,
+    create_private,
+    has_descriptors,
+    kind_of,
+    max_descriptors,
+    no_descriptor,
+)
 from .file_format import APPLICATION_ID, HEADER_SIZE, MAGIC, MOST_PAGES, left_behind
 from .log_link import LINK, NO_STATE, next_link, state_of
 from .safe_context import safe_context
@@ -48,6 +60,10 @@ _PRAGMAS_TO_READ = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
 _AS_MAIN = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
 _PAGES_PER_READ = 2048
 _STORE_AND_LINK = f"SELECT key, value FROM meta WHERE key IN ('store', '{LINK}')"
+_MAX_HANDLES = 64  # that stay open; the others of a process open theirs for each use
+_MIN_HANDLES = 4
+_DESCRIPTORS_TO_OPEN = 6  # with the mark, a temporary file and the folder
+_DESCRIPTORS_PER_HANDLE = 4  # of the file, its log, the index of that, and the file once more for looks at its lock
 _MAX_LOG_READS = 50  # of a log that other processes write meanwhile
 _LONGEST_SLEEP = 0.004  # seconds between two attempts at a lock that another process holds
 _MOST_YIELDED = 0.1  # seconds: a process that waits asks for the lock every few milliseconds, unless it was stopped
@@ -86,6 +102,8 @@ class Connection(Tables):
         self._unsynced = False  # commits are not waited for until they are on disk
         self._patched = False  # the transaction has changed what SQLite does not count as changed rows
         self._closed = False
+        self._parked = False  # closed to give its descriptors up, until it is used again
+        self._used_at = 0.0
         self._suspect = False
         self._trusted = False
         self._file_id: tuple[int, int] | None = None
@@ -98,9 +116,33 @@ class Connection(Tables):
             self._db = self._open()
 
     @property
+    def holds_descriptors(self) -> bool:
+        """Whether its SQLite handle is open."""
+        return not self._closed and not self._parked
+
+    @property
+    def last_used(self) -> float:
+        """When it was used last, by the monotonic clock."""
+        return self._used_at
+
+    @property
     def usable(self) -> bool:
         """Whether the handle is open, belongs to this process, and its file is still at its path."""
         return not self._closed and self._errors.in_its_process and self._current_file_id() == self._file_id
+
+    def park(self) -> None:
+        """Close the SQLite handle where no call uses it, so that it holds no descriptor; the next call opens it."""
+        if self._lock._is_owned() or not self._errors.in_its_process:  # type: ignore[attr-defined]
+            return
+        try:
+            if self._lock.acquire(blocking=False) and self._trusted and not self._closed and not self._depth:
+                self._parked = True  # first: a signal handler may raise as soon as it is closed
+                self._db.close()
+        except apsw.Error:  # busy with a cursor, say: it is closed, and opened again, by its next call
+            return
+        finally:
+            while self._lock._is_owned():  # type: ignore[attr-defined]
+                self._lock.release()
 
     def trust(self) -> None:
         """Mark the file verified: from now on the WAL is checkpointed when the last handle closes."""
@@ -285,6 +327,14 @@ class Connection(Tables):
                     raise
 
     def _open(self) -> apsw.Connection:
+        """Open the SQLite handle; have others of this process give theirs up where it has few descriptors, or none."""
+        _park_unused(self, _max_handles() - 1)
+        require_descriptors(self.name, self)
+        db = self._opened()
+        _HANDLES[id(self)] = weakref.ref(self, partial(_forget_handle, id(self)))
+        return db
+
+    def _opened(self) -> apsw.Connection:
         if self._file_id is not None:
             self._check_same_file()  # opened again: the file that was open must still be there
         before = self._file_id or self._current_file_id()
@@ -368,12 +418,19 @@ class Connection(Tables):
         """
         if self._closed:
             raise StoreClosed(f"{str(self.path)!r} is closed; open it again")
-        if not self._depth and (self._suspect or self._query_only or self._unsynced or self._db.in_transaction):
+        if self._depth:
+            return self._db
+        self._used_at = time.monotonic()
+        if self._parked and not log_fits(self.path, self._vfs):
+            raise StoreRolledBack(f"the log of {str(self.path)!r} was exchanged while it was open; open it again")
+        if (
+            self._parked or self._suspect or self._query_only or self._unsynced or self._db.in_transaction
+        ):  # fmt: skip
             self._suspect = True
             self._db.close()
             self._db = self._open()
             # Not before: where opening fails too, the next call tries again.
-            self._suspect = self._query_only = self._unsynced = False
+            self._suspect = self._query_only = self._unsynced = self._parked = False
         return self._db
 
     @safe_context
@@ -440,6 +497,39 @@ class Connection(Tables):
         if self._unsynced:
             self._db.execute("PRAGMA synchronous=FULL")
             self._unsynced = False
+
+
+# Every connection of this process that was not collected, by its address.
+_HANDLES: dict[int, weakref.ref[Connection]] = {}
+
+
+def _forget_handle(address: int, handle: weakref.ref[Connection]) -> None:
+    if _HANDLES.get(address) is handle:
+        del _HANDLES[address]
+
+
+def _park_unused(opening: Connection | None, most: int) -> None:
+    """Have connections close their SQLite handles, the longest unused first, until at most so many are open."""
+    found = [handle() for handle in list(_HANDLES.values())]
+    others = [one for one in found if one is not None and one is not opening and one.holds_descriptors]
+    for one in sorted(others, key=attrgetter("last_used"))[: max(0, len(others) - most)]:
+        one.park()
+
+
+def require_descriptors(name: str, opening: Connection | None = None) -> None:
+    """Have unused connections give their descriptors up where the process has none for another memory.
+
+    Raise StoreBusy where it has none then.
+    """
+    if not has_descriptors(_DESCRIPTORS_TO_OPEN):
+        _park_unused(opening, 0)
+        if not has_descriptors(_DESCRIPTORS_TO_OPEN):
+            raise StoreBusy(no_descriptor(repr(name)))
+
+
+def _max_handles() -> int:
+    """Return how many SQLite handles to keep open: a quarter of the descriptors is left to the program."""
+    return max(_MIN_HANDLES, min(_MAX_HANDLES, max_descriptors() * 3 // 4 // _DESCRIPTORS_PER_HANDLE))
 
 
 def _left_behind(file: apsw.VFSFile, size: int, count: int) -> Iterator[tuple[int, int]]:

@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
+from threading import Thread
 from typing import Any, TypeAlias
 
 from ..db.atomic_files import kind_of, new_database
@@ -244,7 +245,7 @@ class _Runner:
         return Built(error=f"{_KILLS} worker processes ended while they built this user's memory")
 
     def _new(self) -> ProcessPoolExecutor:
-        pool = ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"))
+        pool = ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"), initializer=_watch_parent)
         try:
             pool.submit(int).result()
         except BrokenExecutor as error:
@@ -264,6 +265,18 @@ class _Runner:
         """End the processes; an executor that was given stays open."""
         if self._given is None:
             self._pool.shutdown(cancel_futures=True)
+
+
+def _watch_parent() -> None:
+    """Have this worker end as soon as its parent does: one that was killed ends no worker, and they hold its output."""
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _raise_fatal(done: list[tuple[UserTask, Built]]) -> None:

@@ -59,8 +59,8 @@ class MemoryPool:
     Args:
         root: the folder of the files; it is created where it does not exist. Or the address of a PostgreSQL server,
             where users are rows that no other user's statement reaches: see `evimem.open`.
-        capacity: how many memories may be open at once, at least 1. Each holds two to four file descriptors and what a
-            search needs in memory.
+        capacity: how many memories may be open at once, at least 1. Each holds what a search needs in memory; file
+            descriptors only those 64 that were used last, or fewer where the process may have few (`ulimit -n`).
         wait_seconds: how long to wait for a place, in seconds, when a block begins and when its place was lent; 0
             refuses at once.
         llm: the model of every memory, see `evimem.open`.
@@ -110,7 +110,8 @@ class MemoryPool:
         Raises:
             InvalidQuery: the id is no non-empty string.
             PoolFull: `capacity` memories stayed in use for `wait_seconds`.
-            StoreBusy: the memory was being opened or erased by another caller for `wait_seconds`.
+            StoreBusy: the memory was being opened or erased by another caller for `wait_seconds`, or the process has no
+                file descriptor left.
             StoreClosed: the pool is closed.
             StoreError: the file cannot be opened; see `evimem.open`.
         """

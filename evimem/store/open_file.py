@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..db.atomic_files import changing, check_own_name, kind_of, sweep
-from ..db.connection import Connection, log_fits, read_header
+from ..db.connection import Connection, log_fits, read_header, require_descriptors
 from ..db.file_format import is_memory
 from ..db.schema import MIGRATIONS, migrate, version
 from ..errors import InvalidQuery, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack
@@ -76,6 +76,7 @@ def _opened(
     path: Path, vfs: str | None, connect: Callable[[], Connection], settle: Callable[[Connection], None]
 ) -> Connection:
     """Connect to what is a memory and not older than its mark says."""
+    require_descriptors(str(path))
     mark = _mark(path)
     _check_not_lost(path, mark)
     _check_is_memory(path, vfs)

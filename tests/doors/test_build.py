@@ -119,6 +119,17 @@ def test_a_build_that_is_killed_goes_on_without_loss_or_doubles(postgres: str, t
     assert held(target, users) == held(tmp_path / "whole", users)
 
 
+def test_the_workers_of_a_build_that_is_killed_end_with_it(tmp_path: Path) -> None:
+    words = ("build", str(dataset(tmp_path / "chats.jsonl")), str(tmp_path / "users"), "--workers", "2")
+    build = [sys.executable, "-m", "evimem", *words]
+    with subprocess.Popen(build, stdout=subprocess.PIPE, start_new_session=True, env=HERE) as process:
+        while process.poll() is None and not list((tmp_path / "users").rglob("*.evimem")):
+            time.sleep(0.01)
+        process.kill()
+        process.communicate(timeout=60)  # to the end of its output: as soon as no worker holds it
+    assert process.returncode == -signal.SIGKILL
+
+
 def test_a_user_who_ends_workers_is_set_aside_and_the_others_are_built(tmp_path: Path) -> None:
     chats = dataset(tmp_path / "chats.jsonl", USERS[:6])
     with chats.open("a") as file:
