@@ -30,6 +30,7 @@ MOST_MESSAGES = 50  # of a prompt, the newest, whose turns are left out
 SHORT = 4  # words of a message that is a follow-up without saying so ("Tuesday?")
 MOST_READ = 1_000  # characters of an earlier message
 LEAST, MOST = 24, 120  # turns that a search is asked for
+OWN_SCORE_RATIO = 0.5  # of the score of the best hit, from which the asker's own turns come first
 A_TURN = 16  # tokens of a short line
 Recalled = Callable[[Query], Flow[tuple[Hit, ...]]]  # the best turns for a query, with the facts that they state
 ENDS_ASKING = ("?", "\uff1f", "\u061f")
@@ -44,11 +45,13 @@ class Asked:
         text: Its words.
         earlier: The messages before it, the newest first, as far as it refers to them.
         held: The texts of the messages that the prompt holds, to be left out of the block.
+        asker: The `name` of who asks, as messages of a group have one; "" without one.
     """
 
     text: str
     earlier: tuple[str, ...] = ()
     held: frozenset[str] = frozenset()
+    asker: str = ""
 
     def holds(self, text: str) -> bool:
         """Whether the prompt holds a message of this text."""
@@ -76,7 +79,15 @@ def read_messages(messages: Sequence[Any], newest: str) -> Asked:
     before = tuple(text for _, text in reversed(said[max(0, asked - EARLIER) : asked]))
     held = frozenset(comparable(text) for _, text in said)
     refers = bool(before and without(None, refers_back, newest))
-    return Asked(newest, before if refers else (), held)
+    return Asked(newest, before if refers else (), held, _asker(messages))
+
+
+def _asker(messages: Sequence[Any]) -> str:
+    """Return the name in the newest message of the user; "" where it has none."""
+    newest = next((one for one in reversed(messages[-MOST_MESSAGES:]) if any(r == "user" for r, _ in _said(one))), None)
+    held = newest if isinstance(newest, Mapping) else held_by(newest)
+    name = held.get("name") if held is not None else None
+    return name.strip() if isinstance(name, str) else ""
 
 
 def _said(message: Any) -> Iterator[tuple[str, str]]:
@@ -137,7 +148,7 @@ def find_for(
     most = max(LEAST, min(MOST, tokens // A_TURN))
 
     def hinted(known: Roster) -> Hints:
-        return hints(asked.text, known.speakers, asked_at or known.last, known.date_order)
+        return hints(asked.text, known.speakers, asked_at or known.last, known.date_order, asker=asked.asker)
 
     def recall(found: Hints) -> Flow[Recollected]:
         vector = yield from vectors.of(text)
@@ -148,10 +159,22 @@ def find_for(
             for hit in hits
             if hit.turn.role != "system" and not asked.holds(hit.turn.text) and not is_discarded(hit.turn)
         )
-        return Recollected(hits[:most], found, query)
+        return Recollected(_own_first(hits, asked.asker, found)[:most], found, query)
 
     known, found = yield from by_hints(store, hinted, recall, seen=True)
     return replace(found, speakers=known.speakers, date_order=known.date_order)
+
+
+def _own_first(hits: tuple[Hit, ...], asker: str, hinted: Hints) -> tuple[Hit, ...]:
+    """Return hits with those first that the asker of a group said, where the question is about the asker alone.
+
+    They count as much as the best hit if they have half of its score: several people say the same of themselves.
+    """
+    if not hits or [name.casefold() for name in hinted.names] != [asker.casefold()]:
+        return hits
+    best, least = hits[0].score, OWN_SCORE_RATIO * hits[0].score
+    own = [hit for hit in hits if hit.turn.speaker.casefold() == asker.casefold() and hit.score >= least]
+    return (*(replace(hit, score=best) for hit in own), *(hit for hit in hits if hit not in own))
 
 
 def asks(turn: Turn) -> bool:

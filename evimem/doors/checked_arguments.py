@@ -112,7 +112,12 @@ def checked_question(value: str | Iterable[Mapping[str, Any]]) -> Asked:
             raise InvalidQuery(f"question_or_messages cannot be read: {error}") from error
     asked = without_blocks(value)
     check_asked("question", asked)
-    return read_messages(messages, asked) if messages else Asked(asked)
+    if not messages:
+        return Asked(asked)
+    try:
+        return read_messages(messages, asked)
+    except ValueError as error:
+        raise InvalidQuery(f"question_or_messages cannot be read: {error}") from error
 
 
 def checked_form(

@@ -196,7 +196,7 @@ class Remembering:
         found = self._store.past(PastWanted(self._session, beginning, end, ids, tuple(moments)))
         self._state = found.state
         # A time of the call that is not of the memory's kind is the caller's mistake, not that of one message.
-        aware = None if self._time is None else self._ingestion.times.read(self._time).tzinfo is not None
+        aware = None if self._time is None else self._time.tzinfo is not None
         self._strict = self._ingestion.strict or (aware is not None and found.aware not in (None, aware))
         return found
 

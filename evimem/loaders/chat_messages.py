@@ -8,6 +8,7 @@ mappings, as objects, or as what those dump.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,10 +16,12 @@ from hashlib import blake2b
 from typing import Any, Literal
 from unicodedata import normalize
 
+from ..types.results import UNKNOWN_ROLE
 from .json_values import Json, held_by, is_media, kept, media_label, mismatch_error, name_in, time_of
 
 TIMES = ("time", "created_at", "timestamp", "create_time", "createdAt")
 NO_TEXT = "no text"
+_SECONDS = re.compile(r"\d{9,13}(?:\.\d+)?")  # since 1970, or milliseconds: in text, which no other form of a time is
 _ROLES = {
     "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant",
     "chatbot": "assistant", "chatgpt": "assistant", "agent": "assistant", "bot": "assistant", "gpt": "assistant",
@@ -60,7 +63,7 @@ class ChatMessage:
             name a message within one conversation only, and a copy of the same message may lack it. Ids of what is
             called (`tool_call_id`, `call_id`), empty ones and placeholders are none.
         said: A digest of its content: equal for the same role, name, words, calls, results and media in any form.
-        note: "no text" where nothing was said in words, else None.
+        note: `UNKNOWN_ROLE`, or "no text" where nothing was said in words, else None.
     """
 
     raw: str
@@ -168,7 +171,7 @@ def _read(whole: dict[str, Json], raw: str) -> ChatMessage:
         _time(message),
         _id(message),
         blake2b(json.dumps(compared, sort_keys=True).encode(), digest_size=15).hexdigest(),
-        None if spoken else NO_TEXT,
+        NO_TEXT if not spoken else UNKNOWN_ROLE if _lacks_role(message) else None,
     )
 
 
@@ -207,6 +210,16 @@ def _role(message: Mapping[str, Json], pieces: Sequence[_Piece]) -> tuple[str, s
     name = message.get("name") if named else None  # of a call without a role, it is that of what is called
     speaker = name.strip() if isinstance(name, str) else ""
     return role or "tool", speaker or role or given
+
+
+def _lacks_role(message: Mapping[str, Json]) -> bool:
+    """Return whether a message has no role and no type that tells it, or a role of no known meaning."""
+    author = message.get("author")
+    said = [author.get("role") if isinstance(author, dict) else None, *(message.get(name) for name in WHO)]
+    given = next((one.strip() for one in said if isinstance(one, str) and one.strip()), "")
+    if given:
+        return given.casefold() not in _ROLES
+    return _kind(message) in ("", "message", "text") and _role_of_parts(message) is None
 
 
 def _role_of_parts(message: Mapping[str, Json]) -> str | None:
@@ -441,6 +454,8 @@ def _time(message: Mapping[str, Json]) -> datetime | None:
     parts = [part for part in _list(message.get("parts")) if isinstance(part, dict)]
     for place in (message, *parts):
         given = next((place[name] for name in TIMES if place.get(name) is not None), None)
+        if isinstance(given, str) and _SECONDS.fullmatch(given.strip()):
+            given = float(given)
         if isinstance(given, (int, float)) and abs(given) >= 1e11:  # milliseconds: as seconds, the year 5138
             given = given / 1000
         try:

@@ -215,13 +215,33 @@ def looked_for(text: str) -> str:
     return text if len(text) <= 2 * _EITHER_END else f"{text[:_EITHER_END]} {text[-_EITHER_END:]}"
 
 
-def hints(text: str, speakers: Iterable[str], asked_at: datetime | None, date_order: DateOrder | None = None) -> Hints:
-    """Return the hints of a question asked at a time; without one, its times stay unread."""
+def hints(
+    text: str,
+    speakers: Iterable[str],
+    asked_at: datetime | None,
+    date_order: DateOrder | None = None,
+    *,
+    asker: str = "",
+) -> Hints:
+    """Return the hints of a question asked at a time; without one, its times stay unread.
+
+    Where the name of the one who asks is known, `asker`, "I" and "my" name that speaker.
+    """
     text = text[:MOST_HINTED]
-    named = tuple(speaker for speaker in speakers if without(None, _is_named, speaker, text))
+    named = tuple(
+        speaker
+        for speaker in speakers
+        if without(None, _is_named, speaker, text)
+        or (asker and speaker.casefold() == asker.casefold() and without(None, _speaks_of_self, text))
+    )
     times = () if asked_at is None else tuple(without([], find_times, text, asked_at, "recent", date_order))
     when, several = without(None, asks_when, text), without(None, asks_for_several, text)
     return Hints(named, times, bool(when), _RECALLS.search(text) is not None, bool(several))
+
+
+def _speaks_of_self(text: str) -> bool:
+    foreign = question_words(text)
+    return (foreign.user if foreign else _FIRST_PERSON).search(plain(text)) is not None
 
 
 def asks_for_several(text: str) -> bool:

@@ -196,6 +196,10 @@ class Answer(PublicValue):
         return any(isinstance(event, Acted) and event.action == FALL_BACK for event in self.trace)
 
 
+UNKNOWN_ROLE = "it has no role, or an unknown one: it is stored as data, as the result of a tool"
+"""The reason of a status by which such messages are counted."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class TurnStatus(PublicValue):
     """What was done with one turn.
@@ -235,6 +239,7 @@ class AddReport(PublicValue):
         erased: How many stored turns were erased, because an export says that their branch was abandoned.
         uncertain: How many were stored that may have been stored before.
         forgotten: How many were not stored again, because they had been forgotten.
+        unknown_roles: How many messages were stored as data, because they have no role or an unknown one.
     """
 
     added: int
@@ -247,6 +252,7 @@ class AddReport(PublicValue):
     erased: int = 0
     uncertain: int = 0
     forgotten: int = 0
+    unknown_roles: int = 0
 
     @classmethod
     def of(cls, statuses: Sequence[TurnStatus], facts: int, erased: int = 0) -> AddReport:
@@ -254,7 +260,8 @@ class AddReport(PublicValue):
         count = [status.outcome for status in statuses].count
         added = count("added") + count("readded") + count("uncertain")
         least = added, count("exists"), count("refused"), facts, tuple(statuses)
-        return cls(*least, count("dropped"), count("replaced"), erased, count("uncertain"), count("forgotten"))
+        roles = sum(status.reason == UNKNOWN_ROLE for status in statuses)
+        return cls(*least, count("dropped"), count("replaced"), erased, count("uncertain"), count("forgotten"), roles)
 
     @classmethod
     def of_all(cls, reports: Sequence[AddReport]) -> AddReport:

@@ -2,11 +2,13 @@
 
 import json
 from base64 import b64encode
+from datetime import datetime
 from typing import Any
 
 import pytest
 
-from evimem import InvalidTurn
+import evimem
+from evimem import InvalidQuery, InvalidTurn
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Porto"}'}}
 CHAT: list[dict[str, Any]] = [
@@ -47,6 +49,33 @@ def test_a_message_has_its_own_time_or_that_of_the_call(memory):
         memory.remember([{"role": "user", "content": "Hello."}], session="s")
 
 
+@pytest.mark.parametrize("seconds", ["1714644300", "1714644300.0", "1714644300000"])
+def test_a_time_in_seconds_may_be_a_text(memory, seconds):
+    memory.remember([{"role": "user", "content": "Hi.", "timestamp": seconds}], session="s")
+    assert next(memory.turns()).time.isoformat() == "2024-05-02T10:05:00+00:00"
+
+
+def test_an_edge_of_the_calendar_and_a_deep_message_are_errors_of_evimem(tmp_path):
+    deep: Any = "x"
+    for _ in range(3000):
+        deep = [deep]
+    with evimem.open(tmp_path / "m.evimem", timezone="Asia/Kathmandu") as memory:
+        report = memory.remember([{"role": "user", "content": "Hi."}], time=datetime(1, 1, 1))
+        assert [status.outcome for status in report.statuses] == ["refused"]
+        with pytest.raises(InvalidQuery, match="nested too deeply"):
+            memory.block([{"role": "user", "content": deep}, {"role": "user", "content": "Where?"}])
+
+
+def test_in_a_group_what_the_asker_said_of_themselves_comes_first(memory):
+    likes = {"Ana": "peanuts", "Ben": "shellfish", "Cem": "gluten", "Finn": "celery"}
+    for minute, (name, food) in enumerate(likes.items()):
+        said = [{"role": "user", "name": name, "content": f"I'm allergic to {food}."}]
+        memory.remember(said, session="s", time=f"2024-03-12T18:0{minute}")
+    for name in likes:
+        asked = [{"role": "user", "name": name, "content": "What am I allergic to?"}]
+        assert name in {turn.speaker for turn in memory.block(asked, tokens=90).turns}
+
+
 def test_recall_is_not_remembered(memory):
     memory.remember(CHAT, session="chat", time=AT)
     block = memory.block("What is the weather in Porto?").text
@@ -61,7 +90,9 @@ def test_recall_is_not_remembered(memory):
 
 def test_a_message_of_an_unknown_role_is_kept_as_data(memory):
     said = [{"role": "robot", "content": "I live in Oslo."}, {"content": "Hi."}, {"role": "user", "content": 7}]
-    assert memory.remember(said, session="s", time=AT).added == 3
+    report = memory.remember(said, session="s", time=AT)
+    assert (report.added, report.unknown_roles) == (3, 2)
+    assert ["no role" in str(status.reason) for status in report.statuses] == [True, True, False]
     kept = [(turn.role, turn.speaker, turn.text) for turn in memory.turns()]
     assert kept == [("tool", "robot", "I live in Oslo."), ("tool", "tool", "Hi."), ("user", "user", "7")]
     assert memory.facts([next(memory.turns()).id]) == ()
