@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from io import TextIOWrapper
 from itertools import islice
@@ -139,7 +140,8 @@ def _records_in(file: BinaryIO, name: str) -> Iterator[tuple[int, list[str]]]:
             if row:
                 yield rows.line_num, row
     finally:
-        text.detach()
+        with suppress(ValueError):  # its opener has closed it already
+            text.detach()
 
 
 def _chained(start: str, text: TextIOWrapper) -> Iterator[str]:

@@ -119,7 +119,11 @@ def read_export(
         for part in parts if files else ():
             if part not in files:
                 log.skip("other file", part.name)
-        yield from _Walk(export, path, log, export.names(parts), start).turns(files or parts)
+        try:
+            names = export.names(parts)
+        except UNREADABLE as error:
+            raise ImportFailed(f"{str(path)!r} names its people in another form ({type(error).__name__})") from error
+        yield from _Walk(export, path, log, names, start).turns(files or parts)
 
 
 @dataclass(slots=True)
@@ -137,7 +141,7 @@ class _Walk:
         """Yield the turns of all parts; at the end those of no conversation, which may need the newest time."""
         about: list[tuple[Chat, str]] = []
         for part in parts:
-            for raw in self.export.found(part):
+            for raw in self._typed(self.export.found(part), part.name):
                 if isinstance(raw, Malformed):
                     self.log.refuse(f"{part.name} a conversation", raw.why)
                     continue
@@ -173,7 +177,7 @@ class _Walk:
             self.log.skip("other branch", f"{where} message {_named(message, '')}")
 
     def _messages(self, chat: Chat, messages: Iterable[Any], where: str, log: ImportLog) -> Iterator[ImportedTurn]:
-        now, messages = self._begin(chat, iter(messages))
+        now, messages = self._begin(chat, self._typed(messages, where))
         for number, message in enumerate(messages, start=1):
             place = f"{where} message {_named(message, number)}"
             try:
@@ -201,6 +205,13 @@ class _Walk:
                     self._share(turn)
             else:
                 yield from turns
+
+    def _typed(self, values: Iterable[Any], where: str) -> Iterator[Any]:
+        """Yield values. Raise ImportFailed for what comes of a file of another form than they are found in."""
+        try:
+            yield from values
+        except UNREADABLE as error:
+            raise ImportFailed(f"{where}: {_why(error, f'an export of {self.export.name}')}") from error
 
     def _begin(self, chat: Chat, messages: Iterator[Any]) -> tuple[datetime | None, Iterator[Any]]:
         """Return when a conversation began, by its own time or that of its first message with one, and its messages."""

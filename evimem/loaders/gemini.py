@@ -48,7 +48,8 @@ def _found(part: Part) -> Iterator[Any]:
 def _is_gemini(entry: Any) -> bool:
     if not isinstance(entry, dict):
         return True  # refused where it is read
-    named = [entry.get("header"), *(entry.get("products") or ())]
+    products = entry.get("products")
+    named = [entry.get("header"), *(products if isinstance(products, list) else ())]
     return any("gemini" in str(one).casefold() or "bard" in str(one).casefold() for one in named) or not any(named)
 
 

@@ -7,6 +7,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple
 
 from ..errors import ImportFailed
@@ -39,7 +40,8 @@ class JsonReader:
 
     def close(self) -> None:
         """Leave the file to its opener, who closes it."""
-        self._text.detach()
+        with suppress(ValueError):  # its opener has closed it already
+            self._text.detach()
 
     def next_mark(self) -> str:
         """Return the next character that is no space, which is not consumed; empty at the end."""

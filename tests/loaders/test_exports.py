@@ -10,6 +10,7 @@ import evimem
 from evimem.errors import ImportFailed
 from evimem.loaders import load
 from evimem.loaders.formats import detect
+from tests.loaders.writers import places, with_value
 
 NOON = datetime(2024, 3, 12, 12, tzinfo=timezone.utc)
 CHATGPT = {
@@ -138,22 +139,6 @@ def test_a_message_without_a_time_has_the_one_before_it_and_one_before_all_has_t
     assert ["time is 'soon'" in one.why for one in refused] == [True]
 
 
-def places(value, path=()):
-    yield path
-    rows = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, below in rows:
-        yield from places(below, (*path, key))
-
-
-def with_value(export, path, value):
-    whole = deepcopy([export])
-    at = whole
-    for key in (0, *path)[:-1]:
-        at = at[key]
-    at[(0, *path)[-1]] = value
-    return whole[0]
-
-
 @pytest.mark.parametrize("name", sorted(set(EXPORTS) - {"whatsapp"}))
 def test_any_value_in_any_place_gives_turns_or_a_typed_error(name, kept):
     read = 0
@@ -252,3 +237,20 @@ def test_claude_files_are_captions_pasted_texts_are_words_and_thoughts_are_left_
     (turn,) = turns_of(kept([CLAUDE | {"chat_messages": [message, empty]}]))
     assert (turn.text, turn.caption, turn.role) == ("Said.\n\nPasted.", "[file plan.pdf]", "assistant")
     assert turn.time.year == 2024
+
+
+def test_one_message_of_a_hostile_form_is_refused_and_the_others_are_read(kept):
+    deep = "x"
+    for _ in range(600):
+        deep = [deep]
+    for change in ({"id": ["a"]}, {"content": {"content_type": "multimodal_text", "parts": [{"content_type": deep}]}}):
+        bad = deepcopy(CHATGPT) | {"id": "c2"}
+        bad["mapping"]["a"]["message"] |= change
+        refused = []
+        assert [turn.text for turn in turns_of(kept([bad, CHATGPT]), refused)] == ["I moved to Lyon."]
+        assert len(refused) == 1
+
+
+def test_people_of_slack_whose_ids_are_no_text_are_left_without_names(zipped):
+    export = zipped(**{"users.json": [{"id": ["U1"], "name": "a"}], "home__2024-03-12.json": SLACK})
+    assert [turn.speaker for turn in turns_of(export)] == ["U1"]

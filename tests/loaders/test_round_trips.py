@@ -1,5 +1,6 @@
 """Every format: what its program writes is read as it was said, and no mutation of it ends in a traceback."""
 
+import json
 import random
 from contextlib import suppress
 from datetime import timedelta
@@ -8,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import evimem
 from evimem.errors import ImportFailed
 from evimem.loaders import load
 from evimem.loaders.formats import detect
-from tests.loaders.writers import NOON, SAMPLE, WRITERS, Message
-from tests.sizes import SEED, few, sizes
+from tests.loaders.writers import NOON, SAMPLE, WRITERS, Message, places, with_value
+from tests.sizes import SEED, few, share, sizes
 
 PLAIN = {
     "transcript",
@@ -126,3 +128,26 @@ def test_a_mutated_export_is_read_or_refused_with_a_place_or_a_typed_error(name,
                 turns = turns_of(path, format=format_, start=NOON, refuse=refused.append)
                 assert all(isinstance(turn.text, str) and isinstance(turn.speaker, str) for turn in turns)
         assert all(one.where and one.why for one in refused)
+
+
+def jsons():
+    """Yield the names of the writers of JSON."""
+    for name, write in WRITERS.items():
+        with suppress(ValueError):
+            json.loads(write(SAMPLE))
+            yield name
+
+
+WRONG = ("0001-01-01T00:00:00+14:00", "\ud83d", 10**400, ["a"], {"a": ["b"]}, "a" * 600, None, True, 1710267600000)
+
+
+@pytest.mark.parametrize("name", list(jsons()))
+def test_any_value_in_any_place_is_stored_or_refused_or_a_typed_error(name, tmp_path):
+    value, path = json.loads(WRITERS[name](SAMPLE[:2])), tmp_path / "given"
+    every = [(place, wrong) for place in places(value) for wrong in WRONG]
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        for place, wrong in share(every, 8, name):
+            path.write_text(json.dumps(with_value(value, place, wrong)))
+            with suppress(ImportFailed):
+                memory.extend(turns_of(path, format=name.split(" ", maxsplit=1)[0], refuse=lambda item: None))
+        assert memory.check().problems == ()

@@ -5,6 +5,7 @@ import html
 import io
 import json
 import zipfile
+from copy import deepcopy
 from datetime import datetime, timezone
 from typing import NamedTuple
 
@@ -31,6 +32,24 @@ def dumped(value):
 
 def role_of(message):
     return "user" if message.speaker == "user" else "assistant"
+
+
+def places(value, path=()):
+    """Yield the path to each value inside of a value."""
+    yield path
+    rows = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, below in rows:
+        yield from places(below, (*path, key))
+
+
+def with_value(export, path, value):
+    """Return a copy of a value with another one at a path."""
+    whole = deepcopy([export])
+    at = whole
+    for key in (0, *path)[:-1]:
+        at = at[key]
+    at[(0, *path)[-1]] = value
+    return whole[0]
 
 
 def chatgpt(messages, **more):
