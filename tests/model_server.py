@@ -222,16 +222,24 @@ class ModelServer:
         then: The answer to every request after the last of `answers`.
         delay: Seconds before each answer, 0 or more.
         dimension: Width of the embeddings, at least 1.
+        shortens: Whether embeddings have the width that a request asks for.
         greeting: Bytes sent before any request, as no HTTP server does.
     """
 
     def __init__(
-        self, *answers: Answer, then: Answer = "ok", delay: float = 0.0, dimension: int = 64, greeting: bytes = b""
+        self,
+        *answers: Answer,
+        then: Answer = "ok",
+        delay: float = 0.0,
+        dimension: int = 64,
+        shortens: bool = False,
+        greeting: bytes = b"",
     ) -> None:
         self._answers = list(answers)
         self._then = then
         self._delay = delay
         self._embedder = WordEmbedder(dimension)
+        self._shortens = shortens
         self._greeting = greeting
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -350,7 +358,8 @@ class ModelServer:
         return response(200, json.dumps({**completion, "usage": usage}).encode())
 
     def _embeddings(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        vectors = self._embedder.embed(body["input"])
+        width = body.get("dimensions", self._embedder.dimension) if self._shortens else self._embedder.dimension
+        vectors = self._embedder.embed(body["input"])[:, :width]
         data = [
             {"object": "embedding", "index": row, "embedding": vector.tolist()} for row, vector in enumerate(vectors)
         ]

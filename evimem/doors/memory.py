@@ -12,6 +12,7 @@ from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast, get_args, overload
 
+from ..db.jobs import PAGE
 from ..embedding.checked_embedder import checked
 from ..errors import InvalidQuery, NoModel, shown
 from ..flow import CollectBatch, Effect, Embed, Flow, Pause, SideBySide, StartBatch, run, run_side_by_side
@@ -60,7 +61,7 @@ from .checked_arguments import (
     checked_trace,
     checked_where,
 )
-from .core import PAGE, Core, forgetful, needed, workers_for
+from .core import Core, forgetful, needed, workers_for
 from .watching import Lending, Streamed, streamed_now, warn_of_unknown_currency
 
 if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it

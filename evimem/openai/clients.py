@@ -21,7 +21,16 @@ from ..types.trace import Complete, ModelRole, Reply
 from ..types.vectors import Vectors
 from . import wire_format
 from .endpoint import MAX_BODY, MOST_JSON, Connection, Server, body_of, lines_of
-from .wire_format import BATCH_URL, LENGTHS, BatchOutcomes, batch_lines, check_settings, parse_json, rejected_option
+from .wire_format import (
+    BATCH_URL,
+    LENGTHS,
+    SYSTEM,
+    BatchOutcomes,
+    batch_lines,
+    check_settings,
+    parse_json,
+    rejected_option,
+)
 
 COMPLETION_WINDOW = "24h"  # the only value that the API accepts
 MAX_RESULTS = 400_000_000  # bytes of a result file: 10,000 requests of 40 kB
@@ -228,14 +237,16 @@ class OpenAI(_Client):
             return reply
 
     def _body(self, request: Complete, options: Mapping[str, Any]) -> dict[str, Any]:
-        messages = wire_format.messages(request, tools="tools" in options)
-        return {"model": self.model_for(request.role), "messages": messages, **options, **self.extra}
+        messages = wire_format.messages(request, tools="tools" in options, system=SYSTEM in options)
+        sent = {name: value for name, value in options.items() if name != SYSTEM}
+        return {"model": self.model_for(request.role), "messages": messages, **sent, **self.extra}
 
     def _options(self, request: Complete, *, stream: bool = False, rejected: Sequence[str] = ()) -> dict[str, Any]:
         """Return the options of a request, each in the first form that was not `rejected`, now or before."""
         model = self.model_for(request.role)
         known = {name: times for (of, name), times in list(self._rejected_options.items()) if of == model}
         forms: dict[str, Sequence[Any]] = {
+            SYSTEM: [True],
             "temperature": [self.temperature if request.temperature is None else request.temperature],
             "logprobs": [True] if request.likely else [],
             "top_logprobs": [request.likely] if request.likely else [],
@@ -353,7 +364,8 @@ class OpenAIEmbedder(_Client):
 
     Args:
         model: The model's name, sent with each request and stored in a memory's file as the embedder's identity.
-        dimension: Width of the vectors, at least 1. May be left out (0) for the models in `DIMENSIONS`.
+        dimension: Width of the vectors, at least 1. May be left out (0) for the models in `DIMENSIONS`. One that is not
+            the model's own is asked for (`dimensions` in the request), of models that can shorten their vectors.
         base_url, api_key, max_retries, concurrency: Of the server, see `OpenAI`.
         deadline: Seconds, above 0, that each request of at most `batch` texts may take with its retries, its waits
             and its waiting for one of `concurrency` places.
@@ -377,6 +389,7 @@ class OpenAIEmbedder(_Client):
     concurrency: int = 4
     batch: int = 128
     max_characters: int = 20_000
+    _shortened: list[bool] = field(init=False, default_factory=list)
     remote: ClassVar[bool] = True  # a memory queues its vectors instead of waiting for them in `add`
     _feature: ClassVar[str] = "evimem.openai.OpenAIEmbedder"
 
@@ -424,8 +437,23 @@ class OpenAIEmbedder(_Client):
         return vectors
 
     async def _request(self, client: Any, batch: list[str]) -> Vectors:
-        call = client.embeddings.with_streaming_response.create(model=self.model, input=batch, encoding_format="float")
-        return _vectors(await _whole(call), len(batch), self.dimension)
+        """Return the vectors of a batch; where the server gave another width, ask for it, then and from then on."""
+        shortens = self._shortened or self.dimension != DIMENSIONS.get(self.model, self.dimension)
+        width = {"dimensions": self.dimension} if shortens else {}
+        create = client.embeddings.with_streaming_response.create
+        vectors = _vectors(
+            await _whole(create(model=self.model, input=batch, encoding_format="float", **width)), len(batch)
+        )
+        if vectors.shape[1] == self.dimension:
+            return vectors
+        if width:
+            raise ModelUnavailable(
+                f"the server gave embeddings of {vectors.shape[1]} values, although {self.dimension} were asked for; "
+                f"pass dimension={vectors.shape[1]}, or use a model that can shorten them",
+                retryable=False,
+            )
+        self._shortened.append(True)
+        return await self._request(client, batch)
 
 
 class AsyncOpenAIEmbedder(_Async[OpenAIEmbedder]):
@@ -448,7 +476,7 @@ class AsyncOpenAIEmbedder(_Async[OpenAIEmbedder]):
         return await asyncio.wrap_future(self.model._submit(texts))
 
 
-def _vectors(body: bytes, count: int, dimension: int) -> Vectors:
+def _vectors(body: bytes, count: int) -> Vectors:
     """Return the unit vectors in a response body, in the order of the texts."""
     payload = parse_json(body)
     data = payload.get("data") if isinstance(payload, dict) else None
@@ -463,11 +491,8 @@ def _vectors(body: bytes, count: int, dimension: int) -> Vectors:
         vectors = np.asarray(ordered, dtype=np.float32)
     except (TypeError, ValueError):
         raise ModelUnavailable("the server gave embeddings that are no vectors", retryable=True) from None
-    if vectors.shape != (count, dimension):
-        raise ModelUnavailable(
-            f"the server gave embeddings of {vectors.shape[1:]!r} dimensions, expected {dimension}; pass dimension=",
-            retryable=False,
-        )
+    if vectors.ndim != 2 or not vectors.shape[1]:
+        raise ModelUnavailable("the server gave embeddings that are no vectors", retryable=True)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.isfinite(norms).all():
         raise ModelUnavailable("the server gave embeddings that are not finite", retryable=True)

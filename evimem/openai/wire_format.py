@@ -43,6 +43,12 @@ _WITHOUT_TOOLS = {400, 404, 422, 500, 501}
 _OF_TOOLS = re.compile(
     r"(?<![a-z])(?:tools?(?:[_ -](?:use|choice|calls?|calling))?|function[_ -]?call(?:s|ing)?)(?![a-z])", re.IGNORECASE
 )
+SYSTEM = "system role"  # among the options of a request: whether its instructions have a role of their own
+_WITHOUT_SYSTEM = {400, 422, 500}
+_OF_SYSTEM = re.compile(  # as chat templates of Gemma and Mistral say it, and OpenAI's first reasoning models
+    r"system (?:role|message|prompt)|role\W{0,4}s?\W.{0,40}\bsystem\b|developer instruction|roles must alternate",
+    re.IGNORECASE,
+)
 _TOO_LONG_STATUSES = {400, 413, 422, 500}
 _TOO_LONG = re.compile(  # as OpenAI, vLLM, llama.cpp, LM Studio and Anthropic's and Google's gateways say it
     r"context_length_exceeded|exceed_context_size|maximum context length|context (?:length|size|window)"
@@ -61,6 +67,8 @@ _SECRETS = re.compile(
 )
 ANY_JSON = {"type": "json_object"}
 BATCH_URL = "/v1/chat/completions"
+_OF_A_STREAM = (b"data:", b"event:", b":")  # how the lines of server-sent events begin
+_THOUGHTS = ("reasoning_content", "reasoning")  # fields of a message
 _SAID = {None, "text", "output_text"}  # types of parts that are the reply; others think, summarize, refer
 _CUT = {"content_filter": "the provider's content filter cut it", "length": "it was cut at the model's length limit"}
 MOST_NAME = 100  # characters of a model's or a tool's name, or of an id
@@ -134,6 +142,8 @@ def rejected_option(error: ModelError, options: Mapping[str, Any]) -> str | None
     text = f"{error} {error.detail}"
     if "tools" in options and error.status in _WITHOUT_TOOLS and _OF_TOOLS.search(text):
         return "tools"
+    if SYSTEM in options and error.status in _WITHOUT_SYSTEM and _OF_SYSTEM.search(text):
+        return SYSTEM
     if error.status not in {400, 422}:
         return None
     doubtful = [name for name in _DOUBTFUL if name in options]
@@ -207,12 +217,17 @@ _SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def messages(request: Complete, *, tools: bool = False) -> list[dict[str, Any]]:
+def messages(request: Complete, *, tools: bool = False, system: bool = True) -> list[dict[str, Any]]:
     """Return a request's messages: instructions in the system role, data in those of user and tool.
 
-    Without `tools`, which not every server knows, calls and results are text.
+    Without `tools`, which not every server knows, calls and results are text; without `system`, which not every model
+    knows, the instructions begin the first message of the user.
     """
-    return [_message(one) for one in (request.messages if tools else without_tools(request.messages))]
+    listed = [_message(one) for one in (request.messages if tools else without_tools(request.messages))]
+    if not system and len(listed) > 1 and listed[0]["role"] == "system" and listed[1]["role"] == "user":
+        first, second, *rest = listed
+        return [{**second, "content": f"{first['content']}\n\n{second['content']}"}, *rest]
+    return listed
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -273,8 +288,16 @@ def is_loopback(base_url: str | None) -> bool:
 
 
 def read_reply(body: bytes, request: Complete) -> Reply:
-    """Return the reply of a chat.completions body. Raise ModelError for anything that is not one."""
+    """Return the reply of a chat.completions body. Raise ModelError for anything that is not one.
+
+    Some gateways stream whether they were asked to or not.
+    """
     payload = parse_json(body)
+    if payload is None and body.lstrip().startswith(_OF_A_STREAM):
+        streamed = Completion()
+        for line in body.decode("utf-8", "replace").splitlines():
+            streamed.add_line(line.strip())
+        return streamed.reply(request)
     if not isinstance(payload, dict):
         raise ModelUnavailable(
             f"the server answered 200 with {_kind(body)} instead of a completion; check base_url", retryable=True
@@ -332,6 +355,7 @@ class Completion:
     """A completion, whole or assembled from server-sent events as they arrive."""
 
     text: str = ""
+    thoughts: str = ""
     uses: dict[int, ToolUse] = field(default_factory=dict)  # tools that it calls, by their places
     model: str = ""
     refusal: str = ""
@@ -368,6 +392,7 @@ class Completion:
         self.refusal += _content(message.get("refusal"))
         piece = _content(message.get("content"))
         self.text += piece
+        self.thoughts += next((_content(message[name]) for name in _THOUGHTS if message.get(name)), "")
         calls = message.get("tool_calls")
         for place, call in enumerate(calls if isinstance(calls, list) else []):
             function = call.get("function") if isinstance(call, dict) else None
@@ -386,13 +411,16 @@ class Completion:
     def reply(self, request: Complete) -> Reply:
         """Return the reply. Raise ModelUnavailable for half of a stream, ReplyError for what was refused, cut or empty.
 
-        Some servers give a structured reply as the arguments of a tool that nobody offered.
+        Some servers give a structured reply as the arguments of a tool that was not offered, or file all of it as
+        thoughts: then these are the JSON object that was asked for, and nothing else.
         """
         if not self.ended and self.finish is None:
             raise ModelUnavailable("the stream stopped before its end", retryable=True)
         uses = tuple(self.uses.values())
         text = self.text if request.tools else self.text or "\n".join(use.arguments for use in uses)
         called = uses if request.tools else ()
+        if request.schema and not text.strip() and not called and isinstance(parse_json(self.thoughts.encode()), dict):
+            text = self.thoughts
         usage = self.usage if isinstance(self.usage, dict) else {}
         counts = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
         sent, received = (one if type(one) is int and 0 <= one < 10**9 else 0 for one in counts)
@@ -401,7 +429,7 @@ class Completion:
         if self.refusal:
             why = "the model refused"
         elif why is None and not text.strip() and not called:
-            why = "it is empty"
+            why = "it is empty, but for thoughts" if self.thoughts.strip() else "it is empty"
         if why:
             refused = bool(self.refusal) or self.finish == "content_filter"
             cut = self.finish == "length" and not refused

@@ -67,6 +67,23 @@ def test_a_schema_with_bounds_is_tried_without_them_before_it_is_given_up():
     assert schemas == [bounded.schema, plain, plain]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "System role not supported",
+        "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+    ],
+)
+def test_a_model_without_a_system_role_is_given_its_instructions_by_the_user_from_then_on(said):
+    with ModelServer(Fault("400", error={"message": said}), "yes", "yes") as server:
+        model = client(server)
+        assert [model.complete(JUDGE).retries, model.complete(JUDGE).retries] == [1, 0]
+    one = [{"role": "user", "content": "Judge.\n\nIs it enough?"}]
+    assert [received.body["messages"] for received in server.received[1:]] == [one, one]
+    assert formats(server) == ["json_schema"] * 3
+
+
 def test_a_refusal_that_is_not_about_the_form_is_remembered_for_nothing():
     with ModelServer(*[Fault("400")] * 3, "yes") as server:
         model = client(server)

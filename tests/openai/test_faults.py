@@ -163,10 +163,28 @@ def test_vectors_come_back_in_the_order_asked_and_blank_texts_are_never_sent():
     assert (embedder.name, embedder.dimension, vectors.dtype) == ("words", 64, np.float32)
 
 
-def test_vectors_of_another_width_are_refused_at_once():
-    with ModelServer(dimension=32) as server, pytest.raises(EmbedderError, match="expected 64") as caught:
+def widths_asked_for(server):
+    return [received.body.get("dimensions") for received in server.received]
+
+
+def test_vectors_of_another_width_are_asked_for_once_and_refused():
+    with ModelServer(dimension=32) as server, pytest.raises(EmbedderError, match="32 values, although 64") as caught:
         OpenAIEmbedder("words", 64, server.url).embed(["red"])
-    assert not caught.value.retryable
+    assert (caught.value.retryable, widths_asked_for(server)) == (False, [None, 64])
+
+
+@pytest.mark.parametrize(("model", "first"), [("words", [None, 16]), ("text-embedding-3-large", [16])])
+def test_a_width_that_is_not_the_models_own_is_asked_for(model, first):
+    with ModelServer(dimension=64, shortens=True) as server:
+        embedder = OpenAIEmbedder(model, 16, server.url)
+        assert [embedder.embed([text]).shape for text in ("red", "blue")] == [(1, 16), (1, 16)]
+    assert widths_asked_for(server) == [*first, 16]
+
+
+def test_the_models_own_width_is_not_asked_for():
+    with ModelServer(dimension=1536) as server:
+        OpenAIEmbedder("text-embedding-3-small", base_url=server.url).embed(["red"])
+    assert widths_asked_for(server) == [None]
 
 
 @pytest.mark.parametrize("encoding", ["gzip, gzip", "br", "zstd", "gzip"])

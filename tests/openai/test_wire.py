@@ -73,6 +73,40 @@ def test_an_error_inside_a_success_is_the_refusal_that_it_says(code, again):
     assert caught.value.retryable is again
 
 
+def completion(**message):
+    return {"choices": [{"message": {"role": "assistant", "content": None, **message}, "finish_reason": "stop"}]}
+
+
+OBJECT = Complete("judge", "", "", {"type": "object"})
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_an_object_that_was_filed_as_thoughts_is_the_reply(field):
+    body = json.dumps(completion(**{field: '{"tier": "exact"}'})).encode()
+    assert read_reply(body, OBJECT).text == '{"tier": "exact"}'
+
+
+@pytest.mark.parametrize(("request_", "thoughts"), [(OBJECT, 'First {"tier": "exact"}'), (ASKED, '{"a": 1}')])
+def test_thoughts_are_no_reply_and_the_error_says_that_there_was_nothing_else(request_, thoughts):
+    with pytest.raises(ReplyError, match="empty, but for thoughts"):
+        read_reply(json.dumps(completion(reasoning_content=thoughts)).encode(), request_)
+
+
+def test_what_is_said_counts_before_thoughts():
+    assert read_reply(json.dumps(completion(content="yes", reasoning='{"a": 1}')).encode(), OBJECT).text == "yes"
+
+
+@pytest.mark.parametrize("start", ["", ": a comment\n\n", "event: message\n"])
+def test_a_stream_that_was_not_asked_for_is_read_whole(start):
+    chunks = [{"choices": [{"delta": {"content": one}}]} for one in ("Por", "to")]
+    end = {"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
+    body = start + "".join(f"data: {json.dumps(one)}\n\n" for one in [*chunks, end]) + "data: [DONE]\n\n"
+    reply = read_reply(body.encode(), ASKED)
+    assert (reply.text, reply.input_tokens, reply.output_tokens) == ("Porto", 7, 2)
+    with pytest.raises(ModelUnavailable, match="stopped before its end"):
+        read_reply(body.partition('data: {"choices": [{"delta": {}')[0].encode(), ASKED)
+
+
 GONE = {"code": 502, "message": "upstream lost"}
 
 
