@@ -36,7 +36,7 @@ from ..types.results import (
 )
 from ..types.stored import EARLIER, FactFilter, Listing
 from ..types.trace import Complete, Event, Found, Queried, Reply, Trace
-from ..types.values import ExportFormat, Fact, FactHit, Hit, Over, TimeSpan, Turn
+from ..types.values import ExportFormat, Fact, FactHit, Hit, Hits, Over, TimeSpan, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
@@ -336,7 +336,7 @@ class Memory:
                 check_asked("query", query)
                 hears(Queried(0, "search", query, most))
             recall, seen = partial(core.recalled, over=which), which == "turns"
-            hits = list((yield from recalled_for(core.store, query, most, within, today, recall, seen=seen)))
+            hits = Hits((yield from recalled_for(core.store, query, most, within, today, recall, seen=seen)))
             if hears is not None:
                 facts = tuple(fact.id for hit in hits for fact in hit.facts)
                 hears(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))

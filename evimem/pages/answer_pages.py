@@ -37,6 +37,9 @@ def show_answer(request: PageRequest) -> Page:
         except (TraceMismatch, NoModel) as error:
             return Page("ask", trace.question, {"question": trace.question, "outdated": str(error), "number": number})
     question = request.text("q")
+    waiting = request.waiting_turns()
+    if question and waiting and not request.text("now"):
+        return Page("ask", question, {"question": question, "waiting": waiting})
     if not question or _has_model(request):
         newest = request.memory._core.store.kept_traces(6)
         recent = [{"number": one.number, "question": one.trace.question} for one in newest]

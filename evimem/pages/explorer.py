@@ -19,14 +19,14 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Route
 
 from ..errors import EvimemError, InvalidQuery, ModelError, StoreBusy, StoreError, TurnConflict, UnknownTurn
 from . import answer_pages, state_pages, turn_pages
 from .render_html import SCRIPT, json_page, link_of, render_page, style_name, stylesheet
 from .requests import Page, PageRequest
 from .sources import Source
-from .visitors import Admit, Gate, Visitor
+from .visitors import SIGN_IN, Admit, Gate, Visitor
 
 _LOG = logging.getLogger("evimem")
 MAX_FORM_BYTES = 64 * 2**20  # of a form, an uploaded file included
@@ -178,8 +178,13 @@ def _log_unforeseen(error: Exception, page: str) -> str:
 def explorer_routes(
     source: Source, admit: Admit, *, cookie: str, hosts: Collection[str] | None = None
 ) -> list[BaseRoute]:
-    """Return the explorer as routes of another application, which stand after all of its own; see `build_explorer`."""
-    return [Mount("/", build_explorer(source, admit, cookie=cookie, hosts=hosts))]
+    """Return the explorer as routes of another application; see `build_explorer`.
+
+    Each of its paths is a route of its own: a mount at `/` would take the wrong methods of the application's routes.
+    """
+    app = build_explorer(source, admit, cookie=cookie, hosts=hosts)
+    paths = dict.fromkeys([SIGN_IN, *(route.path for route in Explorer(source, None).routes())])
+    return [Route(path, app) for path in paths]
 
 
 async def _read_form(request: Request) -> dict[str, Any]:

@@ -17,13 +17,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ..times import render
+from ..types.marked_text import Piece, mark_pieces, shorten
 from ..types.public_value import plain
 from ..types.results import Citation
 from ..types.trace import Trace
 from ..types.values import TimeSpan, Turn
 from .answer_pages import why_pictures, why_values
 from .drawings import part_class
-from .spans import Piece, cited_spans, mark_pieces, shorten
 
 SCRIPT = "htmx-4.0.1.min.js"
 SCRIPT_SHA256 = "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130"
@@ -54,7 +54,7 @@ def environment() -> Environment:
         "part_class": part_class, "said_as": said_as,
     }  # fmt: skip
     made.globals |= {
-        "pieces": pieces, "marked_spans": mark_pieces, "cited_spans": cited_spans, "shorten": shorten,
+        "pieces": pieces, "marked_spans": mark_pieces, "shorten": shorten,
         "style_name": style_name, "script_name": SCRIPT,
     }  # fmt: skip
     return made
@@ -91,6 +91,17 @@ def _finalize(value: Any) -> Any:
     if isinstance(value, str) and "\r" in value:
         return Markup(str(escape(value)).replace("\r", "&#13;"))
     return value
+
+
+def cited_spans(turn: Turn, citations: list[Citation]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return the spans of a turn's text, and of its caption, that citations quote."""
+    of_text: list[tuple[int, int]] = []
+    of_caption: list[tuple[int, int]] = []
+    for one in citations:
+        if one.turn_id == turn.id and one.span is not None:
+            start, end = one.span
+            (of_text if turn.text[start:end] == one.quote else of_caption).append(one.span)
+    return of_text, of_caption
 
 
 def pieces(turn: Turn, citations: list[Citation]) -> dict[str, list[Piece]]:

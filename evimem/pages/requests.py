@@ -13,6 +13,8 @@ from ..types.values import Turn
 from .sources import Source
 from .visitors import Visitor
 
+MAX_TURNS_WAITED_FOR = 256  # to be read for facts before a page is shown
+
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
@@ -54,6 +56,14 @@ class PageRequest:
         if not given.isascii() or not given.isdigit() or not least <= int(given[:12]) <= most:
             raise InvalidQuery(f"{name} is {given[:20]!r}; expected a whole number from {least} to {most}")
         return int(given)
+
+    def waiting_turns(self) -> int:
+        """Return how many turns wait to be read for facts, where they are so many that a page does not wait for them.
+
+        The first call that needs facts reads them all, at some 2 ms each: a page shows what there is, and says so.
+        """
+        waiting = self.memory.health().pending.get("facts", 0)
+        return waiting if waiting > MAX_TURNS_WAITED_FOR else 0
 
     def named_turn(self, name: str) -> Turn | None:
         """Return the turn whose id a parameter is, else the one that its words find best; None without either."""

@@ -215,7 +215,8 @@ def show_health(request: PageRequest) -> Page:
     """Show what waits, what failed, the sizes, and how well probabilities are calibrated."""
     memory = request.memory
     found = memory.calibration()
-    values = {"health": memory.health(), "stats": memory.stats(), "calibration": found}
+    stats = memory._core.store.stats() if request.waiting_turns() else memory.stats()
+    values = {"health": memory.health(), "stats": stats, "calibration": found}
     return Page("health", "Health", values, {} if found is None else _charts(found))
 
 

@@ -19,7 +19,7 @@ from . import drawings
 from .requests import Page, PageRequest
 
 FACETS_OVER = 100  # best turns that facets count
-DEEPEST_RANK = 1_000  # a named turn's rank is looked for so far down
+DEEPEST_RANK = 400  # a named turn's rank is looked for so far down
 _MAX_VALUES = 8  # of a facet
 _MAX_NAMES = 60  # people and things listed
 _MAX_FACTS = 200  # of one person or thing
@@ -55,6 +55,8 @@ def search_turns(request: PageRequest) -> Page:
     }
     if named is not None:
         values["named"] = _rank_of(named, found, hits, {**given, "month": month}, where)
+        if values["named"]["hit"] is None and not values["named"]["barred"]:
+            values["named"] |= _score_of(request, named, hits)
     most = max((sum(max(part, 0) for part in hit.parts.values()) for hit in found), default=1.0) or 1.0
     return Page("search", query, values, {"bars": {hit.turn.id: drawings.score_bar(hit.parts, most) for hit in hits}})
 
@@ -103,11 +105,12 @@ def _rank_of(
 ) -> dict[str, Any]:
     """Return the rank of a turn, or why it has none, and how it falls short of the last turn that is shown."""
     rank = next((rank for rank, hit in enumerate(found, 1) if hit.turn.id == turn.id), None)
-    told: dict[str, Any] = {"turn": turn, "rank": rank, "of": len(found), "hit": None, "short": []}
+    told: dict[str, Any] = {"turn": turn, "rank": rank, "of": len(found), "hit": None, "short": [], "barred": []}
     if rank is None:
         own = {"speaker": turn.speaker, "role": turn.role, "session": turn.session, "month": f"{turn.time:%Y-%m}"}
         barred = [f"its {name} is {own[name]}" for name, value in given.items() if value and own[name] != value]
         barred += ["its metadata differs"] if where and not barred and len(found) < DEEPEST_RANK else []
+        told["barred"] = barred
         told["reason"] = (
             f"The filters leave it out: {', '.join(barred)}."
             if barred
@@ -120,13 +123,32 @@ def _rank_of(
         told["reason"] = f"It is shown, at rank {rank}."
         return told
     last = shown[-1]
-    names = {*hit.parts, *last.parts}
-    short = sorted((hit.parts.get(name, 0.0) - last.parts.get(name, 0.0), name) for name in names)
-    told["short"] = [{"part": name, "by": by} for by, name in short if by < -0.0005]
+    told["short"] = _shortfall(hit, last)
     told["reason"] = (
         f"Rank {rank}: it scores {hit.score:.3f}, the last turn shown (rank {len(shown)}) {last.score:.3f}."
     )
     return told
+
+
+def _shortfall(hit: Hit, last: Hit) -> list[dict[str, Any]]:
+    """Return the parts of its score by which a hit falls short of another, the largest first."""
+    names = {*hit.parts, *last.parts}
+    short = sorted((hit.parts.get(name, 0.0) - last.parts.get(name, 0.0), name) for name in names)
+    return [{"part": name, "by": by} for by, name in short if by < -0.0005]
+
+
+def _score_of(request: PageRequest, turn: Turn, shown: Sequence[Hit]) -> dict[str, Any]:
+    """Return the score of a turn that is far down, from a search of its session."""
+    within = request.memory.search(request.text("q"), k=FACETS_OVER, session=turn.session)
+    hit = next((one for one in within if one.turn.id == turn.id), None)
+    if hit is None or not shown:
+        return {}
+    reason = f"It is after the {DEEPEST_RANK} best turns: it scores {hit.score:.3f}, the last turn shown "
+    return {
+        "reason": f"{reason}(rank {len(shown)}) {shown[-1].score:.3f}.",
+        "hit": hit,
+        "short": _shortfall(hit, shown[-1]),
+    }
 
 
 def show_turn(request: PageRequest) -> Page:
@@ -134,14 +156,16 @@ def show_turn(request: PageRequest) -> Page:
     memory, store = request.memory, request.memory._core.store
     turn = memory.turn(request.query.get("id", ""))
     near = request.number("around", 3, 0, 20)
-    facts = memory.facts([turn.id])
+    waiting = request.waiting_turns()
+    facts = store.facts([turn.id]) if waiting else memory.facts([turn.id])
     times = locate_times(turn.text, turn.time, memory._core.conventions)
     dates = [
         {"phrase": one.time.text, "start": one.start, "end": one.end, "time": one.time,
          "words": render(one.time) if one.time.start else "no certain date"}
         for one in times
     ]  # fmt: skip
-    linked = [hit for hit in memory.neighbours(turn.id, _MAX_LINKED) if hit.path != "edge:next"]
+    near_by = store.expand([turn.id], _MAX_LINKED) if waiting else memory.neighbours(turn.id, _MAX_LINKED)
+    linked = [hit for hit in near_by if hit.path != "edge:next"]
     citing = [
         {"number": one.number, "question": one.trace.question, "cited": turn.id in _cited(one.trace)}
         for one in store.kept_traces(_MAX_CITING, [turn.id])
@@ -154,6 +178,7 @@ def show_turn(request: PageRequest) -> Page:
         "linked": linked,
         "traces": citing,
         "jobs": store.jobs_of(turn.id),
+        "waiting": waiting,
     }
     marks = [(one.start, one.end) for one in times]
     return Page(
@@ -181,13 +206,12 @@ def show_people(request: PageRequest) -> Page:
     """Show what was stated of a person or thing, or the names that there are."""
     name, store = request.text("name"), request.memory._core.store
     if not name:
-        values: dict[str, Any] = {
-            "name": "",
-            "speakers": store.speaker_counts(_MAX_NAMES),
-            "things": store.subject_counts(_MAX_NAMES),
-        }
-        return Page("people", "People and things", values)
-    facts = statements(request.memory.facts(about=name))
+        speakers, things = store.speaker_counts(_MAX_NAMES), store.subject_counts(_MAX_NAMES)
+        named = {"name": "", "speakers": speakers, "things": things, "waiting": request.waiting_turns()}
+        return Page("people", "People and things", named)
+    waiting = request.waiting_turns()
+    known = store.about(name, _MAX_FACTS).facts if waiting else request.memory.facts(about=name)
+    facts = statements(known)
     shown = facts[:_MAX_FACTS]
     texts = {fact.id: fact for fact in facts}
     replaced = [
@@ -203,6 +227,7 @@ def show_people(request: PageRequest) -> Page:
         "replaced": replaced,
         "beside": _side_by_side(facts),
         "turns": turns,
+        "waiting": waiting,
     }
     return Page("people", name, values)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from .marked_text import answer_html
 from .public_value import PublicValue
 from .trace import FALL_BACK, Acted, Trace
 from .values import Gap, Tier, TimeSpan, Turn
@@ -179,6 +180,13 @@ class Answer(PublicValue):
     def to_dict(self) -> dict[str, Any]:
         """Return every field as plain JSON values, the trace as `Trace.to_dict`, and what is derived from them."""
         return PublicValue.to_dict(self) | {"abstained": self.abstained, "fell_back": self.fell_back}
+
+    def _repr_html_(self) -> str:
+        """Return a notebook's view of it: the text, the cited words, what is missing."""
+        judged = f"{self.tier.value}, probability {self.confidence:.0%}"
+        places = [(one.turn_id, one.quote) for one in self.citations]
+        text = None if self.text is None else self.text if self.kind == "answer" else "These places say it best:"
+        return answer_html(self.kind, text, judged, places, [gap.text for gap in self.gaps], self.reason)
 
     def __str__(self) -> str:
         """The text, or why there is none, and a line for each place that it rests on."""

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import orjson
 
+from .marked_text import hit_html
 from .public_value import PublicValue, json_bytes
 
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType({"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le})
@@ -434,6 +435,20 @@ class Hit(PublicValue):
     path: str = "search"
     neighbours: tuple[str, ...] = ()
     span: tuple[int, int] | None = None
+
+    def _repr_html_(self) -> str:
+        """Return a notebook's view of it: who said it and when, the passage that was found, the parts of its score."""
+        head = f"{self.score:.3f}  {self.turn.speaker}, {self.turn.time:%Y-%m-%d %H:%M}, {self.turn.id}"
+        parts = ", ".join(f"{name} {value:+.3f}" for name, value in self.parts.items())
+        return hit_html(head, self.turn.text or self.turn.caption or "", self.span, parts)
+
+
+class Hits(list[Hit]):
+    """The hits of a search, best first: a list that a notebook shows."""
+
+    def _repr_html_(self) -> str:
+        """Return a notebook's view of them."""
+        return "".join(f"<li>{hit._repr_html_()}</li>" for hit in self).join(("<ol>", "</ol>"))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -4,6 +4,7 @@ import json
 import re
 import urllib.error
 import urllib.request
+from datetime import datetime, timedelta
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -17,7 +18,7 @@ from evimem.calibration import read_labelled
 from evimem.pages.explorer import PAGES
 from evimem.pages.render_html import SCRIPT, SCRIPT_SHA256, trace_file
 from evimem.pages.sources import OneMemory, PoolOfMemories
-from evimem.pages.spans import mark_pieces, shorten
+from evimem.types.marked_text import mark_pieces, shorten
 from tests.pages.conftest import TOKEN, Asking, Elements
 
 WHEN = "When did Mira adopt her puppy?"
@@ -122,6 +123,8 @@ def test_a_search_shows_its_scores_its_facets_and_the_rank_of_a_turn(exploring, 
     assert shown["named"]["short"]
     speakers = next(one for one in shown["facets"] if one["name"] == "speaker")
     assert sum(one["count"] for one in speakers["values"]) == 100
+    assert "s1:4" not in [one["turn"]["id"] for one in exploring.data("/search?q=cello&k=10")["hits"]]
+    assert exploring.data("/search?q=cello&why=s1:4")["named"]["short"]
     assert "its speaker is Tomas" in exploring.data("/search?q=puppy&why=s11:6&speaker=Mira")["named"]["reason"]
     assert {one["turn"]["time"][:7] for one in exploring.data("/search?q=puppy&month=2024-12")["hits"]} == {"2024-12"}
 
@@ -324,6 +327,28 @@ def test_a_pool_asks_whose_memory_it_is_and_shows_that_one_only(tmp_path):
         assert [one for one in links if "user=ana%2F1" not in one] == []
         asking.page("/search?q=called&user=nobody", 400)
         assert "nobody" not in pool
+
+
+def test_pages_do_not_wait_for_the_facts_of_very_many_turns(memory):
+    noon = datetime(2024, 3, 12, 12)
+    cats = [(f"t{n}", f"We adopted cat {n}.", noon + timedelta(minutes=n)) for n in range(300)]
+    turns = [evimem.Turn(turn_id, "s", "Mira", text, time) for turn_id, text, time in cats]
+    memory.extend(turns)
+    asking = Asking(OneMemory(memory, "m"))
+    for address in (
+        "/turn?id=t7",
+        "/people?name=Mira",
+        "/people",
+        "/ask?q=cats",
+        "/health",
+        "/block?q=cat",
+        "/search?q=cat",
+    ):
+        asking.page(address)
+    assert memory.health().pending["facts"] == 300
+    assert "300 turns wait to be read" in asking.page("/turn?id=t7")
+    assert asking.data("/ask?q=cats&now=1")["answer"]["kind"]
+    assert "facts" not in memory.health().pending
 
 
 def test_an_empty_memory_has_pages(memory):

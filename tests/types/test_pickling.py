@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import Enum
 from multiprocessing import get_context
 from types import UnionType
@@ -56,7 +56,16 @@ PARTS: dict[Any, Callable[[tuple[Any, ...], int], Any]] = {
     tuple: tuple_of,
     Callable: lambda *_: len,
 }
-SAMPLES = {str: "pears", int: 3, float: 0.5, bool: True, datetime: datetime(2024, 5, 1), Any: "any", object: None}
+SAMPLES = {
+    str: "pears",
+    int: 3,
+    float: 0.5,
+    bool: True,
+    datetime: datetime(2024, 5, 1),
+    date: date(2024, 5, 1),
+    Any: "any",
+    object: None,
+}
 
 
 def made(kind: type, depth: int = 0) -> Any:

@@ -99,5 +99,19 @@ def test_an_answer_prints_its_text_and_what_it_rests_on():
 )
 def test_a_notebook_shows_text_and_never_an_element_of_it(value):
     page = value._repr_html_()
-    assert page == f"<pre>{html.escape(str(value))}</pre>"
+    assert html.unescape(page) != page
+    assert "<script" not in page
+    assert "</b><" not in page.replace("</b></p><", "")
     assert "&lt;script&gt;alert(1)" in page
+
+
+def test_a_notebook_shows_the_quotes_of_an_answer_and_the_hits_of_a_search_marked(friends):
+    answer = friends.ask("When did Mira adopt her puppy?")
+    assert "<b>8 March 2024</b>" in answer._repr_html_()
+    assert "<mark>last Friday</mark>" in answer._repr_html_()
+    hits = friends.search("puppy", k=3)
+    assert hits._repr_html_().count("<li>") == 3
+    assert "We adopted a puppy last Friday." in hits._repr_html_()
+    long = replace(HIT, span=(5_000, 5_010))
+    assert f"<mark>{'x' * 10}</mark>" in long._repr_html_()
+    assert len(long._repr_html_()) < 1_200
