@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evimem.errors import ImportFailed
-from evimem.loaders.conversation import elements
+from evimem.loaders.json_stream import elements
 from evimem.loaders.json_values import mismatch_error
 from evimem.types.public_value import AnyPath
 from evimem.types.values import Turn

@@ -245,6 +245,8 @@ def nth_part(whole: TimeInterval, n: int, name: str | int) -> TimeInterval | Non
     if name == "half":
         middle = step("month", whole.start, 6) if whole.granularity == "year" else whole.start + 15 * DAY
         return span(middle, whole.end) if n in (-1, 2) else span(whole.start, middle)
+    if name not in UNITS:
+        return None  # "the first fortnight"
     start = step(name, whole.end, -1) if n < 0 else step(name, whole.start, n - 1)
     return unit(name, start)
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import islice
 
 from ..errors import InvalidQuery, shown
@@ -20,8 +21,8 @@ from .beside import YEAR, alone, joined
 from .calendar import WEEK, TimeInterval
 from .context import AHEAD, BACK, PERHAPS_BACK, UNSPOKEN, Context, Spoken
 from .date_order import FIGURES, Conventions, Weekday, date_in_figures
-from .forms import Form, grammar
-from .lexicon import LIMIT, fold
+from .forms import DateGrammar, Form, grammar
+from .lexicon import IDEOGRAPHS, LIMIT, any_of, fold
 from .readers import READERS, Expression, Match, Meaning, possible, span_of
 
 NEAR = 80  # characters between a time and what tells its day or month
@@ -207,7 +208,7 @@ def locate_dates(
     if language == OTHER:
         yield from _full_dates(ctx)
         return
-    expressions = [_in_spoken_year(each, ctx) for each in _longest(forms, ctx)]
+    expressions = [_in_spoken_year(each, ctx) for each in _longest(forms, ctx) if not _counts_weeks(each, ctx)]
     told = (each.day for each in expressions if each.meaning.yearly is None and each.meaning.kind == "date")
     whole = {(day.month, day.day): day for day in told if day}
     expressions = [_in_year_beside(each, expressions, whole, ctx) for each in _beside_named_month(expressions, ctx)]
@@ -276,6 +277,37 @@ def _longest(forms: tuple[Form, ...], ctx: Context) -> list[Expression]:
             taken[start:end] = b"\1" * (end - start)
             kept.append(Expression(start, end, meaning if isinstance(meaning, Meaning) else Meaning(meaning)))
     return sorted(kept, key=lambda each: each.start)
+
+
+def _counts_weeks(each: Expression, ctx: Context) -> bool:
+    """Return whether an expression is a part of a week counted within a year: "segunda semana de 2021".
+
+    Such a week is read whole or not at all: neither its ordinal, which may be a weekday's name, nor its year alone.
+    """
+    is_day, is_year = each.meaning.weekday is not None or each.is_a("day"), each.is_a("year")
+    if not (is_day or is_year):
+        return False
+    counted_before, week_after, counted_after = _patterns_of_weeks(ctx.words)
+    if is_day:
+        return ctx.words.words.spaced and week_after.match(ctx.folded, each.end) is not None
+    before = ctx.folded[max(0, each.start - _NEAR_WEEK) : each.start]
+    return counted_before.search(before) is not None or counted_after.match(ctx.folded, each.end) is not None
+
+
+_NEAR_WEEK = 32  # characters before a year in which a counted week is looked for
+
+
+@lru_cache
+def _patterns_of_weeks(words: DateGrammar) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a counted week before a year, of a week after its ordinal, of one counted after a year."""
+    week = any_of(word for word, name in words.units.values.items() if name == "week")
+    counted = rf"(?:{words.ordinals.source}|\d{{1,2}}\.?[^\W\d]{{0,3}}|[{IDEOGRAPHS[1:-1]}]+)"
+    glue, blank = r"[^\d.,;!?]{0,12}", r"\s?"
+    return (
+        re.compile(rf"(?:{counted}{blank}{week}|{week}{blank}{counted}){glue}\Z"),
+        re.compile(rf"\s{week}\b"),
+        re.compile(rf"{glue}(?:{counted}{blank}{week}|{week}{blank}{counted})"),
+    )
 
 
 _ORDER = {name: place for place, name in enumerate(READERS)}

@@ -5,11 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evimem.lang.guess import LANGUAGES
 from evimem.times import Conventions, find_times, locate_times, mentions_time, onset, render
+from evimem.times.forms import grammar
 
 from .built_sentences import ENGLISH as WORDS
 
 GLUE = """
+    fortnight first third fourth
     last next this the a in on at since for from to until between and of before after ago back later early mid late end
     yesterday today tomorrow tonight morning night noon 4 pm 16:30 2016 '09 15th 9 31 2023-06-09 6/9/2023 9999 1500 12
     will was been have now first second week's May, June. mai 2023 the 90s q3 other way while recently -
@@ -94,3 +97,13 @@ def test_no_text_is_expensive(text: str):
         mentions_time(text)
         taken.append(time.process_time() - started)
     assert min(taken) < 1  # many times what the worst of these takes, and far less than a text without bounds would
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_unit_that_is_counted_in_a_month_or_a_year_is_read_or_left_out(code):
+    words = grammar(code).words
+    for ordinal in list(words.ordinals.values)[:4]:
+        for unit in words.units.values:
+            for whole in (*list(words.months.values)[:2], "2021"):
+                for glue in (" ", " in ", " de ", " of "):
+                    find_times(f"{ordinal} {unit}{glue}{whole}", datetime(2024, 3, 14))

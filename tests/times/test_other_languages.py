@@ -138,3 +138,16 @@ def test_a_place_in_the_text_is_that_of_its_words() -> None:
     text = "On se voit à Noël, non : vendredi prochain, d'accord ?"
     (found,) = locate_times(text, SAID)
     assert text[found.start : found.end] == found.time.text == "vendredi prochain"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Fomos na segunda semana de 2021.", "na sexta semana do ano", "We moved in the second week of 2021.",
+        "We met in the 3rd week of 2020.", "Wir sind in der zweiten Woche von 2021 umgezogen.",
+        "On a déménagé la deuxième semaine de 2021.", "Мы переехали во вторую неделю 2021 года.",
+        "我们2021年第二周搬家了。", "2021年の第2週に引っ越した。", "2021 के दूसरे हफ्ते में",
+    ],
+)  # fmt: skip
+def test_a_week_counted_within_a_year_is_no_weekday_and_no_whole_year(text):
+    assert find_times(text, datetime(2024, 3, 14)) == []
