@@ -21,8 +21,8 @@ from .beside import YEAR, alone, joined
 from .calendar import WEEK, TimeInterval
 from .context import AHEAD, BACK, PERHAPS_BACK, UNSPOKEN, Context, Spoken
 from .date_order import FIGURES, Conventions, Weekday, date_in_figures
-from .forms import DateGrammar, Form, grammar
-from .lexicon import IDEOGRAPHS, LIMIT, any_of, fold
+from .forms import Form, grammar
+from .lexicon import IDEOGRAPHS, LIMIT, DateWords, any_of, fold
 from .readers import READERS, Expression, Match, Meaning, possible, span_of
 
 NEAR = 80  # characters between a time and what tells its day or month
@@ -289,7 +289,7 @@ def _counts_weeks(each: Expression, ctx: Context) -> bool:
         return False
     counted_before, week_after, counted_after = _patterns_of_weeks(ctx.words)
     if is_day:
-        return ctx.words.words.spaced and week_after.match(ctx.folded, each.end) is not None
+        return ctx.words.spaced and week_after.match(ctx.folded, each.end) is not None
     before = ctx.folded[max(0, each.start - _NEAR_WEEK) : each.start]
     return counted_before.search(before) is not None or counted_after.match(ctx.folded, each.end) is not None
 
@@ -298,7 +298,7 @@ _NEAR_WEEK = 32  # characters before a year in which a counted week is looked fo
 
 
 @lru_cache
-def _patterns_of_weeks(words: DateGrammar) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+def _patterns_of_weeks(words: DateWords) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of a counted week before a year, of a week after its ordinal, of one counted after a year."""
     week = any_of(word for word, name in words.units.values.items() if name == "week")
     counted = rf"(?:{words.ordinals.source}|\d{{1,2}}\.?[^\W\d]{{0,3}}|[{IDEOGRAPHS[1:-1]}]+)"
