@@ -11,7 +11,6 @@ from contextlib import suppress
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import evimem
@@ -176,6 +175,7 @@ def serve(  # noqa: PLR0913 - the options
     from ..server.proxy import Upstream  # noqa: PLC0415
     from ..server.service import Limits  # noqa: PLC0415
     from ..server.workers import serve as serve_app  # noqa: PLC0415
+    from ..server.workers import shared_folder  # noqa: PLC0415
 
     upstream = None
     from ..pages.explorer import explorer_routes  # noqa: PLC0415
@@ -193,13 +193,15 @@ def serve(  # noqa: PLR0913 - the options
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
     if not quiet:
         log_to_stderr()
-    with TemporaryDirectory(prefix="evimem-") as folder:
+    with shared_folder() as folder:
 
         def make() -> Any:
             made = evimem.MemoryPool(str(pool), observer=_spans(), **settings, **opening)
             pages = explorer_routes(PoolOfMemories(made, name), admit, cookie=f"evimem-{bound}", hosts=hosts)
-            limits = Limits(rate=rate)
-            return build_app(made, tokens=known, limits=limits, folder=Path(folder), upstream=upstream, pages=pages)
+            limits, root = Limits(rate=rate), None if is_server(pool) else Path(pool)
+            return build_app(
+                made, tokens=known, limits=limits, folder=folder, root=root, upstream=upstream, pages=pages
+            )
 
         screen.note(f"evimem: listening at http://{_address(listening)}")
         screen.note(f"evimem: pages at http://{_address(listening)}/{'' if known else f'?token={own}'}")

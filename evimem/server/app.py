@@ -43,6 +43,7 @@ _LOG = logging.getLogger("evimem.server")
 _SECONDS_BETWEEN_NOTES = 1.0  # after which the other workers see this one's counters
 _PROBES = frozenset(("/healthz", "/readyz", "/version", "/metrics"))
 _ROUTED_RAW = ("/v1/", "/p/", "/memories/")  # whose paths have ids
+_SHARED = frozenset(("/search",))  # paths of the pages for people that are routes for programs too, by other methods
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -52,6 +53,7 @@ def build_app(
     tokens: TokenFile | None = None,
     limits: Limits = Limits(),
     folder: Path | None = None,
+    root: Path | None = None,
     upstream: Upstream | None = None,
     pages: Sequence[BaseRoute] = (),
 ) -> Starlette:
@@ -65,12 +67,13 @@ def build_app(
         tokens: Whose token opens whose memory. Without, only requests of this machine are answered, for any user.
         limits: How much is taken at once.
         folder: A folder that all workers of this server share, and no other program; by default one of its own.
+        root: The folder of the pool, which `/readyz` looks at; None for one on a server.
         upstream: The service that chats at `/v1/chat/completions` are passed on to; None for no proxy.
         pages: Routes for people, such as a mount of `evimem.pages` at "/", after all others.
     """
     own = TemporaryDirectory(prefix="evimem-") if folder is None else None
     place = Path(own.name) if own is not None else folder or Path()
-    service = Service(pool, tokens, limits, place, ("proxy",) if upstream is not None else ())
+    service = Service(pool, tokens, limits, place, root, ("proxy",) if upstream is not None else ())
     endpoints = all_endpoints()
     document = openapi_document(endpoints, tokens=tokens is not None)
     routes: list[BaseRoute] = [*_routes(endpoints, service), Route("/openapi.json", _giving(document))]
@@ -105,12 +108,15 @@ def all_endpoints() -> list[Endpoint]:
 
 
 def _routes(endpoints: Iterable[Endpoint], service: Service) -> list[BaseRoute]:
-    """Return a route for each path; below `_ROUTED_RAW` a wrong method is 405, and never goes on to another route."""
+    """Return a route for each path; a wrong method is 405, and never goes on to another route.
+
+    A path that a page has too is shared: the page is read, and programs send to it.
+    """
     by_path: dict[str, dict[str, Endpoint]] = {}
     for one in endpoints:
         by_path.setdefault(one.path, {})[one.method] = one
     return [
-        Route(path, ByMethod(methods, service), methods=None if path.startswith(_ROUTED_RAW) else [*methods])
+        Route(path, ByMethod(methods, service), methods=[*methods] if path in _SHARED else None)
         for path, methods in by_path.items()
     ]
 

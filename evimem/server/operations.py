@@ -58,7 +58,7 @@ class Operations:
             raise Refusal(
                 404, "UnknownOperation", "no operation of this id; expected one that an import or enrich gave"
             )
-        if not _runs(kept.pop("worker")) and kept["status"] == "running":
+        if not is_running(kept.pop("worker")) and kept["status"] == "running":
             gone = Refusal(
                 500, "WorkerEnded", "the worker ended meanwhile; repeat the request, which goes on from there"
             )
@@ -118,12 +118,14 @@ def _digest(user: str) -> str:
     return blake2b(user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _runs(process: int) -> bool:
+def is_running(process: int) -> bool:
     """Return whether a process of this machine runs."""
     if process == os.getpid() or not hasattr(os, "fork"):  # without that there is one worker
         return process == os.getpid()
     try:
         os.kill(process, 0)
+    except PermissionError:  # of another user
+        return True
     except OSError:
         return False
     return True

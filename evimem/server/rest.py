@@ -371,14 +371,10 @@ async def healthz(call: Call) -> Any:
 
 
 async def readyz(call: Call) -> Any:
-    """Tell whether requests can be served: the place of the memories can be read, and the server does not end."""
-    if call.service.draining:
-        return json_response({"status": "draining"}, 503)
-    try:
-        await asyncio.to_thread(call.service.pool.__contains__, "readyz")
-    except Exception:  # noqa: BLE001 - whatever it is, no memory can be opened now; a request logs which
-        return json_response({"status": "unavailable"}, 503)
-    return {"status": "ok"}
+    """Tell whether memories can be opened, and the server does not end."""
+    if await asyncio.to_thread(call.service.is_ready):
+        return {"status": "ok"}
+    return json_response({"status": "unavailable"}, 503)
 
 
 async def version(call: Call) -> Any:

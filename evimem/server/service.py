@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -16,6 +17,7 @@ from starlette.requests import Request
 
 from ..adapters.user_tokens import Scope, TokenFile, TokenHolder
 from ..doors.pool import MemoryPool
+from ..errors import EvimemError
 from .metrics import Metrics
 from .operations import Operations
 from .problems import Refusal
@@ -81,6 +83,7 @@ class Service:
         tokens: Whose token opens whose memory; None where only this machine comes.
         limits: How much is taken.
         folder: A folder of this server alone, the same for all its workers: operations, uploads and counters.
+        root: The folder of the pool; None for one on a server.
         features: What else it offers, for `/version`.
         draining: Whether it is about to end.
     """
@@ -89,6 +92,7 @@ class Service:
     tokens: TokenFile | None
     limits: Limits
     folder: Path
+    root: Path | None = None
     features: tuple[str, ...] = ()
     draining: bool = False
 
@@ -98,6 +102,16 @@ class Service:
         self.rates = Rates(self.limits.rate)
         self.operations = Operations(self.folder)
         self.asking = 0
+
+    def is_ready(self) -> bool:
+        """Return whether memories can be opened now: their folder can be written, or their server answers."""
+        try:
+            if self.root is not None:
+                return os.access(self.root, os.R_OK | os.W_OK | os.X_OK)
+            self.pool.__contains__("readyz")
+        except (EvimemError, OSError):
+            return False
+        return not self.draining
 
     def holder_of(self, request: Request, token: str | None = None) -> TokenHolder | None:
         """Return whose token came with a request; None where there are no tokens. Raise Refusal (401) for no token."""

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from socket import socket as Socket
+from tempfile import TemporaryDirectory, gettempdir
 from types import FrameType
 
 from starlette.types import ASGIApp
 
 from ..errors import InvalidQuery, MissingExtra
+from .operations import is_running
 
 try:
     import uvicorn
@@ -22,7 +27,22 @@ except ImportError as _error:
 
 _LOG = logging.getLogger("evimem.server")
 _SECONDS_TO_START = 1.0  # a worker that ends sooner is not started again at once
+_FOLDER = "evimem-serve-"  # the beginning of the name of a shared folder; the process of its server follows
 MakeApp = Callable[[], ASGIApp]
+
+
+@contextmanager
+def shared_folder() -> Iterator[Path]:
+    """Make a folder that only its owner reads, for what the workers of a server share, and remove it at the end.
+
+    Those of servers that were killed are removed too: they may hold what was being imported.
+    """
+    for left in Path(gettempdir()).glob(f"{_FOLDER}*"):
+        process = left.name.removeprefix(_FOLDER).partition("-")[0]
+        if process.isdigit() and not is_running(int(process)):
+            shutil.rmtree(left, ignore_errors=True)  # another user's stays
+    with TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-") as folder:
+        yield Path(folder)
 
 
 def serve(make: MakeApp, listening: Socket, *, workers: int = 1, grace: int = 20) -> None:

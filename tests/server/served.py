@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx2
 
@@ -30,10 +32,11 @@ class Served:
         return self.process.wait(30)
 
 
-def start(*words: object, port: int = 0) -> Served:
-    """Start the command with these words, and wait until it listens."""
-    command = [sys.executable, "-m", "evimem", "serve", "--quiet", "--port", str(port), *map(str, words)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+def start(*words: object, temporary: Path | None = None) -> Served:
+    """Start the command with these words, and wait until it listens; `temporary` is its folder for temporary files."""
+    command = [sys.executable, "-m", "evimem", "serve", "--quiet", "--port", "0", *map(str, words)]
+    environment = os.environ | ({} if temporary is None else {"TMPDIR": str(temporary)})
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment)
     assert process.stderr is not None
     line = process.stderr.readline()
     assert "listening at" in line, line + process.stderr.read()
@@ -41,9 +44,9 @@ def start(*words: object, port: int = 0) -> Served:
 
 
 @contextmanager
-def serving(*words: object) -> Iterator[Served]:
+def serving(*words: object, temporary: Path | None = None) -> Iterator[Served]:
     """Serve for the time of a block."""
-    served = start(*words)
+    served = start(*words, temporary=temporary)
     try:
         yield served
     finally:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx2
 import pytest
+
+from tests.server.served import serving
 
 TURN = {"speaker": "Mira", "text": "I adopted a puppy called Juno.", "time": "2024-03-12T18:20:00Z", "session": "s1"}
 
@@ -194,3 +197,22 @@ def test_a_user_is_erased(client: httpx2.Client) -> None:
     add(client, "gone", {})
     assert client.delete("/v1/users/gone").json()["turns"] == 1
     assert client.get("/v1/users/gone/turns").json()["turns"] == []
+
+
+def test_a_server_whose_folder_is_gone_is_alive_and_not_ready(tmp_path: Path) -> None:
+    with serving("--pool", tmp_path / "users") as served, served.client() as client:
+        assert client.get("/readyz").status_code == 200
+        (tmp_path / "users").rename(tmp_path / "moved")
+        assert client.get("/readyz").json() == {"status": "unavailable"}
+        assert client.get("/healthz").status_code == 200
+
+
+def test_the_next_server_removes_what_a_killed_one_left_in_its_folder(tmp_path: Path) -> None:
+    with serving("--pool", tmp_path / "users", temporary=tmp_path) as served:
+        (left,) = tmp_path.glob("evimem-serve-*")
+        assert left.stat().st_mode & 0o77 == 0
+        served.process.kill()
+        served.process.wait()
+    with serving("--pool", tmp_path / "users", temporary=tmp_path):
+        (found,) = tmp_path.glob("evimem-serve-*")
+        assert found != left
