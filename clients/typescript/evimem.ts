@@ -31,7 +31,7 @@ export type AskEvent =
 
 export type Acted = { kind: "action"; iteration: number; action: string; why: string; detail: { [name: string]: unknown } };
 
-export type AddReport = { added: number; existing: number; refused: number; facts: number; statuses: TurnStatus[]; dropped: number; replaced: number; erased: number; uncertain: number; forgotten: number };
+export type AddReport = { added: number; existing: number; refused: number; facts: number; statuses: TurnStatus[]; dropped: number; replaced: number; erased: number; uncertain: number; forgotten: number; unknown_roles: number };
 
 export type Answer = { text: string | null; kind: "answer" | "quote" | "abstained" | "failed"; tier: "exact" | "inferrable" | "partial" | "none"; confidence: number; citations: Citation[]; gaps: Gap[]; trace: { [name: string]: unknown } | null; usage: Usage; time: TimeSpan | null; reason: string | null; confidence_is: "calibrated" | "uncalibrated"; abstained?: boolean; fell_back?: boolean; trace_number?: number | null };
 
@@ -45,7 +45,7 @@ export type Condition = string | number | boolean | null | unknown[] | { "$eq"?:
 
 export type EraseReport = { status: "erased" | "pending"; turns: number; facts: number; reason: string | null };
 
-export type Fact = { id: string; turn_id: string; subject: string; predicate: string; object: string; event: TimeSpan | null; span: [number, number]; kind: string; extractor: string; replaced_by: string | null };
+export type Fact = { id: string; turn_id: string; subject: string; predicate: string; object: string; event: TimeSpan | null; span: [number, number]; kind: string; extractor: string; replaced_by: string | null; attribute: string };
 
 export type Found = { kind: "evidence"; iteration: number; path: string; turns: string[]; facts: string[] };
 

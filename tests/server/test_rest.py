@@ -44,7 +44,7 @@ def test_turns_are_stored_searched_quoted_asked_and_forgotten(client: httpx2.Cli
     assert TURN["text"] in block["text"]
     assert 0 < block["tokens"] <= 200
     answer = client.post(f"{base}/ask", json={"question": "What is Mira's puppy called?", "keep": True}).json()
-    assert (answer["text"], answer["abstained"], answer["trace"]) == ("Juno", False, None)
+    assert ("Juno" in answer["text"], answer["abstained"], answer["trace"]) == (True, False, None)
     assert client.get(f"{base}/traces/{answer['trace_number']}").json()["question"] == "What is Mira's puppy called?"
     assert client.post(f"{base}/forget", json={"turns": [status["id"]]}).json()["turns"] == 1
     assert client.get(f"{base}/stats").json()["turns"] == 0
@@ -118,7 +118,7 @@ def test_an_answer_is_streamed_as_events_that_end_with_it(client: httpx2.Client)
         events = [part.split("\n") for part in response.read().decode().split("\n\n") if part.startswith("event")]
     names = [event[0].removeprefix("event: ") for event in events]
     assert (names[0], names[-1], names.count("answer")) == ("trace", "answer", 1)
-    assert json.loads(events[-1][1].removeprefix("data: "))["text"] == "Juno"
+    assert "Juno" in json.loads(events[-1][1].removeprefix("data: "))["text"]
     refused = client.post("/v1/users/stream/ask", json={**asked, "asked_at": "soon"})
     assert (refused.status_code, refused.json()["title"]) == (422, "InvalidQuery")
 
