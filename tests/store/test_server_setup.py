@@ -346,3 +346,21 @@ def test_no_error_and_no_log_quotes_what_the_server_says_of_what_is_stored(
             assert secret not in "".join(traceback.format_exception(caught.value))
         assert memory.add("Mira", "I moved to Porto.", time=TIME).added == 1
     assert secret not in caplog.text
+
+
+@pytest.mark.parametrize("address", [ADDRESSES[0], ADDRESSES[10], ADDRESSES[16]])
+def test_no_tool_of_an_assistant_shows_a_piece_of_a_password_or_a_key(postgres: str, address: str) -> None:
+    mcp = pytest.importorskip("tests.adapters.test_mcp")
+    folder = postgres.rpartition("=")[2]
+    told = list[str]()
+
+    async def session(client: Any) -> None:
+        told.append(await mcp.failure(client, "search", query="Where?"))
+        with pytest.raises(mcp.MCPError) as caught:
+            await mcp.page(client, "evimem://stats")
+        told.append(str(caught.value))
+
+    address = address.format(at=f"/evimem?host={folder}", folder=folder)
+    mcp.talk(mcp.command(address, "--user", "mira"), session)
+    assert len(told) == 2
+    assert [one for one in SECRETS if one in "".join(told)] == []
