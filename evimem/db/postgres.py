@@ -208,15 +208,22 @@ class PostgresConnection(Tables):
 
     @safe_context
     def writing(self, *, durably: bool = True) -> Iterator[None]:
-        """Hold the tenant's row for a block that is committed whole or not at all; every commit is durable."""
-        del durably  # what may be lost costs no less to keep here
-        with self.decoding(), self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED", writes=True):
+        """Hold the tenant's row for a block that is committed whole or not at all; every commit is durable.
+
+        Without `durably` it is the work of a reader, who waits its turn: see `reading`.
+        """
+        begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+        with self.decoding(), self._transaction(begin, writes=True, patient=not durably):
             yield
 
     @safe_context
     def reading(self) -> Iterator[None]:
-        """See one state of the memory throughout a block. Nothing can be written, unless `writing` is around it."""
-        with self.decoding(), self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", writes=False):
+        """See one state of the memory throughout a block. Nothing can be written, unless `writing` is around it.
+
+        It waits its turn for as long as others have theirs, a minute at most.
+        """
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        with self.decoding(), self._transaction(begin, writes=False, patient=True):
             yield
 
     @contextmanager
@@ -273,7 +280,7 @@ class PostgresConnection(Tables):
                 leave(self._server)
 
     @safe_context
-    def _transaction(self, begin: str, *, writes: bool) -> Iterator[None]:
+    def _transaction(self, begin: str, *, writes: bool, patient: bool) -> Iterator[None]:
         if not self._server.in_its_process:
             raise StoreClosed(f"{self.name!r} was opened before a fork; open it again in the child process")
         if self.in_block:  # one state throughout: an inner block joins the outer one
@@ -281,15 +288,16 @@ class PostgresConnection(Tables):
             return
         give_up_at = time.monotonic() + self._busy_seconds  # whatever is waited for: threads, a connection, writers
         try:
-            self._wait_for_lock(patient=not writes)
+            self._wait_for_lock(patient=patient)
             if self._closed:
                 raise StoreClosed(f"{self.name!r} is closed; open it again")
-            seconds = max(0.0, give_up_at - time.monotonic()) if writes else self._busy_seconds
-            with self._server.pool.take(seconds, patient=not writes) as lease:
+            seconds = self._busy_seconds if patient else max(0.0, give_up_at - time.monotonic())
+            with self._server.pool.take(seconds, patient=patient) as lease:
+                seconds = self._busy_seconds if patient else max(0.001, give_up_at - time.monotonic())
                 self._db, self._count, self._answered, self._owner = lease.connection, 0, 0, threading.get_ident()
                 try:
                     with self._typed:
-                        self._begin(begin, max(0.001, give_up_at - time.monotonic()), writes=writes)
+                        self._begin(begin, seconds, writes=writes)
                         yield
                         self._commit(writes=writes)
                         lease.sound = True

@@ -43,6 +43,7 @@ _SPARE_IDLE_SECONDS = 2.0  # an unused connection is closed after so long, so th
 _LAST_IDLE_SECONDS = 60.0  # and so the last one of a process
 _CROWDED_SECONDS = 0.15  # after a server has refused one connection too many, the next attempt waits for so long
 _LOOK_SECONDS = 0.5  # between two looks of a caller who waits: what woke it may have been cut short by a signal
+_END_SECONDS = 2.0  # for the answer to the end of an earlier read: then another connection is made
 _POLL_SECONDS = 0.1  # between two looks at the clock while the server is silent
 
 
@@ -87,8 +88,10 @@ class ServerConnection(psycopg.Connection[Any]):
     def read_end(self) -> None:
         """Read the answer to `send_end`, with whatever was not read before it. Raise psycopg.Error."""
         if self.pending:
+            kept = self.silence_seconds
+            self.silence_seconds = min(kept or _END_SECONDS, _END_SECONDS)
             self.wait(self._pipeline._fetch_gen(flush=False))
-            self.pending = False
+            self.pending, self.silence_seconds = False, kept
 
     def has_input(self) -> bool:
         """Return whether the server has said something, which is the end where nothing was asked."""
