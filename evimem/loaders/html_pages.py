@@ -69,12 +69,18 @@ def events_of(file: BinaryIO, name: str) -> Iterator[Event]:
     """Yield the starts, ends and texts of a page, read chunk by chunk. Raise ImportFailed for an endless token."""
     parser = _Parser()
     for chunk in iter(lambda: file.read(_CHUNK), b""):
-        parser.feed(chunk.decode("utf-8", "replace") if not _is_cut(chunk) else _decode_whole(chunk, file))
+        try:
+            parser.feed(chunk.decode("utf-8", "replace") if not _is_cut(chunk) else _decode_whole(chunk, file))
+        except AssertionError as error:  # what the parser raises for a declaration that is none
+            raise ImportFailed(f"{name!r} has a malformed declaration and is no page of an export") from error
         if len(parser.rawdata) > MAX_TOKEN:
             raise ImportFailed(f"{name!r} has a tag or text of over {MAX_TOKEN >> 20} MiB; it is no page of an export")
         yield from parser.found.events
         parser.found.events.clear()
-    parser.close()
+    try:
+        parser.close()
+    except AssertionError as error:
+        raise ImportFailed(f"{name!r} ends in a malformed declaration and is no page of an export") from error
     yield from parser.found.events
 
 
@@ -111,6 +117,9 @@ def text_of_html(html: Any) -> str:
     if not isinstance(html, str):
         raise type_mismatch("a fragment of HTML", html, "a string")
     parser = _Parser()
-    parser.feed(html)
-    parser.close()
+    try:
+        parser.feed(html)
+        parser.close()
+    except AssertionError as error:
+        raise ValueError("a fragment of HTML has a malformed declaration") from error
     return text_of_events(parser.found.events)

@@ -351,3 +351,13 @@ def test_an_import_that_is_repeated_adds_nothing(read, tmp_path):
     with evimem.open(tmp_path / "m.evimem") as memory:
         assert memory.extend(turns).added == 5
         assert memory.extend(turns).existing == 5
+
+
+@pytest.mark.parametrize("end", [b"<![x", b'<!["a"]>', b"<!--"])
+def test_a_malformed_declaration_of_a_page_is_a_typed_error_or_passed_over(end, read):
+    try:
+        turns, _, _ = read(telegram_page(SAMPLE) + end)
+    except ImportFailed as error:
+        assert "declaration" in str(error)  # noqa: PT017 - either is right
+    else:
+        assert len(turns) == len(SAMPLE)
