@@ -42,7 +42,7 @@ try:
     from mcp.server.transport_security import TransportSecuritySettings
     from mcp.shared.exceptions import MCPError
     from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, ToolAnnotations
-    from pydantic import AnyHttpUrl, Field
+    from pydantic import AnyHttpUrl, BeforeValidator, Field
 except ImportError as _error:
     raise MissingExtra("the MCP server", "mcp") from _error
 
@@ -71,7 +71,9 @@ _HINTS = {
     "admin": ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False),
 }
 
-Time = Annotated[str | None, Field(description="ISO 8601")]
+_ABSENT = BeforeValidator(lambda given: None if given == "" else given)  # as clients fill in an optional argument
+Name = Annotated[str | None, _ABSENT]
+Time = Annotated[str | None, _ABSENT, Field(description="ISO 8601")]
 
 
 @dataclass
@@ -100,8 +102,8 @@ class MemoryTools:
         self,
         query: str,
         k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 10,
-        session: str | None = None,
-        speaker: str | None = None,
+        session: Name = None,
+        speaker: Name = None,
         after: Time = None,
         before: Time = None,
     ) -> values.FoundTurns:
@@ -113,7 +115,7 @@ class MemoryTools:
     async def facts(
         self,
         query: str,
-        about: str | None = None,
+        about: Name = None,
     ) -> values.FoundFacts:
         """Find single statements that still hold, of all or about a name."""
         async with self.lend(self.whose("facts")) as memory:
@@ -132,7 +134,7 @@ class MemoryTools:
             turns = [await memory.turn(citation.turn_id) for citation in answer.citations]
             return values.given(answer, turns)
 
-    async def explain(self, id: str | None = None) -> values.Explanation:
+    async def explain(self, id: Name = None) -> values.Explanation:
         """Show a turn with its context, facts and linked turns; without an id, how the last answer came about."""
         user = self.whose("explain")
         async with self.lend(user) as memory:
@@ -150,10 +152,10 @@ class MemoryTools:
         self,
         speaker: str,
         text: str,
-        time: Annotated[str | None, Field(description="ISO 8601, by default now")] = None,
-        session: str | None = None,
-        role: str | None = None,
-        id: str | None = None,
+        time: Annotated[str | None, _ABSENT, Field(description="ISO 8601, by default now")] = None,
+        session: Name = None,
+        role: Name = None,
+        id: Name = None,
     ) -> values.AddedTurn:
         """Store one turn verbatim, with who said it. Durable on return; an id that is stored already is stored once."""
         async with self.lend(self.whose("add")) as memory:
@@ -163,7 +165,7 @@ class MemoryTools:
         return values.AddedTurn(id=status.id, status=status.outcome, reason=status.reason)
 
     async def forget(
-        self, turns: list[str] | None = None, session: str | None = None, before: Time = None
+        self, turns: list[str] | None = None, session: Name = None, before: Time = None
     ) -> values.ErasedTurns:
         """Erase turns by id, a session, or all before a time, with everything derived from them. Cannot be undone."""
         user = self.whose("forget")
@@ -173,9 +175,10 @@ class MemoryTools:
         return values.ErasedTurns(**report.to_dict())
 
     async def recall(self, message: str, tokens: Annotated[int, Field(ge=0, le=MOST_TOKENS)] = 1500) -> values.Recalled:
-        """Recall the few lines of earlier conversations that help to reply to a message; empty where none do."""
+        """Recall the few lines of earlier conversations that help to reply to a message, without the message itself."""
         async with self.lend(self.whose("recall")) as memory:
-            block = await memory.block(message, tokens=tokens)
+            asked = [{"role": "user", "content": message}]  # whose text the block leaves out
+            block = await memory.block(asked, tokens=tokens, gate=False)
         ids = [turn.id for turn in block.turns]
         return values.Recalled(text=block.text, ids=ids, relevance=round(block.relevance, 3))
 

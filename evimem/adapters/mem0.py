@@ -13,16 +13,19 @@ is kept of what was changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import asyncio
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
 
 import evimem
 
-from ..doors.checked_arguments import checked_items
+from ..doors.checked_arguments import checked_items, checked_time
 from ..doors.pool import MemoryPool
 from ..errors import InvalidQuery, InvalidTurn, UnknownTurn, shown
 from ..loaders.chat_messages import read_message
@@ -31,6 +34,10 @@ from ..types.values import Turn
 from .message_log import logged
 
 SCOPES = ("user_id", "agent_id", "run_id")
+_COMPARISONS: dict[str, Callable[[datetime, datetime], bool]] = {
+    "eq": operator.eq, "ne": operator.ne, "gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le,
+}  # fmt: skip
+_Span: TypeAlias = list[tuple[str, datetime]]
 _ORDERS = {"eq", "ne", "gt", "gte", "lt", "lte", "in"}
 
 
@@ -84,25 +91,28 @@ class Mem0Memory:
         self, query: str, *, top_k: int = 20, filters: Mapping[str, Any] | None = None, **scope: Any
     ) -> dict[str, Any]:
         """Find what was said, best first; a `score` compares the results of one search only."""
-        owner, where = _where(filters, scope)
+        owner, where, span = _where(filters, scope)
         if self.key(owner) not in self.pool:  # opening would make a file
             return {"results": []}
         with self.pool.open(self.key(owner)) as memory:
+            most = max(top_k, memory.stats().turns) if span else top_k  # of which those of the time are taken
             if self._facts:
-                stated = memory.search_facts(query, top_k, current=True, where=where)
-                found = [(_entry(owner, one.turn) | {"memory": one.fact.text}, one.score) for one in stated]
+                stated = memory.search_facts(query, most, current=True, where=where)
+                hits = [(one.turn, {"memory": one.fact.text, "score": one.score}) for one in stated]
             else:
-                found = [(_entry(owner, one.turn), one.score) for one in memory.search(query, top_k, where=where)]
-        return {"results": [{**entry, "score": score} for entry, score in found]}
+                hits = [(one.turn, {"score": one.score}) for one in memory.search(query, most, where=where)]
+        found = [_entry(owner, turn) | own for turn, own in hits if _is_within(turn, span)]
+        return {"results": found[:top_k]}
 
     def get_all(self, *, filters: Mapping[str, Any] | None = None, top_k: int = 20, **scope: Any) -> dict[str, Any]:
         """List the newest turns, in dialogue order."""
-        owner, where = _where(filters, scope)
+        owner, where, span = _where(filters, scope)
         if self.key(owner) not in self.pool:
             return {"results": []}
         with self.pool.open(self.key(owner)) as memory:
-            turns = list(memory.turns(where=where, limit=top_k, newest=True))
-        return {"results": [_entry(owner, turn) for turn in turns]}
+            turns = list(memory.turns(where=where, limit=None if span else top_k, newest=not span))
+        within = [turn for turn in turns if _is_within(turn, span)]
+        return {"results": [_entry(owner, turn) for turn in within[-top_k:]]}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """Return what has this id; None where there is nothing."""
@@ -144,6 +154,12 @@ class Mem0Memory:
         """Return the pool's user for the owner of a file, such as "user_id=mira"."""
         return owner.removeprefix("user_id=") if self._plain_users else owner
 
+    def __enter__(self) -> Mem0Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Close the pool, unless it was given."""
         if self._owns:
@@ -160,7 +176,53 @@ class Mem0Memory:
             yield owner, memory, turn_id
 
 
-Memory = Mem0Memory  # the name that programs import
+class AsyncMem0Memory:
+    """The same calls for an event loop, each in a thread. It takes the arguments of `Mem0Memory`."""
+
+    def __init__(self, root: str | PathLike[str] | MemoryPool, **options: Any) -> None:
+        self._memory = Mem0Memory(root, **options)
+
+    async def add(self, messages: Any, **given: Any) -> dict[str, Any]:
+        """See `Mem0Memory.add`."""
+        return await asyncio.to_thread(self._memory.add, messages, **given)
+
+    async def search(self, query: str, **given: Any) -> dict[str, Any]:
+        """See `Mem0Memory.search`."""
+        return await asyncio.to_thread(self._memory.search, query, **given)
+
+    async def get_all(self, **given: Any) -> dict[str, Any]:
+        """See `Mem0Memory.get_all`."""
+        return await asyncio.to_thread(self._memory.get_all, **given)
+
+    async def get(self, memory_id: str) -> dict[str, Any] | None:
+        """See `Mem0Memory.get`."""
+        return await asyncio.to_thread(self._memory.get, memory_id)
+
+    async def update(self, memory_id: str, text: str | None = None, **given: Any) -> dict[str, str]:
+        """See `Mem0Memory.update`."""
+        return await asyncio.to_thread(self._memory.update, memory_id, text, **given)
+
+    async def delete(self, memory_id: str) -> dict[str, str]:
+        """See `Mem0Memory.delete`."""
+        return await asyncio.to_thread(self._memory.delete, memory_id)
+
+    async def delete_all(self, **scope: Any) -> dict[str, str]:
+        """See `Mem0Memory.delete_all`."""
+        return await asyncio.to_thread(self._memory.delete_all, **scope)
+
+    async def __aenter__(self) -> AsyncMem0Memory:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """See `Mem0Memory.close`."""
+        await asyncio.to_thread(self._memory.close)
+
+
+Memory = Mem0Memory  # the names that programs import
+AsyncMemory = AsyncMem0Memory
 
 
 def owner_of(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> str:
@@ -193,8 +255,11 @@ def _scope(given: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     return f"{name}={value}", kept
 
 
-def _where(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return whose file it is, and the conditions. mem0 takes scopes among the filters, and took them beside them."""
+def _where(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> tuple[str, dict[str, Any], _Span]:
+    """Return whose file it is, the conditions on metadata, and those on the time.
+
+    mem0 takes scopes among the filters, and took them beside them.
+    """
     conditions = _mapping("filters", filters)
     for also in [_mapping("AND", one) for one in checked_items("AND", conditions.pop("AND", []), "filters")]:
         if twice := sorted(set(conditions) & set(also)):
@@ -206,7 +271,33 @@ def _where(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> tuple
     owner, kept = _scope({**scope, **named})
     if wrong := sorted(name for name in conditions if name in {"OR", "NOT", "AND"}):
         raise InvalidQuery(f"filters have {', '.join(wrong)}; expected conditions that hold all at once")
-    return owner, {**kept, **({"metadata": {k: _condition(k, v) for k, v in conditions.items()}} if conditions else {})}
+    span: _Span = []
+    for name in ("created_at", "updated_at"):
+        span += _span(name, conditions.pop(name)) if name in conditions else []
+    own = {"metadata": {k: _condition(k, v) for k, v in conditions.items()}} if conditions else {}
+    return owner, {**kept, **own}, span
+
+
+def _span(name: str, wanted: Any) -> Iterator[tuple[str, datetime]]:
+    """Yield the conditions on the time of turns. Raise InvalidQuery for what is none."""
+    for order, value in (wanted if isinstance(wanted, Mapping) else {"eq": wanted}).items():
+        time = None if order not in _COMPARISONS else checked_time(name, value)
+        if time is None:
+            raise InvalidQuery(
+                f"the filter of {name} has {shown(order)}; expected {', '.join(sorted(_COMPARISONS))} with a time"
+            )
+        yield order, time
+
+
+def _is_within(turn: Turn, span: _Span) -> bool:
+    """Return whether a turn was said in a time. A bound without an offset is read as the times of the memory are."""
+    for order, bound in span:
+        time = turn.time
+        if (bound.tzinfo is None) != (time.tzinfo is None):
+            time = time.replace(tzinfo=None) if bound.tzinfo is None else time.astimezone(bound.tzinfo)
+        if not _COMPARISONS[order](time, bound):
+            return False
+    return True
 
 
 def _condition(key: str, wanted: Any) -> Any:

@@ -94,7 +94,8 @@ def recall_of(memory: AsyncMemory, tokens: int) -> Callable[[str], Awaitable[str
         Args:
             question: What you want to know, as a whole question that names who it is about.
         """
-        block = await memory.block(question, tokens=tokens, gate=False)
+        asked = [{"role": "user", "content": question}]  # whose text the block leaves out
+        block = await memory.block(asked, tokens=tokens, gate=False)
         return block.text or "The memory holds nothing about this: say that you do not know."
 
     return recall

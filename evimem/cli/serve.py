@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
+from threading import Event
 from typing import Any, Literal
 
 import evimem
@@ -58,7 +59,7 @@ def mcp(  # noqa: PLR0913 - the options
 
     Over HTTP, GET /healthz, /readyz and /version need no token and answer with a word.
 
-    Tools: search, ask, explain, stats; add without --read-only; forget with --allow-forget. Resources: evimem://stats,
+    Tools: search, facts, recall, ask, explain, stats; add without --read-only; forget with --allow-forget. Resources: evimem://stats,
     evimem://turn/ID, evimem://session/NAME. Prompt: answer_from_memory. It makes OpenTelemetry spans, exported where
     the program that runs it says so, such as opentelemetry-instrument. Needs the extra: pip install 'evimem[mcp]'
 
@@ -85,22 +86,26 @@ def mcp(  # noqa: PLR0913 - the options
     listening = _listen(host or "127.0.0.1", port) if http else None
     url = f"http://{_address(listening)}/mcp" if listening else None
     known = TokenFile(tokens) if tokens else None
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
+    terminated = Event()
+    signal.signal(signal.SIGTERM, partial(_interrupt, terminated))
     opening = {"timezone": timezone, "date_order": date_order}
     make = partial(_opened, path, pool, settings | opening | ({"user": user} if is_server(path) else {}))
     if url:
         screen.note(f"evimem: listening at {url}")
     offered = {"read_only": read_only, "allow_forget": allow_forget, "prefix": prefix}
-    serve(
-        make,
-        (user or "") if pool else "",
-        listening,
-        tokens=known,
-        url=public_url or url,
-        stateless=stateless,
-        **offered,
-    )
-    return Exit.OK
+    whose = (user or "") if pool else ""
+    try:
+        serve(make, whose, listening, tokens=known, url=public_url or url, stateless=stateless, **offered)
+    except KeyboardInterrupt:
+        if not terminated.is_set():
+            raise
+    return Exit.OK  # also where SIGTERM ended it, as a service manager does
+
+
+def _interrupt(terminated: Event, *_: object) -> None:
+    """Note that SIGTERM came, and end what runs as Ctrl-C does."""
+    terminated.set()
+    raise KeyboardInterrupt
 
 
 def serve(  # noqa: PLR0913 - the options

@@ -96,6 +96,8 @@ def _listed(method: Callable[Concatenate[Memory, P], Iterable[T]]) -> Callable[C
     def listed(memory: Memory, /, *args: P.args, **given: P.kwargs) -> list[T]:
         return list(method(memory, *args, **given))
 
+    described: Any = listed
+    described.__signature__ = inspect.signature(method).replace(return_annotation="list[Turn]")
     return listed
 
 

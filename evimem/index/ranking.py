@@ -114,7 +114,7 @@ def priors(prepared: PreparedQuery, positions: NDArray[np.int32], asking: Scores
         # The best of many passages is better by chance alone: a correction for multiple comparisons.
         parts["passages"] = -weights.tickets * logarithms()[corpus.parts[positions]]
     if (discarded := corpus.role[positions] >= DISCARDED_ROW).any():
-        parts["discarded"] = -weights.discarded * discarded
+        parts["discarded"] = -weights.discarded * discarded.astype(np.float64)
     if corpus.has_assistant:
         if len(query.names) != 1:
             parts["user"] = weights.user * (corpus.role[positions] == USER)

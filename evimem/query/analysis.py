@@ -350,7 +350,8 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
     if foreign is not None and not foreign.marks_names:
         return found
     for match in _NAME.finditer(question):
-        if foreign is not None and " " not in match[0] and not _WORD_CHARACTER.search(question, 0, match.start()):
+        first = " " not in match[0] and not _WORD_CHARACTER.search(question, 0, match.start())
+        if first and (foreign is not None or not _is_english(question[match.end() :])):
             continue  # its capital letter may be that of the sentence
         opens = _opens_sentence(question, match.start())
         parts = [part for place, part in enumerate(match[0].split()) if _may_name(part, opens=opens and place == 0)]
@@ -360,6 +361,14 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
         if 0 < len(name) <= MOST_NAME and not {_without_possessive(part).casefold() for part in parts} <= taken:
             found.append(name)
     return found
+
+
+def _is_english(text: str) -> bool:
+    """Return whether a text has a word that English sentences are made of, and is in no other known language."""
+    from ..extract.tagging import TAGS  # noqa: PLC0415 - as below
+
+    telling = (word for word in words(text) if len(word) > 1)
+    return language_of(text) in ("", "en", None) and any(word in STOP_WORDS or word in TAGS for word in telling)
 
 
 def _opens_sentence(text: str, start: int) -> bool:

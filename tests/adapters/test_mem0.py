@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from evimem import InvalidQuery, InvalidTurn, MemoryPool, UnknownTurn
-from evimem.adapters.mem0 import Memory
+from evimem.adapters.mem0 import AsyncMemory, Memory
 
 CHAT = [
     {"role": "user", "content": "My heron is called Ajax."},
@@ -154,3 +155,33 @@ def test_looking_for_somebody_makes_no_file(tmp_path: Path) -> None:
         memory.delete_all(user_id="nobody", run_id="r")
         memory.close()
         assert pool.count() == 0
+
+
+def test_filters_of_created_at_are_about_when_it_was_said(memory: Memory) -> None:
+    memory.add(CHAT[:1], user_id="mira")
+    at = memory.get_all(filters={"user_id": "mira"})["results"][0]["created_at"]
+    for wanted, found in (({"gte": at}, 1), ({"lte": at}, 1), (at, 1), ({"gt": at}, 0), ({"lt": "2020-01-01"}, 0)):
+        filters = {"user_id": "mira", "created_at": wanted}
+        assert len(memory.get_all(filters=filters)["results"]) == found
+        assert len(memory.search("heron", filters=filters)["results"]) == found
+    with pytest.raises(InvalidQuery, match="created_at"):
+        memory.search("heron", filters={"user_id": "mira", "created_at": {"near": at}})
+
+
+def test_the_calls_for_an_event_loop_are_the_same(tmp_path: Path) -> None:
+    async def calls() -> None:
+        async with AsyncMemory(tmp_path / "users") as memory:
+            added = await memory.add(CHAT, user_id="mira")
+            first = added["results"][0]["id"]
+            assert texts(await memory.search("What is my heron called?", filters={"user_id": "mira"}, top_k=1)) == [
+                CHAT[0]["content"]
+            ]
+            await memory.update(first, "My heron is called Juno.")
+            assert (await memory.get(first) or {})["memory"] == "My heron is called Juno."
+            await memory.delete(first)
+            assert len((await memory.get_all(filters={"user_id": "mira"}))["results"]) == 1
+            await memory.delete_all(user_id="mira")
+
+    asyncio.run(calls())
+    with Memory(tmp_path / "users") as same:
+        assert same.get_all(filters={"user_id": "mira"}) == {"results": []}

@@ -96,3 +96,8 @@ def test_the_doors_have_the_same_methods_with_the_same_parameters():
         "trace",
     }  # which the tests of each ask for
     assert {name.partition(" ")[0] for name in CALLS} == both.keys() - left_out
+
+
+def test_the_turns_of_an_event_loop_are_described_as_the_list_that_they_are() -> None:
+    assert inspect.signature(evimem.AsyncMemory.turns).return_annotation == "list[Turn]"
+    assert inspect.signature(evimem.Memory.turns).return_annotation == "Iterator[Turn]"
