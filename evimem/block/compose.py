@@ -2,7 +2,7 @@
 
 First the standing wishes nearest to the message, in a room of their own; then the hits, best first, until help stops:
 the first few at length, of others a short turn whole and of a long one the sentence that matches best. What was said
-nearly alike is shown once with a count, and what an assistant said that the user had said comes last.
+in the same words is shown once, and what an assistant said that the user had said comes last.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..text.memory_fence import WORKED_OUT, fenced
 from ..text.terms import plainest, terms
 from ..types.results import Block, BlockForm, CountTokens, Style
 from ..types.stored import Scope
-from ..types.values import Hit, Turn
+from ..types.values import Hit
 from .gate import fitted, relevance
 from .question import Asked, Recalled, Recollected, asks, find_for
 from .quoted_lines import PARTS, FactReader, Line, Notes, Part, block_text, line_text
@@ -32,8 +32,6 @@ from .quoted_lines import PARTS, FactReader, Line, Notes, Part, block_text, line
 CLOSE = 0.95  # of the score of a hit: others that answer as well, of which the newest is tried first, if they have
 SAME = 0.5  # of its words
 STOPS = 0.45  # of the best score: of the turns that answer, 3 in 100 lie below it, and half of all others
-ALIKE = 0.8  # of the words of two turns that one of them is shown for both
-COMMON = 2 * ALIKE / (1 + ALIKE)  # the same, of the words of each added up: such turns are nearly as long
 RESTATES = 0.7  # of an assistant's words that a user's turn has too: it comes after that
 LEADING, FIRST = 4, 400  # best turns, with notes, and characters that are shown of each; most answers stand in these
 SHORT = 160  # characters of a turn beyond these that is shown whole
@@ -46,7 +44,7 @@ NUMBERED = 10  # what a line is counted with: no number of a usual block is long
 MOST_FIRST, FIRST_SHARE, MOST_FIRST_TOKENS = 8, 0.16, 300  # standing wishes, and their room; the same of a profile
 
 Profile = Callable[[Collection[str]], Sequence[Wish]]  # what was said of people, the newest first
-_Group: TypeAlias = tuple[frozenset[str], Hit, list[Turn]]  # the words of a turn, its hit, and turns alike
+_Group: TypeAlias = tuple[frozenset[str], Hit]  # the words of a turn, and its hit
 
 
 def write_block(  # noqa: PLR0913, PLR0917 - what a block is made from
@@ -74,7 +72,7 @@ def write_block(  # noqa: PLR0913, PLR0917 - what a block is made from
     if profile:
         known = profile(found.hinted.names)
         first["profile"] = [one for one in known if not asked.holds(one.turn.text)]
-    notes = Notes(facts, found.hits, found.date_order)
+    notes = Notes(facts, found.hits, found.date_order, dated=found.query.when)
     lines = compose(found, first, terms_in(asked.searched), form.tokens, form.style, count, notes)
     lines = _in_dialogue_order(store, lines)
     text = block_text(lines, form.style)
@@ -112,10 +110,10 @@ def compose(
     for part, said in first.items():
         page.add_first(part, said[:MOST_FIRST], min(MOST_FIRST_TOKENS, int(FIRST_SHARE * tokens)))
     groups = _newest_first(_told_apart(found.hits))
-    for _, hit, alike in _own_word_first(groups):
+    for _, hit in _own_word_first(groups):
         if page.is_full:
             break
-        page.add(hit, alike)
+        page.add(hit)
     return tuple(page.lines)
 
 
@@ -127,10 +125,10 @@ def terms_in(text: str) -> frozenset[str]:
 def _newest_first(groups: Sequence[_Group]) -> list[_Group]:
     """Return groups as they come, but what answers as well in much the same words by time: what was said last holds."""
     ordered = list(groups)
-    for place, (said, hit, _) in enumerate(ordered):
+    for place, (said, hit) in enumerate(ordered):
         close = [place]
         for other in range(place + 1, len(ordered)):
-            words, next_hit, _ = ordered[other]
+            words, next_hit = ordered[other]
             if next_hit.score < CLOSE * hit.score:
                 break
             if next_hit.turn.speaker == hit.turn.speaker and 2 * len(words & said) >= SAME * (len(words) + len(said)):
@@ -143,31 +141,30 @@ def _newest_first(groups: Sequence[_Group]) -> list[_Group]:
 
 
 def _told_apart(hits: Sequence[Hit]) -> list[_Group]:
-    """Return the hits that help, each with those of the same speaker that say nearly the same."""
+    """Return the hits that help; what a speaker said again in the same words, once."""
     groups: list[_Group] = []
-    by_speaker: dict[str, list[tuple[int, _Group]]] = {}
+    seen: set[tuple[str, str]] = set()
     for hit in hits:
         if hit.score < STOPS * hits[0].score:
             break
-        said = terms_in(hit.turn.text[:COMPARED])
-        own = by_speaker.setdefault(hit.turn.speaker, [])
-        for size, group in own:
-            both = len(said) + size
-            if both and abs(len(said) - size) <= (1 - COMMON) * both and 2 * len(said & group[0]) >= COMMON * both:
-                group[2].append(hit.turn)
-                break
-        else:
-            groups.append((said, hit, []))
-            own.append((len(said), groups[-1]))
+        key = hit.turn.speaker, _plain_words(hit.turn.text)
+        if key not in seen:
+            seen.add(key)
+            groups.append((terms_in(hit.turn.text[:COMPARED]), hit))
     return groups
+
+
+def _plain_words(text: str) -> str:
+    """Return a text without what tells no two sayings apart: case, blanks and closing marks."""
+    return " ".join(text.casefold().split()).rstrip(".!?\u2026 ")
 
 
 def _own_word_first(groups: Sequence[_Group]) -> Iterator[_Group]:
     """Yield groups as they come, but last what an assistant said that the user had said."""
-    own = [said for said, hit, _ in groups if hit.turn.role == "user" and not asks(hit.turn)]
+    own = [said for said, hit in groups if hit.turn.role == "user" and not asks(hit.turn)]
     late: list[_Group] = []
     for group in groups:
-        said, hit, _ = group
+        said, hit = group
         if hit.turn.role == "assistant" and said and any(len(said & one) >= RESTATES * len(said) for one in own):
             late.append(group)
         else:
@@ -196,14 +193,13 @@ class _Filling:
         for one in said:
             self._take(Line(one.turn, one.text, part=part), least)
 
-    def add(self, hit: Hit, alike: Sequence[Turn]) -> None:
-        """Take a hit for all turns that are alike, shorter where it does not fit otherwise, and what it means."""
+    def add(self, hit: Hit) -> None:
+        """Take a hit, shorter where it does not fit otherwise, and what it means."""
         if hit.turn.id in self._shown:
             return
         sizes = (FIRST, LINE) if len(self.lines) < LEADING else (LINE,)
-        last = max(turn.time for turn in (hit.turn, *alike))
         for said in turn_texts(hit.turn, self._wanted, sizes, hit.span, short=SHORT, read=READ):
-            if self._take(Line(hit.turn, said, (), 1 + len(alike), last)):
+            if self._take(Line(hit.turn, said)):
                 if len(self.lines) <= LEADING:
                     self._add_notes(self._notes.on(hit.turn, said))
                 return

@@ -12,24 +12,20 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cache
 from html import escape as escape_xml
 from typing import Literal
 
 from ..errors import without
-from ..lang import ENGLISH, Language
-from ..lang.guess import LANGUAGES
 from ..llm.shown_words import escape, escape_attribute, what_is_meant
 from ..text.memory_fence import PROFILE, QUOTED, WISHES, WORKED_OUT, fenced, numbered
-from ..times import Conventions, locate_times, render
+from ..times import Conventions
+from ..times.computed import date_notes
 from ..types.results import Style
-from ..types.values import DateOrder, Fact, Hit, TimeSpan, Turn
+from ..types.values import DateOrder, Fact, Hit, Turn
 
 _IN_A_HEAD = re.compile(r"[\[\]:,]+")
 PAGE = 8  # turns whose facts are read at once: notes stand beside the first few lines
 AT_ONCE = 2_000  # characters of one that are read whole; of a longer one, what is shown
-_OF_DAYS = frozenset(("day", "weekend", "week", "month", "season"))
-_COUNTED_ON = re.compile(r"\b(?:weeks?|fortnight|days?|months?)\s+(?:(?:on|from|after|before)\s+)?$", re.IGNORECASE)
 FactReader = Callable[[Sequence[str]], Sequence[Fact]]  # the stored facts of turns
 
 Part = Literal["wish", "profile", ""]
@@ -39,13 +35,11 @@ HEADINGS = {"wish": WISHES, "profile": PROFILE}
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A turn as it is quoted: the words shown, whom and what time they mean, how often it was said and when last."""
+    """A turn as it is quoted: the words shown, and whom and what time they mean."""
 
     turn: Turn
     said: str
     worked_out: tuple[str, ...] = ()
-    times: int = 1
-    last: datetime | None = None
     part: Part = ""
 
     @property
@@ -80,7 +74,9 @@ def line_text(number: int, line: Line, above: Line | None, style: Style) -> str:
 def _plain(number: int, line: Line, above: Line | None) -> str:
     first, *further = _lines_of(escape(line.said))
     head = f"{numbered(number)}{speaker(line.turn)}{_since(line, above)}: {first}"
-    return "\n".join((head, *(f"{QUOTED}{one}" for one in further), *(f"{WORKED_OUT}{note}" for note in notes(line))))
+    return "\n".join(
+        (head, *(f"{QUOTED}{one}" for one in further), *(f"{WORKED_OUT}{note}" for note in line.worked_out))
+    )
 
 
 def _since(line: Line, above: Line | None) -> str:
@@ -92,7 +88,7 @@ def _since(line: Line, above: Line | None) -> str:
 
 
 def _xml(number: int, line: Line, above: Line | None) -> str:
-    added = "".join(f"<note>{escape_xml(note)}</note>" for note in notes(line))
+    added = "".join(f"<note>{escape_xml(note)}</note>" for note in line.worked_out)
     kind = f' kind="{line.part}"' if line.part else ""
     said = escape_xml(escape(line.said))
     head = (
@@ -104,20 +100,12 @@ def _xml(number: int, line: Line, above: Line | None) -> str:
 def _json(number: int, line: Line, above: Line | None) -> str:
     row: dict[str, object] = {"n": number, "speaker": speaker(line.turn), "time": f"{line.turn.time:%Y-%m-%dT%H:%M}"}
     row |= {"text": "\n".join(_lines_of(escape(line.said)))}
-    row |= {"notes": list(notes(line))} if (line.worked_out or line.times > 1) else {}
+    row |= {"notes": list(line.worked_out)} if line.worked_out else {}
     row |= {"kind": line.part} if line.part else {}
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
 
 _WRITERS = {"plain": _plain, "xml": _xml, "json": _json}
-
-
-def notes(line: Line) -> Iterator[str]:
-    """Yield what evimem adds to a line."""
-    yield from line.worked_out
-    if line.times > 1:
-        last = f", last on {_day(line.last)}" if line.last and line.last.date() != line.turn.time.date() else ""
-        yield f"said {line.times} times{last}"
 
 
 def speaker(turn: Turn) -> str:
@@ -138,10 +126,11 @@ class Notes:
     """Reads the notes on turns: dates from their words, and whom they mean from the facts of a model.
 
     `hits` are what may be shown, in the order in which it is tried, `order` how the memory writes dates in figures.
+    Dates are worked out only with `dated`, for a message that asks for a time.
     """
 
-    def __init__(self, reader: FactReader, hits: Sequence[Hit], order: DateOrder | None) -> None:
-        self._reader, self._order = reader, order
+    def __init__(self, reader: FactReader, hits: Sequence[Hit], order: DateOrder | None, *, dated: bool = True) -> None:
+        self._reader, self._order, self._dated = reader, order, dated
         self._left = [hit.turn.id for hit in hits]
         self._known: dict[str, list[Fact]] = {}
 
@@ -161,36 +150,10 @@ class Notes:
         return self._known[turn.id]
 
     def _dates(self, turn: Turn, said: str) -> tuple[str, ...]:
-        """Return the dates that shown words of a turn mean where its stamp does not show them at once.
-
-        That is a relative phrase or a day of the month without its month, where it leads into another month. What is
-        read less surely (a bare weekday, a time of day, a month by its name) is left to the reader.
-        """
-        located = without([], self._located, turn, said)
-        found = {f'"{escape_attribute(span.text)}" is {render(span, turn.time)}': None for span in located}
-        return tuple(found)
-
-    def _located(self, turn: Turn, said: str) -> list[TimeSpan]:
+        """Return the dates of the phrases of shown words that a reader would have to compute ("last Thursday")."""
+        if not self._dated:
+            return ()
         text = turn.text if len(turn.text) <= AT_ONCE else said
-        found = locate_times(text, turn.time, Conventions(date_order=self._order, zone=turn.time.tzinfo))
-        return [one.time for one in found if _adds(one.time, turn.time, said)]
-
-
-def _adds(span: TimeSpan, said_at: datetime, said: str) -> bool:
-    at = said.find(span.text)
-    if at < 0 or span.start is None or span.granularity not in _OF_DAYS or _COUNTED_ON.search(said, 0, at):
-        return False
-    in_month = (span.start.year, span.start.month) == (said_at.year, said_at.month)
-    return not in_month and not _calendar_name().search(span.text)
-
-
-@cache
-def _calendar_name() -> re.Pattern[str]:
-    """Return a pattern of a month, or of a weekday alone, in every language that dates are read in."""
-
-    def names(kind: str) -> str:
-        whole = (name for code in LANGUAGES for name in Language(code).words(f"common.{kind}"))
-        short = (rf"{name[:3]}[a-z]{{0,2}}\.?(?!\w)" for name in ENGLISH.words(f"common.{kind}"))
-        return "|".join((*map(re.escape, whole), *short))
-
-    return re.compile(rf"\b(?:{names('months')})|^(?:{names('weekdays')})$|\d\s*[月월]", re.IGNORECASE)
+        conventions = Conventions(date_order=self._order, zone=turn.time.tzinfo)
+        found = without([], date_notes, text, turn.time, conventions)
+        return tuple(f'"{escape_attribute(phrase)}" is {date}' for phrase, date in found if phrase in said)

@@ -20,6 +20,8 @@ _SHIFTS = {"month": "month", "year": "year"} | dict.fromkeys(("minute", "hour", 
 # "Manic Monday", "Tuesday Evening Choir": a name of something.
 _CAPITAL_BEFORE = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][a-z]+ $")
 _CAPITAL_AFTER = re.compile(r" [A-Z][a-z]")
+# "61 tins in two weeks" may be as long, and not so far ahead.
+_LASTED = re.compile(r"in\b.*\b(?:weeks?|fortnight|months?|years?)\Z", re.IGNORECASE)
 # "two weeks after Friday", "the week before": a time that counts from another one is left to the reader.
 _COUNTED_ON = re.compile(r"\b(?:weeks?|fortnight|days?|months?)\s+(?:(?:on|from|after|before)\s+)?$", re.IGNORECASE)
 
@@ -27,7 +29,7 @@ _COUNTED_ON = re.compile(r"\b(?:weeks?|fortnight|days?|months?)\s+(?:(?:on|from|
 def computed_times(text: str, said_at: datetime, conventions: Conventions = Conventions()) -> list[Located]:
     """Return the times of a text that a reader would have to compute, in text order; none of the day of saying."""
     found = [one for one in locate_times(text, said_at, conventions) if _may_move(one, said_at)]
-    found = [one for one in found if not _is_in_a_name(text, one) and not _COUNTED_ON.search(text, 0, one.start)]
+    found = [one for one in found if not (_is_in_a_name(text, one) or _COUNTED_ON.search(text, 0, one.start))]
     shifts = {_SHIFTS[one.time.granularity] for one in found}
     moved = {shift: dict(_starts(text, _shifted(said_at, shift), conventions)) for shift in shifts}
     return [one for one in found if _moves(one, moved[_SHIFTS[one.time.granularity]])]
@@ -41,7 +43,8 @@ def date_notes(text: str, said_at: datetime, conventions: Conventions = Conventi
 
 def _may_move(one: Located, said_at: datetime) -> bool:
     start = one.time.start
-    return start is not None and one.time.granularity in _SHIFTS and start.date() != said_at.date()
+    is_unclear = start is None or start.date() == said_at.date() or _LASTED.match(one.time.text)
+    return not is_unclear and one.time.granularity in _SHIFTS
 
 
 def _is_in_a_name(text: str, one: Located) -> bool:

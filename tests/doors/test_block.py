@@ -54,20 +54,25 @@ def test_a_block_quotes_who_said_what_and_when_a_date_and_an_hour_once(memory):
         ("We adopted our puppy last month.", '= "last month" is February 2024'),
         ("Wir haben letzten Monat einen Welpen adoptiert.", '= "letzten Monat" is February 2024'),
         ("El mes pasado adoptamos un cachorro.", '= "mes pasado" is February 2024'),
-        ("We adopted our puppy yesterday.", None),
-        ("We adopted our puppy on Friday.", None),
+        ("We adopted our puppy yesterday.", '= "yesterday" is 11 March 2024'),
+        ("We adopted our puppy on Friday.", '= "Friday" is 8 March 2024'),
         ("We adopted our puppy in May.", None),
         ("We adopt our puppy on 22 Oct.", None),
         ("We adopt our puppy on the 20th.", None),
-        ("We adopt our puppy on the 2nd.", '= "the 2nd" is 2 April 2024'),
+        ("We adopt our puppy on the 2nd.", None),
+        ("We adopted our puppy at Easter.", None),
+        ("We adopted our puppy last summer.", None),
+        ("We adopted our puppy in 2019.", None),
         ("We fed our puppy 61 tins in two weeks.", None),
         ("We adopted our puppy three weeks ago.", '= "three weeks ago" is the week of 19 February 2024'),
     ],
 )
-def test_a_date_is_added_only_where_the_stamp_does_not_show_it(memory, said, line):
+def test_a_date_is_added_only_where_a_reader_would_have_to_compute_it(memory, said, line):
     memory.add("Mira", said, time="2024-03-12T18:20")
-    added = [each for each in memory.block(said, gate=False).text.splitlines() if each.startswith("= ")]
+    asked = "When did we adopt our puppy? Wann? ¿Cuándo?"
+    added = [each for each in memory.block(asked, gate=False).text.splitlines() if each.startswith("= ")]
     assert added == ([line] if line else [])
+    assert "\n= " not in memory.block("What did I say of our puppy?", gate=False).text
 
 
 def test_without_a_check_nothing_is_judged_and_with_it_as_ask_judges(friends):
@@ -196,10 +201,11 @@ def test_a_profile_comes_first_in_the_words_of_those_in_question(memory):
     asked = "Where should I have dinner tonight?"
     block = memory.block(asked, gate=False, profile=True)
     lines = block.text.splitlines()
-    assert lines[2:5] == [
+    assert lines[2:6] == [
         PROFILE,
-        "[1] user, Wed 13 Mar 2024 12:00: I moved to Porto",
-        "[2] user, Thu 14 Mar 2024 12:00: My sister Ruth plays viola",
+        "[1] user, Tue 12 Mar 2024 12:00: I live in Leeds",
+        "[2] user, Wed 13 Mar 2024 12:00: I moved to Porto",
+        "[3] user, Thu 14 Mar 2024 12:00: My sister Ruth plays viola",
     ]
     assert (
         json.loads(memory.block(asked, gate=False, profile=True, style="json").text.splitlines()[2])["kind"]
@@ -253,12 +259,18 @@ def test_a_very_long_turn_is_quoted_where_a_search_found_it(memory, before):
     assert "We adopted a puppy called Juno." in memory.block("What is the puppy called?", tokens=200).text
 
 
-def test_what_was_said_nearly_alike_is_shown_once_and_other_things_each(memory):
+def test_what_was_said_in_the_same_words_is_shown_once_and_other_things_each(memory):
     memory.extend(Turn(f"t{n}", f"s{n}", "Mira", "The puppy ate biscuits and rice.", NOON) for n in range(20))
     memory.extend(Turn(f"u{n}", f"u{n}", "Mira", f"The puppy ate thing{n} in place{n}.", NOON) for n in range(20))
     block = memory.block("What did the puppy eat?", tokens=4000)
     assert len(block.turns) == 21
-    assert "= said 20 times" in block.text.splitlines()
+    assert "times" not in block.text
+
+
+def test_opposites_are_both_shown(memory):
+    for day, said in enumerate(("I do want the job.", "I don't want the job.", "I DON'T want the job!")):
+        memory.add("user", said, time=NOON + timedelta(days=day), id=f"t{day}")
+    assert {turn.id for turn in memory.block("Do I want the job?", tokens=400).turns} in ({"t0", "t1"}, {"t0", "t2"})
 
 
 def test_an_empty_memory_and_an_empty_budget_give_no_text(memory, tmp_path):
@@ -461,15 +473,13 @@ def chat(request, tmp_path):
         yield request.param, memory
 
 
-def test_a_wish_stands_first_and_what_was_told_below_it_with_its_date(chat):
+def test_a_wish_stands_first_and_what_was_told_below_it(chat):
     code, memory = chat
     wish, told, *_ = SAID[code]
     lines = memory.block(ASKED[code][0], tokens=800).text.splitlines()
     assert lines[2] == WISHES
     assert lines[3] == f"[1] user, Tue 12 Mar 2024 12:00: {wish}"
-    place = next(place for place, line in enumerate(lines) if line.endswith(told))
-    assert lines[place + 1].startswith("= ")
-    assert lines[place + 1].endswith("is February 2024")
+    assert any(line.endswith(told) for line in lines)
 
 
 def test_a_question_that_is_found_brings_its_reply(chat):

@@ -51,8 +51,8 @@ def test_a_question_is_asked_without_what_cannot_be_read_of_it(memory, monkeypat
 def test_a_block_is_written_without_the_dates_that_cannot_be_read(tmp_path, monkeypatch, caplog):
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.add("Mira", "Ich habe im Garten einen Kirschbaum.", time="2024-03-12T10:00")
-        monkeypatch.setattr("evimem.block.quoted_lines.locate_times", fails)
-        assert "Kirschbaum" in memory.block("Habe ich einen Kirschbaum?").text
+        monkeypatch.setattr("evimem.block.quoted_lines.date_notes", fails)
+        assert "Kirschbaum" in memory.block("Wann hatte ich einen Kirschbaum?").text
     assert "RuntimeError" in caplog.text
 
 
