@@ -44,6 +44,7 @@ _SECONDS_BETWEEN_NOTES = 1.0  # after which the other workers see this one's cou
 _PROBES = frozenset(("/healthz", "/readyz", "/version", "/metrics"))
 _ROUTED_RAW = ("/v1/", "/p/", "/memories/")  # whose paths have ids
 _SHARED = frozenset(("/search",))  # paths of the pages for people that are routes for programs too, by other methods
+_SENDING = ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -116,7 +117,7 @@ def _routes(endpoints: Iterable[Endpoint], service: Service) -> list[BaseRoute]:
     for one in endpoints:
         by_path.setdefault(one.path, {})[one.method] = one
     return [
-        Route(path, ByMethod(methods, service), methods=[*methods] if path in _SHARED else None)
+        Route(path, ByMethod(methods, service), methods=_SENDING if path in _SHARED else None)
         for path, methods in by_path.items()
     ]
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MAX_BODY_BYTES = 64 << 20  # of a proxied request, which may hold pictures
 MAX_REPLY_BYTES = 4 << 20  # of a reply that is read to be stored; of a longer one the beginning is
 PROFILE_TOKENS = 350  # of the profile in a system prompt
+MAX_RECALL_SECONDS = 5.0  # that a chat waits for its memory; then it goes on without
 CONNECT_SECONDS, READ_SECONDS = 10.0, 600.0  # to reach the upstream; between two pieces of its reply
 _DAYS_BACK = 7  # days on which a conversation may have begun that goes on without a name
 _HOP_BY_HOP = frozenset(
@@ -156,21 +157,13 @@ class Proxy:
         if ".." in rest.split("/"):
             raise Refusal(404, "NotFound", "not found")
         caller = self._caller(request)
-        held = self._service.asked()
-        await held.__aenter__()
-        relay: Relay | None = None
-        try:
-            chat = Chat(None, "off", await read_body(request, MAX_BODY_BYTES))
-            if rest == _CHAT and request.method == "POST":
-                await self._prepare(request, caller, chat)
-            response = await self._sent(request, rest, chat.body)
-            if chat.writes and response.status_code < 300:  # else its client sends the same again
-                await self._remember(chat, [])
-            relay = Relay(response, chat, self, held)
-            return relay
-        finally:
-            if relay is None:
-                await held.__aexit__(None, None, None)
+        chat = Chat(None, "off", await read_body(request, MAX_BODY_BYTES))
+        if rest == _CHAT and request.method == "POST":
+            await self._prepare(request, caller, chat)
+        response = await self._sent(request, rest, chat.body)
+        if chat.writes and response.status_code < 300:  # else its client sends the same again
+            await self._remember(chat, [])
+        return Relay(response, chat, self)
 
     def _caller(self, request: Request) -> Caller:
         """Return who sent a request, so far as its token, path and headers say. Raise Refusal (401)."""
@@ -199,8 +192,7 @@ class Proxy:
         if wish == "write":
             return
         try:
-            async with self._service.pool.open_async(user) as memory:
-                chat.body = await self._recalled(memory, body, chat)
+            await asyncio.wait_for(self._recall(body, chat), MAX_RECALL_SECONDS)
         except Exception as error:  # noqa: BLE001 - the chat goes on without memory; the receipt and the log say so
             self._note_failure(chat, error)
 
@@ -214,6 +206,10 @@ class Proxy:
             self._service.metrics.count("evimem_turns_added_total", amount=report.added)
         except Exception as error:  # noqa: BLE001 - a chat never fails for its memory
             self._note_failure(chat, error)
+
+    async def _recall(self, body: dict[str, Any], chat: Chat) -> None:
+        async with self._service.pool.open_async(cast(str, chat.user)) as memory:
+            chat.body = await self._recalled(memory, body, chat)
 
     async def _recalled(self, memory: AsyncMemory, body: dict[str, Any], chat: Chat) -> bytes:
         """Return the request with what the memory holds for it, and fill in the receipt."""
@@ -271,8 +267,8 @@ class Proxy:
 class Relay(Response):
     """The response of the upstream as it comes, byte for byte; what it says is stored once it has ended."""
 
-    def __init__(self, response: httpx2.Response, chat: Chat, proxy: Proxy, held: Any) -> None:
-        self._response, self._chat, self._proxy, self._held = response, chat, proxy, held
+    def __init__(self, response: httpx2.Response, chat: Chat, proxy: Proxy) -> None:
+        self._response, self._chat, self._proxy = response, chat, proxy
         super().__init__(status_code=response.status_code)
         kept = [(name.lower(), value) for name, value in response.headers.raw if name.lower() not in _NOT_RELAYED]
         receipt = [(name.lower().encode(), value.encode("latin-1")) for name, value in chat.receipt.items()]
@@ -292,7 +288,6 @@ class Relay(Response):
             await asyncio.gather(pumping, leaving, return_exceptions=True)
             with suppress(httpx2.HTTPError):
                 await self._response.aclose()
-            await self._held.__aexit__(None, None, None)
             self._proxy.count(self._chat)
         error = None if pumping.cancelled() else pumping.exception()
         if error is not None and not isinstance(error, (httpx2.HTTPError, OSError)):

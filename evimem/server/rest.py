@@ -386,8 +386,7 @@ async def version(call: Call) -> Any:
 async def show_metrics(call: Call) -> Response:
     """Give counters in the text format of Prometheus."""
     service = call.service
-    users, size = await asyncio.to_thread(lambda: (service.pool.count(), service.pool.bytes()))
-    gauges = {"evimem_requests_under_way": service.under_way, "evimem_users": users, "evimem_stored_bytes": size}
+    gauges = {"evimem_requests_under_way": service.under_way, **await asyncio.to_thread(service.sizes)}
     return Response(service.metrics.text(gauges), media_type="text/plain; version=0.0.4")
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..doors.async_memory import AsyncMemory
 
 ANY_USER = "*"  # as the user of a token: it opens every memory
+_SECONDS_SIZED = 60.0  # for which the sizes of all memories are kept
 _BUCKETS = 10_000  # users whose rate is kept in mind, those who asked last
 _LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
 
@@ -38,7 +39,7 @@ class Limits:
         body_bytes: The longest body of a request, in bytes, counted while it is read; of an import, `import_bytes`.
         import_bytes: The longest export that is read in, in bytes.
         requests: At most this many requests at the same time; more get 503.
-        asks: At most this many questions and proxied chats at the same time; more get 503.
+        asks: At most this many questions at the same time; more get 503.
         rate: Requests a second of one user, in the long run; more get 429. None for no limit. Each worker counts its
             own.
         seconds: The wall-clock limit of a question that names none.
@@ -99,6 +100,8 @@ class Service:
     def __post_init__(self) -> None:
         self.metrics = Metrics(self.folder)
         self.under_way = 0
+        self._sizes: Mapping[str, float] = {}
+        self._sized_until = 0.0
         self.rates = Rates(self.limits.rate)
         self.operations = Operations(self.folder)
         self.asking = 0
@@ -112,6 +115,13 @@ class Service:
         except (EvimemError, OSError):
             return False
         return not self.draining
+
+    def sizes(self) -> Mapping[str, float]:
+        """Return how many users there are and what their memories take, as of a minute ago at most: all are listed."""
+        if monotonic() >= self._sized_until:
+            self._sizes = {"evimem_users": self.pool.count(), "evimem_stored_bytes": self.pool.bytes()}
+            self._sized_until = monotonic() + _SECONDS_SIZED
+        return self._sizes
 
     def holder_of(self, request: Request, token: str | None = None) -> TokenHolder | None:
         """Return whose token came with a request; None where there are no tokens. Raise Refusal (401) for no token."""
