@@ -10,6 +10,7 @@ from ..doors.stand_ins import replay
 from ..errors import InvalidQuery, NoModel, StoreError, TraceMismatch, UnknownTurn
 from ..loops import LOOPS
 from ..text.terms import terms
+from ..times import locate_times, render
 from ..types.results import Answer, Block
 from ..types.trace import Trace
 from ..types.values import Hit, Turn
@@ -79,9 +80,33 @@ def _answer_page(request: PageRequest, question: str, answer: Answer, number: in
     evidence = [
         {"turns": turns, "cited": [turn.id for turn in turns if turn.id in cited]} for turns in _join_passages(around)
     ]
-    closest = () if cited else _closest(request, view)
-    values = {"question": question, "number": number, "answer": answer, "view": view, "evidence": evidence}
-    return Page("ask", question, {**values, "closest": closest}, {"meter": _meter(answer, view)})
+    held = {turn.id: turn for turns in around for turn in turns}
+    values = {
+        "question": question,
+        "number": number,
+        "answer": answer,
+        "view": view,
+        "evidence": evidence,
+        "dates": _cited_dates(request, answer, held),
+        "closest": () if cited else _closest(request, view),
+    }
+    first = held.get(answer.citations[0].turn_id) if answer.citations else None
+    return Page("ask", question, values, {"meter": _meter(answer, view), "first": first})
+
+
+def _cited_dates(request: PageRequest, answer: Answer, held: Mapping[str, Turn]) -> dict[str, list[dict[str, str]]]:
+    """Return the dates that cited words mean, by turn: each phrase with its date in words."""
+    dates: dict[str, list[dict[str, str]]] = {}
+    for one in answer.citations:
+        turn = held[one.turn_id]
+        if one.span is not None and turn.text[slice(*one.span)] == one.quote and one.turn_id not in dates:
+            times = locate_times(turn.text, turn.time, request.memory._core.conventions)
+            dates[turn.id] = [
+                {"phrase": each.time.text, "words": render(each.time)}
+                for each in times
+                if each.time.start and one.span[0] <= each.start and each.end <= one.span[1]
+            ]
+    return dates
 
 
 def _join_passages(around: Iterable[Sequence[Turn]]) -> list[list[Turn]]:

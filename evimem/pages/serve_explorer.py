@@ -30,14 +30,14 @@ class LocalExplorer:
             port: The port; 0 takes any that is free.
             labels: The file of corrections; without one they are not kept.
         """
-        self._socket = socket.create_server((_HOST, port))
-        bound = self._socket.getsockname()[1]
+        self.socket = socket.create_server((_HOST, port))
+        bound = self.socket.getsockname()[1]
         token = secrets.token_urlsafe(24)
         hosts = {f"{name}:{bound}" for name in (_HOST, "localhost")}
         self.url = f"http://{_HOST}:{bound}/?token={token}"
-        self._app = build_explorer(source, admit_holder_of(token), cookie=f"evimem-{bound}", hosts=hosts, labels=labels)
+        self.app = build_explorer(source, admit_holder_of(token), cookie=f"evimem-{bound}", hosts=hosts, labels=labels)
 
     def run(self) -> None:
         """Serve until SIGINT or SIGTERM."""
-        config = uvicorn.Config(self._app, log_level="warning", access_log=False, server_header=False, lifespan="off")
-        uvicorn.Server(config).run(sockets=[self._socket])
+        config = uvicorn.Config(self.app, log_level="warning", access_log=False, server_header=False, lifespan="off")
+        uvicorn.Server(config).run(sockets=[self.socket])

@@ -71,7 +71,11 @@ def answer_html(
         missing: What is missing, a phrase each.
         reason: Why there is no answer, or what limits it.
     """
-    said = "<p><i>The memory does not say.</i></p>" if text is None else f"<p><b>{escape(text)}</b></p>"
+    said = (
+        "<p><i>The memory does not say.</i></p>"
+        if text is None
+        else f"<p><b>{'<br>'.join(map(escape, text.splitlines()))}</b></p>"
+    )
     parts = [f"<div><small>{escape(kind)}, {escape(judged)}</small>{said}"]
     parts += [f"<p>{escape(reason)}</p>"] if reason else []
     parts += [

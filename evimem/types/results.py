@@ -185,7 +185,7 @@ class Answer(PublicValue):
         """Return a notebook's view of it: the text, the cited words, what is missing."""
         judged = f"{self.tier.value}, probability {self.confidence:.0%}"
         places = [(one.turn_id, one.quote) for one in self.citations]
-        text = None if self.text is None else self.text if self.kind == "answer" else "These places say it best:"
+        text = None if self.text is None else self.text
         return answer_html(self.kind, text, judged, places, [gap.text for gap in self.gaps], self.reason)
 
     def __str__(self) -> str:

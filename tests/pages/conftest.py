@@ -83,8 +83,8 @@ def exploring(friends: evimem.Memory, friends_path: Path, tmp_path: Path) -> Ask
 def served(friends: evimem.Memory, friends_path: Path, tmp_path: Path) -> Iterator[str]:
     """The address of an explorer that serves a socket of this machine."""
     explorer = LocalExplorer(OneMemory(friends, "friends.evimem", friends_path), labels=tmp_path / "labels.jsonl")
-    server = uvicorn.Server(uvicorn.Config(explorer._app, log_level="warning", lifespan="off"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [explorer._socket]})
+    server = uvicorn.Server(uvicorn.Config(explorer.app, log_level="warning", lifespan="off"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [explorer.socket]})
     thread.start()
     yield explorer.url
     server.should_exit = True

@@ -131,5 +131,5 @@ def test_a_trace_as_a_file_needs_nothing_and_is_readable(chromium, friends, tmp_
     chromium.get(file.as_uri())
     messages, asked = logged(chromium)
     assert (messages, asked) == ([], [file.as_uri()])
-    assert "exact evidence" in chromium.find_element(By.ID, "main").text
+    assert "adopted a puppy" in chromium.find_element(By.ID, "main").text
     assert chromium.execute_script("return getComputedStyle(document.querySelector('.card')).borderRadius") == "12px"
