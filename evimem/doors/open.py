@@ -51,7 +51,8 @@ def open(  # noqa: PLR0913 - what a memory is made of
     Args:
         path: The file; its folder must exist. The other files are named after it. A symbolic link is followed; a file
             with several hard links is refused. Files are created readable by their owner only. Or the address of a
-            PostgreSQL server, "postgresql://role:password@host/database", with `user`.
+            PostgreSQL server, "postgresql://role:password@host/database", with `user`; of its parameters, which
+            docs/operations.md lists, `evimem_schema` names the schema of the tables.
         user: Whose memory to open on a server: any non-empty string; no one else's is ever read or written.
         llm: The chat model that judges, answers and extracts facts: an `OpenAI`, the name of a model ("gpt-4o-mini"
             is `OpenAI(model="gpt-4o-mini")`), or any object with `complete(request)`. Without one, rules do all of it.
@@ -78,8 +79,8 @@ def open(  # noqa: PLR0913 - what a memory is made of
 
     Raises:
         InvalidQuery: `llm` is neither a model nor the name of one, `on_model_error` neither "raise" nor "offline",
-            `path` is ":memory:", `timezone` is no zone or another than that of the memory's turns, or
-            `date_order` is none of the three.
+            `path` is ":memory:" or an address that cannot be read or honoured, `timezone` is no zone or another
+            than that of the memory's turns, or `date_order` is none of the three.
         MissingExtra: `llm` is a name, and the `openai` package is not installed; or `path` is that of a server, and
             `psycopg` is not.
         StoreUnavailable: The server cannot be reached.

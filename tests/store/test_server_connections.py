@@ -98,7 +98,7 @@ def test_readers_wait_their_turn_for_as_long_as_others_have_theirs(
     with evimem.MemoryPool(postgres) as pool, ThreadPoolExecutor(12) as threads:
 
         def read(number: int) -> str:
-            with pool.open(f"{tmp_path}/{number % 3}") as memory:
+            with pool.open(f"{tmp_path}/{number % 6}") as memory:
                 db: Any = memory._core.store.db  # type: ignore[attr-defined]
                 db._busy_seconds = 0.4
                 kinds = [db.writing, partial(db.writing, durably=False), db.reading, db.reading]
