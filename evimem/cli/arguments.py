@@ -16,6 +16,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from enum import IntEnum
 from importlib import import_module
 from pathlib import Path
@@ -413,6 +414,10 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     if not words:
         parser(words).print_help(sys.stderr)
         raise SystemExit(Exit.USAGE)
+    if words[0][:1] not in ("", "-") and words[0] not in COMMANDS:
+        near = get_close_matches(words[0], COMMANDS, 1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        Parser(prog="evimem").error(f"there is no command {words[0]!r}; {hint}`evimem --help` lists them")
     options = parser(words).parse_args(words, argparse.Namespace(run=_command))
     if wrong := misused(options):
         options.parser.error(wrong)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -173,7 +174,15 @@ def block(memory: evimem.Memory, screen: Screen, message: str, **given: Any) -> 
     elif found.text:
         screen.stream(f"{found.text}\n")  # in no page, whose lines are wrapped: the text goes into a prompt as it is
     else:
-        screen.note("evimem: nothing to recall")
+        tokens = inspect.signature(evimem.Memory.block).parameters["tokens"].default
+        is_too_small = (
+            given.get("tokens", tokens) < tokens and memory.block(message, **{**given, "tokens": tokens}).text
+        )
+        short = f"nothing fits into {given.get('tokens')} tokens; {tokens} have room for some"
+        screen.note(f"evimem: {short if is_too_small else 'nothing to recall'}")
+    if found.tier is not None and not screen.as_json:
+        missing = "".join(f"; missing: {gap.text}" for gap in found.missing or ())
+        screen.note(f"evimem: the evidence is {found.tier.value}, {found.confidence or 0:.0%} sure{missing}")
     return Exit.OK
 
 

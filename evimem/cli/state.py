@@ -248,11 +248,14 @@ def doctor(screen: Screen, path: AnyPath, *, user: str | None = None, repair: bo
         screen.note(note)
     name = shown_path(path)
     try:
-        with existing(path, user) as memory, screen.progress("checking", "turns read") as progress:
-            health = memory.check(progress=progress)
+        with existing(path, user) as memory:
+            turns = memory.health().turns
+            with screen.progress("checking", "turns read", turns or None) as progress:
+                health = memory.check(progress=progress)
             if repair and health.problems:
                 try:
-                    health = memory.check(repair=True, progress=progress)
+                    with screen.progress("repairing", "turns read", turns or None) as progress:
+                        health = memory.check(repair=True, progress=progress)
                 except StoreCorrupt as error:
                     screen.note(f"nothing was repaired: {error}")
     except StoreCorrupt as error:

@@ -364,11 +364,12 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
 
 
 def _is_english(text: str) -> bool:
-    """Return whether a text has a word that English sentences are made of, and is in no other known language."""
+    """Return whether a text has a word of English sentences and is in no other known language, or has no word."""
     from ..extract.tagging import TAGS  # noqa: PLC0415 - as below
 
-    telling = (word for word in words(text) if len(word) > 1)
-    return language_of(text) in ("", "en", None) and any(word in STOP_WORDS or word in TAGS for word in telling)
+    found = words(text)
+    telling = any(word in STOP_WORDS or word in TAGS for word in found if len(word) > 1)
+    return not found or (telling and language_of(text) in ("", "en"))
 
 
 def _opens_sentence(text: str, start: int) -> bool:

@@ -146,6 +146,20 @@ def test_a_block_is_printed_as_the_prompt_gets_it(cli, friends):
     assert cli("block", friends, "When did Elio propose?", "--tokens", 300, "--json").data == block.to_dict()
 
 
+def test_a_block_that_is_checked_says_its_verdict_and_one_without_room_says_so(cli, friends):
+    ran = cli("block", friends, "When did Mira adopt her puppy?", "--check")
+    assert re.search("the evidence is (?:exact|inferrable), \\d+% sure", ran.err)
+    ran = cli("block", friends, "When did Mira adopt her puppy?", "--tokens", 20)
+    assert (ran.out, "nothing fits into 20 tokens" in ran.err) == ("", True)
+    assert "nothing to recall" in cli("block", friends, "thanks!").err
+
+
+def test_an_unknown_command_is_answered_by_the_nearest_name(cli):
+    ran = cli("serch", "m.evimem")
+    assert (ran.code, "did you mean 'search'?" in ran.err, "calibrate" in ran.err) == (Exit.USAGE, True, False)
+    assert "did you mean" not in cli("qqqq").err
+
+
 def test_an_export_comes_back_as_it_was_and_replaces_a_file_only_on_request(cli, friends, tmp_path):
     exported, copy = tmp_path / "export.jsonl", tmp_path / "copy.evimem"
     exported.write_text("mine")

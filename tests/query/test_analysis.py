@@ -245,3 +245,11 @@ def test_pronouns_of_a_language_name_user_and_assistant(question, speaker):
 def test_a_name_is_not_found_inside_of_a_longer_word():
     assert hints("सुनीताजी कब आएँगी?", ["सुनीता"], None).names == ()
     assert hints("美咲さんはいつ来ますか", ["美咲"], None).names == ("美咲",)
+
+
+@pytest.mark.parametrize(
+    "question", ["Hangi \u015fehirde ya\u015f\u0131yoruz?", "Vart flyttade jag?", "Patronun yerine kim geliyor?"]
+)
+def test_the_first_word_of_a_question_in_a_language_without_lists_is_no_name(question):
+    assert analyse(question, ("user", "assistant"), None).entities == ()
+    assert analyse("Ajax is where?", ("user", "assistant"), None).entities == ("Ajax",)
