@@ -13,7 +13,7 @@ from ..store.keeper import Keeper
 from .core import Core
 
 # What iterates over the file.
-ITERATED = frozenset({"turns", "pairs", "unread", "index_vectors", "rebuild", "check"})
+ITERATED = frozenset({"turns", "pairs", "exported", "unread", "index_vectors", "rebuild", "check"})
 _AS_IT_IS = frozenset({"close"})  # also of a file that is closed already
 
 

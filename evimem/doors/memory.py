@@ -937,8 +937,9 @@ class Memory:
         Args:
             path: The file. One that exists is replaced once the export is complete, and keeps its permissions. For
                 Markdown a new or empty folder.
-            format: "jsonl" writes turns with their facts, a line each; "markdown" a file a session for people to read,
-                without facts, which are read from the turns again.
+            format: "jsonl" writes turns with their facts, a line each, and the places of forgotten ones, without a word
+                of them; "markdown" a file a session for people to read, without facts, which are read from the turns
+                again.
             progress: Called with the number of turns written since the last call.
 
         Raises:
@@ -950,11 +951,13 @@ class Memory:
         from ..ingest.markdown_files import write_folder
 
         to, tell = checked_path("path", path), checked_progress(progress)
-        write = {"jsonl": write_export, "markdown": write_folder}.get(format)
-        if write is None:
+        if format not in ("jsonl", "markdown"):
             raise InvalidQuery(f"format is {format!r}; expected jsonl or markdown")
         yield from self._core.caught_up()
-        write(to, self._core.store.pairs(), tell)
+        if format == "jsonl":
+            write_export(to, self._core.store.exported(), tell)
+        else:
+            write_folder(to, self._core.store.pairs(), tell)
 
     @verb
     def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> Flow[AddReport]:

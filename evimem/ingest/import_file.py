@@ -10,14 +10,14 @@ import json
 import os
 import re
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import partial
 from hashlib import blake2b
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from ..db.atomic_files import changing, open_regular, replace_with, sweep
 from ..db.connection import check_readable, check_replaceable
@@ -30,7 +30,7 @@ from ..protocols import Extractor, Store
 from ..raw.validate import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.names import Sources
 from ..types.results import AddReport
-from ..types.stored import EARLIER, OF_A_MODEL, JobKind
+from ..types.stored import EARLIER, OF_A_MODEL, ForgottenMarks, ForgottenPlace, JobKind
 from ..types.values import Fact, TimeSpan, Turn
 from .add import BATCH, Ingestion, read_facts
 
@@ -38,9 +38,13 @@ FORMAT = 1
 HEADER = "evimem"  # the key of the first line; its value is the format
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 MAX_LINE = 32 << 20  # bytes: a turn and its facts at their bounds, every character escaped
+_TURN_LINE = b'{"turn":'
+_MAX_PLACES = 1_000_000  # in a row
 _SESSIONS = 1_000  # whose last turns are kept while a file is read
 
+T = TypeVar("T")
 Pair = tuple[Turn, tuple[Fact, ...]]
+Item = Pair | ForgottenMarks | ForgottenPlace  # of an export
 _Fields = Mapping[str, type]  # of an object, by name; those that may be left out end in "?"
 
 _LINE: _Fields = {"turn": dict, "facts": list}
@@ -56,20 +60,31 @@ _FACT: _Fields = {
     "attribute?": str,
 }
 _EVENT: _Fields = {"start?": str, "end?": str, "granularity": str, "text": str}
-_KINDS: dict[Any, str] = {str: "a string", list: "a list", dict: "an object"}
+_MARKS: _Fields = {"keys": list, "marks": list}
+_PLACE: _Fields = {"session": str, "count": int, "taken?": str}
+_NO_MARKS = "marks or places of forgotten turns are of another form; expected those that an export holds"
+_KINDS: dict[Any, str] = {int: "a whole number", str: "a string", list: "a list", dict: "an object"}
 
 
-def export_lines(pairs: Iterable[Pair]) -> Iterator[bytes]:
-    """Yield a header, one line a turn with its facts, and a last line with their number, which a cut file lacks."""
+def export_lines(items: Iterable[Item]) -> Iterator[bytes]:
+    """Yield a header, a line a turn or forgotten place, and last the number of turns, which a cut file lacks."""
     yield _line({HEADER: FORMAT})
     count = 0
-    for turn, facts in pairs:
+    for item in items:
+        if isinstance(item, ForgottenMarks):
+            yield _line({"forgotten": {"keys": item.keys, "marks": [mark.hex() for mark in item.marks]}})
+            continue
+        if isinstance(item, ForgottenPlace):
+            taken = {} if item.taken is None else {"taken": item.taken}
+            yield _line({"place": {"session": item.session.hex(), "count": item.count, **taken}})
+            continue
+        turn, facts = item
         count += 1
         yield _line({"turn": _plain(turn), "facts": [_plain(fact) for fact in facts]})
     yield _line({"end": count})
 
 
-def write_export(path: Path, pairs: Iterable[Pair], progress: Callable[[int], None] = lambda turns: None) -> None:
+def write_export(path: Path, items: Iterable[Item], progress: Callable[[int], None] = lambda turns: None) -> None:
     """Write an export, readable by its owner only; after a crash there is no file that looks whole.
 
     Call `progress` with 1 after each turn. Raise StoreError where the path is that of a database or of what is no file,
@@ -79,10 +94,10 @@ def write_export(path: Path, pairs: Iterable[Pair], progress: Callable[[int], No
     with changing(repr(str(path)), "there is no export"):
         sweep(path)  # temporary files of exports that were killed hold the same turns
         with replace_with(path) as file:
-            for number, line in enumerate(export_lines(pairs)):
-                if number > 1:
-                    progress(1)
+            for line in export_lines(items):
                 file.write(line)
+                if line.startswith(_TURN_LINE):
+                    progress(1)
 
 
 def _line(value: dict[str, Any]) -> bytes:
@@ -112,7 +127,7 @@ class MalformedError(ValueError):
     """A line is not what `write_export` writes; the message says what was found and what was expected."""
 
 
-def read_export(path: Path, file: BinaryIO) -> Iterator[Pair]:
+def read_export(path: Path, file: BinaryIO) -> Iterator[Item]:
     """Yield the turns of an open export with their facts. Raise ImportFailed, with the line, for anything else."""
     number = 0
 
@@ -123,12 +138,12 @@ def read_export(path: Path, file: BinaryIO) -> Iterator[Pair]:
             yield _parsed(line)
 
     try:
-        yield from _pairs(values())
+        yield from _items(values())
     except (MalformedError, InvalidTurn) as error:
         raise ImportFailed(f"{str(path)!r} line {number}: {str(error)[:400]}") from error
 
 
-def _pairs(values: Iterator[dict[str, Any]]) -> Iterator[Pair]:
+def _items(values: Iterator[dict[str, Any]]) -> Iterator[Item]:
     """Yield the turns of an export. Its header comes first and its end last, an id once, and times are of one kind."""
     aware: bool | None = None
     ids: set[bytes] = set()
@@ -144,6 +159,9 @@ def _pairs(values: Iterator[dict[str, Any]]) -> Iterator[Pair]:
             if next(values, None) is not None:
                 raise MalformedError("a line after the end; expected none")
             return
+        if value.keys() & {"forgotten", "place"}:
+            yield _forgotten_of(value)
+            continue
         turn, facts = _pair_of(value)
         was, aware = aware, turn.time.tzinfo is not None
         if was not in (None, aware):
@@ -194,6 +212,25 @@ def _briefly(value: Any) -> str:
     return shown(value, 80)
 
 
+def _forgotten_of(line: dict[str, Any]) -> ForgottenMarks | ForgottenPlace:
+    """Return the marks or the place of a line. Raise MalformedError."""
+    try:
+        if "forgotten" in line:
+            given = _checked("forgotten", _checked("the line", line, {"forgotten": dict})["forgotten"], _MARKS)
+            keys = tuple(bytes.fromhex(key).hex() for key in given["keys"])
+            marks = ForgottenMarks(keys, tuple(map(bytes.fromhex, given["marks"])))
+            if all(len(key) == 32 for key in keys) and all(len(mark) == 16 for mark in marks.marks):
+                return marks
+        else:
+            given = _checked("place", _checked("the line", line, {"place": dict})["place"], _PLACE)
+            place = ForgottenPlace(bytes.fromhex(given["session"]), given["count"], given.get("taken"))
+            if len(place.session) == 16 and 0 < place.count <= _MAX_PLACES:
+                return place
+    except (TypeError, ValueError) as error:
+        raise error if isinstance(error, MalformedError) else MalformedError(_NO_MARKS) from None
+    raise MalformedError(_NO_MARKS)
+
+
 def _pair_of(line: dict[str, Any]) -> Pair:
     """Return the turn of a line with its facts. Raise MalformedError or InvalidTurn."""
     _checked("the line", line, _LINE)
@@ -231,7 +268,9 @@ def _event(given: Any, what: str) -> TimeSpan:
     return TimeSpan(bounds.get("start"), bounds.get("end"), value["granularity"], value["text"])
 
 
-def _stated(pairs: Iterable[Pair], extractor: str) -> Iterator[tuple[Turn, Attempt[tuple[Fact, ...]]]]:
+def _stated(
+    items: Iterable[Item], extractor: str
+) -> Iterator[tuple[Turn, Attempt[tuple[Fact, ...]]] | ForgottenMarks | ForgottenPlace]:
     """Yield turns with those of their facts whose words stand in the turn, or in those before it in its session.
 
     The others are left out, as those of a model are: what they stood in may be a turn that was forgotten since. Facts
@@ -239,7 +278,11 @@ def _stated(pairs: Iterable[Pair], extractor: str) -> Iterator[tuple[Turn, Attem
     """
     trusted = None if extractor == RuleExtractor.name else extractor
     earlier: OrderedDict[str, deque[str]] = OrderedDict()
-    for turn, facts in pairs:
+    for item in items:
+        if not isinstance(item, tuple):
+            yield item
+            continue
+        turn, facts = item
         near = earlier.setdefault(turn.session, deque(maxlen=EARLIER))
         earlier.move_to_end(turn.session)
         if len(earlier) > _SESSIONS:
@@ -280,26 +323,66 @@ def import_batches(
         raise ImportFailed(f"{str(path)!r} cannot be read ({error}); expected a file that export() wrote") from error
     with opened as file:
         before = _version(file)
-        deque(read_export(path, file), maxlen=0)
+        names = {item[0].session for item in read_export(path, file) if isinstance(item, tuple)}
         file.seek(0)
-        pairs = _stated(read_export(path, file), extractor.name)
-        while True:
-            try:
-                batch = list(islice(pairs, BATCH))
-                facts = {
-                    turn.id: (turn, tuple(map(times.read_fact, found.value)), found.error) for turn, found in batch
-                }
-            except OverflowError as error:
-                raise ImportFailed(f"{str(path)!r} has an event at the edge of the calendar ({error})") from error
-            finally:
-                if _version(file) != before:
-                    raise ImportFailed(
-                        f"{str(path)!r} was changed while it was read; import it again when it is complete"
-                    )
-            if not batch:
-                return
-            read = partial(_facts_of, extractor, facts)
-            yield Ingestion(store, read, deferred=deferred, jobs=jobs, times=times).store([turn for turn, _ in batch])
+        places = _Places(store, names)
+        given: Iterator[Any] = _stated(read_export(path, file), extractor.name)
+        for are_turns, group in groupby(given, _is_turn):
+            while batch := list(islice(_unchanged(path, file, before, group), BATCH)):
+                if not are_turns:
+                    places.keep(batch)
+                    continue
+                try:
+                    facts = {
+                        turn.id: (turn, tuple(map(times.read_fact, found.value)), found.error) for turn, found in batch
+                    }
+                except OverflowError as error:
+                    raise ImportFailed(f"{str(path)!r} has an event at the edge of the calendar ({error})") from error
+                read = partial(_facts_of, extractor, facts)
+                turns = [turn for turn, _ in batch]
+                yield Ingestion(store, read, deferred=deferred, jobs=jobs, times=times).store(turns)
+                places.last = turns[-1].id
+        places.end()
+
+
+def _is_turn(item: object) -> bool:
+    return isinstance(item, tuple)
+
+
+def _unchanged(path: Path, file: BinaryIO, before: tuple[int, int], items: Iterator[T]) -> Iterator[T]:
+    """Yield what is read of a file; raise ImportFailed where it was changed since it was validated."""
+    while True:
+        try:
+            item = next(items, None)
+        finally:
+            if _version(file) != before:
+                raise ImportFailed(f"{str(path)!r} was changed while it was read; import it again when it is complete")
+        if item is None:
+            return
+        yield item
+
+
+class _Places:
+    """Keeps what an export says of forgotten turns, in the order in which it says so."""
+
+    def __init__(self, store: Any, names: Collection[str]) -> None:
+        self._store = store
+        self._names = names
+        self._taken: list[Any] = []
+        self.last: str | None = None  # the id of the last turn before
+
+    def keep(self, given: Sequence[Any]) -> None:
+        """Keep marks and places that follow one another."""
+        for one in given:
+            if isinstance(one, ForgottenMarks):
+                self._store.keep_marks(one)
+        if places := [one for one in given if isinstance(one, ForgottenPlace)]:
+            self._taken += self._store.keep_places(self.last, places, self._store.session_names(self._names))
+
+    def end(self) -> None:
+        """Record which turns stand in places, now that all are stored."""
+        if self._taken:
+            self._store.take_places(self._taken)
 
 
 def _version(file: BinaryIO) -> tuple[int, int]:

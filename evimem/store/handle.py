@@ -38,7 +38,9 @@ UNFINISHED = "unfinished erasure"
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
 # others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
 LINK_NOW = 4_096
-COMPARED = ("store", "epoch", "links", "commits")  # of `meta`: what each transaction compares with what was seen
+FORMER_KEYS = "former_keys"  # ids of memories whose marks of what was forgotten were imported
+# Of `meta`: what each transaction reads of the memory, to compare it with what was seen.
+COMPARED = ("store", "epoch", "links", "commits", FORMER_KEYS)
 IDENTITY = ("embedder", "dimension", "owner", "date_order")  # of `meta`: what `identify` compares
 SETTING = "setting."  # of settings kept for code above the store, apart from the store's own
 
@@ -66,7 +68,9 @@ class StoreHandle:
         self.segments = Segments(db, dimension, segment)
         self.edges = EdgeGraph(db)
         self.jobs = Jobs(db, clock)
-        self.store_id = db.meta("store") or ""  # random, drawn when the memory was made
+        kept = db.read_meta("store", FORMER_KEYS)
+        self.store_id = kept.get("store", "")  # random, drawn when the memory was made
+        self.former_keys: tuple[str, ...] = tuple(kept.get(FORMER_KEYS, "").split())
         self.ann = ann
         self.fact_graph: FactGraph = FactGraph()
         self.fact_sketches: FactSketches = FactSketches()
@@ -207,6 +211,7 @@ class StoreHandle:
                 f"{self._commits_seen} were seen); open it again, or put the newer one back"
             )
         self._commits_seen = commits
+        self.former_keys = tuple(kept.get(FORMER_KEYS, "").split())
         state, links = (kept.get("epoch"), self.db.aborted), kept.get("links")
         if state != self._state:
             self._corpus = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from pathlib import Path
 
-from . import check, erase, find_facts, reads, rebuild, summaries, writes
+from . import check, erase, find_facts, reads, rebuild, sequence, summaries, writes
 from .handle import StoreHandle, one_transaction
 
 
@@ -33,6 +33,11 @@ class Keeper(StoreHandle, ABC):
     order = reads.order
     turns = reads.turns
     pairs = reads.pairs
+    exported = reads.exported
+    session_names = sequence.session_names
+    keep_marks = one_transaction(sequence.keep_marks)
+    keep_places = one_transaction(sequence.keep_places)
+    take_places = one_transaction(sequence.take_places)
     facts = reads.facts
     about = reads.about
     keywords = reads.keywords

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,6 +26,8 @@ from ..types.results import MOST, Health, Stats
 from ..types.stored import (
     EVERYTHING,
     About,
+    ForgottenMarks,
+    ForgottenPlace,
     Holding,
     Job,
     JobKind,
@@ -39,7 +42,7 @@ from ..types.stored import (
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn, instant
 from .handle import SETTING, UNFINISHED, WHOLE_TURNS, StoreHandle
-from .sequence import past_of
+from .sequence import exported_forgotten, past_of
 
 ABOUT = 512  # newest turns naming an entity whose facts are read: a common name must not cost a scan of the memory
 
@@ -357,6 +360,22 @@ def pairs(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
         for page in handle.raw.pages():
             facts = handle.fact_table.of_turns([seq for seq, _ in page])
             yield from ((turn, tuple(facts[seq])) for seq, turn in page)
+
+
+def exported(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]] | ForgottenMarks | ForgottenPlace]:
+    """Yield what an export holds: `pairs`, after marks of what was forgotten and with its places between them."""
+    with handle.db.decoding():
+        with handle.db.reading():
+            marks, places = exported_forgotten(handle)
+        yield from marks
+        left = deque(places)
+        for page in handle.raw.pages():
+            facts = handle.fact_table.of_turns([seq for seq, _ in page])
+            for seq, turn in page:
+                while left and left[0][0] < seq:
+                    yield left.popleft()[1]
+                yield turn, tuple(facts[seq])
+        yield from (place for _, place in left)
 
 
 def past(handle: StoreHandle, asked: PastWanted) -> Past:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from hashlib import blake2b
@@ -32,13 +32,14 @@ from ..db.turn_sql import (
 )
 from ..errors import InvalidQuery
 from ..raw.turn_log import RawLog, is_same
-from ..types.stored import Calls, Past, PastWanted, Place
+from ..types.stored import Calls, ForgottenMarks, ForgottenPlace, Past, PastWanted, Place
 from ..types.values import Turn, instant
-from .handle import StoreHandle
+from .handle import FORMER_KEYS, StoreHandle
 from .open_file import open_copy
 
 # The ids that evimem gives by content (`raw/validate.py`): 15 bytes, and the occurrence of the content in its call.
 _BY_CONTENT = re.compile(r"[0-9a-f]{30}(-\d+)?")
+_MARKS_AT_ONCE = 10_000  # in a line of an export
 _SCANNED = 64  # newest turns looked at for each one wanted of sessions that nobody named
 
 Run: TypeAlias = tuple[int, int, int | None]  # its last place, how many there are, and the turn that stands in it
@@ -111,14 +112,14 @@ def places_of(handle: StoreHandle, seqs: Sequence[int]) -> Places:
 def replace_places(handle: StoreHandle, places: Places, taken: Mapping[int, int]) -> None:
     """Keep the places of turns that were erased; `taken` has the number of the turn that replaced one, by its own."""
     runs = {session: [(place, 1, taken.get(seq)) for place, seq in left] for session, left in places.items()}
-    _insert(handle, {keyed_digest(handle, session): some for session, some in runs.items()})
+    _insert(handle, {_session_digest(handle, session): some for session, some in runs.items()})
 
 
 def fill(handle: StoreHandle, session: str, turns: Mapping[int, int]) -> None:
     """Record which turns were stored in open places of a sequence, by place."""
     if not turns:
         return
-    key, wanted = keyed_digest(handle, session), sorted(turns)
+    key, wanted = _session_digest(handle, session), sorted(turns)
     old, new = list[int](), list[Run]()
     following = range(wanted[0], 2**63)
     for seq, count in handle.db.select("place", "seq, count", "seq", session=key, seq=following, taken=None):
@@ -142,7 +143,7 @@ def _places(handle: StoreHandle, session: str, limit: int, *, newest: bool) -> t
     order = "DESC" if newest else "ASC"
     unnamed = end_of_unnamed_turns(limit + 1, _SCANNED * (limit + 1), order)
     found, own = handle.db.rows_of(
-        end_of_places(keyed_digest(handle, session), limit + 1, order),
+        end_of_places(_session_digest(handle, session), limit + 1, order),
         end_of_turns(session, limit + 1, order) if session else unnamed,
     )
     runs: list[Run] = [*found, *((seq, 1, seq) for (seq,) in own)]
@@ -206,9 +207,8 @@ def forgotten_among(handle: StoreHandle, names: Sequence[str]) -> set[str]:
     """Return for which of these ids, or moments, a turn was ever erased here."""
     if not names or not any_forgotten(handle):
         return set()  # before digests are computed: this is asked for every turn that is added
-    digests = {name: keyed_digest(handle, name) for name in names}
-    known = marks_among(handle.db, list(digests.values()))
-    return {name for name, mark in digests.items() if mark in known}
+    digests = {digest: name for name in names for digest in _digests(handle, name)}
+    return {digests[mark] for mark in marks_among(handle.db, list(digests))}
 
 
 def forgotten_in_copy(handle: StoreHandle, path: Path) -> Iterator[str]:
@@ -251,4 +251,79 @@ def read_copy(handle: StoreHandle, path: Path) -> tuple[set[bytes], set[str]]:
 
 def keyed_digest(handle: StoreHandle, name: str) -> bytes:
     """Return a digest of a name, keyed by the random id of the store: no two memories have the same for it."""
-    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16, key=handle.store_id.encode()).digest()
+    return _digest(handle.store_id, name)
+
+
+def _digest(key: str, name: str) -> bytes:
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16, key=key.encode()).digest()
+
+
+def _digests(handle: StoreHandle, name: str) -> list[bytes]:
+    """Return the digests of a name by the keys of the memories whose marks were imported, and its own last."""
+    return [_digest(key, name) for key in (*handle.former_keys, handle.store_id)]
+
+
+def _session_digest(handle: StoreHandle, session: str) -> bytes:
+    """Return the digest under which the places of a session stand: of an import, where none of its turns were left."""
+    *imported, own = _digests(handle, session)
+    return next((one for one in imported if handle.db.select("place", "seq", "seq LIMIT 1", session=one)), own)
+
+
+def exported_forgotten(handle: StoreHandle) -> tuple[list[ForgottenMarks], list[tuple[int, ForgottenPlace]]]:
+    """Return what an export carries of what was forgotten: marks, and places with their numbers, ascending."""
+    keys, marks = (handle.store_id, *handle.former_keys), [mark for (mark,) in handle.db.select("forgotten", "mark")]
+    rows = handle.db.select("place", "session, seq, count, taken", "seq, session")
+    ids = handle.raw.ids([taken for *_, taken in rows if taken is not None])
+    places = [(seq, ForgottenPlace(session, count, ids.get(taken))) for session, seq, count, taken in rows]
+    pages = range(0, len(marks), _MARKS_AT_ONCE)
+    return [ForgottenMarks(keys, tuple(marks[start : start + _MARKS_AT_ONCE])) for start in pages], places
+
+
+def session_names(handle: StoreHandle, names: Collection[str]) -> dict[bytes, str]:
+    """Return sessions by the digests that the memories had for them whose marks were imported."""
+    return {_digest(key, name): name for name in ("", *names) for key in handle.former_keys}
+
+
+def keep_marks(handle: StoreHandle, given: ForgottenMarks) -> None:
+    """Record what another memory had forgotten."""
+    with handle.writing():
+        keys = dict.fromkeys((*handle.former_keys, *(key for key in given.keys if key != handle.store_id)))
+        handle.db.set_meta(FORMER_KEYS, " ".join(keys))
+        handle.former_keys = tuple(keys)
+        handle.db.insert("forgotten", "mark", [(mark,) for mark in given.marks], key="mark")
+        handle.count_commit()
+
+
+def keep_places(
+    handle: StoreHandle, after: str | None, places: Sequence[ForgottenPlace], names: Mapping[bytes, str]
+) -> list[tuple[bytes, int, str]]:
+    """Leave room for turns that another memory had forgotten, behind the last turn that was stored.
+
+    A session that has places behind the turn `after` has them already. Return those that another turn has taken since,
+    with its id, for `take_places`.
+    """
+    taken = list[tuple[bytes, int, str]]()
+    with handle.writing():
+        first = handle.raw.known([after]).get(after, 0) + 1 if after is not None else 1
+        own = [(keyed_digest(handle, names[one.session]) if one.session in names else one.session) for one in places]
+        there = {
+            session for session in own if handle.db.select("place", "seq", session=session, seq=range(first, 2**63))
+        }
+        number = handle.db.newest("turn")
+        for session, one in zip(own, places, strict=True):
+            if session not in there:
+                number += one.count
+                handle.db.insert("place", "session, seq, count", [(session, number, one.count)])
+                taken += [] if one.taken is None else [(session, number, one.taken)]
+        handle.db.number_from({"turn": number})
+        handle.count_commit()
+    return taken
+
+
+def take_places(handle: StoreHandle, taken: Sequence[tuple[bytes, int, str]]) -> None:
+    """Record which turns stand in places that were kept."""
+    with handle.writing():
+        seqs = handle.raw.known([turn_id for *_, turn_id in taken])
+        rows = [(seqs[turn_id], session, seq) for session, seq, turn_id in taken if turn_id in seqs]
+        handle.db.update("place", "taken", "session, seq", rows)
+        handle.count_commit()

@@ -36,6 +36,26 @@ class Entry:
     extractor: str = ""  # of the result of a job "facts": what found the facts
 
 
+@dataclass(frozen=True, slots=True)
+class ForgottenMarks:
+    """Digests of what was forgotten, and the keys, ids of memories, by which they were made; see `store.sequence`."""
+
+    keys: tuple[str, ...]
+    marks: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenPlace:
+    """Where in a session, named by its digest, so many turns were forgotten one after another, between two others.
+
+    `taken` is the id of a turn that was stored in the place since.
+    """
+
+    session: bytes
+    count: int
+    taken: str | None = None
+
+
 class Settled(NamedTuple):
     """Of how many jobs, the first of those given, the results were stored, and how many of these failed then."""
 
