@@ -44,7 +44,7 @@ _SECONDS_BETWEEN_NOTES = 1.0  # after which the other workers see this one's cou
 _PROBES = frozenset(("/healthz", "/readyz", "/version", "/metrics"))
 _ROUTED_RAW = ("/v1/", "/p/", "/memories/")  # whose paths have ids
 _SHARED = frozenset(("/search",))  # paths of the pages for people that are routes for programs too, by other methods
-_SENDING = ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+_SENDING = ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY")
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 

@@ -77,7 +77,7 @@ ADD_TURNS = object_of(
     {"turns": {"type": "array", "items": TURN, "minItems": 1, "maxItems": MAX_TURNS}, "replace": FLAG}, "turns"
 )
 ADD_MESSAGES = object_of({"messages": MESSAGES, "session": NAME, "time": TIME, "again": FLAG}, "messages")
-UPDATE_TURN = object_of({"id": NAME, "text": TEXT}, "id", "text")
+UPDATE_TURN = object_of({"id": NAME, "text": {**TEXT, "minLength": 1}}, "id", "text")
 SEARCH = object_of(
     {
         "query": QUESTION, "k": {"type": "integer", "minimum": 1, "maximum": MAX_HITS}, **FILTERS, **ASKED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ import pytest
 
 import evimem
 from evimem.adapters.user_tokens import new_token
+from evimem.server.app import build_app
+from evimem.server.proxy import Upstream
 from tests.model_server import Fault, ModelServer
 from tests.server.served import Served, serving
 
@@ -222,3 +225,27 @@ def test_the_key_of_the_service_may_stay_with_the_server(tmp_path: Path, monkeyp
                 client.chat.completions.create(model="m", messages=[system, {"role": "user", "content": said}])  # type: ignore[list-item,misc]
         assert model.received[-1].headers["authorization"] == "Bearer sk-kept-here"
         assert model.received[-1].body["messages"][0]["content"].startswith("Be brief.\n\n<memory")
+
+
+def test_a_conversation_goes_on_after_midnight(tmp_path: Path, model: ModelServer) -> None:
+    clock = [1_710_287_940.0]  # 12 March 2024, 23:59 UTC
+    pool = evimem.MemoryPool(tmp_path, clock=lambda: clock[0])
+    app = build_app(pool, upstream=Upstream(model.url))
+    messages: list[dict[str, Any]] = [{"role": "user", "content": PUPPY}]
+
+    async def talk() -> None:
+        transport = httpx2.ASGITransport(app=app)
+        async with app.router.lifespan_context(app), httpx2.AsyncClient(transport=transport) as client:
+            for said in (ASKED, "Thank you!"):
+                sent = {"model": "m", "messages": messages, "user": "mira"}
+                await client.post("http://127.0.0.1/v1/chat/completions", json=sent)
+                messages.extend(
+                    [{"role": "assistant", "content": "Of course, noted."}, {"role": "user", "content": said}]
+                )
+                clock[0] += 120.0
+
+    asyncio.run(talk())
+    with evimem.MemoryPool(tmp_path) as again, again.open("mira") as memory:
+        turns = [*memory.turns()]
+        assert [turn.text for turn in turns] == [one["content"] for one in messages[:4]]
+        assert len({turn.session for turn in turns}) == 1
