@@ -118,7 +118,8 @@ class Beside:
         if self.is_cut or self._again(size):
             return self._known(size)
         if self._is_exchange or (self._only_new and not self._tells(range(size)) and not self._is_list(size)):
-            return self._grown("new", 0)
+            is_resent = size == 1 and len(self.texts[0]) >= _SAID_ONCE  # as after a reply that failed
+            return self._grown("new", 0, uncertain=int(is_resent))
         if period := self._period():
             return self._grown("window", size - period)
         return self._known(size)

@@ -398,3 +398,19 @@ def test_a_reply_that_was_cut_off_is_the_stored_one_and_its_history_goes_on(memo
     cut = [INN[0], assistant("It is called")]
     assert outcomes(memory, cut, 2) == ["exists", "exists"]
     assert outcomes(memory, [*cut, *RUN], 3) == ["exists", "exists", "added", "added"]
+
+
+def test_a_long_message_that_comes_again_alone_is_doubted(memory):
+    asked = [user("What is a lurcher, in one sentence for a child of five?")]
+    assert [outcomes(memory, asked, day) for day in (1, 2)] == [["added"], ["uncertain"]]
+    assert [outcomes(memory, [user("ok")], day) for day in (3, 4)] == [["added"], ["added"]]
+
+
+def test_on_a_server_changed_histories_and_marks_are_those_of_a_file(postgres):
+    with evimem.open(postgres, user="remember-changed") as memory:
+        outcomes(memory, INN, 1)
+        assert outcomes(memory, [INN[0], OTHER_REPLY], 2) == ["exists", "added"]
+        assert discarded(memory) == [INN[1]["content"]]
+        assert memory.search("dragon called Varnok the Pale", 9)[-1].turn.text == INN[1]["content"]
+        report = memory.remember([INN[0], assistant("Nobody knows.")], session="s", time=at(3), replace=True)
+        assert [status.outcome for status in report.statuses] == ["exists", "replaced"]
