@@ -15,14 +15,19 @@ from hypothesis import strategies as st
 
 import evimem
 from evimem.calibration import read_labelled
+from evimem.loaders.examples import load_example
 from evimem.pages.explorer import PAGES
 from evimem.pages.render_html import SCRIPT, SCRIPT_SHA256, trace_file
 from evimem.pages.sources import OneMemory, PoolOfMemories
+from evimem.testing import ScriptedModel
 from evimem.types.marked_text import mark_pieces, shorten
 from evimem.types.trace import Stopped
 from tests.pages.conftest import TOKEN, Asking, Elements
+from tests.replies import SUPPORTED
 
 WHEN = "When did Mira adopt her puppy?"
+JUDGED = {"tier": "exact", "confidence": 0.9, "requirements": SUPPORTED, "gaps": [], "next_query": "", "reason": ""}
+DRAFT = {"steps": [], "answer": "On 8 March 2024.", "citations": [{"id": "e1", "quote": ""}]}
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>'\"></mark></textarea></title>{{ 7777*7777 }}&amp;"
 EVERY_PAGE = (
     "ask", f"ask?q={WHEN}", "ask?q=How+old+is+Bob%3F", "block", f"block?q={WHEN}&why=s7:9", "search",
@@ -388,3 +393,27 @@ def test_a_shortened_text_keeps_the_marked_characters(text, data):
     cut, moved = shorten(text, 120, (start, end))
     assert moved is not None
     assert cut[moved[0] : moved[1]] == text[start:end]
+
+
+def test_a_model_is_asked_by_a_form_only_and_its_kept_answer_is_replayed(friends_path):
+    model = ScriptedModel([json.dumps(JUDGED), json.dumps(DRAFT)])
+    with evimem.open(friends_path, llm=model) as memory:
+        asking = Asking(OneMemory(memory, "m"))
+        for address in (f"/ask?q={WHEN}", f"/why?q={WHEN}", f"/compare?q={WHEN}"):
+            asking.page(address)
+        assert model.requests == []
+        sent = asking.send(f"ask?q={WHEN}", q=WHEN)
+        assert len(model.requests) == 2
+        assert "On 8 March 2024." in Elements(sent.text).text
+        address = str(sent.url).partition("127.0.0.1")[2]
+        assert asking.data(address)["answer"]["usage"]["requests"] == 2
+        assert len(model.requests) == 2
+
+
+def test_pages_show_a_memory_on_a_server(postgres, tmp_path):
+    with evimem.open(postgres, user=str(tmp_path)) as memory:
+        memory.extend(load_example("friends"))
+        asking = Asking(OneMemory(memory, "server"))
+        for address in EVERY_PAGE:
+            asking.page(f"/{address}")
+        assert "No bytes were searched" in asking.send("forget?kind=turn&value=s1:4", kind="turn", value="s1:4").text
