@@ -250,6 +250,8 @@ class Proxy:
 
     def close(self) -> None:
         for one in (self._listening, *self._open):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)  # else a thread that reads would keep it open, and a transaction with it
             one.close()
 
     def _serve(self) -> None:

@@ -101,14 +101,14 @@ def test_what_the_guide_says_works_word_by_word_before_the_first_open(postgres: 
 
     def own(text: str) -> str:  # the server of a run has a role and a database of these names
         text = re.sub(r"\bROLE evimem\b|OWNER evimem\b|AUTHORIZATION evimem\b", lambda found: f"{found[0]}_{pid}", text)
-        return re.sub(r"DATABASE evimem\b", f"DATABASE guide_{pid}", text).replace("app", f"app_{pid}")
+        return re.sub(r"DATABASE evimem\b", f"DATABASE guide_{pid}", text).replace("app", f"program_{pid}")
 
     pid = os.getpid()
     run_sql(postgres, *own(make).split(";\n")[:-1])
     owner = postgres.replace("evimem@/evimem?", f"evimem_{pid}@/guide_{pid}?")
     superuser = owner.replace(f"evimem_{pid}@", "postgres@")
     run_sql(superuser, *own(grant).split(";\n")[:-1])
-    app = owner.replace(f"evimem_{pid}@", f"app_{pid}@")
+    app = owner.replace(f"evimem_{pid}@", f"program_{pid}@")
     assert "owns the database" in run_error(lambda: evimem.open(app, user="mira"))
     assert run(["vacuum", owner]) == Exit.OK
     ((secret,),) = run_sql(superuser, key.partition(";")[0])
@@ -190,6 +190,17 @@ def test_no_statistics_hold_what_was_said_and_those_of_before_are_erased(
     run_sql(database, "ANALYZE")
     assert statistics(database, word) == []
     assert run_sql(database, "SELECT count(*) FROM pg_statistic WHERE starelid = 'evimem.turn'::regclass") != [(0,)]
+
+
+def test_every_column_of_texts_or_bytes_is_left_out_of_statistics(database: str) -> None:
+    gathered = (
+        "SELECT attrelid::regclass::text, attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid WHERE "
+        "relnamespace IN ('evimem'::regnamespace, 'evimem_key'::regnamespace) AND relkind = 'r' AND attnum > 0 "
+        "AND NOT attisdropped AND atttypid IN ('text'::regtype, 'bytea'::regtype) AND coalesce(attstattarget, -1) <> 0"
+    )
+    run_sql(database, "ALTER TABLE evimem.turn ALTER COLUMN caption SET STATISTICS -1")
+    assert run_sql(database, gathered) == [("evimem.turn", "caption")]
+    run_sql(database, "ALTER TABLE evimem.turn ALTER COLUMN caption SET STATISTICS 0")
 
 
 def keep_rows(database: str, tenant: str) -> None:
