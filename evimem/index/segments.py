@@ -97,7 +97,8 @@ class PassageTable:
 
 
 T = TypeVar("T")
-SIZE = 16_384  # of new memories; each file keeps its own
+# Rows of new memories; each memory keeps its own. A first search reads open rows one by one and sealed ones at once.
+SIZE = 2_048
 
 
 class Segments:

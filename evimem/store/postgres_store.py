@@ -25,15 +25,12 @@ from ..db.postgres_address import parse_address
 from ..db.postgres_checks import NO_TENANT
 from ..db.safe_context import safe_context
 from ..errors import StoreError
+from ..index.segments import SIZE
 from ..raw.validate import settle_timezone
 from ..types.values import DateOrder
 from .handle import COMPARED, IDENTITY
 from .keeper import Keeper
 from .nearest import AnnIndexCache
-
-# Rows of a sealed segment: who opens the memory reads its columns as they are, and of its postings those of a question.
-# Of 10,000 turns that takes half the time of reading rows, and 7 waits for 5.
-SEGMENT = 2_048
 
 
 class Census:
@@ -123,7 +120,7 @@ class PostgresStore(Keeper):
         *,
         clock: Callable[[], float] = time.time,
         busy_seconds: float = 5.0,
-        segment: int = SEGMENT,
+        segment: int = SIZE,
         timezone: str | None = None,
         date_order: DateOrder | None = None,
     ) -> None:

@@ -1,6 +1,6 @@
 """Statements do not grow with the batch: a call is as many for 256 turns as for 8.
 
-A statement that runs over rows is one. Those of a segment are its own: it is sealed once for 16,384 rows.
+A statement that runs over rows is one. Those of a segment are its own: it is sealed once for 2,048 rows.
 """
 
 from collections.abc import Callable
