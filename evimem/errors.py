@@ -74,6 +74,16 @@ def shown(value: object, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
+def described(value: object) -> str:
+    """Return a value for a message where it may be what was said: numbers as they are, else its type and its size."""
+    parts = value if isinstance(value, (list, tuple)) and len(value) < 10 else [value]
+    if all(one is None or isinstance(one, (bool, int, float)) for one in parts):
+        return shown(value)
+    has_length = isinstance(value, (str, bytes, bytearray, list, tuple, dict, set, frozenset))
+    size = f" of length {len(value)}" if has_length else ""
+    return f"a {type(value).__name__}{size}"
+
+
 class EvimemError(Exception):
     """Base class of every exception that evimem defines.
 

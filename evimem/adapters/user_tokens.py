@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from ..errors import InvalidQuery, shown
 
 Scope = Literal["read", "write", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
+_LOG = logging.getLogger("evimem")
 _HEAD = "# sha256-of-token scope user\n"
 
 
@@ -36,19 +38,29 @@ class TokenFile:
     """
 
     def __init__(self, path: Path) -> None:
+        """Read the file. Raise InvalidQuery where there is none, where it cannot be read, or holds something else."""
         self._path = path
         self._seen: tuple[int, int, int] | None = None
         self._holders: dict[str, TokenHolder] = {}
-        self._refresh()
+        try:
+            self._refresh()
+        except OSError as error:
+            raise InvalidQuery(
+                f"the token file {str(path)!r} cannot be read ({type(error).__name__}); expected one that "
+                "`evimem token` made"
+            ) from error
 
     def holder(self, token: str) -> TokenHolder | None:
-        """Return whose `token` is; None for a token that is not in the file.
+        """Return whose `token` is; None for one that is not in the file, and for all while the file cannot be read.
 
         Raises:
-            InvalidQuery: The file was changed into something else, so that nobody is let in.
-            OSError: The file cannot be read.
+            InvalidQuery: The file was changed into something else, so that no token is known.
         """
-        self._refresh()
+        try:
+            self._refresh()
+        except OSError as error:
+            self._seen, self._holders = None, {}
+            _LOG.warning("no token is let in: the token file cannot be read (%s)", type(error).__name__)
         return self._holders.get(_digest(token))
 
     def _refresh(self) -> None:
@@ -95,7 +107,7 @@ def _entries(content: bytes, path: Path) -> dict[str, TokenHolder]:
     try:
         lines = content.decode().splitlines()
     except UnicodeDecodeError as error:
-        raise InvalidQuery(f"{str(path)!r} is no file of tokens, but something else ({error})") from error
+        raise InvalidQuery(f"{str(path)!r} is no file of tokens, but something else") from error
     return dict(
         _entry(line, f"{str(path)!r}, line {number}")
         for number, line in enumerate(lines, 1)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from ..block.question import Asked, read_messages
-from ..errors import InvalidQuery, InvalidTurn, shown
+from ..errors import InvalidQuery, InvalidTurn, described, shown
 from ..loaders.chat_messages import ChatMessage, question_in, read_message
 from ..query.analysis import check_asked
 from ..raw.validate import AS_GIVEN, ROLES, LocalTimes
@@ -51,7 +51,7 @@ def checked_items(name: str, values: Iterable[T], what: str = "turn ids") -> lis
     """Return the items of a collection. Raise InvalidQuery for a string or what has no items."""
     items = None if isinstance(values, (str, bytes)) else _items(values)
     if items is None:
-        raise InvalidQuery(f"{name} is {shown(values)}; expected a collection of {what}")
+        raise InvalidQuery(f"{name} is {described(values)}; expected a collection of {what}")
     return items
 
 

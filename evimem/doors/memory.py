@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast, get_args, overload
 
 from ..db.jobs import PAGE
+from ..db.tables import is_text
 from ..embedding.checked_embedder import checked
 from ..errors import InvalidQuery, NoModel, shown
 from ..flow import CollectBatch, Effect, Embed, Flow, Pause, SideBySide, StartBatch, run, run_side_by_side
@@ -272,6 +273,8 @@ class Memory:
         from ..ingest.remember import Remembering
 
         core, given, of = self._core, checked_messages(messages), checked_text("session", session) or ""
+        if not is_text(of):
+            raise InvalidQuery(f"session {shown(of)} has a lone surrogate; give it as valid Unicode")
         moment, ingestion = core.time("time", time), core.ingestion(strict=strict)
         remembering = Remembering(core.store, given, of, moment, ingestion, again=again, replace=replace)
         return core.stored("replace" if replace else "add", remembering.batches())
@@ -296,9 +299,9 @@ class Memory:
         """Return the k best turns for a query, best first, ties in order of arrival.
 
         Arguments after `k` are hard filters. Speakers and times named in the query only raise scores. There are
-        exactly k hits if at least k turns pass the filters. While the facts of more than 256 turns wait to be read, a
-        query that asks for no time does not wait for them: its hits have the facts that they state, and no
-        `replaced_by`.
+        exactly k hits if at least k turns pass the filters. While the facts of more than 256 turns wait to be read, no
+        query waits for them: its hits have the facts that they state, and no `replaced_by`, and a query for a time ranks
+        those turns by when they were said. There may then be fewer than k hits `before` or `after` a time.
 
         Args:
             query: The text to look for; 1 to 100,000 characters, of more than 4,096 the first and the last 2,048.

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from ..db.atomic_files import changing, open_regular, replace_with, sweep
 from ..db.connection import check_readable, check_replaceable
-from ..errors import Attempt, ImportFailed, InvalidTurn, StoreError, attempt, shown
+from ..errors import Attempt, ImportFailed, InvalidTurn, StoreError, attempt, described, shown
 from ..extract.rule_extractor import MAX_FACTS, RuleExtractor, fact_fault
 from ..flow import Flow
 from ..llm.extract_facts import MAX_CHARACTERS
@@ -154,7 +154,7 @@ def _items(values: Iterator[dict[str, Any]]) -> Iterator[Item]:
     for value in values:
         if "end" in value:
             if type(value["end"]) is not int or value != {"end": len(ids)}:
-                found = f"an end of {shown(value['end'])} after {len(ids)} turns"
+                found = f"an end of {described(value['end'])} after {len(ids)} turns"
                 raise MalformedError(f'{found}; expected {{"end": {len(ids)}}}: was the file cut or edited?')
             if next(values, None) is not None:
                 raise MalformedError("a line after the end; expected none")
@@ -209,7 +209,7 @@ def _checked(what: str, value: Any, known: _Fields) -> dict[str, Any]:
 def _briefly(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)} entries"
-    return shown(value, 80)
+    return described(value)
 
 
 def _forgotten_of(line: dict[str, Any]) -> ForgottenMarks | ForgottenPlace:
@@ -264,7 +264,7 @@ def _event(given: Any, what: str) -> TimeSpan:
         try:
             bounds[name] = datetime.fromisoformat(value[name])
         except ValueError:
-            raise MalformedError(f"{name} of {what} is {shown(value[name])}; expected an ISO 8601 time") from None
+            raise MalformedError(f"{name} of {what} is no time; expected an ISO 8601 time") from None
     return TimeSpan(bounds.get("start"), bounds.get("end"), value["granularity"], value["text"])
 
 

@@ -28,7 +28,7 @@ MEANT, MOST_MEANT = 2, 120  # facts that are shown beside a turn for what they n
 # Controls, what Unicode lets a renderer ignore (zero-width, bidirectional, variation and tag characters, fillers),
 # and lone surrogates: they can hide text.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff]"
 )
@@ -55,7 +55,8 @@ _TOKENS = (
     r"|endoftext|(?-i:s)|(?:unused|special|reserved|extra)\d+"
 )
 _CAPITALS = (
-    r"INST|SYS(?:TEM)?|USER|ASSISTANT|BOT|THINK|ARGS|IMG|AUDIO|VIDEO|TOOLS?|[gs]?MASK|PREFIX|MIDDLE|SUFFIX|[BE]O[ST]"
+    r"INST|SYS(?:TEM)?|USER|ASSISTANT|BOT|THINK|ARGS|IMG|AUDIO|VIDEO|TOOLS?|[gs]?MASK|SEP|CLS|PAD|UNK|PREFIX|MIDDLE"
+    r"|SUFFIX|[BE]O[ST]"
 )
 _JOINED = r"[^\W_]*[_:\u2581][\w:\u2581]*"  # a name of parts: image_soft_token, seed:bos
 # What opens a tag of ours, the name of a chat role, or a marker that a chat template writes for itself: many servers

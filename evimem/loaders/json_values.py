@@ -18,7 +18,7 @@ from uuid import UUID
 
 import orjson
 
-from ..errors import shown
+from ..errors import described, shown
 
 _FRACTION = re.compile(r"\.(\d+)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -83,7 +83,8 @@ def time_of(value: object) -> datetime:
 
 def mismatch_error(what: str, value: object, expected: str) -> ValueError:
     """Return the error for a value of the wrong type or form."""
-    return ValueError(f"{what} is {shown(value, 40)}; expected {expected}")
+    given = shown(value, 40) if what == "time" else described(value)
+    return ValueError(f"{what} is {given}; expected {expected}")
 
 
 def type_mismatch(what: str, value: object, expected: str) -> ValueError:
@@ -124,7 +125,8 @@ def held_by(value: object) -> Mapping[Any, Any] | None:
             try:
                 held = dump()
             except Exception as error:
-                raise ValueError(f"{shown(value)} cannot be kept as JSON: {name}() raised {error!r}") from error
+                why = f"{name}() raised {type(error).__name__}"
+                raise ValueError(f"{described(value)} cannot be kept as JSON: {why}") from error
             return held if isinstance(held, Mapping) else None
     return {each.name: getattr(value, each.name) for each in fields(value)} if is_dataclass(value) else None
 
@@ -159,7 +161,7 @@ def _kept_single(value: object) -> Json:
         return value.isoformat() if isinstance(value, date) else str(value)
     held = held_by(value)
     if held is None:
-        raise ValueError(f"{shown(value)} cannot be kept as JSON")
+        raise ValueError(f"{described(value)} cannot be kept as JSON")
     return _kept_mapping(held)
 
 

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidQuery, shown, without
+from ..errors import InvalidQuery, described, without
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES, language_of
 from ..text.names import whole_matches, whole_word
@@ -205,7 +205,7 @@ def _words_of(code: str) -> ForeignQuestions:
 def check_asked(what: str, text: str) -> None:
     """Raise InvalidQuery for a text that is empty, no string, or longer than MOST_ASKED characters."""
     if not isinstance(text, str) or not text.strip():
-        raise InvalidQuery(f"the {what} is {shown(text)}; expected some text")
+        raise InvalidQuery(f"the {what} is {described(text)}; expected some text")
     if len(text) > MOST_ASKED:
         raise InvalidQuery(f"the {what} has {len(text)} characters; expected at most {MOST_ASKED}")
 

@@ -51,3 +51,17 @@ def test_a_scope_holds_those_below_it():
         return [TokenHolder("mira", scope).may(needed) for needed in SCOPES]
 
     assert [may("read"), may("write"), may("admin")] == [[True, False, False], [True, True, False], [True, True, True]]
+
+
+def test_a_file_that_is_not_there_is_told_at_the_start(tmp_path):
+    with pytest.raises(InvalidQuery, match="cannot be read"):
+        TokenFile(tmp_path / "missing")
+
+
+def test_no_token_is_let_in_while_the_file_is_away(tmp_path):
+    token = new_token(tmp_path / "t", "mira", "read")
+    tokens = TokenFile(tmp_path / "t")
+    (tmp_path / "t").rename(tmp_path / "away")
+    assert tokens.holder(token) is None
+    (tmp_path / "away").rename(tmp_path / "t")
+    assert tokens.holder(token) == TokenHolder("mira", "read")

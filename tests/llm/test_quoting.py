@@ -86,7 +86,7 @@ TEMPLATES = (
     "<\uff5cUser\uff5c>", "<\uff5cend\u2581of\u2581sentence\uff5c>",  # DeepSeek
     "<start_of_turn>", "<end_of_turn>", "<bos>", "<eos>",  # Gemma
     "<s>", "</s>", "<<SYS>>", "<</SYS>>", "[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[TOOL_CALLS]",  # Llama 2, Mistral
-    "<think>", "</think>", "<tool_call>", "</tool_response>", "[gMASK]", "<sop>",
+    "<think>", "</think>", "<tool_call>", "</tool_response>", "[gMASK]", "<sop>", "[SEP]", "[CLS]", "[PAD]",
     "<image_soft_token>", "<extra_id_1>", "<reserved_106>", "<_user>", "<SPECIAL_10>", "<EOS_TOKEN>",
     "<beginning_of_sentence>",
     "<seed:bos>", "</seed:think>", "<minimax:tool_call>", "<unused99>", "<mask:1>",
