@@ -300,7 +300,7 @@ class Memory:
 
         Arguments after `k` are hard filters. Speakers and times named in the query only raise scores. There are
         exactly k hits if at least k turns pass the filters. While the facts of more than 256 turns wait to be read, no
-        query waits for them: its hits have the facts that they state, and no `replaced_by`, and a query for a time ranks
+        query waits for them: its hits have the facts that they state, and no `replaced_by`; a query for a time ranks
         those turns by when they were said. There may then be fewer than k hits `before` or `after` a time.
 
         Args:
