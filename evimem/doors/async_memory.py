@@ -329,4 +329,14 @@ class AsyncMemory:
         # Shielded: a cancelled caller must not leave a half-done call that is still running before close().
         self._loop = asyncio.get_running_loop()
         within = copy_context()  # so that what is observed there belongs to what the caller is doing
-        return await asyncio.shield(self._loop.run_in_executor(self._worker, within.run, AT_WORK.run, call))
+        running = self._loop.run_in_executor(self._worker, within.run, AT_WORK.run, call)
+        shielded = asyncio.shield(running)
+        for future in (running, shielded):
+            future.add_done_callback(_mark_retrieved)
+        return await shielded
+
+
+def _mark_retrieved(future: asyncio.Future[Any]) -> None:
+    """Retrieve an exception that a cancelled caller never asks for: asyncio would log it, with ids and speakers."""
+    if not future.cancelled():
+        future.exception()
