@@ -20,6 +20,7 @@ from .trace_rounds import TraceView, read_rounds
 
 BLOCK_SIZES = (300, 800, 1500, 4000)  # tokens
 DEFAULT_BLOCK_SIZE = 800
+MAX_BLOCK_SIZE = 16_000  # tokens of a block that is shown
 MAX_TURNS_SHOWN = 60  # of a trace; the rest are counted
 MAX_TRACES_SHOWN = 50
 MAX_CLOSEST = 3  # turns shown beside an abstention
@@ -195,7 +196,7 @@ def why_pictures(values: Mapping[str, Any]) -> dict[str, Any]:
 def show_block(request: PageRequest) -> Page:
     """Show the block for a message at a size, what fell below the cut, and why a named turn is not in it."""
     message = request.text("q")
-    size = request.number("tokens", DEFAULT_BLOCK_SIZE, 0, 100_000)
+    size = request.number("tokens", DEFAULT_BLOCK_SIZE, 0, MAX_BLOCK_SIZE)
     sizes = sorted({*BLOCK_SIZES, size})
     if not message:
         return Page("block", "Block", {"message": "", "tokens": size}, {"sizes": sizes})

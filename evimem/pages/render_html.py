@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ..times import render
-from ..types.marked_text import Piece, mark_pieces, shorten
+from ..types.marked_text import Piece, cut_pieces, mark_pieces, shorten
 from ..types.public_value import plain
 from ..types.results import Citation
 from ..types.trace import Trace
@@ -27,6 +27,8 @@ from .drawings import part_class
 
 SCRIPT = "htmx-4.0.1.min.js"
 SCRIPT_SHA256 = "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130"
+MAX_AROUND_MARK = 1_500  # characters of a turn beside cited words
+MAX_JSON = 20_000  # characters of a value that a page shows as JSON: its twin has all
 _NEVER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")  # in HTML, or in UTF-8
 
 
@@ -107,7 +109,8 @@ def cited_spans(turn: Turn, citations: list[Citation]) -> tuple[list[tuple[int, 
 def pieces(turn: Turn, citations: list[Citation]) -> dict[str, list[Piece]]:
     """Return the text and the caption of a turn as pieces, the cited ones marked."""
     of_text, of_caption = cited_spans(turn, citations)
-    return {"text": mark_pieces(turn.text, of_text), "caption": mark_pieces(turn.caption or "", of_caption)}
+    marked = {"text": mark_pieces(turn.text, of_text), "caption": mark_pieces(turn.caption or "", of_caption)}
+    return {name: cut_pieces(held, MAX_AROUND_MARK) for name, held in marked.items()}
 
 
 def day(moment: date) -> str:
@@ -138,8 +141,9 @@ def said_as(kind: str) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as indented JSON, for people."""
-    return json.dumps(plain(value), indent=1, ensure_ascii=False, default=str)
+    """Return a value as indented JSON, for people; of a long one the beginning."""
+    text = json.dumps(plain(value), indent=1, ensure_ascii=False, default=str)
+    return text if len(text) <= MAX_JSON else f"{text[:MAX_JSON]} …\n(the rest stands in the page's JSON)"
 
 
 def _number(value: float) -> str:

@@ -34,6 +34,23 @@ def mark_pieces(text: str, spans: Iterable[tuple[int, int]]) -> list[Piece]:
     return pieces
 
 
+def cut_pieces(pieces: Iterable[Piece], most: int) -> list[Piece]:
+    """Return pieces of which each unmarked one keeps about `most` characters beside its marked neighbours."""
+    held = list(pieces)
+    return [piece if piece.number else _cut(piece, most, place, len(held)) for place, piece in enumerate(held)]
+
+
+def _cut(piece: Piece, most: int, place: int, of: int) -> Piece:
+    """Cut a piece in its middle; the first of several at its beginning, the last at its end."""
+    if len(piece.text) <= most:
+        return piece
+    if of > 1 and place == 0:
+        return Piece(f"… {piece.text[-most:]}")
+    if place == of - 1:
+        return Piece(f"{piece.text[:most]} …")
+    return Piece(f"{piece.text[: most // 2]} … {piece.text[-most // 2 :]}")
+
+
 def shorten(text: str, most: int, span: tuple[int, int] | None = None) -> tuple[str, tuple[int, int] | None]:
     """Return at most about `most` characters of a text around a span, and the span within them."""
     start, end = span or (0, 0)

@@ -20,7 +20,7 @@ from evimem.pages.explorer import PAGES
 from evimem.pages.render_html import SCRIPT, SCRIPT_SHA256, trace_file
 from evimem.pages.sources import OneMemory, PoolOfMemories
 from evimem.testing import ScriptedModel
-from evimem.types.marked_text import mark_pieces, shorten
+from evimem.types.marked_text import cut_pieces, mark_pieces, shorten
 from evimem.types.trace import Stopped
 from tests.pages.conftest import TOKEN, Asking, Elements
 from tests.replies import SUPPORTED
@@ -364,6 +364,22 @@ def test_pages_do_not_wait_for_the_facts_of_very_many_turns(memory):
     assert "facts" not in memory.health().pending
 
 
+def test_pages_of_the_longest_turns_stay_small(memory):
+    long, session = "We adopted a puppy in May 2023. " * 2_500, "s" * 512
+    for n in range(3):
+        turn = "i" * 511 + str(n)
+        memory.add("Mira " * 100, f"{n} {long}", time="2024-03-12T18:20", id=turn, session=session, caption=long,
+                   metadata={"note": long})  # fmt: skip
+    memory.enrich()
+    asking = Asking(OneMemory(memory, "m"))
+    for address in (
+        f"turn?id={turn}", "turns", "search?q=puppy", f"search?q=puppy&why={turn}", "ask?q=puppy", "people", "timeline",
+        "why?q=Who+adopted+a+puppy", "block?q=puppy&tokens=4000", f"turns?session={session}", "compare?q=puppy",
+        f"forget?kind=session&value={session}",
+    ):  # fmt: skip
+        assert len(asking.page(f"/{address}").encode()) < 200_000, address
+
+
 def test_an_empty_memory_has_pages(memory):
     asking = Asking(OneMemory(memory, "empty"))
     for address in ("/", "/ask?q=x", "/block?q=x", "/search?q=x", "/timeline", "/people", "/why", "/health", "/turns"):
@@ -384,6 +400,14 @@ def test_pieces_of_a_text_are_the_text_and_the_first_mark_is_its_span(text, span
     if spans:
         start, end = max(spans[0][0], 0), min(spans[0][1], len(text))
         assert "".join(one.text for one in pieces if one.number == 1) == text[start:end]
+
+
+@given(st.text(max_size=400), st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), max_size=4))
+def test_cut_pieces_keep_each_mark_and_little_else(text, spans):
+    pieces = mark_pieces(text, spans)
+    cut = cut_pieces(pieces, 20)
+    assert [one for one in cut if one.number] == [one for one in pieces if one.number]
+    assert all(len(one.text) <= 24 for one in cut if not one.number)
 
 
 @given(st.text(min_size=1, max_size=300), st.data())
