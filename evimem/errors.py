@@ -79,9 +79,10 @@ def described(value: object) -> str:
     parts = value if isinstance(value, (list, tuple)) and len(value) < 10 else [value]
     if all(one is None or isinstance(one, (bool, int, float)) for one in parts):
         return shown(value)
-    has_length = isinstance(value, (str, bytes, bytearray, list, tuple, dict, set, frozenset))
-    size = f" of length {len(value)}" if has_length else ""
-    return f"a {type(value).__name__}{size}"
+    kind = f"a {type(value).__name__}"
+    if isinstance(value, (str, bytes, bytearray, list, tuple, dict, set, frozenset)):
+        return f"{kind} of length {len(value)}"
+    return kind
 
 
 class EvimemError(Exception):
