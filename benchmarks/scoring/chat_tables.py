@@ -17,12 +17,12 @@ from .selective import MEASURES, LabelledProbability, measured
 
 _YES_NO = ("yes", "no")
 _CLAIMS: tuple[AnswerKind, ...] = ("answer", "quote", "abstained")
-_FOUND = ("", "n", "told", "R@10", "BM25", "cites gold", "quote holds", "ms")
+_FOUND = ("", "n", "told", "R@10", "BM25", "cites gold", "quote holds", "first line", "ms")
 _GIVEN = ("", "given", "right", "yes/no", "given untold", "refused untold", "refused told")
 _CALIBRATED = ("", "n", "share that holds", "mean confidence", *MEASURES)
 _FOUND_NOTE = (
     "told: questions with an answer; cites gold: of these, answers and quotations that cite a gold turn; quote holds: "
-    "of their quotations; ms: processor time of asking",
+    "of their quotations, and first line: of these, in their first line; ms: processor time of asking",
 )
 _GIVEN_NOTE = (
     "given: short answers, of the questions with an answer and of those without; right, yes/no: of short answers",
@@ -74,6 +74,7 @@ def _found(name: str, results: Sequence[ChatResult]) -> tuple[Cell, ...]:
         _rate([one for one in gold if one.plain], lambda one: recall(one.plain, one.question.evidence, DEPTH)),
         _rate(told, lambda one: one.cites_gold),
         _rate(quoted, lambda one: one.cites_gold),
+        _rate(quoted, lambda one: one.first_line),
     )
     return (name, len(results), len(told), *rates, 1000 * fmean(one.seconds for one in results))
 

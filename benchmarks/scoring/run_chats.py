@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,8 @@ DEPTH = 10  # turns of each ranking that are scored
 class ChatResult:
     """The result of one question: the best turns of a search and of plain BM25, and the answer.
 
-    `right` is whether a short answer is right, `cites_gold` whether any gold turn is cited. `seconds` is the processor
+    `right` is whether a short answer is right, `cites_gold` whether any gold turn is cited, `first_line` whether
+    one is in the first line of a quotation. `seconds` is the processor
     time of asking in its thread. `confidence` is None where the memory states none, and `failed` why it said nothing.
     """
 
@@ -45,6 +46,7 @@ class ChatResult:
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    first_line: bool = False
 
     @property
     def answerable(self) -> bool:
@@ -82,17 +84,22 @@ def _ask_all(memory: SearchedMemory, plain: PlainBm25, chat: LabelledChat, asker
         rankings = [tuple(one.search(question.text, DEPTH, question.asked_at)) for one in (memory, plain)]
         started = time.thread_time()
         found = say(memory, question.text, question.asked_at, said)
-        return _scored(chat, question, found, rankings, time.thread_time() - started)
+        return _scored(chat, question, found, rankings, time.thread_time() - started, said)
 
     def give_up(question: ChatQuestion, why: str) -> ChatResult:
-        return _scored(chat, question, MemoryReply("failed", None, failed=why), [(), ()], 0.0)
+        return _scored(chat, question, MemoryReply("failed", None, failed=why), [(), ()], 0.0, said)
 
     keyed = ((f"{chat.name} {number}", question) for number, question in enumerate(chat.questions, start=1))
     return asker.each(keyed, ask, _restored, give_up)
 
 
 def _scored(
-    chat: LabelledChat, question: ChatQuestion, found: MemoryReply, rankings: list[tuple[str, ...]], seconds: float
+    chat: LabelledChat,
+    question: ChatQuestion,
+    found: MemoryReply,
+    rankings: list[tuple[str, ...]],
+    seconds: float,
+    said: Mapping[str, str],
 ) -> ChatResult:
     return ChatResult(
         chat=chat.name,
@@ -105,6 +112,7 @@ def _scored(
         confidence=found.confidence,
         right=found.kind == "answer" and is_right(found.text or "", question.gold),
         cites_gold=any(turn_id in question.evidence for turn_id in found.cited),
+        first_line=_holds_gold((found.text or "").partition("\n")[0], said, question),
         seconds=seconds,
         reason=found.reason,
         cost=found.cost,
@@ -113,6 +121,14 @@ def _scored(
         input_tokens=found.input_tokens,
         output_tokens=found.output_tokens,
     )
+
+
+def _holds_gold(line: str, said: Mapping[str, str], question: ChatQuestion) -> bool:
+    """Return whether a line quotes a gold turn: by at least so many of its characters, or all of it."""
+    plain = " ".join(line.split())
+    quoted = [part.strip(". ") for part in plain.split('"')[1::2]]
+    gold = [" ".join(said.get(turn, "").split()) for turn in question.evidence]
+    return any(part and part in one for part in quoted for one in gold)
 
 
 def _restored(kept: Any) -> ChatResult:

@@ -51,7 +51,7 @@ def demo(screen: Screen, *, keep: Path | None = None) -> Exit:
         size = f"{counted(found.turns, 'turn')} in {counted(found.sessions, 'session')}"
         since = f"{day(turns[0].time)} to {day(turns[-1].time)}"
         what = f"{size}, {since}: ingested in {took:.1f} s, {counted(found.facts, 'fact')} found."
-        why = "No model, no API key, no network. What is not proven is quoted, or refused."
+        why = "No model, no API key, no network: nothing is concluded, the lines to read are quoted, best first."
         screen.page([Heading("Mira and Tomas, old friends, over a year"), line(what), line(Piece(why, "dim")), BLANK])
         answers = [memory.ask(question) for question in QUESTIONS]
         for question, answer in zip(QUESTIONS, answers, strict=True):
@@ -81,8 +81,8 @@ def ask(
 ) -> Exit:
     """Answer a question from a memory, with the turns that say so.
 
-    Without a model a short answer is given only where it is proven; otherwise the sentences to read are quoted. Exits
-    with code 3 where the memory does not say it. How the answer was found is stored, too: see `evimem trace`.
+    Without a model nothing is concluded: the lines to read are quoted, best first. Exits with code 3 where nothing was
+    found about it. How the answer was found is stored, too: see `evimem trace`.
 
     Args:
         question: The question, in quotes.

@@ -36,7 +36,7 @@ def answer_page(question: str, answer: Answer, turns: Mapping[str, Turn], *, str
     """Return a question with its answer, of one that was `streamed` the rest; `turns` holds the cited ones by id."""
     text = Piece("Not finished.", "bad")
     if answer.kind == "quote":  # the citations show what was said
-        text = Piece("No short answer is proven; this was said:", "warn")
+        text = Piece("To read, best first:", "answer")
     elif answer.text is not None:
         text = Piece("" if streamed else answer.text, "answer")
     elif answer.abstained:

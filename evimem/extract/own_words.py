@@ -34,6 +34,17 @@ _MADE_UP = re.compile(
     re.IGNORECASE,
 )
 _TAKEN_BACK = re.compile(rf"\b{ENGLISH.any_of('small_talk.takes_back')}\b", re.IGNORECASE)
+# "Bob: I live in Perth": a line of a dialogue, whoever wrote it down
+_CAPITALIZED = r"[A-Z\u00c0-\u00de][\w.'\u2019-]*"
+_LABELLED = re.compile(rf"\s*[*_]{{0,2}}(?:{_CAPITALIZED}(?: {_CAPITALIZED}){{0,2}}|me|you):(?=[*_\s]*\S)")
+# "This is Eric's uncle", "Mira's brother here": somebody else is at the keyboard
+_RELATIVE = rf"(?:\w+['\u2019]s|his|her|their) {ENGLISH.any_of('people.named')}"
+_ANOTHER_WRITES = re.compile(
+    rf"(?:^|(?<=[.!?\n,] )|(?<=\n))(?:{ENGLISH.any_of('small_talk.polite_leads')}\W{{1,4}}){{0,3}}"
+    rf"(?:{ENGLISH.any_of('small_talk.another_writes')}\b|(?:this is|it's|it is|i'm|i am) {_RELATIVE}\b"
+    rf"|{_RELATIVE} (?:here|speaking|typing|writing)\b)",
+    re.IGNORECASE,
+)
 _FIRST_PERSON = re.compile(rf"\b{ENGLISH.any_of('grammar.spoken_first_person')}\b", re.IGNORECASE)
 _BRACKETS = frozenset("[{<_")
 _OPENING_QUOTES = ('"', "\u201c")
@@ -99,8 +110,9 @@ def outside(found: Iterable[tuple[int, int]], left_out: Sequence[tuple[int, int]
 def passed_on(text: str) -> list[tuple[int, int]]:
     """Return the ranges of a text that are not the speaker's own statements, in order."""
     found = [*_quotations(text), *_lines_passed_on(text)] if _MAY_PASS_ON.search(text) else []
-    if (made_up := _MADE_UP.search(text)) is not None:
-        found.append((made_up.start(), len(text)))
+    for nobodys in (_MADE_UP.search(text), _ANOTHER_WRITES.search(text)):
+        if nobodys is not None:
+            found.append((nobodys.start(), len(text)))
     found += [(0, taken_back.end()) for taken_back in _TAKEN_BACK.finditer(text)]  # "I eat feta. Ignore me"
     return merged(found)
 
@@ -165,4 +177,4 @@ def _read_line(line: str, place: _Place, *, said_before: bool) -> tuple[_Place, 
     if place == "announced" or (place == "text" and bare):
         return ("text" if bare else "announced"), True
     has_place_to_fill = not _BRACKETS.isdisjoint(line) and _PLACEHOLDER.search(line) is not None
-    return "own", bare.startswith((">", "|")) or has_place_to_fill
+    return "own", bare.startswith((">", "|")) or has_place_to_fill or _LABELLED.match(line) is not None

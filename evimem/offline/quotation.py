@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 from itertools import pairwise
 
@@ -43,13 +44,14 @@ from .matching import (
 from .signals import Linear
 
 MAX_LINES = 5
-MAX_LATER_LINES = 2  # of these
+MAX_LATER_LINES = 1  # of these
 LIKELY_TURNS = 3  # whose mean probability is a signal of whether the quotation holds the answer
 # Share of the best turn's probability below which a further turn is not quoted.
 _LEAST_SHARE = 0.2
 _REPLY = 80  # characters of a reply that is not understood without its question
 _SHORT = 200  # characters of a turn that is quoted whole, and that are quoted of a reply
 _LONGEST = 400  # characters that are quoted of one sentence
+_BURST = timedelta(minutes=10)  # between two messages of one
 _ABOUT = 0.5  # how far a sentence must be about the one who is asked about
 _REPLIED = 0.9  # how far a word counts as said that stands in the question which a turn answers
 _MAYBE = 0.5  # how far a sentence bears a form of answer that only looks like it may
@@ -158,10 +160,11 @@ class QuotedLine:
     @property
     def text(self) -> str:
         """The line: `Mira, 12 March 2024: "We adopted a puppy last Friday." ("last Friday": 8 March 2024)`."""
-        parts, day = list[str](), ""
+        parts, day, speaker = list[str](), "", ""
         for one in self.extracts:
-            parts.append(f"{one.speaker}{'' if one.day == day else f', {one.day}'}: {one.quoted}")
-            day = one.day
+            head = f"{'' if one.speaker == speaker else one.speaker}{'' if one.day == day else f', {one.day}'}"
+            parts.append(f"{head}: {one.quoted}" if head else one.quoted)
+            day, speaker = one.day, one.speaker
         dates = "; ".join(f'"{" ".join(phrase.split())}": {date}' for phrase, date in self.dates)
         return " / ".join(parts) + (f" ({dates})" if dates else "")
 
@@ -361,21 +364,29 @@ def whole(turn: Turn) -> Extract:
 
 
 def _with_neighbour(view: View, unit: SentenceUnit, span: tuple[int, int]) -> tuple[Extract, ...]:
-    """Return what is quoted for a sentence: with its reply where it asks, with its question where it is a reply."""
+    """Return what is quoted for a sentence with the neighbours it needs, in dialogue order.
+
+    That is the reply where it asks, the question where it is a reply, and of a burst of short messages the next ones.
+    """
     dialogue = view.context.get(unit.turn.id, (unit.turn,))
     at = next((number for number, turn in enumerate(dialogue) if turn.id == unit.turn.id), 0)
     quoted = Extract(unit.turn, _cut(unit.source, *span, _LONGEST), unit.caption)
-    if unit.asks and at + 1 < len(dialogue) and dialogue[at + 1].speaker != unit.turn.speaker:
-        reply = dialogue[at + 1]
-        return (
-            (quoted, Extract(reply, _cut(reply.text, *_stripped(reply.text), _SHORT)))
-            if reply.text.strip()
-            else (quoted,)
-        )
     before = dialogue[at - 1] if at else None
-    if before is None or before.speaker == unit.turn.speaker or len(unit.turn.text) > _REPLY:
-        return (quoted,)
-    return (Extract(before, _ending(before.text)), quoted) if is_question(before.text) else (quoted,)
+    after = dialogue[at + 1] if at + 1 < len(dialogue) and dialogue[at + 1].text.strip() else None
+    first, last = list[Extract](), list[Extract]()
+    replies = after is not None and unit.asks and after.speaker != unit.turn.speaker
+    if after is not None and (replies or _burst(unit.turn, after)):
+        last = [Extract(after, _cut(after.text, *_stripped(after.text), _SHORT))]
+    if before is not None and len(unit.turn.text) <= _REPLY:
+        asked = before.speaker != unit.turn.speaker and is_question(before.text)
+        first = [Extract(before, _ending(before.text))] if asked or _burst(before, unit.turn) else []
+    return (*first, quoted, *last)
+
+
+def _burst(one: Turn, then: Turn) -> bool:
+    """Return whether two turns are short messages of one speaker, sent one after the other."""
+    short = max(len(one.text), len(then.text)) <= _SHORT
+    return short and one.speaker == then.speaker and then.time - one.time <= _BURST and bool(one.text.strip())
 
 
 def _extent(unit: SentenceUnit, form: str) -> tuple[int, int]:

@@ -141,13 +141,12 @@ class Answer(PublicValue):
     """An answer with its evidence, the evidence alone, or an abstention with its reason.
 
     Attributes:
-        text: The short answer, the quotation, or None if there is neither.
-        kind: What `text` claims. "answer": that this is the answer; without a model a date or an own detail, with one
-            it is the model's. "quote": nothing but that this is what to read, one to three places, each with who said
-            it and when. "abstained": there is no text, for lack of evidence (E11). "failed": there is no text because a
+        text: The answer, the quotation, or None if there is neither.
+        kind: What `text` claims. "answer": that this is the answer, which only a model says. "quote": that the answer
+            is in these lines, at most five, best first, each with who said it and when; all there is without a model. "abstained": there is no text, for lack of evidence (E11). "failed": there is no text because a
             failure of the model ended the question; it is only found as `partial` of a `ModelError`.
-        tier: How far the evidence answers the question: by the last check or, of an answer or quotation without a
-            model, by `confidence`: exact from .8 on, inferrable from .5, where nothing is missing; else partial.
+        tier: How far the evidence answers the question: by the last check or, of a quotation without a
+            model, by `confidence`: inferrable from .5 on, else partial. Exact is a model's word.
         confidence: Probability, 0 to 1, that this answer is right; of a quotation, that it holds the answer; of an
             abstention, that the memory does not hold one; 0 for a failure. With a model that was not calibrated it is
             what the model said of its evidence, after the clamps of E7 and E8, and no more than its tier allows: .60
