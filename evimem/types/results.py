@@ -143,8 +143,9 @@ class Answer(PublicValue):
     Attributes:
         text: The answer, the quotation, or None if there is neither.
         kind: What `text` claims. "answer": that this is the answer, which only a model says. "quote": that the answer
-            is in these lines, at most five, best first, each with who said it and when; all there is without a model. "abstained": there is no text, for lack of evidence (E11). "failed": there is no text because a
-            failure of the model ended the question; it is only found as `partial` of a `ModelError`.
+            is in these lines, at most five, best first, each with who said it and when; all there is without a model.
+            "abstained": there is no text, for lack of evidence (E11). "failed": there is no text because a failure of
+            the model ended the question; it is only found as `partial` of a `ModelError`.
         tier: How far the evidence answers the question: by the last check or, of a quotation without a
             model, by `confidence`: inferrable from .5 on, else partial. Exact is a model's word.
         confidence: Probability, 0 to 1, that this answer is right; of a quotation, that it holds the answer; of an
