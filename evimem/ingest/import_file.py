@@ -264,7 +264,7 @@ def _event(given: Any, what: str) -> TimeSpan:
         try:
             bounds[name] = datetime.fromisoformat(value[name])
         except ValueError:
-            raise MalformedError(f"{name} of {what} is no time; expected an ISO 8601 time") from None
+            raise MalformedError(f"{name} of {what} is {shown(value[name])}; expected an ISO 8601 time") from None
     return TimeSpan(bounds.get("start"), bounds.get("end"), value["granularity"], value["text"])
 
 
