@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -78,6 +79,7 @@ class Crew:
     def __init__(self, make: MakeApp, listening: Socket, grace: int) -> None:
         self._make, self._listening, self._grace = make, listening, grace
         self._started: dict[int, float] = {}
+        self._parent_lives, self._open_while_alive = os.pipe()  # the end of this process, however, closes the pipe
         self._ending = False
 
     def run(self, workers: int) -> None:
@@ -107,6 +109,8 @@ class Crew:
         try:
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, signal.default_int_handler)
+            os.close(self._open_while_alive)
+            threading.Thread(target=self._end_with_parent, daemon=True).start()
             _serve_alone(self._make, self._listening, self._grace)
             code = 0
         except KeyboardInterrupt:
@@ -116,6 +120,11 @@ class Crew:
         finally:
             sys.stderr.flush()
             os._exit(code)
+
+    def _end_with_parent(self) -> None:
+        """Wait for the end of the process that watches the workers; without it nothing would ever end this one."""
+        os.read(self._parent_lives, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
 
     def _end(self, number: int = 0, frame: FrameType | None = None) -> None:
         self._ending = True

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,5 +50,6 @@ def serving(*words: object, temporary: Path | None = None) -> Iterator[Served]:
     try:
         yield served
     finally:
-        served.process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(served.process.pid, signal.SIGKILL)
         served.process.communicate()

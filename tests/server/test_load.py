@@ -81,6 +81,14 @@ class Load:
             self.wrong += [turn["text"] for turn in turns if not turn["text"].startswith(f"{user} ")]
 
 
+def test_workers_end_with_the_process_that_watches_them(tmp_path: Path) -> None:
+    served = start("--pool", tmp_path / "users", "--workers", 2)
+    served.process.kill()
+    served.process.communicate(timeout=30)  # until none of them holds the pipe any more
+    with served.client() as client, pytest.raises(httpx2.ConnectError):
+        client.get("/healthz")
+
+
 @pytest.mark.parametrize("signals", [signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("requests", sizes(2_000, nightly=50_000, reduced=150))
 def test_two_workers_that_are_ended_under_load_lose_nothing_and_mix_no_users(

@@ -216,3 +216,13 @@ def test_the_next_server_removes_what_a_killed_one_left_in_its_folder(tmp_path: 
     with serving("--pool", tmp_path / "users", temporary=tmp_path):
         (found,) = tmp_path.glob("evimem-serve-*")
         assert found != left
+
+
+def test_memories_may_stand_on_a_postgresql_server(postgres: str) -> None:
+    with serving("--pool", postgres, "--workers", 2) as served, served.client() as client:
+        add(client, "served-1", {})
+        (hit,) = client.post("/v1/users/served-1/search", json={"query": "puppy"}).json()["hits"]
+        assert hit["turn"]["text"] == TURN["text"]
+        assert client.get("/v1/users/served-2/turns").json()["turns"] == []
+        assert client.get("/readyz").json() == {"status": "ok"}
+        assert client.delete("/v1/users/served-1").json()["turns"] == 1
