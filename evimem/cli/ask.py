@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ import evimem
 from ..db.atomic_files import replace_with
 from ..db.connection import check_replaceable
 from ..errors import MissingExtra, ModelError, StoreError, TraceMismatch, UnknownTurn
-from ..loaders.examples import load_example
+from ..loaders.examples import load_example, load_replies
+from ..testing import ScriptedModel
 from ..types.results import Answer
 from ..types.values import Turn
 from . import views
@@ -33,11 +34,16 @@ QUESTIONS = (
     "What instrument is Tomas learning?",
 )
 
+RECORDED = (
+    "The replies were written down beforehand; the engine searches, checks and cites as with a model that is asked."
+)
+
 
 def demo(screen: Screen, *, keep: Path | None = None) -> Exit:
     """Try evimem on an example: a year of chat between friends.
 
-    Asks eight questions about it; one has no answer there, and gets none. Needs no model, no API key and no network.
+    Quotes for eight questions the lines to read, and shows beside them a model's answers from a recording. Needs no
+    model, no API key and no network.
 
     Args:
         keep: Keep the memory in a file of this name, to ask more with `evimem ask`.
@@ -45,7 +51,8 @@ def demo(screen: Screen, *, keep: Path | None = None) -> Exit:
     turns, started = load_example("friends"), time.perf_counter()
     by_id = {turn.id: turn for turn in turns}
     folder = tempfile.TemporaryDirectory(prefix="evimem-")
-    with folder, evimem.open(keep or Path(folder.name) / "friends.evimem") as memory:
+    path = keep or Path(folder.name) / "friends.evimem"
+    with folder, evimem.open(path) as memory:
         memory.extend(turns)
         found, took = memory.stats(), time.perf_counter() - started
         size = f"{counted(found.turns, 'turn')} in {counted(found.sessions, 'session')}"
@@ -57,6 +64,12 @@ def demo(screen: Screen, *, keep: Path | None = None) -> Exit:
         for question, answer in zip(QUESTIONS, answers, strict=True):
             screen.page(views.answer_page(question, answer, by_id))
             memory.keep_trace(answer.trace)
+        screen.page(
+            [Heading("The same questions with a model, played from a recording"), line(Piece(RECORDED, "dim")), BLANK]
+        )
+        recorded = dict(_recorded_answers(path))
+        for question, answer in recorded.items():
+            screen.page(views.answer_page(question, answer, by_id))
     more = {"Keep this memory and ask more:  ": "evimem demo --keep friends.evimem"}
     if keep:
         more = {"Ask more:                       ": f'evimem ask {keep} "Who is having twins?"'}
@@ -64,8 +77,17 @@ def demo(screen: Screen, *, keep: Path | None = None) -> Exit:
     hints = [line(says, Piece(command, "strong")) for says, command in more.items()]
     data = {"turns": found.turns, "facts": found.facts, "seconds": took}
     told = [answer_data(answer, by_id) for answer in answers]
-    screen.show([*trace_page(answers[0].trace), *hints], {**data, "answers": told})
+    with_a_model = [answer_data(answer, by_id) for answer in recorded.values()]
+    shown = {**data, "answers": told, "recorded_answers_of_a_model": with_a_model}
+    screen.show([*trace_page(answers[0].trace), *hints], shown)
     return Exit.OK
+
+
+def _recorded_answers(path: Path) -> Iterator[tuple[str, Answer]]:
+    """Yield questions with their answers, as the engine gives them on replies that were recorded."""
+    for question, replies in load_replies("friends").items():
+        with evimem.open(path, llm=ScriptedModel(then=lambda request, of=replies: of[request.role])) as memory:  # type: ignore[misc]
+            yield question, memory.ask(question)
 
 
 def ask(

@@ -35,7 +35,7 @@ _TOLD = {  # the fields of an event that its line tells already
 def answer_page(question: str, answer: Answer, turns: Mapping[str, Turn], *, streamed: bool = False) -> list[Block]:
     """Return a question with its answer, of one that was `streamed` the rest; `turns` holds the cited ones by id."""
     text = Piece("Not finished.", "bad")
-    if answer.kind == "quote":  # the citations show what was said
+    if answer.kind == "quote":
         text = Piece("To read, best first:", "answer")
     elif answer.text is not None:
         text = Piece("" if streamed else answer.text, "answer")
@@ -47,7 +47,9 @@ def answer_page(question: str, answer: Answer, turns: Mapping[str, Turn], *, str
     page.append(line(text, tier, indent=2))
     if answer.time is not None and (span := interval(answer.time)):
         page.append(line(Piece(span, "dim"), indent=4))
-    for citation in answer.citations:
+    lines = (answer.text or "").splitlines() if answer.kind == "quote" else []
+    page += [line(one, indent=4) for one in lines]
+    for citation in answer.citations if not lines else ():
         turn = turns[citation.turn_id]
         page += [line(*_who(turn), Piece(f", {day(turn.time)}", "dim"), indent=4), quoted(turn, citation)]
     reason = answer.reason or ""  # of a failure, and after it the gap

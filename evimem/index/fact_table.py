@@ -21,9 +21,9 @@ from ..db.derived_sql import (
 )
 from ..db.tables import Tables, bindable, unbound
 from ..errors import UNREADABLE, without
-from ..extract.updates import outranks, replaces, topic_of
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.values import Fact, Granularity, TimeSpan
+from .updates import outranks, replaces, topic_of
 
 _COLUMNS = (
     "row, id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, "

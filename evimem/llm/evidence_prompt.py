@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..extract.updates import outranks, replaces, topic_of
+from ..index.updates import outranks, replaces, topic_of
 from ..judging.evidence import AROUND, Evidence, View, most_shown
 from ..query.remaining_turns import read_remaining
 from ..text.terms import terms

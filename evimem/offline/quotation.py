@@ -206,7 +206,8 @@ def likely_turns(view: View, matches: Matches, model: Linear) -> LikelyTurns | N
     if not best:
         return None
     likely = {turn: model.probability(signals) for turn, signals in turn_signals(view, matches).items()}
-    order = sorted(best, key=lambda turn: -likely[turn])
+    at = places(view)
+    order = sorted(best, key=lambda turn: (-round(likely[turn], 6), -at[turn]))  # of equally likely ones the newest
     return LikelyTurns({turn: best[turn] for turn in order}, {turn: likely[turn] for turn in order})
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from evimem import Memory, ReplyError, Turn, UnknownTurn, loops
-from evimem.extract import updates
 from evimem.extract.rule_extractor import RuleExtractor
+from evimem.index import updates
 from evimem.llm import extract_facts, llm_judge, request, shown_words
 from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.store.sqlite import SqliteStore
@@ -51,7 +51,7 @@ def a_reply_can_delete_turns() -> None:
 
 
 @breaks(
-    gate="tests/extract/test_updates.py::test_a_fact_of_the_same_turn_by_another_extractor_replaces_nothing",
+    gate="tests/index/test_updates.py::test_a_fact_of_the_same_turn_by_another_extractor_replaces_nothing",
     says="assert",
 )
 def a_model_can_retract_facts_of_the_same_turn() -> None:

@@ -71,8 +71,8 @@ def test_a_filter_holds_in_every_call_that_chooses_turns(memory, wanted):
 
 
 def test_the_answer_is_that_of_the_filtered_turns(memory):
-    assert memory.ask("Where does Mira live?", session="home", speaker="Mira").text == "Leeds"
-    assert memory.ask("Where does Mira live?", where={"project": "novel"}, role="user").text == "Porto"
+    assert "Leeds" in memory.ask("Where does Mira live?", session="home", speaker="Mira").text
+    assert "Porto" in memory.ask("Where does Mira live?", where={"project": "novel"}, role="user").text
     assert "Leeds" not in memory.block("Where does Mira live?", session="work").text
 
 

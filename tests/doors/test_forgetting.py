@@ -121,14 +121,14 @@ def test_an_update_changes_the_text_alone_and_what_follows_from_it(path):
     with evimem.open(path) as memory:
         old = memory.turn("a")
         memory.keep_trace(Trace("where?", "iris", (Found(1, "anchor", ("a",)),)))
-        assert memory.ask("When did Mira move?").text == "May 2023"
+        assert "May 2023" in memory.ask("When did Mira move?").text
         report = memory.update("a", "I moved to Porto in June 2022.")
         assert [status.outcome for status in report.statuses] == ["replaced"]
         new = memory.turn("a")
         assert (new.id, new.session, new.speaker, new.time) == (old.id, old.session, old.speaker, old.time)
         assert (new.caption, new.role, new.metadata) == (old.caption, old.role, old.metadata)
         assert [turn.id for turn in memory.context("b")] == ["a", "b"]
-        assert memory.ask("When did Mira move?").text == "June 2022"
+        assert "June 2022" in memory.ask("When did Mira move?").text
         assert memory.search("Porto", 1)[0].turn == new
         assert all("Leeds" not in fact.text for fact in memory.facts(["a"]))
         with pytest.raises(evimem.InvalidQuery, match="no trace"):

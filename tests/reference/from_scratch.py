@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from evimem.edges.edge_table import NEXT_WEIGHT, UPDATE_WEIGHT, Link, threshold
 from evimem.edges.fact_vectors import PER_FACT
-from evimem.extract.updates import outranks, replaces, topic_of
 from evimem.index.corpus import Corpus, RowBlock, Stored
 from evimem.index.document import found_by, passages, trimmed
 from evimem.index.prepared_query import IndexQuery, Ranked
+from evimem.index.updates import outranks, replaces, topic_of
 from evimem.index.weights import BM25, WEIGHTS
 from evimem.raw.turn_log import TurnRows
 from evimem.raw.validate import ROLES

@@ -50,6 +50,18 @@ def load_questions(name: str) -> list[ExampleQuestion]:
     return [_question(row) for row in _rows(name, "questions.jsonl")]
 
 
+def load_replies(name: str) -> dict[str, dict[str, str]]:
+    """Return what a model replied about an example, written down beforehand: by question, then by role of the request.
+
+    Raise ValueError for a `name` that is not in `EXAMPLES`.
+    """
+    roles = ("judge", "answer")
+    return {
+        row["question"]: {role: orjson.dumps(row[role]).decode() for role in roles}
+        for row in _rows(name, "replies.jsonl")
+    }
+
+
 def _rows(name: str, suffix: str) -> Iterator[dict[str, Any]]:
     if name not in EXAMPLES:
         raise ValueError(f"there is no example {name!r}; expected one of {', '.join(map(repr, EXAMPLES))}")

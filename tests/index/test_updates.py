@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evimem.extract.updates import outranks, replaces, topic_of
+from evimem.index.updates import outranks, replaces, topic_of
 from evimem.types.values import Fact
 
 LEEDS = Fact("a", "t1", "Mira", "lives in", "Leeds", None, (0, 5), "state", "llm", attribute="home")
