@@ -43,7 +43,7 @@ export class ServerError extends Error {
   }
 }
 
-/** What happens while a question is answered: events of the trace, pieces of the text, then the answer. */
+/** An event while a question is answered: of the trace, a piece of the text, at the end the answer. */
 export type AskEvent =
   | { event: "trace"; data: { kind: string; [field: string]: unknown } }
   | { event: "text"; data: { text: string } }

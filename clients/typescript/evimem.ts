@@ -22,7 +22,7 @@ export class ServerError extends Error {
   }
 }
 
-/** What happens while a question is answered: events of the trace, pieces of the text, then the answer. */
+/** An event while a question is answered: of the trace, a piece of the text, at the end the answer. */
 export type AskEvent =
   | { event: "trace"; data: { kind: string; [field: string]: unknown } }
   | { event: "text"; data: { text: string } }
@@ -180,17 +180,17 @@ export class EvimemClient {
     return (await this.#send("POST", `/v1/users/${encodeURIComponent(user)}/forget`, {}, JSON.stringify(body), "application/json")).json();
   }
 
-  /** Read what is known of the user. */
+  /** Read the profile of the user. */
   async readProfile(user: string, query: { tokens?: number } = {}): Promise<Block> {
     return (await this.#send("GET", `/v1/users/${encodeURIComponent(user)}/profile`, query)).json();
   }
 
-  /** Count what the memory holds. */
+  /** Count turns, sessions and facts. */
   async showStats(user: string): Promise<Stats> {
     return (await this.#send("GET", `/v1/users/${encodeURIComponent(user)}/stats`, {})).json();
   }
 
-  /** Tell what is not derived yet. */
+  /** Tell which jobs wait. */
   async showHealth(user: string): Promise<Health> {
     return (await this.#send("GET", `/v1/users/${encodeURIComponent(user)}/health`, {})).json();
   }
@@ -205,7 +205,7 @@ export class EvimemClient {
     return (await this.#send("GET", `/v1/users/${encodeURIComponent(user)}/export`, {})).text();
   }
 
-  /** Add what an export wrote. */
+  /** Add the turns of an export. */
   async importTurns(user: string, body: string): Promise<{ id: string; kind: "import" | "enrich"; status: "running" | "done" | "failed" | "cancelled"; done: number; result?: { [name: string]: unknown } | null; problem?: { [name: string]: unknown } | null }> {
     return (await this.#send("POST", `/v1/users/${encodeURIComponent(user)}/import`, {}, body, "application/x-ndjson")).json();
   }
@@ -245,7 +245,7 @@ export class EvimemClient {
     return (await this.#send("DELETE", `/memories`, query)).json();
   }
 
-  /** Find what was said. */
+  /** Find stored messages. */
   async mem0Search(body: { query: string; user_id?: string | null; agent_id?: string | null; run_id?: string | null; filters?: { [name: string]: unknown } | null; top_k?: number | null; limit?: number | null }): Promise<{ [name: string]: unknown }> {
     return (await this.#send("POST", `/search`, {}, JSON.stringify(body), "application/json")).json();
   }

@@ -1,4 +1,4 @@
-"""What an error is called outside Python: the status of an HTTP response, and the exit code of a command.
+"""The names of errors outside Python: the status of an HTTP response, and the exit code of a command.
 
 One table for every program that serves memories, so that the same failure is the same everywhere.
 """
@@ -31,7 +31,7 @@ _INPUT, _STORE, _MODEL = 4, 5, 6  # exit codes of `evimem`
 
 
 class Code(NamedTuple):
-    """What an error leads to: the HTTP status, and the exit code of a command."""
+    """The HTTP status and the exit code of an error."""
 
     status: int
     exit: int
@@ -60,5 +60,5 @@ CODES: tuple[tuple[type[EvimemError], Code], ...] = (
 
 
 def code_of_error(error: EvimemError) -> Code:
-    """Return what an error leads to."""
+    """Return the codes of an error."""
     return next(code for kind, code in CODES if isinstance(error, kind))

@@ -1,4 +1,4 @@
-"""What a route is: its path and method, what it takes and returns, and how a request to it is answered."""
+"""Routes of the server: path, method, arguments and result of each, and how a request to it is answered."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Endpoint:
         method: The HTTP method.
         path: The path, with names of parameters in braces.
         name: The name of the operation, and of the method of a generated client.
-        summary: One line on what it does.
+        summary: One line on its effect.
         answer: Answers a request: with a response, or with a value that goes out as JSON.
-        scope: The scope that a token needs; None for what everybody may see.
+        scope: The scope that a token needs; None for a public route.
         takes: The schema of the body; None where there is none, or where the answer reads it itself.
         query: The schemas of the parameters of the URL.
         gives: The schema, the type or the `ListOf` of the result; None for no JSON.

@@ -44,7 +44,7 @@ _LISTING: dict[str, Schema] = {
     **dict.fromkeys(SCOPES, schemas.NAME),
     "top_k": {"type": "integer", "minimum": 1, "maximum": schemas.MAX_TURNS},
 }
-_GONE = "nothing is kept of what was changed: what is replaced or forgotten is erased, so that there is no history"
+_GONE = "there is no history: a text that is replaced or forgotten is erased"
 
 
 async def add(call: Call) -> Any:
@@ -54,7 +54,7 @@ async def add(call: Call) -> Any:
 
 
 async def search(call: Call) -> Any:
-    """Find what was said."""
+    """Find stored messages."""
     filters = call.body.get("filters")
     scope = _scoped(call, call.body, "read", filters)
     count = call.body.get("top_k") or call.body.get("limit") or 20
@@ -73,7 +73,7 @@ async def delete_all(call: Call) -> Any:
 
 
 async def get(call: Call) -> Any:
-    """Show what has an id."""
+    """Show the memory of an id."""
     name = _memory_id(call, "read")
     found = await _run(_shim(call).get, name)
     if found is None:
@@ -82,12 +82,12 @@ async def get(call: Call) -> Any:
 
 
 async def update(call: Call) -> Any:
-    """Put other words in the place of what has an id."""
+    """Replace the words of a memory."""
     return await _run(_shim(call).update, _memory_id(call, "write"), call.body.get("text"), call.body.get("metadata"))
 
 
 async def delete(call: Call) -> Any:
-    """Forget what has an id."""
+    """Forget a memory."""
     return await _run(_shim(call).delete, _memory_id(call, "admin"))
 
 
@@ -155,7 +155,7 @@ def mem0_endpoints() -> Iterable[Endpoint]:
         Endpoint("GET", "/memories", "mem0List", "List the newest.", list_all, query=_LISTING, gives=results),
         Endpoint("DELETE", "/memories", "mem0DeleteAll", "Forget a scope.", delete_all,
                  query=dict.fromkeys(SCOPES, schemas.NAME), gives=results),
-        Endpoint("POST", "/search", "mem0Search", "Find what was said.", search, takes=_SEARCH, gives=results),
+        Endpoint("POST", "/search", "mem0Search", "Find stored messages.", search, takes=_SEARCH, gives=results),
         Endpoint("GET", f"{one}/history", "mem0History", "There is none.", history, status=410, gives=results),
         Endpoint("GET", one, "mem0Get", "Show one.", get, gives=results),
         Endpoint("PUT", one, "mem0Update", "Correct one.", update, takes=_UPDATE, gives=results),

@@ -15,12 +15,12 @@ import orjson
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # upper bounds of the histogram
 Labels = tuple[tuple[str, str], ...]
-HELP = {  # each metric with its type and what it counts
+HELP = {  # the type and meaning of each metric
     "evimem_request_seconds": ("histogram", "Seconds from a request to the end of its response."),
     "evimem_answers_total": ("counter", "Answers of ask, by kind and tier."),
     "evimem_turns_added_total": ("counter", "Turns that were stored."),
     "evimem_turns_forgotten_total": ("counter", "Turns that were erased."),
-    "evimem_chats_total": ("counter", "Chats that went through the proxy, by what the memory gave them."),
+    "evimem_chats_total": ("counter", "Chats that went through the proxy, by whether the memory gave them anything."),
     "evimem_requests_under_way": ("gauge", "Requests under way in the worker that answers."),
     "evimem_users": ("gauge", "Users who have a memory."),
     "evimem_stored_bytes": ("gauge", "Bytes of all memories on disk."),
@@ -29,7 +29,7 @@ HELP = {  # each metric with its type and what it counts
 
 @dataclass
 class Metrics:
-    """Counts of one worker, written into the `folder` of the server for the others to add up."""
+    """Counts of one worker, written into the `folder` of the server for the other workers to add up."""
 
     folder: Path
     counts: dict[str, float] = field(default_factory=dict)

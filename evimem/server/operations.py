@@ -66,7 +66,7 @@ class Operations:
         return dict(kept)
 
     def cancel(self, user: str, name: str) -> dict[str, Any]:
-        """Ask that an operation ends before its next batch; what is durable stays. Raise Refusal as `read` does."""
+        """End an operation before its next batch; durable turns stay. Raise Refusal as `read` does."""
         state = self.read(user, name)
         if state["status"] == "running":
             self._path(name, "cancel").touch()

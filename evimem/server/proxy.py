@@ -1,6 +1,6 @@
 """The proxy: a program that speaks to an OpenAI-compatible service has a memory by another base URL, and nothing else.
 
-Before a chat is passed on, what the memory holds for it is put into the last message of the user; the reply goes back
+Before a chat is passed on, the block of memory for it is put into the last message of the user. The reply goes back
 byte for byte, and both are stored. A failure of the memory never fails the chat, and one of the service passes through.
 """
 
@@ -53,11 +53,11 @@ class Upstream:
     """The service that chats are passed on to.
 
     Attributes:
-        url: Its base URL, as an OpenAI client takes it: what stands before "/chat/completions".
+        url: Its base URL, as an OpenAI client takes it: the part before "/chat/completions".
         key: Its key, where clients send their token of evimem in its place; None where they send its key themselves.
         tokens: At most this many tokens of memory in a chat.
         user: Whose memory it is where a request does not say; None to pass such a chat on without memory.
-        profile: Whether what is known of the user stands at the end of the system prompt.
+        profile: Whether the profile of the user stands at the end of the system prompt.
     """
 
     url: str
@@ -87,7 +87,7 @@ class Caller:
 
     @property
     def may_write(self) -> bool:
-        """Whether what it says may be stored."""
+        """Whether its messages may be stored."""
         return self.holder is None or self.holder.may("write")
 
 
@@ -99,10 +99,10 @@ class Chat:
         user: Whose memory it has; None for none.
         memory: How far that is used.
         body: The request as it is passed on.
-        messages: What is said, without the system prompt.
+        messages: Its messages, without the system prompt.
         named: The session that its program names.
         session: The session that it belongs to, once that is known.
-        receipt: Headers of the response that say what the memory gave.
+        receipt: Headers of the response that tell of the memory in the chat.
     """
 
     user: str | None
@@ -115,7 +115,7 @@ class Chat:
 
     @property
     def writes(self) -> bool:
-        """Whether what is said is stored."""
+        """Whether its messages are stored."""
         return self.user is not None and self.memory in {"on", "write"} and bool(self.messages)
 
 
@@ -132,7 +132,7 @@ class Proxy:
         )  # fmt: skip
 
     async def close(self) -> None:
-        """Wait until what was said is stored, and end the connections."""
+        """Wait until all replies are stored, and end the connections."""
         await asyncio.gather(*self._storing, return_exceptions=True)
         await self._client.aclose()
 
@@ -175,7 +175,7 @@ class Proxy:
         return Caller(named, token, self._service.holder_of(request, token))
 
     async def _prepare(self, request: Request, caller: Caller, chat: Chat) -> None:
-        """Put what the memory holds for a chat into its request. Raise Refusal (403, 422, 429)."""
+        """Put the block of memory for a chat into its request. Raise Refusal (403, 422, 429)."""
         body, wish = _json(chat.body), _wish(request)
         messages = body.get("messages")
         if wish == "off" or not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
@@ -197,7 +197,7 @@ class Proxy:
             self._note_failure(chat, error)
 
     async def _remember(self, chat: Chat, reply: list[dict[str, Any]]) -> None:
-        """Store what is new of a chat, and its reply; a failure is in the receipt, if that is not sent yet."""
+        """Store the new messages of a chat, and its reply; a failure is in the receipt, if that is not sent yet."""
         try:
             async with self._service.pool.open_async(cast(str, chat.user)) as memory:
                 if not chat.session:
@@ -212,7 +212,7 @@ class Proxy:
             chat.body = await self._recalled(memory, body, chat)
 
     async def _recalled(self, memory: AsyncMemory, body: dict[str, Any], chat: Chat) -> bytes:
-        """Return the request with what the memory holds for it, and fill in the receipt."""
+        """Return the request with its block of memory, and fill in the receipt."""
         block = await memory.block(body["messages"], tokens=self._upstream.tokens, asked_at="now")
         turns, tokens, text = len(block.turns), block.tokens, block.text
         messages = _with_block(body["messages"], text) if text else body["messages"]
@@ -241,7 +241,7 @@ class Proxy:
         return await self._client.send(sent, stream=True)
 
     async def store(self, chat: Chat, reply: str, *, whole: bool) -> None:
-        """Store the reply to a chat, after what was said before it; one that was broken off is marked as partial."""
+        """Store the reply to a chat, after the messages before it; one that was broken off is marked as partial."""
         if reply and chat.writes:
             await self._remember(
                 chat, [{"role": "assistant", "content": reply, **({} if whole else {"partial": True})}]
@@ -265,7 +265,7 @@ class Proxy:
 
 
 class Relay(Response):
-    """The response of the upstream as it comes, byte for byte; what it says is stored once it has ended."""
+    """The response of the upstream as it comes, byte for byte; its text is stored once it has ended."""
 
     def __init__(self, response: httpx2.Response, chat: Chat, proxy: Proxy) -> None:
         self._response, self._chat, self._proxy = response, chat, proxy
@@ -384,8 +384,8 @@ async def _continued(memory: AsyncMemory, chat: Chat) -> tuple[str, list[dict[st
     """Return the session of a chat, and those of its messages that are laid beside it.
 
     Without a name it is known by the first message of its user and the day on which it began. Of a chat that is not
-    known, such as one that its program has cut at the beginning, only what is new for certain is stored: the last
-    message of the user, and what follows it.
+    known, such as one that its program has cut at the beginning, only the new messages are stored: the last one
+    of the user, and those after it.
     """
     messages = chat.messages
     if chat.named:

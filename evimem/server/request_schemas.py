@@ -1,4 +1,4 @@
-"""The schemas of what requests take: checked as they stand, and published as they stand."""
+"""The schemas of the bodies and parameters of requests: checked as they stand, and published as they stand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IDS: Schema = {"type": "array", "items": NAME, "maxItems": MAX_TURNS}
 ROLE: Schema = {"type": "string", "enum": list(ROLES)}
 _ORDERED: Schema = {"type": ["string", "number"]}
 _NO_OPERATOR: Schema = {"type": "object", "minProperties": 1, "propertyNames": {"pattern": r"^([^$]|$)"}}
-CONDITION: Schema = {  # of the document's components: a value, operators, or conditions on what is in a mapping
+CONDITION: Schema = {  # of the document's components: a value, operators, or conditions on the values of a mapping
     "anyOf": [
         {"type": ["string", "number", "boolean", "null", "array"]},
         {

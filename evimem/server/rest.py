@@ -1,4 +1,4 @@
-"""The routes of a user's memory: what each takes and gives, over the methods of the same name."""
+"""The routes of a user's memory, over the methods of the same names."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _read_cursor(cursor: str) -> tuple[str, int]:
     try:
         time, given = orjson.loads(urlsafe_b64decode(cursor))
         datetime.fromisoformat(time)
-        return time, range(given).stop  # a TypeError for what is no whole number
+        return time, range(given).stop  # raises TypeError unless it is a whole number
     except (ValueError, TypeError) as error:
         raise InvalidQuery("cursor is none of this server; expected the one that came with a page") from error
 
@@ -181,7 +181,7 @@ async def _answered(call: Call) -> Any:
 
 
 async def _streamed(call: Call) -> Response:
-    """Begin an answer; what is wrong with the question is found before the first event, and is a problem document."""
+    """Begin an answer. A question that is refused is found before the first event, and is a problem document."""
     async with AsyncExitStack() as held:
         await held.enter_async_context(call.service.asked())
         memory = await held.enter_async_context(call.memory())
@@ -260,7 +260,7 @@ async def erase(call: Call) -> Any:
 
 
 async def show_stats(call: Call) -> Any:
-    """Count what the memory holds."""
+    """Count turns, sessions, speakers and facts."""
     async with call.memory() as memory:
         stats = await memory.stats()
     return {**stats.to_dict(), "path": ""}  # a place of the server, which is nothing to a client
@@ -287,13 +287,13 @@ async def show_trace(call: Call) -> Any:
 
 
 async def read_profile(call: Call) -> Any:
-    """Read what is known of the user, for a system prompt: the same text as long as nothing changes."""
+    """Read the profile of the user, for a system prompt: the same text as long as nothing changes."""
     async with call.memory() as memory:
         return (await profile_of(memory, call.query.get("tokens", 350))).to_dict()
 
 
 async def profile_of(memory: AsyncMemory, tokens: int) -> Block:
-    """Return what is known of the user, within so many tokens."""
+    """Return the profile of the user, within so many tokens."""
     written = getattr(memory, "profile", None)
     if written is not None:
         return cast("Block", await written(tokens=tokens))
@@ -323,7 +323,7 @@ async def export(call: Call) -> Response:
 
 
 async def import_turns(call: Call) -> Response:
-    """Add what an export wrote, in the background."""
+    """Add the turns of an export, in the background."""
     check_type(call.request, _LINES)
     path = _file(call, "import")
     raw = await read_body(call.request, call.service.limits.import_bytes)
@@ -361,7 +361,7 @@ async def show_operation(call: Call) -> Any:
 
 
 async def cancel_operation(call: Call) -> Any:
-    """Ask that an operation ends before its next batch; what is durable stays."""
+    """End an operation before its next batch; durable turns stay."""
     return call.service.operations.cancel(call.user, call.request.path_params["operation"])
 
 
@@ -378,7 +378,7 @@ async def readyz(call: Call) -> Any:
 
 
 async def version(call: Call) -> Any:
-    """Tell the version and what this server offers."""
+    """Tell the version and the features of this server."""
     features = ["rest", "mem0", "tokens" if call.service.tokens else "loopback"]
     return {"version": __version__, "features": [*features, *call.service.features]}
 
@@ -412,7 +412,7 @@ def _asked_at(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _one_of(given: dict[str, Any], *names: str) -> Any:
-    """Take the value of one of several names out of what was given. Raise InvalidQuery for two of them."""
+    """Take the value of one of several names out of the arguments. Raise InvalidQuery for two of them."""
     found = [given.pop(name) for name in names if name in given]
     if len(found) > 1:
         raise InvalidQuery(f"the body has {' and '.join(names)}, which are the same; give one of them")
@@ -460,13 +460,14 @@ def user_endpoints() -> Iterable[Endpoint]:
         Endpoint("POST", f"{_U}/ask", "ask", "Answer a question, or abstain.", ask, read, schemas.ASK, gives=Answer,
                  media=("application/json", EVENT_STREAM)),
         Endpoint("POST", f"{_U}/forget", "forget", "Erase turns.", forget, admin, schemas.FORGET, gives=EraseReport),
-        Endpoint("GET", f"{_U}/profile", "readProfile", "Read what is known of the user.", read_profile, read,
+        Endpoint("GET", f"{_U}/profile", "readProfile", "Read the profile of the user.", read_profile, read,
                  query=_TOKENS, gives=Block),
-        Endpoint("GET", f"{_U}/stats", "showStats", "Count what the memory holds.", show_stats, read, gives=Stats),
-        Endpoint("GET", f"{_U}/health", "showHealth", "Tell what is not derived yet.", show_health, read, gives=Health),
+        Endpoint("GET", f"{_U}/stats", "showStats", "Count turns, sessions and facts.", show_stats, read,
+                 gives=Stats),
+        Endpoint("GET", f"{_U}/health", "showHealth", "Tell which jobs wait.", show_health, read, gives=Health),
         Endpoint("GET", f"{_U}/traces/{{number}}", "showTrace", "Show a kept trace.", show_trace, read, gives=Trace),
         Endpoint("GET", f"{_U}/export", "exportTurns", "Write the memory as lines.", export, read, media=(_LINES,)),
-        Endpoint("POST", f"{_U}/import", "importTurns", "Add what an export wrote.", import_turns, write,
+        Endpoint("POST", f"{_U}/import", "importTurns", "Add the turns of an export.", import_turns, write,
                  reads=_LINES, gives=_OPERATION, status=202),
         Endpoint("POST", f"{_U}/enrich", "enrich", "Process queued jobs.", enrich, write, schemas.ENRICH,
                  gives=_OPERATION, status=202),

@@ -1,4 +1,4 @@
-"""A server's parts: whose a request is, how much may be asked at once, and where workers keep what they share."""
+"""The parts of a server: who may see which memory, limits, and the reading of requests."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Rates:
 
 @dataclass
 class Service:
-    """What the routes share: the memories, who may come, the limits, the operations under way.
+    """The memories, tokens, limits and operations that all routes share.
 
     Attributes:
         pool: The memories.
@@ -85,7 +85,7 @@ class Service:
         limits: How much is taken.
         folder: A folder of this server alone, the same for all its workers: operations, uploads and counters.
         root: The folder of the pool; None for one on a server.
-        features: What else it offers, for `/version`.
+        features: Names of further features, for `/version`.
         draining: Whether it is about to end.
     """
 
@@ -117,7 +117,7 @@ class Service:
         return not self.draining
 
     def sizes(self) -> Mapping[str, float]:
-        """Return how many users there are and what their memories take, as of a minute ago at most: all are listed."""
+        """Return the number of users and of bytes of their memories, a minute old at most: all are listed."""
         if monotonic() >= self._sized_until:
             self._sizes = {"evimem_users": self.pool.count(), "evimem_stored_bytes": self.pool.bytes()}
             self._sized_until = monotonic() + _SECONDS_SIZED
@@ -221,7 +221,7 @@ async def read_body(request: Request, most: int) -> bytes:
 
 
 async def read_json(request: Request, most: int) -> Any:
-    """Return the JSON of a request. Raise Refusal: 415 for another type, 400 for what is no JSON, 422 for bad text."""
+    """Return the JSON of a request. Raise Refusal: 415 for another type, 400 for malformed JSON, 422 for bad text."""
     check_type(request, "application/json")
     raw = await read_body(request, most)
     try:

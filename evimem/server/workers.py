@@ -34,9 +34,9 @@ MakeApp = Callable[[], ASGIApp]
 
 @contextmanager
 def shared_folder() -> Iterator[Path]:
-    """Make a folder that only its owner reads, for what the workers of a server share, and remove it at the end.
+    """Make a folder for the shared files of the workers, readable by its owner only, and remove it at the end.
 
-    Those of servers that were killed are removed too: they may hold what was being imported.
+    Those of servers that were killed are removed too: they may hold an upload.
     """
     for left in Path(gettempdir()).glob(f"{_FOLDER}*"):
         process = left.name.removeprefix(_FOLDER).partition("-")[0]

@@ -24,7 +24,7 @@ def test_messages_are_added_found_listed_corrected_and_deleted(client: httpx2.Cl
         "I adopted a puppy called Rex."
     ]
     history = client.get(f"{place}/history")
-    assert (history.status_code, "no history" in history.json()["detail"]) == (410, True)
+    assert (history.status_code, "there is no history" in history.json()["detail"]) == (410, True)
     assert client.delete(place).status_code == 200
     assert client.get(place).json()["title"] == "UnknownTurn"
 
