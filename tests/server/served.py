@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import httpx2
 
@@ -32,11 +31,10 @@ class Served:
         return self.process.wait(30)
 
 
-def start(*words: object, temporary: Path | None = None) -> Served:
-    """Start the command with these words, and wait until it listens; `temporary` is its folder for temporary files."""
+def start(*words: object) -> Served:
+    """Start the command with these words, and wait until it listens."""
     command = [sys.executable, "-m", "evimem", "serve", "--quiet", "--port", "0", *map(str, words)]
-    environment = os.environ | ({} if temporary is None else {"TMPDIR": str(temporary)})
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stderr is not None
     line = process.stderr.readline()
     assert "listening at" in line, line + process.stderr.read()
@@ -44,9 +42,9 @@ def start(*words: object, temporary: Path | None = None) -> Served:
 
 
 @contextmanager
-def serving(*words: object, temporary: Path | None = None) -> Iterator[Served]:
+def serving(*words: object) -> Iterator[Served]:
     """Serve for the time of a block."""
-    served = start(*words, temporary=temporary)
+    served = start(*words)
     try:
         yield served
     finally:

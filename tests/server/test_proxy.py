@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,20 @@ def chat(served: Served, said: list[dict[str, Any]] | str, **headers: str) -> ht
 def said_to(served: Served, user: str) -> list[tuple[str, str]]:
     with served.client() as client:
         return [(one["speaker"], one["text"]) for one in client.get(f"/v1/users/{user}/turns").json()["turns"]]
+
+
+def in_process(
+    pool: evimem.MemoryPool, upstream: Upstream, talk: Callable[[httpx2.AsyncClient], Awaitable[None]]
+) -> None:
+    """Have a client talk to a proxy in this process."""
+    app = build_app(pool, upstream=upstream)
+
+    async def run() -> None:
+        client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://127.0.0.1")
+        async with app.router.lifespan_context(app), client:
+            await talk(client)
+
+    asyncio.run(run())
 
 
 @pytest.fixture(scope="module")
@@ -137,11 +151,11 @@ def test_no_name_and_no_key_of_evimem_goes_upstream_and_every_other_path_is_pass
         assert len(model.received) == seen
 
 
-@pytest.mark.parametrize("status", ["400", "429", "500"])
-def test_a_failure_of_the_service_passes_through_and_its_retry_stores_once(tmp_path: Path, status: str) -> None:
-    with ModelServer(Fault(status), then="Done.") as model, proxied(tmp_path, model) as served:
-        failed = chat(served, PUPPY, user="mira")
-        assert (failed.status_code, failed.json()["error"]["message"]) == (int(status), f"scripted {status}")
+def test_a_failure_of_the_service_passes_through_and_its_retry_stores_once(tmp_path: Path) -> None:
+    with ModelServer(*map(Fault, ("400", "429", "500")), then="Done.") as model, proxied(tmp_path, model) as served:
+        for status in (400, 429, 500):
+            failed = chat(served, PUPPY, user="mira")
+            assert (failed.status_code, failed.json()["error"]["message"]) == (status, f"scripted {status}")
         assert chat(served, PUPPY, user="mira").status_code == 200
         assert said_to(served, "mira") == [("user", PUPPY), ("assistant", "Done.")]
 
@@ -161,11 +175,15 @@ def test_a_memory_that_fails_does_not_fail_the_chat(tmp_path: Path) -> None:
 
 
 def test_a_service_that_cannot_be_reached_is_a_failure_and_nothing_is_stored(tmp_path: Path) -> None:
-    nothing = "http://127.0.0.1:9/v1"
-    with serving("--pool", tmp_path / "users", "--proxy-to", nothing) as served:
-        refused = chat(served, "Hello", user="omar")
+    nothing = Upstream("http://127.0.0.1:9/v1")
+
+    async def talk(client: httpx2.AsyncClient) -> None:
+        sent = {"model": "m", "messages": [{"role": "user", "content": "Hello"}], "user": "omar"}
+        refused = await client.post("/v1/chat/completions", json=sent)
         assert (refused.status_code, "reached" in refused.json()["error"]["message"]) == (502, True)
-        assert said_to(served, "omar") == []
+        assert (await client.get("/v1/users/omar/turns")).json()["turns"] == []
+
+    in_process(evimem.MemoryPool(tmp_path), nothing, talk)
 
 
 def test_a_reply_that_breaks_off_breaks_off_for_the_client_and_is_kept_as_a_part(tmp_path: Path) -> None:
@@ -229,22 +247,15 @@ def test_the_key_of_the_service_may_stay_with_the_server(tmp_path: Path, monkeyp
 
 def test_a_conversation_goes_on_after_midnight(tmp_path: Path, model: ModelServer) -> None:
     clock = [1_710_287_940.0]  # 12 March 2024, 23:59 UTC
-    pool = evimem.MemoryPool(tmp_path, clock=lambda: clock[0])
-    app = build_app(pool, upstream=Upstream(model.url))
     messages: list[dict[str, Any]] = [{"role": "user", "content": PUPPY}]
 
-    async def talk() -> None:
-        transport = httpx2.ASGITransport(app=app)
-        async with app.router.lifespan_context(app), httpx2.AsyncClient(transport=transport) as client:
-            for said in (ASKED, "Thank you!"):
-                sent = {"model": "m", "messages": messages, "user": "mira"}
-                await client.post("http://127.0.0.1/v1/chat/completions", json=sent)
-                messages.extend(
-                    [{"role": "assistant", "content": "Of course, noted."}, {"role": "user", "content": said}]
-                )
-                clock[0] += 120.0
+    async def talk(client: httpx2.AsyncClient) -> None:
+        for said in (ASKED, "Thank you!"):
+            await client.post("/v1/chat/completions", json={"model": "m", "messages": messages, "user": "mira"})
+            messages.extend([{"role": "assistant", "content": "Of course, noted."}, {"role": "user", "content": said}])
+            clock[0] += 120.0
 
-    asyncio.run(talk())
+    in_process(evimem.MemoryPool(tmp_path, clock=lambda: clock[0]), Upstream(model.url), talk)
     with evimem.MemoryPool(tmp_path) as again, again.open("mira") as memory:
         turns = [*memory.turns()]
         assert [turn.text for turn in turns] == [one["content"] for one in messages[:4]]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
+from evimem.server.workers import shared_folder
 from tests.server.served import serving
 
 TURN = {"speaker": "Mira", "text": "I adopted a puppy called Juno.", "time": "2024-03-12T18:20:00Z", "session": "s1"}
@@ -207,15 +210,18 @@ def test_a_server_whose_folder_is_gone_is_alive_and_not_ready(tmp_path: Path) ->
         assert client.get("/healthz").status_code == 200
 
 
-def test_the_next_server_removes_what_a_killed_one_left_in_its_folder(tmp_path: Path) -> None:
-    with serving("--pool", tmp_path / "users", temporary=tmp_path) as served:
-        (left,) = tmp_path.glob("evimem-serve-*")
-        assert left.stat().st_mode & 0o77 == 0
-        served.process.kill()
-        served.process.wait()
-    with serving("--pool", tmp_path / "users", temporary=tmp_path):
-        (found,) = tmp_path.glob("evimem-serve-*")
-        assert found != left
+def test_the_next_server_removes_what_a_killed_one_left_in_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    left = tmp_path / f"evimem-serve-{int(ended.stdout)}-x"
+    left.mkdir()
+    (left / "upload.import").write_text(TURN["text"])
+    with shared_folder() as running, shared_folder() as folder:
+        assert folder.stat().st_mode & 0o77 == 0
+        assert sorted(tmp_path.iterdir()) == sorted([running, folder])
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_memories_may_stand_on_a_postgresql_server(postgres: str) -> None:
