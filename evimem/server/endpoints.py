@@ -46,6 +46,8 @@ class Endpoint:
         media: The types of the response besides JSON.
         reads: The type of a body that `answer` reads itself.
         needs: The parameters of the URL that must be given.
+        token_of: Finds the token of a request, where it may stand elsewhere than in the Authorization header, and the
+            answer says whose memory it is for; empty for none.
     """
 
     method: str
@@ -61,6 +63,7 @@ class Endpoint:
     media: tuple[str, ...] = ("application/json",)
     reads: str | None = None
     needs: tuple[str, ...] = ()
+    token_of: Callable[[Request], str] | None = None
 
 
 async def respond(endpoint: Endpoint, service: Service, request: Request) -> Response:
@@ -84,6 +87,8 @@ async def _let_in(endpoint: Endpoint, service: Service, request: Request) -> Cal
         request.scope["evimem"]["user"] = user
     if endpoint.scope is not None and user:
         service.admit(request, user, endpoint.scope)
+    elif endpoint.token_of is not None:  # before the body is read
+        service.holder_of(request, endpoint.token_of(request))
     query = read_query(request, endpoint.query)
     for name in endpoint.needs:
         if name not in query:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import unquote
@@ -140,8 +141,8 @@ def _admit(service: Service, request: Request, owner: str, needed: Scope) -> Non
     service.admit(request, user if kind == "user_id" else ANY_USER, needed, _token(request))
 
 
-def _token(request: Request) -> str | None:
-    """Return the token of a mem0 client, which sends it in one of three ways; None for none."""
+def _token(request: Request) -> str:
+    """Return the token of a mem0 client, which sends it in one of three ways; empty for none."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return request.headers.get("x-api-key") or (token.strip() if scheme.lower() in {"bearer", "token"} else "")
 
@@ -150,7 +151,7 @@ def mem0_endpoints() -> Iterable[Endpoint]:
     """Return the routes of mem0's server."""
     results = {"type": "object"}
     one = "/memories/{memory_id:path}"
-    return (
+    found = (
         Endpoint("POST", "/memories", "mem0Add", "Store messages.", add, takes=_ADD, gives=results),
         Endpoint("GET", "/memories", "mem0List", "List the newest.", list_all, query=_LISTING, gives=results),
         Endpoint("DELETE", "/memories", "mem0DeleteAll", "Forget a scope.", delete_all,
@@ -161,3 +162,4 @@ def mem0_endpoints() -> Iterable[Endpoint]:
         Endpoint("PUT", one, "mem0Update", "Correct one.", update, takes=_UPDATE, gives=results),
         Endpoint("DELETE", one, "mem0Delete", "Forget one.", delete, gives=results),
     )  # fmt: skip
+    return [replace(one, token_of=_token) for one in found]

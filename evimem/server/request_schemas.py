@@ -42,7 +42,7 @@ WHERE: Schema = {
     "description": "conditions on metadata, all of which hold",
 }  # fmt: skip
 METADATA: Schema = {"type": "object", "description": "JSON values by name"}
-QUESTION: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_QUESTION}
+QUESTION: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_QUESTION, "pattern": r"\S"}
 MESSAGE: Schema = {
     "type": "object",
     "description": "a message as a chat API takes it",

@@ -63,4 +63,5 @@ def test_a_token_opens_its_users_memories_however_a_client_sends_it(tmp_path: Pa
             assert client.get("/memories?run_id=r", headers=headers).json() == {"results": []}
         assert client.get("/memories?agent_id=a", headers={"X-API-Key": every}).status_code == 200
         assert client.post("/memories", json=SAID).status_code == 401
+        assert client.post("/memories", content=b"no JSON").status_code == 401
         assert len(client.get("/memories?user_id=vera", headers={"X-API-Key": every}).json()["results"]) == 1
