@@ -317,11 +317,11 @@ def _write_html(memory: evimem.Memory, screen: Screen, found: evimem.Trace, file
     """Write a trace as one page."""
     try:
         from ..pages.answer_pages import read_turns  # noqa: PLC0415 - an extra
-        from ..pages.render_html import trace_file  # noqa: PLC0415
+        from ..pages.render_html import render_trace_file  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtra("evimem trace --html", "server") from error
     check_replaceable(file)
-    page = trace_file(found, list(memory._core.store.find(read_turns(found)))).encode()
+    page = render_trace_file(found, list(memory._core.store.find(read_turns(found)))).encode()
     with replace_with(file) as out:
         out.write(page)
     screen.show([line(f"written to {file}")], {"file": str(file), "bytes": len(page)})

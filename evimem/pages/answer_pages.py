@@ -137,7 +137,7 @@ def _meter(answer: Answer, view: TraceView) -> Any:
     sure = answer.confidence if view.sufficiency is None else view.sufficiency
     told = f"The evidence suffices with probability {sure:.0%}"
     told += "" if view.threshold is None else f"; answers are given from {view.threshold:.0%}"
-    return drawings.meter(sure, view.threshold, told)
+    return drawings.draw_meter(sure, view.threshold, told)
 
 
 def list_traces(request: PageRequest) -> Page:
@@ -170,7 +170,7 @@ def read_turns(trace: Trace) -> list[str]:
 
 
 def why_values(trace: Trace, turns: Iterable[Turn | None]) -> dict[str, Any]:
-    """Return what the page of a trace shows: the trace, its rounds and the turns that are there."""
+    """Return the values of a trace's page: the trace, its rounds and the turns that are still stored."""
     held = {turn.id: turn for turn in turns if turn is not None}
     view = read_rounds(trace)
     return {"trace": trace, "view": view, "turns": held, "cited": list(view.outcome.get("citations") or ())}
@@ -186,15 +186,15 @@ def why_pictures(values: Mapping[str, Any]) -> dict[str, Any]:
         for place, turn in enumerate(held.values(), 1)
     ]  # fmt: skip
     meters = {
-        one.number: drawings.meter(one.verdict.own_probability, view.threshold, "probability of this check")
+        one.number: drawings.draw_meter(one.verdict.own_probability, view.threshold, "probability of this check")
         for one in view.rounds
         if one.verdict is not None
     }
-    return {"moments": drawings.evidence_line(moments, None), "meters": meters}
+    return {"moments": drawings.draw_evidence(moments, None), "meters": meters}
 
 
 def show_block(request: PageRequest) -> Page:
-    """Show the block for a message at a size, what fell below the cut, and why a named turn is not in it."""
+    """Show the block for a message at a size, the turns below its cut, and why a named turn is not in it."""
     message = request.text("q")
     size = request.number("tokens", DEFAULT_BLOCK_SIZE, 0, MAX_BLOCK_SIZE)
     sizes = sorted({*BLOCK_SIZES, size})
@@ -217,7 +217,9 @@ def show_block(request: PageRequest) -> Page:
         "empty": _why_empty(request, message, block, size, hits) if not block.text else None,
         "named": None if named is None else _why_not(named, message, hits, blocks, size),
     }
-    return Page("block", message, values, {"slices": _parts(block), "bar": drawings.split_bar(_parts(block), size)})
+    return Page(
+        "block", message, values, {"slices": _parts(block), "bar": drawings.draw_split_bar(_parts(block), size)}
+    )
 
 
 def _ids(block: Block) -> set[str]:

@@ -17,7 +17,7 @@ _PAD = 28
 MOST_BARS = 400  # days; a longer time is drawn by months
 
 
-def meter(value: float, threshold: float | None = None, label: str = "") -> Markup:
+def draw_meter(value: float, threshold: float | None = None, label: str = "") -> Markup:
     """Return a bar from 0 to 1 filled to a value, with a tick at a threshold."""
     tick = (
         "" if threshold is None else f'<rect class="tick" x="{threshold * 200 - 1:.1f}" y="0" width="2" height="14"/>'
@@ -29,7 +29,7 @@ def meter(value: float, threshold: float | None = None, label: str = "") -> Mark
     )
 
 
-def score_bar(parts: Mapping[str, float], most: float) -> Markup:
+def draw_score_bar(parts: Mapping[str, float], most: float) -> Markup:
     """Return the summands of a score as pieces of a bar; `most` is the score that fills it. Penalties are left out."""
     x, pieces = 0.0, []
     for name, value in parts.items():
@@ -51,7 +51,7 @@ def part_class(name: str) -> str:
     return name if name in {"words", "meaning", "related", "speaker", "date"} else "other"
 
 
-def split_bar(parts: Sequence[tuple[str, int]], whole: int) -> Markup:
+def draw_split_bar(parts: Sequence[tuple[str, int]], whole: int) -> Markup:
     """Return counts as pieces of a bar that stands for `whole`, numbered by class from 1."""
     x, pieces = 0.0, []
     for number, (name, count) in enumerate(parts, 1):
@@ -67,7 +67,7 @@ def split_bar(parts: Sequence[tuple[str, int]], whole: int) -> Markup:
     )
 
 
-def day_bars(counts: Sequence[DayCount], chosen: date | None, address: Mapping[date, str]) -> Markup:
+def draw_day_bars(counts: Sequence[DayCount], chosen: date | None, address: Mapping[date, str]) -> Markup:
     """Return the turns of each day as bars that lead to it; of a time longer than `MOST_BARS` days, those of months."""
     if not counts:
         return Markup()
@@ -108,7 +108,7 @@ def _months(first: date, last: date) -> int:
     return (last.year - first.year) * 12 + last.month - first.month + 1
 
 
-def sparkline(counts: Sequence[int], label: str) -> Markup:
+def draw_sparkline(counts: Sequence[int], label: str) -> Markup:
     """Return counts as a small line."""
     most, width = max(counts, default=1) or 1, 96
     step = width / max(len(counts) - 1, 1)
@@ -119,7 +119,7 @@ def sparkline(counts: Sequence[int], label: str) -> Markup:
     )
 
 
-def reliability_chart(bins: Sequence[Bin]) -> Markup:
+def draw_reliability(bins: Sequence[Bin]) -> Markup:
     """Return predicted probability against observed share as a chart; the diagonal is a perfect calibration."""
     dots = "".join(
         f'<circle class="dot" cx="{_x(one.predicted):.1f}" cy="{_y(one.observed):.1f}" '
@@ -132,7 +132,7 @@ def reliability_chart(bins: Sequence[Bin]) -> Markup:
     return _chart("Said probability", "True share", f'{diagonal}<polyline class="curve" points="{line}"/>{dots}')
 
 
-def risk_chart(points: Sequence[Point]) -> Markup:
+def draw_risk(points: Sequence[Point]) -> Markup:
     """Return the share of wrong answers against the share answered as a chart."""
     line = " ".join(f"{_x(one.coverage):.1f},{_y(one.risk):.1f}" for one in points)
     return _chart("Share answered", "Share of these wrong", f'<polyline class="curve" points="{line}"/>')
@@ -159,7 +159,7 @@ def _y(share: float) -> float:
     return (_SIDE - _PAD) - share * (_SIDE - _PAD - 6)
 
 
-def evidence_line(moments: Sequence[tuple[date, str, str, bool]], today: date | None) -> Markup:
+def draw_evidence(moments: Sequence[tuple[date, str, str, bool]], today: date | None) -> Markup:
     """Return evidence on a line of time: (day said, label, address, whether it is cited)."""
     if not moments:
         return Markup()

@@ -23,7 +23,7 @@ from starlette.routing import BaseRoute, Route
 
 from ..errors import EvimemError, InvalidQuery, ModelError, StoreBusy, StoreError, TurnConflict, UnknownTurn
 from . import answer_pages, state_pages, turn_pages
-from .render_html import SCRIPT, json_page, link_of, render_page, style_name, stylesheet
+from .render_html import SCRIPT, link_of, read_stylesheet, render_json, render_page, style_name
 from .requests import Page, PageRequest
 from .sources import Source
 from .visitors import SIGN_IN, Admit, Gate, Visitor
@@ -34,7 +34,7 @@ Show = Callable[[PageRequest], Page]
 
 
 class PageRoute(NamedTuple):
-    """A page: its address, what it is called in the navigation ("" if it has no place there), and what shows it.
+    """A page: its address, its name in the navigation ("" if it has no place there), and the function that shows it.
 
     `change` performs the form that is sent to the address; `erases` says that this needs the right to forget.
     """
@@ -122,7 +122,7 @@ class Explorer:
         if page.go_to is not None and not as_json:
             return RedirectResponse(_with_user(page.go_to, user), 303)
         if as_json:
-            return Response(json_page(page.values), page.status, media_type="application/json")
+            return Response(render_json(page.values), page.status, media_type="application/json")
         shown = {
             **page.shown,
             **page.values,
@@ -248,7 +248,7 @@ async def _script(request: Request) -> Response:
 async def _style(request: Request) -> Response:
     if request.path_params["name"] != style_name():
         raise HTTPException(404)
-    return Response(stylesheet(), media_type="text/css")
+    return Response(read_stylesheet(), media_type="text/css")
 
 
 async def _no_icon(request: Request) -> Response:

@@ -33,7 +33,7 @@ _NEVER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufdd0-\ufdef\u
 
 
 @cache
-def stylesheet() -> str:
+def read_stylesheet() -> str:
     """Return the style sheet of all pages."""
     return (files(__package__) / "static" / "explorer.css").read_text(encoding="utf-8")
 
@@ -41,22 +41,23 @@ def stylesheet() -> str:
 @cache
 def style_name() -> str:
     """Return the name under which the style sheet is served: with a digest, so that a browser may keep it."""
-    return f"explorer-{sha256(stylesheet().encode()).hexdigest()[:12]}.css"
+    return f"explorer-{sha256(read_stylesheet().encode()).hexdigest()[:12]}.css"
 
 
 @cache
-def environment() -> Environment:
+def make_environment() -> Environment:
     """Return the environment of the templates: every text is escaped, and a missing value raises."""
     made = Environment(
         loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, finalize=_finalize,
     )  # fmt: skip
     made.filters |= {
-        "day": day, "clock": clock, "percent": percent, "span": span_words, "json": as_json, "number": _number,
-        "part_class": part_class, "said_as": said_as,
+        "day": format_day, "clock": format_clock, "percent": format_percent, "span": format_span, "json": format_json,
+        "number": format_number,
+        "part_class": part_class, "said_as": name_kind,
     }  # fmt: skip
     made.globals |= {
-        "pieces": pieces, "marked_spans": mark_pieces, "shorten": shorten,
+        "pieces": cited_pieces, "marked_spans": mark_pieces, "shorten": shorten,
         "style_name": style_name, "script_name": SCRIPT,
     }  # fmt: skip
     return made
@@ -64,16 +65,16 @@ def environment() -> Environment:
 
 def render_page(template: str, values: Mapping[str, Any]) -> bytes:
     """Return a page as UTF-8."""
-    text = environment().get_template(f"{template}.html").render(values)
+    text = make_environment().get_template(f"{template}.html").render(values)
     return _NEVER.sub("\ufffd", text).encode("utf-8")
 
 
-def json_page(values: Mapping[str, Any]) -> bytes:
-    """Return what a page shows as JSON, in ASCII: lone surrogates, which some texts hold, have no other form."""
+def render_json(values: Mapping[str, Any]) -> bytes:
+    """Return the values of a page as JSON, in ASCII: lone surrogates, which some texts hold, have no other form."""
     return json.dumps(plain(dict(values)), default=str).encode("ascii")
 
 
-def trace_file(trace: Trace, turns: list[Turn | None]) -> str:
+def render_trace_file(trace: Trace, turns: list[Turn | None]) -> str:
     """Return a trace as one HTML file that needs nothing else, with the trace as JSON inside.
 
     Args:
@@ -81,11 +82,11 @@ def trace_file(trace: Trace, turns: list[Turn | None]) -> str:
         turns: The turns that it found, those that are still there.
     """
     values = why_values(trace, turns)
-    style = stylesheet()
+    style = read_stylesheet()
     digest = b64encode(sha256(style.encode()).digest()).decode()
     data = trace.to_json().replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     shown = {**values, **why_pictures(values), "style": Markup(style), "digest": digest, "data": Markup(data)}
-    return _NEVER.sub("\ufffd", environment().get_template("trace_file.html").render(shown, exported=True))
+    return _NEVER.sub("\ufffd", make_environment().get_template("trace_file.html").render(shown, exported=True))
 
 
 def _finalize(value: Any) -> Any:
@@ -106,47 +107,47 @@ def cited_spans(turn: Turn, citations: list[Citation]) -> tuple[list[tuple[int, 
     return of_text, of_caption
 
 
-def pieces(turn: Turn, citations: list[Citation]) -> dict[str, list[Piece]]:
+def cited_pieces(turn: Turn, citations: list[Citation]) -> dict[str, list[Piece]]:
     """Return the text and the caption of a turn as pieces, the cited ones marked."""
     of_text, of_caption = cited_spans(turn, citations)
     marked = {"text": mark_pieces(turn.text, of_text), "caption": mark_pieces(turn.caption or "", of_caption)}
     return {name: cut_pieces(held, MAX_AROUND_MARK) for name, held in marked.items()}
 
 
-def day(moment: date) -> str:
+def format_day(moment: date) -> str:
     """Return a date in words."""
     return f"{moment.day} {moment:%B %Y}"
 
 
-def clock(moment: datetime) -> str:
+def format_clock(moment: datetime) -> str:
     """Return a time of day; empty for midnight, which is that of a turn without a clock."""
     return "" if moment.hour == moment.minute == moment.second == 0 else f"{moment:%H:%M}"
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Return a share as a whole number of percent."""
     return f"{share:.0%}"
 
 
-def span_words(time: TimeSpan | None) -> str:
+def format_span(time: TimeSpan | None) -> str:
     """Return an interval in words; the phrase itself where it has no certain date."""
     return "" if time is None else render(time)
 
 
-def said_as(kind: str) -> str:
-    """Return what a kind of answer is called on a page."""
+def name_kind(kind: str) -> str:
+    """Return the name of a kind of answer on a page."""
     return {"answer": "Answer", "quote": "Quotation", "abstained": "No answer", "failed": "Not finished"}.get(
         kind, kind
     )
 
 
-def as_json(value: Any) -> str:
+def format_json(value: Any) -> str:
     """Return a value as indented JSON, for people; of a long one the beginning."""
     text = json.dumps(plain(value), indent=1, ensure_ascii=False, default=str)
     return text if len(text) <= MAX_JSON else f"{text[:MAX_JSON]} …\n(the rest stands in the page's JSON)"
 
 
-def _number(value: float) -> str:
+def format_number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 

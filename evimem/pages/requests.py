@@ -1,4 +1,4 @@
-"""What a page is made from and what it comes to: a request with its memory, and values for a template and for JSON."""
+"""A request for a page with its memory, and the page: values for a template and for its JSON twin."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PageRequest:
     def waiting_turns(self) -> int:
         """Return how many turns wait to be read for facts, where they are so many that a page does not wait for them.
 
-        The first call that needs facts reads them all, at some 2 ms each: a page shows what there is, and says so.
+        The first call that needs facts reads them all, at some 2 ms each: a page shows those there are, and says so.
         """
         waiting = self.memory.health().pending.get("facts", 0)
         return waiting if waiting > MAX_TURNS_WAITED_FOR else 0
@@ -79,13 +79,13 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page shows.
+    """A page to show.
 
     Attributes:
         template: The name of its template, without ending.
-        title: What stands in the title bar.
-        values: What its JSON twin returns, and its template shows.
-        shown: What only the template needs, such as pictures.
+        title: The text of the title bar.
+        values: The values that its JSON twin returns and its template shows.
+        shown: Values that only the template needs, such as pictures.
         status: The status of HTTP.
         go_to: The address to show instead, after a change.
     """

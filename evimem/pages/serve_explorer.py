@@ -8,6 +8,7 @@ from pathlib import Path
 
 import uvicorn
 
+from ..errors import InvalidQuery
 from .explorer import build_explorer
 from .sources import Source
 from .visitors import admit_holder_of
@@ -19,7 +20,7 @@ class LocalExplorer:
     """The explorer of a source, bound to this machine; `url` opens it in a browser.
 
     Raises:
-        OSError: The port is taken.
+        InvalidQuery: The port is taken, or may not be used.
     """
 
     def __init__(self, source: Source, *, port: int = 0, labels: Path | None = None) -> None:
@@ -30,7 +31,12 @@ class LocalExplorer:
             port: The port; 0 takes any that is free.
             labels: The file of corrections; without one they are not kept.
         """
-        self.socket = socket.create_server((_HOST, port))
+        try:
+            self.socket = socket.create_server((_HOST, port))
+        except (OSError, OverflowError) as error:
+            raise InvalidQuery(
+                f"port {port} cannot be used ({error}); give another, or 0 for any that is free"
+            ) from error
         bound = self.socket.getsockname()[1]
         token = secrets.token_urlsafe(24)
         hosts = {f"{name}:{bound}" for name in (_HOST, "localhost")}

@@ -33,7 +33,7 @@ _MAX_REFUSALS = 200
 
 
 def preview_forgetting(request: PageRequest) -> Page:
-    """Show what an erasure would take, and what would stay."""
+    """Show the turns that an erasure would take, and those that would stay."""
     kind, value = request.text("kind") or "turn", request.query.get("value", "")
     if kind not in _KINDS:
         raise InvalidQuery(f"kind is {kind[:20]!r}; expected one of {', '.join(_KINDS)}")
@@ -142,7 +142,7 @@ def show_import(request: PageRequest) -> Page:
 
 
 def import_file(request: PageRequest) -> Page:
-    """Add a conversation from a file that was sent, and show what was read, stored, left out and refused."""
+    """Add a conversation from a file that was sent, and show how much of it was stored, left out and refused."""
     name, content = request.form.get("file") or ("", b"")
     if not content:
         raise InvalidQuery("no file was sent; choose one that `evimem ingest` reads")
@@ -212,7 +212,7 @@ def _labelled(labels: Path) -> list[dict[str, Any]]:
 
 
 def show_health(request: PageRequest) -> Page:
-    """Show what waits, what failed, the sizes, and how well probabilities are calibrated."""
+    """Show the queue, failures, sizes, and how well probabilities are calibrated."""
     memory = request.memory
     found = memory.calibration()
     stats = memory._core.store.stats() if request.waiting_turns() else memory.stats()
@@ -222,8 +222,8 @@ def show_health(request: PageRequest) -> Page:
 
 def _charts(found: Any) -> dict[str, Any]:
     return {
-        "reliability": drawings.reliability_chart(found.reliability),
-        "risk": drawings.risk_chart(found.curve),
+        "reliability": drawings.draw_reliability(found.reliability),
+        "risk": drawings.draw_risk(found.curve),
     }
 
 

@@ -20,7 +20,7 @@ class Requirement(PublicValue):
 
     Attributes:
         id: Its name in the trace.
-        text: What is needed, as a phrase.
+        text: The need, as a phrase.
         kind: The kind of gap that it leaves while it is open.
         round: The round in which it was first supported; None if it never was.
         witnesses: Ids of the turns that support it.
@@ -37,14 +37,14 @@ class Requirement(PublicValue):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Round(PublicValue):
-    """One round of a loop: searches, new turns by path, newly supported requirements, and what came of it.
+    """One round of a loop: searches, new turns by path, newly supported requirements, and the verdict.
 
     Attributes:
         number: Counted from 1; 0 is the reading of the question.
-        queries: What was searched for.
+        queries: The searches.
         found: Ids of new turns, best first.
         supported: Texts of the requirements that were supported for the first time.
-        missing: What was missing afterwards, the worst first.
+        missing: The gaps that were left, the worst first.
         verdict: The last check of the round; None if there was none.
         calls: Requests to a model.
         acts: Other decisions, a line each.
@@ -67,7 +67,7 @@ class TraceView(PublicValue):
     """A trace as a reader follows it.
 
     Attributes:
-        requirements: What an answer needs, in the order of the trace.
+        requirements: The needs of an answer, in the order of the trace.
         rounds: The rounds, in order.
         threshold: The probability below which the question is not answered, 0 to 1; None if the trace does not say.
         sufficiency: How likely the evidence suffices, by the last check, 0 to 1; None without a check.

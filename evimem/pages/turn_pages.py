@@ -58,7 +58,9 @@ def search_turns(request: PageRequest) -> Page:
         if values["named"]["hit"] is None and not values["named"]["barred"]:
             values["named"] |= _score_of(request, named, hits)
     most = max((sum(max(part, 0) for part in hit.parts.values()) for hit in found), default=1.0) or 1.0
-    return Page("search", query, values, {"bars": {hit.turn.id: drawings.score_bar(hit.parts, most) for hit in hits}})
+    return Page(
+        "search", query, values, {"bars": {hit.turn.id: drawings.draw_score_bar(hit.parts, most) for hit in hits}}
+    )
 
 
 def _where(text: str) -> Mapping[str, Any] | None:
@@ -152,7 +154,7 @@ def _score_of(request: PageRequest, turn: Turn, shown: Sequence[Hit]) -> dict[st
 
 
 def show_turn(request: PageRequest) -> Page:
-    """Show a turn verbatim with what was derived from it and what refers to it."""
+    """Show a turn verbatim with its facts, dates, links and jobs, and the traces that read it."""
     memory, store = request.memory, request.memory._core.store
     turn = memory.turn(request.query.get("id", ""))
     near = request.number("around", 3, 0, 20)
@@ -203,7 +205,7 @@ def edit_turn(request: PageRequest) -> Page:
 
 
 def show_people(request: PageRequest) -> Page:
-    """Show what was stated of a person or thing, or the names that there are."""
+    """Show the facts about a person or thing; without a name, the names in the memory."""
     name, store = request.text("name"), request.memory._core.store
     if not name:
         speakers, things = store.speaker_counts(_MAX_NAMES), store.subject_counts(_MAX_NAMES)
@@ -233,7 +235,7 @@ def show_people(request: PageRequest) -> Page:
 
 
 def _side_by_side(facts: Sequence[Fact]) -> list[dict[str, Any]]:
-    """Return what was stated of the same thing in the same words with different values, none of them replaced."""
+    """Return the facts of one subject and predicate that differ in their object, none of them replaced."""
     groups: dict[tuple[str, str], list[Fact]] = defaultdict(list)
     for fact in facts:
         if fact.replaced_by is None and fact.object and fact.kind in {"state", "opinion", "plan"}:
@@ -271,9 +273,9 @@ def show_timeline(request: PageRequest) -> Page:
         "last": counts[-1].day,
     }
     address = {one.day: request_link("timeline", request, month=f"{one.day:%Y-%m}") for one in counts}
-    sparks = {name: drawings.sparkline(sizes, f"lengths of {len(sizes)} turns") for name, sizes in lengths.items()}
+    sparks = {name: drawings.draw_sparkline(sizes, f"lengths of {len(sizes)} turns") for name, sizes in lengths.items()}
     bar = day or next((one.day for one in counts if chosen and one.day.replace(day=1) == month), None)
-    return Page("timeline", "Time line", values, {"picture": drawings.day_bars(counts, bar, address),
+    return Page("timeline", "Time line", values, {"picture": drawings.draw_day_bars(counts, bar, address),
                                                   "sparks": sparks, "chosen": day or counts[-1].day})  # fmt: skip
 
 

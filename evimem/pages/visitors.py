@@ -54,7 +54,7 @@ Admit = Callable[[str], Visitor | None]  # returns the visitor of a token, None 
 
 
 def admit_holder_of(token: str) -> Admit:
-    """Return what admits the holder of one token, to everything."""
+    """Return a function that admits the holder of one token, to everything."""
 
     def admit(given: str) -> Visitor | None:
         return Visitor() if hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()) else None
@@ -63,7 +63,7 @@ def admit_holder_of(token: str) -> Admit:
 
 
 def form_token(token: str) -> str:
-    """Return what a form must carry to change anything: only a page that was read with `token` holds it."""
+    """Return the token that a form must carry to change anything: only a page that was read with `token` holds it."""
     return hmac.new(token.encode("utf-8", "replace"), b"evimem explorer form", sha256).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What pages that show a memory read of a store: counts by day, session and name, kept traces, the jobs of a turn."""
+"""Summaries of a store for pages that show it: counts by day, session and name, kept traces, the jobs of a turn."""
 
 from __future__ import annotations
 

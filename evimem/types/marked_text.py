@@ -63,14 +63,14 @@ def shorten(text: str, most: int, span: tuple[int, int] | None = None) -> tuple[
     return f"{head}{text[first:last]}{tail}", moved
 
 
-def marked_html(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def render_marked(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Return a text as HTML, escaped, with its spans marked."""
     return "".join(
         f"<mark>{escape(one.text)}</mark>" if one.number else escape(one.text) for one in mark_pieces(text, spans)
     )
 
 
-def answer_html(
+def render_answer(
     kind: str,
     text: str | None,
     judged: str,
@@ -85,8 +85,8 @@ def answer_html(
         text: Its text; None where it has none.
         judged: Its tier and probability.
         places: The id of each cited turn with the quote.
-        missing: What is missing, a phrase each.
-        reason: Why there is no answer, or what limits it.
+        missing: The gaps, a phrase each.
+        reason: Why there is no answer, or why it is limited.
     """
     said = (
         "<p><i>The memory does not say.</i></p>"
@@ -102,9 +102,9 @@ def answer_html(
     return "".join([*parts, "</div>"])
 
 
-def hit_html(head: str, text: str, span: tuple[int, int] | None, parts: str) -> str:
+def render_hit(head: str, text: str, span: tuple[int, int] | None, parts: str) -> str:
     """Return a hit as HTML: who said it and when, its text around the passage found, the parts of its score."""
     short, moved = shorten(text, MAX_NOTEBOOK_CHARACTERS, span)
     whole = moved is None or moved == (0, len(short))
-    marked = marked_html(short, () if whole or moved is None else (moved,))
+    marked = render_marked(short, () if whole or moved is None else (moved,))
     return f"<div><small>{escape(head)}</small><blockquote>{marked}</blockquote><small>{escape(parts)}</small></div>"

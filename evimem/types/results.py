@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from .marked_text import answer_html
+from .marked_text import render_answer
 from .public_value import PublicValue
 from .trace import FALL_BACK, Acted, Trace
 from .values import Gap, Tier, TimeSpan, Turn
@@ -186,7 +186,7 @@ class Answer(PublicValue):
         judged = f"{self.tier.value}, probability {self.confidence:.0%}"
         places = [(one.turn_id, one.quote) for one in self.citations]
         text = None if self.text is None else self.text
-        return answer_html(self.kind, text, judged, places, [gap.text for gap in self.gaps], self.reason)
+        return render_answer(self.kind, text, judged, places, [gap.text for gap in self.gaps], self.reason)
 
     def __str__(self) -> str:
         """The text, or why there is none, and a line for each place that it rests on."""

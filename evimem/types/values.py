@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import orjson
 
-from .marked_text import hit_html
+from .marked_text import render_hit
 from .public_value import PublicValue, json_bytes
 
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType({"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le})
@@ -440,7 +440,7 @@ class Hit(PublicValue):
         """Return a notebook's view of it: who said it and when, the passage that was found, the parts of its score."""
         head = f"{self.score:.3f}  {self.turn.speaker}, {self.turn.time:%Y-%m-%d %H:%M}, {self.turn.id}"
         parts = ", ".join(f"{name} {value:+.3f}" for name, value in self.parts.items())
-        return hit_html(head, self.turn.text or self.turn.caption or "", self.span, parts)
+        return render_hit(head, self.turn.text or self.turn.caption or "", self.span, parts)
 
 
 class Hits(list[Hit]):

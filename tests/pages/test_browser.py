@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evimem.pages.render_html import trace_file
+from evimem.pages.render_html import render_trace_file
 from tests.pages.conftest import CHROMIUM, DRIVER
 
 if os.environ.get("EVIMEM_BROWSER") == "none" or not (os.environ.get("CI") or (CHROMIUM and DRIVER)):
@@ -126,7 +126,7 @@ def test_a_turn_is_forgotten_by_its_preview_and_proven(browser, friends):
 def test_a_trace_as_a_file_needs_nothing_and_is_readable(chromium, friends, tmp_path):
     answer = friends.ask(WHEN)
     file = tmp_path / "why.html"
-    file.write_text(trace_file(answer.trace, list(friends._core.store.find(["s1:4"]))), encoding="utf-8")
+    file.write_text(render_trace_file(answer.trace, list(friends._core.store.find(["s1:4"]))), encoding="utf-8")
     logged(chromium)
     chromium.get(file.as_uri())
     messages, asked = logged(chromium)

@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -60,6 +61,13 @@ def test_a_memory_that_is_not_there_is_not_made(tmp_path, capsys):
     assert main(["explore", str(tmp_path / "a.evimem")]) == Exit.INPUT
     assert main(["explore", "--pool", str(tmp_path / "users")]) == Exit.INPUT
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_port_that_is_taken_is_named(friends_path, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert main(["explore", str(friends_path), "--port", port]) == Exit.INPUT
+    assert f"port {port} cannot be used" in capsys.readouterr().err
 
 
 def test_a_trace_is_written_as_a_page_that_only_its_owner_reads(friends, friends_path, tmp_path, capsys):

@@ -17,7 +17,7 @@ import evimem
 from evimem.calibration import read_labelled
 from evimem.loaders.examples import load_example
 from evimem.pages.explorer import PAGES
-from evimem.pages.render_html import SCRIPT, SCRIPT_SHA256, trace_file
+from evimem.pages.render_html import SCRIPT, SCRIPT_SHA256, render_trace_file
 from evimem.pages.sources import OneMemory, PoolOfMemories
 from evimem.testing import ScriptedModel
 from evimem.types.marked_text import cut_pieces, mark_pieces, shorten
@@ -302,7 +302,7 @@ def test_a_hostile_text_never_becomes_an_element(hostile, tmp_path):
 
 def test_a_trace_as_a_file_loads_nothing_and_holds_the_trace(friends):
     answer = friends.ask(WHEN)
-    page = trace_file(answer.trace, list(friends._core.store.find(["s1:4"])))
+    page = render_trace_file(answer.trace, list(friends._core.store.find(["s1:4"])))
     found = Elements(page)
     assert [attrs for tag, attrs in found.tags if tag == "script"] == [{"type": "application/json", "id": "trace"}]
     held = page.partition('id="trace">')[2].partition("</script>")[0]
@@ -314,7 +314,7 @@ def test_a_trace_as_a_file_loads_nothing_and_holds_the_trace(friends):
 def test_a_hostile_trace_stays_text_in_its_file(hostile):
     answer = hostile.ask("Who adopted a cat?")
     turns = list(hostile._core.store.find([HOSTILE, "b"]))
-    tags = Elements(trace_file(answer.trace, turns)).tags
+    tags = Elements(render_trace_file(answer.trace, turns)).tags
     assert [attrs for tag, attrs in tags if tag in {"script", "img"}] == [{"type": "application/json", "id": "trace"}]
 
 

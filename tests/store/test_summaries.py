@@ -1,4 +1,4 @@
-"""What pages read of a store beside its verbs, in a file and on a server: the counts are those of a listing."""
+"""Summaries of a store for pages, in a file and on a server: the counts are those of a listing."""
 
 from collections import Counter
 from datetime import date, datetime, timedelta, timezone
