@@ -85,7 +85,7 @@ SEARCH = object_of(
         "explain": {**FLAG, "description": "give the summands of each score"},
     },
     "query",
-    **_not_both(*ASKED),
+    allOf=[_not_both(*ASKED)],
 )  # fmt: skip
 BLOCK = object_of(
     {
@@ -115,7 +115,7 @@ ASK = object_of(
         "stream": {**FLAG, "description": "answer as server-sent events: trace, text, then answer or error"},
     },
     "question",
-    **_not_both(*ASKED),
+    allOf=[_not_both(*ASKED)],
 )  # fmt: skip
 FORGET: Schema = {
     "oneOf": [
