@@ -2,8 +2,8 @@
 
 Questions are drawn with a seed from labelled chats, answerable ones and ones whose answer was never told. For each
 budget the model has one request: the block and the question. With `--mailbox` requests and replies are files, and
-whoever writes the replies is the reader. An answer is right that holds an accepted form and few words besides; of what
-was never told, one that says so. Run the command again when the replies are there.
+the writer of the replies is the reader. `right_answer` says when an answer is right; of what was never told, one is
+that says so. Run the command again when the replies are there.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from evimem import ModelUnavailable
 from evimem.protocols import ChatModel
 from evimem.types.trace import Complete
 
-from .chats import Question
 from .recording import add_result, data_set, record
 from .scoring.estimates import rows_of
 from .scoring.labelled_chats import ChatQuestion, LabelledChat, read_chats
 from .scoring.mailbox import Mailbox
 from .scoring.result_file import ResultTable
+from .scoring.right_answer import is_right
 
 BUDGETS = (400, 800, 1_500)
 ANSWERABLE, OTHERS = 40, 20
@@ -49,7 +49,9 @@ class Read:
         """Whether the reply at a budget is an accepted one."""
         said = self.replies[budget].strip()
         refused = said.casefold().startswith(UNTOLD)
-        return Question(self.question.text, self.question.gold).is_right(None if refused else said)
+        if self.question.answer is None or refused:
+            return refused and self.question.answer is None
+        return is_right(said, self.question.gold)
 
 
 def drawn(chats: list[LabelledChat], seed: int) -> dict[str, list[ChatQuestion]]:

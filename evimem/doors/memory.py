@@ -954,8 +954,7 @@ class Memory:
         from ..ingest.markdown_files import write_folder
 
         to, tell = checked_path("path", path), checked_progress(progress)
-        if format not in ("jsonl", "markdown"):
-            raise InvalidQuery(f"format is {format!r}; expected jsonl or markdown")
+        checked_choice("format", format, get_args(ExportFormat))
         yield from self._core.caught_up()
         if format == "jsonl":
             write_export(to, self._core.store.exported(), tell)

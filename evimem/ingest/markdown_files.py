@@ -24,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from ..db.atomic_files import changing, open_private, sync_folder, temporary_path
+from ..db.atomic_files import changing, open_private, open_regular, sync_folder, temporary_path
 from ..errors import ImportFailed, InvalidTurn, StoreError, shown
 from ..flow import Flow
 from ..loaders.json_values import parse, time_of
@@ -155,12 +155,22 @@ def _turn_lines(turn: Turn, number: int) -> str:
 
 def is_folder(path: Path) -> bool:
     """Return whether a path is a folder with a file of an export."""
-    return path.is_dir() and any(_begins_as_one(file) for file in path.glob("*.md"))
+    return os.path.isdir(path) and any(_begins_as_one(file) for file in path.glob("*.md"))
 
 
 def _begins_as_one(path: Path) -> bool:
-    with path.open("rb") as file:
+    if not path.is_file():
+        return False
+    with _open_file(path) as file:
         return file.read(len(_HEADER)) == _HEADER.encode()
+
+
+def _open_file(path: Path) -> BinaryIO:
+    """Open a file for reading. Raise ImportFailed where it cannot be read."""
+    try:
+        return open_regular(path)
+    except OSError as error:
+        raise ImportFailed(f"{str(path)!r} cannot be read ({error}); let this user read it") from error
 
 
 def import_folder(
@@ -195,7 +205,7 @@ def _in_order(files: list[Path], places: list[_Place]) -> Iterator[Turn]:
             if place.file not in opened:
                 if len(opened) >= MAX_OPEN_FILES:
                     opened.popitem(last=False)[1][0].close()
-                fresh = files[place.file].open("rb")
+                fresh = _open_file(files[place.file])
                 opened[place.file] = fresh, _session_of(fresh.readline(MAX_LINE), files[place.file])
             opened.move_to_end(place.file)
             file, session = opened[place.file]
@@ -207,7 +217,7 @@ def _in_order(files: list[Path], places: list[_Place]) -> Iterator[Turn]:
 
 def _turns_of(path: Path) -> Iterator[tuple[Turn, int, int]]:
     """Yield each turn of a file, its number in the memory, and the byte where it begins."""
-    with path.open("rb") as file:
+    with _open_file(path) as file:
         session = _session_of(file.readline(MAX_LINE), path)
         yield from _read(file, session, path, file.tell())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -215,6 +215,16 @@ class View:
     def around(self) -> dict[str, Turn]:
         """The turns of the dialogue around the shown ones, by id."""
         return {turn.id: turn for dialogue in self.context.values() for turn in dialogue}
+
+    def limited_to(self, turn_ids: Collection[str]) -> View:
+        """Return the view without any other turn: one may have been forgotten since it was shown."""
+        context = {
+            turn_id: tuple(turn for turn in around if turn.id in turn_ids)
+            for turn_id, around in self.context.items()
+            if turn_id in turn_ids
+        }
+        found, shown = (tuple(one for one in some if one.turn.id in turn_ids) for some in (self.evidence, self.shown))
+        return replace(self, evidence=found, shown=shown, context=context)
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what is kept under a key for all checks of a question, made at the first of them."""

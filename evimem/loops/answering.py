@@ -33,7 +33,7 @@ def drafted(session: Session, check: Check) -> Flow[Draft]:
         return Draft(None, reason=why)
     if check.draft is not None and not session.has("rewriting"):
         return check.draft
-    view = session.without_forgotten(check.view)
+    view = check.view.limited_to(session.retrieval.turns)
     draft = yield from session.consult(
         session.task.judge.answer(view, verdict, _manner(session, check)), view.iteration
     )

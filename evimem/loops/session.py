@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import count
 from typing import Any, TypeVar
 
-from ..errors import ModelError, ModelTimeout
+from ..errors import ModelError, ModelTimeout, PoolFull
 from ..flow import Flow, within
 from ..judging.apply_verdict import all_gaps, follow, settle
 from ..judging.evidence import Ablation, Analysis, Draft, Variant, Verdict, View
@@ -149,17 +149,6 @@ class Session:
         self.events.append(Acted(iteration, "show", detail={"turns": turns, "around": around, "left_out": left_out}))
         return replace(view, tracker=self.tracker)
 
-    def without_forgotten(self, view: View) -> View:
-        """Return a view without the turns that were forgotten since it was shown."""
-        there = self.retrieval.turns
-        context = {
-            turn_id: tuple(turn for turn in around if turn.id in there)
-            for turn_id, around in view.context.items()
-            if turn_id in there
-        }
-        found, shown = (tuple(one for one in some if one.turn.id in there) for some in (view.evidence, view.shown))
-        return replace(view, evidence=found, shown=shown, context=context)
-
     def weigh(self, view: View, verdict: Verdict) -> Check:
         """Track and calibrate a verdict and record it."""
         iteration = view.iteration
@@ -191,7 +180,8 @@ class Session:
     def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
         """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer.
 
-        While a model was waited for, turns may have been forgotten: they are no evidence any more.
+        While a model was waited for, turns may have been forgotten: they are no evidence any more. Where the memory has
+        no place in its pool to be asked, as after the last reply, that reply counts as it is: it was paid for.
         """
         allowed = self.task.budget.seconds
 
@@ -208,7 +198,10 @@ class Session:
             raise
         if self.task.judge.explores:
             read = tuple(self.retrieval.turns)
-            self.retrieval.drop(set(read).difference(remaining(self.task.store, read)))
+            try:
+                self.retrieval.drop(set(read).difference(remaining(self.task.store, read)))
+            except PoolFull as error:
+                self.events.append(Acted(iteration, "unchecked", f"PoolFull: {error}"))
         return result
 
     def stop(self, iteration: int, reason: str) -> None:

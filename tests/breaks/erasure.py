@@ -90,7 +90,7 @@ def a_pending_erasure_is_never_finished() -> None:
 
 
 @breaks(
-    gate="tests/doors/test_facts.py::test_a_profile_holds_what_was_said_by_and_about_somebody_and_what_replaced_what",
+    gate="tests/store/test_store_contract.py::test_a_later_fact_replaces_an_earlier_one_in_any_order_of_arrival",
     says="assert",
 )
 def facts_replaced_by_forgotten_ones_stay_replaced() -> None:

@@ -133,7 +133,7 @@ def test_a_picture_of_megabytes_is_kept_out_and_its_sentence_is_stored(memory):
     ("messages", "message"),
     [
         ([7], "a message is 7; expected a mapping"),
-        (["Hi."], "a message is 'Hi.'; expected a mapping"),
+        (["Hi."], "a message is a str of length 3; expected a mapping"),
         ([{"role": "user", "content": "Hi.", "at": float("nan")}], "cannot be kept as JSON"),
         ([{"role": "user", "content": "Hi.", 7: 7}], "would not come back"),
     ],

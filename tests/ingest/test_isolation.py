@@ -73,7 +73,6 @@ READINGS = {
     "extractor": ("evimem.extract.rule_extractor.RuleExtractor.extract", "facts"),
     "dates": ("evimem.extract.turn_facts.locate_times", "facts"),
     "language": ("evimem.extract.turn_facts.is_english", "facts"),
-    "topics": ("evimem.extract.slots.topic_of", "facts"),
     "terms": ("evimem.index.document.terms", "terms"),
     "mentioned times": ("evimem.index.document.mentions_time", "terms"),
     "embedded texts": ("evimem.ingest.add.embedding_texts", "vector"),
@@ -154,7 +153,7 @@ def test_one_reading_that_raises_is_a_job_with_its_type_one_warning_and_read_lat
 
 
 @pytest.mark.parametrize("way", ["rebuild", "check"])
-@pytest.mark.parametrize("reading", ["dates", "terms", "topics"])
+@pytest.mark.parametrize("reading", ["dates", "terms"])
 def test_a_rebuild_keeps_what_was_read_before_and_reads_the_rest(tmp_path, whole, monkeypatch, reading, way):
     place, _ = READINGS[reading]
     with evimem.open(tmp_path / "m.evimem") as memory:

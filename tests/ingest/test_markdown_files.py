@@ -91,5 +91,5 @@ def test_a_folder_with_other_files_is_never_written_over(folder):
     with evimem.open(folder.parent / "m.evimem") as memory:
         with pytest.raises(StoreError, match="give a new folder"):
             memory.export(folder, format="markdown")
-        with pytest.raises(evimem.InvalidQuery, match="jsonl or markdown"):
+        with pytest.raises(evimem.InvalidQuery, match="'jsonl', 'markdown'"):
             memory.export(folder.parent / "x", format="html")
