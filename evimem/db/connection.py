@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -42,6 +43,7 @@ from .atomic_files import (
 from .file_format import APPLICATION_ID, HEADER_SIZE, MAGIC, MOST_PAGES, left_behind
 from .log_link import LINK, NO_STATE, next_link, state_of
 from .safe_context import safe_context
+from .still_view import View, open_still, system_vfs
 from .tables import Tables
 
 # SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes. Branches 3.50
@@ -77,8 +79,9 @@ class Connection(Tables):
     After an I/O error, or a block that a signal handler cut short, the handle is closed and opened again: what SQLite
     holds in memory may then differ from what is on disk. `path` is the file, `vfs` names an apsw VFS, `busy_seconds`
     is how long a statement waits for a lock of another process. Until `trust` is called, closing the handle leaves
-    the file and its WAL as they were found. A missing file is created with mode 0600; with `readonly` it must exist,
-    and SQLite cannot change it.
+    the file and its WAL as they were found. A missing file is created with mode 0600. With `readonly` it must exist,
+    and neither it nor its folder is changed: where no process has it open for writing, it is read with its WAL and
+    without locks (`still_view`), and a change of either is noticed.
 
     `aborted` counts the write blocks that were rolled back and the read blocks that failed unexpectedly. What a
     caller derived in memory during such a block may be half done.
@@ -98,6 +101,7 @@ class Connection(Tables):
         self._lock = threading.RLock()
         self._errors = _TypedErrors(path)
         self._depth = 0
+        self._still: FileStates | None = None  # of what is read without locks; it must stay as it was
         self._query_only = False
         self._unsynced = False  # commits are not waited for until they are on disk
         self._patched = False  # the transaction has changed what SQLite does not count as changed rows
@@ -135,7 +139,7 @@ class Connection(Tables):
         if self._lock._is_owned() or not self._errors.in_its_process:  # type: ignore[attr-defined]
             return
         try:
-            if self._lock.acquire(blocking=False) and self._trusted and not self._closed and not self._depth:
+            if self._lock.acquire(blocking=False) and self._may_close and not self._closed and not self._depth:
                 self._parked = True  # first: a signal handler may raise as soon as it is closed
                 self._db.close()
         except apsw.Error:  # busy with a cursor, say: it is closed, and opened again, by its next call
@@ -143,6 +147,10 @@ class Connection(Tables):
         finally:
             while self._lock._is_owned():  # type: ignore[attr-defined]
                 self._lock.release()
+
+    @property
+    def _may_close(self) -> bool:
+        return self._trusted or self._readonly
 
     def trust(self) -> None:
         """Mark the file verified: from now on the WAL is checkpointed when the last handle closes."""
@@ -177,8 +185,13 @@ class Connection(Tables):
                 blob.seek(offset)
                 blob.write(data)
 
+    def require_writable(self) -> None:
+        if self._readonly:
+            raise StoreReadOnly(f"{str(self.path)!r} is open for reading only; nothing was changed: open it to write")
+
     @safe_context
     def writing(self, *, durably: bool = True) -> Iterator[None]:
+        self.require_writable()
         with self.decoding(), self._transaction("BEGIN IMMEDIATE", synced=durably):
             self._check_same_file()  # under the write lock, which `remove` takes too
             yield
@@ -194,6 +207,9 @@ class Connection(Tables):
         """See one state of the file throughout a block. Nothing can be written, unless `writing` is around it."""
         with self.decoding(), self._transaction("BEGIN", query_only=True):
             yield
+            if self._still is not None and self._depth and self._still != file_states(self.path):
+                self.aborted += 1
+                raise StoreBusy(f"{str(self.path)!r} was changed while it was read; repeat the call")
 
     @contextmanager
     def part(self) -> Iterator[None]:
@@ -265,7 +281,7 @@ class Connection(Tables):
         Call it inside `writing`, after `checkpoint`: all committed pages are then in the file; no other process writes.
         A commit must follow, after which other handles read their pages again.
         """
-        log = self.path.with_name(f"{self.path.name}-wal")
+        log = _beside(self.path, "-wal")
         if log.exists() and log.stat().st_size:
             return False
         with self._errors, self._lock:
@@ -338,8 +354,10 @@ class Connection(Tables):
         if self._file_id is not None:
             self._check_same_file()  # opened again: the file that was open must still be there
         before = self._file_id or self._current_file_id()
-        flags = apsw.SQLITE_OPEN_READONLY if self._readonly else apsw.SQLITE_OPEN_READWRITE
-        db = apsw.Connection(str(self.path), flags=flags, vfs=self._vfs)
+        if self._readonly:
+            db = self._opened_to_read()
+        else:
+            db = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=self._vfs)
         db.set_busy_handler(self._wait)
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not self._trusted))
         db.create_scalar_function("meets", cast(Any, meets), 2, deterministic=True)
@@ -359,6 +377,20 @@ class Connection(Tables):
         self._file_id = before or self._current_file_id()
         self._check_same_file()
         return db
+
+    def _opened_to_read(self) -> apsw.Connection:
+        """Open a handle that changes nothing: with locks where the index of a log shows that the file is in use."""
+        self._still, found = None, file_states(self.path)
+        if found.index:
+            db = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY, vfs=self._vfs)
+            try:
+                db.execute("SELECT 1 FROM sqlite_schema").fetchone()
+            except (apsw.CantOpenError, apsw.ReadOnlyError):  # left by a killed process, where it cannot be written
+                db.close()
+            else:
+                return db
+        self._still = found
+        return open_still(self.path, self._vfs, _view_of_log(self.path, self._vfs))
 
     def _wait(self, attempts: int) -> bool:
         """Sleep shortly; return whether to try for the lock again (SQLite's busy handler).
@@ -421,8 +453,10 @@ class Connection(Tables):
         if self._depth:
             return self._db
         self._used_at = time.monotonic()
-        if self._parked and not log_fits(self.path, self._vfs):
+        moved = self._still is not None and self._still != file_states(self.path)
+        if (self._parked or moved) and not log_fits(self.path, self._vfs):
             raise StoreRolledBack(f"the log of {str(self.path)!r} was exchanged while it was open; open it again")
+        self._suspect = self._suspect or moved
         if (
             self._parked or self._suspect or self._query_only or self._unsynced or self._db.in_transaction
         ):  # fmt: skip
@@ -566,41 +600,94 @@ def log_fits(path: Path, vfs: str | None = None) -> bool:
     It does where no link is in it, or where the file cannot be read alone, as in the middle of a checkpoint. Other
     processes may write meanwhile: what changed while it was read is read again. Raise StoreError.
     """
-    log = path.with_name(f"{path.name}-wal")
-    if kind_of(log) != "file":
-        return True
-    from .log_states import read_log_header, states_in_log  # noqa: PLC0415 - numpy, which help does without
+    with _TypedErrors(path), _log_of(path, vfs) as log:
+        if log is None:
+            return True
+        from .log_states import read_log_header, states_in_log  # noqa: PLC0415 - numpy, which help does without
 
-    with _TypedErrors(path):
-        file = apsw.VFSFile(vfs or "", str(log.resolve()), [apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_READONLY, 0])
-
-        def read(at: int, size: int) -> bytes:
-            wanted = max(0, min(size, file.xFileSize() - at))
-            found = bytes(file.xRead(wanted, at)) if wanted else b""
-            if len(found) != wanted:  # SQLite would take it for the end of the log
-                raise apsw.IOError(f"{len(found)} bytes read at {at} of the log, expected {wanted}")
-            return found
-
-        try:
-            for _ in range(_MAX_LOG_READS):
-                header, state = read_log_header(read), _state_without_log(path, vfs)
-                if header is None or state is None:
-                    return True
-                states = set(states_in_log(read, header))
-                if not states or state in states:
-                    return True
-                if (header, state) == (read_log_header(read), _state_without_log(path, vfs)):
-                    return False
-        finally:
-            file.xClose()
+        read = partial(_read_log, log)
+        for _ in range(_MAX_LOG_READS):
+            header, state = read_log_header(read), _state_without_log(path, vfs)
+            if header is None or state is None:
+                return True
+            states = set(states_in_log(read, header))
+            if not states or state in states:
+                return True
+            if (header, state) == (read_log_header(read), _state_without_log(path, vfs)):
+                return False
     return True  # it is written all the time, by processes that opened it with its log
+
+
+@dataclass(frozen=True, slots=True)
+class FileStates:
+    """What the system says of a file and of its log, which changes with each of them; whether there is an index."""
+
+    file: tuple[int, ...]
+    log: tuple[int, ...]
+    index: bool
+
+
+def file_states(path: Path) -> FileStates:
+    """Return the states of a file, its log and the index of that."""
+    return FileStates(_state_of_file(path), _state_of_file(_beside(path, "-wal")), _beside(path, "-shm").exists())
+
+
+def _state_of_file(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ()
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _beside(path: Path, end: str) -> Path:
+    return path.with_name(path.name + end)
+
+
+@contextmanager
+def _log_of(path: Path, vfs: str | None) -> Iterator[apsw.VFSFile | None]:
+    """Open the log beside a file, None where there is none."""
+    log = _opened_log(path, vfs)
+    try:
+        yield log
+    finally:
+        if log is not None:
+            log.xClose()
+
+
+def _opened_log(path: Path, vfs: str | None) -> apsw.VFSFile | None:
+    log, flags = _beside(path, "-wal"), [apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_READONLY, 0]
+    return apsw.VFSFile(vfs or system_vfs(), str(log.resolve()), flags) if kind_of(log) == "file" else None
+
+
+def _read_log(log: apsw.VFSFile, at: int, size: int) -> bytes:
+    wanted = max(0, min(size, log.xFileSize() - at))
+    found = bytes(log.xRead(wanted, at)) if wanted else b""
+    if len(found) != wanted:  # SQLite would take it for the end of the log
+        raise apsw.IOError(f"{len(found)} bytes read at {at} of the log, expected {wanted}")
+    return found
+
+
+def _view_of_log(path: Path, vfs: str | None) -> View | None:
+    """Return the pages that the log beside a file holds; None where it holds none."""
+    if (log := _opened_log(path, vfs)) is None:
+        return None
+    from .log_states import page_size_of, pages_in_log, read_log_header  # noqa: PLC0415 - numpy, as above
+
+    read = partial(_read_log, log)
+    if (header := read_log_header(read)) is None:
+        log.xClose()
+        return None
+    view = View(log, page_size_of(header))
+    for pages, count in pages_in_log(read, header):
+        view.pages, view.count = pages, count
+    return view
 
 
 def _state_without_log(path: Path, vfs: str | None) -> str | None:
     """Return the state that a file is in by itself; None where it cannot be read so."""
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:
-        db = apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=flags, vfs=vfs)
+        db = open_still(path, vfs)
         try:
             kept: dict[str, Any] = dict(cast(Any, db.execute(_STORE_AND_LINK).fetchall()))
             return state_of(kept.get("store"), kept.get(LINK))

@@ -6,6 +6,7 @@ Layout of a log: https://sqlite.org/fileformat2.html#walformat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -28,30 +29,64 @@ def read_log_header(read: ReadAt) -> bytes | None:
     """
     header = read(0, _HEADER_BYTES)
     order = _BYTE_ORDERS.get(_magic(header))
-    if len(header) < _HEADER_BYTES or order is None or int.from_bytes(header[8:12], "big") not in _PAGE_SIZES:
+    if len(header) < _HEADER_BYTES or order is None or page_size_of(header) not in _PAGE_SIZES:
         return None
     sums = _Checksum(24).after((0, 0), _words(header[:24], order)[None])
     return header if next(sums) == _stored_sums(header[24:]) else None
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A page that a log holds: its number, where it lies, the bytes of the frame, and the pages after a commit or 0."""
+
+    page: int
+    place: int
+    data: bytes
+    count: int
+
+
 def states_in_log(read: ReadAt, header: bytes) -> Iterator[str]:
     """Yield the states before and after each transaction that the log holds whole, as SQLite would read it."""
-    page_size, salts, order = int.from_bytes(header[8:12], "big"), header[16:24], _BYTE_ORDERS[_magic(header)]
+    pending: list[str] = []
+    for frame in frames_in_log(read, header):
+        for found in LINK_FORM.finditer(frame.data):
+            pending += (found[1].decode(), found[2].decode())
+        if frame.count:
+            yield from pending
+            pending = []
+
+
+def pages_in_log(read: ReadAt, header: bytes) -> Iterator[tuple[dict[int, int], int]]:
+    """Yield after each transaction where the pages that the log holds by then lie, and how many the file has."""
+    pages: dict[int, int] = {}
+    pending: dict[int, int] = {}
+    for frame in frames_in_log(read, header):
+        pending[frame.page] = frame.place
+        if frame.count:
+            pages |= pending
+            pending = {}
+            yield pages, frame.count
+
+
+def page_size_of(header: bytes) -> int:
+    """Return the bytes a page of the log with this header."""
+    return int.from_bytes(header[8:12], "big")
+
+
+def frames_in_log(read: ReadAt, header: bytes) -> Iterator[Frame]:
+    """Yield the pages that the log holds, up to the first that was not written whole."""
+    page_size, salts, order = page_size_of(header), header[16:24], _BYTE_ORDERS[_magic(header)]
     step, at = _FRAME_HEADER_BYTES + page_size, _HEADER_BYTES
     checksum, last = _Checksum(8 + page_size), _stored_sums(header[24:])
-    pending: list[str] = []
     while frames := read(at, _BYTES_PER_READ // step * step):
         whole = [frames[start : start + step] for start in range(0, len(frames) - step + 1, step)]
         summed = b"".join(frame[:8] + frame[_FRAME_HEADER_BYTES:] for frame in whole)
         sums = checksum.after(last, _words(summed, order).reshape(len(whole), -1)) if whole else iter(())
-        for frame, last in zip(whole, sums, strict=True):
+        for number, (frame, last) in enumerate(zip(whole, sums, strict=True)):
             if frame[8:16] != salts or _stored_sums(frame[16:24]) != last:
                 return  # never written whole, or left by an earlier use of the file
-            for found in LINK_FORM.finditer(frame):
-                pending += (found[1].decode(), found[2].decode())
-            if frame[4:8] != bytes(4):  # a commit
-                yield from pending
-                pending = []
+            page, count = int.from_bytes(frame[:4], "big"), int.from_bytes(frame[4:8], "big")
+            yield Frame(page, at + number * step + _FRAME_HEADER_BYTES, frame, count)
         at += len(whole) * step
         if not whole:
             return

@@ -109,6 +109,9 @@ class Tables(ABC):
     def patch(self, table: str, column: str, rowid: int, pieces: Iterable[tuple[int, bytes]]) -> None:
         """Overwrite parts of a BLOB in place, each at its offset."""
 
+    def require_writable(self) -> None:  # noqa: B027 - an engine that is always opened for writing has none
+        """Raise StoreReadOnly where it was opened for reading only."""
+
     @abstractmethod
     def writing(self, *, durably: bool = True) -> AbstractContextManager[None]:
         """Hold the write lock for a block that is committed whole or not at all.

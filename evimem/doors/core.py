@@ -195,11 +195,13 @@ class Core:
         self, name: OperationName, batches: Iterable[Flow[AddReport]], progress: Progress | None = None
     ) -> Flow[AddReport]:
         """Run flows that store a batch each, in one transaction, and report all of it."""
+        self.store.require_writable()
         watched = (self.watch(name).over(forgetful(batch)) for batch in batches)
         return AddReport.of_all((yield from _each(watched, progress, lambda report: len(report.statuses))))
 
     def erased(self, name: OperationName, erase: Callable[[], EraseReport]) -> Flow[EraseReport]:
         """Erase turns, watched, and empty the caches of words, which may hold erased ones."""
+        self.store.require_writable()
         try:
             report: EraseReport = yield from self.watch(name).over(flow_of(erase))
             return report
@@ -295,6 +297,7 @@ class Core:
     def enrich(self, progress: Progress | None, *, retry_now: bool = False) -> Flow[EnrichReport]:
         """Process queued jobs until none is due, and the vector index; see `Memory.enrich`."""
         tell = checked_progress(progress)
+        self.store.require_writable()
         if retry_now:
             self.store.retry_now()
         done = sum((yield from _each(self._queued(), tell, int)))
@@ -376,6 +379,7 @@ class Core:
     def derived_again(self, progress: Progress | None, *, reread: bool = False) -> Flow[None]:
         """Derive rows again from the turns."""
         tell = checked_progress(progress)
+        self.store.require_writable()
         for read in self.store.rebuild(self.extractor.name, reread=reread):
             yield from self.caught_up()  # a page of them, so that nobody who asks meanwhile has more to read
             tell(read)
@@ -395,7 +399,7 @@ class Core:
         With `most`, read them only where they are no more turns than that: a search must not wait for a large import.
         Where nothing can be written, go on with the facts that are there; `health` says how many turns wait.
         """
-        if most is not None and self.store.backlog("facts", most + 1) > most:
+        if self.store.read_only or (most is not None and self.store.backlog("facts", most + 1) > most):
             return
         with suppress(StoreReadOnly, DiskFull):
             while jobs := self.store.untried("facts", PAGE):

@@ -206,6 +206,7 @@ class Memory:
         core = self._core
 
         def updated() -> Flow[AddReport]:
+            core.store.require_writable()
             (old,) = core.store.read([id])
             metadata = {name: value for name, value in old.metadata.items() if name != "message"}
             new = old if text == old.text else replaced(old, text=text, metadata=metadata)
@@ -700,6 +701,8 @@ class Memory:
         checked_share("false_abstention", false_abstention)
         wanted = Wanted(false_abstention, checked_share("precision", precision))
         tell = checked_progress(progress)
+        if keep:
+            core.store.require_writable()
         fitted = calibrate(core.store, labelled, core.target, wanted, keep=keep, progress=tell)
         return core.after_reading(fitted)
 
@@ -906,6 +909,8 @@ class Memory:
             StoreCorrupt: With `repair`, a turn is not what was stored; nothing is changed.
         """
         core = self._core
+        if repair:
+            core.store.require_writable()
         problems = core.problems(checked_progress(progress))
         if problems and repair:
             yield from core.derived_again(None)

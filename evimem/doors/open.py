@@ -22,7 +22,7 @@ from ..types.values import DateOrder
 from .checked_arguments import checked_choice, checked_clock, checked_part, checked_path
 from .core import Core, OnModelError
 from .memory import Memory
-from .watching import Observer
+from .watching import Observer, warn_of_read_only
 
 if TYPE_CHECKING:
     from ..store.postgres_store import Census
@@ -43,6 +43,7 @@ def open(  # noqa: PLR0913 - what a memory is made of
     date_order: DateOrder | None = None,
     on_model_error: OnModelError = "raise",
     observer: Observer | None = None,
+    read_only: bool | None = None,
 ) -> Memory:
     """Open a memory, or create it if there is none: one SQLite file, with at most two small files next to it.
 
@@ -76,6 +77,12 @@ def open(  # noqa: PLR0913 - what a memory is made of
             `fell_back` is True, `reason` names the failure, and what the model was asked stays in its trace and usage.
         observer: Hears of every call while it runs, such as `evimem.adapters.otel.Spans()`. Without one there is the
             log "evimem" of `logging`: a line a call at DEBUG, and warnings; no content.
+        read_only: With True, change neither the file nor anything beside it: it may lie in an image or on a read-only
+            volume, or belong to another user. Every method that would change the memory raises StoreReadOnly. Facts of
+            turns that wait to be read are left out, but for those that the hits of a search state; `health` counts
+            them. Where a process begins to write meanwhile, its commits are seen; a call that reads in that moment
+            raises StoreBusy. By default a file that cannot be written is opened so, with a warning in the log. With
+            False, that raises StoreReadOnly at once.
 
     Raises:
         InvalidQuery: `llm` is neither a model nor the name of one, `on_model_error` neither "raise" nor "offline",
@@ -89,12 +96,25 @@ def open(  # noqa: PLR0913 - what a memory is made of
         EmbedderMismatch: It was built with an embedder of another name.
         DimensionMismatch: It was built with vectors of another dimension.
         StoreRolledBack: It is older than its commit mark, emptied or missing while its mark or log is not.
-        StoreReadOnly: The folder does not exist, or the file cannot be written.
+        StoreReadOnly: The folder does not exist. Or nothing can be written, and `read_only` is False, or a timezone or
+            date order is given that is not the recorded one, or an earlier version wrote the file.
         StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
     """
     model = chat_model(llm)
     owner = _owner(path, user)
-    core = make_core(path, model, embedder, extractor, clock, timezone, date_order, on_model_error, observer, owner)
+    core = make_core(
+        path,
+        model,
+        embedder,
+        extractor,
+        clock,
+        timezone,
+        date_order,
+        on_model_error,
+        observer,
+        owner,
+        read_only=read_only,
+    )
     return Memory(core, model)
 
 
@@ -110,6 +130,7 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
     date_order: DateOrder | None = None,
     on_model_error: OnModelError = "raise",
     observer: Observer | None = None,
+    read_only: bool | None = None,
 ) -> AsyncMemory:
     """Open a memory for an event loop: `async with evimem.open_async(path) as memory: ...`.
 
@@ -123,7 +144,19 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
     if model is not None and not callable(getattr(model, "as_async", None)):
         raise InvalidQuery(f"llm is a {type(llm).__name__}; an event loop needs a model with as_async(), as OpenAI has")
     owner = _owner(path, user)
-    core = make_core(path, model, embedder, extractor, clock, timezone, date_order, on_model_error, observer, owner)
+    core = make_core(
+        path,
+        model,
+        embedder,
+        extractor,
+        clock,
+        timezone,
+        date_order,
+        on_model_error,
+        observer,
+        owner,
+        read_only=read_only,
+    )
     return AsyncMemory(core, None if model is None else model.as_async())
 
 
@@ -138,6 +171,8 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     on_model_error: OnModelError = "raise",
     observer: Observer | None = None,
     owner: str | None = None,
+    *,
+    read_only: bool | None = False,
 ) -> Core:
     """Open the store and combine it with its parts: `llm` is a model that `chat_model` returned.
 
@@ -154,11 +189,16 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     how: dict[str, Any] = {"clock": clock, "timezone": timezone, "date_order": date_order}
     store: Keeper
     if is_server(path) and owner is not None:
+        if read_only:
+            raise InvalidQuery("read_only is for files; on a server, give the role no more than SELECT on its tables")
         from ..store.postgres_store import PostgresStore
 
         store = PostgresStore(str(path), owner, chosen.name, chosen.dimension, **how)
     else:
-        store = SqliteStore(checked_path("path", path), chosen.name, chosen.dimension, owner=owner, **how)
+        file = checked_path("path", path)
+        store = SqliteStore(file, chosen.name, chosen.dimension, owner=owner, read_only=read_only, **how)
+    if store.read_only and read_only is None:
+        warn_of_read_only(store.name)
     name = str(getattr(llm, "judge_model", None) or getattr(llm, "model", None) or type(llm).__name__)
     judge = None
     if llm is not None:

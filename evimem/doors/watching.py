@@ -195,6 +195,11 @@ def warn_of_unknown_currency(store: str, facts: Sequence[Fact]) -> None:
         )
 
 
+def warn_of_read_only(store: str) -> None:
+    """Warn where a memory that cannot be written was opened for reading."""
+    _LOG.warning("%s cannot be written: it is open for reading only, and each call that would change it fails", store)
+
+
 def tell_of_backlog(store: str) -> None:
     """Tell that a call first reads the facts of many turns."""
     _LOG.info("the facts of many turns in %s are read first; enrich() after an import spares the next call that", store)

@@ -53,6 +53,7 @@ class StoreHandle:
     """
 
     compared: tuple[str, ...] = COMPARED  # an engine may add to it
+    read_only: bool = False
     times: LocalTimes  # how times are read
     conventions: Conventions  # how dates in texts are
 
@@ -129,6 +130,10 @@ class StoreHandle:
     def is_large(self) -> bool:
         """Whether facts are linked by `enrich`, and not when they are written."""
         return self.edges.more_than(LINK_NOW)
+
+    def require_writable(self) -> None:
+        """Raise StoreReadOnly where it was opened for reading only."""
+        self.db.require_writable()
 
     @safe_context
     def writing(self, *asked: Callable[[], object], durably: bool = True) -> Iterator[None]:

@@ -68,8 +68,22 @@ def open_copy(path: Path) -> Connection:
     with changing(repr(str(path)), "nothing was read"):
         if kind_of(path) != "file":
             raise InvalidQuery(f"there is no memory at {str(path)!r}: {kind_of(path) or 'nothing'} is there")
-    path = real_path(path)
-    return _opened(path, None, lambda: Connection(path, readonly=True), _check_schema)
+    return open_to_read(real_path(path), None, 5.0)
+
+
+def open_to_read(path: Path, vfs: str | None, busy_seconds: float) -> Connection:
+    """Open a memory at a path that `real_path` returned; neither it nor what lies beside it is changed.
+
+    Raise what `open_checked` raises, NotAMemory for a missing file too, and StoreReadOnly for the tables of an earlier
+    version, which are brought up to date only where they can be written.
+    """
+    if kind_of(path) != "file" and read_mark(path) is None:
+        raise NotAMemory(f"there is no memory at {str(path)!r}, and to read none is made; check the path")
+
+    def connect() -> Connection:
+        return Connection(path, vfs=vfs, busy_seconds=busy_seconds, readonly=True)
+
+    return _opened(path, vfs, connect, _check_schema)
 
 
 def _opened(
@@ -195,6 +209,11 @@ def _check_schema(db: Connection) -> None:
         raise NotAMemory(f"{str(db.path)!r} is a memory without tables yet; give the path of one that was used")
     if found > len(MIGRATIONS):
         raise NewerSchema(str(db.path), found, len(MIGRATIONS))
+    if found < len(MIGRATIONS):
+        raise StoreReadOnly(
+            f"{str(db.path)!r} was written by an earlier version (schema {found}, this one reads {len(MIGRATIONS)}); "
+            "open it once where it can be written"
+        )
 
 
 def _cure(path: Path) -> str:

@@ -425,6 +425,8 @@ def health(handle: StoreHandle, problems: Sequence[str] = ()) -> Health:
     ]
     if whole:
         notes.append("long turns are indexed whole, as by an earlier version: rebuild() finds passages of them")
+    if handle.read_only and (waiting := pending.get("facts")):
+        notes.append(f"the facts of {waiting} turn(s) are left out, as nothing is written: open it once to write them")
     if unfinished:
         notes.append("forgotten bytes are still in the log, which another reader holds: a later write removes them")
     found = (*problems, *notes)

@@ -7,14 +7,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ..db.atomic_files import new_database
-from ..errors import StoreBusy, StoreError
+from ..db.atomic_files import kind_of, new_database
+from ..db.connection import Connection
+from ..errors import StoreBusy, StoreError, StoreReadOnly
 from ..index.segments import SIZE
 from ..raw.commit_mark import EVERY, Mark, raise_mark
 from ..types.values import DateOrder
 from .keeper import Keeper
 from .nearest import MIN_ROWS, AnnIndexCache
-from .open_file import drop_mark, open_checked, real_path, save_mark
+from .open_file import drop_mark, open_checked, open_to_read, real_path, save_mark
 
 
 class SqliteStore(Keeper):
@@ -34,6 +35,7 @@ class SqliteStore(Keeper):
         index_from: int = MIN_ROWS,
         timezone: str | None = None,
         date_order: DateOrder | None = None,
+        read_only: bool | None = False,
     ) -> None:
         """Open or create a file.
 
@@ -50,6 +52,8 @@ class SqliteStore(Keeper):
             timezone: The IANA name of the zone in which times are read, recorded in the file; by default the recorded
                 one.
             date_order: How dates in figures are written, recorded in the file; by default the recorded order.
+            read_only: Change neither the file nor what lies beside it; what would be recorded is refused. With None, do
+                so only where a file that is there cannot be written.
 
         Raises:
             InvalidQuery: `timezone` is no zone, or the file holds turns that were read in another.
@@ -58,18 +62,30 @@ class SqliteStore(Keeper):
         """
         path = real_path(path)
         self.path: Path = path
-        self.file = db = open_checked(path, vfs, busy_seconds)
+        self.file = db = self._opened(vfs, busy_seconds, read_only=read_only)
         try:
             with db.decoding():
                 size = int(db.meta("segment") or segment)
                 super().__init__(db, dimension, size, clock, AnnIndexCache(path, index_from))
-                with self.writing():
+                with self.db.reading() if self.read_only else self.writing():
                     self.identify(embedder, owner, timezone, date_order)
-                self.finish_erasure()
-                self.save_mark()
+                if not self.read_only:
+                    self.finish_erasure()
+                    self.save_mark()
         except BaseException:
             db.close()
             raise
+
+    def _opened(self, vfs: str | None, busy_seconds: float, *, read_only: bool | None) -> Connection:
+        """Return a connection to the file, and note whether it is for reading only."""
+        if not read_only:
+            try:
+                return open_checked(self.path, vfs, busy_seconds)
+            except StoreReadOnly:
+                if read_only is False or kind_of(self.path) != "file":
+                    raise
+        self.read_only = True
+        return open_to_read(self.path, vfs, busy_seconds)
 
     def save_mark(self) -> None:
         """Write the high-water mark; while others write on and on, leave it to the next commit, or to `close`.

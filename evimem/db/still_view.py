@@ -1,0 +1,97 @@
+"""A database file as its pages stand, with those of its log over them: read without locks, and without any change.
+
+SQLite opens a file with a log only where it can make or write the index of that log. Here it is told that the file
+never changes (`immutable`), and a VFS serves each page from the log where that holds it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+ENCRYPTING = "multipleciphers-"  # how the name of a VFS begins that encrypts what another one writes
+_FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+_NUMBERS = itertools.count(1)
+_VIEWS: dict[str, View] = {}  # of the handles that are open, by the number in their URI
+_REGISTERED: dict[str, _StillVfs] = {}  # by the VFS below; SQLite keeps no reference to them
+
+
+class View:
+    """The pages that a log holds for a file: the place of each by its number, and how many pages the file then has."""
+
+    def __init__(self, log: apsw.VFSFile | None = None, page_size: int = 0) -> None:
+        """`log` is read at the places of `pages`; without one the file is shown as it is."""
+        self.log = log
+        self.page_size = page_size  # bytes
+        self.pages: dict[int, int] = {}
+        self.count = 0
+
+
+def open_still(path: Path, vfs: str | None, view: View | None = None, *, encrypted: bool = False) -> apsw.Connection:
+    """Open a handle that sees a file as it is, without its log, or with the pages of a view over it.
+
+    Nothing is locked: where another process writes meanwhile, what is read may be a mixture of two states.
+    """
+    given = f"{path.resolve().as_uri()}?immutable=1"
+    if view is None:
+        named = f"{ENCRYPTING}{vfs}" if encrypted and vfs else vfs
+        return apsw.Connection(given, flags=_FLAGS, vfs=named)
+    base = vfs or system_vfs()
+    if base not in _REGISTERED:
+        _REGISTERED[base] = _StillVfs(f"evimem-still-{base}", base)
+    number = str(next(_NUMBERS))
+    _VIEWS[number] = view
+    try:
+        name = f"{ENCRYPTING if encrypted else ''}evimem-still-{base}"
+        return apsw.Connection(f"{given}&view={number}", flags=_FLAGS, vfs=name)
+    finally:
+        del _VIEWS[number]  # the file that was opened has it
+
+
+def system_vfs() -> str:
+    """Return the name of SQLite's own VFS for this system, below any that encrypts."""
+    return apsw.vfs_names()[0].removeprefix(ENCRYPTING)
+
+
+class _StillVfs(apsw.VFS):
+    """Opens files that are read only; there is no journal and no log beside them."""
+
+    def __init__(self, name: str, base: str) -> None:
+        self._base = base
+        super().__init__(name, base)
+
+    def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:
+        return _StillFile(self._base, name, flags, _VIEWS[name.uri_parameter("view")])
+
+    def xAccess(self, pathname: str, flags: int) -> bool:
+        del pathname, flags
+        return False
+
+
+class _StillFile(apsw.VFSFile):
+    """The file that a view is over."""
+
+    def __init__(self, base: str, name: Any, flags: list[int], view: View) -> None:
+        super().__init__(base, name, flags)
+        self._view = view
+
+    def xRead(self, amount: int, offset: int) -> bytes:
+        view = self._view
+        page, within = divmod(offset, view.page_size) if view.page_size else (0, 0)
+        place = view.pages.get(page + 1)
+        if place is None or view.log is None:
+            return super().xRead(amount, offset)
+        return view.log.xRead(amount, place + within)
+
+    def xFileSize(self) -> int:
+        return self._view.count * self._view.page_size or super().xFileSize()
+
+    def xClose(self) -> None:
+        with suppress(AttributeError):  # of a file that was not opened
+            if self._view.log is not None:
+                self._view.log.xClose()
+        super().xClose()
