@@ -86,7 +86,7 @@ def demo(screen: Screen, *, keep: Path | None = None) -> Exit:
 def _recorded_answers(path: Path) -> Iterator[tuple[str, Answer]]:
     """Yield questions with their answers, as the engine gives them on replies that were recorded."""
     for question, replies in load_replies("friends").items():
-        with evimem.open(path, llm=ScriptedModel(then=lambda request, of=replies: of[request.role])) as memory:  # type: ignore[misc]
+        with evimem.open(path, llm=ScriptedModel(then=lambda request, of=replies: of[request.role])) as memory:
             yield question, memory.ask(question)
 
 

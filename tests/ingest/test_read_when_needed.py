@@ -77,6 +77,11 @@ def said(answer: evimem.Answer) -> Any:
     return answer.text, answer.kind, answer.tier, answer.confidence, answer.citations
 
 
+def exported_turns(path: Path) -> list[bytes]:
+    """Return the lines of turns with their facts; the marks of forgotten ones are made with a key of each memory."""
+    return [line for line in path.read_bytes().splitlines() if line.startswith(b'{"turn"')]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_no_call_sees_whether_facts_were_read_before_it_or_when_the_turn_came(tmp_path, seed):
     with opened(tmp_path / "late.evimem") as late, opened(tmp_path / "early.evimem") as early:
@@ -86,7 +91,7 @@ def test_no_call_sees_whether_facts_were_read_before_it_or_when_the_turn_came(tm
         assert (late.check().problems, early.check().problems) == ((), ())
         assert late.stats().edges == early.stats().edges
         late.export(tmp_path / "late.jsonl"), early.export(tmp_path / "early.jsonl")
-    assert (tmp_path / "late.jsonl").read_bytes() == (tmp_path / "early.jsonl").read_bytes()
+    assert exported_turns(tmp_path / "late.jsonl") == exported_turns(tmp_path / "early.jsonl") != []
 
 
 def test_adding_reads_nothing_and_enriching_reads_all(tmp_path):

@@ -211,7 +211,7 @@ def test_a_turn_of_marks_that_nobody_sees_breaks_no_question(disk, mark):
         memory.add("Mira", "I live in Leeds. My cat is called Rex, and we had tea yesterday.", time=NOON)
         memory.add("Mira", mark, time=NOON + timedelta(minutes=1))
         memory.add("Tomas", f"Hello.\n{mark}", time=NOON + timedelta(minutes=2), caption=mark)
-        assert memory.ask("Where does Mira live?").text == "Leeds"
+        assert "I live in Leeds." in (memory.ask("Where does Mira live?").text or "")
         for question in ("What is Mira's cat called?", "When did Mira have tea?", "How many cats does Mira have?"):
             memory.ask(question)
             memory.block(question)
