@@ -217,6 +217,23 @@ def turns_without_rows(db: Tables) -> int:
     return int(db.value("SELECT count(*) FROM turn WHERE seq NOT IN (SELECT seq FROM passage)"))
 
 
+def stored_terms_beginning(db: Tables, prefix: str, limit: int) -> list[str]:
+    """Return the first terms of postings that begin with some letters, in order.
+
+    Each is found by one step in the key, so that a term with postings in many segments costs no more than another.
+    """
+    end = prefix + chr(0x10FFFF)
+    found = db.rows(
+        "WITH RECURSIVE following(term) AS ("
+        "SELECT min(term) FROM posting WHERE term >= ? AND term < ? UNION ALL "
+        "SELECT (SELECT min(posting.term) FROM posting WHERE posting.term > following.term AND posting.term < ?) "
+        "FROM following WHERE following.term IS NOT NULL) "
+        f"SELECT term FROM following WHERE term IS NOT NULL LIMIT {limit}",
+        (prefix, end, end),
+    )
+    return [term for (term,) in found]
+
+
 def drop_postings_without_segment(db: Tables) -> None:
     """Delete postings of segments that do not exist."""
     db.execute("DELETE FROM posting WHERE number NOT IN (SELECT number FROM segment)")

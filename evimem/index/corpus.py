@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -75,6 +75,10 @@ class TailPostings:
         entries, above = self._entries, position << _BITS
         for term, count in counts.items():
             entries[term].append(above | (count if count < _MOST else _MOST))
+
+    def terms_beginning(self, prefix: str) -> Iterator[str]:
+        """Yield the terms that begin with some letters."""
+        return (term for term in self._entries if term.startswith(prefix))
 
     def read(self, term: str) -> Posting:
         found = self._entries.get(term)
@@ -176,7 +180,10 @@ class Corpus:
     scale = Values(np.float32, derived=True)
 
     def __init__(
-        self, dimension: int, sealed: Callable[[Collection[str]], Mapping[str, Posting]] = lambda terms: {}
+        self,
+        dimension: int,
+        sealed: Callable[[Collection[str]], Mapping[str, Posting]] = lambda terms: {},
+        sealed_beginning: Callable[[str], Collection[str]] = lambda prefix: (),
     ) -> None:
         self.dimension = dimension
         self.dialogue: Dialogue = Dialogue()
@@ -188,6 +195,7 @@ class Corpus:
             if isinstance(one, Values)
         }
         self._sealed = sealed
+        self._sealed_beginning = sealed_beginning
         self._tail = TailPostings()
         self._events: dict[int, tuple[Interval, ...]] = {}  # of rows with more than one
         self.rows: int = 0  # alive
@@ -277,6 +285,10 @@ class Corpus:
     def expect(self, terms: Collection[str]) -> None:
         """Read what is stored of terms at once, before their postings are asked for."""
         self._sealed(terms)
+
+    def terms_beginning(self, prefix: str) -> list[str]:
+        """Return the terms that begin with some letters, each once."""
+        return sorted({*self._sealed_beginning(prefix), *self._tail.terms_beginning(prefix)})
 
     def posting(self, term: str) -> Posting:
         """Return the rows that have a term."""

@@ -20,6 +20,15 @@ from ..embedding.static_embedder import SHIPPED, VOCABULARY
 from ..errors import without
 from ..lang import ENGLISH
 from ..protocols import VectorIndex
+from ..text.misspellings import (
+    MAX_MISTYPED_WORDS,
+    SHARED_LETTERS,
+    first_found,
+    likely_terms,
+    may_be_mistyped,
+    terms_two_edits_away,
+    terms_with_other_particles,
+)
 from ..text.terms import STOP_WORDS, plainest, stem, terms, vocabulary_stems, words
 from ..types.stored import Keyword
 from ..types.vectors import products
@@ -28,6 +37,7 @@ from .weights import WEIGHTS, Weights
 
 MOST_TERMS = 256  # of a query that are looked up; four thousand characters of a chat in English rarely have more
 FEW = 64  # a term of fewer rows is never too common to tell anything
+RESPELLED_SHARE = 0.75  # of the weight of a word that counts for a term it may be another spelling of
 UNIT = 1024  # shares of related words are whole numbers of this, so that they sum exactly in any order
 _NAMED = re.compile(r"(?<=[\w,;'\u2019] )[A-Z][\w'\u2019]*")
 _SLICE = 4_096  # rows turned into floats at once: what a core's cache holds
@@ -143,13 +153,15 @@ def prepare(query: IndexQuery, corpus: Corpus, index: VectorIndex | None = None)
     near = {name: _near(surfaces.get(name, ()), asked, query.weights.floor) for name in names}
     corpus.expect([*names, *(term for some in near.values() for term, _ in some)])
     postings = {name: corpus.posting(name) for name in sorted(names)}
+    missing = frozenset(name for name, posting in postings.items() if not len(posting) and not near[name])
+    respelled = _respelled(query.text, asked, missing, corpus) if query.weights.related else {}
     rare = {name: found for name, found in postings.items() if not is_common(len(found), corpus)}
     found = []
     total = 0.0
     for name, posting in (rare or postings).items():
         idf = corpus.idf(len(posting))
         total += counts[name] * idf
-        others = _related(near[name], idf, corpus, query.weights)
+        others = _related(near[name], idf, corpus, query.weights) + _others(respelled.get(name, ()), idf, corpus)
         if len(posting) or others:
             found.append(QueryTerm(name, counts[name] * idf, posting, others))
     direction = _direction(query.vector, corpus.dimension)
@@ -221,6 +233,44 @@ def _near(surfaces: Sequence[str], asked: frozenset[str], floor: float) -> list[
     """Return the terms that mean one of these words and are not asked for, each with its closeness."""
     found = sorted(_nearest(*surfaces).items())
     return [(term, closeness) for term, closeness in found if closeness > floor and term not in asked]
+
+
+def _respelled(text: str, asked: frozenset[str], missing: frozenset[str], corpus: Corpus) -> dict[str, Sequence[str]]:
+    """Return the other terms that words of a text may stand for, by the terms of these words.
+
+    For a word whose term is `missing`, those one edit away; without any, for a long word, those two edits away. For a
+    Korean word, its noun with other particles.
+    """
+    distinct = dict.fromkeys(words(text))
+    particles = {word: other for word in distinct if (other := terms_with_other_particles(word)) and word in asked}
+    named = {word for name in _NAMED.findall(text) for word in words(name)}
+    mistyped = {
+        term: word
+        for word in (distinct if missing else ())
+        if (term := stem(word)) in missing and may_be_mistyped(word, text, named=word in named)
+    }
+    candidates = {term: likely_terms(word) for term, word in islice(mistyped.items(), MAX_MISTYPED_WORDS)}
+    candidates |= {word: (others,) for word, others in particles.items()}
+    if not candidates:
+        return {}
+    corpus.expect([other for groups in candidates.values() for group in groups for other in group])
+    found: dict[str, Sequence[str]] = {}
+    for term, groups in candidates.items():
+        found[term] = first_found(groups, lambda other: other not in asked and len(corpus.posting(other)) > 0)
+        if not found[term] and term in mistyped:
+            found[term] = terms_two_edits_away(mistyped[term], corpus.terms_beginning(term[:SHARED_LETTERS]))
+    return found
+
+
+def _others(respelled: Sequence[str], idf: float, corpus: Corpus) -> tuple[RelatedTerm, ...]:
+    """Return the terms that a word may be another spelling of; one that tells less than the word counts less."""
+    postings = (posting for posting in map(corpus.posting, respelled) if len(posting))
+    shares = (
+        (posting, RESPELLED_SHARE * min(1.0, corpus.idf(len(posting)) / idf))
+        for posting in postings
+        if not is_common(len(posting), corpus)
+    )
+    return tuple(RelatedTerm(posting, round(UNIT * share)) for posting, share in shares)
 
 
 def _related(

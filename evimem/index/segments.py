@@ -25,6 +25,7 @@ from ..db.derived_sql import (
     open_documents,
     passages_within,
     sealed_segments,
+    stored_terms_beginning,
     used_rows,
 )
 from ..db.tables import Tables
@@ -97,6 +98,7 @@ class PassageTable:
 
 
 T = TypeVar("T")
+MAX_TERMS_READ = 4_096  # terms that share their first letters and are read for one word
 # Rows of new memories; each memory keeps its own. A first search reads open rows one by one and sealed ones at once.
 SIZE = 2_048
 
@@ -208,7 +210,8 @@ class Segments:
         blocks, sealed = [self._block(row) for row in segments], len(segments)
         if documents:
             blocks.append(RowBlock.of(_by_row(documents), sealed * self.size, self.dimension))
-        corpus = Corpus(self.dimension, SealedPostings(self._db, sealed).read)
+        postings = SealedPostings(self._db, sealed)
+        corpus = Corpus(self.dimension, postings.read, postings.terms_beginning)
         if blocks:
             corpus.extend(_joined(blocks, self.size))
         corpus.last_fact = int(last_fact or 0)
@@ -339,6 +342,10 @@ class SealedPostings:
         self._segments = segments
         self._most = self._room = entries
         self._found: dict[str, Posting] = {}
+
+    def terms_beginning(self, prefix: str) -> list[str]:
+        """Return the stored terms that begin with some letters, in order: MAX_TERMS_READ at most."""
+        return stored_terms_beginning(self._db, prefix, MAX_TERMS_READ) if self._segments else []
 
     def read(self, terms: Collection[str]) -> Mapping[str, Posting]:
         """Return the postings of terms, all of which are read at once; and others."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..embedding.static_embedder import StaticEmbedder
 from ..judging.evidence import Analysis, View
 from ..lang import ENGLISH
+from ..text.misspellings import other_spellings
 from ..text.sentences import sentences_around
 from ..text.terms import STOP_WORDS, stem, vocabulary_stems, words
 from ..types.values import Turn
@@ -54,6 +55,7 @@ NEAR_SHARE = 0.25
 
 RELATED = 0.5  # cosine from which two words count as related
 MOST_RELATED = 0.9  # what a related word counts at most: less than the word itself
+RESPELLED = 0.9  # how far a word counts as said where another spelling of it stands
 COMMON = 0.15  # weight of the commonest word
 SAID = 0.9  # how far a sentence is about its speaker when the question is what they said
 _SAYING = re.compile(rf"\b(?:{'|'.join(ENGLISH.words('questions.saying'))})\w*\b", re.IGNORECASE)
@@ -257,7 +259,7 @@ def _match(view: View, analysis: Analysis) -> Matches:
     weights = {word: COMMON + rarity(stem(word)) for word in analysis.keywords}
     if not found:
         return Matches(analysis, target, weights, ())
-    said = keyword_matrix(analysis.keywords, found)
+    said = keyword_matrix(analysis.keywords, found, analysis)
     share = np.array(list(weights.values()), np.float32)
     total = float(share.sum()) or 1.0
     coverage = share @ said / total
@@ -341,8 +343,11 @@ def strength(m: Match) -> float:
     return m.score * (0.3 + m.own) * (0.6 if m.unit.asks else 1.0)
 
 
-def keyword_matrix(keywords: Sequence[str], found: Sequence[SentenceUnit]) -> Array:
-    """Return float32 (keywords, sentences): 1 where the word occurs, its cosine where a related one does, else 0."""
+def keyword_matrix(keywords: Sequence[str], found: Sequence[SentenceUnit], analysis: Analysis | None = None) -> Array:
+    """Return float32 (keywords, sentences): 1 where the word occurs, its cosine where a related one does, else 0.
+
+    A word of a question's `analysis` that occurs nowhere may be a misspelling: those it may stand for count RESPELLED.
+    """
     vocabulary = {word: index for index, word in enumerate(dict.fromkeys(w for unit in found for w in unit.words))}
     if not keywords or not vocabulary:
         return np.zeros((len(keywords), len(found)), np.float32)
@@ -353,8 +358,16 @@ def keyword_matrix(keywords: Sequence[str], found: Sequence[SentenceUnit]) -> Ar
     of_stem: dict[str, list[int]] = {}
     for word, index in vocabulary.items():
         of_stem.setdefault(stem(word), []).append(index)
+    named = {word for name in analysis.entities for word in words(name)} if analysis else set()
     for number, word in enumerate(keywords):
-        alike[number, of_stem.get(stem(word), [])] = 1
+        if same := of_stem.get(stem(word)):
+            alike[number, same] = 1
+            continue
+        if analysis is None:
+            continue
+        spelled = other_spellings(word, analysis.question, of_stem, named=word in named)
+        meant = [at for term in spelled for at in of_stem[term]]
+        alike[number, meant] = np.maximum(alike[number, meant], RESPELLED)
     nothing = len(vocabulary)  # a column of zeros, so that reduceat finds one place even in a sentence without words
     padded = np.concatenate([alike, np.zeros((len(keywords), 1), np.float32)], axis=1)
     places = [[*(vocabulary[word] for word in unit.words), nothing] for unit in found]

@@ -20,6 +20,7 @@ from evimem.store import erase
 from evimem.store.handle import Held
 from evimem.store.rebuild import QUEUED
 from evimem.store.sqlite import SqliteStore
+from evimem.text.terms import stem
 from evimem.types.stored import Entry
 from tests.copies import copied
 from tests.sizes import REDUCED, few
@@ -273,3 +274,16 @@ def test_any_interleaving_that_keeps_each_session_finds_the_same(order, template
         for first, second in zip(found(plain), found(mixed), strict=True):
             assert sorted(first) == sorted(second) or {s for _, s in first} == {s for _, s in second}
         assert derived(mixed)["fact"] == derived(plain)["fact"]
+
+
+def test_terms_that_begin_alike_are_read_of_sealed_rows_and_open_ones(tmp_path: Path) -> None:
+    physical = ("physique", "physics", "physiotherapist", "physician")
+    with opened(tmp_path / "m.evimem", segment=4) as memory:
+        for number, word in enumerate((*physical[:3], "phone", "rain", physical[3])):
+            memory.add("Mira", f"{word} {number}", time="2024-03-12T18:20")
+        memory.search("rain")
+        corpus = memory._core.store.corpus()
+        assert corpus.terms_beginning("phy") == sorted(
+            map(stem, ("physique", "physics", "physiotherapist", "physician"))
+        )
+        assert memory.search("the physioterapyst", k=1)[0].turn.text == "physiotherapist 2"

@@ -126,6 +126,19 @@ def test_a_turn_reads_back_verbatim(store: Store) -> None:
     assert store.read(["x"]) == (turn,)
 
 
+MISTYPED = ("Who adoptde it?", "the physioterapyst", "Bicsuit", "\ubbfc\uc218\uac00 \uc5b4\ub514")
+
+
+def test_a_mistyped_word_finds_the_turn_that_has_it(store: Store) -> None:
+    keep(
+        store,
+        [*DIALOGUE, said("The physiotherapist rang.", id="e", at=5), said("\ubbfc\uc218\ub294 \uc9d1", id="f", at=6)],
+    )
+    found = [find(store, text, k=1)[0] for text in MISTYPED]
+    assert [hit.turn.id for hit in found] == ["a", "e", "c", "f"]
+    assert all(hit.parts["related"] > 0 for hit in found)
+
+
 def test_the_same_turn_twice_is_kept_once(store: Store) -> None:
     keep(store, DIALOGUE)
     report = keep(store, DIALOGUE)
