@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import orjson
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..types.vectors import Column, Packed
 from .dialogue import Dialogue, Smoothing
 from .document import Document, Span, passage
-from .sketches import Sketches, StoredVectors
+from .sketches import SAMPLE, Sketches, StoredVectors
 
 NEVER = np.iinfo(np.int64).min  # the event time of a turn whose facts have none
 ROLES = ("user", "assistant", "system", "tool")
@@ -64,6 +64,40 @@ class Posting:
 NO_POSTING = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
+class StoredPostings(Protocol):
+    """The postings of the rows of a corpus that are stored by term."""
+
+    def read(self, terms: Collection[str]) -> Mapping[str, Posting]:
+        """Return the postings of terms; and others."""
+        ...
+
+    def terms_beginning(self, prefix: str) -> Collection[str]:
+        """Return the terms that begin with some letters."""
+        ...
+
+    def drop(self, terms: Iterable[str]) -> None:
+        """Have the postings of terms be read again."""
+        ...
+
+
+class NoPostings:
+    """Of a corpus whose rows are all new."""
+
+    def read(self, terms: Collection[str]) -> Mapping[str, Posting]:
+        del terms
+        return {}
+
+    def terms_beginning(self, prefix: str) -> Collection[str]:
+        del prefix
+        return ()
+
+    def drop(self, terms: Iterable[str]) -> None:
+        """Do nothing: none were read."""
+
+
+NONE_STORED = NoPostings()
+
+
 class TailPostings:
     """The postings of the newest rows, growing in memory: a number an entry, its position above its count."""
 
@@ -79,6 +113,15 @@ class TailPostings:
     def terms_beginning(self, prefix: str) -> Iterator[str]:
         """Yield the terms that begin with some letters."""
         return (term for term in self._entries if term.startswith(prefix))
+
+    def erase(self, term: str, positions: Sequence[int]) -> None:
+        """Take positions out of the posting of a term."""
+        found = self._entries.pop(term, None)
+        if found is not None:
+            packed = np.array(found, np.int64)
+            left = packed[~np.isin(packed >> _BITS, positions)]
+            if len(left):
+                self._entries[term] = array("q", left.tobytes())
 
     def read(self, term: str) -> Posting:
         found = self._entries.get(term)
@@ -158,8 +201,8 @@ class Corpus:
     """Columns by position, dialogue links and postings. One writer at a time, and no reader meanwhile.
 
     A column is declared here and nowhere else. One that is not derived is kept in the file, in this order; its place
-    and type are a part of the file's format. Rows are only added: where one has changed or was erased, a corpus is read
-    again. A position without a row, and one of an erased row, is not `alive`.
+    and type are a part of the file's format. Rows are added and erased: where one has changed, a corpus is read again.
+    A position without a row, and one of an erased row, is not `alive`.
     """
 
     alive = Values(np.bool_)
@@ -179,12 +222,7 @@ class Corpus:
     vectors = Values(np.int8, derived=True)
     scale = Values(np.float32, derived=True)
 
-    def __init__(
-        self,
-        dimension: int,
-        sealed: Callable[[Collection[str]], Mapping[str, Posting]] = lambda terms: {},
-        sealed_beginning: Callable[[str], Collection[str]] = lambda prefix: (),
-    ) -> None:
+    def __init__(self, dimension: int, sealed: StoredPostings = NONE_STORED) -> None:
         self.dimension = dimension
         self.dialogue: Dialogue = Dialogue()
         self.smoothing: Smoothing = Smoothing()
@@ -195,7 +233,6 @@ class Corpus:
             if isinstance(one, Values)
         }
         self._sealed = sealed
-        self._sealed_beginning = sealed_beginning
         self._tail = TailPostings()
         self._events: dict[int, tuple[Interval, ...]] = {}  # of rows with more than one
         self.rows: int = 0  # alive
@@ -247,19 +284,54 @@ class Corpus:
         for index, events in block.events.items():
             if len(events) > 1:
                 self.set_events(first + index, [(start, end) for start, end in events])
-        self._count(rows[rows["alive"]])
+        self._count(first + np.flatnonzero(rows["alive"]), 1)
+        self.has_assistant = self.has_assistant or bool((rows["role"][rows["alive"]] == ASSISTANT).any())
 
-    def _count(self, rows: NDArray[Any]) -> None:
-        """Count living rows that come."""
-        speakers, which = np.unique(rows["speaker"], return_inverse=True)
-        turns, words = (np.bincount(which, counts) for counts in (rows["part"] == 0, rows["length"]))
+    def erase(self, rows: Mapping[int, Collection[str]]) -> None:
+        """Take rows out, given by position with their terms; what was not read yet is left out.
+
+        Everything is as if they had never been there, but that their positions stay unused.
+        """
+        among = np.array(sorted(rows), np.int64)
+        among = among[among < len(self)]
+        positions = among[self.alive[among]]
+        self._count(positions, -1)
+        said_by_assistant = bool((self.role[positions] == ASSISTANT).any())
+        self.smoothing.change(self.dialogue.erase(positions, self.session))
+        if (self.scale[positions[positions < SAMPLE]] != 0).any():  # they set the bounds of the others' sketches
+            self.sketches = Sketches()
+        for name, column in self.columns.items():
+            if name != "turn":  # it never falls
+                column.values[positions] = 0
+        if said_by_assistant:
+            self.has_assistant = bool((self.role[self.alive] == ASSISTANT).any())
+        self.drop_events(positions.tolist())
+        having: dict[str, list[int]] = defaultdict(list)
+        for position in positions.tolist():
+            self._spans.pop(position, None)
+            for term in rows[position]:
+                having[term].append(position)
+        for term, some in having.items():
+            self._tail.erase(term, some)
+        self._sealed.drop(having)
+
+    def _count(self, positions: NDArray[np.int64], sign: int) -> None:
+        """Count living rows that come (1) or go (-1)."""
+        speakers, which = np.unique(self.speaker[positions], return_inverse=True)
+        turns, words = (np.bincount(which, counts) for counts in (self.part[positions] == 0, self.length[positions]))
         for speaker, *new in zip(speakers.tolist(), turns.tolist(), words.tolist(), strict=True):
             before = self._spoken.get(speaker, (0, 0))
-            self._spoken[speaker] = (before[0] + int(new[0]), before[1] + int(new[1]))
-        self.rows += len(rows)
-        self.turns += int(turns.sum())
-        self.words += int(words.sum())
-        self.has_assistant = self.has_assistant or bool((rows["role"] == ASSISTANT).any())
+            self._spoken[speaker] = (before[0] + sign * int(new[0]), before[1] + sign * int(new[1]))
+        self.rows += sign * len(positions)
+        self.turns += sign * int(turns.sum())
+        self.words += sign * int(words.sum())
+
+    def drop_events(self, positions: Iterable[int]) -> None:
+        """Forget the event times of rows: the facts of their turns are gone."""
+        for position in positions:
+            if position < len(self):
+                self.event_start[position] = self.event_end[position] = NEVER
+                self._events.pop(position, None)
 
     def set_events(self, position: int, events: Sequence[Interval]) -> None:
         """Set the event times of the facts of a row's turn."""
@@ -284,15 +356,15 @@ class Corpus:
 
     def expect(self, terms: Collection[str]) -> None:
         """Read what is stored of terms at once, before their postings are asked for."""
-        self._sealed(terms)
+        self._sealed.read(terms)
 
     def terms_beginning(self, prefix: str) -> list[str]:
         """Return the terms that begin with some letters, each once."""
-        return sorted({*self._sealed_beginning(prefix), *self._tail.terms_beginning(prefix)})
+        return sorted({*self._sealed.terms_beginning(prefix), *self._tail.terms_beginning(prefix)})
 
     def posting(self, term: str) -> Posting:
         """Return the rows that have a term."""
-        return joined(self._sealed([term]).get(term, NO_POSTING), self._tail.read(term))
+        return joined(self._sealed.read([term]).get(term, NO_POSTING), self._tail.read(term))
 
     def holding(self, terms: Iterable[str]) -> list[int]:
         """Return the numbers of the living turns with a row that has all of these terms, in order; none for no term."""

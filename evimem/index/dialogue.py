@@ -52,6 +52,23 @@ class Dialogue:
         ends = order[np.append(~same, True)] if len(order) else order
         self._last.update(zip(sessions[ends].tolist(), ends.tolist(), strict=True))
 
+    def erase(self, positions: NDArray[np.int64], sessions: NDArray[np.int32]) -> set[int]:
+        """Take linked positions out of their sessions; return those that were beside them."""
+        before, after, beside = self.before.values, self.after.values, set[int]()
+        for position in positions.tolist():
+            earlier, later = int(before[position]), int(after[position])
+            if earlier != NONE:
+                after[earlier] = later
+            if later != NONE:
+                before[later] = earlier
+            elif earlier != NONE:
+                self._last[int(sessions[position])] = earlier
+            else:
+                del self._last[int(sessions[position])]
+            before[position] = after[position] = NONE
+            beside |= {earlier, later}
+        return beside - {NONE}
+
 
 def _is_late(order: NDArray[np.int32], sessions: NDArray[np.int32], times: NDArray[np.int64]) -> bool:
     """Return whether a position comes after a later one of its session."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate, pairwise
 from typing import Any, TypeVar
@@ -210,8 +210,7 @@ class Segments:
         blocks, sealed = [self._block(row) for row in segments], len(segments)
         if documents:
             blocks.append(RowBlock.of(_by_row(documents), sealed * self.size, self.dimension))
-        postings = SealedPostings(self._db, sealed)
-        corpus = Corpus(self.dimension, postings.read, postings.terms_beginning)
+        corpus = Corpus(self.dimension, SealedPostings(self._db, sealed))
         if blocks:
             corpus.extend(_joined(blocks, self.size))
         corpus.last_fact = int(last_fact or 0)
@@ -334,7 +333,7 @@ class Segments:
 class SealedPostings:
     """The postings of the first `segments` segments; an open corpus holds those of later ones in its tail.
 
-    What was read is kept, up to so many entries: these segments do not change while it is used.
+    What was read is kept, up to so many entries, until it is dropped.
     """
 
     def __init__(self, db: Tables, segments: int, entries: int = 16_000_000) -> None:
@@ -363,6 +362,11 @@ class SealedPostings:
             kept[term] = self._found[term] = found
             self._room -= len(found) + 1
         return kept
+
+    def drop(self, terms: Iterable[str]) -> None:
+        for term in terms:
+            if (found := self._found.pop(term, None)) is not None:
+                self._room += len(found) + 1
 
 
 def sealed(number: int, rows: Mapping[int, Stored], size: int) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]]:

@@ -98,6 +98,10 @@ class Erasure:
         self._to_relink: set[int] = set()  # rows of later facts that were linked to erased ones
         self._left: Places = defaultdict(list)
         self._beside = ReadBeside(handle)
+        # What changed in the corpus: terms by position of rows that are gone, and positions whose facts are. None where
+        # it is to be read again.
+        self._gone: dict[int, Collection[str]] | None = {}
+        self._undated: list[int] = []
 
     def turns(self, seqs: Sequence[int]) -> None:
         """Erase these turns."""
@@ -111,12 +115,16 @@ class Erasure:
 
         Call `taken` when the others are stored.
         """
-        for page in _pages(list(dict.fromkeys(seqs))):
+        pages = list(_pages(list(dict.fromkeys(seqs))))
+        if len(pages) > 1:
+            self._gone = None
+        for page in pages:
             self._erase_page(page)
         if self._turns:
             self._read_again()
             self._relink()
             if self._handle.passages.sparse(SPARE):  # a search takes time and room by the highest number
+                self._gone = None
                 self._handle.segments.renumber(self._handle.passages.renumber())
             self._note_commit()
 
@@ -127,7 +135,7 @@ class Erasure:
     def everything(self) -> None:
         """Erase all turns, derived rows, traces and settings at once."""
         handle = self._handle
-        self._turns, self._facts = handle.raw.count(), handle.fact_table.count()
+        self._turns, self._facts, self._gone = handle.raw.count(), handle.fact_table.count(), None
         for page in handle.db.pages(TURNS, (0,), _PAGE):
             seqs = [seq for seq, *_ in page]
             remember_forgotten(handle, seqs)
@@ -157,7 +165,12 @@ class Erasure:
             self._handle.db.set_meta(UNFINISHED, "1")
             self._handle.purged = False  # until the report: after an interrupt in between, the next commit finishes it
         self._handle.invalidate_ann()
+        corpus = self._handle.resident
         self._handle.count_commit(rewrote=True)
+        if corpus is not None and self._gone is not None:
+            corpus.erase(self._gone)
+            corpus.drop_events(self._undated)
+            self._handle.keep_corpus(corpus)
 
     def _erase_page(self, seqs: Sequence[int]) -> None:
         handle = self._handle
@@ -168,13 +181,10 @@ class Erasure:
         self._to_relink |= handle.edges.erase(facts)
         self._to_relink.difference_update(facts)
         self._facts += handle.fact_table.erase(seqs)
-        handle.segments.erase(
-            {
-                number: document
-                for seq, found in known.items()
-                for number, document in zip(rows[seq], found, strict=True)
-            }
-        )
+        documents = {
+            number: document for seq, found in known.items() for number, document in zip(rows[seq], found, strict=True)
+        }
+        handle.segments.erase(documents)
         handle.jobs.erase(seqs)
         drop_traces(handle, [number for (number,) in handle.db.select("trace_turn", "number", seq=seqs)])
         remember_forgotten(handle, seqs)
@@ -184,6 +194,10 @@ class Erasure:
         handle.segments.drop(unknown)
         handle.passages.erase(seqs)
         handle.raw.erase(seqs)
+        if unknown:
+            self._gone = None
+        elif self._gone is not None:
+            self._gone |= {number - 1: document.terms for number, document in documents.items()}
         # Where the terms of a turn are unknown, its postings cannot be taken out one by one.
         for number in sorted({(row - 1) // handle.segments.size for row in unknown}):
             derive_segment(handle, number)
@@ -197,7 +211,9 @@ class Erasure:
             self._to_relink = (self._to_relink | handle.edges.erase(rows)).difference(rows)
             self._facts += handle.fact_table.erase(lost)
             indexed = handle.passages.of(lost).values()
-            handle.segments.set_events({row: () for some in indexed for row in some})
+            undated = [row for some in indexed for row in some]
+            handle.segments.set_events({row: () for row in undated})
+            self._undated += [row - 1 for row in undated]
             handle.db.delete("job", kind="extract", seq=lost)  # as if no model had read them
             handle.jobs.enqueue("facts", lost)
 

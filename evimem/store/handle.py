@@ -164,6 +164,11 @@ class StoreHandle:
         if rewrote:
             self.drop_caches()
 
+    def keep_corpus(self, corpus: Corpus) -> None:
+        """Go on with the corpus, changed as its rows were in this transaction, which was counted as one rewrite."""
+        epoch, aborted = self._state
+        self._corpus, self._state = corpus, (str(int(epoch or 0) + 1), aborted)
+
     def after_commit(self) -> None:
         """Retry an unfinished erasure; write the high-water mark, and after every `EVERY` commits sync it."""
         if not self.purged:

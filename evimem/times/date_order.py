@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from functools import cache
 from itertools import islice
 from typing import Literal, get_args
 
@@ -84,9 +85,15 @@ def checked_date_order(value: DateOrder | None) -> DateOrder | None:
 def order_of_zone(zone: tzinfo | None) -> DateOrder | None:
     """Return how dates are written in the country of a timezone; None where it has none, or writes them both ways."""
     name = getattr(zone, "key", None) or ""
+    return next((order for order, names in _names_of_zones() if names.fullmatch(name)), None)
+
+
+@cache
+def _names_of_zones() -> tuple[tuple[DateOrder | None, re.Pattern[str]], ...]:
+    """Return the pattern of the zones of each order, the first that matches being that of a zone."""
     zones = ENGLISH.lists("zones.orders")
     orders: tuple[DateOrder | None, ...] = ("mdy", "ymd", None, "dmy")
-    return next((order for order in orders if re.fullmatch("|".join(zones[order or "both"]), name)), None)
+    return tuple((order, re.compile("|".join(zones[order or "both"]))) for order in orders)
 
 
 def date_in_figures(words: str, order: DateOrder | None) -> datetime | None:

@@ -1,17 +1,36 @@
 """The columns by position, the dialogue links, the postings behind them, and who counts in a turn's score."""
 
 import math
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.index.corpus import COLUMNS, Corpus, RowBlock
+from evimem.index.corpus import COLUMNS, Corpus, Posting, RowBlock
 from evimem.index.dialogue import NONE, Neighbourhood
+from evimem.index.ranking import SEARCH_EFFORT, SearchEffort
 from evimem.index.weights import WEIGHTS
 
 from .corpora import DIMENSION, Said, corpora, corpus_of, extend, passages, questions, rank
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Postings by term."""
+
+    postings: dict[str, Posting]
+
+    def read(self, terms: Collection[str]) -> dict[str, Posting]:
+        return self.postings
+
+    def terms_beginning(self, prefix: str) -> list[str]:
+        return [term for term in self.postings if term.startswith(prefix)]
+
+    def drop(self, terms: Iterable[str]) -> None:
+        raise AssertionError("none of their rows is erased")
 
 
 def sealed(turns: list[Said], gone: frozenset[int] = frozenset()) -> Corpus:
@@ -23,7 +42,7 @@ def sealed(turns: list[Said], gone: frozenset[int] = frozenset()) -> Corpus:
         columns[name] = getattr(corpus, name)
     columns[~corpus.alive] = 0  # as a store keeps them
     postings = {word: corpus.posting(word) for said in turns for word in (*said.stated, *said.asked)}
-    loaded = Corpus(DIMENSION, lambda terms: postings)
+    loaded = Corpus(DIMENSION, Kept(postings))
     loaded.extend(RowBlock(columns, corpus.vectors, corpus.scale, events))
     return loaded
 
@@ -56,6 +75,26 @@ def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(old, new, ques
     for said in new:
         extend(corpus, [said])
     assert rank(question, loaded, 9) == rank(question, corpus, 9)
+
+
+LARGE = SearchEffort(whole=0, compared=0, sketched=3, nearest=3, final=6)  # as in a memory of many rows
+
+
+@given(passages, passages, questions, *[st.frozensets(st.integers(0, 23), max_size=4)] * 2)
+def test_rows_are_erased_as_if_they_had_never_been_there(old, new, question, first, second):
+    first, second = ({at for at in some if at < len(old) - 1} for some in (first, second))
+    corpus, expected = corpus_of(old), corpus_of(old, first | second)
+    for gone in (first, second):
+        rank(question, corpus, 9, LARGE)  # computes what it keeps
+        corpus.erase({at: {*old[at].stated, *old[at].asked} for at in gone})
+    for added in ([], new):
+        extend(corpus, added)
+        extend(expected, added)
+        for effort in (SEARCH_EFFORT, LARGE):
+            assert rank(question, corpus, 9, effort) == rank(question, expected, 9, effort)
+        assert (corpus.rows, corpus.turns, corpus.words) == (expected.rows, expected.turns, expected.words)
+        for name in set(corpus.columns) - {"turn"}:
+            assert np.array_equal(getattr(corpus, name), getattr(expected, name)), name
 
 
 def around(corpus: Corpus, position: int) -> Neighbourhood:

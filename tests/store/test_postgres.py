@@ -67,6 +67,20 @@ def test_a_chat_has_the_same_answers_as_in_a_file_to_the_last_bit(postgres: str,
         assert [served.neighbours(one) for one in ids[:9]] == [file.neighbours(one) for one in ids[:9]]
 
 
+def test_a_search_after_an_erasure_is_as_by_a_handle_that_reads_all_anew(postgres: str, user: str) -> None:
+    with sealed_early(), evimem.open(postgres, user=user) as memory:
+        memory.extend(load_example("friends"), strict=True)
+        ids = [turn.id for turn in memory.turns()]
+        memory.search(QUESTIONS[0])
+        corpus = memory._core.store.resident  # type: ignore[attr-defined]
+        for erase in (lambda: memory.forget(turns=ids[5:50:4]), lambda: memory.update(ids[8], "My dog is Rex.")):
+            erase()
+            with evimem.open(postgres, user=user) as other:
+                for question in QUESTIONS:
+                    assert memory.search(question, k=12) == other.search(question, k=12)
+        assert memory._core.store.resident is corpus  # type: ignore[attr-defined]
+
+
 def test_what_another_handle_has_added_is_in_the_next_search(postgres: str, user: str) -> None:
     with evimem.open(postgres, user=user) as one, evimem.open(postgres, user=user) as two:
         one.search("Porto")

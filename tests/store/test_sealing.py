@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem import Memory, Turn
+from evimem import Memory, StoreError, Turn
 from evimem.doors.core import Core
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.extract.rule_extractor import RuleExtractor
@@ -128,6 +128,38 @@ def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path, segment):
                 part.tolist() for part in astuple(grown.posting(term))
             ], term
         assert (read.turns, read.words) == (grown.turns, grown.words) == (len(TURNS) - 11, read.words)
+
+
+def test_a_search_after_an_erasure_is_as_by_a_handle_that_reads_all_anew(path):
+    """Beginning, middle and open rows; one alone, several, some that replace others, and a speaker's last."""
+    with opened(path) as memory:
+        found(memory)
+        corpus, ids = memory._core.store.resident, [turn.id for turn in memory.turns()]
+        erasures = (
+            lambda: memory.forget(turns=ids[3:4]),
+            lambda: memory.forget(turns=[*ids[20:60:3], *ids[-4:]]),
+            lambda: memory.update(ids[70], "We bought a boat on 3 May 2021, and I play the piano."),
+            lambda: memory.extend([replace(turn, text=f"{turn.text} Boat!") for turn in TURNS[80:84]], replace=True),
+            lambda: memory.add("Zed", "The instrument is in the boat.", time=TURNS[9].time, id="late"),
+            lambda: memory.forget(speaker="Zed"),
+        )
+        for erase_some in erasures:
+            erase_some()
+            here = found(memory)
+            with opened(path) as other:
+                assert found(other) == here
+        assert memory._core.store.resident is corpus
+        memory.rebuild()
+        assert found(memory) == here
+
+
+def test_an_erasure_that_is_undone_leaves_nothing_of_it_in_memory(path):
+    with opened(path) as memory:
+        before, ids = found(memory), [turn.id for turn in memory.turns()]
+        path.with_name(f"{path.name}.ann").mkdir()  # the index of vectors, which an erasure deletes before its commit
+        with pytest.raises(StoreError):
+            memory.forget(turns=ids[:30])
+        assert found(memory) == before
 
 
 def test_a_rebuild_gives_the_same_rows_and_results(path):
