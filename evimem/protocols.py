@@ -166,6 +166,13 @@ class Store(Protocol):
         """Return how many turns of a scope have all of these terms, and the newest `limit`; every turn for no term."""
         ...
 
+    def mentions(self, terms: Collection[str], limit: int, most: int, scope: Scope = EVERYTHING) -> tuple[Turn, ...]:
+        """Return the newest `limit` turns of a scope that have each of these terms, in order of arrival.
+
+        A term that more than `most` turns have brings none.
+        """
+        ...
+
     def roster(self, *, seen: bool = False) -> Roster:
         """Return who speaks here and the time of the first and last turn.
 

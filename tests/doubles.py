@@ -1,11 +1,27 @@
-"""An embedder of bags of words, and a clock that a test advances."""
+"""An embedder of bags of words, an extractor of homes, and a clock that a test advances."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
 
+from evimem.extract.rule_extractor import RuleExtractor
+from evimem.types.values import Fact, Turn
 from evimem.types.vectors import Vectors
+
+
+class HomeExtractor(RuleExtractor):
+    """An extractor of a caller, by which somebody lives in one place at a time: a later home replaces another."""
+
+    name = "homes"
+
+    def extract(self, turn: Turn) -> tuple[Fact, ...]:
+        """Return the facts that rules find, those of a home with this attribute."""
+        return tuple(
+            replace(fact, extractor=self.name, attribute="home" * fact.predicate.startswith(("lives in", "moved to")))
+            for fact in super().extract(turn)
+        )
 
 
 class WordEmbedder:

@@ -13,11 +13,11 @@ from ..types.stored import Listing
 from ..types.values import Where, meets
 from .tables import Query, Tables, Value, bindable
 
-_COLUMNS = (
+_FIELDS = (
     "turn.seq, turn.id, session.name, speaker.name, turn.text, turn.time, turn.caption, turn.role, "
-    "turn.metadata, turn.digest FROM turn JOIN session ON session.ord = turn.session "
-    "JOIN speaker ON speaker.ord = turn.speaker"
+    "turn.metadata, turn.digest"
 )
+_COLUMNS = f"{_FIELDS} FROM turn JOIN session ON session.ord = turn.session JOIN speaker ON speaker.ord = turn.speaker"
 TURNS = "SELECT seq, id, instant FROM turn WHERE seq > ? ORDER BY seq LIMIT ?"
 _ORDERS = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
@@ -58,6 +58,18 @@ def turns_around(db: Tables, seqs: Collection[int], before: int, after: int) -> 
         for query in near
     ]
     return " UNION ALL ".join(halves), [before, given, after, given]
+
+
+def whole_turns_around(db: Tables, seqs: Collection[int], before: int, after: int) -> Query:
+    """Return the query of (number, instant and columns of a turn), for each turn itself and for `turns_around` it.
+
+    SQLite takes CROSS JOINs in the order given.
+    """
+    pairs, args = turns_around(db, seqs, before, after)
+    itself = f"SELECT turn.seq, turn.seq FROM turn WHERE {db.dialect.among('turn.seq')}"
+    sql = f"WITH around (here, near) AS ({pairs} UNION ALL {itself}) SELECT around.here, turn.instant, {_FIELDS} "
+    sql += "FROM around CROSS JOIN turn CROSS JOIN session CROSS JOIN speaker WHERE turn.seq = around.near "
+    return f"{sql} AND session.ord = turn.session AND speaker.ord = turn.speaker", [*args, db.dialect.values(seqs)]
 
 
 def listed_numbers(db: Tables, listing: Listing, before: int | None, after: int | None) -> list[int]:

@@ -237,6 +237,11 @@ class SearchedStore:
         del terms, limit, scope
         return Holding(0, ())
 
+    def mentions(self, terms: Collection[str], limit: int, most: int, scope: Scope = EVERYTHING) -> tuple[Turn, ...]:
+        """Return no turn, as `holding`."""
+        del terms, limit, most, scope
+        return ()
+
     def order(self, turn_ids: Sequence[str]) -> tuple[str, ...]:
         """Return no id: a searcher knows of no turn whether it came before another of its time."""
         return ()

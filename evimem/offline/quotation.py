@@ -252,14 +252,11 @@ def later_mentions(view: View, lines: Sequence[Sequence[Extract]]) -> tuple[Turn
     scores = {item.turn.id: item.score for item in view.evidence}
     least = _NEAR * scores.get(best.id, 1.0)
     near = {turn.id for turn in found.values() if turn.speaker == best.speaker and scores[turn.id] >= least}
-    for term in _things(view, lines[0])[:_MAX_THINGS]:
-        holding = view.store.holding([term], _MENTIONS_READ, view.scope)
-        if holding.total <= _MAX_MENTIONS:
-            near.update(holding.turn_ids)
-    wanted = near - known - view.exclude
-    missing = sorted(wanted - found.keys())
-    found |= {turn.id: turn for turn in view.store.find(missing) if turn} if missing else {}
-    mentions = _since(best, (found[turn_id] for turn_id in sorted(wanted & found.keys())))
+    if things := _things(view, lines[0])[:_MAX_THINGS]:
+        read = view.store.mentions(things, _MENTIONS_READ, _MAX_MENTIONS, view.scope)
+        near.update(turn.id for turn in read)
+        found |= {turn.id: turn for turn in read}
+    mentions = _since(best, (found[turn_id] for turn_id in sorted(near - known - view.exclude)))
     if not mentions and len(lines) < MAX_LINES:  # what was said since may be the news, in words of its own
         others = (item.turn for item in view.shown if item.turn.speaker == best.speaker and item.turn.id not in known)
         mentions = sorted(_since(best, others), key=lambda turn: -scores[turn.id])[:1]

@@ -20,8 +20,8 @@ from ..db.turn_sql import (
     listed_turns,
     numbers_of_ids,
     pages_of_turns,
-    turns_around,
     whole_turns,
+    whole_turns_around,
 )
 from ..errors import UNREADABLE, StoreCorrupt, UnknownTurn
 from ..types.stored import COUNTED, Listing, Roster
@@ -197,15 +197,16 @@ class RawLog:
 
     def contexts(self, seqs: Sequence[int], before: int, after: int) -> list[tuple[Turn, ...]]:
         """Return the turns around each of these, in dialogue order (session; time, arrival), it included."""
-        around: dict[int, set[int]] = {seq: {seq} for seq in seqs}
-        for seq, near in self._db.rows(*turns_around(self._db, around, before, after)):
-            around[seq].add(near)
-        met = list(set().union(*around.values()))
-        self._db.ahead(partial(self.read, met))
-        places = self._dialogue_places(met)
-        order = {seq: sorted(some, key=places.__getitem__) for seq, some in around.items()}
-        turns = dict(zip(met, self.read(met), strict=True))
-        return [tuple(turns[near] for near in order[seq]) for seq in seqs]
+        places: dict[int, set[DialoguePlace]] = {seq: set() for seq in seqs}
+        rows: dict[int, Any] = {}
+        for seq, at, *row in self._db.rows(*whole_turns_around(self._db, places, before, after)) if places else ():
+            places[seq].add(DialoguePlace(at, row[0]))
+            rows[row[0]] = row
+        turns = {seq: _turn(row) for seq, row in rows.items()}
+        if unread := places.keys() - turns.keys():
+            raise StoreCorrupt(f"no session or speaker is stored of {len(unread)} turns; run `evimem doctor`")
+        self._keep({turn.id: seq for seq, turn in turns.items()})
+        return [tuple(turns[place.seq] for place in sorted(places[seq])) for seq in seqs]
 
     def order(self, turn_ids: Sequence[str]) -> list[str]:
         """Return these ids in dialogue order, each once. Raise UnknownTurn."""

@@ -42,6 +42,7 @@ class Keeper(StoreHandle, ABC):
     about = reads.about
     keywords = reads.keywords
     holding = reads.holding
+    mentions = reads.mentions
     roster = reads.roster
     due = reads.due
     backlog = reads.backlog

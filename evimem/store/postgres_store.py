@@ -28,7 +28,7 @@ from ..errors import StoreError
 from ..index.segments import SIZE
 from ..raw.validate import settle_timezone
 from ..types.values import DateOrder
-from .handle import COMPARED, IDENTITY
+from .handle import COMPARED, FORMER_KEYS, IDENTITY
 from .keeper import Keeper
 from .nearest import AnnIndexCache
 
@@ -139,8 +139,8 @@ class PostgresStore(Keeper):
 
         def begin() -> None:
             with db.writing():
-                own = partial(db.read_meta, *IDENTITY)
-                db.ahead(partial(db.meta, "store"), own, partial(settle_timezone, db, timezone))
+                read = (("store", "segment"), ("store", FORMER_KEYS), IDENTITY)
+                db.ahead(*(partial(db.read_meta, *names) for names in read), partial(settle_timezone, db, timezone))
                 kept = db.read_meta("store", "segment")
                 if "store" not in kept:
                     new = {"store": secrets.token_hex(16), "commits": "0", "epoch": "0", "links": "0"}

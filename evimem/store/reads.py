@@ -252,14 +252,36 @@ def holding(handle: StoreHandle, terms: Collection[str], limit: int, scope: Scop
     return Holding(len(seqs), tuple(ids[seq] for seq in newest))
 
 
+def mentions(
+    handle: StoreHandle, terms: Collection[str], limit: int, most: int, scope: Scope = EVERYTHING
+) -> tuple[Turn, ...]:
+    """See `Store.mentions`."""
+    with handle.db.reading():
+        within, resident = _within(handle, scope), handle.resident
+        if handle.db.far and resident is not None:
+            handle.expect(_mentioning(resident, terms, limit, most, within), handle.corpus, facts=False)
+        return tuple(handle.raw.read(_mentioning(handle.corpus(), terms, limit, most, within)))
+
+
+def _mentioning(
+    corpus: Corpus, terms: Collection[str], limit: int, most: int, within: frozenset[int] | None
+) -> list[int]:
+    corpus.expect(terms)
+    found = [_among(corpus.turns_with([term]).tolist(), within) for term in terms]
+    return sorted({seq for seqs in found if len(seqs) <= most for seq in seqs[max(0, len(seqs) - limit) :]})
+
+
 def _within(handle: StoreHandle, scope: Scope) -> frozenset[int] | None:
     """Return the turns of a scope; None for one of all turns, which are not listed."""
     return None if scope == EVERYTHING else frozenset(handle.raw.select(scope.listing))
 
 
 def _turns_with(handle: StoreHandle, terms: Collection[str], within: frozenset[int] | None) -> list[int]:
-    found: list[int] = handle.corpus().turns_with(terms).tolist()
-    return found if within is None else [seq for seq in found if seq in within]
+    return _among(handle.corpus().turns_with(terms).tolist(), within)
+
+
+def _among(seqs: list[int], within: frozenset[int] | None) -> list[int]:
+    return seqs if within is None else [seq for seq in seqs if seq in within]
 
 
 def roster(handle: StoreHandle, *, seen: bool = False) -> Roster:

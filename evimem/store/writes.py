@@ -127,7 +127,9 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
         sequence.keep_calls(handle, more.session, more.calls)
         if not stored:
             handle.count_commit()
-        state = sequence.state(handle, more.session)
+        # Without an erasure it is known: asking a server for it would be one more wait.
+        newest = max((more.state[1], *(one.seq for one in stored)))
+        state = sequence.state(handle, more.session) if erasure.began else (more.state[0], newest)
     if erasure.began:  # while a reader holds the bytes of replaced turns, the statuses say so
         why = erasure.report().reason
         statuses = [change(one, reason=why) if one.outcome == "replaced" else one for one in statuses]

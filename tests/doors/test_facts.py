@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,9 @@ import pytest
 
 import evimem
 from evimem import Memory
-from evimem.extract.rule_extractor import RuleExtractor
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
-from evimem.types.values import Fact, Turn
+from tests.doubles import HomeExtractor
 
 SAID = (
     ("Mira", "I live in Leeds."),
@@ -78,21 +76,9 @@ def test_the_facts_of_turns_can_be_the_current_ones_alone(path):
 ADOPTED = "We adopted a puppy last Friday."
 
 
-class Homes(RuleExtractor):
-    """An extractor of a caller's, which says that somebody lives in one place at a time."""
-
-    name = "homes"
-
-    def extract(self, turn: Turn) -> tuple[Fact, ...]:
-        found = super().extract(turn)
-        return tuple(
-            replace(one, extractor="homes", attribute="home" * one.predicate.startswith("lives")) for one in found
-        )
-
-
 @pytest.fixture
 def told(tmp_path: Path) -> Iterator[Memory]:
-    with evimem.open(tmp_path / "m.evimem", extractor=Homes()) as opened:
+    with evimem.open(tmp_path / "m.evimem", extractor=HomeExtractor()) as opened:
         opened.add("Mira", ADOPTED, time="2024-03-12T18:20", id="a")
         opened.add("Mira", "I live in Leeds.", time="2024-03-13T18:20", id="b")
         opened.add("Tomas", "I moved to Porto in May.", time="2024-06-13T18:20", id="c")

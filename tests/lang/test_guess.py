@@ -66,7 +66,7 @@ def test_languages_without_tables_are_others(text):
 
 
 def test_the_shipped_conversations_are_english():
-    paths = [path for path in Path(examples.__file__).parent.glob("*.jsonl") if "questions" not in path.name]
+    paths = [Path(examples.__file__).with_name(f"{name}.jsonl") for name in examples.EXAMPLES]
     texts = [json.loads(line)["text"] for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
     assert len(texts) > 100
     assert [text for text in texts if not is_english(text)] == []

@@ -76,7 +76,7 @@ def acted(answer: Answer, action: str) -> list[Acted]:
     return [event for event in of(answer, Acted) if event.action == action]
 
 
-OF_QUOTING = {"holding", "find"}  # the offline judge looks up what was said later of the same things
+OF_QUOTING = {"mentions"}  # the offline judge looks up what was said later of the same things
 
 
 def test_it_asks_the_store_for_turns_and_what_stands_around_them_and_for_nothing_else(puppy: Any) -> None:

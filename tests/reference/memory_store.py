@@ -216,6 +216,12 @@ class MemoryStore:
         ids = [turn.id for turn in turns if terms_of(turn).issuperset(terms)]
         return Holding(len(ids), tuple(ids[max(0, len(ids) - limit) :]))
 
+    def mentions(self, terms: Collection[str], limit: int, most: int, scope: Scope = EVERYTHING) -> tuple[Turn, ...]:
+        """Return the newest turns that have each of these terms, unless it is common."""
+        held = [self.holding([term], limit, scope) for term in terms]
+        near = {turn_id for one in held if one.total <= most for turn_id in one.turn_ids}
+        return tuple(one.turn for one in self._all() if one.turn.id in near)
+
     def roster(self, *, seen: bool = False) -> Roster:
         """Return the speakers and the time of the first and last turn."""
         del seen  # nothing is far away

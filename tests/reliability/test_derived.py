@@ -11,12 +11,11 @@ import pytest
 
 from evimem import Memory, Turn
 from evimem.doors.core import Core
-from evimem.extract.rule_extractor import RuleExtractor
 from evimem.store import handle
 from evimem.store.sqlite import SqliteStore
 from evimem.types.trace import Found, Trace
 from tests.copies import copied
-from tests.doubles import WordEmbedder
+from tests.doubles import HomeExtractor, WordEmbedder
 from tests.sizes import share, sizes
 
 from .support.tables import Dump, differences, dump
@@ -35,7 +34,7 @@ QUESTIONS = ("Where does Mira live now?", "Who likes coffee?", "What happened la
 
 def opened(path: Path) -> Memory:
     embedder = WordEmbedder(64)
-    return Memory(Core(SqliteStore(path, embedder.name, embedder.dimension), embedder, None, RuleExtractor()))
+    return Memory(Core(SqliteStore(path, embedder.name, embedder.dimension), embedder, None, HomeExtractor()))
 
 
 def conversation(random: Random, count: int) -> list[Turn]:

@@ -65,6 +65,7 @@ READS: dict[str, Callable[[SqliteStore, int], object]] = {
     "known": lambda store, count: store.known([entry.turn for entry in entries(0, count)]),
     "about": lambda store, count: store.about("Mira", count),
     "holding": lambda store, count: store.holding(["porto"], count),
+    "mentions": lambda store, count: store.mentions(["porto"], count, 1000),
     "waiting": lambda store, count: store.waiting("extract", ids(count)),
     "due": lambda store, count: store.due("extract", count),
 }

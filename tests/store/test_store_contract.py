@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from evimem import InvalidTurn, StoreCorrupt, TurnConflict, UnknownTurn
-from evimem.doors.core import Core
 from evimem.doors.open import key_of
 from evimem.embedding.checked_embedder import checked
 from evimem.embedding.static_embedder import StaticEmbedder
@@ -36,9 +35,10 @@ from evimem.types.results import AddReport
 from evimem.types.stored import ANY_FACT, Entry, FactFilter, Listing, Scope
 from evimem.types.values import Hit, Query, TimeSpan, Turn
 from tests import postgres_server
+from tests.doubles import HomeExtractor
 from tests.reference.memory_store import MemoryStore
 
-READ = partial(read_facts, Core.default_extractor())
+READ = partial(read_facts, HomeExtractor())
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2024, 3, 12, 12)
 MAY = TimeSpan(datetime(2023, 5, 1), datetime(2023, 6, 1), "month", "May 2023")
@@ -469,6 +469,14 @@ def test_turns_that_have_all_of_some_keywords_are_counted_and_the_newest_named(s
     assert (store.holding([], 2).total, store.holding([], 2).turn_ids) == (5, ("d", "e"))
     assert store.holding(["puppi"], 0).turn_ids == ()
     assert store.holding(["puppi"], 9, Scope(speaker="Tomas")).turn_ids == ("b",)
+
+
+def test_the_newest_turns_with_each_keyword_are_read_unless_it_is_common(store: Store) -> None:
+    keep(store, DIALOGUE)
+    assert [turn.id for turn in store.mentions(["puppi", "porto"], 1, 9)] == ["b", "d"]
+    assert [turn.id for turn in store.mentions(["puppi"], 9, 2)] == ["a", "b"]
+    assert store.mentions(["puppi", "zebra"], 9, 1) == ()
+    assert [turn.id for turn in store.mentions(["puppi"], 9, 1, Scope(speaker="Tomas"))] == ["b"]
     assert [found.turns for found in store.keywords(["puppy", "Porto"], Scope(session="s2"))] == [1]
 
 
