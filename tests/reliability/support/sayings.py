@@ -36,7 +36,9 @@ class LivingExtractor(SayingExtractor):
             return said
         span = (len(words[0]) + 1, len(turn.text))
         identity = fact_id(turn.id, self.name, span, turn.speaker, "lives in", words[2])
-        lives = Fact(identity, turn.id, turn.speaker, "lives in", words[2], None, span, "state", self.name)
+        lives = Fact(
+            identity, turn.id, turn.speaker, "lives in", words[2], None, span, "state", self.name, attribute="home"
+        )
         return (*said, lives)
 
 
