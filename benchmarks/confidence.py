@@ -1,8 +1,8 @@
 """Fit what an answer without a model claims: `python -m benchmarks.confidence LOCOMO CHATS [CHATS ...]`.
 
 CHATS are folders of labelled chats with their registers.json, LOCOMO the development file. Every question is asked so
-that nothing is refused and every proven short answer is given; small models are fitted to what became of them, on all
-registers but one (and on LoCoMo), and decide about the questions of that one. `--constants` also prints those fitted
+that nothing is refused; small models are fitted to the quotations, on all registers but one (and on LoCoMo), and decide
+about the questions of that one. `--constants` also prints those fitted
 on everything, which evimem/offline/fitted.toml ships. `--keep FILE` saves what was asked, and
 reads it again where the file exists.
 """
@@ -34,7 +34,6 @@ from .scoring.charts import reliability_chart
 from .scoring.estimates import estimate
 from .scoring.labelled_chats import ChatQuestion, LabelledChat, read_chats
 from .scoring.result_file import Cell, ResultTable
-from .scoring.right_answer import is_right
 
 LOCOMO = "locomo"
 FOREIGN = "foreign"  # kind of a question that belongs to another chat, with its speakers' names
@@ -42,7 +41,7 @@ FOREIGN = "foreign"  # kind of a question that belongs to another chat, with its
 # has says nothing: a detail that was never told is asked for in the words of its topic, and answers are often told in
 # other words. A question to yes or no names all that it asks for, so what bears on it can be quoted. Other features of
 # questions alone tell more on these chats (AUROC .82), but only of how those without an answer were written.
-TOLD = {"likely": 1, "other": -1, "meaning_ten": 1, "told_against": -1, "stated": 1, "guess": 0}
+TOLD = {"likely": 1, "other": -1, "meaning_ten": 1, "guess": 0}
 HOLDS = {"told": 1, "likely": 1, "spread": -1, "listed": 0, "timed": 0}
 FALSE_ABSTENTION = 0.13  # wanted of the answerable questions; slightly below the .15 aimed at for others
 EVERY = 3  # so many questions of LoCoMo, one is asked: it has more of them than all chats
@@ -50,9 +49,9 @@ OF_FOREIGN = 6  # questions of other chats that each chat is asked
 WEIGHT = {LOCOMO: 0.3, FOREIGN: 0.25}  # of a question in a fit, beside 1 of a chat's own
 BINS = 8
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
-CLAIMS: tuple[AnswerKind, ...] = ("answer", "quote", "abstained")
+CLAIMS: tuple[AnswerKind, ...] = ("quote", "abstained")
 COLUMNS = (
-    "register", "given", "right", "given untold", "refused untold", "refused told", "cites gold", "AUROC told",
+    "register", "refused untold", "refused told", "cites gold", "AUROC told",
     *(f"ECE {kind}" for kind in CLAIMS),
 )  # fmt: skip
 
@@ -66,8 +65,6 @@ class Asked:
     kind: str
     told: bool
     signals: Mapping[str, float]
-    proven: bool
-    right: bool
     cites_gold: bool
     text: str = ""
 
@@ -127,18 +124,14 @@ def fit(asked: Sequence[Asked]) -> Constants:
     abstain_below = round(told[int(FALSE_ABSTENTION * len(told))], 3)
     signals = {id(a): {**a.signals, "told": log_odds(calibrated(left_out[id(a)]))} for a in own}
     kept = [a for a in own if calibrated(left_out[id(a)]) >= abstain_below]
-    proven, quoted = [a for a in own if a.proven], [a for a in kept if not a.proven]
-    # By Laplace's rule: there are few of them, and none may be called certain.
-    right = (sum(a.weight * a.right for a in proven) + 1) / (sum(a.weight for a in proven) + 2)
     holds = logistic(
-        [signals[id(a)] for a in quoted], [a.told and a.cites_gold for a in quoted], HOLDS, [a.weight for a in quoted]
+        [signals[id(a)] for a in kept], [a.told and a.cites_gold for a in kept], HOLDS, [a.weight for a in kept]
     )
     return replace(
         SHIPPED,
         answerable=answerable,
         calibrated=calibrated,
         abstain_below=abstain_below,
-        right=right,
         holds=holds,
     )
 
@@ -150,8 +143,6 @@ def decide(constants: Constants, asked: Iterable[Asked]) -> Iterator[Decided]:
         signals = {**one.signals, "told": log_odds(told)}
         if told < constants.abstain_below:
             yield Decided(one, "abstained", 1 - told, not one.told, told)
-        elif one.proven:
-            yield Decided(one, "answer", constants.right, one.right, told)
         else:
             yield Decided(one, "quote", constants.holds.probability(signals), one.told and one.cites_gold, told)
 
@@ -185,11 +176,11 @@ def others(held: Sequence[Decided]) -> ResultTable:
 
 def charts(own: Sequence[Decided]) -> Iterator[tuple[str, Chart]]:
     """Yield predicted against observed for each kind of claim, by name."""
-    for kind, claim in zip(CLAIMS, ("it is right", "it holds the answer", "nothing was told"), strict=True):
+    for kind, claim in zip(CLAIMS, ("it holds the answer", "nothing was told"), strict=True):
         some = [d for d in own if d.kind == kind]
         bins = _bins(some)
         note = f"{len(some)} of {len(own)} questions, each register left out, ECE {ece(bins):.3f}"
-        title = {"answer": "Short answers", "quote": "Quotations", "abstained": "Refusals"}[kind]
+        title = {"quote": "Quotations", "abstained": "Refusals"}[kind]
         yield f"claims-{kind}", reliability_chart(f"{title}: {claim}", bins, note)
 
 
@@ -199,12 +190,8 @@ def _chat(one: Decided) -> str:
 
 def _row(name: str, some: Sequence[Decided]) -> tuple[Cell, ...]:
     told, untold = [d for d in some if d.asked.told], [d for d in some if not d.asked.told]
-    short = [d for d in some if d.kind == "answer"]
     return (
         name,
-        estimate(told, lambda d: d.kind == "answer", _chat),
-        estimate(short, lambda d: d.holds, _chat),
-        estimate(untold, lambda d: d.kind == "answer", _chat),
         estimate(untold, lambda d: d.kind == "abstained", _chat),
         estimate(told, lambda d: d.kind == "abstained", _chat),
         estimate(told, lambda d: d.kind != "abstained" and d.asked.cites_gold, _chat),
@@ -221,7 +208,6 @@ def as_toml(constants: Constants) -> str:
     """Return the fitted constants for evimem/offline/fitted.toml."""
     knots = "".join(f"  [{score}, {probability}],\n" for score, probability in constants.calibrated.knots)
     parts = [
-        f"right = {constants.right}",
         f"abstain_below = {constants.abstain_below}",
         f"calibrated = [\n{knots}]",
     ]
@@ -282,8 +268,6 @@ def _asked(register: str, chat: LabelledChat, questions: Sequence[ChatQuestion])
                 question.kind,
                 question.answer is not None,
                 dict(measured[-1]),
-                answer.kind == "answer",
-                answer.kind == "answer" and is_right(answer.text or "", question.gold),
                 any(citation.turn_id in question.evidence for citation in answer.citations),
                 f"{question.text} | {question.answer} | {answer.text}",
             )
