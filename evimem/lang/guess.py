@@ -63,7 +63,9 @@ def is_english(text: str) -> bool:
 
 @lru_cache(8)  # a turn is asked about several times while it is added; few, because texts are forgotten
 def _guess(text: str) -> str:
-    words = [word for word in _WORD.findall(text) if _LATIN_LETTERS.match(word)]
+    words = _WORD.findall(text)
+    if not text.isascii():
+        words = [word for word in words if _LATIN_LETTERS.match(word)]
     balance = sum(map(_balance().get, words, repeat(0)))
     if text.isascii():
         return "en" if balance >= _SURELY_ENGLISH else _of_latin_words(words, text)[0]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import islice
+from operator import attrgetter
 
 from ..errors import InvalidQuery, shown
 from ..lang.guess import OTHER, language_of
@@ -168,8 +169,8 @@ def may_mention_dates(language: str, folded: str) -> bool:
     """Return whether a folded text has a form that can be a time; without one, none is found in it."""
     if language == OTHER:
         return any(True for _ in _full_dates(Context(folded, folded, datetime.min, grammar("en"), date_order="dmy")))
-    forms = (form.pattern for form in _forms_in(language, folded) if form.is_a_time)
-    return any(pattern.search(folded) for pattern in (*forms, DATE_IN_WORDS))
+    forms = sorted((form for form in _forms_in(language, folded) if form.is_a_time), key=attrgetter("needs"))
+    return any(form.pattern.search(folded) for form in forms) or DATE_IN_WORDS.search(folded) is not None
 
 
 def _language_of_times(text: str) -> str:

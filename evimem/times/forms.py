@@ -9,7 +9,7 @@ from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from .date_order import FIGURES
-from .lexicon import IDEOGRAPHS, DateWords, SpelledTable, any_of, date_words, spellings, words_of
+from .lexicon import IDEOGRAPHS, DateWords, SpelledTable, any_of, as_written, date_words, spellings, words_of
 
 SYNTAX = re.compile(
     r"\{([a-z_]\w*)?(?::([\w.+]+))?\}"
@@ -133,6 +133,59 @@ def _told_in_order(parts: tuple[Part, ...], *, listed: bool) -> Told:
     return ways
 
 
+# ---- The words of a form itself, which a text must have beside those of its slots
+
+_SIDES = (-1, 1)  # of a part, the one before it and the one after it
+Needed = tuple[frozenset[str], ...]
+
+
+def own_words(form: str) -> Needed:
+    """Return sets of words in plain letters, of each of which every match of a form has one as a whole word.
+
+    Of "(past|last) {amount} or so" they are "past" or "last", "or", and "so".
+    """
+    return _of_every(parsed(form), (True, True))
+
+
+def _of_every(branches: tuple[tuple[Part, ...], ...], closed: tuple[bool, bool]) -> Needed:
+    """Return the sets for some branches; `closed` says on which side no letter stands beside them."""
+    found = [_own_words_in_order(branch, closed) for branch in branches]
+    if len(found) == 1:
+        return found[0]
+    return (frozenset().union(*(min(sets, key=len) for sets in found)),) if all(found) else ()
+
+
+def _own_words_in_order(parts: tuple[Part, ...], closed: tuple[bool, bool]) -> Needed:
+    found: list[frozenset[str]] = []
+    for at, part in enumerate(parts):
+        before, after = (_is_closed(parts, at, side, closed) for side in _SIDES)
+        if part.kind == "group":
+            found += _of_every(part.branches, (before, after))
+        elif part.kind == "text":
+            words = _PLAIN_WORD.finditer(part.name)
+            whole = (one for one in words if (one.start() or before) and (one.end() < len(part.name) or after))
+            found += [frozenset((one[0],)) for one in whole]
+    return tuple(found)
+
+
+def _is_closed(parts: tuple[Part, ...], at: int, side: int, closed: tuple[bool, bool]) -> bool:
+    """Return whether surely no letter stands beside a part of a branch; `closed` says that of the whole branch."""
+    at += side
+    while 0 <= at < len(parts):
+        part, own = parts[at], (False, False)  # what stands beyond a group says nothing of its ends
+        if part.kind == "text":
+            return part.name != "" and not part.name[-1 if side < 0 else 0].isalpha()
+        if part.kind == "optional" and part.branches[0][0].kind != "group":
+            return False
+        if part.kind in ("slot", "group", "optional"):
+            ends = [_is_closed(inner, len(inner) if side < 0 else -1, side, own) for inner in part.branches]
+            if part.kind != "optional" or not all(ends):
+                return bool(ends) and all(ends)
+        at += side
+    return closed[max(side, 0)]
+
+
+_PLAIN_WORD = re.compile(r"(?<![^\W\d_])[a-z]{2,}(?![^\W\d_])")  # of a form, with one spelling
 _NAME = re.compile(r"\?P<\w+>")
 _BRACKETS = {"(": "(?:", "<": "(?P<x>", ">": ")"}
 LETTER = "\\w\u0900-\u0963\u064b-\u0652"  # with the signs of Devanagari and the points of Arabic
@@ -177,6 +230,16 @@ class Form:
         told = told_by(self.form, listed=True)
         return tuple(frozenset(name for name in way if name in _LOOKED_FOR or ":" in name) for way in told)
 
+    @cached_property
+    def own_words(self) -> Needed:
+        """Sets of words of the form itself, of each of which a text must have one for it to match."""
+        return own_words(self.form) if self.grammar.words.latin else ()
+
+    @cached_property
+    def needs(self) -> int:
+        """How much a text must have for it to match: forms that need little are read sooner, and match oftener."""
+        return min(map(len, self.ways), default=0) + len(self.own_words)
+
 
 @dataclass(frozen=True)
 class DateForms:
@@ -219,8 +282,11 @@ class DateForms:
         """Return the forms for which a folded text has the words."""
         if self.words.latin:
             of_words = self._slots_of_words
-            slots = {slot for word in of_words.keys() & words_of(folded) for slot in of_words[word]}
+            words = words_of(folded)
+            slots = {slot for word in of_words.keys() & words for slot in of_words[word]}
+            words |= frozenset() if folded.isascii() else as_written(folded)
         else:
+            words = frozenset()
             slots = {slot for slot, pattern in self._patterns_of_slots.items() if pattern.search(folded)}
         if not self.words.spaced:
             slots |= _FIGURES.keys()
@@ -228,7 +294,8 @@ class DateForms:
             slots |= {slot for slot, pattern in _FIGURES.items() if pattern.search(folded)}
         elif "ordinal" in slots:
             slots.add("day")  # "the fifth"
-        return _forms_with(self, frozenset(slots))
+        forms = _forms_with(self, frozenset(slots))
+        return tuple(form for form in forms if not form.own_words or not any(map(words.isdisjoint, form.own_words)))
 
     # -- forms as patterns
 

@@ -106,8 +106,12 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 def words_of(folded: str) -> frozenset[str]:
     """Return the words of a folded text in Latin letters, without accents."""
-    plain = folded if folded.isascii() else _ACCENTS.sub("", unicodedata.normalize("NFKD", folded))
-    return frozenset(_WORD.findall(plain))
+    return as_written(folded if folded.isascii() else _ACCENTS.sub("", unicodedata.normalize("NFKD", folded)))
+
+
+def as_written(folded: str) -> frozenset[str]:
+    """Return the words of a folded text with their accents."""
+    return frozenset(_WORD.findall(folded))
 
 
 _ACCENTS = re.compile("[\u0300-\u036f]")

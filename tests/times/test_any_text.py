@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from evimem.lang.guess import LANGUAGES
 from evimem.times import Conventions, find_times, locate_times, mentions_time, onset, render
 from evimem.times.forms import grammar
+from evimem.times.lexicon import as_written, fold, words_of
 
 from .built_sentences import ENGLISH as WORDS
 
@@ -46,6 +47,14 @@ def test_times_of_any_text_are_ordered_disjoint_and_have_their_words(text, said_
 @given(texts, moments)
 def test_a_text_that_mentions_no_time_has_none(text, said_at):
     assert mentions_time(text) or find_times(text, said_at) == []
+
+
+@given(texts, st.sampled_from(["de", "en", "es", "fr", "it", "nl", "pt"]))
+def test_no_form_is_left_out_for_lack_of_its_words_where_it_matches(text, language):
+    folded = fold(text)
+    words = words_of(folded) | as_written(folded)
+    lacking = [form for form in grammar(language).forms if any(map(words.isdisjoint, form.own_words))]
+    assert [form.form for form in lacking if form.pattern.search(folded)] == []
 
 
 @given(texts, moments)

@@ -6,7 +6,7 @@ import pytest
 
 from evimem import find_times
 from evimem.lang.guess import LANGUAGES
-from evimem.times.forms import check_slots, grammar, told_by
+from evimem.times.forms import check_slots, grammar, own_words, told_by
 from tests.sizes import REDUCED
 from tests.times.built_sentences import raised
 
@@ -45,6 +45,25 @@ def test_a_form_tells_what_each_way_through_it_tells() -> None:
     assert {frozenset(way) for way in ways} == {
         frozenset(slots.split()) for slots in ("day", "day year", "part day", "part day year")
     }
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("{amount} ago", ["ago"]),
+        ("(the )?(past|last) {amount}( or so)?", ["last past"]),
+        ("(?<!the )in (one|that very) year", ["in", "one that", "year"]),
+        ("(half-)?yearly", ["yearly"]),
+        ("haven't {unit}", ["haven"]),
+        ("tom(orrow)?|days? {day}", []),
+        ("at ?noon{part}", []),
+        ("{day}th of{part}", []),
+        ("été {unit} pm", ["pm"]),
+        ("(in|a) (x|of )the", []),
+    ],
+)
+def test_a_form_needs_the_words_that_stand_whole_in_every_match(form: str, expected: list[str]) -> None:
+    assert [" ".join(sorted(words)) for words in own_words(form)] == expected
 
 
 MISSING = """
