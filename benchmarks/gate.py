@@ -1,40 +1,56 @@
 """Fit the gate of `Memory.block` and say how well it tells what needs a memory: `python -m benchmarks.gate`.
 
-Messages that need no memory (`messages/`) are put to five memories each, drawn with a seed; messages and questions that
-need one (`messages/`, `chats/`, `strangers/`, `fresh/`) to their own. Shares come from five folds over messages and
-chats; with `--write` the constants fitted on all of them go to `evimem/block/gate.toml`.
+Messages that need no memory (`messages/`) are put to three memories each, drawn with a seed, and so are requests for
+advice, plans and texts; messages, questions and requests that belong to a chat to their own (`messages/`, `chats/`,
+`strangers/`, `fresh/`, `requests_chats/`). Shares come from five folds over messages and chats; with `--write` the
+constants fitted on all of them go to `evimem/page/gate.json`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import evimem
-from evimem.block import gate
-from evimem.block.question import Asked, find_for, read_messages
-from evimem.flow import recall
+from evimem.embedding.static_embedder import StaticEmbedder
+from evimem.flow import Flow, flow_of, run
+from evimem.lang.guess import language_of
+from evimem.page import gate
+from evimem.page.bearing import fitted as bearing
+from evimem.page.question import Asked, find_for, read_messages
+from evimem.text.terms import words
 from evimem.types.stored import EVERYTHING
+from evimem.types.values import Hit, Query
 
+from .bearing import read_lines
 from .logistic import newton
-from .scoring.labelled_chats import LabelledChat, read_chats
+from .requests import read_requests
+from .scoring.labelled_chats import read_chats
 
 HERE = Path(__file__).parent
-FILE = Path(gate.__file__).with_name("gate.toml")
-FOLDS, SEED, MEMORIES = 5, 1, 5
-QUESTIONS = {"chats": 14, "strangers": 8, "fresh": 8}  # of a chat, drawn with the seed
-LOST = 0.01  # of what needs a memory, in the folds: a reply without what was told is worse than a block too many
-NEEDS = ("question", "needs_memory")
+MESSAGES, REQUESTS = HERE / "messages", HERE / "requests_chats"
+FOLDS, SEED, MEMORIES = 5, 1, 3
+QUESTIONS = {"chats": 8, "strangers": 5, "fresh": 5}  # of a chat, drawn with the seed
+LOST = {True: 0.012, False: 0.12}  # of what needs a memory, in the folds: in English, in other languages
+NEEDS = frozenset(("question", "needs_memory", "request", "applies", "update", "state", "meta", "lookup", "wish"))
 TOKENS = 800
+MIN_TEXTS = 2  # that a word is listed for
+RIDGE = 5.0
+VECTOR_SCALE = 3.0  # of a vector beside the standardized signals: smaller ones are held back more
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,45 +60,89 @@ class Measured:
     kind: str
     language: str
     source: str
+    text: str
     signals: Mapping[str, float]
+    vector: NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of a kind and language, with what its fold is drawn by."""
+
+    kind: str
+    language: str
+    source: str
+    asked: Asked
+    asked_at: datetime | None = None
+
+
+def loose_messages() -> Iterator[tuple[str | None, Message]]:
+    """Yield the messages of `messages/` with the chat that they belong to."""
+    for row in map(json.loads, (MESSAGES / "messages.jsonl").read_text(encoding="utf-8").splitlines()):
+        said = [*row.get("history", ()), {"role": "user", "content": row["text"]}]
+        yield row.get("chat"), Message(row["kind"], row["language"], row["text"], read_messages(said, row["text"]))
+    for name, kind in (("self_contained", "self_contained"), ("requests_other_languages", "request")):
+        for text in (MESSAGES / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+            yield None, Message(kind, language_of(text) or "", text, Asked(text))
+    for topics, text in read_lines(MESSAGES / "requests.tsv"):
+        if "answer" in topics:  # only the manner of the reply depends on the user: general knowledge is asked like that
+            continue
+        yield None, Message("request", "en", text, Asked(text))
 
 
 def measured() -> list[Measured]:
     """Return all messages, measured."""
     draw = random.Random(SEED)
-    lines = (HERE / "messages" / "messages.jsonl").read_text(encoding="utf-8").splitlines()
-    messages = [json.loads(line) for line in lines]
-    chats = [(folder, chat) for folder in QUESTIONS for chat in read_chats(HERE / folder)]
-    beside: dict[str, list[dict[str, str]]] = {chat.name: [] for _, chat in chats}
-    for message in (one for one in messages if one["kind"] not in NEEDS):
-        for _, chat in draw.sample(chats, MEMORIES):
-            beside[chat.name].append(message)
-    own = [one for one in messages if one["kind"] in NEEDS]
-    return [
-        found
-        for folder, chat in chats
-        for found in _of_chat(chat, QUESTIONS[folder], [*beside[chat.name], *_of(own, chat)], draw)
-    ]
+    chats: dict[str, tuple[Sequence[evimem.Turn], list[Message]]] = {}
+    for folder, most in QUESTIONS.items():
+        for chat in read_chats(HERE / folder):
+            told = [one for one in chat.questions if one.answer is not None and one.evidence]
+            asked = [
+                Message("question", "", chat.name, Asked(one.text)) for one in draw.sample(told, min(most, len(told)))
+            ]
+            chats[chat.name] = (chat.turns, asked)
+    for name, turns, requests in read_requests(REQUESTS):
+        own = [
+            Message(one.kind, "", name, Asked(one.message), datetime.fromisoformat(one.asked_at)) for one in requests
+        ]
+        chats[name] = (turns, own)
+    for own_chat, message in loose_messages():
+        for name in [own_chat] if own_chat else draw.sample(sorted(chats), MEMORIES):
+            chats[name][1].append(message)
+    return [row for turns, messages in chats.values() for row in _in_memory(turns, messages)]
 
 
-def _of(messages: list[dict[str, str]], chat: LabelledChat) -> list[dict[str, str]]:
-    return [one for one in messages if one["chat"] == chat.name]
-
-
-def _of_chat(chat: LabelledChat, most: int, messages: list[dict[str, str]], draw: random.Random) -> Iterator[Measured]:
-    answerable = [one for one in chat.questions if one.answer is not None and one.evidence]
-    asked = [
-        ("question", "", chat.name, Asked(one.text)) for one in draw.sample(answerable, min(most, len(answerable)))
-    ]
-    for one in messages:
-        said = [*one.get("history", ()), {"role": "user", "content": one["text"]}]
-        asked.append((one["kind"], one["language"], one["text"], read_messages(said, one["text"])))
+def _in_memory(turns: Sequence[evimem.Turn], messages: Sequence[Message]) -> Iterator[Measured]:
+    embedder = StaticEmbedder()
     with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem") as memory:
-        memory.extend(chat.turns, strict=True)
+        memory.extend(turns, strict=True)
         store = memory._core.store
-        for kind, language, source, message in asked:
-            found = memory._run(find_for(store, partial(recall, store), message, TOKENS, None, frozenset(), EVERYTHING))
-            yield Measured(kind, language, source, gate.signals(message, found))
+
+        def recalled(query: Query) -> Flow[tuple[Hit, ...]]:
+            return flow_of(partial(store.recall, query, facts=False))
+
+        for one in messages:
+            searching = find_for(
+                store, recalled, one.asked, TOKENS, one.asked_at, frozenset(), EVERYTHING, bearing().move
+            )
+            found = run(searching, memory._perform)
+            vector = np.asarray(embedder.embed([one.asked.text])[0], np.float64)
+            vector = vector if gate.is_read(one.asked.text) else np.zeros_like(vector)
+            yield Measured(
+                one.kind, one.language, one.source, one.asked.text, gate.signals(one.asked, found, {}), vector
+            )
+
+
+def word_odds(rows: Sequence[Measured]) -> dict[str, float]:
+    """Return by word the logarithm of how much likelier it is in messages that need a memory than in others."""
+    counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    texts = {row.text: row.kind in NEEDS for row in rows}
+    for text, need in texts.items():
+        counts[need].update(set(words(text)))
+    sizes = {need: list(texts.values()).count(need) + 2.0 for need in counts}
+    listed = {word for word in counts[True] | counts[False] if counts[True][word] + counts[False][word] >= MIN_TEXTS}
+    share = {need: {word: (counts[need][word] + 1) / sizes[need] for word in listed} for need in counts}
+    return {word: math.log(share[True][word] / share[False][word]) for word in listed}
 
 
 def main() -> None:
@@ -92,38 +152,42 @@ def main() -> None:
     rows = measured()
     names = list(rows[0].signals)
     columns = np.array([[row.signals[name] for name in names] for row in rows])
+    at = names.index("odds")
     kinds = np.array([row.kind for row in rows])
-    needs = np.isin(kinds, NEEDS)
-    weights = np.array([len(rows) / (len(set(kinds)) * (kinds == row.kind).sum()) for row in rows])
+    needs = np.isin(kinds, list(NEEDS))
     fold = np.array([zlib.crc32(row.source.encode()) % FOLDS for row in rows])
-    mean, scale = columns.mean(axis=0), columns.std(axis=0)
-    scaled = np.c_[(columns - mean) / scale, np.ones(len(rows))]
-    logits = np.zeros(len(rows))
-    for number in range(FOLDS):
-        others = fold != number
-        beta = newton(scaled[others, :-1], needs[others].astype(float), weights[others], 2.0)
-        logits[~others] = scaled[~others] @ beta
-    least = float(np.quantile(logits[needs], LOST))
+    for number in range(FOLDS):  # of words that the fold did not list
+        odds = word_odds([row for row, one in zip(rows, fold, strict=True) if one != number])
+        for place in np.flatnonzero(fold == number):
+            columns[place, at] = gate.mean_odds(rows[place].text, odds)
+    english = np.array([gate.is_read(row.text) for row in rows])
+    mean, scale = columns.mean(axis=0), columns.std(axis=0) + 1e-9
+    scaled = np.c_[(columns - mean) / scale, VECTOR_SCALE * np.array([row.vector for row in rows])]
+    logits, fitted, dimensions = np.zeros(len(rows)), [], np.zeros(0)
+    for group in (True, False):
+        of = english == group
+        weights = np.array([of.sum() / (2 * (needs[of] == need).sum()) for need in needs])
+        for number in range(FOLDS):
+            seen, unseen = of & (fold != number), of & (fold == number)
+            beta = newton(scaled[seen], needs[seen].astype(float), weights[seen], RIDGE)
+            logits[unseen] = scaled[unseen] @ beta[:-1] + beta[-1]
+        least = float(np.quantile(logits[of & needs], LOST[group]))
+        logits[of] -= least
+        beta = newton(scaled[of], needs[of].astype(float), weights[of], RIDGE)
+        slopes = beta[: len(names)] / scale
+        fitted.append([*slopes, beta[-1] - float((slopes * mean).sum()) - least])
+        dimensions = VECTOR_SCALE * beta[len(names) : -1] if group else dimensions
+        print("English" if group else "others", {name: round(one, 2) for name, one in zip(names, slopes, strict=True)})
     for kind in sorted(set(kinds)):
-        print(f"{kind}: {np.mean(logits[kinds == kind] < least):.3f} empty of {np.sum(kinds == kind)}")
+        print(f"{kind}: {np.mean(logits[kinds == kind] < 0):.3f} empty of {np.sum(kinds == kind)}")
     for language in sorted({row.language for row in rows if row.language and row.kind not in NEEDS}):
         of = np.array([row.language == language and row.kind not in NEEDS for row in rows])
-        print(f"  {language}: {np.mean(logits[of] < least):.3f} empty of {np.sum(of)} that need none")
-    beta = newton(scaled[:, :-1], needs.astype(float), weights, 2.0)
-    slopes = beta[:-1] / scale
-    bias = beta[-1] - float((slopes * mean).sum())
-    text = "\n".join((
-        "# Fitted by `python -m benchmarks.gate --write`: block/gate.py says what the signals are.",
-        f"bias = {bias:.3f}",
-        f"least = {1 / (1 + np.exp(-least)):.3f}  # below it nothing is recalled",
-        "",
-        "[weights]",
-        *(f"{name} = {slope:.3f}" for name, slope in zip(names, slopes, strict=True)),
-        "",
-    ))  # fmt: skip
-    print(text)
+        print(f"  {language}: {np.mean(logits[of] < 0):.3f} empty of {np.sum(of)} that need none")
+    listed = word_odds(rows)
     if options.write:
-        FILE.write_text(text, encoding="utf-8")
+        rounded = {"names": names, "weights": np.round(fitted, 4).tolist(), "words": np.round(dimensions, 4).tolist()}
+        rounded["odds"] = {word: round(listed[word], 2) for word in sorted(listed)}
+        gate.FILE.write_text(json.dumps(rounded, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ SPAN_NAMES: dict[OperationName, str] = {
     "search": "search_memory",
     "ask": "search_memory",
     "block": "search_memory",
+    "profile": "search_memory",
     "forget": "delete_memory",
     "erase": "delete_memory_store",
 }

@@ -188,7 +188,7 @@ def block(memory: evimem.Memory, screen: Screen, message: str, **given: Any) -> 
         tokens: At most so many tokens of text.
         gate: Look for something to recall whatever the message is.
         check: Judge the evidence, as `ask` does, and say how far it suffices.
-        profile: Begin with what the people in question said of themselves.
+        profile: no leaves out the turns that `profile` quotes, where a system prompt holds them.
     """
     found = memory.block(message, **given)
     if screen.as_json:

@@ -132,6 +132,8 @@ class AsyncMemory:
     search = _awaited(Memory.search)
     search_facts = _awaited(Memory.search_facts)
     block = _awaited(Memory.block)
+    profile = _awaited(Memory.profile)
+    profile = _awaited(Memory.profile)
     forget = _awaited(Memory.forget)
     enrich = _awaited(Memory.enrich)
     enrich_batch = _awaited(Memory.enrich_batch)

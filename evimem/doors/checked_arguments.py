@@ -12,9 +12,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from ..block.question import Asked, read_messages
 from ..errors import InvalidQuery, InvalidTurn, described, shown
 from ..loaders.chat_messages import ChatMessage, question_in, read_message
+from ..page.question import Asked, read_messages
 from ..query.analysis import check_asked
 from ..raw.validate import AS_GIVEN, ROLES, LocalTimes
 from ..text.memory_fence import without_blocks

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -18,21 +18,23 @@ from functools import cached_property, lru_cache, partial
 from time import time
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ..block.compose import write_block
-from ..block.question import Asked
 from ..db.jobs import PAGE
 from ..embedding.static_embedder import forget_words
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, UnknownTurn, shown
 from ..flow import Flow, Pause, SideBySide, flow_of
+from ..page.bearing import EMBEDDER
+from ..page.bearing import fitted as bearing
+from ..page.compose import write_block, write_profile
+from ..page.question import Asked
 from ..protocols import Extractor
 from ..query.analysis import check_asked
-from ..query.find_turns import EACH, Wish, check_clock, joined, turns_stating
+from ..query.find_turns import EACH, check_clock, joined, turns_stating
 from ..store.keeper import Keeper
 from ..text.names import is_named_in
 from ..times import Conventions
 from ..types.results import MOST, AddReport, Answer, Block, BlockForm, Budget, EnrichReport, EraseReport, Health
 from ..types.stored import Job, JobKind, Scope
-from ..types.values import Fact, Hit, Over, Query, Turn
+from ..types.values import Fact, Hit, Over, Query
 from .checked_arguments import (
     OnEvent,
     Progress,
@@ -253,10 +255,9 @@ class Core:
         self, asked: Asked, form: BlockForm, today: datetime | None, exclude: frozenset[str], scope: Scope
     ) -> Flow[Block]:
         """Write a block for a prompt; it asks no chat model."""
-        if form.profile:
-            yield from self.caught_up()
-        known = partial(self._profile, exclude, scope) if form.profile else None
-        block = yield from write_block(self.store, self._found, self._stored, asked, form, today, exclude, scope, known)
+        block = yield from write_block(
+            self.store, self._found, self._stored, asked, form, today, exclude, scope, self._move
+        )
         if not form.check:
             return block
         from ..calibration.apply_calibration import calibrated_judge
@@ -268,20 +269,14 @@ class Core:
         found = yield from judged(Task(asked.text, judge, self.store, today, exclude=exclude, scope=scope))
         return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
 
-    def _profile(self, exclude: frozenset[str], scope: Scope, names: Collection[str]) -> tuple[Wish, ...]:
-        """Return the words that state the current facts of a profile of people, the newest first."""
-        facts = [fact for name in names for fact in self.facts(None, name, current=True) if fact.kind != "image"]
-        turns = {turn.id: turn for turn in self.store.find([fact.turn_id for fact in facts]) if turn}
-        said = [(turns[fact.turn_id], fact.span) for fact in facts if fact.turn_id in turns]
+    def profile(self, form: BlockForm, exclude: frozenset[str], scope: Scope) -> Flow[Block]:
+        """Write what a user said of themselves that lasts."""
+        return write_profile(self.store, self._found, form, scope, exclude, shipped=self._move is not None)
 
-        def is_part(turn: Turn, span: tuple[int, int]) -> bool:
-            return any(turn == one and span != of and of[0] <= span[0] <= span[1] <= of[1] for one, of in said)
-
-        return tuple(
-            Wish(turn, turn.text[slice(*span)])
-            for turn, span in dict.fromkeys(said)
-            if turn.id not in exclude and scope.admits(turn) and not is_part(turn, span)
-        )
+    @property
+    def _move(self) -> Callable[[Any], Any] | None:
+        """Moves the vector of a request towards statements that bear on it; None for another embedder's."""
+        return bearing().move if self.embedder.name == EMBEDDER else None
 
     def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
         """Return the facts of turns, or those about a person or thing; see `Memory.facts`."""

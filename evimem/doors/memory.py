@@ -491,7 +491,7 @@ class Memory:
         count: CountTokens | None = None,
         gate: bool = True,
         check: bool = False,
-        profile: bool = False,
+        profile: bool = True,
         session: str | None = None,
         speaker: str | None = None,
         role: str | None = None,
@@ -501,15 +501,16 @@ class Memory:
     ) -> Flow[Block]:
         """Return the few lines from memory that help to reply to a message, or none, in the time of a search.
 
-        Lines come in dialogue order, `[3] user, Tue 12 Mar 2024 18:20: text`: the number of the turn in `Block.turns`,
-        who said it and when, the date only where the line above has another; of a long turn the passages that match.
-        A user's own word comes before an assistant's restatement, what was said several times is shown once, and a
-        question with what was replied. Standing wishes of the user ("always give me metric units") that concern the
-        message come first. A date that words mean ("last month") is added where the stamp does not show it at once.
+        Lines come in dialogue order, `[3] user, 12 Mar 2024: text`: the number of the turn in `Block.turns`, who said
+        it and when, as far as the line above has another. In a memory of a user and an assistant the user's own words
+        come first, and what bears on a request counts as much as what resembles it; of a long turn the sentence that
+        tells most is shown, and all of it where tokens are left. Standing wishes of the user ("always give me metric
+        units") that concern the message stand first, and so does what the user said of themselves where the message
+        asks just that ("what do you know about me?"). A message that speaks of a time of the conversation brings the
+        turns of that time. To a question of time the date that words mean ("last month") is added.
 
-        Where nothing is worth recalling ("thanks!", "write a function that sorts a list") the text is empty, and where
-        help stops the block ends, often long before `tokens`. No judge reads it: `check=True` adds what `ask` would
-        find without a model, which takes several times as long.
+        Where a reply needs no memory ("thanks!", "what is 15 % of 80") the text is empty. No judge reads it:
+        `check=True` adds what `ask` would find without a model, which takes several times as long.
 
         The text is fenced as quoted data, which no quoted turn can close, and belongs into a user message. By its fence
         evimem knows it: `add`, `extend` and `remember` drop a text that is such a block (its status is "dropped"), and
@@ -526,8 +527,7 @@ class Memory:
                 in common use.
             gate: Whether the block may be empty because nothing is worth recalling; `Block.relevance` is its number.
             check: Whether to judge the evidence: sets `tier`, `confidence` and `missing`.
-            profile: Whether what the people in question said of themselves comes first, in their words: the statements
-                of what `facts(about=..., current=True)` holds. The first call reads the facts of turns that wait.
+            profile: False leaves out the turns that `profile()` quotes: where a system prompt of yours holds them.
             session: Quote turns of this session only; this and the next three are hard filters.
             speaker: Turns of this speaker only, spelled as stored.
             role: Turns of this role only.
@@ -545,6 +545,41 @@ class Memory:
         asked, today = checked_question(question_or_messages), core.time("asked_at", asked_at)
         block = core.block(asked, form, today, checked_exclude(exclude), within)
         return core.watch("block", asked.text).over(block)
+
+    @verb
+    def profile(
+        self,
+        *,
+        tokens: int = 350,
+        style: Style = "plain",
+        count: CountTokens | None = None,
+        session: str | None = None,
+        speaker: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        exclude: Collection[str] = (),
+    ) -> Flow[Block]:
+        """Return what the user said of themselves that lasts, in their words, with its dates: for a system prompt.
+
+        It depends on no message, so that it stays the same from call to call while nothing changes and a prompt with it
+        can be cached; `block(profile=False)` leaves out the turns that it quotes. In a memory of a user and an
+        assistant the user speaks, in any other give `speaker`; without one, all do. Questions, quotations, drafts and
+        roles are left out. Statements are found by the shipped embedding, which reads English.
+
+        Args:
+            tokens: At most this many tokens of text, 0 or more.
+            style: As for `block`, as the next two.
+            count: Returns the tokens of a text.
+            session: Quote turns of this session only.
+            speaker: Quote turns of this speaker only, spelled as stored.
+            where: Turns with such metadata only; see `search`.
+            exclude: Ids of turns to leave out.
+
+        Raises:
+            InvalidQuery: An argument is not as described.
+        """
+        form = checked_form(tokens, style, count, gate=False, check=False, profile=True)
+        core, within = self._core, checked_scope(session, speaker, None, where)
+        return core.watch("profile").over(core.profile(form, checked_exclude(exclude), within))
 
     @verb
     def forget(

@@ -30,7 +30,7 @@ from .checked_arguments import checked_part
 
 T = TypeVar("T")
 Lending = Callable[[], AbstractContextManager[None]]  # lets others have a place of a pool meanwhile
-OperationName = Literal["add", "replace", "update", "extract", "search", "ask", "block", "forget", "erase"]
+OperationName = Literal["add", "replace", "update", "extract", "search", "ask", "block", "profile", "forget", "erase"]
 _KEY = 40  # hexadecimal digits of the name of a pool's file
 _LOG = logging.getLogger("evimem")
 _LOG.addHandler(logging.NullHandler())  # silent, warnings too, unless the program sets up logging

@@ -26,7 +26,6 @@ from ..adapters.user_tokens import TokenHolder
 from ..errors import EvimemError, InvalidQuery
 from ..loaders.chat_messages import text_of_content
 from .problems import Refusal, json_response, problem_response, refuse
-from .rest import profile_of
 from .service import ANY_USER, Service, read_body, read_user
 
 if TYPE_CHECKING:
@@ -217,7 +216,7 @@ class Proxy:
         turns, tokens, text = len(block.turns), block.tokens, block.text
         messages = _with_block(body["messages"], text) if text else body["messages"]
         if self._upstream.profile:
-            profile = await profile_of(memory, PROFILE_TOKENS)
+            profile = await memory.profile(tokens=PROFILE_TOKENS)
             turns, tokens = turns + len(profile.turns), tokens + profile.tokens
             messages = _with_profile(messages, profile.text) if profile.text else messages
         chat.receipt |= {"X-Evimem-Turns": str(turns), "X-Evimem-Tokens": str(tokens)}

@@ -289,18 +289,7 @@ async def show_trace(call: Call) -> Any:
 async def read_profile(call: Call) -> Any:
     """Read the profile of the user, for a system prompt: the same text as long as nothing changes."""
     async with call.memory() as memory:
-        return (await profile_of(memory, call.query.get("tokens", 350))).to_dict()
-
-
-async def profile_of(memory: AsyncMemory, tokens: int) -> Block:
-    """Return the profile of the user, within so many tokens."""
-    written = getattr(memory, "profile", None)
-    if written is not None:
-        return cast("Block", await written(tokens=tokens))
-    newest = await memory.turns(role="user", limit=1, newest=True)
-    if not newest or not tokens:
-        return Block("", (), 0, 0.0)
-    return await memory.block(newest[0].speaker, tokens=tokens, speaker=newest[0].speaker, gate=False)
+        return (await memory.profile(tokens=call.query.get("tokens", 350))).to_dict()
 
 
 async def export(call: Call) -> Response:

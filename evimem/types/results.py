@@ -58,7 +58,7 @@ class BlockForm:
     gate: bool = True
     check: bool = False
     count: CountTokens | None = None
-    profile: bool = False
+    profile: bool = True
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -70,7 +70,7 @@ class Block(PublicValue):
             it into a system message: it quotes what people, assistants and tools wrote.
         turns: The turns that are quoted, whole or in part, in the order of the text: the line `[3]` is `turns[2]`.
         tokens: The tokens of `text`: by the caller's `count`, else an upper bound for the tokenizers in common use.
-        relevance: How likely it is that the memory has something to say to the message, 0 to 1.
+        relevance: How far a reply to the message needs the memory, 0 to 1; below .5 nothing is recalled.
         tier: With `check=True`, how far the evidence answers the question, judged by rule; else None.
         confidence: With `check=True`, the probability, 0 to 1, that the memory answers the question; else None.
         missing: With `check=True`, what is missing from the evidence, the worst first; else None.

@@ -17,7 +17,7 @@ from evimem.text.memory_fence import CLOSE, NOTE, OPEN, PROFILE, WISHES, without
 from tests.sizes import REDUCED
 
 NOON = datetime(2024, 3, 12, 12)
-HEAD = re.compile(r"\[\d+\] [^\[\]:,\"<>]+(?:, (?:\w{3} \d+ \w{3} \d{4} )?\d\d:\d\d)?: ")
+HEAD = re.compile(r"\[\d+\] ")
 PUPPY = "When did Mira adopt her puppy?"
 HOSTILE = st.lists(
     st.sampled_from([
@@ -30,7 +30,7 @@ HOSTILE = st.lists(
 ).map("".join)  # fmt: skip
 
 
-def test_a_block_quotes_who_said_what_and_when_a_date_and_an_hour_once(memory):
+def test_a_block_says_who_spoke_and_when_where_that_changes(memory):
     memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", session="s1", id="s1:1")
     memory.add("Tomas", "What is the puppy called?", time="2024-03-12T18:21", session="s1", id="s1:2")
     memory.add("Mira", "The puppy sleeps.\nAll day.", time="2024-03-13T09:00", session="s1", id="s1:3")
@@ -38,9 +38,9 @@ def test_a_block_quotes_who_said_what_and_when_a_date_and_an_hour_once(memory):
     assert block.text == "\n".join((
         OPEN,
         NOTE,
-        "[1] Mira, Tue 12 Mar 2024 18:20: We adopted a puppy last Friday.",
+        "[1] Mira, 12 Mar 2024: We adopted a puppy last Friday.",
         "[2] Tomas: What is the puppy called?",
-        "[3] Mira, Wed 13 Mar 2024 09:00: The puppy sleeps.",
+        "[3] Mira, 13 Mar: The puppy sleeps.",
         "> All day.",
         CLOSE,
     ))  # fmt: skip
@@ -82,7 +82,7 @@ def test_without_a_check_nothing_is_judged_and_with_it_as_ask_judges(friends):
     assert (checked.tier, checked.missing, checked.text) == (answer.tier, answer.gaps, plain.text)
 
 
-@pytest.mark.parametrize("said", ["thanks!", "ok", "haha", "danke dir!", "Write a python function that sorts a list."])
+@pytest.mark.parametrize("said", ["thanks!", "ok", "haha", "danke dir!"])
 def test_where_nothing_is_worth_recalling_the_block_is_empty(friends, said):
     block = friends.block(said)
     assert (block.text, block.turns, block.tokens) == ("", (), 0)
@@ -109,17 +109,15 @@ def test_a_users_word_comes_before_an_assistants_restatement(memory):
     assert [turn.role for turn in memory.block(asked, tokens=75, gate=False).turns] == ["user"]
 
 
-def test_behind_the_first_a_long_turn_is_its_best_sentence_and_a_short_one_whole(memory):
-    best = f"Our puppy Juno ate {'the blue and the green slippers of ' * 5}Mira."
-    short = "Juno ate our slippers. Then it rained all day, and nobody wanted to go out with it."
-    for n in range(4):
-        memory.add("Mira", f"Our puppy Juno ate slippers, pair {'one two three four'.split()[n]}{n}.", time=NOON)
-    memory.add("Mira", f"{'Nothing else went on at all this week. ' * 8}{best}", time=NOON + timedelta(days=1))
-    memory.add("Mira", short, time=NOON + timedelta(days=2))
-    text = memory.block("Whose slippers did our puppy Juno eat?", gate=False).text
-    assert best in text
-    assert short in text
-    assert "Nothing else went on" not in text
+def test_of_a_long_turn_one_sentence_is_shown_and_the_whole_where_tokens_are_left(memory):
+    told = f"{'It rained again. ' * 20}Our puppy Juno ate the blue slippers of my sister."
+    memory.add("user", told, time=NOON)
+    memory.add("assistant", "Oh no.", time=NOON)
+    asked = "Whose slippers did our puppy Juno eat?"
+    short, long = (memory.block(asked, gate=False, tokens=tokens).text for tokens in (70, 800))
+    assert "It rained" not in short
+    assert "the blue slippers of my sister" in short
+    assert told in long
 
 
 def test_a_reference_is_looked_up_in_the_messages_before_it(memory):
@@ -189,34 +187,66 @@ def test_a_standing_wish_stands_first_under_its_heading(memory):
     memory.add("assistant", "Of course.", time=NOON)
     memory.add("user", "I ran five miles from Leeds.", time=NOON + timedelta(days=2))
     lines = memory.block("How far did I run?").text.splitlines()
-    assert lines[2:4] == [WISHES, "[1] user, Tue 12 Mar 2024 12:00: Always give me distances in kilometres."]
+    assert lines[2:4] == [WISHES, "[1] user, 12 Mar 2024: Always give me distances in kilometres."]
 
 
-TOLD = ("I live in Leeds.", "I moved to Porto.", "My sister Ruth plays viola. What a week!", "The bus was late.")
+TOLD = ("I work nights as a porter.", "My sister Ruth plays viola.", "What do I cook tonight?", "The bus was late.")
 
 
-def test_a_profile_comes_first_in_the_words_of_those_in_question(memory):
+@pytest.fixture
+def told(memory):
     for day, said in enumerate(TOLD):
         memory.add("user", said, time=NOON + timedelta(days=day), id=f"t{day}")
-    asked = "Where should I have dinner tonight?"
-    block = memory.block(asked, gate=False, profile=True)
-    lines = block.text.splitlines()
-    assert lines[2:6] == [
-        PROFILE,
-        "[1] user, Tue 12 Mar 2024 12:00: I live in Leeds",
-        "[2] user, Wed 13 Mar 2024 12:00: I moved to Porto",
-        "[3] user, Thu 14 Mar 2024 12:00: My sister Ruth plays viola",
-    ]
-    assert (
-        json.loads(memory.block(asked, gate=False, profile=True, style="json").text.splitlines()[2])["kind"]
-        == "profile"
-    )
-    assert without_blocks(block.text) == ""
-    assert PROFILE not in memory.block(asked, gate=False).text
-    assert "Porto" not in memory.block(asked, gate=False, profile=True, exclude=["t1"]).text
-    assert memory.block("Thanks!", profile=True).text == ""
-    held = [{"role": "user", "content": TOLD[1]}, {"role": "user", "content": asked}]
-    assert "Porto" not in memory.block(held, gate=False, profile=True).text
+        memory.add("assistant", "I see.", time=NOON + timedelta(days=day, minutes=1))
+    return memory
+
+
+def test_a_profile_is_what_the_user_said_of_themselves_whatever_is_asked(told):
+    profile = told.profile(tokens=100)
+    assert profile.text.splitlines()[2:-1] == [PROFILE, f"[1] user, 12 Mar 2024: {TOLD[0]}", f"[2] 13 Mar: {TOLD[1]}"]
+    assert profile == told.profile(tokens=100)
+    assert profile.tokens == token_bound(profile.text)
+    assert without_blocks(profile.text) == ""
+    assert told.profile(tokens=0).text == ""
+    assert [turn.text for turn in told.profile(exclude=["t0"]).turns] == [TOLD[1]]
+
+
+@pytest.mark.parametrize("asked", ["What do you know about me?", "Who am I?"])
+def test_a_question_about_the_user_brings_the_profile(told, asked):
+    assert PROFILE in told.block(asked).text
+
+
+def test_a_block_without_the_profile_leaves_out_the_turns_that_it_quotes(told):
+    asked = "Plan my evening, please."
+    assert TOLD[0] in told.block(asked, gate=False).text
+    assert TOLD[0] not in told.block(asked, gate=False, profile=False).text
+
+
+def test_a_request_finds_what_bears_on_it_and_shares_no_word_with_it(memory):
+    for n in range(40):
+        memory.add("user", f"How many lines has the sonnet number {n} of the old poet in that edition?", time=NOON)
+        memory.add("assistant", "Fourteen.", time=NOON)
+    memory.add("user", "I'm allergic to peanuts, badly.", time=NOON)
+    assert "peanuts" in memory.block("Suggest a dinner for tonight", tokens=120).text
+
+
+def test_the_turns_of_a_time_that_a_message_speaks_of_are_shown_with_their_clock(memory):
+    memory.add("user", "The boiler makes a noise.", time="2024-03-11T09:00")
+    memory.add("assistant", "Bleed the radiators first.", time="2024-03-11T09:01")
+    memory.add("user", "A limerick about frogs, please.", time="2024-03-13T09:00")
+    memory.add("assistant", "There once was a frog.", time="2024-03-13T09:01")
+    text = memory.block("What did we talk about on Monday?", asked_at="2024-03-14T10:00", tokens=100).text
+    assert "[1] user, 11 Mar 2024 09:00: The boiler makes a noise." in text
+    assert "Bleed the radiators" in text
+
+
+def test_later_words_on_the_same_thing_stand_beside_the_old_ones(memory):
+    memory.add("user", "My dog is called Rex.", time=NOON)
+    for n in range(60):
+        memory.add("user", f"What is the name of the moon number {n} of Jupiter?", time=NOON + timedelta(days=n + 1))
+        memory.add("assistant", "Io.", time=NOON + timedelta(days=n + 1))
+    memory.add("user", "We had Rex put to sleep this morning.", time=NOON + timedelta(days=90))
+    assert "put to sleep" in memory.block("What is the name of my dog?", tokens=200).text
 
 
 def test_a_system_prompt_is_never_quoted(memory):
@@ -418,14 +448,6 @@ def test_a_memory_of_few_turns_shows_them_to_whatever_asks(memory, asked):
     assert memory.block("Thanks a lot!").text == ""
 
 
-def test_help_stops_before_the_budget_does(memory):
-    told = ("The violin needs new strings.", "Rain again in the valley.", "Lunch was soup.", "The bus came late today.")
-    for minute, said in enumerate(("Doctor Okafor is my dentist.", *told)):
-        memory.add("user", said, time=f"2024-03-12T18:2{minute}", session=f"s{minute}")
-    block = memory.block("Is Doctor Okafor my dentist?", gate=False, tokens=1_500)
-    assert [turn.text for turn in block.turns] == ["Doctor Okafor is my dentist."]
-
-
 # By language: a wish, what was told with a date, a question and the reply to it; then what is asked of each.
 SAID = {
     "de": (
@@ -478,7 +500,7 @@ def test_a_wish_stands_first_and_what_was_told_below_it(chat):
     wish, told, *_ = SAID[code]
     lines = memory.block(ASKED[code][0], tokens=800).text.splitlines()
     assert lines[2] == WISHES
-    assert lines[3] == f"[1] user, Tue 12 Mar 2024 12:00: {wish}"
+    assert lines[3] == f"[1] user, 12 Mar 2024: {wish}"
     assert any(line.endswith(told) for line in lines)
 
 

@@ -31,6 +31,7 @@ CALLS: dict[str, Call] = {
     "ask within": lambda m, _: m.ask(ASKED, "memr3", where={"none": 1}),
     "ask as a stream": lambda m, _: m.ask(ASKED, stream=True),
     "block": lambda m, _: m.block(ASKED, tokens=300, exclude=["s1:1"]),
+    "profile": lambda m, _: m.profile(tokens=200, speaker="Mira"),
     "forget": lambda m, _: m.forget(speaker="Mira"),
     "enrich": lambda m, _: m.enrich(),
     "estimate": lambda m, _: m.estimate((1.0, 2.0)),

@@ -12,8 +12,8 @@ READINGS = (
     "evimem.query.analysis.find_times", "evimem.query.analysis.asks_when", "evimem.query.analysis.asks_for_several",
     "evimem.query.analysis.form", "evimem.query.analysis.question_words", "evimem.query.analysis._is_named",
     "evimem.query.analysis._other_names", "evimem.query.analysis._keywords", "evimem.query.analysis.stem",
-    "evimem.query.analysis.language_of", "evimem.index.prepared_query.terms", "evimem.block.compose.terms",
-    "evimem.block.gate.terms", "evimem.block.gate.form", "evimem.block.question.looked_for",
+    "evimem.query.analysis.language_of", "evimem.index.prepared_query.terms", "evimem.page.compose.terms",
+    "evimem.page.gate.terms", "evimem.page.gate.form", "evimem.page.question.looked_for",
     "evimem.offline.quotation.date_notes", "evimem.offline.quotation.later_mentions",
     "evimem.offline.offline_judge.signals_of", "evimem.offline.offline_judge.likely_turns",
     "evimem.offline.offline_judge.judge", "evimem.offline.offline_judge.choose",
@@ -51,14 +51,14 @@ def test_a_question_is_asked_without_what_cannot_be_read_of_it(memory, monkeypat
 def test_a_block_is_written_without_the_dates_that_cannot_be_read(tmp_path, monkeypatch, caplog):
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.add("Mira", "Ich habe im Garten einen Kirschbaum.", time="2024-03-12T10:00")
-        monkeypatch.setattr("evimem.block.quoted_lines.date_notes", fails)
+        monkeypatch.setattr("evimem.page.quoted_lines.date_notes", fails)
         assert "Kirschbaum" in memory.block("Wann hatte ich einen Kirschbaum?").text
     assert "RuntimeError" in caplog.text
 
 
 @pytest.mark.parametrize("reading", ["refers_back", "_telling"])
 def test_messages_before_a_question_that_cannot_be_read_are_left_out(memory, monkeypatch, caplog, reading):
-    monkeypatch.setattr(f"evimem.block.question.{reading}", fails)
+    monkeypatch.setattr(f"evimem.page.question.{reading}", fails)
     said = ["I like Mira.", "When did she plant the cherry tree?"]
     assert "cherry" in memory.block([{"role": "user", "content": one} for one in said]).text
     assert "RuntimeError" in caplog.text

@@ -1,8 +1,9 @@
 """Quoted turns as the lines of a block: short heads, numbers, and beside them whom and what dates their words mean.
 
-A turn is one line, `[3] user, Tue 12 Mar 2024 18:20: text`. The next of the same day has only its clock, and of the
-same hour not even that: `[4] assistant: text`. A further line of what somebody wrote begins with ">", and what evimem
-adds with "=". No text can make a line of its own: whatever ends a line in it is written as such a break.
+A turn is one line, `[3] user, 12 Mar 2024: text`. The next has only as much of speaker, day and year as differs from
+the line above: `[4] 14 Mar: text`, `[5] assistant: text`, `[6] text`. A further line of
+what somebody wrote begins with ">", and what evimem adds with "=". No text can make a line of its own or a head:
+whatever ends a line in it is written as such a break, and one that begins like a head stands behind a whole one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from html import escape as escape_xml
 from typing import Literal
 
@@ -23,6 +23,9 @@ from ..times.computed import date_notes
 from ..types.results import Style
 from ..types.values import DateOrder, Fact, Hit, Turn
 
+_LIKE_HEAD = re.compile(
+    r"[^:\uff1a]{1,60}[:\uff1a]"
+)  # how a text begins that could be read as a speaker's or a date's head
 _IN_A_HEAD = re.compile(r"[\[\]:,]+")
 PAGE = 8  # turns whose facts are read at once: notes stand beside the first few lines
 AT_ONCE = 2_000  # characters of one that are read whole; of a longer one, what is shown
@@ -35,22 +38,13 @@ HEADINGS = {"wish": WISHES, "profile": PROFILE}
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A turn as it is quoted: the words shown, and whom and what time they mean."""
+    """A turn as it is quoted: the words shown, notes on them, its part of the block, and whether its clock is shown."""
 
     turn: Turn
     said: str
     worked_out: tuple[str, ...] = ()
     part: Part = ""
-
-    @property
-    def day(self) -> tuple[str, date, int]:
-        """Its day, in its part of the block."""
-        return self.part, self.turn.time.date(), -1
-
-    @property
-    def hour(self) -> tuple[str, date, int]:
-        """Its hour, in its part of the block."""
-        return self.part, self.turn.time.date(), self.turn.time.hour
+    clock: bool = False
 
 
 def block_text(lines: Sequence[Line], style: Style) -> str:
@@ -73,18 +67,34 @@ def line_text(number: int, line: Line, above: Line | None, style: Style) -> str:
 
 def _plain(number: int, line: Line, above: Line | None) -> str:
     first, *further = _lines_of(escape(line.said))
-    head = f"{numbered(number)}{speaker(line.turn)}{_since(line, above)}: {first}"
+    if above is not None and above.part != line.part:
+        above = None
+    if _LIKE_HEAD.match(first):
+        above = None
+    head = ", ".join(filter(None, (_new_speaker(line, above), _new_time(line, above))))
+    opened = f"{numbered(number)}{head}{': ' if head else ''}{first}"
     return "\n".join(
-        (head, *(f"{QUOTED}{one}" for one in further), *(f"{WORKED_OUT}{note}" for note in line.worked_out))
+        (opened, *(f"{QUOTED}{one}" for one in further), *(f"{WORKED_OUT}{one}" for one in line.worked_out))
     )
 
 
-def _since(line: Line, above: Line | None) -> str:
-    """Return of the time of a line what the one above does not tell: day and clock, the clock, or nothing."""
-    time = line.turn.time
-    if above is None or above.day != line.day:
-        return f", {_day(time)} {time:%H:%M}"
-    return "" if above.hour == line.hour else f", {time:%H:%M}"
+def _new_speaker(line: Line, above: Line | None) -> str:
+    """Return who speaks, where that is another than in the line above."""
+    said_by = speaker(line.turn)
+    return "" if above is not None and speaker(above.turn) == said_by else said_by
+
+
+def _new_time(line: Line, above: Line | None) -> str:
+    """Return of the time of a line the day, its year, and the clock, as far as the line above has another."""
+    time, before = line.turn.time, None if above is None else above.turn.time
+    parts = []
+    if before is None or before.date() != time.date():
+        parts.append(f"{time.day} {time:%b}")
+        if before is None or before.year != time.year:
+            parts.append(str(time.year))
+    if line.clock and (time.hour or time.minute) and (parts or before is None or before.hour != time.hour):
+        parts.append(f"{time:%H:%M}")
+    return " ".join(parts)
 
 
 def _xml(number: int, line: Line, above: Line | None) -> str:
@@ -111,10 +121,6 @@ _WRITERS = {"plain": _plain, "xml": _xml, "json": _json}
 def speaker(turn: Turn) -> str:
     """Return who said a turn, without what ends a name in a head."""
     return " ".join(_IN_A_HEAD.sub(" ", escape_attribute(turn.speaker)).split()) or "somebody"
-
-
-def _day(time: datetime | None) -> str:
-    return f"{time:%a} {time.day} {time:%b} {time.year}" if time else ""
 
 
 def _lines_of(text: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from ..errors import without
@@ -17,7 +18,7 @@ from ..loaders.chat_messages import words_of
 from ..loaders.json_values import held_by
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
-from ..query.find_turns import QuestionVectors, by_hints, query_of
+from ..query.find_turns import QuestionVectors, by_hints, query_of, user_among
 from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, words
 from ..types.stored import Roster, Scope
@@ -29,9 +30,13 @@ MOST_WORDS = 12  # taken from the message just before, and fewer from those befo
 MOST_MESSAGES = 50  # of a prompt, the newest, whose turns are left out
 SHORT = 4  # words of a message that is a follow-up without saying so ("Tuesday?")
 MOST_READ = 1_000  # characters of an earlier message
-LEAST, MOST = 24, 120  # turns that a search is asked for
+LEAST, MOST = 24, 200  # turns that a search is asked for
+A_TURN = 8  # tokens of a page for each of them: half of the turns of a chat are the assistant's
+ASSISTANT = "assistant"
+FOLLOWED_HITS = 3  # the best, whose later mentions are looked for,
+FOLLOWED_SCORE_RATIO = 0.7  # if they have so much of the score of the best
+MAX_LATER_HITS, LATER_HITS = 24, 4  # turns of that second search; those of them that are shown
 OWN_SCORE_RATIO = 0.5  # of the score of the best hit, from which the asker's own turns come first
-A_TURN = 16  # tokens of a short line
 Recalled = Callable[[Query], Flow[tuple[Hit, ...]]]  # the best turns for a query, with the facts that they state
 ENDS_ASKING = ("?", "\uff1f", "\u061f")
 _WORD = re.compile(r"[^\W\d_][\w'\u2019-]*")
@@ -133,8 +138,18 @@ class Recollected:
     speakers: tuple[str, ...] = ()
     date_order: DateOrder | None = None
 
+    @property
+    def user(self) -> str | None:
+        """Who talks to the assistant; None where that cannot be told, or no assistant speaks."""
+        return user_among(self.speakers)
 
-def find_for(
+    @property
+    def recalls_assistant(self) -> bool:
+        """Whether the message asks for words of the assistant ("what did you recommend for the knee?")."""
+        return any(name.casefold() == ASSISTANT for name in self.hinted.names)
+
+
+def find_for(  # noqa: PLR0913, PLR0917 - where and how is searched
     store: Store,
     recalled: Recalled,
     asked: Asked,
@@ -142,8 +157,12 @@ def find_for(
     asked_at: datetime | None,
     exclude: Collection[str],
     scope: Scope,
+    move: Callable[[Any], Any] | None = None,
 ) -> Flow[Recollected]:
-    """Search once for a message, with what it refers to."""
+    """Search once for a message, with the messages that it refers to.
+
+    In a memory of a user and an assistant, `move` moves the vector of the message towards statements that bear on it.
+    """
     text, vectors = asked.searched, QuestionVectors()
     most = max(LEAST, min(MOST, tokens // A_TURN))
 
@@ -152,17 +171,37 @@ def find_for(
 
     def recall(found: Hints) -> Flow[Recollected]:
         vector = yield from vectors.of(text)
+        if move is not None and vector is not None and user_among(store.roster(seen=True).speakers) is not None:
+            vector = move(vector)
         query = query_of(text, most + len(asked.held), found, scope.query(exclude=exclude), vector)
         hits = yield from recalled(query)
-        hits = tuple(
-            hit
-            for hit in hits
-            if hit.turn.role != "system" and not asked.holds(hit.turn.text) and not is_discarded(hit.turn)
-        )
+        hits = tuple(hit for hit in hits if _is_shown(hit.turn, asked))
         return Recollected(_own_first(hits, asked.asker, found)[:most], found, query)
 
     known, found = yield from by_hints(store, hinted, recall, seen=True)
     return replace(found, speakers=known.speakers, date_order=known.date_order)
+
+
+def find_later(
+    recalled: Recalled, found: Recollected, exclude: Collection[str], scope: Scope, asked: Asked
+) -> Flow[tuple[Hit, ...]]:
+    """Search once more, by the words of the best hits, and return the newest turns after them: what came of it."""
+    best = [hit for hit in found.hits[:FOLLOWED_HITS] if hit.score >= FOLLOWED_SCORE_RATIO * found.hits[0].score]
+    if not best:
+        return ()
+    text = " ".join(hit.turn.text[slice(*hit.span)] if hit.span else hit.turn.text for hit in best)[:MOST_READ]
+    vector = yield from QuestionVectors().of(text)
+    left_out = frozenset(exclude) | {hit.turn.id for hit in best}
+    hits = yield from recalled(scope.query(text, MAX_LATER_HITS, left_out, vector=vector))
+    first = min(hit.turn.time for hit in best)
+    later = (hit for hit in hits if hit.turn.time > first and _is_shown(hit.turn, asked))
+    own = (hit for hit in later if found.user in (None, hit.turn.speaker))
+    return tuple(islice(own, LATER_HITS))
+
+
+def _is_shown(turn: Turn, asked: Asked) -> bool:
+    """Return whether a turn may stand on a page: no system prompt, no discarded reply, no message of the prompt."""
+    return turn.role != "system" and not asked.holds(turn.text) and not is_discarded(turn)
 
 
 def _own_first(hits: tuple[Hit, ...], asker: str, hinted: Hints) -> tuple[Hit, ...]:

@@ -1,0 +1,325 @@
+"""A message in, a block out: which turns stand on the page, and how much of each is shown.
+
+Each turn is shown by one sentence at first, best turn first, until the tokens are used; what is left then goes to whole
+turns. A user tells an assistant lasting things in passing, inside messages about something else, so that the user's own
+turns come before the assistant's, and of each the sentence that tells most. In front stand the standing instructions
+nearest to the message and, where it speaks of a time of the conversation, the turns of that time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from typing import Any
+
+from ..embedding.token_bound import token_bound
+from ..errors import without
+from ..flow import Flow, embed
+from ..llm.shown_words import caption_line, turn_texts
+from ..protocols import Store
+from ..query.find_turns import Wish, wishes_on
+from ..text.memory_fence import WORKED_OUT, fenced
+from ..text.sentences import sentences
+from ..text.terms import plainest, terms
+from ..types.results import Block, BlockForm, CountTokens, Style
+from ..types.stored import Scope
+from ..types.values import Hit, TimeSpan, Turn
+from .gate import LEAST_RELEVANCE, relevance
+from .profile import asks_about_user, find_statements
+from .question import Asked, Recalled, Recollected, asks, find_for, find_later
+from .quoted_lines import PARTS, FactReader, Line, Notes, Part, block_text, line_text
+
+ASSISTANT_SCORE_RATIO = 0.3  # of a hit's score that an assistant's turn keeps, unless its words are asked for
+LEADING_HITS = 6  # lines before those that tell what came of the first of them
+BEST_HITS = 4  # turns that may carry notes
+WHOLE_CHARACTERS = 100  # of a turn that is never cut
+FIRST_CHARACTERS, FURTHER_CHARACTERS = 400, 100  # of a long turn where no user tells an assistant: the best; the others
+READ_CHARACTERS = 2_000  # of a long turn that are looked through, around the passage that the search found
+MATCH_WORTH = 0.3  # of a word of the message in a sentence, beside the logarithm of its length
+CLOSE_SCORE_RATIO = 0.95  # of the score of a hit: others that answer as well
+COMPARED_HITS, COMPARED_CHARACTERS = 24, 400  # whose words are compared, and so many of each
+LEAST_LINE_TOKENS = 8  # with fewer left, no further line is tried
+MIN_REPLY_TERMS = 2  # of an assistant's turn that tells anything
+MAX_MISFITS = 12  # lines in a row that do not fit, after which none is tried
+NUMBER = 10  # that a line is counted with: no number of a usual block is longer
+MAX_WISHES = 8  # standing instructions
+WISH_SHARE, MAX_WISH_TOKENS = 0.16, 300  # of the tokens, and tokens, that these take at most
+PROFILE_SHARE = 0.7  # of the tokens, for what users said of themselves where they ask about themselves
+PROFILE_TOKENS = 350  # of the profile that a system prompt holds, whose turns a block without it leaves out
+SPAN_SHARE = 0.6  # of the tokens, for the turns of a time that the message speaks of
+MAX_SPAN_TURNS = 80  # that are read of such a time, the newest
+
+
+def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
+    store: Store,
+    recalled: Recalled,
+    facts: FactReader,
+    asked: Asked,
+    form: BlockForm,
+    asked_at: datetime | None,
+    exclude: Collection[str],
+    scope: Scope,
+    move: Callable[[Any], Any] | None = None,
+) -> Flow[Block]:
+    """Search for a message, and write a block of what helps to reply to it, within the tokens of a form."""
+    if not form.profile:
+        form_of_profile = BlockForm(PROFILE_TOKENS, count=form.count)
+        known = yield from write_profile(store, recalled, form_of_profile, scope, exclude, shipped=move is not None)
+        exclude = frozenset(exclude) | {turn.id for turn in known.turns}
+    found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope, move)
+    vector = (yield from embed([asked.text]))[0] if move else None
+    relevant = without(1.0, relevance, asked, found, vector)  # a gate that cannot be read is open
+    if form.gate and asked.earlier and relevant < LEAST_RELEVANCE:  # the message may be complete in itself
+        asked = replace(asked, earlier=())
+        found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope, move)
+        relevant = without(1.0, relevance, asked, found, vector)
+    if form.gate and relevant < LEAST_RELEVANCE:
+        return Block("", (), 0, relevant)
+    count = form.count or token_bound
+    first: dict[Part, Sequence[Wish]] = {"wish": wishes_on(store, found.query, found.speakers)}
+    if without(None, asks_about_user, asked.text):
+        said = yield from find_statements(store, recalled, scope, exclude, shipped=move is not None, asker=asked.asker)
+        first["profile"] = [one for one in said if not asked.holds(one.turn.text)]
+    spoken_of = _turns_of_time(store, found, scope, asked_at, frozenset(exclude))
+    later = yield from find_later(recalled, found, exclude, scope, asked)
+    notes = Notes(facts, found.hits, found.date_order, dated=found.query.when)
+    lines = compose(found, later, first, spoken_of, terms_in(asked.searched), form.tokens, form.style, count, notes)
+    lines = _in_dialogue_order(store, lines)
+    text = block_text(lines, form.style)
+    while (taken := count(text) if text else 0) > form.tokens:  # rare: the tokens of lines add up
+        lines = lines[:-1]
+        text = block_text(lines, form.style)
+    return Block(text, tuple(line.turn for line in lines), taken, relevant)
+
+
+def write_profile(
+    store: Store, recalled: Recalled, form: BlockForm, scope: Scope, exclude: Collection[str], *, shipped: bool
+) -> Flow[Block]:
+    """Write what a user said of themselves that lasts, whatever is asked, within the tokens of a form.
+
+    `shipped` says whether turns have vectors of the shipped embedding.
+    """
+    said = yield from find_statements(store, recalled, scope, exclude, shipped=shipped)
+    count = form.count or token_bound
+    page = _Filling(form.style, count, frozenset(), form.tokens, user=None)
+    page.add_first("profile", said, form.tokens)
+    lines = _in_dialogue_order(store, page.lines)
+    text = block_text(lines, form.style)
+    return Block(text, tuple(line.turn for line in lines), count(text) if text else 0, float(bool(text)))
+
+
+def _turns_of_time(
+    store: Store, found: Recollected, scope: Scope, asked_at: datetime | None, exclude: frozenset[str]
+) -> tuple[Turn, ...]:
+    """Return the turns of a past time that a user asks their assistant about ("what did we talk about on Monday?")."""
+    if found.user is None or not found.hinted.recalls:
+        return ()
+    turns: dict[str, Turn] = {}
+    for span in found.hinted.times:
+        if _is_past(span, asked_at):
+            listing = replace(scope.listing, after=span.start, before=span.end, limit=MAX_SPAN_TURNS, newest=True)
+            turns |= {turn.id: turn for turn in store.turns(listing) if turn.id not in exclude}
+    return tuple(turns.values())
+
+
+def _is_past(span: TimeSpan, asked_at: datetime | None) -> bool:
+    return span.start is not None and span.end is not None and (asked_at is None or span.start < asked_at)
+
+
+def _in_dialogue_order(store: Store, lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Sort by time; lines of one minute as their turns came, asked of the store where there are any."""
+    minutes = Counter(line.turn.time.replace(second=0, microsecond=0) for line in lines)
+    alike = [line.turn.id for line in lines if minutes[line.turn.time.replace(second=0, microsecond=0)] > 1]
+    places = {turn_id: place for place, turn_id in enumerate(store.order(alike) if alike else ())}
+    return tuple(sorted(lines, key=lambda line: (PARTS.index(line.part), line.turn.time, places.get(line.turn.id, 0))))
+
+
+def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
+    found: Recollected,
+    later: Sequence[Hit],
+    first: Mapping[Part, Sequence[Wish]],
+    spoken_of: Sequence[Turn],
+    wanted: Collection[str],
+    tokens: int,
+    style: Style,
+    count: CountTokens,
+    notes: Notes,
+) -> tuple[Line, ...]:
+    """Return the lines of a block as they were chosen; `wanted` are the terms by which passages are shown."""
+    page = _Filling(style, count, frozenset(wanted), tokens, notes, user=found.user)
+    page.add_first("wish", first["wish"][:MAX_WISHES], min(MAX_WISH_TOKENS, int(WISH_SHARE * tokens)))
+    page.add_first("profile", first.get("profile", ()), int(PROFILE_SHARE * tokens))
+    page.add_spoken_of(spoken_of, int(SPAN_SHARE * tokens))
+    ordered = with_replies(_newest_first(_user_first(found)), frozenset(wanted))
+    for hit in (*ordered[:LEADING_HITS], *later, *ordered[LEADING_HITS:]):
+        if page.is_full:
+            break
+        page.add(hit)
+    page.complete()
+    return tuple(page.lines)
+
+
+def terms_in(text: str) -> frozenset[str]:
+    """Return the terms of a text, its plain words where these cannot be read."""
+    return frozenset(without([], terms, text) or plainest(text))
+
+
+def _user_first(found: Recollected) -> Sequence[Hit]:
+    """Return hits, best first, an assistant's turns behind the user's unless the message asks for its words."""
+    if found.recalls_assistant or found.user is None:
+        return found.hits
+
+    def rank(hit: Hit) -> float:
+        return hit.score * (ASSISTANT_SCORE_RATIO if hit.turn.speaker != found.user else 1.0)
+
+    return sorted(found.hits, key=rank, reverse=True)
+
+
+def _newest_first(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits as they come, but what answers as well in much the same words by time: what was said last holds."""
+    ordered = list(hits)
+    said = [terms_in(hit.turn.text[:COMPARED_CHARACTERS]) for hit in ordered[:COMPARED_HITS]]
+    for place, hit in enumerate(ordered[:COMPARED_HITS]):
+        close = [place]
+        for other in range(place + 1, min(len(ordered), COMPARED_HITS)):
+            if ordered[other].score < CLOSE_SCORE_RATIO * hit.score:
+                break
+            both = len(said[other]) + len(said[place])
+            if ordered[other].turn.speaker == hit.turn.speaker and 2 * len(said[other] & said[place]) >= 0.5 * both:
+                close.append(other)
+        newest = sorted(((ordered[one], said[one]) for one in close), key=lambda one: one[0].turn.time, reverse=True)
+        for one, (newer, its_terms) in zip(close, newest, strict=True):
+            ordered[one], said[one] = newer, its_terms
+    return ordered
+
+
+def with_replies(hits: Sequence[Hit], wanted: frozenset[str]) -> list[Hit]:
+    """Return hits, with its reply behind each turn that asks much the same as the message."""
+    by_id = {hit.turn.id: hit for hit in hits}
+    ordered: dict[str, Hit] = {}
+    for hit in hits:
+        ordered[hit.turn.id] = hit
+        if asks(hit.turn) and wanted and 2 * len(wanted & terms_in(hit.turn.text)) >= len(wanted):
+            replies = (by_id[one] for one in hit.neighbours if one in by_id)
+            ordered |= {
+                one.turn.id: one for one in replies if one.turn.time >= hit.turn.time and one.turn.id not in ordered
+            }
+    return list(ordered.values())
+
+
+def telling_sentence(text: str, wanted: frozenset[str]) -> str:
+    """Return the sentence of a turn that tells most: a long one, and rather one that has words of the message."""
+    said = [text[start:end] for start, end in sentences(text[:READ_CHARACTERS])]
+
+    def worth(sentence: str) -> float:
+        return math.log(len(sentence)) + MATCH_WORTH * len(wanted & terms_in(sentence))
+
+    return max(said, key=worth, default=text)
+
+
+def _plain_words(text: str) -> str:
+    """Return a text without case, blanks and closing marks: two that agree then say the same."""
+    return " ".join(text.casefold().split()).rstrip(".!?\u2026 ")
+
+
+class _Filling:
+    """Takes lines while they fit: short ones first, then whole turns for what is left."""
+
+    def __init__(
+        self,
+        style: Style,
+        count: CountTokens,
+        wanted: frozenset[str],
+        tokens: int,
+        notes: Notes | None = None,
+        *,
+        user: str | None,
+    ) -> None:
+        self.lines: list[Line] = []
+        self._style, self._count, self._wanted, self._notes, self._user = style, count, wanted, notes, user
+        self._left = tokens - count(fenced(()))
+        self._misfits = 0
+        self._shown: set[str] = set()
+        self._of: dict[tuple[Part, date], Line] = {}  # a line of each day
+        self._texts: set[str] = set()
+
+    @property
+    def is_full(self) -> bool:
+        return self._left < LEAST_LINE_TOKENS or self._misfits >= MAX_MISFITS
+
+    def add_first(self, part: Part, said: Iterable[Wish], room: int) -> None:
+        """Take lines that stand before the hits, as far as they fit into a room of their own."""
+        least = self._left - room
+        for one in said:
+            self._take(Line(one.turn, one.text, part=part), least)
+
+    def add_spoken_of(self, turns: Sequence[Turn], room: int) -> None:
+        """Take the turns of a time in a room of their own: the user's, then as much of the replies as fits."""
+        least = self._left - room
+        own = [turn for turn in turns if turn.speaker == self._user]
+        for turn in (*own, *(turn for turn in turns if turn.speaker != self._user)):
+            self._take(Line(turn, self._shortest(turn), clock=True), least)
+
+    def add(self, hit: Hit) -> None:
+        """Take a hit by its shortest form, with notes where it is among the best."""
+        if hit.turn.id in self._shown or _plain_words(hit.turn.text) in self._texts:
+            return
+        is_reply = self._user is not None and hit.turn.speaker != self._user
+        if is_reply and len(terms_in(hit.turn.text[:READ_CHARACTERS])) < MIN_REPLY_TERMS:
+            return  # an assent, a greeting, thanks
+        if self._user is not None:
+            sizes = iter((self._shortest(hit.turn, hit.span),))
+        else:
+            most = (FIRST_CHARACTERS, FURTHER_CHARACTERS) if len(self.lines) < BEST_HITS else (FURTHER_CHARACTERS,)
+            sizes = turn_texts(hit.turn, self._wanted, most, hit.span, short=160, read=READ_CHARACTERS)
+        for said in sizes:
+            if self._take(Line(hit.turn, said)):
+                self._misfits = 0
+                if self._notes and len(self.lines) <= BEST_HITS:
+                    self._add_notes(self._notes.on(hit.turn, said))
+                return
+        self._misfits += 1
+
+    def _add_notes(self, notes: tuple[str, ...]) -> None:
+        """Add notes to the line that was taken last, where they fit."""
+        cost = sum(self._count(f"\n{WORKED_OUT}{one}") for one in notes)
+        if notes and cost <= self._left:
+            self._left -= cost
+            self.lines[-1] = replace(self.lines[-1], worked_out=notes)
+
+    def complete(self) -> None:
+        """Show whole turns in the place of their sentences, in the order of the lines, while tokens are left."""
+        for place, line in enumerate(self.lines):
+            whole = line.turn.text
+            if line.part or len(line.said) >= len(whole) or self._left < LEAST_LINE_TOKENS:
+                continue
+            further = self._count(whole) - self._count(line.said) + 1
+            if further <= self._left:
+                self._left -= further
+                self.lines[place] = replace(line, said=whole)
+
+    def _shortest(self, turn: Turn, found: tuple[int, int] | None = None) -> str:
+        text = turn.text
+        if turn.speaker != self._user and found is not None:
+            text = text[slice(*found)]
+        said = text if len(text) <= WHOLE_CHARACTERS else telling_sentence(text, self._wanted)
+        return said + caption_line(turn.caption or "")
+
+    def _take(self, line: Line, least: int = 0) -> bool:
+        words = {_plain_words(line.said), _plain_words(line.turn.text)}
+        if line.turn.id in self._shown or words & self._texts:
+            return False
+        day = (line.part, line.turn.time.date())
+        above = self._of.get(day) or next(iter(self.lines[-1:]), None)
+        cost = self._count(f"\n{line_text(NUMBER, line, above, self._style)}")
+        if self._left - cost < least:
+            return False
+        self._left -= cost
+        self._of[day] = line
+        self._shown.add(line.turn.id)
+        self._texts |= words
+        self.lines.append(line)
+        return True

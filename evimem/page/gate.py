@@ -1,0 +1,120 @@
+"""Whether a message needs a memory: a probability from signals of the search, of the words and of their vector.
+
+Arithmetic, small talk and questions of general knowledge need none; a request for advice, a plan or a text does, even
+where nothing that was told resembles it. The constants are fitted by `python -m benchmarks.gate --write`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from ..errors import without
+from ..index.weights import WEIGHTS
+from ..lang import ENGLISH
+from ..lang.guess import LANGUAGES, language_of
+from ..query.analysis import form, question_words
+from ..text.terms import plain, terms, words
+from ..types.vectors import Vectors
+from .question import ENDS_ASKING, Asked, Recollected
+
+TENTH = 10
+USUAL_SCORE = 0.2  # about the score of the tenth hit, where a memory has so many
+TELLING_TERMS = 4  # of a message, enough to judge by what matches them: "ok" is found in many a turn
+LONG_WORDS = 20  # of a message that is as long as any other
+ROLES = frozenset(("user", "assistant"))
+FILE = Path(__file__).with_name("gate.json")
+_FIRST_PERSON = re.compile(
+    rf"\b{ENGLISH.any_of('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}\b", re.IGNORECASE
+)
+_DIGIT = re.compile(r"\d")
+_QUOTES = re.compile('["\u201c\u201d:]')
+
+
+LEAST_RELEVANCE = 0.5  # below it nothing is recalled: the models are shifted to it where they are fitted
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Fitted constants of two logistic models: of English messages, and of those in other languages.
+
+    Attributes:
+        names: The signals, in the order of the weights.
+        weights: Shape (2, signals + 1), the bias last.
+        words: The weight of each dimension of an English message's vector by the shipped embedding, shape (dimension,).
+        odds: By word, in any language, the logarithm of how much likelier it is in messages that need a memory.
+    """
+
+    names: tuple[str, ...]
+    weights: NDArray[np.float64]
+    words: NDArray[np.float32]
+    odds: Mapping[str, float]
+
+
+def relevance(asked: Asked, found: Recollected, vector: Vectors | None) -> float:
+    """Return how far a reply to a message needs the memory, 0 to 1, not at all below `LEAST_RELEVANCE`.
+
+    `vector` is that of the message by the shipped embedding, shape (dimension,); None where another embedder is used.
+    """
+    if not found.hits:
+        return 0.0
+    gate, measured, read = fitted(), signals(asked, found), is_read(asked.text)
+    *weights, total = gate.weights[0 if read else 1].tolist()
+    total += sum(weight * measured[name] for name, weight in zip(gate.names, weights, strict=True))
+    if vector is not None and read:
+        total += float(gate.words @ np.asarray(vector, np.float32))
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+def is_read(text: str) -> bool:
+    """Return whether the shipped embedding reads the language of a message."""
+    return language_of(text) not in LANGUAGES or language_of(text) == "en"
+
+
+def mean_odds(text: str, odds: Mapping[str, float]) -> float:
+    """Return the mean of the odds of a message's words; a word that is not listed counts as 0."""
+    said = words(text)
+    return sum(odds.get(word, 0.0) for word in said) / max(1, len(said))
+
+
+def signals(asked: Asked, found: Recollected, odds: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Return what speaks for recalling: how well the hits match, and the marks of requests and questions.
+
+    `odds` are those of words; None takes the fitted ones.
+    """
+    telling = min(1.0, len(set(terms(asked.text))) / TELLING_TERMS)
+    scores = [hit.score for hit in found.hits[:TENTH]]
+    foreign = question_words(asked.text)
+    user = foreign.user if foreign else _FIRST_PERSON
+    return {
+        "words": telling * sum(hit.parts.get("words", 0.0) for hit in found.hits[:3]) / 3,
+        "meaning": telling * max(hit.parts.get("meaning", 0.0) for hit in found.hits) / WEIGHTS.meaning,
+        "above_tenth": telling * (scores[0] - (scores[-1] if len(scores) == TENTH else min(scores[-1], USUAL_SCORE))),
+        "question_mark": float(asked.text.rstrip().endswith(ENDS_ASKING)),
+        "question_word": float(without("thing", form, asked.text) != "thing"),
+        "first_person": float(user.search(plain(asked.text)) is not None),
+        "names": float(any(name.casefold() not in ROLES for name in found.hinted.names)),
+        "recalls": float(found.hinted.recalls),
+        "when": float(found.hinted.when),
+        "digits": float(_DIGIT.search(asked.text) is not None),
+        "quotes": float(_QUOTES.search(asked.text) is not None),
+        "length": min(1.0, len(asked.text.split()) / LONG_WORDS),
+        "refers": float(bool(asked.earlier)),
+        "odds": mean_odds(asked.text, fitted().odds if odds is None else odds),
+    }
+
+
+@cache
+def fitted() -> Gate:
+    """Return the constants that ship."""
+    stored = orjson.loads(FILE.read_bytes())
+    words = np.array(stored["words"], np.float32)
+    return Gate(tuple(stored["names"]), np.array(stored["weights"]), words, stored["odds"])
