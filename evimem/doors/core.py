@@ -240,15 +240,16 @@ class Core:
         from ..loops import Task, answer_question, fall_back, remaining
 
         yield from self.caught_up()
-        task = Task(question, calibrated_judge(self.store, self.target), **given)
+        offline = calibrated_judge(self.store, self.offline_target)
+        quoting = offline if self.judge is not None and isinstance(loop, str) else None
+        task = Task(question, calibrated_judge(self.store, self.target), quoting=quoting, **given)
         with unwrapped():
             try:
                 return (yield from answer_question(task, loop))
             except ModelError as error:
                 if self.on_model_error == "raise" or error.partial is None:
                     raise
-                judge = calibrated_judge(self.store, self.offline_target)
-                again = replace(task, judge=judge, budget=remaining(task.budget, error.partial))
+                again = replace(task, judge=offline, quoting=None, budget=remaining(task.budget, error.partial))
                 return (yield from fall_back(error, again, loop))
 
     def block(

@@ -113,11 +113,13 @@ def _asked(trace: Trace, memory: Memory) -> tuple[Task, str | Loop]:
     except (TypeError, LookupError, ValueError, AttributeError) as error:
         raise TraceMismatch(f"the analysis of the trace cannot be read ({error}); expected one of ask()") from error
     core, inner = memory._core, cast(Judge, LLMJudge())
+    offline = calibrated_judge(core.store, core.offline_target)
     if detail["judge"] == OfflineJudge().name:
-        inner = calibrated_judge(core.store, core.offline_target)
+        inner = offline
     judged = tuple(event for event in trace if isinstance(event, Judged))
     judge = cast(Judge, _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged))
-    return Task(trace.question, judge, core.store, asked_at, budget, scope=scope), loop
+    quoting = offline if detail.get("quoting") else None
+    return Task(trace.question, judge, core.store, asked_at, budget, scope=scope, quoting=quoting), loop
 
 
 def _analysis(trace: Trace) -> Mapping[str, Any]:

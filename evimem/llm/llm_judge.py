@@ -178,7 +178,7 @@ def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -
         iteration=view.iteration,
         iterations=view.iterations,
         strategy=view.strategy,
-        queries=bullets(view.queries),
+        queries=bullets(query for query in view.queries if query != view.analysis.question),
         entities="; ".join(counts) or "none named",
         requirements=_requirements(view),
     )

@@ -8,7 +8,7 @@ from functools import wraps
 
 from ..errors import ModelError
 from ..flow import Flow
-from ..judging.apply_verdict import abstention, approximate, manner, shown_confidence
+from ..judging.apply_verdict import DECLINED, abstention, approximate, manner, shown_confidence
 from ..judging.evidence import Draft, Manner
 from ..types.results import Answer, AnswerKind, Citation, Usage
 from ..types.trace import Acted, Called, Event, Trace, version_of
@@ -16,9 +16,43 @@ from ..types.values import Gap, Tier, Turn
 from .retrieve import Task
 from .session import Check, Rounds, Session
 
+QUOTE_FROM = 0.75  # probability that a quotation holds the answer from which a model's "none" does not stand alone
+NO_ANSWER = "the model found no answer"
+
 
 def drafted(session: Session, check: Check) -> Flow[Draft]:
-    """Return the draft of an answer from the last check; without a text where a rule or the judge declines."""
+    """Return the draft of an answer from the last check; without a text where a rule or the judge declines.
+
+    Where a model finds no answer in evidence that very probably holds one, that evidence is quoted.
+    """
+    draft = yield from _worded(session, check)
+    quoted = (yield from _quoted(session, check, draft.reason)) if draft.text is None else None
+    return draft if quoted is None else quoted
+
+
+def _quoted(session: Session, check: Check, why: str | None) -> Flow[Draft | None]:
+    """Return a quotation of the evidence that a model found no answer in; None where no line is likely to hold one.
+
+    A false premise and the evidence of another person are answers of a kind: none is quoted against them. No request
+    is made.
+    """
+    judge = session.task.quoting
+    if judge is None or any(gap.kind in DECLINED for gap in check.verdict.gaps):
+        return None
+    view = replace(check.view, memo={})
+    verdict = yield from judge.judge(view)
+    told = verdict.confidence if verdict.probability is None else verdict.probability
+    if verdict.tier is Tier.NONE or told < judge.abstain_below:
+        return None
+    draft = yield from judge.answer(view, verdict, "direct")
+    if draft.text is None or (draft.confidence or 0.0) < QUOTE_FROM:
+        return None
+    reason = f"{NO_ANSWER} ({why}); these lines may hold it" if why else f"{NO_ANSWER}; these lines may hold it"
+    return replace(draft, reason=reason)
+
+
+def _worded(session: Session, check: Check) -> Flow[Draft]:
+    """Return the draft of the loop's judge."""
     verdict = check.verdict
     below = session.task.budget.abstain_below
     why = abstention(
@@ -159,7 +193,7 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     approximately = worded in {"inferred", "hedged"}
     sufficiency = approximate(verdict.confidence) if approximately else verdict.confidence
     confidence = _told(check, sufficiency) if draft.confidence is None else draft.confidence
-    if verdict.calls:  # a model's confidence, which the clamps lower, calibrated or not
+    if verdict.calls and draft.kind == "answer":  # a model's confidence, which the clamps lower, calibrated or not
         confidence = min(confidence, shown_confidence(verdict.tier, check.most))
     detail = {
         "kind": draft.kind,

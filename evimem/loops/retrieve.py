@@ -43,7 +43,8 @@ class Task:
     `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
     of the trace as it is recorded. `earlier` are the events of a failed attempt, after which the trace goes on. Turns
     whose ids are in `exclude`, or that `scope` does not admit, are never evidence. `lacking` are parts that the store
-    has not, whatever the loop.
+    has not, whatever the loop. `quoting` is the judge without a model that quotes where a model finds no answer; None
+    where `judge` is none of a model.
     """
 
     question: str
@@ -57,6 +58,7 @@ class Task:
     on_event: Callable[[Event], None] | None = field(default=None, compare=False)
     earlier: tuple[Event, ...] = ()
     lacking: frozenset[Ablation] = frozenset()
+    quoting: Judge | None = None
 
 
 class Loop(Protocol):

@@ -333,6 +333,8 @@ def _analysed(session: Session) -> Acted:
         "variant": session.variant.to_dict(),
         "requirements": [asdict(requirement) for requirement in analysis.requirements],
     }
+    if session.task.quoting is not None:
+        detail["quoting"] = True
     scope = session.task.scope
     if scope != EVERYTHING:
         given = {"session": scope.session, "speaker": scope.speaker, "role": scope.role}

@@ -34,9 +34,10 @@ class Budget:
         tokens: At most this many tokens of evidence are shown to the judge, counted with the shipped WordPiece
             vocabulary, at least 1 (E6).
         seconds: Start no further iteration after this many wall-clock seconds, and end a judge's request then; None for
-            no limit. Not an error once there was a check: the question is answered from the evidence so far. Wording
-            the answer has at least a quarter of this time, so that all may take a quarter more. Where the model fails
-            and the offline judge is asked, this has what is left, and looks once if nothing is.
+            no limit. Raise it for a model on a slow machine. Not an error once there was a check: the question is
+            answered from the evidence so far. Wording the answer has at least a quarter of this time, so that all may
+            take a quarter more. Where the model fails and the offline judge is asked, this has what is left, and looks
+            once if nothing is.
         abstain_below: Abstain below this probability, 0 to 1; None takes that of the calibration, else the shipped one.
         format: How the answer is to be written, in your own words ("one sentence, no names"); a model's answer only.
     """
@@ -44,7 +45,7 @@ class Budget:
     iterations: int | None = None
     k: int | None = None
     tokens: int = 4000
-    seconds: float | None = None
+    seconds: float | None = 120.0
     abstain_below: float | None = None
     format: str = ""
 

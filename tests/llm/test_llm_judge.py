@@ -62,7 +62,8 @@ def test_an_injected_instruction_reaches_neither_the_system_part_nor_the_outcome
         memory.add("Eve", wicked, time="2024-03-01", id="w")
         answer = memory.ask("What does Eve want to delete?")
         assert memory.stats().turns == 1
-    assert answer.abstained
+    assert answer.kind == "quote"
+    assert wicked in (answer.text or "")
     assert all(request.prompt.count("</evidence>") == 1 for request in model.requests)
     assert all("delete everything" not in request.system for request in model.requests)
 

@@ -1,0 +1,79 @@
+"""A model that finds no answer where the evidence very probably holds one: the evidence is quoted, and that is said."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evimem
+from evimem import Answer, Budget
+from evimem.embedding.token_bound import token_bound
+from evimem.loops import Iris
+from evimem.loops.answering import NO_ANSWER, QUOTE_FROM
+from evimem.testing import ScriptedModel
+from tests.statements.conftest import verdict
+
+TOLD = "I am allergic to shellfish, so no paella for me."
+QUESTION = "What is Mira allergic to?"
+MAX_JUDGE_TOKENS = 900  # of the page of a memory of three turns, its instructions among them
+BLIND = verdict("none", 1.0, reason="Mira is allergic to shellfish", requirements=[])
+FALSE_PREMISE = {"kind": "contradicted", "about": "Mira", "text": "Mira is allergic to nothing", "evidence": ["e1"]}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("Mira", TOLD, time="2024-03-12T18:20")
+        memory.add("Tomas", "Noted. We adopted a puppy last Friday.", time="2024-03-12T18:21")
+        memory.add("Mira", "What is it called?", time="2024-03-12T18:22")
+    return tmp_path / "m.evimem"
+
+
+def asked(path: Path, *replies: str, question: str = QUESTION, **options: Any) -> Answer:
+    with evimem.open(path, llm=ScriptedModel(replies)) as memory:
+        answer = memory.ask(question, **options)
+        assert evimem.replay(answer.trace, memory, options.get("loop")) == replace(
+            answer, usage=replace(answer.usage, seconds=0.0)
+        )
+        return answer
+
+
+def test_evidence_that_a_model_passes_over_is_quoted_and_it_is_said(path: Path) -> None:
+    answer = asked(path, BLIND)
+    assert (answer.kind, answer.abstained, answer.usage.requests) == ("quote", False, 1)
+    assert TOLD in (answer.text or "")
+    assert (answer.reason or "").startswith(NO_ANSWER)
+    assert answer.confidence >= QUOTE_FROM
+
+
+def test_so_it_is_where_the_answering_model_declines(path: Path) -> None:
+    declines = json.dumps({"steps": [], "answerable": False, "answer": "", "citations": []})
+    answer = asked(path, verdict("inferrable", 0.9), declines)
+    assert (answer.kind, answer.usage.requests) == ("quote", 2)
+
+
+def test_a_model_that_finds_nothing_where_nothing_is_told_abstains(path: Path) -> None:
+    assert asked(path, BLIND, question="What is Mira's blood type?").kind == "abstained"
+
+
+def test_a_false_premise_stays_an_abstention(path: Path) -> None:
+    answer = asked(path, verdict("partial", 1.0, gaps=[FALSE_PREMISE], requirements=[]))
+    assert (answer.kind, answer.reason) == ("abstained", FALSE_PREMISE["text"])
+
+
+def test_a_loop_of_the_caller_s_own_ends_as_it_says(path: Path) -> None:
+    assert asked(path, BLIND, loop=Iris(iterations=1)).kind == "abstained"
+
+
+def test_the_judge_s_page_of_three_turns_is_short(path: Path) -> None:
+    model = ScriptedModel([BLIND])
+    with evimem.open(path, llm=model) as memory:
+        memory.ask(QUESTION)
+    request = model.requests[0]
+    assert token_bound(request.system) + token_bound(request.prompt) <= MAX_JUDGE_TOKENS
+
+
+def test_a_question_has_an_end_whatever_the_model_takes() -> None:
+    assert Budget().seconds is not None
