@@ -45,7 +45,6 @@ from .shown_words import bullets, escape_attribute, find_quote, marked, named
 
 T = TypeVar("T")
 NO_ANSWER = "the evidence does not hold the answer"
-UNSUPPORTED = "the answer cites nothing that was shown"
 _REFUSALS = frozenset(ENGLISH.words("replies.no_answer"))
 MOST_REQUIREMENTS = 12  # of a question, those that the model added included
 MOST_RESULTS = 24  # of the newest calls that a request lists
@@ -58,7 +57,7 @@ def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Dr
     """Return the draft in a reply; without a text where the model finds no answer, whatever way it says so.
 
     Raise ReplyError without an answer field, and where every citation names what was not shown: unless the reply is
-    `repaired`, which is then marked as unsupported.
+    `repaired`, whose citations the loop drops.
     """
     reply = ANSWER.read(text)
     answer, steps = reply["answer"], reply["steps"]
@@ -73,7 +72,7 @@ def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Dr
     invented = bool(cited) and all(citation.turn_id not in ids for citation in cited)
     if invented and not repaired:
         raise ReplyError("answer", "its citations name none of the items shown", text)
-    return Draft(answer, cited, steps, reason=UNSUPPORTED if invented else None)
+    return Draft(answer, cited, steps)
 
 
 def _refuses(answer: str) -> bool:

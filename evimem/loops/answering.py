@@ -18,6 +18,7 @@ from .session import Check, Rounds, Session
 
 QUOTE_FROM = 0.75  # probability that a quotation holds the answer from which a model's "none" does not stand alone
 NO_ANSWER = "the model found no answer"
+UNSUPPORTED = "the answer cites nothing that was shown"
 
 
 def drafted(session: Session, check: Check) -> Flow[Draft]:
@@ -195,6 +196,10 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     confidence = _told(check, sufficiency) if draft.confidence is None else draft.confidence
     if verdict.calls and draft.kind == "answer":  # a model's confidence, which the clamps lower, calibrated or not
         confidence = min(confidence, shown_confidence(verdict.tier, check.most))
+    if not citations and tier in {Tier.EXACT, Tier.INFERRABLE}:
+        tier = Tier.PARTIAL
+        confidence, sufficiency = shown_confidence(tier, confidence), shown_confidence(tier, sufficiency)
+    reason = draft.reason if citations else draft.reason or UNSUPPORTED
     detail = {
         "kind": draft.kind,
         "text": text,
@@ -206,8 +211,8 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
         "citations": [citation.turn_id for citation in citations],
         "dropped": dropped,
     }
-    session.events.append(Acted(check.view.iteration, "answer", draft.reason or "", detail))
-    answer = _made(session, text, draft.kind, tier, confidence, gaps, draft.reason)
+    session.events.append(Acted(check.view.iteration, "answer", reason or "", detail))
+    answer = _made(session, text, draft.kind, tier, confidence, gaps, reason)
     fitted = draft.confidence is not None or verdict.probability is not None
     return replace(
         answer, citations=citations, time=draft.time, confidence_is="calibrated" if fitted else "uncalibrated"

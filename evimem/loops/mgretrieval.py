@@ -191,7 +191,7 @@ class Reading(Rounds):
         verdict = replace(check.verdict, notes=(self.answer,) if self.answer else ())
         draft = stated(self.answer, self.critical) if session.task.judge.explores else None  # others give none
         view = session.show(check.view.iteration, only=self.critical) if self.critical else check.view
-        return replace(check, view=view, verdict=verdict, draft=draft)
+        return replace(check, view=view, verdict=verdict, draft=draft, rests_on=self.critical)
 
     def _keywords(self) -> Flow[list[str]]:
         """Return the keywords that the question is read by (G2); the judge chooses where they are more.

@@ -39,6 +39,18 @@ def test_a_prompt_begins_with_what_comes_back_and_ends_with_its_form_which_stric
     assert same_form(load(name).example, SCHEMAS[name])
 
 
+@pytest.mark.parametrize(
+    ("form", "reply", "said"),
+    [
+        (request.KEYWORDS, '{"keywords": ["k1"]}', {"keywords": ("k1",)}),
+        (request.ENTITIES, '{"names": [""]}', {"names": ()}),
+        (request.REFINE, '{"query": ""}', {"query": ""}),
+    ],
+)
+def test_a_reply_of_the_first_thing_or_of_nothing_is_no_example(form, reply, said):
+    assert form.read(reply) == said
+
+
 def same_form(example, schema):
     """Whether an example has all fields of a schema, every one of which is required, and its choices."""
     if schema["type"] == "object":

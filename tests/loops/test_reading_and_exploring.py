@@ -194,3 +194,36 @@ def test_where_no_answer_was_given_while_reading_none_is_made_up(one: Path, loop
     assert (answer.text, answer.abstained) == (None, True)
     with evimem.open(one) as memory:
         assert memory.ask(QUESTION, **way(loop, without={"rewriting"})).text == memory.ask(QUESTION, loop).text
+
+
+SHARED = [
+    ("iris", {}),
+    ("memr3", {"action": "answer"}),
+    ("mgretrieval", {**READ, "critical": []}),
+    ("mragent", {"calls": []}),
+]
+CITING = {"nothing": [], "an invented item": [{"id": "e99", "quote": ""}]}
+
+
+@pytest.mark.parametrize(("loop", "more"), SHARED)
+@pytest.mark.parametrize("cited", CITING.values(), ids=CITING)
+def test_no_answer_without_a_source_is_above_partial(
+    one: Path, loop: str, more: dict[str, Any], cited: list[dict[str, str]]
+) -> None:
+    worded = json.dumps({"steps": [], "answerable": True, "answer": "K0", "citations": cited})
+    waived = [{"id": f"r{number}", "status": "waived", "evidence": [], "why": "told"} for number in range(1, 9)]
+    exact = said("exact", 0.99, requirements=waived, **more)
+    answer = ask(one, loop, then=lambda request: worded if request.role == "answer" else exact).answer
+    assert (answer.text, answer.citations, answer.tier) == ("K0", (), evimem.Tier.PARTIAL)
+    assert answer.confidence <= 0.6
+    assert answer.reason == "the answer cites nothing that was shown"
+
+
+@BOTH
+def test_an_answer_whose_wording_cites_nothing_rests_on_the_turns_that_were_kept(
+    one: Path, loop: str, more: dict[str, Any]
+) -> None:
+    worded = json.dumps({"steps": [], "answerable": True, "answer": "K0", "citations": []})
+    answer = ask(one, loop, said("exact", 0.95, **more), worded).answer
+    assert [citation.turn_id for citation in answer.citations] == ["t0"]
+    assert answer.tier is evimem.Tier.EXACT

@@ -9,6 +9,7 @@ import pytest
 
 from evimem.judging.evidence import Draft, Verdict
 from evimem.judging.tracker import Requirement
+from evimem.types.results import Citation
 from evimem.types.trace import Acted, Called, Found, Judged, Queried, Stopped
 from evimem.types.values import Gap, Tier
 
@@ -71,7 +72,8 @@ def test_a_name_that_the_judge_found_under_another_is_believed(puppy: Any, scrip
     """Rules never say that nothing is about Kathryn once the judge has said that she is Katrin."""
     question = "What did Tomas book with Kathryn?"
     whole = {f"{kind}:{name}": ("s1:4",) for kind in ("entity", "attribution") for name in ("Tomas", "Kathryn")}
-    judge = script([Verdict(EXACT, 0.95, supported={**whole, "attribute": ("s1:4",)})])
+    draft = Draft("a ferry", (Citation("s1:4", None, ""),))
+    judge = script([Verdict(EXACT, 0.95, supported={**whole, "attribute": ("s1:4",)})], draft=draft)
     answer = puppy.ask(question, judge)
     assert (answer.tier, answer.gaps, len(judge.views)) == (EXACT, (), 1)
 
