@@ -46,6 +46,7 @@ if _typing.TYPE_CHECKING:
         TraceMismatch,
         TurnConflict,
         UnknownTurn,
+        WrongKey,
     )
     from .openai import OpenAI, OpenAIEmbedder
     from .times import find_times
@@ -79,7 +80,7 @@ __all__ = [
     "OpenAIEmbedder", "PoolFull", "PromptTooLong", "Query", "ReplyError", "Restarted", "RestoreReport",
     "StaticEmbedder", "Stats", "StoreBusy", "StoreClosed", "StoreCorrupt", "StoreError", "StoreReadOnly",
     "StoreRolledBack", "StoreUnavailable", "Tier", "TimeSpan", "Trace", "TraceMismatch",
-    "Turn", "TurnConflict", "TurnStatus", "UnknownTurn", "Usage",
+    "Turn", "TurnConflict", "TurnStatus", "UnknownTurn", "Usage", "WrongKey",
     "__version__", "ask_searcher", "build", "copy", "find_times", "open", "open_async",
     "replay", "restore",
 ]  # fmt: skip

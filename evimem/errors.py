@@ -16,6 +16,7 @@
       x PromptTooLong      the request has more tokens than the model reads
   x EmbedderError        the embedder failed (has .retryable)
   x StoreError           the file cannot be used
+    x WrongKey           it is encrypted with another key, or is not encrypted
     x NotAMemory         it is not a memory
     x NewerSchema        a later version of evimem wrote it
     x StoreCorrupt       its content is not what was written
@@ -170,8 +171,8 @@ class EmbedderMismatch(EvimemError):
 class MissingExtra(EvimemError):
     """An optional dependency is not installed. `extra` is the extra of the package that installs it."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the {extra!r} extra: pip install 'evimem[{extra}]'")
+    def __init__(self, what: str, extra: str, install: str = "") -> None:
+        super().__init__(f"{what} needs the {extra!r} extra: {install or 'pip install ' + repr(f'evimem[{extra}]')}")
         self.extra = extra
 
 
@@ -289,6 +290,10 @@ class StoreError(EvimemError):
 
 class NotAMemory(StoreError):
     """The path holds something other than a memory; it was not changed."""
+
+
+class WrongKey(StoreError):
+    """The file is encrypted and no key or another one was given, or a key was given and it is not encrypted."""
 
 
 class NewerSchema(StoreError):

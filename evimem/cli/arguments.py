@@ -84,10 +84,13 @@ class Command(NamedTuple):
     model: bool | str = False
 
 
-_OF_A_MODEL = ("llm", "on_model_error")  # of `open`: the options of a chat model say them
+# Of `open`, but no option: the options of a chat model say the first, the environment the key, and no command that
+# takes them only reads.
+_NO_OPTIONS = ("llm", "on_model_error", "key", "read_only")
+_KEY_DIGITS = re.compile("[0-9a-fA-F]{64}")
 COMMANDS = {
     "demo": Command("ask"),
-    "ingest": Command("state", like="open", without=_OF_A_MODEL),
+    "ingest": Command("state", like="open", without=_NO_OPTIONS),
     "ask": Command("ask", like="ask", model="asks"),
     "block": Command("ask", like="block"),
     "compare": Command("ask", like="ask", without=("loop", "stream"), model="asks"),
@@ -99,7 +102,7 @@ COMMANDS = {
     "enrich": Command("state", like="enrich", model=True),
     "forget": Command("state", like="forget", without=("turns",)),
     "export": Command("state"),
-    "import": Command("state", like="open", without=_OF_A_MODEL),
+    "import": Command("state", like="open", without=_NO_OPTIONS),
     "vacuum": Command("state"),
     "copy": Command("state"),
     "restore": Command("state"),
@@ -366,6 +369,17 @@ def misused(options: argparse.Namespace) -> str | None:
     return f"--{named[0].replace('_', '-')} needs --llm; add it, or leave the option out" if named else None
 
 
+def key_given(path: AnyPath) -> Settings:
+    """Return the key of encrypted files that EVIMEM_KEY holds: 64 hex digits for 32 bytes, else a passphrase.
+
+    It is no option, as a command line is seen by every user of a machine; that of a server takes none.
+    """
+    text = os.environ.get("EVIMEM_KEY")
+    if not text or is_server(path):
+        return {}
+    return {"key": bytes.fromhex(text) if _KEY_DIGITS.fullmatch(text) else text}
+
+
 def existing(path: AnyPath, user: str | None = None, **settings: Any) -> evimem.Memory:
     """Open an existing memory. Raise InvalidQuery if there is none: a command that reads must not create one."""
     from ..doors.open import has_memory  # noqa: PLC0415 - most of the package, which not every command needs
@@ -374,7 +388,7 @@ def existing(path: AnyPath, user: str | None = None, **settings: Any) -> evimem.
         where = shown_path(path)
         who = "" if user is None else f" of {user!r}"
         raise InvalidQuery(f"there is no memory{who} at {where!r}; `evimem ingest {where} FILE` creates one")
-    return evimem.open(path, user=user, **settings)
+    return evimem.open(path, user=user, **key_given(path), **settings)
 
 
 def shown_path(path: AnyPath) -> str:

@@ -20,7 +20,7 @@ from ..adapters.user_tokens import Scope, TokenFile, new_token
 from ..errors import InvalidQuery, MissingExtra
 from ..types.public_value import AnyPath, is_server
 from ..types.values import DateOrder
-from .arguments import Exit, Misused, Settings, existing, shown_path
+from .arguments import Exit, Misused, Settings, existing, key_given, shown_path
 from .page import Screen, line
 
 ProfilePlace = Literal["system"]
@@ -88,7 +88,7 @@ def mcp(  # noqa: PLR0913 - the options
     known = TokenFile(tokens) if tokens else None
     terminated = Event()
     signal.signal(signal.SIGTERM, partial(_interrupt, terminated))
-    opening = {"timezone": timezone, "date_order": date_order}
+    opening = {"timezone": timezone, "date_order": date_order, **key_given(path or pool or "")}
     make = partial(_opened, path, pool, settings | opening | ({"user": user} if is_server(path) else {}))
     if url:
         screen.note(f"evimem: listening at {url}")
@@ -194,7 +194,7 @@ def serve(  # noqa: PLR0913 - the options
     bound, name, own = listening.getsockname()[1], Path(shown_path(pool)).name, secrets.token_urlsafe(24)
     admit = admit_holder_of(own) if known is None else partial(_visitor, known)
     hosts = None if known else {f"{one}:{bound}" for one in ("127.0.0.1", "localhost", "[::1]")}
-    opening: Settings = {"timezone": timezone, "date_order": date_order, "capacity": capacity}
+    opening: Settings = {"timezone": timezone, "date_order": date_order, "capacity": capacity, **key_given(pool)}
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
     if not quiet:
         log_to_stderr()
@@ -290,7 +290,7 @@ def explore(
     if root is not None:
         if isinstance(root, Path) and not root.is_dir():
             raise InvalidQuery(f"there is no folder {str(root)!r}; give that of a pool")
-        with evimem.MemoryPool(root, **settings) as memories:
+        with evimem.MemoryPool(root, **key_given(root), **settings) as memories:
             run(PoolOfMemories(memories, Path(shown_path(root)).name), None)
         return Exit.OK
     place = path if path is not None else ""

@@ -19,7 +19,7 @@ from ..types.public_value import AnyPath, is_server
 from ..types.results import AddReport
 from ..types.values import DateOrder, ExportFormat
 from . import views
-from .arguments import Exit, Misused, Settings, existing, shown_path
+from .arguments import Exit, Misused, Settings, existing, key_given, shown_path
 from .page import Screen, line
 from .views import counted
 
@@ -78,6 +78,7 @@ def ingest(  # noqa: PLR0913 - the options
     options: dict[str, Any] = {"session": session, "date_order": order, "columns": columns}
     (found,) = load(file, format, start=first, refuse=refuse, **options)
     is_new = isinstance(path, Path) and not path.exists()
+    opening |= key_given(path)
     with screen.progress(shown_path(path), "turns") as progress, evimem.open(path, **opening) as memory:
         try:
             report = memory.extend(found.turns, strict=strict, replace=replace, progress=progress)
@@ -109,7 +110,7 @@ def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
     Args:
         file: A file or folder that `evimem export` wrote.
     """
-    with evimem.open(path, **opening) as memory, screen.progress("importing", "turns") as progress:
+    with evimem.open(path, **key_given(path), **opening) as memory, screen.progress("importing", "turns") as progress:
         report = memory.import_(file, progress=progress)
     data = _added(report)
     return _told(data, data, path, progress.seconds, screen)
@@ -150,8 +151,9 @@ def copy(screen: Screen, source: AnyPath, target: AnyPath, *, user: str | None =
         user: Whose memory it is on a server.
         verify: Read every row again at the target, and compare it, before it is committed.
     """
+    keys = key_given(source) | {f"target_{name}": value for name, value in key_given(target).items()}
     with screen.progress("copying", "turns") as progress:
-        report = evimem.copy(source, target, user=user, verify=verify, progress=progress)
+        report = evimem.copy(source, target, user=user, verify=verify, progress=progress, **keys)
     screen.show(views.fields_page(f"copied to {shown_path(target)}", report.to_dict()), report.to_dict())
     return Exit.OK
 
@@ -165,7 +167,7 @@ def restore(screen: Screen, backup: AnyPath, path: AnyPath) -> Exit:
         backup: The backup, which stays as it is.
         path: The file of the memory.
     """
-    report = evimem.restore(backup, path)
+    report = evimem.restore(backup, path, **key_given(path))
     screen.show(
         views.fields_page(f"{shown_path(path)} is as it was when backed up", report.to_dict()), report.to_dict()
     )

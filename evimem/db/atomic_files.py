@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from ..errors import DiskFull, StoreBusy, StoreError, StoreReadOnly
+from .file_format import HEADER_SIZE, is_encrypted
 from .safe_context import safe_context
 
 if os.name != "nt":
@@ -300,9 +301,9 @@ def _temporary(path: Path, entry: os.DirEntry[str]) -> re.Match[str] | None:
 
 def _is_ours(file: BinaryIO) -> bool:
     """Return whether a file begins as a backup or an export does, or was killed before its beginning was written."""
-    head = file.read(len(_BEGINNINGS[0]))
+    head = file.read(HEADER_SIZE)
     unwritten = not head.strip(b"\0") and stat.S_IMODE(os.fstat(file.fileno()).st_mode) == PRIVATE
-    return head.startswith(_BEGINNINGS) or unwritten
+    return head.startswith(_BEGINNINGS) or is_encrypted(head) or unwritten
 
 
 def _mode_of(path: Path) -> int | None:

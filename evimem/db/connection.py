@@ -8,7 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -28,22 +28,26 @@ from ..errors import (
     StoreError,
     StoreReadOnly,
     StoreRolledBack,
+    WrongKey,
 )
 from ..types.values import meets
 from .atomic_files import (
     changing,
     check_name,
     check_target,
+    claim,
     create_private,
     has_descriptors,
     kind_of,
     max_descriptors,
     no_descriptor,
+    sync_folder,
 )
-from .file_format import APPLICATION_ID, HEADER_SIZE, MAGIC, MOST_PAGES, left_behind
+from .encryption import Key
+from .file_format import APPLICATION_ID, HEADER_SIZE, MAGIC, MOST_PAGES, is_encrypted, left_behind
 from .log_link import LINK, NO_STATE, next_link, state_of
 from .safe_context import safe_context
-from .still_view import View, open_still, system_vfs
+from .still_view import View, open_handle, open_still, system_vfs
 from .tables import Tables
 
 # SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes. Branches 3.50
@@ -81,19 +85,26 @@ class Connection(Tables):
     is how long a statement waits for a lock of another process. Until `trust` is called, closing the handle leaves
     the file and its WAL as they were found. A missing file is created with mode 0600. With `readonly` it must exist,
     and neither it nor its folder is changed: where no process has it open for writing, it is read with its WAL and
-    without locks (`still_view`), and a change of either is noticed.
+    without locks (`still_view`), and a change of either is noticed. With a `key` all that is written is encrypted.
 
     `aborted` counts the write blocks that were rolled back and the read blocks that failed unexpectedly. What a
     caller derived in memory during such a block may be half done.
     """
 
     def __init__(
-        self, path: Path, *, vfs: str | None = None, busy_seconds: float = 5.0, readonly: bool = False
+        self,
+        path: Path,
+        *,
+        vfs: str | None = None,
+        busy_seconds: float = 5.0,
+        readonly: bool = False,
+        key: Key | None = None,
     ) -> None:
         self.path = path
         self.name = str(path)
         self._vfs = vfs
         self._readonly = readonly
+        self.key = key
         self._busy_seconds = busy_seconds
         self._give_up_at = 0.0
         self._place: apsw.VFSFile | None = None  # in the queue for the write lock; see `_queue_up`
@@ -236,8 +247,10 @@ class Connection(Tables):
         try:
             if not self.checkpoint(wait=wait):
                 return False
+            if self.key is not None:  # bytes of an encrypted page cannot be blanked in place
+                self.rewrite(self.key, wait=wait)
             with self.writing():
-                if not self.blank():
+                if self.key is None and not self.blank():
                     return False  # another handle has written since the checkpoint
                 settle()
         except (StoreBusy, DiskFull):
@@ -300,18 +313,9 @@ class Connection(Tables):
         return True
 
     def backup_to(self, target: Path) -> None:
-        """Copy a consistent state into a new file."""
+        """Copy a consistent state into a new file; that of an encrypted file has its key."""
         with self._errors, self._lock:
-            copy = apsw.Connection(str(target))
-            try:
-                copy.execute("PRAGMA journal_mode=OFF")  # no journal: a copy that is not finished is worthless
-                with copy.backup("main", self._handle(), "main") as job:
-                    while not job.done:
-                        job.step(1000)
-                # One file, without companions, until it is opened.
-                copy.execute("PRAGMA journal_mode=DELETE").fetchall()
-            finally:
-                copy.close()
+            _copy_database(self._handle(), target, self.key)
 
     def remove(self) -> bool:
         """Delete the file and its WAL, and close the handle; return False, and do neither, while another is open."""
@@ -329,6 +333,46 @@ class Connection(Tables):
                 self.path.unlink()
                 self.close()
             return alone
+
+    def rewrite(self, key: Key, *, wait: bool = True) -> None:
+        """Replace an encrypted file with a new one that holds its rows and nothing else, under a key and a new salt.
+
+        After a crash the one or the other file is there; the log of the one is unreadable beside the other. Where a
+        process opens the old one meanwhile, it cannot write to it, and then finds that it was replaced. Raise StoreBusy
+        where another handle has the file open; `wait` for it as `checkpoint` does.
+        """
+        temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
+        kept, self._busy_seconds = self._busy_seconds, self._busy_seconds if wait else 0.0
+        try:
+            with self._errors, self._lock:
+                db = self._handle()
+                self._suspect = True  # the journal mode changes: the handle is opened again
+                if db.pragma("journal_mode", "DELETE") != "delete":
+                    raise StoreBusy(f"{str(self.path)!r} is open elsewhere; close it there, and repeat the call")
+                with changing(repr(str(self.path)), "it stays as it was"), claim(temporary), self._no_writers():
+                    key.write_rows(db, temporary)
+                    self._check_same_file()
+                    with temporary.open("rb+") as file:
+                        os.fsync(file.fileno())
+                    temporary.replace(self.path)
+                    sync_folder(self.path.parent)
+                    self.key, self._file_id = key, self._current_file_id()
+                self._handle()
+        finally:
+            self._busy_seconds = kept
+            temporary.unlink(missing_ok=True)
+
+    @contextmanager
+    def _no_writers(self) -> Iterator[None]:
+        """Hold the lock that each transaction that writes takes, where there is no log."""
+        place = self._as_file()
+        try:
+            place.xLock(apsw.SQLITE_LOCK_SHARED)
+            place.xLock(apsw.SQLITE_LOCK_RESERVED)
+            yield
+        finally:
+            place.xUnlock(apsw.SQLITE_LOCK_NONE)
+            place.xClose()
 
     def close(self) -> None:
         if not self._errors.in_its_process:
@@ -357,7 +401,9 @@ class Connection(Tables):
         if self._readonly:
             db = self._opened_to_read()
         else:
-            db = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=self._vfs)
+            db = open_handle(str(self.path), apsw.SQLITE_OPEN_READWRITE, self._vfs, self.key)
+        if self.key is not None:
+            _check_key(db, self.path)
         db.set_busy_handler(self._wait)
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not self._trusted))
         db.create_scalar_function("meets", cast(Any, meets), 2, deterministic=True)
@@ -382,7 +428,7 @@ class Connection(Tables):
         """Open a handle that changes nothing: with locks where the index of a log shows that the file is in use."""
         self._still, found = None, file_states(self.path)
         if found.index:
-            db = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY, vfs=self._vfs)
+            db = open_handle(str(self.path), apsw.SQLITE_OPEN_READONLY, self._vfs, self.key)
             try:
                 db.execute("SELECT 1 FROM sqlite_schema").fetchone()
             except (apsw.CantOpenError, apsw.ReadOnlyError):  # left by a killed process, where it cannot be written
@@ -390,7 +436,7 @@ class Connection(Tables):
             else:
                 return db
         self._still = found
-        return open_still(self.path, self._vfs, _view_of_log(self.path, self._vfs))
+        return open_still(self.path, self._vfs, _view_of_log(self.path, self._vfs), self.key)
 
     def _wait(self, attempts: int) -> bool:
         """Sleep shortly; return whether to try for the lock again (SQLite's busy handler).
@@ -424,7 +470,7 @@ class Connection(Tables):
 
     def _as_file(self) -> apsw.VFSFile:
         """Return the file beside its handle, through SQLite's VFS, as in `read_header`. It is closed when let go."""
-        return apsw.VFSFile(self._vfs or "", str(self.path), [_AS_MAIN, 0])
+        return apsw.VFSFile(self._vfs or system_vfs(), str(self.path), [_AS_MAIN, 0])
 
     def _check_same_file(self) -> None:
         """Raise StoreRolledBack if the file was deleted or replaced: what is written now would be lost."""
@@ -454,7 +500,7 @@ class Connection(Tables):
             return self._db
         self._used_at = time.monotonic()
         moved = self._still is not None and self._still != file_states(self.path)
-        if (self._parked or moved) and not log_fits(self.path, self._vfs):
+        if (self._parked or moved) and not log_fits(self.path, self._vfs, self.key):
             raise StoreRolledBack(f"the log of {str(self.path)!r} was exchanged while it was open; open it again")
         self._suspect = self._suspect or moved
         if (
@@ -585,7 +631,7 @@ def read_header(path: Path, vfs: str | None = None) -> bytes:
     real = path.resolve()  # SQLite opens no symbolic link
     check_name(real)
     try:
-        file = apsw.VFSFile(vfs or "", str(real), [_AS_MAIN_TO_READ, 0])
+        file = apsw.VFSFile(vfs or system_vfs(), str(real), [_AS_MAIN_TO_READ, 0])
         try:
             return bytes(file.xRead(HEADER_SIZE, 0))
         finally:
@@ -594,7 +640,7 @@ def read_header(path: Path, vfs: str | None = None) -> bytes:
         raise _typed(error, str(path)) from error
 
 
-def log_fits(path: Path, vfs: str | None = None) -> bool:
+def log_fits(path: Path, vfs: str | None = None, key: Key | None = None) -> bool:
     """Return whether the log beside a file continues it; see `log_link`. Nothing is changed.
 
     It does where no link is in it, or where the file cannot be read alone, as in the middle of a checkpoint. Other
@@ -607,13 +653,13 @@ def log_fits(path: Path, vfs: str | None = None) -> bool:
 
         read = partial(_read_log, log)
         for _ in range(_MAX_LOG_READS):
-            header, state = read_log_header(read), _state_without_log(path, vfs)
+            header, state = read_log_header(read), _state_without_log(path, vfs, key)
             if header is None or state is None:
                 return True
-            states = set(states_in_log(read, header))
+            states = set(states_in_log(read, header) if key is None else _encrypted_states(path, vfs, key))
             if not states or state in states:
                 return True
-            if (header, state) == (read_log_header(read), _state_without_log(path, vfs)):
+            if (header, state) == (read_log_header(read), _state_without_log(path, vfs, key)):
                 return False
     return True  # it is written all the time, by processes that opened it with its log
 
@@ -684,15 +730,47 @@ def _view_of_log(path: Path, vfs: str | None) -> View | None:
     return view
 
 
-def _state_without_log(path: Path, vfs: str | None) -> str | None:
+def _encrypted_states(path: Path, vfs: str | None, key: Key) -> Iterator[str]:
+    """Yield the states before and after each transaction of a log whose pages only SQLite can read.
+
+    A link that is also that of the file alone may stand in the file: it counts once the log was seen to hold another.
+    Where the file with pages of the log over it cannot be read, as that of another state, a state of none is yielded.
+    """
+    from .log_states import page_size_of, pages_in_log, read_log_header  # noqa: PLC0415 - numpy, as above
+
+    with _log_of(path, vfs) as log:
+        header = None if log is None else read_log_header(read := partial(_read_log, log))
+        if header is None:
+            return
+        view = View(_opened_log(path, vfs), page_size_of(header))
+        try:
+            with closing(open_still(path, vfs, view, key)) as db:
+                own, is_logged = _store_and_link(db).get(LINK), False
+                for view.pages, view.count in pages_in_log(read, header):
+                    db.release_memory()  # the pages that it has read of the file
+                    kept = _store_and_link(db)
+                    store, link = kept.get("store"), kept.get(LINK)
+                    is_logged = is_logged or link != own
+                    if is_logged and link is not None:
+                        yield link.split(":")[1]
+                        yield state_of(store, link) or ""
+        except apsw.Error:
+            yield ""
+
+
+def _store_and_link(db: apsw.Connection) -> dict[str, str]:
+    try:
+        return dict(cast(Any, db.execute(_STORE_AND_LINK).fetchall()))
+    except apsw.SQLError:
+        return {}  # all of its tables are in the log
+
+
+def _state_without_log(path: Path, vfs: str | None, key: Key | None) -> str | None:
     """Return the state that a file is in by itself; None where it cannot be read so."""
     try:
-        db = open_still(path, vfs)
-        try:
+        with closing(open_still(path, vfs, None, key)) as db:
             kept: dict[str, Any] = dict(cast(Any, db.execute(_STORE_AND_LINK).fetchall()))
             return state_of(kept.get("store"), kept.get(LINK))
-        finally:
-            db.close()
     except apsw.SQLError:
         return NO_STATE  # all of its tables are in the log
     except apsw.Error:
@@ -703,7 +781,7 @@ def _state_without_log(path: Path, vfs: str | None) -> str | None:
 def keep_alone(path: Path) -> Iterator[None]:
     """Keep a file for a block in which no handle has it open or opens it. Raise StoreBusy where one has."""
     with _TypedErrors(path):
-        file = apsw.VFSFile("", str(path), [_AS_MAIN, 0])
+        file = apsw.VFSFile(system_vfs(), str(path), [_AS_MAIN, 0])
         try:
             for lock in (apsw.SQLITE_LOCK_SHARED, apsw.SQLITE_LOCK_RESERVED, apsw.SQLITE_LOCK_EXCLUSIVE):
                 file.xLock(lock)
@@ -723,7 +801,10 @@ def keep_alone(path: Path) -> Iterator[None]:
 
 def is_database(path: Path) -> bool:
     """Return whether a path holds a SQLite database of any program. Raise StoreError where it cannot be read."""
-    return kind_of(path) == "file" and read_header(path)[: len(MAGIC)] == MAGIC
+    if kind_of(path) != "file":
+        return False
+    header = read_header(path)
+    return header[: len(MAGIC)] == MAGIC or is_encrypted(header)
 
 
 def check_readable(path: Path) -> None:
@@ -752,6 +833,30 @@ def _check_runtime() -> None:
             f"SQLite {apsw.sqlite_lib_version()} can lose committed turns; evimem needs "
             f"{'.'.join(map(str, _SAFE_SQLITE))} or later: pip install --upgrade apsw"
         )
+
+
+def _copy_database(db: apsw.Connection, target: Path, key: Key | None) -> None:
+    """Copy what a handle sees into a new file, which is encrypted with a key where there is one."""
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    with closing(open_handle(str(target), flags, None, key)) as copy:
+        copy.execute("PRAGMA journal_mode=OFF")  # no journal: a copy that is not finished is worthless
+        with copy.backup("main", db, "main") as job:
+            while not job.done:
+                job.step(1000)
+        # One file, without companions, until it is opened.
+        copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+
+
+def _check_key(db: apsw.Connection, path: Path) -> None:
+    """Raise WrongKey where a key does not open a file, NotAMemory where it opens that of another program."""
+    try:
+        found = db.pragma("application_id") if db.pragma("page_count") else APPLICATION_ID
+    except apsw.NotADBError as error:
+        db.close()
+        raise WrongKey(f"{str(path)!r} is encrypted with another key, or its first page is damaged") from error
+    if found != APPLICATION_ID:
+        db.close()
+        raise NotAMemory(f"{str(path)!r} is not an evimem memory; give the path of one, or of a new file")
 
 
 def _check_settings(db: apsw.Connection, path: str) -> None:

@@ -15,6 +15,7 @@ HEADER_SIZE = 100  # bytes before the header of the first page
 # Overflow and free-list pages begin with a page number of 4 bytes. Below 2 ** 24 its first byte is 0, which is no kind
 # of B-tree page; above, they could be mistaken for one.
 MOST_PAGES = 1 << 24
+_VERSIONS = (b"\x01", b"\x02")  # of the format, to write and to read: with a rollback journal, with a log
 _HEADER = struct.Struct(">BHHH")  # kind, first free block, number of cells, start of the cell content area
 _HEADER_SIZES = {2: 12, 5: 12, 10: 8, 13: 8}  # by kind: interior index, interior table, leaf index, leaf table
 
@@ -36,6 +37,13 @@ def left_behind(pages: bytes, size: int, first: int) -> Iterator[tuple[int, int]
         start, end = head + _HEADER_SIZES[kind] + 2 * cells, at + (content or 65_536)
         if start < end <= at + size and pages.count(0, start, end) < end - start:
             yield start, end
+
+
+def is_encrypted(header: bytes) -> bool:
+    """Return whether a file that begins so is an encrypted database: of the header only page size and versions show."""
+    size = int.from_bytes(header[16:18], "big")
+    known = header[21:24] == b"\x40\x20\x20" and header[18:19] in _VERSIONS and header[19:20] in _VERSIONS
+    return known and size & (size - 1) == 0 and header[: len(MAGIC)] != MAGIC
 
 
 def is_memory(header: bytes) -> bool:

@@ -13,6 +13,8 @@ from typing import Any
 
 import apsw
 
+from .encryption import Key
+
 ENCRYPTING = "multipleciphers-"  # how the name of a VFS begins that encrypts what another one writes
 _FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 _NUMBERS = itertools.count(1)
@@ -31,25 +33,37 @@ class View:
         self.count = 0
 
 
-def open_still(path: Path, vfs: str | None, view: View | None = None, *, encrypted: bool = False) -> apsw.Connection:
+def open_still(path: Path, vfs: str | None, view: View | None = None, key: Key | None = None) -> apsw.Connection:
     """Open a handle that sees a file as it is, without its log, or with the pages of a view over it.
 
     Nothing is locked: where another process writes meanwhile, what is read may be a mixture of two states.
     """
     given = f"{path.resolve().as_uri()}?immutable=1"
     if view is None:
-        named = f"{ENCRYPTING}{vfs}" if encrypted and vfs else vfs
-        return apsw.Connection(given, flags=_FLAGS, vfs=named)
+        return open_handle(given, _FLAGS, vfs, key)
     base = vfs or system_vfs()
     if base not in _REGISTERED:
         _REGISTERED[base] = _StillVfs(f"evimem-still-{base}", base)
     number = str(next(_NUMBERS))
     _VIEWS[number] = view
     try:
-        name = f"{ENCRYPTING if encrypted else ''}evimem-still-{base}"
-        return apsw.Connection(f"{given}&view={number}", flags=_FLAGS, vfs=name)
+        return open_handle(f"{given}&view={number}", _FLAGS, f"evimem-still-{base}", key)
     finally:
         del _VIEWS[number]  # the file that was opened has it
+
+
+def open_handle(name: str, flags: int, vfs: str | None, key: Key | None) -> apsw.Connection:
+    """Open a SQLite handle; with a key, by the VFS that encrypts."""
+    if key is None:
+        return apsw.Connection(name, flags=flags, vfs=vfs)
+    flags |= apsw.SQLITE_OPEN_URI  # for `Key.write_rows`
+    db = apsw.Connection(
+        name if name[:5] == "file:" else Path(name).resolve().as_uri(),
+        flags=flags,
+        vfs=f"{ENCRYPTING}{vfs or system_vfs()}",
+    )
+    key.unlock(db)
+    return db
 
 
 def system_vfs() -> str:

@@ -8,11 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import orjson
 
 from ..errors import UNREADABLE, StoreCorrupt
+
+if TYPE_CHECKING:
+    from .encryption import Key
 
 T = TypeVar("T")
 Value: TypeAlias = int | float | str | bytes | list[Any] | None
@@ -86,6 +89,7 @@ class Tables(ABC):
     name: str  # what the memory is called in messages
     aborted: int  # write blocks that were rolled back, and read blocks that failed unexpectedly
     far = False  # whether each wait for rows is one for a network
+    key: Key | None = None  # of an encrypted file
     residue: str | None = None  # where the bytes of erased rows stay whatever `purge` does, and until when
 
     @property

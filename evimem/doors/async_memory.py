@@ -148,6 +148,7 @@ class AsyncMemory:
     facts = _awaited(Memory.facts)
     now = _awaited(Memory.now)
     keep_trace = _awaited(Memory.keep_trace)
+    rekey = _awaited(Memory.rekey)
     trace = _awaited(Memory.trace)
     health = _awaited(Memory.health)
     check = _awaited(Memory.check)

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from ..db.atomic_files import kind_of, new_database
 from ..db.connection import Connection
+from ..db.encryption import Key, given_key
 from ..db.postgres_schema import copy_rows, differing
 from ..db.schema import migrate
 from ..db.tables import Tables
@@ -34,7 +35,7 @@ _IN_FLIGHT = 4  # tasks a worker, its own included
 _KILLS = 3  # workers that a user may end before it is set aside
 _NAMED = 100  # refusals that are kept with their reasons
 _PAUSE = 0.2  # seconds before a call that may succeed later is repeated, then twice as many
-_OPTIONS = frozenset(("embedder", "extractor", "clock", "timezone", "date_order"))
+_OPTIONS = frozenset(("key", "embedder", "extractor", "clock", "timezone", "date_order"))
 _FATAL = {one.__name__: one for one in (DiskFull, InvalidQuery, StoreReadOnly)}  # the next user would fare no better
 
 
@@ -66,8 +67,8 @@ def build(
         manifest: Where it is noted which users are done; by default `build.manifest` in the folder, or of a server
             beside `dataset`.
         progress: Called with the number of turns of each user that is done.
-        options: `embedder`, `extractor`, `clock`, `timezone` and `date_order` of every memory (see `evimem.open`), such
-            as can be pickled.
+        options: `key`, `embedder`, `extractor`, `clock`, `timezone` and `date_order` of every memory (see
+            `evimem.open`), such as can be pickled.
 
     Returns:
         Counts, refused lines, and the users that were set aside.
@@ -292,6 +293,8 @@ def copy(
     user: str | None = None,
     verify: bool = False,
     progress: Progress | None = None,
+    key: bytes | str | None = None,
+    target_key: bytes | str | None = None,
 ) -> CopyReport:
     """Copy a memory, between a file and a server, two servers, or two files.
 
@@ -305,6 +308,8 @@ def copy(
         user: Whose memory it is on a server; for a file of a `MemoryPool`, the user that it belongs to.
         verify: Read every row again at the target, and compare it, before it is committed.
         progress: Called with the number of turns of each batch.
+        key: Of a source that is an encrypted file.
+        target_key: With which to encrypt the target, a file; without it, it is not encrypted.
 
     Raises:
         InvalidQuery: There is no memory at `source`, or `user` is missing, or given though neither is a server.
@@ -317,7 +322,12 @@ def copy(
     if user is not None and not served:
         raise InvalidQuery("user is given but both paths are those of files; leave it out")
     owner = key_of(user) if served else None
-    with _source(source, owner) as old, _target(target, owner) as new, old.reading(), new.writing():
+    with (
+        _source(source, owner, given_key(key)) as old,
+        _target(target, owner, given_key(target_key, "target_key")) as new,
+        old.reading(),
+        new.writing(),
+    ):
         kept = old.read_meta("owner").get("owner", owner)
         if owner is not None and kept != owner:
             raise StoreError(f"{old.name!r} belongs to another user of a pool; give that user's id")
@@ -331,7 +341,7 @@ def copy(
 
 
 @contextmanager
-def _source(path: AnyPath, owner: str | None) -> Iterator[Tables]:
+def _source(path: AnyPath, owner: str | None, key: Key | None) -> Iterator[Tables]:
     if owner is not None and is_server(path):
         from ..db.postgres import is_tenant  # noqa: PLC0415 - it needs an extra
 
@@ -343,18 +353,18 @@ def _source(path: AnyPath, owner: str | None) -> Iterator[Tables]:
     file = real_path(checked_path("source", path))
     if kind_of(file) is None:
         raise InvalidQuery(f"there is no memory at {str(file)!r}; give the path of one")
-    with closing(open_checked(file, None, 5.0)) as opened:
+    with closing(open_checked(file, None, 5.0, key)) as opened:
         yield opened
 
 
 @contextmanager
-def _target(path: AnyPath, owner: str | None) -> Iterator[Tables]:
+def _target(path: AnyPath, owner: str | None, key: Key | None) -> Iterator[Tables]:
     if owner is not None and is_server(path):
         with _served(path, owner) as db:
             yield db
         return
     file = real_path(checked_path("target", path))
-    with new_database(file, "nothing was copied") as temporary, closing(Connection(temporary)) as made:
+    with new_database(file, "nothing was copied") as temporary, closing(Connection(temporary, key=key)) as made:
         migrate(made)
         made.trust()  # its log goes when it is closed
         made.name = str(file)

@@ -68,6 +68,7 @@ class Lease:
     wake: Callable[[], object]
     exclusive: bool = False
     ending: bool = False
+    secret: Any = None  # the key of the user's file, where it is encrypted
     reading: bool = False  # that of an iterator, which ends with the last block that uses the memory
     waiting: bool = True
     slot: Slot | None = None

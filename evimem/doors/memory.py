@@ -12,6 +12,7 @@ from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast, get_args, overload
 
+from ..db.encryption import Key
 from ..db.jobs import PAGE
 from ..db.tables import is_text
 from ..embedding.checked_embedder import checked
@@ -970,6 +971,19 @@ class Memory:
             DiskFull: There is no room; no partial file is left.
         """
         self._core.store.backup(checked_path("path", path))
+
+    def rekey(self, key: bytes | str) -> None:
+        """Encrypt the memory with another key: a copy takes its place, whole or not at all. Backups keep their key.
+
+        Args:
+            key: 32 random bytes or a passphrase, as for `evimem.open`.
+
+        Raises:
+            WrongKey: It is not encrypted; `evimem.copy(path, new, target_key=key)` makes an encrypted copy.
+            StoreBusy: Another process or another `open` has the file open.
+            InvalidQuery: The key is no key, or the memory is on a server.
+        """
+        self._core.store.rekey(Key.of(key))
 
     @verb
     def export(

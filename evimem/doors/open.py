@@ -11,6 +11,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, get_args
 
 from ..db.atomic_files import make_folder
+from ..db.encryption import given_key
 from ..embedding.static_embedder import StaticEmbedder
 from ..errors import InvalidQuery, shown
 from ..protocols import AsyncEmbedder, Embedder, Extractor
@@ -44,6 +45,7 @@ def open(  # noqa: PLR0913 - what a memory is made of
     on_model_error: OnModelError = "raise",
     observer: Observer | None = None,
     read_only: bool | None = None,
+    key: bytes | str | None = None,
 ) -> Memory:
     """Open a memory, or create it if there is none: one SQLite file, with at most two small files next to it.
 
@@ -83,15 +85,20 @@ def open(  # noqa: PLR0913 - what a memory is made of
             them. Where a process begins to write meanwhile, its commits are seen; a call that reads in that moment
             raises StoreBusy. By default a file that cannot be written is opened so, with a warning in the log. With
             False, that raises StoreReadOnly at once.
+        key: With which the file and its log are encrypted: 32 random bytes (`secrets.token_bytes(32)`), or a
+            passphrase, which costs some 30 ms at each opening. A new file is encrypted with it; of an encrypted one it
+            must be the key. The mark beside it holds a random id and a count, and there is no vector index. It needs
+            the extra [encrypted]: see docs/files.md.
 
     Raises:
         InvalidQuery: `llm` is neither a model nor the name of one, `on_model_error` neither "raise" nor "offline",
             `path` is ":memory:" or an address that cannot be read or honoured, `timezone` is no zone or another
             than that of the memory's turns, or `date_order` is none of the three.
         MissingExtra: `llm` is a name, and the `openai` package is not installed; or `path` is that of a server, and
-            `psycopg` is not.
+            `psycopg` is not; or there is a `key`, and `apsw` cannot encrypt.
         StoreUnavailable: The server cannot be reached.
         NotAMemory: The file is something else.
+        WrongKey: It is encrypted and `key` is missing or another one, or it is not encrypted and there is one.
         NewerSchema: A later version of evimem wrote it.
         EmbedderMismatch: It was built with an embedder of another name.
         DimensionMismatch: It was built with vectors of another dimension.
@@ -114,6 +121,7 @@ def open(  # noqa: PLR0913 - what a memory is made of
         observer,
         owner,
         read_only=read_only,
+        key=key,
     )
     return Memory(core, model)
 
@@ -131,6 +139,7 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
     on_model_error: OnModelError = "raise",
     observer: Observer | None = None,
     read_only: bool | None = None,
+    key: bytes | str | None = None,
 ) -> AsyncMemory:
     """Open a memory for an event loop: `async with evimem.open_async(path) as memory: ...`.
 
@@ -156,6 +165,7 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
         observer,
         owner,
         read_only=read_only,
+        key=key,
     )
     return AsyncMemory(core, None if model is None else model.as_async())
 
@@ -173,6 +183,7 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     owner: str | None = None,
     *,
     read_only: bool | None = False,
+    key: object = None,
 ) -> Core:
     """Open the store and combine it with its parts: `llm` is a model that `chat_model` returned.
 
@@ -189,6 +200,8 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     how: dict[str, Any] = {"clock": clock, "timezone": timezone, "date_order": date_order}
     store: Keeper
     if is_server(path) and owner is not None:
+        if key is not None:
+            raise InvalidQuery("key is for files; what a server stores is encrypted by the disk of its operator")
         if read_only:
             raise InvalidQuery("read_only is for files; on a server, give the role no more than SELECT on its tables")
         from ..store.postgres_store import PostgresStore
@@ -196,7 +209,9 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
         store = PostgresStore(str(path), owner, chosen.name, chosen.dimension, **how)
     else:
         file = checked_path("path", path)
-        store = SqliteStore(file, chosen.name, chosen.dimension, owner=owner, read_only=read_only, **how)
+        store = SqliteStore(
+            file, chosen.name, chosen.dimension, owner=owner, read_only=read_only, key=given_key(key), **how
+        )
     if store.read_only and read_only is None:
         warn_of_read_only(store.name)
     name = str(getattr(llm, "judge_model", None) or getattr(llm, "model", None) or type(llm).__name__)

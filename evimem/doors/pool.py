@@ -6,13 +6,14 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from os import PathLike
 from typing import Any, cast, get_args
 
+from ..db.encryption import Key, given_key
 from ..db.safe_context import safe_context
 from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError, shown
 from ..flow import run
@@ -66,6 +67,8 @@ class MemoryPool:
             refuses at once.
         llm: the model of every memory, see `evimem.open`.
         on_model_error: what `ask` does where that model fails, "raise" or "offline", see `evimem.open`.
+        key: of the files, where they are encrypted: one for all, as for `evimem.open`, or a function that is called
+            with a user id whenever a block opens that user's memory, and returns theirs.
         options: `embedder`, `extractor`, `clock`, `timezone`, `date_order` and `observer` of every memory, see
             `evimem.open`.
 
@@ -83,6 +86,7 @@ class MemoryPool:
         wait_seconds: float = 10.0,
         llm: Any = None,
         on_model_error: OnModelError = "raise",
+        key: bytes | str | Callable[[str], bytes | str] | None = None,
         **options: Any,
     ) -> None:
         checked_count("capacity", capacity, 1)
@@ -95,6 +99,7 @@ class MemoryPool:
         self._wait_seconds = wait_seconds
         self._llm = chat_model(llm)
         self._options = options
+        self._key = key if callable(key) else given_key(key)
         self._lock = threading.RLock()  # held for bookkeeping only, never while a file is used
         self._leases = Leases(capacity)
         self._idle_workers: list[ThreadPoolExecutor] = []  # the one used last at the end
@@ -116,7 +121,7 @@ class MemoryPool:
             StoreClosed: the pool is closed.
             StoreError: the file cannot be opened; see `evimem.open`.
         """
-        with self._leased(key_of(user_id)) as (core, lease):
+        with self._leased(key_of(user_id), secret=self._secret(user_id)) as (core, lease):
             yield Memory(core, self._llm, self._lending(lease))
 
     @asynccontextmanager
@@ -127,7 +132,7 @@ class MemoryPool:
         keeps it for a later one. A caller may be cancelled at any time. A call that its thread has begun is finished
         first, and the memory is given back after it. It takes a `user_id` and raises what `open` does.
         """
-        async with self._served(key_of(user_id)) as (lease, worker):
+        async with self._served(key_of(user_id), secret=self._secret(user_id)) as (lease, worker):
             loop = asyncio.get_running_loop()
             core = await asyncio.shield(loop.run_in_executor(worker, AT_WORK.run, partial(self._prepare, lease)))
             model = None if self._llm is None else self._llm.as_async()
@@ -152,7 +157,7 @@ class MemoryPool:
         key = key_of(user_id)
         if not self._is_there(key):
             return _nobody(user_id)
-        with self._leased(key, exclusive=True) as (_, lease):
+        with self._leased(key, exclusive=True, secret=self._secret(user_id)) as (_, lease):
             return self._erase(lease)
 
     async def erase_async(self, user_id: str) -> EraseReport:
@@ -163,7 +168,7 @@ class MemoryPool:
         key = key_of(user_id)
         if not self._is_there(key):
             return _nobody(user_id)
-        async with self._served(key, exclusive=True) as (lease, worker):
+        async with self._served(key, exclusive=True, secret=self._secret(user_id)) as (lease, worker):
             erasing = asyncio.get_running_loop().run_in_executor(worker, self._erase, lease)
             return await asyncio.shield(erasing)
 
@@ -224,12 +229,18 @@ class MemoryPool:
 
     @safe_context
     def _leased(
-        self, key: str, *, exclusive: bool = False, ending: bool = False, reading: bool = False
+        self,
+        key: str,
+        *,
+        exclusive: bool = False,
+        ending: bool = False,
+        reading: bool = False,
+        secret: Key | None = None,
     ) -> Iterator[tuple[Core, Lease]]:
         """Wait for a lease, and end it in any case."""
         gate = threading.Lock()  # released by what grants the lease: it has no Python code to be interrupted in
         gate.acquire()
-        lease = Lease(key, partial(_open_gate, gate), exclusive, ending, reading)
+        lease = Lease(key, partial(_open_gate, gate), exclusive, ending, secret, reading)
         try:
             self._ask(lease)
             if lease.slot is None:
@@ -246,14 +257,16 @@ class MemoryPool:
                 raise
 
     @asynccontextmanager
-    async def _served(self, key: str, *, exclusive: bool = False) -> AsyncIterator[tuple[Lease, ThreadPoolExecutor]]:
+    async def _served(
+        self, key: str, *, exclusive: bool = False, secret: Key | None = None
+    ) -> AsyncIterator[tuple[Lease, ThreadPoolExecutor]]:
         """Wait for a lease on an event loop, with a thread for it; end it, in any case, after the calls of the thread.
 
         One who is cancelled does not wait for them.
         """
         loop = asyncio.get_running_loop()
         granted = loop.create_future()
-        lease = Lease(key, partial(_wake, loop, granted), exclusive)
+        lease = Lease(key, partial(_wake, loop, granted), exclusive, secret=secret)
         worker, cancelled = None, False
         try:
             await self._wait_async(lease, granted)
@@ -346,28 +359,30 @@ class MemoryPool:
             raise StoreBusy("a lease is used before it is granted")
         opened = slot.opened
         if slot.owner is lease or opened is None:
-            opened = self._make_ready(slot, shared=not lease.exclusive)
+            opened = self._make_ready(slot, lease.secret, shared=not lease.exclusive)
         lease.opened = opened
         return opened
 
-    def _make_ready(self, slot: Slot, *, shared: bool) -> Core:
+    def _make_ready(self, slot: Slot, secret: Key | None, *, shared: bool) -> Core:
         """Open the memory of a slot where it is not open, and let others share it."""
         self._make_room(slot)
         opened = slot.opened
         if opened is None or not opened.store.usable:  # new, or its file was erased by another process
             self._close(slot)
-            opened = slot.opened = self._open_file(slot.key)
+            opened = slot.opened = self._open_file(slot.key, secret)
         if shared:
             with self._guard():
                 self._leases.ready(slot)
         return opened
 
-    def _open_file(self, key: str) -> Core:
+    def _open_file(self, key: str, secret: Key | None) -> Core:
         """Open a file, for the blocks that have lent their place where there are such."""
         path = self._place.of(key)
         with self._guard():
             kept = self._leases.opened(key)
-        options = self._options if kept is None else {**self._options, "embedder": kept.embedder}
+        options = {**self._options, "key": secret}
+        if kept is not None:
+            options |= {"embedder": kept.embedder, "key": secret or cast(PooledStore, kept.store).file.db.key}
         core = make_core(path, llm=self._llm, on_model_error=self._on_model_error, owner=key, **options)
         if kept is not None:
             cast(PooledStore, kept.store).file = core.store
@@ -425,6 +440,13 @@ class MemoryPool:
                 )
             self._closed = self._closed or self._leases.idle
             return self._closed
+
+    def _secret(self, user_id: str) -> Key | None:
+        """Return the key of a user's file; None where files are not encrypted."""
+        if not callable(self._key):
+            return self._key
+        key_of(user_id)
+        return Key.of(self._key(user_id), f"the key of {shown(user_id)}")
 
     def _is_there(self, key: str) -> bool:
         """Return whether a user has a memory, or a block that is about to make one."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from pathlib import Path
 
+from ..db.encryption import Key
+from ..errors import InvalidQuery
 from . import check, erase, find_facts, reads, rebuild, sequence, summaries, writes
 from .handle import StoreHandle, one_transaction
 
@@ -15,6 +17,11 @@ class Keeper(StoreHandle, ABC):
     @abstractmethod
     def backup(self, target: Path) -> None:
         """Copy the memory into a new file that appears only when it is whole; raise StoreError where it exists."""
+
+    def rekey(self, key: Key) -> None:
+        """Encrypt the memory with another key."""
+        del key
+        raise InvalidQuery(f"{self.name!r} is on a server, which encrypts by its disk; only files have a key")
 
     @abstractmethod
     def remove(self) -> bool:

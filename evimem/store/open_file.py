@@ -7,9 +7,10 @@ from pathlib import Path
 
 from ..db.atomic_files import changing, check_own_name, kind_of, sweep
 from ..db.connection import Connection, log_fits, read_header, require_descriptors
-from ..db.file_format import is_memory
+from ..db.encryption import Key
+from ..db.file_format import is_encrypted, is_memory
 from ..db.schema import MIGRATIONS, migrate, version
-from ..errors import InvalidQuery, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack
+from ..errors import InvalidQuery, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack, WrongKey
 from ..raw.commit_mark import Mark, mark_path, read_mark, write_mark
 
 _NO_FILE = ":memory:"  # to SQLite, a database in memory
@@ -43,7 +44,7 @@ def real_path(path: Path) -> Path:
     return found
 
 
-def open_checked(path: Path, vfs: str | None, busy_seconds: float) -> Connection:
+def open_checked(path: Path, vfs: str | None, busy_seconds: float, key: Key | None = None) -> Connection:
     """Open or create a memory at a path that `real_path` returned.
 
     Raise StoreRolledBack where its mark says that it held more, NotAMemory for a file of another program. A file that
@@ -53,13 +54,13 @@ def open_checked(path: Path, vfs: str | None, busy_seconds: float) -> Connection
         raise StoreReadOnly(
             f"the folder {str(path.parent)!r} of the memory {path.name!r} does not exist; create it first"
         )
-    db = _opened(path, vfs, lambda: Connection(path, vfs=vfs, busy_seconds=busy_seconds), migrate)
+    db = _opened(path, vfs, lambda: Connection(path, vfs=vfs, busy_seconds=busy_seconds, key=key), migrate, key)
     db.trust()
     sweep(path)
     return db
 
 
-def open_copy(path: Path) -> Connection:
+def open_copy(path: Path, key: Key | None = None) -> Connection:
     """Open another memory to read it; SQLite cannot change it.
 
     Raise InvalidQuery where there is no file, and what `open_checked` raises for a file that is no memory, an empty
@@ -68,10 +69,10 @@ def open_copy(path: Path) -> Connection:
     with changing(repr(str(path)), "nothing was read"):
         if kind_of(path) != "file":
             raise InvalidQuery(f"there is no memory at {str(path)!r}: {kind_of(path) or 'nothing'} is there")
-    return open_to_read(real_path(path), None, 5.0)
+    return open_to_read(real_path(path), None, 5.0, key)
 
 
-def open_to_read(path: Path, vfs: str | None, busy_seconds: float) -> Connection:
+def open_to_read(path: Path, vfs: str | None, busy_seconds: float, key: Key | None = None) -> Connection:
     """Open a memory at a path that `real_path` returned; neither it nor what lies beside it is changed.
 
     Raise what `open_checked` raises, NotAMemory for a missing file too, and StoreReadOnly for the tables of an earlier
@@ -81,20 +82,24 @@ def open_to_read(path: Path, vfs: str | None, busy_seconds: float) -> Connection
         raise NotAMemory(f"there is no memory at {str(path)!r}, and to read none is made; check the path")
 
     def connect() -> Connection:
-        return Connection(path, vfs=vfs, busy_seconds=busy_seconds, readonly=True)
+        return Connection(path, vfs=vfs, busy_seconds=busy_seconds, readonly=True, key=key)
 
-    return _opened(path, vfs, connect, _check_schema)
+    return _opened(path, vfs, connect, _check_schema, key)
 
 
 def _opened(
-    path: Path, vfs: str | None, connect: Callable[[], Connection], settle: Callable[[Connection], None]
+    path: Path,
+    vfs: str | None,
+    connect: Callable[[], Connection],
+    settle: Callable[[Connection], None],
+    key: Key | None,
 ) -> Connection:
     """Connect to what is a memory and not older than its mark says."""
     require_descriptors(str(path))
     mark = _mark(path)
     _check_not_lost(path, mark)
-    _check_is_memory(path, vfs)
-    _check_log(path, vfs)
+    _check_is_memory(path, vfs, key)
+    _check_log(path, vfs, key)
     db = connect()
     try:
         with db.decoding():
@@ -156,24 +161,33 @@ def _check_not_lost(path: Path, mark: Mark | None) -> None:
         raise StoreRolledBack(f"{str(path)!r} {state} but its log {log.name!r} is not; {_cure(path)}")
 
 
-def _check_is_memory(path: Path, vfs: str | None) -> None:
-    """Raise NotAMemory for a file that does not begin as a memory does, before SQLite could change a byte of it."""
+def _check_is_memory(path: Path, vfs: str | None, key: Key | None) -> None:
+    """Raise NotAMemory for a file that does not begin as a memory does, before SQLite could change a byte of it.
+
+    Raise WrongKey for one that is encrypted where there is no key, or is not where there is one.
+    """
     if not path.exists():
         return
     header = read_header(path, vfs)
     # Beside a rollback journal, a memory whose creation was interrupted may have no header yet; SQLite undoes it. The
     # application id is in the first header that is ever written, so that any other id is another program's.
     interrupted = path.with_name(f"{path.name}-journal").exists() and not header.strip(b"\0")
+    if is_encrypted(header):
+        if key is None:
+            raise WrongKey(f"{str(path)!r} is encrypted, by its header; give its key with key=")
+        return
+    if is_memory(header) and key is not None:
+        raise WrongKey(f"{str(path)!r} is not encrypted; leave key= out, or copy it: evimem.copy(..., target_key=)")
     if header and not interrupted and not is_memory(header):
         raise NotAMemory(f"{str(path)!r} is not an evimem memory; give the path of one, or of a new file")
 
 
-def _check_log(path: Path, vfs: str | None) -> None:
+def _check_log(path: Path, vfs: str | None, key: Key | None) -> None:
     """Raise StoreRolledBack for a file beside the log of another memory, or of another state of this one.
 
     SQLite would serve a mixture of both. Before it reads a page, and in an error of its own where either is unreadable.
     """
-    if path.exists() and not log_fits(path, vfs):
+    if path.exists() and not log_fits(path, vfs, key):
         log = f"{path.name}-wal"
         raise StoreRolledBack(
             f"{str(path)!r} lies beside the log {log!r} of another state or another memory; nothing was changed: put "

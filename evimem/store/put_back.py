@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..db.atomic_files import changing, check_target, claim, kind_of, sweep, sync_folder
 from ..db.connection import Connection, keep_alone
+from ..db.encryption import Key
 from ..errors import InvalidQuery, StoreError
 from ..raw.commit_mark import Mark, read_mark, write_mark
 from ..raw.turn_log import RawLog
@@ -32,7 +33,7 @@ class Restored:
     replaced: Path | None
 
 
-def put_back(backup: Path, target: Path) -> Restored:
+def put_back(backup: Path, target: Path, key: Key | None = None) -> Restored:
     """Put a copy of a backup in the place of a memory that no process has open.
 
     What the memory had forgotten or replaced since is erased from the copy, where the memory can still be read. Its
@@ -50,13 +51,13 @@ def put_back(backup: Path, target: Path) -> Restored:
         raise InvalidQuery(f"{str(target)!r} is both the backup and the memory; give the path of the backup first")
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     sweep(target)
-    with closing(open_copy(backup)) as copy:
+    with closing(open_copy(backup, key)) as copy:
         store = copy.meta("store") or ""
-        _check_same_memory(target, store, backup)
+        _check_same_memory(target, store, backup, key)
         try:
             with changing(repr(str(target)), "what is not there yet is put there by the next call"), claim(temporary):
                 copy.backup_to(temporary)
-                turns, commits, forgotten = _prepare(temporary, target)
+                turns, commits, forgotten = _prepare(temporary, target, key)
                 replaced = _exchange(temporary, target, Mark(store, commits))
         finally:
             for end in ("", "-wal", "-shm", "-journal", ".ann", ".mark"):
@@ -64,13 +65,13 @@ def put_back(backup: Path, target: Path) -> Restored:
     return Restored(turns, forgotten, replaced)
 
 
-def _check_same_memory(target: Path, store: str, backup: Path) -> None:
+def _check_same_memory(target: Path, store: str, backup: Path, key: Key | None) -> None:
     """Raise StoreError where the files at the target are known to be of another memory than the backup."""
     mark = read_mark(target)
     other = mark.store if mark else None
     if other is None and kind_of(target) == "file" and target.stat().st_size:
         try:
-            with closing(Connection(target, readonly=True)) as db:
+            with closing(Connection(target, readonly=True, key=key)) as db:
                 other = db.meta("store")
         except StoreError:
             return  # too damaged to say; it is set aside
@@ -81,9 +82,9 @@ def _check_same_memory(target: Path, store: str, backup: Path) -> None:
         )
 
 
-def _prepare(temporary: Path, target: Path) -> tuple[int, int, int | None]:
+def _prepare(temporary: Path, target: Path, key: Key | None) -> tuple[int, int, int | None]:
     """Erase from a copy what the memory that it replaces has erased; return its turns, its commits and the erased."""
-    with closing(open_checked(temporary, None, 5.0)) as db:
+    with closing(open_checked(temporary, None, 5.0, key)) as db:
         found = db.read_meta("embedder", "dimension", "segment")
         known = AnnIndexCache(temporary, MIN_ROWS)
         handle = StoreHandle(db, int(found["dimension"]), int(found["segment"]), time.time, known)

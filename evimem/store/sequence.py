@@ -234,7 +234,7 @@ def _same_in_copy(handle: StoreHandle, path: Path, seqs: Sequence[int]) -> set[s
     if not seqs:
         return set()
     here = handle.raw.intact(seqs).values()
-    with closing(open_copy(path)) as other, other.decoding(), other.reading():
+    with closing(open_copy(path, handle.db.key)) as other, other.decoding(), other.reading():
         raw = RawLog(other)
         there = {turn.id: turn for turn in raw.intact(list(raw.known([turn.id for turn in here]).values())).values()}
     return {turn.id for turn in here if turn.id in there and is_same(turn, there[turn.id])}
@@ -242,7 +242,7 @@ def _same_in_copy(handle: StoreHandle, path: Path, seqs: Sequence[int]) -> set[s
 
 def read_copy(handle: StoreHandle, path: Path) -> tuple[set[bytes], set[str]]:
     """Return the digests of the ids that another copy has forgotten, and the ids that it holds."""
-    with closing(open_copy(path)) as other, other.decoding(), other.reading():
+    with closing(open_copy(path, handle.db.key)) as other, other.decoding(), other.reading():
         if other.meta("store") != handle.store_id:
             raise InvalidQuery(f"{str(path)!r} is no copy of this memory; what it has forgotten says nothing here")
         digests = {mark for (mark,) in other.select("forgotten", "mark")}

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ..db.atomic_files import kind_of, new_database
+from ..db.atomic_files import kind_of, new_database, sweep
 from ..db.connection import Connection
-from ..errors import StoreBusy, StoreError, StoreReadOnly
+from ..db.encryption import Key
+from ..errors import StoreBusy, StoreError, StoreReadOnly, WrongKey
 from ..index.segments import SIZE
 from ..raw.commit_mark import EVERY, Mark, raise_mark
 from ..types.values import DateOrder
@@ -36,6 +37,7 @@ class SqliteStore(Keeper):
         timezone: str | None = None,
         date_order: DateOrder | None = None,
         read_only: bool | None = False,
+        key: Key | None = None,
     ) -> None:
         """Open or create a file.
 
@@ -54,6 +56,7 @@ class SqliteStore(Keeper):
             date_order: How dates in figures are written, recorded in the file; by default the recorded order.
             read_only: Change neither the file nor what lies beside it; what would be recorded is refused. With None, do
                 so only where a file that is there cannot be written.
+            key: With which the file is encrypted. Nothing is kept beside it then but its mark: it has no vector index.
 
         Raises:
             InvalidQuery: `timezone` is no zone, or the file holds turns that were read in another.
@@ -62,11 +65,11 @@ class SqliteStore(Keeper):
         """
         path = real_path(path)
         self.path: Path = path
-        self.file = db = self._opened(vfs, busy_seconds, read_only=read_only)
+        self.file = db = self._opened(vfs, busy_seconds, key, read_only=read_only)
         try:
             with db.decoding():
                 size = int(db.meta("segment") or segment)
-                super().__init__(db, dimension, size, clock, AnnIndexCache(path, index_from))
+                super().__init__(db, dimension, size, clock, AnnIndexCache(None if key else path, index_from))
                 with self.db.reading() if self.read_only else self.writing():
                     self.identify(embedder, owner, timezone, date_order)
                 if not self.read_only:
@@ -76,16 +79,16 @@ class SqliteStore(Keeper):
             db.close()
             raise
 
-    def _opened(self, vfs: str | None, busy_seconds: float, *, read_only: bool | None) -> Connection:
+    def _opened(self, vfs: str | None, busy_seconds: float, key: Key | None, *, read_only: bool | None) -> Connection:
         """Return a connection to the file, and note whether it is for reading only."""
         if not read_only:
             try:
-                return open_checked(self.path, vfs, busy_seconds)
+                return open_checked(self.path, vfs, busy_seconds, key)
             except StoreReadOnly:
                 if read_only is False or kind_of(self.path) != "file":
                     raise
         self.read_only = True
-        return open_to_read(self.path, vfs, busy_seconds)
+        return open_to_read(self.path, vfs, busy_seconds, key)
 
     def save_mark(self) -> None:
         """Write the high-water mark; while others write on and on, leave it to the next commit, or to `close`.
@@ -113,6 +116,14 @@ class SqliteStore(Keeper):
         if not removed:
             self.save_mark()
         return removed
+
+    def rekey(self, key: Key) -> None:
+        """Encrypt the file with another key: a copy takes its place, whole. See `Connection.rewrite`."""
+        self.require_writable()
+        if self.file.key is None:
+            raise WrongKey(f"{self.name!r} is not encrypted; copy it with a key: evimem.copy(..., target_key=)")
+        sweep(self.path)
+        self.file.rewrite(key)
 
     def backup(self, target: Path) -> None:
         """Copy a memory into a new file that appears under its name only when it is whole and on disk.

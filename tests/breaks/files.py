@@ -83,7 +83,7 @@ def content_of_temporary_files_is_not_checked() -> None:
     says="what was refused was changed|StoreError|StoreCorrupt",
 )
 def the_kind_of_a_copy_is_not_checked() -> None:
-    put(sequence, "open_copy", Connection)
+    put(sequence, "open_copy", lambda path, key: Connection(path, key=key))
 
 
 @breaks(gate=f"{BESIDE}::test_a_memory_with_two_hard_links_is_refused_and_left_unchanged", says="DID NOT RAISE")
@@ -117,9 +117,9 @@ def an_export_may_replace_a_database() -> None:
 def a_file_with_a_journal_is_not_checked() -> None:
     honest = open_file._check_is_memory
 
-    def check(path: Path, vfs: str | None) -> None:
+    def check(path: Path, vfs: str | None, key: Any) -> None:
         if not path.with_name(f"{path.name}-journal").exists():
-            honest(path, vfs)
+            honest(path, vfs, key)
 
     put(open_file, "_check_is_memory", check)
 

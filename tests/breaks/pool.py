@@ -141,9 +141,9 @@ def waiting_for_a_place_blocks_the_event_loop() -> None:
 def the_pool_is_locked_while_a_file_is_opened() -> None:
     honest = MemoryPool._open_file
 
-    def opened(self: MemoryPool, key: str) -> Any:
+    def opened(self: MemoryPool, key: str, secret: Any) -> Any:
         with self._guard():
-            return honest(self, key)
+            return honest(self, key, secret)
 
     put(MemoryPool, "_open_file", opened)
 

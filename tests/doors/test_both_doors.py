@@ -93,6 +93,7 @@ def test_the_doors_have_the_same_methods_with_the_same_parameters():
         "close",
         "enrich_batch",
         "import_",
+        "rekey",
         "stats",
         "trace",
     }  # which the tests of each ask for

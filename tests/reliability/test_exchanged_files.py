@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+import apsw
 import pytest
 
 from evimem import EvimemError, Memory
+from evimem.db.encryption import Key, given_key
 from tests.sizes import sizes
 
 from .support.world import open_memory, said, small_thresholds
@@ -58,8 +60,8 @@ class Person:
         self.kept.append((folder, len(self.states) - 1))
 
 
-def person(disk: Path, name: str, random: Random) -> Person:
-    memory = open_memory(disk / f"{name}.evimem", owner=name)
+def person(disk: Path, name: str, random: Random, key: Key | None = None) -> Person:
+    memory = open_memory(disk / f"{name}.evimem", owner=name, key=key)
     memory._core.store.db.execute(f"PRAGMA wal_autocheckpoint={PAGES_IN_LOG}")
     made = Person(name, memory)
     for number in range(12):
@@ -70,10 +72,14 @@ def person(disk: Path, name: str, random: Random) -> Person:
 
 
 @pytest.mark.parametrize("count", sizes(1_500, nightly=10_000, reduced=250))
-def test_no_foreign_turn_and_no_older_state_is_served_whatever_lies_beside_what(disk, seed, count, tell):
+@pytest.mark.parametrize("secret", [None, b"k" * 32], ids=["plain", "encrypted"])
+def test_no_foreign_turn_and_no_older_state_is_served_whatever_lies_beside_what(disk, seed, count, secret, tell):
+    if secret and not hasattr(apsw, "mc_version"):
+        pytest.skip("apsw cannot encrypt: tests/encrypted runs this where it can")
+    key = given_key(secret)
     random, met = Random(seed), Counter[str]()
     with small_thresholds():
-        people = [person(disk, name, random) for name in USERS]
+        people = [person(disk, name, random, key) for name in USERS]
         for number in range(count):
             owner = random.choice(people)
             folder, at_least = disk / "place", 0
@@ -95,18 +101,18 @@ def test_no_foreign_turn_and_no_older_state_is_served_whatever_lies_beside_what(
                     at_least = state
             case = f"seed {seed}, number {number}"
             if random.random() < 0.5:
-                met[outcome(folder / "m.evimem", owner, at_least, case, read_only=True)] += 1
-            met[outcome(folder / "m.evimem", owner, at_least, case)] += 1
+                met[outcome(folder / "m.evimem", owner, at_least, case, key, read_only=True)] += 1
+            met[outcome(folder / "m.evimem", owner, at_least, case, key)] += 1
         for one in people:
             one.memory.close()
     assert met["opened"] > count / 20 < met["refused"]
     tell(f"{count} combinations of files of two users: {dict(met)}; 0 foreign turns, 0 states older than the mark")
 
 
-def outcome(path: Path, owner: Person, at_least: int, case: str, *, read_only: bool = False) -> str:
+def outcome(path: Path, owner: Person, at_least: int, case: str, key: Key | None, *, read_only: bool = False) -> str:
     """Open what lies at a path; return whether it was refused, and check what was served."""
     try:
-        with open_memory(path, owner=owner.name, read_only=read_only) as memory:
+        with open_memory(path, owner=owner.name, read_only=read_only, key=key) as memory:
             found = [(turn.id, turn.text) for turn in memory.turns()]
             found += [(hit.turn.id, hit.turn.text) for hit in memory.search("took that back", k=5)]
             ids = [turn_id for turn_id, _ in found[: memory.stats().turns]]
