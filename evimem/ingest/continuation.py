@@ -272,6 +272,9 @@ class Beside:
         if size > 1 and opened and all(self.kept_roles[at] in ("", "assistant") for at in range(asked + 1, end)):
             return Laid((asked, opened[0]), self.calls)  # the reply may be the one that was forgotten
         replies = self.roles[-1] == self.kept_roles[-1] == "assistant" and None not in self.kept[last:]
+        in_doubt = replace(self._grown("new", 0), standings=("uncertain", "uncertain"))
+        if size == 2 and last >= 0 and self.given[-1] == self.kept[-1] and is_within(self.there[last], self.texts[0]):
+            return in_doubt  # the same exchange, with and without the context of its question, or one said again
         if last < 0 or not replies or self.given[:-1] != self.kept[last:-1]:
             return None
         if size == 1:
@@ -279,7 +282,7 @@ class Beside:
             return Laid(("edited",), self.calls, {0: end - 1}) if is_saved_in_part else None
         if len(self.texts[0]) >= _SAID_ONCE or self._alike(1, end - 1):
             return Laid((last, "edited"), replace(self.calls, size=size, step=1, at=self.at, done=size), {1: end - 1})
-        return replace(self._grown("new", 0), standings=("uncertain", "uncertain"))
+        return in_doubt
 
     def aligned(self) -> tuple[dict[int, int], dict[int, int]]:
         """Return the places of known messages, and those of the messages that others changed, by message."""
@@ -343,7 +346,7 @@ class Beside:
         size, end, calls = len(self.given), len(self.kept), self.calls
         if 2 * len(exact) < min(size, end):
             return False
-        if self._tells(exact):
+        if self._tells(exact) or any(is_within(self.there[at], self.texts[one]) for one, at in instead.items()):
             return True
         # In a whole history that was changed, what stands at its old place up to the end is no chance either.
         in_place = self.complete and size >= end and len(exact) > 1 and found.get(end - 1) == end - 1
@@ -369,12 +372,18 @@ class Beside:
 
 
 def likeness(one: str, other: str) -> float:
-    """Return which share of their words two texts have in common, from 0 to 1; 1 where one is the beginning of both."""
-    if is_beginning(one, other) or is_beginning(other, one):
+    """Return which share of their words two texts have in common, from 0 to 1; 1 where one opens or ends the other."""
+    if is_beginning(one, other) or is_beginning(other, one) or is_within(one, other):
         return 1.0
     first, second = (Counter(words(text[:_COMPARED_CHARACTERS])) for text in (one, other))
     total = first.total() + second.total()
     return 2 * (first & second).total() / total if total else 0.0
+
+
+def is_within(one: str, other: str) -> bool:
+    """Return whether one of two texts opens or ends the other, as a question does that was sent with its context."""
+    short, long = sorted((one.strip(), other.strip()), key=len)
+    return len(short) >= _TELLING and short != long and (long.startswith(short) or long.endswith(short))
 
 
 def is_beginning(one: str, other: str) -> bool:

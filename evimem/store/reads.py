@@ -40,7 +40,7 @@ from ..types.stored import (
     statements,
 )
 from ..types.trace import Trace
-from ..types.values import Fact, Hit, Query, Turn, instant
+from ..types.values import Fact, Hit, Query, Turn, instant, is_discarded
 from .handle import SETTING, UNFINISHED, WHOLE_TURNS, StoreHandle
 from .sequence import exported_forgotten, past_of
 
@@ -219,14 +219,15 @@ def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHIN
         after = handle.fact_table.of_a_model_after(naming[-ABOUT:])
         own, told = ([seq for seq in some if within is None or seq in within] for some in (naming, after))
         seqs = sorted({*own[-ABOUT:], *told})
-        speakers = {turn.id: turn.speaker for turn in handle.raw.read(seqs)}
+        speakers = {turn.id: turn.speaker for turn in handle.raw.read(seqs) if not is_discarded(turn)}
         stated = handle.fact_table.of_turns(seqs)
     named = set(own)
     kept = [
         fact
         for seq in reversed(seqs)
         for fact in statements(stated[seq])
-        if (is_about(fact, speakers[fact.turn_id], entity) if seq in named else names(fact.subject, entity))
+        if fact.turn_id in speakers
+        and (is_about(fact, speakers[fact.turn_id], entity) if seq in named else names(fact.subject, entity))
     ]
     return About(entity, len(kept), tuple(kept[:limit]))
 

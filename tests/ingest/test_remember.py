@@ -414,3 +414,40 @@ def test_on_a_server_changed_histories_and_marks_are_those_of_a_file(postgres):
         assert memory.search("dragon called Varnok the Pale", 9)[-1].turn.text == INN[1]["content"]
         report = memory.remember([INN[0], assistant("Nobody knows.")], session="s", time=at(3), replace=True)
         assert [status.outcome for status in report.statuses] == ["exists", "replaced"]
+
+
+DOCUMENTS = "Answer by these documents.\n<doc>Open at nine, on Sundays at ten. Tickets cost 12 euros.</doc>\n\nAsked: "
+OPENS = "When does the museum open on Sundays?"
+
+
+@pytest.mark.parametrize("first", [DOCUMENTS + OPENS, OPENS], ids=["with its context", "plain"])
+def test_a_question_that_comes_with_and_without_its_context_is_one_message(tmp_path, first):
+    other = OPENS if first != OPENS else DOCUMENTS + OPENS
+    lists = ([first, "At ten."], [other, "At ten.", "How much?", "12 euros."])
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        for at, said in enumerate(lists):
+            messages = [
+                {"role": role, "content": text} for role, text in zip(("user", "assistant") * 2, said, strict=False)
+            ]
+            report = memory.remember(messages, session="s", time=f"2024-03-12T18:2{at}")
+        assert [status.outcome for status in report.statuses] == ["added", "exists", "added", "added"]
+        assert report.statuses[0].reason
+        texts = [turn.text for turn in memory.turns()]
+        assert (len(texts), texts.count("At ten.")) == (5, 1)
+        assert [turn.text for turn in memory.turns() if turn.metadata.get("discarded")] == [first]
+
+
+def test_an_exchange_that_comes_alone_with_its_context_is_doubted(tmp_path):
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        for at, asked in enumerate(("Good morning, all of you", DOCUMENTS + OPENS, OPENS)):
+            said = [{"role": "user", "content": asked}, {"role": "assistant", "content": "At ten."}]
+            report = memory.remember(said, session="s", time=f"2024-03-12T18:2{at}")
+        assert {status.outcome for status in report.statuses} == {"uncertain"}
+
+
+def test_facts_of_a_discarded_turn_are_no_facts_about_anybody(tmp_path):
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("Mira", "I live in Porto.", time="2024-03-12T18:20", metadata={"discarded": True}, id="former")
+        memory.add("Mira", "I live in Leeds.", time="2024-03-12T18:21")
+        assert [fact.object for fact in memory.facts(about="Mira")] == ["Leeds"]
+        assert memory.facts(["former"]), "those of a turn that is named are told"

@@ -31,7 +31,7 @@ from evimem.types.stored import (
     Settled,
     statements,
 )
-from evimem.types.values import Fact, FactHit, Hit, Query, Turn, Where, instant
+from evimem.types.values import Fact, FactHit, Hit, Query, Turn, Where, instant, is_discarded
 from tests.reference.exhaustive_ranking import rank_all
 from tests.reference.from_scratch import (
     QueuedJob,
@@ -199,7 +199,7 @@ class MemoryStore:
         found = [
             fact
             for one in reversed(self._all())
-            if scope.admits(one.turn)
+            if scope.admits(one.turn) and not is_discarded(one.turn)
             for fact in statements(facts_of(self._all(), one))
             if is_about(fact, one.turn.speaker, entity)
         ]
