@@ -33,8 +33,7 @@ MOST_READ = 1_000  # characters of an earlier message
 LEAST, MOST = 24, 200  # turns that a search is asked for
 A_TURN = 8  # tokens of a page for each of them: half of the turns of a chat are the assistant's
 ASSISTANT = "assistant"
-FOLLOWED_HITS = 3  # the best, whose later mentions are looked for,
-FOLLOWED_SCORE_RATIO = 0.7  # if they have so much of the score of the best
+FOLLOWED_CHARACTERS = 120  # of the best hit, whose later mentions are looked for
 MAX_LATER_HITS, LATER_HITS = 24, 4  # turns of that second search; those of them that are shown
 OWN_SCORE_RATIO = 0.5  # of the score of the best hit, from which the asker's own turns come first
 Recalled = Callable[[Query], Flow[tuple[Hit, ...]]]  # the best turns for a query, with the facts that they state
@@ -185,16 +184,16 @@ def find_for(  # noqa: PLR0913, PLR0917 - where and how is searched
 def find_later(
     recalled: Recalled, found: Recollected, exclude: Collection[str], scope: Scope, asked: Asked
 ) -> Flow[tuple[Hit, ...]]:
-    """Search once more, by the words of the best hits, and return the newest turns after them: what came of it."""
-    best = [hit for hit in found.hits[:FOLLOWED_HITS] if hit.score >= FOLLOWED_SCORE_RATIO * found.hits[0].score]
-    if not best:
+    """Search once more, by the words of the best hit, and return the nearest turns after it: what came of it."""
+    if not found.hits:
         return ()
-    text = " ".join(hit.turn.text[slice(*hit.span)] if hit.span else hit.turn.text for hit in best)[:MOST_READ]
+    best = found.hits[0]
+    text = best.turn.text[slice(*best.span)] if best.span else best.turn.text
+    text = text[:FOLLOWED_CHARACTERS]
     vector = yield from QuestionVectors().of(text)
-    left_out = frozenset(exclude) | {hit.turn.id for hit in best}
+    left_out = frozenset(exclude) | {best.turn.id}
     hits = yield from recalled(scope.query(text, MAX_LATER_HITS, left_out, vector=vector))
-    first = min(hit.turn.time for hit in best)
-    later = (hit for hit in hits if hit.turn.time > first and _is_shown(hit.turn, asked))
+    later = (hit for hit in hits if hit.turn.time > best.turn.time and _is_shown(hit.turn, asked))
     own = (hit for hit in later if found.user in (None, hit.turn.speaker))
     return tuple(islice(own, LATER_HITS))
 
