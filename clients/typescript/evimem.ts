@@ -53,7 +53,7 @@ export type Gap = { kind: "entity" | "attribute" | "time" | "attribution" | "gra
 
 export type GapsChanged = { kind: "gaps"; iteration: number; supported: { [name: string]: string[] }; waived: { [name: string]: string }; retracted: { [name: string]: string }; extended: string[]; open: Gap[] };
 
-export type Health = { status: "ok" | "degraded"; turns: number; pending: { [name: string]: number }; failed: { [name: string]: number }; oldest_pending: string | null; problems: string[] };
+export type Health = { status: "ok" | "outdated" | "degraded"; turns: number; pending: { [name: string]: number }; failed: { [name: string]: number }; oldest_pending: string | null; problems: string[] };
 
 export type Hit = { turn: Turn; facts: Fact[]; score: number; parts: { [name: string]: number }; path: string; neighbours: string[]; span: [number, number] | null };
 

@@ -264,7 +264,7 @@ def doctor(screen: Screen, path: AnyPath, *, user: str | None = None, repair: bo
         why = error.__cause__ or error
         raise StoreCorrupt(f"{name!r} is too damaged to be checked ({why}); restore a backup") from error
     screen.show(views.fields_page(f"{name}  {health.status}", health.to_dict(), "status"), health.to_dict())
-    return Exit.STORE if health.problems or health.failed else Exit.OK
+    return Exit.STORE if health.status == "degraded" else Exit.OK
 
 
 def enrich(

@@ -32,6 +32,10 @@ T = TypeVar("T")
 # Of `meta`, in a memory of an earlier version until it is rebuilt: its long turns are indexed whole, and it does not
 # know which turns set standing instructions.
 WHOLE_TURNS = "whole turns"
+# The number of the rules by which turns are read: raised with a release in which the same turns give other words,
+# passages, facts or dates. A memory keeps that of its rows in `meta`; one of an earlier version keeps none.
+RULES = 1
+READ_BY = "rules"
 # `secure_delete` zeroes deleted rows in the file, but the log keeps their old pages until it is emptied. This setting
 # is there from an erasure until then, across crashes.
 UNFINISHED = "unfinished erasure"
@@ -104,7 +108,8 @@ class StoreHandle:
             raise StoreError(f"{self.name!r} belongs to another user of a pool; put that user's own file back")
         if kept is None or width is None:
             made = {"embedder": embedder, "dimension": self.segments.dimension, "segment": self.segments.size}
-            for key, value in ({**made, "owner": owner} if owner is not None else made).items():
+            made |= {READ_BY: RULES} if owner is None else {READ_BY: RULES, "owner": owner}
+            for key, value in made.items():
                 self.db.set_meta(key, str(value))
         elif kept != embedder:
             raise EmbedderMismatch(embedder, kept)
@@ -125,6 +130,10 @@ class StoreHandle:
     def min_cosine(self) -> float:
         """From which cosine on two facts are linked, by the embedder of the memory."""
         return threshold(self.db.meta("embedder") or "")
+
+    def is_read_by_these_rules(self) -> bool:
+        """Return whether all rows were derived by the rules of this version, as `rebuild` does."""
+        return self.db.meta(READ_BY) == str(RULES)
 
     @property
     def is_large(self) -> bool:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +42,10 @@ from ..types.stored import (
 )
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn, instant, is_discarded
-from .handle import SETTING, UNFINISHED, WHOLE_TURNS, StoreHandle
+from .handle import SETTING, UNFINISHED, StoreHandle
 from .sequence import exported_forgotten, past_of
 
+OUTDATED = "turns were read by older rules, which is no damage: rebuild() reads them by those of this version"
 ABOUT = 512  # newest turns naming an entity whose facts are read: a common name must not cost a scan of the memory
 
 
@@ -440,20 +442,19 @@ def health(handle: StoreHandle, problems: Sequence[str] = ()) -> Health:
     with handle.db.reading():
         pending, failed = handle.jobs.counts("pending"), handle.jobs.counts("failed")
         retries, oldest, turns = handle.jobs.retries(), handle.jobs.oldest(), handle.raw.count()
-        whole, unfinished = handle.db.meta(WHOLE_TURNS), handle.db.meta(UNFINISHED)
+        outdated, unfinished = not handle.is_read_by_these_rules(), handle.db.meta(UNFINISHED)
     notes = [f"{count} turn(s) failed for good in {kind!r}: see enrich()" for kind, count in failed.items()]
     notes += [
         f"{count} turn(s) wait for {kind!r} after a failure ({why}): enrich() tries again"
         for kind, count, why in retries
     ]
-    if whole:
-        notes.append("long turns are indexed whole, as by an earlier version: rebuild() finds passages of them")
     if handle.read_only and (waiting := pending.get("facts")):
         notes.append(f"the facts of {waiting} turn(s) are left out, as nothing is written: open it once to write them")
     if unfinished:
         notes.append("forgotten bytes are still in the log, which another reader holds: a later write removes them")
     found = (*problems, *notes)
-    return Health("degraded" if found else "ok", turns, pending, failed, oldest, found)
+    status: Literal["ok", "outdated", "degraded"] = "degraded" if found else "outdated" if outdated else "ok"
+    return Health(status, turns, pending, failed, oldest, (*found, *[OUTDATED] * outdated))
 
 
 def stats(handle: StoreHandle) -> Stats:

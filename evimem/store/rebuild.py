@@ -17,7 +17,7 @@ from ..raw.turn_log import TurnRows, set_times
 from ..raw.validate import LocalTimes, set_instants, settle_timezone, wrong_instants
 from ..types.values import Fact, Turn, instant, is_discarded
 from ..types.vectors import Packed, is_packed
-from .handle import WHOLE_TURNS, Held, StoreHandle
+from .handle import READ_BY, RULES, WHOLE_TURNS, Held, StoreHandle
 from .reads import read_trace
 
 Progress = Callable[[int], None]
@@ -43,6 +43,8 @@ def rebuild(handle: StoreHandle, extractor: str, *, reread: bool = False) -> Ite
                 rewrote = rewrote or one.rewrote
                 if going := one.turns > 0 or held.long_enough():
                     break
+            if not going:
+                handle.db.set_meta(READ_BY, str(RULES))
             handle.count_commit(rewrote=rewrote)
         kept, after = slices, one.last  # where a server has undone this, what was not committed is derived again
         return one.turns

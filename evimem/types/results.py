@@ -455,7 +455,8 @@ class Health(PublicValue):
     """Whether all stored turns are fully derived.
 
     Attributes:
-        status: "ok", or "degraded" if there are failed jobs or problems.
+        status: "degraded" if there are failed jobs or problems; else "outdated" where turns were read by the rules of
+            another version, which is no damage; else "ok".
         turns: Stored turns.
         pending: Queued jobs by kind: "facts" (read when they are first needed), "vector", "link", "extract", "terms".
         failed: Jobs given up after repeated failures, by kind.
@@ -463,7 +464,7 @@ class Health(PublicValue):
         problems: What is wrong and what to do, a sentence each.
     """
 
-    status: Literal["ok", "degraded"]
+    status: Literal["ok", "outdated", "degraded"]
     turns: int
     pending: Mapping[str, int] = field(hash=False)
     failed: Mapping[str, int] = field(hash=False)

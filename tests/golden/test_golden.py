@@ -1,5 +1,7 @@
 """Memories that earlier versions wrote are opened by this one with every turn, their past, and their queued jobs."""
 
+import hashlib
+import json
 import shutil
 from contextlib import closing
 from dataclasses import replace
@@ -12,6 +14,7 @@ import evimem
 from evimem import Memory, MemoryPool, TraceMismatch, Turn, TurnConflict
 from evimem.db.connection import Connection
 from evimem.db.schema import MIGRATIONS, apply
+from evimem.store.handle import RULES
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Trace
 from tests.doubles import FakeClock
@@ -24,6 +27,7 @@ FORGOTTEN = {"t3", "t20", *(f"t{number}" for number in range(18, 27))}
 LATE = [replace(turn, id=f"late-{turn.id}") for turn in said(5)]
 KEPT = [turn for turn in said(44) if turn.id not in FORGOTTEN] + LATE
 LATER = FakeClock(1.8e9)
+READ = {1: "bd8539b1431f760b"}  # what the rules of a number make of `said`
 
 
 @pytest.fixture(params=SCHEMAS, ids=lambda folder: folder.name)
@@ -79,6 +83,26 @@ def test_it_is_searched_asked_and_written(golden):
         assert memory.add("Mira", "And on it goes.", time=LATE[-1].time).added == 1
         with pytest.raises(TurnConflict):
             memory.add("Mira", "Something else.", time=LATE[0].time, id="t0")
+
+
+def test_it_is_outdated_and_not_damaged_until_it_is_rebuilt(golden, capsys):
+    with evimem.open(golden / "crashed.evimem", embedder=EMBEDDER) as memory:
+        memory.enrich()
+        seen = [memory.health(), memory.check()]
+        assert [health.status for health in seen] == ["outdated", "outdated"]
+        assert all("rebuild()" in health.problems[0] for health in seen)
+        memory._core.store.db.execute("DELETE FROM passage WHERE seq = 2")
+        assert memory.check().status == "degraded"
+        memory.rebuild()
+        assert (memory.check().status, memory.check().problems) == ("ok", ())
+
+
+def test_rows_of_todays_rules_are_those_that_the_number_of_the_rules_stands_for(tmp_path):
+    with fresh(tmp_path, said(44)) as memory:
+        rows = json.dumps(dump(memory)["index"], sort_keys=True, default=str)
+        facts = "\n".join(repr(replace(fact, replaced_by=None)) for fact in memory.facts([one.id for one in said(44)]))
+    digest = hashlib.sha256(f"{rows}{facts}".encode()).hexdigest()[:16]
+    assert {RULES: digest} == READ, "the same turns give other rows: raise RULES with the next release, and change READ"
 
 
 def test_its_trace_its_dead_letters_and_its_queued_jobs_are_carried_over(golden):
