@@ -120,6 +120,7 @@ def serve(  # noqa: PLR0913 - the options
     grace: int = 20,
     capacity: int = 128,
     rate: float | None = None,
+    retain: str | None = None,
     quiet: bool = False,
     proxy_to: str | None = None,
     proxy_key_from: str | None = None,
@@ -159,6 +160,7 @@ def serve(  # noqa: PLR0913 - the options
         grace: Seconds that requests under way have to end after SIGTERM.
         capacity: Memories that a worker may have open at once.
         rate: Requests a second that a worker answers to one user.
+        retain: How long turns are kept, such as 365d, 8w or 2y; older ones are forgotten when their memory is opened.
         quiet: Write no line for each request.
         proxy_to: The base URL of the service that chats are passed on to.
         proxy_key_from: The environment variable with its key; clients then send their token of evimem as the key.
@@ -194,7 +196,13 @@ def serve(  # noqa: PLR0913 - the options
     bound, name, own = listening.getsockname()[1], Path(shown_path(pool)).name, secrets.token_urlsafe(24)
     admit = admit_holder_of(own) if known is None else partial(_visitor, known)
     hosts = None if known else {f"{one}:{bound}" for one in ("127.0.0.1", "localhost", "[::1]")}
-    opening: Settings = {"timezone": timezone, "date_order": date_order, "capacity": capacity, **key_given(pool)}
+    opening: Settings = {
+        "timezone": timezone,
+        "date_order": date_order,
+        "capacity": capacity,
+        "retain": retain,
+        **key_given(pool),
+    }
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
     if not quiet:
         log_to_stderr()

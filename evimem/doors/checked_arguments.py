@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from inspect import iscoroutinefunction
 from os import PathLike
 from pathlib import Path
@@ -26,6 +26,9 @@ from ..types.values import Where
 T = TypeVar("T")
 # of whatever service; as a path it has lost a slash
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|postgres(?:ql)?:(?:/|$)")
+_RETENTION = re.compile(r"([0-9]{1,6})([dwy])")
+_DAYS = {"d": 1, "w": 7, "y": 365}
+_RETENTION_RANGE = timedelta(days=1), timedelta(days=100 * 365)
 MOST_DIMENSIONS = 2**17  # of a vector: sums of products of its quantized values stay below 2**31
 Progress = Callable[[int], None]
 OnEvent = Callable[[Event], None]
@@ -221,6 +224,17 @@ def checked_part(name: str, value: Any, methods: tuple[str, ...], fields: dict[s
             f"no usable {', '.join((*missing, *wrong))}"
         )
     return value
+
+
+def checked_retention(value: str | timedelta | None) -> timedelta | None:
+    """Return how long turns are kept. Raise InvalidQuery for no time span of at least a day."""
+    if value is None:
+        return None
+    found = _RETENTION.fullmatch(value) if isinstance(value, str) else None
+    kept = timedelta(days=int(found[1]) * _DAYS[found[2]]) if found else value
+    if not isinstance(kept, timedelta) or not _RETENTION_RANGE[0] <= kept <= _RETENTION_RANGE[1]:
+        raise InvalidQuery(f"retain is {shown(value)}; expected 1 day to 100 years, such as 365d, 8w or 2y")
+    return kept
 
 
 def checked_clock(clock: Callable[[], float]) -> Callable[[], float]:

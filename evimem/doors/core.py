@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from functools import cached_property, lru_cache, partial
 from time import time
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 PACKAGE = __name__.partition(".")[0]
 CACHED = type(lru_cache(len))  # the type of every function with a cache
 T = TypeVar("T")
+_SECONDS_A_DAY = 86_400.0
 NOW = "now"  # as a time: what the clock of the memory shows
 OnModelError = Literal["raise", "offline"]
 WORKERS = 16  # model requests of one enrich() at the same time
@@ -107,6 +108,7 @@ class Core:
     on_model_error: OnModelError = "raise"  # what `ask` does where the model fails
     clock: Callable[[], float] = time  # returns seconds since 1970
     observer: Observer | None = None  # hears of every call
+    retained_at: float | None = None  # when turns that are kept no longer were last looked for, by the clock
 
     def __post_init__(self) -> None:
         self.name = store_name(self.store.name)
@@ -209,6 +211,18 @@ class Core:
             return report
         finally:
             clear_word_caches()
+
+    def forget_expired(self, retain: timedelta) -> Flow[EraseReport | None]:
+        """Erase turns said longer ago than they are kept: at the first call, and at the first one of each day after."""
+        now = self.clock()
+        if self.retained_at is not None and 0 <= now - self.retained_at < _SECONDS_A_DAY:
+            return None
+        bound, first = self.now() - retain, self.store.roster().first
+        self.retained_at = now
+        if first is None or first >= bound:
+            return None
+        report = yield from self.erased("forget", partial(self.store.forget_where, before=bound))
+        return report
 
     def erase(self) -> Flow[EraseReport]:
         """Erase every turn, then remove the file; where another process has it open, it stays, empty."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
+from datetime import timedelta
 from functools import partial
 from os import PathLike
 from typing import Any, cast, get_args
@@ -20,7 +21,7 @@ from ..flow import run
 from ..store.keeper import Keeper
 from ..types.results import EraseReport
 from .async_memory import AT_WORK, AsyncMemory
-from .checked_arguments import checked_choice, checked_count
+from .checked_arguments import checked_choice, checked_count, checked_retention
 from .core import Core, OnModelError
 from .leases import Lease, Leases, PooledStore, Slot
 from .memory import Memory
@@ -69,6 +70,9 @@ class MemoryPool:
         on_model_error: what `ask` does where that model fails, "raise" or "offline", see `evimem.open`.
         key: of the files, where they are encrypted: one for all, as for `evimem.open`, or a function that is called
             with a user id whenever a block opens that user's memory, and returns theirs.
+        retain: how long turns are kept, such as "365d", "8w" or "2y", or a timedelta. Those said longer ago are
+            forgotten (`Memory.forget` with `before`) where a block opens their memory: when its file is opened, and at
+            the first block of each day while it stays open. A memory that no block opens keeps its turns until then.
         options: `embedder`, `extractor`, `clock`, `timezone`, `date_order` and `observer` of every memory, see
             `evimem.open`.
 
@@ -87,6 +91,7 @@ class MemoryPool:
         llm: Any = None,
         on_model_error: OnModelError = "raise",
         key: bytes | str | Callable[[str], bytes | str] | None = None,
+        retain: str | timedelta | None = None,
         **options: Any,
     ) -> None:
         checked_count("capacity", capacity, 1)
@@ -98,6 +103,7 @@ class MemoryPool:
         self._place = place_of(root, "root")
         self._wait_seconds = wait_seconds
         self._llm = chat_model(llm)
+        self._retain = checked_retention(retain)
         self._options = options
         self._key = key if callable(key) else given_key(key)
         self._lock = threading.RLock()  # held for bookkeeping only, never while a file is used
@@ -361,6 +367,8 @@ class MemoryPool:
         if slot.owner is lease or opened is None:
             opened = self._make_ready(slot, lease.secret, shared=not lease.exclusive)
         lease.opened = opened
+        if self._retain is not None and not (lease.exclusive or lease.ending):
+            run(opened.forget_expired(self._retain), Memory(opened)._perform)
         return opened
 
     def _make_ready(self, slot: Slot, secret: Key | None, *, shared: bool) -> Core:
