@@ -27,7 +27,7 @@ from ..text.terms import plainest, terms
 from ..types.results import Block, BlockForm, CountTokens, Style
 from ..types.stored import Scope
 from ..types.values import Hit, TimeSpan, Turn
-from .gate import LEAST_RELEVANCE, relevance
+from .gate import LEAST_RELEVANCE, matches_nothing, relevance
 from .profile import asks_about_user, find_statements
 from .question import Asked, Recalled, Recollected, asks, find_for, find_later
 from .quoted_lines import PARTS, FactReader, Line, Notes, Part, block_text, line_text
@@ -78,6 +78,8 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
         relevant = without(1.0, relevance, asked, found, vector)
     if form.gate and relevant < LEAST_RELEVANCE:
         return Block("", (), 0, relevant)
+    if vector is not None and without(None, matches_nothing, asked, found):
+        return Block("", (), 0, 0.0)
     count = form.count or token_bound
     first: dict[Part, Sequence[Wish]] = {"wish": wishes_on(store, found.query, found.speakers)}
     if without(None, asks_about_user, asked.text):

@@ -22,6 +22,7 @@ from ..index.weights import WEIGHTS
 from ..lang import ENGLISH
 from ..lang.guess import LANGUAGES, language_of
 from ..query.analysis import form, question_words
+from ..text.misspellings import is_known_word
 from ..text.terms import plain, terms, words
 from ..types.vectors import Vectors
 from .question import ENDS_ASKING, Asked, Recollected
@@ -72,6 +73,17 @@ def relevance(asked: Asked, found: Recollected, vector: Vectors | None) -> float
     if vector is not None and read:
         total += float(gate.words @ np.asarray(vector, np.float32))
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+def matches_nothing(asked: Asked, found: Recollected) -> bool:
+    """Return whether no word of a message is an English one or occurs in what was found: a probe, or a code.
+
+    Its vector means nothing then, and what is nearest to it is as good as any turn. For the shipped embedding alone.
+    """
+    said = words(asked.text)
+    if not said or found.hinted.times or not is_read(asked.text) or any(map(is_known_word, said)):
+        return False
+    return not any(hit.parts.get(part) for hit in found.hits for part in ("words", "related", "speaker"))
 
 
 def is_read(text: str) -> bool:

@@ -37,7 +37,7 @@ def may_be_mistyped(word: str, text: str, *, named: bool = False) -> bool:
     code = language_of(text)
     foreign = code not in ENGLISH_OR_UNKNOWN
     least = MIN_FOREIGN_LETTERS if foreign else MIN_NAME_LETTERS if named else MIN_LETTERS
-    if not least <= len(word) <= MAX_LETTERS or not word.isalpha() or stem(word) in _known_stems():
+    if not least <= len(word) <= MAX_LETTERS or not word.isalpha() or is_known_word(word):
         return False
     return not (foreign and code in LANGUAGES and word in _function_words(code))
 
@@ -45,6 +45,11 @@ def may_be_mistyped(word: str, text: str, *, named: bool = False) -> bool:
 @cache
 def _function_words(code: str) -> frozenset[str]:
     return frozenset(map(plain, Language(code).words("common.function_words")))
+
+
+def is_known_word(word: str) -> bool:
+    """Return whether a word, in lower case, shares its stem with one of the shipped vocabulary."""
+    return stem(word) in _known_stems()
 
 
 @cache
