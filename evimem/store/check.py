@@ -68,8 +68,8 @@ def _problems(handle: StoreHandle, extractor: Extractor) -> Found:
     # Rows that were derived by other rules differ from those that are derived now, and tell nothing of damage.
     comparable = handle.is_read_by_these_rules()
     for number in range(segment_count(handle)):
-        found = _segment_problems(handle, extractor, number, comparable=comparable)
-        yield from _readable(f"the index of segment {number}", found)
+        of_segment = _segment_problems(handle, extractor, number, comparable=comparable)
+        yield from _readable(f"the index of segment {number}", of_segment)
     yield from _readable("the links between facts", _link_problems(handle))
     for number, error in unreadable_traces(handle):
         yield f"trace {number} cannot be read ({type(error).__name__}): `evimem doctor --repair` drops it"
