@@ -79,7 +79,7 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
     if form.gate and relevant < LEAST_RELEVANCE:
         return Block("", (), 0, relevant)
     if vector is not None and without(None, matches_nothing, asked, found):
-        return Block("", (), 0, 0.0)
+        return Block("", (), 0, relevant)
     count = form.count or token_bound
     first: dict[Part, Sequence[Wish]] = {"wish": wishes_on(store, found.query, found.speakers)}
     if without(None, asks_about_user, asked.text):
