@@ -29,7 +29,7 @@ from ..db.postgres_address import show_address
 from ..errors import EvimemError, InvalidQuery
 from ..types import results, values
 from ..types.public_value import AnyPath, is_server
-from .page import Screen, visible
+from .page import Screen, visible, write_note
 
 Settings: TypeAlias = dict[str, Any]  # of `evimem.open`: the model, and what to do where it fails
 
@@ -458,5 +458,5 @@ def _command(options: argparse.Namespace, screen: Screen) -> Exit:
 
 
 def _fail(message: str, code: Exit) -> Exit:
-    sys.stderr.write(f"evimem: {visible(' '.join(message.split()))}\n")
+    write_note(sys.stderr, f"evimem: {' '.join(message.split())}")
     return code

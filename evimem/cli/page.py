@@ -51,7 +51,7 @@ class Screen:
     def page(self, page: Sequence[Block]) -> None:
         """Print a page; nothing with `as_json`."""
         if not self.as_json:
-            width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+            width = terminal_width()
             sys.stdout.write(text_of(page, width, coloured=self._coloured))
 
     def stream(self, text: str) -> None:
@@ -65,11 +65,27 @@ class Screen:
 
     def note(self, text: str) -> None:
         """Print a note to stderr."""
-        sys.stderr.write(f"{visible(text)}\n")
+        write_note(sys.stderr, text)
 
     def progress(self, label: str, unit: str, total: int | None = None) -> Progress:
         """Return a progress line; `total` is the number of units, None if unknown."""
         return Progress(sys.stderr, visible(label), unit, total)
+
+
+def terminal_width() -> int:
+    """Return how many characters a line may have for people to read it."""
+    return min(shutil.get_terminal_size((100, 24)).columns, 120)
+
+
+def write_note(stream: TextIO, text: str) -> None:
+    """Write a line for people: on a terminal wrapped between words, for a program whole."""
+    lines = visible(text).split("\n")
+    if stream.isatty():
+        wrapper = textwrap.TextWrapper(
+            terminal_width(), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+        lines = [row for line in lines for row in wrapper.wrap(line) or [""]]
+    stream.write("".join(f"{line}\n" for line in lines))
 
 
 class Progress:

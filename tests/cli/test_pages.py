@@ -14,6 +14,7 @@ from evimem.cli.page import (
     line,
     table,
     text_of,
+    write_note,
 )
 from evimem.cli.views import answer_page, fields_page, trace_page
 from evimem.types.results import Answer, Citation, Usage
@@ -166,3 +167,15 @@ def test_a_log_gets_a_few_lines_and_no_control_characters():
         "reading [########################] 100%  1,000 turns, 25/s, 0 s left\n"
         "reading [########################] 100%  1,000 turns, 25/s, 0 s left\n"
     )
+
+
+def test_a_long_note_is_wrapped_on_a_terminal_and_whole_for_a_program(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    note = "evimem: the file cannot be read as an export of this kind; expected a folder: " + "/place" * 10
+    stream, terminal = io.StringIO(), Terminal()
+    write_note(stream, note)
+    write_note(terminal, note)
+    assert stream.getvalue() == f"{note}\n"
+    rows = terminal.getvalue().splitlines()
+    assert all(len(row) <= 40 for row in rows[:-1]), "a place is never cut"
+    assert " ".join(row.strip() for row in rows) == note
