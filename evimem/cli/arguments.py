@@ -103,6 +103,7 @@ COMMANDS = {
     "forget": Command("state", like="forget", without=("turns",)),
     "export": Command("state"),
     "import": Command("state", like="open", without=_NO_OPTIONS),
+    "reembed": Command("state"),
     "vacuum": Command("state"),
     "copy": Command("state"),
     "restore": Command("state"),

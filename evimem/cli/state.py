@@ -116,6 +116,34 @@ def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
     return _told(data, data, path, progress.seconds, screen)
 
 
+def reembed(
+    screen: Screen, *, pool: Path, model: str | None = None, base_url: str | None = None, dimension: int = 0
+) -> Exit:
+    """Switch every memory of a pool to another embedder.
+
+    Repeat the command after whatever ended it; what is done is not done again. Afterwards open the pool with it.
+
+    Args:
+        pool: The folder of a pool.
+        model: An embedding model behind an OpenAI-compatible endpoint; by default the embedder that ships with evimem.
+        base_url: The endpoint, such as http://localhost:8000/v1; the key is that of OPENAI_API_KEY.
+        dimension: The width of its vectors, where the model offers several.
+    """
+    if model is None and (base_url or dimension):
+        raise Misused("--base-url and --dimension are of a --model; name that")
+    if not pool.is_dir():
+        raise InvalidQuery(f"there is no folder {str(pool)!r}; give that of a pool")
+    new = evimem.StaticEmbedder() if model is None else evimem.OpenAIEmbedder(model, dimension, base_url)
+    with (
+        evimem.MemoryPool(pool, embedder=new, **key_given(pool)) as memories,
+        screen.progress(shown_path(pool), "memories") as progress,
+    ):
+        done = memories.reembed(new, progress=progress)
+    data = {"pool": shown_path(pool), "embedder": new.name, "memories": done}
+    screen.show(views.fields_page(f"{done:,} memories have their vectors by {new.name}", data), data)
+    return Exit.OK
+
+
 def vacuum(screen: Screen, path: AnyPath) -> Exit:
     """Have a server rewrite its tables, without what was forgotten.
 

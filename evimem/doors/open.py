@@ -298,6 +298,10 @@ class Folder:
         """Return whether a user has a memory."""
         return self._path(key).exists()
 
+    def keys(self) -> list[str]:
+        """Return the keys of the users who have one, in a fixed order."""
+        return sorted(file.name[: -len(_SUFFIX)] for file in self._files() if file.name.endswith(_SUFFIX))
+
     def count(self) -> int:
         """Return how many users have one."""
         return sum(1 for file in self._files() if file.name.endswith(_SUFFIX))

@@ -6,22 +6,43 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from itertools import repeat
 from os import PathLike
 from typing import Any, cast, get_args
 
 from ..db.encryption import Key, given_key
 from ..db.safe_context import safe_context
-from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError, shown
+from ..embedding.static_embedder import StaticEmbedder
+from ..errors import (
+    DimensionMismatch,
+    EmbedderError,
+    EmbedderMismatch,
+    InvalidQuery,
+    PoolFull,
+    StoreBusy,
+    StoreClosed,
+    StoreError,
+    shown,
+)
 from ..flow import run
+from ..protocols import Embedder
 from ..store.keeper import Keeper
 from ..types.results import EraseReport
 from .async_memory import AT_WORK, AsyncMemory
-from .checked_arguments import checked_choice, checked_count, checked_retention
+from .checked_arguments import (
+    Progress,
+    checked_choice,
+    checked_count,
+    checked_part,
+    checked_progress,
+    checked_retention,
+)
 from .core import Core, OnModelError
 from .leases import Lease, Leases, PooledStore, Slot
 from .memory import Memory
@@ -106,6 +127,8 @@ class MemoryPool:
         self._retain = checked_retention(retain)
         self._options = options
         self._key = key if callable(key) else given_key(key)
+        self._reembeds = False  # whether memories may have been built with another embedder than that of the options
+        self._former: Embedder | None = None
         self._lock = threading.RLock()  # held for bookkeeping only, never while a file is used
         self._leases = Leases(capacity)
         self._idle_workers: list[ThreadPoolExecutor] = []  # the one used last at the end
@@ -199,6 +222,51 @@ class MemoryPool:
             OSError: the folder cannot be read.
         """
         return self._place.bytes()
+
+    def reembed(
+        self, embedder: Embedder, *, users: Iterable[str] | None = None, progress: Progress | None = None
+    ) -> int:
+        """Switch every memory to another embedder, one after another: see `Memory.reembed`. Return how many there are.
+
+        Repeat the call after whatever ended it, also with a new pool: memories that are done cost as much as opening
+        them. Meanwhile each memory is used as ever: one that was not reached yet by the embedder of the pool, or by its
+        words where the pool was made with the new one. Other processes that use the pool open a memory that is done
+        with the new embedder only. Memories that come meanwhile are made with it.
+
+        Args:
+            embedder: Has `name`, `dimension` and `embed`; every later block uses it.
+            users: Whose memories, by id. By default all in the folder, which needs no ids; a server lists none, and
+                neither can be found by a `key` that is a function.
+            progress: Called with 1 after each memory.
+
+        Raises:
+            InvalidQuery: `users` is missing where it is needed, or `embedder` is none.
+            EmbedderError: The embedder cannot be reached; repeat the call.
+            PoolFull, StoreBusy, StoreClosed, StoreError: As `open`.
+        """
+        new = checked_part("embedder", embedder, ("embed",), {"name": str, "dimension": int})
+        tell, done = checked_progress(progress), 0
+        if users is None and callable(self._key):
+            raise InvalidQuery("each user has a key, which is found by the id; give users=")
+        found = self._place.keys() if users is None else map(key_of, users := list(users))
+        secrets = repeat(self._key) if users is None else map(self._secret, users)
+        with self._guard():
+            former = self._options.get("embedder") or StaticEmbedder()
+            self._former = former if (former.name, former.dimension) != (new.name, new.dimension) else self._former
+            self._options = {**self._options, "embedder": new}
+            self._reembeds = True
+        for key, secret in zip(found, secrets, strict=False):
+            if not self._place.has(key):
+                continue  # erased since
+            with self._leased(key, secret=cast("Key | None", secret)) as (core, lease):
+                memory = Memory(core, self._llm, self._lending(lease))
+                if (core.embedder.name, core.embedder.dimension) == (new.name, new.dimension):
+                    memory.enrich()
+                else:
+                    memory.reembed(new)
+            done += 1
+            tell(1)
+        return done
 
     def close(self) -> None:
         """Close every memory; a second call does nothing.
@@ -391,12 +459,27 @@ class MemoryPool:
         options = {**self._options, "key": secret}
         if kept is not None:
             options |= {"embedder": kept.embedder, "key": secret or cast(PooledStore, kept.store).file.db.key}
-        core = make_core(path, llm=self._llm, on_model_error=self._on_model_error, owner=key, **options)
+        make = partial(make_core, path, llm=self._llm, on_model_error=self._on_model_error, owner=key)
+        core = self._open_former(make, options) if self._reembeds else make(**options)
         if kept is not None:
             cast(PooledStore, kept.store).file = core.store
             return kept
         core.store = cast(Keeper, PooledStore(core.store, partial(self._held, key)))
         return core
+
+    def _open_former(self, make: Callable[..., Core], options: dict[str, Any]) -> Core:
+        """Open a memory with the new embedder, the former one, or one that has its name and cannot embed."""
+        known: Any = self._former or _UnknownEmbedder("?", 1)
+        for embedder in (options.get("embedder"), known):
+            try:
+                return make(**{**options, "embedder": embedder})
+            except (EmbedderMismatch, DimensionMismatch) as error:
+                mismatch = error
+        name = mismatch.expected if isinstance(mismatch, EmbedderMismatch) else known.name
+        try:
+            return make(**{**options, "embedder": _UnknownEmbedder(name, 1)})
+        except DimensionMismatch as error:
+            return make(**{**options, "embedder": _UnknownEmbedder(name, error.expected)})
 
     def _make_room(self, slot: Slot) -> None:
         """Close the memory whose place a slot takes."""
@@ -472,6 +555,19 @@ class MemoryPool:
             self._idle_workers = []
             self._pid = os.getpid()
         return self._lock
+
+
+@dataclass(frozen=True, slots=True)
+class _UnknownEmbedder:
+    """Stands for the embedder of a memory that is about to get another: texts are then searched for by their words."""
+
+    name: str
+    dimension: int
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        raise EmbedderError(
+            f"the embedder {self.name!r} of {len(texts)} text(s) is not there any more; reembed goes on"
+        )
 
 
 def _nobody(user_id: str) -> EraseReport:

@@ -24,7 +24,7 @@ from ..db.postgres import (
 from ..db.postgres_address import parse_address
 from ..db.postgres_checks import NO_TENANT
 from ..db.safe_context import safe_context
-from ..errors import StoreError
+from ..errors import InvalidQuery, StoreError
 from ..index.segments import SIZE
 from ..raw.validate import settle_timezone
 from ..types.values import DateOrder
@@ -54,6 +54,10 @@ class Census:
         """Return whether a user has a memory."""
         with closing(PostgresConnection(self._address, tenant_of(user))) as db:
             return is_tenant(db)
+
+    def keys(self) -> list[str]:
+        """Raise InvalidQuery: a server does not list the keys of its users."""
+        raise InvalidQuery("the users of a server cannot be listed; give their ids with users=")
 
     def count(self) -> int:
         """Return how many users have one."""
