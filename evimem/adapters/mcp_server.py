@@ -50,7 +50,7 @@ T = TypeVar("T")
 Loan = Callable[[str], AbstractAsyncContextManager["AsyncMemory"]]
 # Each tool with the scope that a token needs for it.
 OPEN_TO: dict[str, Scope] = {
-    **dict.fromkeys(("search", "facts", "recall", "ask", "explain", "stats"), "read"),
+    **dict.fromkeys(("search", "facts", "recall", "profile", "ask", "explain", "stats"), "read"),
     **{"add": "write", "forget": "admin"},
 }
 MOST_HITS = 50
@@ -181,6 +181,12 @@ class MemoryTools:
             block = await memory.block(asked, tokens=tokens, gate=False)
         ids = [turn.id for turn in block.turns]
         return values.Recalled(text=block.text, ids=ids, relevance=round(block.relevance, 3))
+
+    async def profile(self, tokens: Annotated[int, Field(ge=0, le=MOST_TOKENS)] = 350) -> values.Recalled:
+        """Recall what the user said of themselves that lasts, whatever the conversation is about."""
+        async with self.lend(self.whose("profile")) as memory:
+            block = await memory.profile(tokens=tokens)
+        return values.Recalled(text=block.text, ids=[turn.id for turn in block.turns], relevance=block.relevance)
 
     async def stats(self) -> values.MemoryCounts:
         """Count what the memory holds."""

@@ -176,7 +176,7 @@ def test_a_tool_is_offered_only_where_it_is_allowed(tmp_path: Path) -> None:
         in_process(tmp_path / "m.evimem", session, **options)
         return names
 
-    reading = {"search", "facts", "recall", "ask", "explain", "stats"}
+    reading = {"search", "facts", "recall", "profile", "ask", "explain", "stats"}
     assert offered() == reading | {"add"}
     assert offered(allow_forget=True) == reading | {"add", "forget"}
     assert offered(read_only=True, allow_forget=True, prefix="memory_") == {f"memory_{name}" for name in reading}
@@ -186,8 +186,8 @@ def test_a_tool_is_offered_only_where_it_is_allowed(tmp_path: Path) -> None:
 async def test_the_schemas_of_the_tools_are_small_and_say_which_of_them_write(client: Client) -> None:
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     written = json.dumps([tool.model_dump(exclude_none=True, by_alias=True) for tool in tools.values()])
-    assert len(tools) == 8
-    assert len(written.encode()) <= 8_000
+    assert len(tools) == 9
+    assert len(written.encode()) <= 1_000 * len(tools)
     assert all(tool.output_schema for tool in tools.values())
     writing = {name for name, tool in tools.items() if not (tool.annotations and tool.annotations.read_only_hint)}
     assert writing == {"add", "forget"}
@@ -398,6 +398,12 @@ def test_without_sessions_a_client_goes_on_with_another_replica_and_after_a_rest
             assert "Juno" in post(one, "tools/call", {"name": "search", "arguments": {"query": "puppy"}})
     with listening(tmp_path, "--stateless") as again:
         assert "Juno" in post(again, "tools/call", {"name": "search", "arguments": {"query": "puppy"}})
+
+
+@with_client()
+async def test_a_profile_is_what_the_user_said_of_themselves(client: Client) -> None:
+    await call(client, "add", speaker="user", text="I work nights as a porter.")
+    assert "I work nights as a porter." in (await call(client, "profile"))["text"]
 
 
 @with_client()
