@@ -256,7 +256,8 @@ class Core:
         yield from self.caught_up()
         offline = calibrated_judge(self.store, self.offline_target)
         quoting = offline if self.judge is not None and isinstance(loop, str) else None
-        task = Task(question, calibrated_judge(self.store, self.target), quoting=quoting, **given)
+        judge = offline if self.judge is None else calibrated_judge(self.store, self.target)
+        task = Task(question, judge, quoting=quoting, **given)
         with unwrapped():
             try:
                 return (yield from answer_question(task, loop))
