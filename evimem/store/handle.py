@@ -153,11 +153,12 @@ class StoreHandle:
         with self.db.writing(durably=durably):
             self.db.ahead(*asked)
             self._compare()
-            self._counted = 0
+            before, self._counted = self._commits_seen, 0
             yield
             counted = self._counted
         if counted:
-            self._commits_seen += counted
+            # Another thread may have read the memory since the lock was released, and have seen this commit.
+            self._commits_seen = max(self._commits_seen, before + counted)
             self.after_commit()
 
     def count_commit(self, *, rewrote: bool = False, relinked: bool = False, durable: bool = True) -> None:

@@ -92,3 +92,21 @@ def test_a_child_of_a_fork_is_refused_and_the_parent_goes_on(disk):
         assert in_child(use) == "refused"
         memory.extend([said(2)])
         assert [turn.id for turn in memory.turns()] == ["t0", "t2"]
+
+
+def test_a_read_between_a_commit_and_its_count_does_not_count_it_twice(disk):
+    """Threads that shared a memory were told now and then that it was rolled back, and it stayed closed to them."""
+    with open_memory(disk / "m.evimem") as memory:
+        store = memory._core.store
+        write = store.db.writing
+
+        @contextlib.contextmanager
+        def write_then_read(*, durably=True):
+            with write(durably=durably):
+                yield
+            with store.db.reading():  # as another thread may, which waited for the lock
+                store.corpus()
+
+        store.db.writing = write_then_read
+        memory.extend([said(0), said(1)], strict=True)
+        assert memory.search(said(0).text, k=1)
