@@ -133,6 +133,7 @@ class Result:
     """What a call returned: its rows, of `total` in all, or the reason why it was refused.
 
     `number` is the turn of the loop in which it was performed, `pruned` the number of rows that a judge did not keep.
+    `turns` is the number of turns behind all rows of keys, 0 where rows are turns.
     """
 
     call: ToolCall
@@ -141,6 +142,7 @@ class Result:
     refused: str = ""
     number: int = 0
     pruned: int = 0
+    turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

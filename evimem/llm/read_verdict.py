@@ -316,4 +316,5 @@ def _returned(result: Result, labels: Mapping[str, str]) -> str:
         count = f", {row.count}" if row.count else ""
         rows.append(f"{named(labels.get(row.key, row.key))} ({escape_attribute(row.text)}{count})")
     left = f", {result.pruned} not kept" if result.pruned else ""
-    return f"{head}: {len(result.rows)} of {result.total}{left}: {'; '.join(rows)}"
+    behind = f", in {result.turns} turns" if result.turns else ""
+    return f"{head}: {len(result.rows)} of {result.total}{behind}{left}: {'; '.join(rows)}"

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..errors import ReplyError
 from ..flow import Flow
 from ..judging.evidence import Variant, View, whole_around
 from ..judging.judge import NOT_SEARCHED, Action, Decided, Stage
@@ -155,10 +154,9 @@ class Deciding(Rounds):
         view = session.show(number, only=self.newest if self.claims else None)
         last = number >= most or (not literal and (self._exhausted() or self.misses >= MOST_MISSES))
         stage = Stage(number, most, last, self.searched and self.misses > 0, self.tried, self.thoughts)
-        try:
-            decided = yield from session.consult(session.task.judge.decide(view, stage), number)
-        except ReplyError:  # unreadable twice: the search goes on by the gaps that are known (M7)
-            decided = Decided("retrieve", UNJUDGED)
+        # Where the reply cannot be read the search goes on by the gaps that are known (M7).
+        unread = Decided("retrieve", UNJUDGED)
+        decided = yield from self.consult(session.task.judge.decide(view, stage), number, unread)
         if not session.has("tracker"):
             untracked = replace(decided.verdict, supported={}, waived={}, extended=(), claims=(), mapped=False)
             decided = replace(decided, verdict=untracked)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
-from ..errors import ReplyError
 from ..extract.labels import label_in
 from ..flow import Flow
 from ..judging.evidence import Variant
@@ -26,7 +25,7 @@ from ..types.trace import Acted
 from ..types.values import Tier, Turn
 from .answering import answered, stated
 from .retrieve import Arrived, Search, Task, loaded
-from .session import UNREAD, Check, Rounds, Session
+from .session import MAX_LOST_REPLIES, UNREAD, Check, Rounds, Session
 
 Group: TypeAlias = tuple[str, ...]
 Unit: TypeAlias = tuple[str, ...]
@@ -155,10 +154,9 @@ class Reading(Rounds):
         session, new, critical = self.session, self._new(number), self.critical
         view = session.show(number, only=(*critical, *new))
         asked = Round(number, session.iterations, self.answer, critical, new)
-        try:
-            made: Considered = yield from session.consult(session.task.judge.consider(view, asked), number)
-        except ReplyError:  # unreadable twice: what was kept is kept, and the reading goes on
-            made = Considered(UNREAD, self.answer, critical, accepted=False, read=view.readable)
+        # Where the reply cannot be read, what was kept is kept, and the reading goes on.
+        unjudged = Considered(UNREAD, self.answer, critical, accepted=False, read=view.readable)
+        made: Considered = yield from self.consult(session.task.judge.consider(view, asked), number, unjudged)
         check = session.weigh(view, made.verdict)
         read = made.read.intersection(item.turn.id for item in view.shown)
         unread = [turn_id for turn_id in new if turn_id not in read]
@@ -215,7 +213,7 @@ class Reading(Rounds):
             pages = [chosen[first : first + MOST_LISTED] for first in range(0, len(chosen), MOST_LISTED)]
             picked: list[Keyword] = []
             for page in pages:
-                picked += yield from _chosen(session, page, self.how.depth)
+                picked += yield from _choose(self, page)
             chosen = picked
             if not paged:
                 break
@@ -268,10 +266,11 @@ def _vocabulary(session: Session, how: MGRetrieval) -> Vocabulary:
     return vocabulary_of(units, {turn_id: filed.get(turn_id) or words for turn_id, words in said.items()})
 
 
-def _chosen(session: Session, page: Sequence[Keyword], most: int) -> Flow[list[Keyword]]:
-    try:
-        made: Chosen = yield from session.consult(session.task.judge.choose(session.task.question, page, most), 1)
-    except ReplyError:  # unreadable twice: by what is known of the keywords themselves
-        made = Chosen(tuple(one for one in own_first(page, most) if one.closeness))
+def _choose(rounds: Reading, page: Sequence[Keyword]) -> Flow[list[Keyword]]:
+    """Return the keywords that the judge chooses of a page; where its reply cannot be read, by their closeness."""
+    session, most = rounds.session, rounds.how.depth
+    made = Chosen(tuple(one for one in own_first(page, most) if one.closeness))
+    if rounds.lost < MAX_LOST_REPLIES:
+        made = yield from rounds.consult(session.task.judge.choose(session.task.question, page, most), 1, made)
     session.events.extend(made.calls)
     return [keyword for keyword in made.keywords if keyword in page][:most]

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from ..errors import ReplyError
 from ..extract.labels import label_in
 from ..extract.statements import class_of
 from ..flow import Flow
@@ -40,10 +39,11 @@ from ..judging.tracker import grounded
 from ..query.remaining_turns import read_remaining
 from ..text.names import names
 from ..text.terms import STOP_WORDS, terms, words
+from ..times.find_times import find_times
 from ..types.results import Answer
 from ..types.stored import LABEL
 from ..types.trace import Acted
-from ..types.values import Fact, Hit
+from ..types.values import Fact, Hit, TimeSpan
 from .answering import answered, stated
 from .iris import Iris, Refining
 from .retrieve import Search, Task, loaded
@@ -51,9 +51,9 @@ from .session import UNREAD, Check, Rounds, Session
 
 T = TypeVar("T")
 PAGE = 5  # turns that a call returns
-MOST = 100  # turns of a cue, those that fit the question best, of which tags are counted and pages made
-FACTS = 200  # newest facts about a person
-CUES = 12  # that a turn brings up
+MAX_CUE_TURNS = 5_000  # turns of a cue, those that fit the question best, of which tags are counted and pages made
+MAX_FACTS = 5_000  # newest facts about a person
+PAGE_KEYS = 12  # tags, aspects or cues that a call returns
 MENTIONED = "mentioned"  # the tag of a turn that no fact classes
 _TIME = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 
@@ -99,10 +99,10 @@ class MemoryViews:
         """C -> g: the tags of a cue with their counts; no content."""
         hits = yield from _with_cue(self._session, call.of)
         if not hits:
-            raise Refused(f"no turn has the cue {call.of!r}{_nearest(call.of, self._session.analysis.keywords)}")
+            raise Refused(f"no turn has the cue {call.of!r}{_nearest(call.of, known_cues(self._session))}")
         counts = Counter(tag for hit in hits for tag in tags(hit, call.of))
         self._tags[call.of] = tuple(counts)
-        return Result(call, _counted("tag", counts), len(hits))
+        return _keys(call, _counted("tag", counts), turns=_count_turns(self._session, call.of, hits))
 
     def events(self, call: ToolCall, number: int) -> Flow[Result]:
         """(c, g) -> v: the turns of a cue and one of its tags, a page at a time; all of a cue where no tags are."""
@@ -110,7 +110,10 @@ class MemoryViews:
         if tagged:
             _check_listed(call, "tag", self._tags.get(call.of, ()), "tags_of")
         hits = yield from _with_cue(self._session, call.of)
-        return self._page(call, [hit for hit in hits if not tagged or call.part in tags(hit, call.of)], number)
+        fitting = [hit for hit in hits if not tagged or call.part in tags(hit, call.of)]
+        return _take_page(
+            self._session, call, fitting, number, total=None if tagged else _count_turns(self._session, call.of, hits)
+        )
 
     def event_time(self, call: ToolCall, number: int) -> Result:
         """V -> time: when it happened, as intervals as precise as they were told, and, apart, when it was said (R6)."""
@@ -130,14 +133,14 @@ class MemoryViews:
         Each with the tags that the turn has for it, where cues have tags: these are listed by it.
         """
         hit = self._returned(call.of)
-        times = [Row(cue, TIME) for cue in time_cues(hit.facts)]
+        times = [Row(cue, TIME) for cue in time_cues(_events_of(self._session, hit))]
         filed = label_in(hit.facts).keywords
         said = [word for word in dict.fromkeys(words(hit.turn.text)) if word not in STOP_WORDS]
         found = self._store.keywords((hit.turn.speaker, *said), self._session.task.scope)
         shared = sorted((one for one in found if one.turns > 1 and one.closeness == 1), key=lambda one: one.turns)
         named = (Row(one.word, "word", one.turns) for one in shared if one.word not in filed)
         rows = (*times, *(Row(one, "keyword") for one in filed), *named)
-        return Result(call, tuple(self._with_tags(row, hit) for row in rows[:CUES]), len(rows))
+        return _keys(call, tuple(self._with_tags(row, hit) for row in rows))
 
     def _with_tags(self, row: Row, hit: Hit) -> Row:
         """Return the row of a cue with the tags of a turn for it; they are listed from then on."""
@@ -152,7 +155,7 @@ class MemoryViews:
         hit = self._returned(call.of)
         around = self._session.retrieval.around([hit.turn.id])
         found = [Hit(turn, (), 0.0) for turn in around.get(hit.turn.id, ()) if turn.id != hit.turn.id]
-        return self._page(call, found, number, path="around")
+        return _take_page(self._session, call, found, number, path="around")
 
     def person_aspects(self, call: ToolCall, number: int) -> Result:
         """Person -> aspects: the classes of the facts about somebody, with their counts."""
@@ -160,7 +163,7 @@ class MemoryViews:
         if not facts:
             raise Refused(f"no fact is about {call.of!r}{_nearest(call.of, self._session.roster.speakers)}")
         self._facts[call.of] = facts
-        return Result(call, _counted("aspect", Counter(map(tag_of, facts))), len(facts))
+        return _keys(call, _counted("aspect", Counter(map(tag_of, facts))), turns=len({one.turn_id for one in facts}))
 
     def person_facts(self, call: ToolCall, number: int) -> Result:
         """Person, aspect -> facts, with the turns that state them."""
@@ -168,42 +171,93 @@ class MemoryViews:
         _check_listed(call, "aspect", tuple(map(tag_of, facts)), "person_aspects")
         ids = tuple(dict.fromkeys(fact.turn_id for fact in facts if tag_of(fact) == call.part))
         hits = loaded(self._store, _paged(ids, call.page))
-        return self._page(call, hits, number, path="about", total=len(ids))
+        return _take_page(self._session, call, hits, number, path="about", read=len(ids))
 
     def topic_events(self, call: ToolCall, number: int) -> Flow[Result]:
         """Topic -> turns of all sessions, or of the one that is named; which topics there are, is asked for once."""
         if self._topics is None:
             self._topics = _by_topic(self._session.task)
         if of_it := self._topics.get(call.of):
-            return self._page(call, loaded(self._store, _paged(of_it, call.page)), number, total=len(of_it))
+            return _take_page(
+                self._session, call, loaded(self._store, _paged(of_it, call.page)), number, read=len(of_it)
+            )
         hits = yield from _ranked(self._session, Search(self._session.task.question, session=call.of))
         if not hits:
-            raise Refused(f"there is no topic or session {call.of!r}; events are listed with theirs")
-        return self._page(call, hits, number)
+            sessions = (item.turn.session for item in self._session.retrieval.evidence)
+            known = (*self._topics, *sessions)
+            raise Refused(f"there is no topic or session {call.of!r}{_nearest(call.of, known)}")
+        return _take_page(self._session, call, hits, number)
 
     def events_between(self, call: ToolCall, number: int) -> Flow[Result]:
         """Time -> turns: what happened between two times, both included, or was said then where nothing is dated."""
         start, end = interval(call.of), interval(call.part or call.of)
         if start is None or end is None:
             raise Refused(f"{call.of!r} to {call.part!r} is no time; expected YYYY, YYYY-MM or YYYY-MM-DD")
-        return self._page(call, (yield from _during(self._session, start[0], end[1])), number)
+        return _take_page(self._session, call, (yield from _during(self._session, start[0], end[1])), number)
 
     def _returned(self, turn_id: str) -> Hit:
         """Return a turn that a tool or the search of the question has returned."""
         found = {item.turn.id: item for item in self._session.retrieval.evidence}
         if turn_id not in found:
-            raise Refused(f"no tool has returned {turn_id!r} yet; load events first")
+            raise Refused(f"no tool has returned {turn_id!r} yet{_nearest(turn_id, found)}")
         item = found[turn_id]
         return Hit(item.turn, (*item.facts, *self._session.retrieval.filed[turn_id]), item.score)
 
-    def _page(
-        self, call: ToolCall, hits: Sequence[Hit], number: int, *, path: str = "keyword", total: int | None = None
-    ) -> Result:
-        """Take a page of turns as evidence; return it, with the number of all."""
-        page = hits if total is not None else _paged(hits, call.page)
-        self._session.retrieval.keep(page, path, number)
-        rows = tuple(Row(hit.turn.id, _place(hit)) for hit in page)
-        return Result(call, rows, len(hits) if total is None else total)
+
+def _count_turns(session: Session, cue: str, hits: Sequence[Hit]) -> int:
+    """Return how many turns have a cue, of which some were read."""
+    if len(hits) < MAX_CUE_TURNS or interval(cue) is not None:
+        return len(hits)
+    return max(len(hits), session.task.store.holding(tuple(dict.fromkeys(terms(cue))), 0, session.task.scope).total)
+
+
+def _events_of(session: Session, hit: Hit) -> Iterator[TimeSpan]:
+    """Yield the times of the facts of a turn, then those that its words mention."""
+    yield from (fact.event for fact in hit.facts if fact.event is not None)
+    yield from find_times(hit.turn.text, hit.turn.time, date_order=session.roster.date_order)
+
+
+def _take_page(
+    session: Session,
+    call: ToolCall,
+    hits: Sequence[Hit],
+    number: int,
+    *,
+    path: str = "keyword",
+    read: int | None = None,
+    total: int | None = None,
+) -> Result:
+    """Take a page of turns as evidence; return it, with the number of all.
+
+    `read` is how many there are to page where `hits` are a page already, `total` how many are told of where not
+    all are read.
+    """
+    pageable = len(hits) if read is None else read
+    page = hits if read is not None else _paged(hits, call.page)
+    _check_page(call, pageable, PAGE)
+    session.retrieval.keep(page, path, number)
+    rows = tuple(Row(hit.turn.id, _place(hit)) for hit in page)
+    return Result(call, rows, pageable if total is None else total)
+
+
+def _keys(call: ToolCall, rows: Sequence[Row], *, turns: int = 0) -> Result:
+    """Return a page of keys, with the number of all and how many turns stand behind them."""
+    _check_page(call, len(rows), PAGE_KEYS)
+    return Result(call, tuple(_paged(rows, call.page, PAGE_KEYS)), len(rows), turns=turns)
+
+
+def _check_page(call: ToolCall, count: int, size: int) -> None:
+    """Refuse a page behind the last one."""
+    pages = max(1, -(-count // size))
+    if call.page > pages:
+        raise Refused(f"there is no page {call.page}; the last is {pages}")
+
+
+def known_cues(session: Session) -> tuple[str, ...]:
+    """Return the names and words of the question that the memory knows."""
+    analysis, task = session.analysis, session.task
+    found = task.store.keywords((*analysis.entities, *analysis.keywords), task.scope)
+    return tuple(dict.fromkeys(one.word if one.closeness == 1 else one.term for one in found))
 
 
 def _with_cue(session: Session, cue: str) -> Flow[Sequence[Hit]]:
@@ -226,7 +280,7 @@ def _during(session: Session, start: datetime, end: datetime) -> Flow[Sequence[H
 
 
 def _ranked(session: Session, wanted: Search) -> Flow[Sequence[Hit]]:
-    return (yield from session.retrieval.searches.ranked(wanted, MOST))
+    return (yield from session.retrieval.searches.ranked(wanted, MAX_CUE_TURNS))
 
 
 def _place(hit: Hit) -> str:
@@ -255,7 +309,7 @@ def _told_of(task: Task, cue: str, found: Collection[str]) -> Iterator[Hit]:
 
 def _facts_about(task: Task, name: str) -> tuple[Fact, ...]:
     """Return the newest facts about a person or thing."""
-    known = task.store.about(name, FACTS, task.scope).facts
+    known = task.store.about(name, MAX_FACTS, task.scope).facts
     return tuple(fact for fact in known if fact.turn_id not in task.exclude)
 
 
@@ -294,14 +348,13 @@ def tag_of(fact: Fact) -> str:
     return class_of(fact)
 
 
-def time_cues(facts: Iterable[Fact]) -> tuple[str, ...]:
-    """Return the months in which facts happened, or the years of those that are no more precise."""
-    return tuple(dict.fromkeys(cue for fact in facts for cue in _times(fact)))
+def time_cues(events: Iterable[TimeSpan]) -> tuple[str, ...]:
+    """Return the months of events, or the years of those that are no more precise."""
+    return tuple(dict.fromkeys(cue for event in events for cue in _times(event)))
 
 
-def _times(fact: Fact) -> Iterator[str]:
-    event = fact.event
-    if event is None or event.start is None or event.end is None:
+def _times(event: TimeSpan) -> Iterator[str]:
+    if event.start is None or event.end is None:
         return
     form = "%Y" if event.granularity in {"year", "decade"} else "%Y-%m"
     yield event.start.strftime(form)
@@ -327,14 +380,14 @@ def interval(text: str) -> tuple[datetime, datetime] | None:
         return None
 
 
-def _paged(items: Sequence[T], page: int) -> Sequence[T]:
-    first = PAGE * (max(1, page) - 1)
-    return items[first : first + PAGE]
+def _paged(items: Sequence[T], page: int, size: int = PAGE) -> Sequence[T]:
+    first = size * (max(1, page) - 1)
+    return items[first : first + size]
 
 
 def _nearest(given: str, known: Iterable[str]) -> str:
-    """Return which known keys are spelled like one that is not."""
-    names = list(dict.fromkeys(known))
+    """Return which known keys are spelled like one that is not, else the first of them."""
+    names = [one for one in dict.fromkeys(known) if one != given]
     near = difflib.get_close_matches(given, names, n=3, cutoff=0.5) or names[:5]
     return f"; there is {', '.join(map(repr, near))}" if near else ""
 
@@ -398,7 +451,9 @@ class Exploring(Rounds):
         for result in results:
             call, rows = result.call, [row.key for row in result.rows]
             detail = {"tool": call.tool, "of": call.of, "part": call.part, "page": call.page, "rows": rows}
-            session.events.append(Acted(number, "call", result.refused, {**detail, "total": result.total}))
+            session.events.append(
+                Acted(number, "call", result.refused, {**detail, "total": result.total, "behind": result.turns})
+            )
         returned = (row.key for result in results for row in result.rows if session.retrieval.has(row.key))
         self.found = tuple(dict.fromkeys((*self.found, *returned)))
         self.results += results
@@ -413,10 +468,8 @@ class Exploring(Rounds):
         view = session.show(number, only=(*self.context, *found))
         last = number >= most or session.late
         explored = Explored(number, most, last, self.cues, self.results, self.tools)
-        try:
-            move: Move = yield from session.consult(session.task.judge.explore(view, explored), number)
-        except ReplyError:  # unreadable twice: it costs a turn
-            move = Move(UNREAD)
+        # What cannot be read costs a turn.
+        move: Move = yield from self.consult(session.task.judge.explore(view, explored), number, Move(UNREAD))
         self.unread = move.verdict.reason == UNREAD.reason
         supports = grounded(move.supports, session.tracker.shown)
         routed = move.kept if session.has("routing") else None
@@ -450,7 +503,6 @@ class Exploring(Rounds):
 
     def _begin(self) -> None:
         """Note the names and words of the question that the memory knows."""
-        session, analysis = self.session, self.session.analysis
-        found = session.task.store.keywords((*analysis.entities, *analysis.keywords), session.task.scope)
-        self.cues = tuple(dict.fromkeys(one.word if one.closeness == 1 else one.term for one in found))
+        session = self.session
+        self.cues = known_cues(session)
         session.events.append(Acted(1, "cues", detail={"cues": list(self.cues)}))

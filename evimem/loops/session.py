@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import count
 from typing import Any, TypeVar
 
-from ..errors import ModelError, ModelTimeout, PoolFull
+from ..errors import ModelError, ModelTimeout, PoolFull, ReplyError
 from ..flow import Flow, within
 from ..judging.apply_verdict import all_gaps, follow, settle
 from ..judging.evidence import Ablation, Analysis, Draft, Variant, Verdict, View
@@ -25,6 +25,8 @@ from .retrieve import Arrived, Retrieval, Search, Task, TupleRetrieval, strategy
 
 T = TypeVar("T")
 ANSWER_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
+MAX_LOST_REPLIES = 2  # in a row, after which a model is asked for nothing but an answer
+LOST = "the model's replies cannot be read"
 UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged")
 UNREAD = replace(UNJUDGED, mapped=False)  # of a judge that is not asked what supports a requirement
 
@@ -273,12 +275,23 @@ def _settled(session: Session, view: View, verdict: Verdict) -> Verdict:
 class Rounds(ABC):
     """What a loop does round by round: it finds evidence and has it judged, until one of both ends it.
 
-    `last` is the check of the round before, None in the first.
+    `last` is the check of the round before, None in the first; `lost` is how many replies in a row could not be read.
     """
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.last: Check | None = None
+        self.lost = 0
+
+    def consult(self, flow: Flow[T], number: int, instead: T) -> Flow[T]:
+        """Run a judge's flow; return `instead` where the model's reply cannot be read, and count it as lost."""
+        try:
+            made = yield from self.session.consult(flow, number)
+        except ReplyError:
+            self.lost += 1
+            return instead
+        self.lost = 0
+        return made
 
     @abstractmethod
     def find(self, number: int) -> Flow[str | None]:
@@ -307,7 +320,7 @@ class Rounds(ABC):
             if why is None:
                 try:
                     self.last = yield from self.judge(number)
-                    why = self.ended(number, self.last)
+                    why = LOST if self.lost >= MAX_LOST_REPLIES else self.ended(number, self.last)
                 except ModelTimeout:
                     if self.last is None or self.session.task.budget.seconds is None:
                         raise

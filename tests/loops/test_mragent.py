@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -118,11 +119,11 @@ def test_a_tag_is_one_for_all_forms_of_a_predicate_and_is_about_its_cue() -> Non
     assert tags(hit, "harbour") == (MENTIONED,)
 
 
-def test_a_time_cue_is_as_coarse_as_the_fact_and_has_no_middle() -> None:
+def test_a_time_cue_is_as_coarse_as_the_event_and_has_no_middle() -> None:
     day = span(datetime(2024, 7, 5), datetime(2024, 7, 6), "day")
     year = span(datetime(2020, 1, 1), datetime(2021, 1, 1), "year")
     years = span(datetime(1914, 7, 1), datetime(1918, 12, 1), "span")
-    assert time_cues([fact("did", str(n), event) for n, event in enumerate((day, year, years, None))]) == (
+    assert time_cues((day, year, years, replace(day, start=None, end=None))) == (
         "2024-07", "2020", "1914-07", "1918-11",
     )  # fmt: skip
 
@@ -195,3 +196,62 @@ def test_a_graph_without_tags_or_contents_has_no_tools_for_them(
     text = f"{asked.system}{asked.prompt}{json.dumps(asked.schema)}"
     assert [tool for tool in TOOLS if re.search(rf"- {tool}:|\b{tool}[|\"]", text)] == list(offered)
     assert ("A tag" in text) == ("tags_of" in offered)
+
+
+VERBS = "adopt bake clean draw fix grow hang iron knit lend mend paint sell".split()
+
+
+@pytest.fixture(scope="module")
+def talker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory in which one person has more turns than are ranked for a reader, of thirteen classes."""
+    path = tmp_path_factory.mktemp("talker") / "m.evimem"
+    start = datetime(2024, 1, 1, 9)
+    with evimem.open(path) as memory:
+        memory.extend(
+            evimem.Turn(f"t{n}", "s", "Mira", f"I {VERBS[n] if n < 13 else 'paint'}ed chair {n}.", start + timedelta(n))
+            for n in range(130)
+        )
+        memory.add("Mira", "In July the roof was open.", id="roof", time="2024-09-01T09:00")
+    return path
+
+
+def called(path: Path, *turns: tuple[dict[str, Any], ...]) -> list[Any]:
+    with evimem.open(path, llm=ScriptedModel([*(moves(*calls) for calls in turns), *DONE])) as memory:
+        trace = memory.ask("Which chair did Mira paint?", "mragent").trace
+    return [event for event in trace if event.kind == "action" and event.action == "call"]
+
+
+def test_the_tags_and_turns_of_a_cue_are_all_counted_and_every_page_can_be_turned(talker: Path) -> None:
+    first, second, third = called(
+        talker,
+        ({"tool": "tags_of", "of": "Mira"}, {"tool": "tags_of", "of": "Mira", "page": 2}),
+        ({"tool": "events", "of": "Mira", "part": "adopt"},),
+    )
+    assert (first.detail["behind"], first.detail["total"]) == (131, 14)
+    assert (len(first.detail["rows"]), len(second.detail["rows"])) == (12, 2)
+    assert third.detail["rows"] == ["t0"]
+
+
+def test_the_aspects_of_a_person_are_all_counted(talker: Path) -> None:
+    (aspects,) = called(talker, ({"tool": "person_aspects", "of": "Mira", "page": 2},))
+    assert aspects.detail["behind"] == 130
+    assert len(aspects.detail["rows"]) == aspects.detail["total"] - 12 > 0
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ({"tool": "tags_of", "of": "zzz"}, "no turn has the cue 'zzz'; there is 'Mira', "),
+        ({"tool": "topic_events", "of": "weather"}, "there is no topic or session 'weather'; there is 's'"),
+        ({"tool": "events_between", "of": "2024", "page": 99}, "there is no page 99; the last is 27"),
+        ({"tool": "event_time", "of": "t0x"}, "no tool has returned 't0x' yet; there is 't"),
+    ],
+)
+def test_a_refusal_names_what_there_is(talker: Path, call: dict[str, Any], told: str) -> None:
+    (refused,) = called(talker, (call,))
+    assert told in refused.why
+
+
+def test_a_turn_brings_up_the_times_that_its_words_mention(talker: Path) -> None:
+    cues = called(talker, ({"tool": "events_between", "of": "2024-09-01"},), ({"tool": "event_cues", "of": "roof"},))[1]
+    assert cues.detail["rows"][0] == "2024-07"

@@ -227,3 +227,21 @@ def test_an_answer_whose_wording_cites_nothing_rests_on_the_turns_that_were_kept
     answer = ask(one, loop, said("exact", 0.95, **more), worded).answer
     assert [citation.turn_id for citation in answer.citations] == ["t0"]
     assert answer.tier is evimem.Tier.EXACT
+
+
+@pytest.mark.parametrize(("loop", "requests"), [("memr3", 6), ("mgretrieval", 6), ("mragent", 6)])
+def test_a_model_that_never_replies_legibly_is_asked_for_two_moves_and_an_answer(
+    long_turns: Path, loop: str, requests: int
+) -> None:
+    asked: list[Complete] = []
+
+    def garbled(request: Complete) -> str:
+        asked.append(request)
+        return "hm"
+
+    with pytest.raises(evimem.ReplyError) as raised:
+        ask(long_turns, loop, then=garbled)
+    assert len(asked) == requests
+    assert "the model's replies cannot be read" in [
+        event.reason for event in raised.value.partial.trace if event.kind == "stop"
+    ]

@@ -117,14 +117,14 @@ def test_m6_the_last_decision_is_asked_for_a_draft_and_what_is_missing_is_kept(c
     assert missing <= {one.text for one in events(answer.trace, "gaps")[-1].open}
 
 
-def test_m7_a_decision_that_cannot_be_read_is_asked_for_once_more_and_ends_nothing(chat: Chat) -> None:
+def test_m7_a_decision_that_cannot_be_read_is_asked_for_once_more_and_two_in_a_row_end_the_search(chat: Chat) -> None:
     repaired = ask(chat, WHEN, "hm", DONE, draft())
     assert (repaired.text, repaired.usage.requests, repaired.usage.failed) == ("8 March 2024", 3, 1)
     lost = ask(chat, WHEN, "hm", '{"action": "dance"}', DONE, draft())
     assert [event.outcome for event in events(lost.trace, "call")] == ["ReplyError", "ReplyError", "ok", "ok"]
     assert (lost.text, len(events(lost.trace, "query"))) == ("8 March 2024", 2)
-    never = ask(chat, WHEN, *["hm"] * 10, draft())
-    assert (never.text, never.usage.requests, never.usage.failed) == ("8 March 2024", 11, 10)
+    never = ask(chat, WHEN, *["hm"] * 4, draft())
+    assert (never.text, never.usage.requests, never.usage.failed) == ("8 March 2024", 5, 4)
     assert not never.abstained
 
 

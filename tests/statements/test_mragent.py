@@ -93,7 +93,7 @@ def test_r2_tags_are_listed_with_counts_before_any_content_and_content_comes_in_
     one, two, tags, zebra, first, second, wrong = called(trace)
     assert "call tags_of first" in one["why"]
     assert "call person_aspects first" in two["why"]
-    assert (tags["rows"], tags["total"]) == (["run"], 20)
+    assert (tags["rows"], tags["total"], tags["behind"]) == (["run"], 1, 20)
     assert "no turn has the cue 'zebra'" in zebra["why"]
     assert (len(first["rows"]), len(second["rows"]), first["total"]) == (5, 5, 20)
     assert not set(first["rows"]) & set(second["rows"])
@@ -118,11 +118,11 @@ def test_r3_a_time_that_a_turn_brings_up_leads_to_what_the_question_never_named(
     assert [one.turn_id for one in answer.citations] == ["wrist"]
 
 
-def test_r4_a_reply_that_cannot_be_read_costs_a_turn_and_ends_nothing(ask: Any) -> None:
+def test_r4_a_reply_that_cannot_be_read_costs_a_turn_and_two_in_a_row_end_the_search(ask: Any) -> None:
     answer = ask(BESIDES, "hm", "hm", move(call("tags_of", "puppy")), move(answer="a puppy"), draft("a puppy", "e1"))
     assert [one["tool"] for one in called(answer.trace)] == ["tags_of"]
     answer = ask(BESIDES, then=lambda request: "hm" if request.role == "decide" else draft("a puppy", "e1"))
-    assert [event.reason for event in events(answer.trace, "stop")] == ["turns used up"]
+    assert [event.reason for event in events(answer.trace, "stop")] == ["the model's replies cannot be read"]
     assert [one.turn_id for one in answer.citations] == ["puppy"]
 
 
