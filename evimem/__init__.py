@@ -48,7 +48,9 @@ if _typing.TYPE_CHECKING:
         UnknownTurn,
         WrongKey,
     )
-    from .openai import OpenAI, OpenAIEmbedder
+    from .llm.list_reranker import ModelReranker
+    from .openai import EndpointReranker, OpenAI, OpenAIEmbedder
+    from .query.bounded_reranker import Reranking
     from .times import find_times
     from .types.results import (
         AddReport,
@@ -74,15 +76,14 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "AddReport", "Answer", "AsyncMemory", "BatchReport", "Block", "Budget", "BuildReport", "Calibration",
     "CallableEmbedder", "Citation", "CopyReport", "DimensionMismatch", "DiskFull", "Edge", "EmbedderError",
-    "EmbedderMismatch", "EnrichReport", "EraseReport", "Estimate", "EvimemError", "Fact", "FactHit", "Gap", "Health",
-    "Hit", "ImportFailed", "InvalidQuery", "InvalidTurn", "Labelled", "Memory", "MemoryPool", "MissingExtra",
-    "ModelError", "ModelTimeout", "ModelUnavailable", "NewerSchema", "NoModel", "NotAMemory", "OpenAI",
-    "OpenAIEmbedder", "PoolFull", "PromptTooLong", "Query", "ReplyError", "Restarted", "RestoreReport",
-    "StaticEmbedder", "Stats", "StoreBusy", "StoreClosed", "StoreCorrupt", "StoreError", "StoreReadOnly",
-    "StoreRolledBack", "StoreUnavailable", "Tier", "TimeSpan", "Trace", "TraceMismatch",
-    "Turn", "TurnConflict", "TurnStatus", "UnknownTurn", "Usage", "WrongKey",
-    "__version__", "ask_searcher", "build", "copy", "find_times", "open", "open_async",
-    "replay", "restore",
+    "EmbedderMismatch", "EndpointReranker", "EnrichReport", "EraseReport", "Estimate", "EvimemError", "Fact",
+    "FactHit", "Gap", "Health", "Hit", "ImportFailed", "InvalidQuery", "InvalidTurn", "Labelled", "Memory",
+    "MemoryPool", "MissingExtra", "ModelError", "ModelReranker", "ModelTimeout", "ModelUnavailable", "NewerSchema",
+    "NoModel", "NotAMemory", "OpenAI", "OpenAIEmbedder", "PoolFull", "PromptTooLong", "Query", "ReplyError",
+    "Reranking", "Restarted", "RestoreReport", "StaticEmbedder", "Stats", "StoreBusy", "StoreClosed", "StoreCorrupt",
+    "StoreError", "StoreReadOnly", "StoreRolledBack", "StoreUnavailable", "Tier", "TimeSpan", "Trace",
+    "TraceMismatch", "Turn", "TurnConflict", "TurnStatus", "UnknownTurn", "Usage", "WrongKey",
+    "__version__", "ask_searcher", "build", "copy", "find_times", "open", "open_async", "replay", "restore",
 ]  # fmt: skip
 
 _PLACES = {  # imported at first use, errors apart: most processes need few of them, and `import evimem` stays fast
@@ -97,7 +98,9 @@ _PLACES = {  # imported at first use, errors apart: most processes need few of t
     "doors.watching": "Restarted",
     "embedding.checked_embedder": "CallableEmbedder",
     "embedding.static_embedder": "StaticEmbedder",
-    "openai": "OpenAI OpenAIEmbedder",
+    "llm.list_reranker": "ModelReranker",
+    "openai": "EndpointReranker OpenAI OpenAIEmbedder",
+    "query.bounded_reranker": "Reranking",
     "times": "find_times",
     "types.results": (
         "AddReport Answer BatchReport Block Budget BuildReport Citation CopyReport EnrichReport EraseReport Estimate "

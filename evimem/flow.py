@@ -44,6 +44,14 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
+class Rerank:
+    """Ask the reranker; the result is a score a text, larger is better, or None where there is none or it failed."""
+
+    query: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Pause:
     """Let others have the thread that uses the file, between two transactions of a long call."""
 
@@ -55,7 +63,7 @@ class SideBySide:
     flows: Iterable[Generator[Any, Any, Any]]
 
 
-Effect: TypeAlias = Complete | StartBatch | CollectBatch | Embed | Pause | SideBySide
+Effect: TypeAlias = Complete | StartBatch | CollectBatch | Embed | Rerank | Pause | SideBySide
 Flow: TypeAlias = Generator[Effect, Any, T]
 
 

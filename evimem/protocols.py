@@ -51,6 +51,18 @@ class AsyncEmbedder(Protocol):
     async def embed(self, texts: Sequence[str]) -> Vectors: ...
 
 
+class Reranker(Protocol):
+    """Scores texts by how well they answer a query: one finite number a text, in their order, larger is better."""
+
+    def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]: ...
+
+
+class AsyncReranker(Protocol):
+    """`Reranker` for an event loop."""
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]: ...
+
+
 class ChatModel(Protocol):
     """Answers one request."""
 

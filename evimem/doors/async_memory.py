@@ -18,7 +18,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
 from ..embedding.checked_embedder import checked, checked_rows, failure
 from ..errors import EvimemError
-from ..flow import Effect, Embed, Ended, Flow, Pause, SideBySide, Step, advance, answered_later, flow_of
+from ..flow import Effect, Embed, Ended, Flow, Pause, Rerank, SideBySide, Step, advance, answered_later, flow_of
 from ..loops import Loop
 from ..types.results import Answer, Budget
 from ..types.trace import Complete, Event, Reply
@@ -300,6 +300,8 @@ class AsyncMemory:
         """Return whether an effect is one of the event loop's."""
         if isinstance(effect, Embed):
             return self._core.remote or inspect.iscoroutinefunction(self._core.embedder.embed)
+        if isinstance(effect, Rerank):
+            return self._core.reranking is not None and self._core.reranking.is_awaited
         return True
 
     async def _perform(self, effect: Effect) -> object:
@@ -307,14 +309,18 @@ class AsyncMemory:
             return await self._side_by_side(effect)
         if isinstance(effect, Pause):
             return None
-        if isinstance(effect, Embed) and not self._core.remote:
-            return await self._embed(effect.texts)
-        with self._lending():
-            if isinstance(effect, Complete):
-                return await needed(self._model).complete(effect)
+        with self._lending() if self._core.is_remote(effect) else nullcontext():
             if isinstance(effect, Embed):
                 return await self._embed(effect.texts)
+            if isinstance(effect, Rerank):
+                return await self._rerank(effect)
+            if isinstance(effect, Complete):
+                return await needed(self._model).complete(effect)
             return await asyncio.to_thread(perform_batch, getattr(self._model, "model", self._model), effect)
+
+    async def _rerank(self, effect: Rerank) -> object:
+        reranking = self._core.reranking
+        return reranking and await reranking.score_texts_async(effect.query, effect.texts)
 
     async def _embed(self, texts: Sequence[str]) -> object:
         embedder: Any = self._core.embedder

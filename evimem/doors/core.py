@@ -21,14 +21,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from ..db.jobs import PAGE
 from ..embedding.static_embedder import forget_words
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, UnknownTurn, shown
-from ..flow import Flow, Pause, SideBySide, flow_of
+from ..flow import Effect, Embed, Flow, Pause, Rerank, SideBySide, flow_of
 from ..page.bearing import EMBEDDER
 from ..page.bearing import fitted as bearing
 from ..page.compose import write_block, write_profile
 from ..page.question import Asked
 from ..protocols import Extractor
 from ..query.analysis import check_asked
+from ..query.bounded_reranker import Reranking
 from ..query.find_turns import EACH, check_clock, joined, turns_stating
+from ..query.rerank_hits import rerank_hits
 from ..store.keeper import Keeper
 from ..text.names import is_named_in
 from ..times import Conventions
@@ -108,6 +110,7 @@ class Core:
     on_model_error: OnModelError = "raise"  # what `ask` does where the model fails
     clock: Callable[[], float] = time  # returns seconds since 1970
     observer: Observer | None = None  # hears of every call
+    reranking: Reranking | None = None  # orders the first hits of a search
     retained_at: float | None = None  # when turns that are kept no longer were last looked for, by the clock
 
     def __post_init__(self) -> None:
@@ -139,6 +142,17 @@ class Core:
     def remote(self) -> bool:
         """Whether the embedder is asked over a network."""
         return bool(getattr(self.embedder, "remote", False))
+
+    def is_remote(self, effect: Effect) -> bool:
+        """Return whether a model, or an embedder or a reranker over a network, is waited for."""
+        if isinstance(effect, Embed):
+            return self.remote
+        return not isinstance(effect, Rerank) or (self.reranking is not None and self.reranking.remote)
+
+    @property
+    def rerank_depth(self) -> int:
+        """How many hits of a search are reranked, 0 without a reranker."""
+        return 0 if self.reranking is None else self.reranking.texts
 
     @property
     def jobs(self) -> tuple[JobKind, ...]:
@@ -247,6 +261,7 @@ class Core:
         watch = self.watch("ask", question)
         tell = told_to(watch.heard, *map(checked_on_event, hears))
         given = {"store": self.store, "asked_at": self.time("asked_at", asked_at), "budget": budget, "scope": scope}
+        given["rerank_depth"] = self.rerank_depth
         return (yield from watch.over(self._answered(question, loop, {**given, "on_event": tell})))
 
     def _answered(self, question: str, loop: str | Loop, given: Mapping[str, Any]) -> Flow[Answer]:
@@ -272,7 +287,7 @@ class Core:
     ) -> Flow[Block]:
         """Write a block for a prompt; it asks no chat model."""
         block = yield from write_block(
-            self.store, self._found, self._stored, asked, form, today, exclude, scope, self._move
+            self.store, self._found, self._stored, asked, form, today, exclude, scope, self._move, self.rerank_depth
         )
         if not form.check:
             return block
@@ -282,7 +297,8 @@ class Core:
 
         yield from self.caught_up()
         judge = calibrated_judge(self.store, self.offline_target)
-        found = yield from judged(Task(asked.text, judge, self.store, today, exclude=exclude, scope=scope))
+        limits: dict[str, Any] = {"exclude": exclude, "scope": scope, "rerank_depth": self.rerank_depth}
+        found = yield from judged(Task(asked.text, judge, self.store, today, **limits))
         return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
 
     def profile(self, form: BlockForm, exclude: frozenset[str], scope: Scope) -> Flow[Block]:
@@ -385,7 +401,8 @@ class Core:
         """Return queued and failed jobs with all problems, those of an unusable calibration included."""
         from ..calibration.apply_calibration import calibration_problems
 
-        return self.store.health((*problems, *calibration_problems(self.store, self.target)))
+        unranked = () if self.reranking is None else self.reranking.problems
+        return self.store.health((*problems, *calibration_problems(self.store, self.target), *unranked))
 
     def derived_again(self, progress: Progress | None, *, reread: bool = False) -> Flow[None]:
         """Derive rows again from the turns."""
@@ -435,6 +452,11 @@ class Core:
         return len(jobs)
 
     def recalled(self, query: Query, over: Over) -> Flow[Sequence[Hit]]:
+        """Return the best turns for a query, in the order of the reranker where there is one."""
+        hits = yield from self._recalled(replace(query, k=max(query.k, self.rerank_depth)), over)
+        return (yield from rerank_hits(query.text, hits, self.rerank_depth))[: query.k]
+
+    def _recalled(self, query: Query, over: Over) -> Flow[Sequence[Hit]]:
         """Return the best turns for a query; where at most a page of turns waits, read those first.
 
         Else, so that a search does not wait for all of a large import, the facts of its hits are read from their turns,

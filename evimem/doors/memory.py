@@ -17,7 +17,7 @@ from ..db.jobs import PAGE
 from ..db.tables import is_text
 from ..embedding.checked_embedder import checked
 from ..errors import InvalidQuery, NoModel, shown
-from ..flow import CollectBatch, Effect, Embed, Flow, Pause, SideBySide, StartBatch, run, run_side_by_side
+from ..flow import CollectBatch, Effect, Embed, Flow, Pause, Rerank, SideBySide, StartBatch, run, run_side_by_side
 from ..protocols import Embedder
 from ..query.analysis import check_asked
 from ..query.find_turns import asked_for, interval, recalled_for
@@ -1061,13 +1061,13 @@ class Memory:
             return self._side_by_side(effect)
         if isinstance(effect, Pause):
             return None
-        if isinstance(effect, Embed) and not self._core.remote:
-            return checked(self._core.embedder, effect.texts)
-        with self._lending():
-            if isinstance(effect, Complete):
-                return needed(self._model).complete(effect)
+        with self._lending() if self._core.is_remote(effect) else nullcontext():
             if isinstance(effect, Embed):
                 return checked(self._core.embedder, effect.texts)
+            if isinstance(effect, Rerank):
+                return self._core.reranking and self._core.reranking.score_texts(effect.query, effect.texts)
+            if isinstance(effect, Complete):
+                return needed(self._model).complete(effect)
             return perform_batch(self._model, effect)
 
     def _pieces(self, asked: Complete) -> Iterator[str | Reply]:

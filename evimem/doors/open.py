@@ -15,6 +15,7 @@ from ..db.encryption import given_key
 from ..embedding.static_embedder import StaticEmbedder
 from ..errors import InvalidQuery, shown
 from ..protocols import AsyncEmbedder, Embedder, Extractor
+from ..query.bounded_reranker import bound_reranker
 from ..raw.commit_mark import mark_path
 from ..store.keeper import Keeper
 from ..store.sqlite import SqliteStore
@@ -39,6 +40,7 @@ def open(  # noqa: PLR0913 - what a memory is made of
     llm: Any = None,
     embedder: Embedder | None = None,
     extractor: Extractor | None = None,
+    reranker: Any = None,
     clock: Callable[[], float] = time,
     timezone: str | None = None,
     date_order: DateOrder | None = None,
@@ -62,6 +64,10 @@ def open(  # noqa: PLR0913 - what a memory is made of
         embedder: Must be the one that the memory was built with (its `name` and `dimension` are stored); by default
             `StaticEmbedder`, which ships with evimem and needs no network.
         extractor: Finds facts in a turn when it is added; by default the rules that ship with evimem.
+        reranker: Orders the first hits of each search anew (of `search`, `block` and the loops of `ask`): an object
+            with `rerank(query, texts)`, which returns one number a text, larger is better, such as `EndpointReranker`
+            and `ModelReranker`; a function like that; or a `Reranking`, which sets how many texts, tokens and seconds
+            it may take. Where it fails, hits keep their own order, which the log and `health` tell. By default none.
         clock: Returns seconds since 1970; dates queued jobs and their retries, and tells `now`.
         timezone: Where the user is, as an IANA name such as "Europe/Madrid"; it is stored in the file for every later
             `open`. Times with a UTC offset become local times of the zone and times without one are meant in it,
@@ -91,9 +97,10 @@ def open(  # noqa: PLR0913 - what a memory is made of
             the extra [encrypted]: see docs/files.md.
 
     Raises:
-        InvalidQuery: `llm` is neither a model nor the name of one, `on_model_error` neither "raise" nor "offline",
-            `path` is ":memory:" or an address that cannot be read or honoured, `timezone` is no zone or another
-            than that of the memory's turns, or `date_order` is none of the three.
+        InvalidQuery: `llm` is neither a model nor the name of one, `reranker` no reranker or one to be awaited,
+            `on_model_error` neither "raise" nor "offline", `path` is ":memory:" or an address that cannot be read or
+            honoured, `timezone` is no zone or another than that of the memory's turns, or `date_order` is none of the
+            three.
         MissingExtra: `llm` is a name, and the `openai` package is not installed; or `path` is that of a server, and
             `psycopg` is not; or there is a `key`, and `apsw` cannot encrypt.
         StoreUnavailable: The server cannot be reached.
@@ -108,6 +115,8 @@ def open(  # noqa: PLR0913 - what a memory is made of
         StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
     """
     model = chat_model(llm)
+    if (reranking := bound_reranker(reranker)) is not None and reranking.is_coroutine:
+        raise InvalidQuery("the rerank of reranker is a coroutine function, for open_async; expected a plain one")
     owner = _owner(path, user)
     core = make_core(
         path,
@@ -122,6 +131,7 @@ def open(  # noqa: PLR0913 - what a memory is made of
         owner,
         read_only=read_only,
         key=key,
+        reranker=reranker,
     )
     return Memory(core, model)
 
@@ -133,6 +143,7 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
     llm: Any = None,
     embedder: Embedder | AsyncEmbedder | None = None,
     extractor: Extractor | None = None,
+    reranker: Any = None,
     clock: Callable[[], float] = time,
     timezone: str | None = None,
     date_order: DateOrder | None = None,
@@ -166,6 +177,7 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
         owner,
         read_only=read_only,
         key=key,
+        reranker=reranker,
     )
     return AsyncMemory(core, None if model is None else model.as_async())
 
@@ -184,6 +196,7 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     *,
     read_only: bool | None = False,
     key: object = None,
+    reranker: Any = None,
 ) -> Core:
     """Open the store and combine it with its parts: `llm` is a model that `chat_model` returned.
 
@@ -197,6 +210,7 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     checked_choice("on_model_error", on_model_error, get_args(OnModelError))
     if observer is not None:
         checked_part("observer", observer, ("begin",), {})
+    reranking = bound_reranker(reranker)
     how: dict[str, Any] = {"clock": clock, "timezone": timezone, "date_order": date_order}
     store: Keeper
     if is_server(path) and owner is not None:
@@ -220,7 +234,7 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
         from ..llm.llm_judge import LLMJudge
 
         judge = LLMJudge()
-    return Core(store, chosen, judge, extractor, name, on_model_error, clock, observer)
+    return Core(store, chosen, judge, extractor, name, on_model_error, clock, observer, reranking)
 
 
 def has_memory(path: AnyPath, user: str | None = None) -> bool:

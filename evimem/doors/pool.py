@@ -32,6 +32,7 @@ from ..errors import (
 )
 from ..flow import run
 from ..protocols import Embedder
+from ..query.bounded_reranker import bound_reranker
 from ..store.keeper import Keeper
 from ..types.results import EraseReport
 from .async_memory import AT_WORK, AsyncMemory
@@ -94,8 +95,8 @@ class MemoryPool:
         retain: how long turns are kept, such as "365d", "8w" or "2y", or a timedelta. Those said longer ago are
             forgotten (`Memory.forget` with `before`) where a block opens their memory: when its file is opened, and at
             the first block of each day while it stays open. A memory that no block opens keeps its turns until then.
-        options: `embedder`, `extractor`, `clock`, `timezone`, `date_order` and `observer` of every memory, see
-            `evimem.open`.
+        options: `embedder`, `extractor`, `reranker`, `clock`, `timezone`, `date_order` and `observer` of every memory,
+            see `evimem.open`.
 
     Raises:
         InvalidQuery: `capacity` is below 1, `wait_seconds` is no number from 0 to `threading.TIMEOUT_MAX`, or
@@ -125,6 +126,8 @@ class MemoryPool:
         self._wait_seconds = wait_seconds
         self._llm = chat_model(llm)
         self._retain = checked_retention(retain)
+        if "reranker" in options:  # its failures are counted for all memories
+            options["reranker"] = bound_reranker(options["reranker"])
         self._options = options
         self._key = key if callable(key) else given_key(key)
         self._reembeds = False  # whether memories may have been built with another embedder than that of the options

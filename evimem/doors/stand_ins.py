@@ -12,7 +12,7 @@ from typing import Any, cast
 from .. import errors
 from ..calibration.apply_calibration import calibrated_judge
 from ..errors import InvalidQuery, ModelError, TraceMismatch, shown
-from ..flow import Effect, Flow, run
+from ..flow import Effect, Flow, Rerank, run
 from ..judging.evidence import Ablation, Verdict
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
@@ -21,7 +21,7 @@ from ..offline.offline_judge import OfflineJudge
 from ..protocols import Searcher
 from ..types.results import Answer, Budget
 from ..types.stored import COUNTED, EVERYTHING, Holding, Roster, Scope
-from ..types.trace import FALL_BACK, VERSION, Acted, Called, Complete, Judged, Reply, Trace
+from ..types.trace import FALL_BACK, RERANK, VERSION, Acted, Called, Complete, Judged, Reply, Trace
 from ..types.values import Hit, Query, Turn, Where
 from .checked_arguments import checked_items, checked_kind, checked_part, checked_time, checked_trace
 from .core import Core, needed
@@ -55,7 +55,11 @@ def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
     replies = _replies(checked_trace(trace))
     checked_kind("memory", memory, Memory)
 
+    orders = (event.detail["order"] for event in _reranked(trace))
+
     def perform(effect: Effect) -> object:
+        if isinstance(effect, Rerank):
+            return _recorded_scores(next(orders, None), len(effect.texts))
         return _next(replies) if isinstance(effect, Complete) else memory._perform(effect)
 
     try:
@@ -81,14 +85,15 @@ def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
 
 def _rerun(trace: Trace, memory: Memory, own: Loop | None) -> Flow[Answer]:
     before, after = _split(trace)
-    task, named = _asked(before, memory)
+    depth = next((event.detail["depth"] for event in _reranked(trace)), 0)
+    task, named = _asked(before, memory, depth)
     loop = named if own is None else own
     try:
         return (yield from answer_question(task, loop))
     except ModelError as error:
         if after is None or error.partial is None:
             raise
-        again, _ = _asked(after, memory)
+        again, _ = _asked(after, memory, depth)
         return (yield from fall_back(error, again, loop))
 
 
@@ -100,7 +105,22 @@ def _split(trace: Trace) -> tuple[Trace, Trace | None]:
     return trace, None
 
 
-def _asked(trace: Trace, memory: Memory) -> tuple[Task, str | Loop]:
+def _reranked(trace: Trace) -> Iterator[Acted]:
+    """Yield the events that tell how a reranker ordered hits."""
+    for event in trace:
+        if isinstance(event, Acted) and event.action == RERANK and event.detail.keys() >= {"order", "depth"}:
+            yield event
+
+
+def _recorded_scores(order: Sequence[int] | None, count: int) -> tuple[float, ...] | None:
+    """Return scores by which texts come in a recorded order; None where the reranker failed, or had other texts."""
+    if order is None or sorted(order) != list(range(count)):
+        return None
+    ranks = {place: rank for rank, place in enumerate(order)}
+    return tuple(float(-ranks[place]) for place in range(count))
+
+
+def _asked(trace: Trace, memory: Memory, rerank_depth: int) -> tuple[Task, str | Loop]:
     """Return how a question was asked: of whom, on what day, how hard to look, and with which loop."""
     detail = _analysis(trace)
     try:
@@ -119,7 +139,8 @@ def _asked(trace: Trace, memory: Memory) -> tuple[Task, str | Loop]:
     judged = tuple(event for event in trace if isinstance(event, Judged))
     judge = cast(Judge, _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged))
     quoting = offline if detail.get("quoting") else None
-    return Task(trace.question, judge, core.store, asked_at, budget, scope=scope, quoting=quoting), loop
+    further: dict[str, Any] = {"quoting": quoting, "rerank_depth": rerank_depth}
+    return Task(trace.question, judge, core.store, asked_at, budget, scope=scope, **further), loop
 
 
 def _analysis(trace: Trace) -> Mapping[str, Any]:

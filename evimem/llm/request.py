@@ -290,6 +290,7 @@ EXTRACT = _form(
 )  # fmt: skip
 ENTITIES = _form("entities", "judge", "names", 500, names=_list(_words(80).schema, 10, names))
 REFINE = _form("refine", "judge", "query", 500, query=_QUERY)
+RERANK = _form("rerank", "rerank", "ranking", 2_000, "ranking", ranking=_LABELS(100))
 CHAIN = _form(
     "chain", "judge", "type", 1_500, type=_one_of(("multi_hop", "direct")), steps=_LINES(12), used=_LABELS(20)
 )  # fmt: skip

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..embedding.static_embedder import count_tokens
 from ..flow import Flow
@@ -16,9 +16,10 @@ from ..protocols import Store
 from ..query.analysis import hints, looked_for
 from ..query.find_turns import QuestionVectors, query_of
 from ..query.remaining_turns import read_remaining
+from ..query.rerank_hits import PART, rerank_hits
 from ..types.results import MOST, Answer, Budget
 from ..types.stored import EVERYTHING, LABEL, Roster, Scope, statements
-from ..types.trace import Acted, Event, Found, Queried
+from ..types.trace import RERANK, Acted, Event, Found, Queried
 from ..types.values import Fact, FactHit, Gap, Hit, Turn, is_discarded
 from .evidence_view import tokens
 
@@ -44,7 +45,7 @@ class Task:
     of the trace as it is recorded. `earlier` are the events of a failed attempt, after which the trace goes on. Turns
     whose ids are in `exclude`, or that `scope` does not admit, are never evidence. `lacking` are parts that the store
     has not, whatever the loop. `quoting` is the judge without a model that quotes where a model finds no answer; None
-    where `judge` is none of a model.
+    where `judge` is none of a model. `rerank_depth` hits of each search are reranked, 0 for none.
     """
 
     question: str
@@ -59,6 +60,7 @@ class Task:
     earlier: tuple[Event, ...] = ()
     lacking: frozenset[Ablation] = frozenset()
     quoting: Judge | None = None
+    rerank_depth: int = 0
 
 
 class Loop(Protocol):
@@ -111,6 +113,7 @@ class Searches:
         self._indexed = indexed
         self.deepest = 0
         self.vectors = QuestionVectors()
+        self.reranked: tuple[dict[str, Any], ...] = ()  # since the last search that was recorded
         self._made: dict[Search, tuple[int, tuple[Hit, ...]]] = {}  # with how many were asked for
 
     def ranked(self, wanted: Search, most: int) -> Flow[tuple[Hit, ...]]:
@@ -129,13 +132,27 @@ class Searches:
         scope = scope if wanted.session is None else replace(scope, session=wanted.session)
         after, before = wanted.between or (None, None)
         within = scope.query(text, k, task.exclude | without, after=after, before=before, holding=wanted.holding)
+        within = replace(within, k=max(k, task.rerank_depth))
         if not self._indexed:
-            return task.store.recall(replace(within, bare=True))
+            return (yield from self._reranked(text, k, task.store.recall(replace(within, bare=True))))
         vector, hinted = (yield from self.vectors.of(text)), self._analysis.hints
         if text != self._analysis.question:
             asked_at = task.asked_at or self._roster.last
             hinted = hints(text, self._roster.speakers, asked_at, self._roster.date_order)
-        return task.store.recall(query_of(text, k, hinted, within, vector, when=wanted.when))
+        query = query_of(text, within.k, hinted, within, vector, when=wanted.when)
+        return (yield from self._reranked(text, k, task.store.recall(query)))
+
+    def _reranked(self, text: str, k: int, hits: tuple[Hit, ...]) -> Flow[tuple[Hit, ...]]:
+        """Return the k best hits in the order of the reranker, and note for the trace what it was asked."""
+        depth = self._task.rerank_depth
+        if min(depth, len(hits)) < 2:
+            return hits[:k]
+        ordered = yield from rerank_hits(text, hits, depth)
+        places = {hit.turn.id: place for place, hit in enumerate(hits)}
+        failed = PART not in ordered[0].parts
+        order = None if failed else [places[hit.turn.id] for hit in ordered[:depth]]
+        self.reranked += ({"query": text, "depth": depth, "order": order},)
+        return ordered[:k]
 
 
 class Dialogue:
@@ -311,10 +328,14 @@ class Retrieval:
                 self._evidence[hit.turn.id] = replace(known, score=hit.score, parts=hit.parts, span=hit.span)
 
     def _arrived(self, arrived: Arrived, iteration: int) -> Arrived:
-        """Record what a path brought, and what it was looked for by words alone."""
+        """Record the turns that a path brought, the queries without a vector, and how hits were reranked."""
         for text in self.searches.vectors.by_words:
             self._events.append(Acted(iteration, "by words", "the embedder gave no vector", {"query": text}))
         self.searches.vectors.by_words = ()
+        for asked in self.searches.reranked:
+            why = "the reranker failed" if asked["order"] is None else "the first hits are ordered anew"
+            self._events.append(Acted(iteration, RERANK, why, asked))
+        self.searches.reranked = ()
         self._events.append(Found(iteration, arrived.path, arrived.turns, arrived.facts))
         return arrived
 

@@ -1,5 +1,8 @@
-"""Chat models and embedders behind any OpenAI-compatible endpoint: calls with deadlines, typed errors, redacted."""
+"""Chat models, embedders and rerankers behind endpoints: calls with deadlines, typed errors, redacted."""
 
 from .clients import AsyncOpenAI, AsyncOpenAIEmbedder, OpenAI, OpenAIEmbedder
+from .rerank_endpoint import AsyncEndpointReranker, EndpointReranker
 
-__all__ = ["AsyncOpenAI", "AsyncOpenAIEmbedder", "OpenAI", "OpenAIEmbedder"]
+__all__ = [
+    "AsyncEndpointReranker", "AsyncOpenAI", "AsyncOpenAIEmbedder", "EndpointReranker", "OpenAI", "OpenAIEmbedder",
+]  # fmt: skip

@@ -55,8 +55,11 @@ class _Client:
 
     def __post_init__(self) -> None:
         check_settings(self)
+        object.__setattr__(self, "_server", self._server_of())
+
+    def _server_of(self) -> Server:
         limits = (self.deadline, self.max_retries, self.concurrency)
-        object.__setattr__(self, "_server", Server(self._feature, self.base_url, self.api_key, *limits))
+        return Server(self._feature, self.base_url, self.api_key, *limits)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model={self.model!r}, host={wire_format.host(self.base_url)!r})"

@@ -21,6 +21,7 @@ from ..flow import Flow, embed
 from ..llm.shown_words import caption_line, turn_texts
 from ..protocols import Store
 from ..query.find_turns import Wish, wishes_on
+from ..query.rerank_hits import rerank_hits
 from ..text.memory_fence import WORKED_OUT, fenced
 from ..text.sentences import sentences
 from ..text.terms import plainest, terms
@@ -63,23 +64,25 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
     exclude: Collection[str],
     scope: Scope,
     move: Callable[[Any], Any] | None = None,
+    rerank_depth: int = 0,
 ) -> Flow[Block]:
     """Search for a message, and write a block of what helps to reply to it, within the tokens of a form."""
     if not form.profile:
         form_of_profile = BlockForm(PROFILE_TOKENS, count=form.count)
         known = yield from write_profile(store, recalled, form_of_profile, scope, exclude, shipped=move is not None)
         exclude = frozenset(exclude) | {turn.id for turn in known.turns}
-    found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope, move)
+    found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope, move, rerank_depth)
     vector = (yield from embed([asked.text]))[0] if move else None
     relevant = without(1.0, relevance, asked, found, vector)  # a gate that cannot be read is open
     if form.gate and asked.earlier and relevant < LEAST_RELEVANCE:  # the message may be complete in itself
         asked = replace(asked, earlier=())
-        found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope, move)
+        found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope, move, rerank_depth)
         relevant = without(1.0, relevance, asked, found, vector)
     if form.gate and relevant < LEAST_RELEVANCE:
         return Block("", (), 0, relevant)
     if vector is not None and without(None, matches_nothing, asked, found):
         return Block("", (), 0, relevant)
+    found = replace(found, hits=(yield from rerank_hits(asked.with_earlier, found.hits, rerank_depth)))
     count = form.count or token_bound
     first: dict[Part, Sequence[Wish]] = {"wish": wishes_on(store, found.query, found.speakers)}
     if without(None, asks_about_user, asked.text):

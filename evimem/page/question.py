@@ -68,12 +68,22 @@ class Asked:
         Beside words of others its own count twice: a message that names its topic is not drowned in the last one.
         """
         found = {word.casefold(): None for word in words(self.text)}
-        text = [without(self.text, looked_for, self.text)] * (2 if self.earlier else 1)
+        text = [self.searched_alone] * (2 if self.earlier else 1)
         for age, earlier in enumerate(self.earlier):
             new = [word for word in without([], _telling, earlier) if word.casefold() not in found]
             text += new[: int(MOST_WORDS * DECAY**age)]
             found |= dict.fromkeys(map(str.casefold, new))
         return " ".join(text)
+
+    @property
+    def with_earlier(self) -> str:
+        """The message after those that it refers to, a line each: what a reranker reads."""
+        return "\n".join((*(text[:MOST_READ] for text in reversed(self.earlier)), self.searched_alone))
+
+    @property
+    def searched_alone(self) -> str:
+        """The message itself, of a long one its two ends."""
+        return without(self.text, looked_for, self.text)
 
 
 def read_messages(messages: Sequence[Any], newest: str) -> Asked:
@@ -157,13 +167,14 @@ def find_for(  # noqa: PLR0913, PLR0917 - where and how is searched
     exclude: Collection[str],
     scope: Scope,
     move: Callable[[Any], Any] | None = None,
+    rerank_depth: int = 0,
 ) -> Flow[Recollected]:
-    """Search once for a message, with the messages that it refers to.
+    """Search once for a message, with the messages that it refers to, for as many hits as are to be reranked.
 
     In a memory of a user and an assistant, `move` moves the vector of the message towards statements that bear on it.
     """
     text, vectors = asked.searched, QuestionVectors()
-    most = max(LEAST, min(MOST, tokens // A_TURN))
+    most = max(LEAST, min(MOST, tokens // A_TURN), rerank_depth)
 
     def hinted(known: Roster) -> Hints:
         return hints(asked.text, known.speakers, asked_at or known.last, known.date_order, asker=asked.asker)

@@ -18,6 +18,7 @@ ModelRole: TypeAlias = str  # of evimem's own: "judge", "decide", "answer" and "
 Speaks = Literal["system", "user", "assistant", "tool"]
 VERSION = 2  # of what its analysis holds: 1 had the settings of a loop among the limits of its budget
 FALL_BACK = "fall back"  # the action by which a question goes on after a failure of the model, without it
+RERANK = "rerank"  # the action of a reranker; its `order` holds the former places of the first hits, None if it failed
 
 
 @dataclass(frozen=True, slots=True)

@@ -421,7 +421,8 @@ class Hit(PublicValue):
         parts: The summands of `score` by name: of a search among others "words" (BM25), "related", "meaning" (cosine),
             "speaker", "date", "when", and of long turns and chats with an assistant "passages", "user" and "rule";
             "asks" (the passage asks), "brief" (it tells little) and "passages" are penalties, at most 0. Zero parts are
-            left out.
+            left out. With a reranker the first hits have "rerank", possibly 0: how far it moved the score, for it deals
+            the scores of these hits out again in its own order.
         path: How it was found: "search", "edge:<kind>" or "keyword".
         neighbours: Ids of the turns next to it in the dialogue whose words or vectors count in its score.
         span: The passage that was found: a half-open range of characters of the turn's text; of a short turn all of

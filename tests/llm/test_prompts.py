@@ -17,7 +17,7 @@ from tests.llm.views import turn, view_of
 
 FORMS = [
     request.JUDGE, request.DECIDE, request.ANSWER, request.EXTRACT, request.ENTITIES, request.REFINE, request.CHAIN,
-    request.KEYWORDS, request.CONSIDER, request.EXPLORE,
+    request.KEYWORDS, request.CONSIDER, request.EXPLORE, request.RERANK,
 ]  # fmt: skip
 SCHEMAS = {form.prompt: form.schema for form in FORMS}
 CANARY = "Zanzibarquince"
