@@ -214,7 +214,8 @@ class ModelServer:
 
     `url` is a `base_url` for clients; `received` holds the requests so far; `busy` and `peak` are the numbers of
     requests in progress now and at most. A batch is answered from the same script, line by line; set `batch_status`
-    to "in_progress" to keep it unfinished. Embeddings are those of a `WordEmbedder`.
+    to "in_progress" to keep it unfinished. Embeddings are those of a `WordEmbedder`; a request
+    to rerank is answered by the number of shared words, or with a scripted text as its body.
 
     Args:
         answers: One per request, in order: a text to complete with, a `Fault`, a mapping to merge into the
@@ -346,6 +347,9 @@ class ModelServer:
     def _good(self, received: Received, answer: Answer) -> bytes:
         if received.path.endswith("/embeddings"):
             return response(200, json.dumps(self._embeddings(received.body)).encode())
+        if received.path.endswith("/rerank"):
+            ranked = json.dumps(_ranked(received.body)) if answer in {"", "ok"} else str(answer)
+            return response(200, ranked.encode())
         choice = dict(answer) if isinstance(answer, Mapping) else {}
         text = answer(received.body) if callable(answer) else answer if isinstance(answer, str) else ""
         asked = " ".join(str(message.get("content", "")) for message in received.body.get("messages") or [])
@@ -364,6 +368,16 @@ class ModelServer:
             {"object": "embedding", "index": row, "embedding": vector.tolist()} for row, vector in enumerate(vectors)
         ]
         return {"object": "list", "model": body.get("model"), "data": data[::-1]}
+
+
+def _ranked(body: Mapping[str, Any]) -> Any:
+    """Return how many words of the query each text has, the best first, in the form in which the texts were sent."""
+    texts = body.get("documents") or body["texts"]
+    scores = [len(set(body["query"].lower().split()) & set(text.lower().split())) for text in texts]
+    order = sorted(range(len(texts)), key=lambda place: -scores[place])
+    if "texts" in body:
+        return [{"index": place, "score": float(scores[place])} for place in order]
+    return {"results": [{"index": place, "relevance_score": float(scores[place])} for place in order]}
 
 
 def _events(body: Mapping[str, Any], text: str, choice: Mapping[str, Any], usage: Mapping[str, int]) -> bytes:

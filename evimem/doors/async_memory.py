@@ -301,7 +301,8 @@ class AsyncMemory:
         if isinstance(effect, Embed):
             return self._core.remote or inspect.iscoroutinefunction(self._core.embedder.embed)
         if isinstance(effect, Rerank):
-            return self._core.reranking is not None and self._core.reranking.is_awaited
+            reranking = self._core.reranking
+            return reranking is not None and (reranking.remote or reranking.awaited_verb is not None)
         return True
 
     async def _perform(self, effect: Effect) -> object:
@@ -319,8 +320,21 @@ class AsyncMemory:
             return await asyncio.to_thread(perform_batch, getattr(self._model, "model", self._model), effect)
 
     async def _rerank(self, effect: Rerank) -> object:
+        """Return the reranker's scores; None where there is none or it failed. One that only blocks has a thread."""
         reranking = self._core.reranking
-        return reranking and await reranking.score_texts_async(effect.query, effect.texts)
+        if reranking is None:
+            return None
+        if (verb := reranking.awaited_verb) is None:
+            return await asyncio.to_thread(reranking.score_texts, effect.query, effect.texts)
+        try:
+            given = await asyncio.wait_for(verb(effect.query, reranking.cut_texts(effect.texts)), reranking.seconds)
+        except (TimeoutError, asyncio.TimeoutError):
+            reranking.fail()
+            return None
+        except Exception as error:  # noqa: BLE001 - of whatever kind: a search does not fail for its order
+            reranking.fail(error)
+            return None
+        return reranking.accept(given, len(effect.texts))
 
     async def _embed(self, texts: Sequence[str]) -> object:
         embedder: Any = self._core.embedder

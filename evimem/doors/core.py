@@ -260,8 +260,8 @@ class Core:
         checked_kind("budget", budget, Budget)
         watch = self.watch("ask", question)
         tell = told_to(watch.heard, *map(checked_on_event, hears))
-        given = {"store": self.store, "asked_at": self.time("asked_at", asked_at), "budget": budget, "scope": scope}
-        given["rerank_depth"] = self.rerank_depth
+        given: dict[str, Any] = {"store": self.store, "asked_at": self.time("asked_at", asked_at), "budget": budget}
+        given |= {"scope": scope, "rerank_depth": self.rerank_depth}
         return (yield from watch.over(self._answered(question, loop, {**given, "on_event": tell})))
 
     def _answered(self, question: str, loop: str | Loop, given: Mapping[str, Any]) -> Flow[Answer]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar
 
 from ..errors import InvalidQuery
-from ..flow import Ended, Flow, Step, advance, answered_later, run
+from ..flow import Flow, run
 from .request import RERANK, Ledger, ask_model
 from .shown_words import marked
 
@@ -21,7 +20,7 @@ class ModelReranker:
     seconds: `evimem.Reranking(ModelReranker(model), texts=30, seconds=20)` gives it more of them than the default.
 
     Args:
-        model: An `evimem.OpenAI`, or any object with `complete(request)`; for an event loop one with `as_async()`.
+        model: An `evimem.OpenAI`, or any object with `complete(request)`, which an event loop has run in a thread.
         remote: Always true, no argument: a pool lends the place of a memory while its search waits.
 
     Raises:
@@ -39,32 +38,8 @@ class ModelReranker:
         self.model = model
 
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        """Return a score a text, in their order, larger is better. Raise ModelError where the model fails."""
+        """Return a score for each of the `texts`, larger is better for the `query`. Raise ModelError."""
         return run(score_by_list(query, texts), self.model.complete)
-
-    def as_async(self) -> AsyncModelReranker:
-        """Return the same reranker for event loops."""
-        return AsyncModelReranker(self.model.as_async())
-
-
-class AsyncModelReranker:
-    """`ModelReranker` for event loops, of a model whose `complete` is awaited."""
-
-    remote: ClassVar[bool] = True
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    async def rerank(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        """Return a score a text, in their order, larger is better. Raise ModelError where the model fails."""
-        flow = score_by_list(query, texts)
-        step: Step = partial(next, flow)
-        try:
-            while not isinstance(reached := advance(flow, step, lambda _: None, lambda _: True), Ended):
-                step = await answered_later(flow, self.model.complete(reached))
-        finally:
-            flow.close()
-        return reached.value
 
 
 def score_by_list(query: str, texts: Sequence[str]) -> Flow[tuple[float, ...]]:

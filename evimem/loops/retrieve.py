@@ -113,7 +113,7 @@ class Searches:
         self._indexed = indexed
         self.deepest = 0
         self.vectors = QuestionVectors()
-        self.reranked: tuple[dict[str, Any], ...] = ()  # since the last search that was recorded
+        self._reranks: tuple[dict[str, Any], ...] = ()  # since the last search that was recorded
         self._made: dict[Search, tuple[int, tuple[Hit, ...]]] = {}  # with how many were asked for
 
     def ranked(self, wanted: Search, most: int) -> Flow[tuple[Hit, ...]]:
@@ -142,6 +142,18 @@ class Searches:
         query = query_of(text, within.k, hinted, within, vector, when=wanted.when)
         return (yield from self._reranked(text, k, task.store.recall(query)))
 
+    def take_events(self, iteration: int) -> list[Event]:
+        """Return what to record of the searches since the last call: those without a vector, and those reranked."""
+        found: list[Event] = [
+            Acted(iteration, "by words", "the embedder gave no vector", {"query": text})
+            for text in self.vectors.by_words
+        ]
+        for asked in self._reranks:
+            why = "the reranker failed" if asked["order"] is None else "the first hits are ordered anew"
+            found.append(Acted(iteration, RERANK, why, asked))
+        self.vectors.by_words = self._reranks = ()
+        return found
+
     def _reranked(self, text: str, k: int, hits: tuple[Hit, ...]) -> Flow[tuple[Hit, ...]]:
         """Return the k best hits in the order of the reranker, and note for the trace what it was asked."""
         depth = self._task.rerank_depth
@@ -151,7 +163,7 @@ class Searches:
         places = {hit.turn.id: place for place, hit in enumerate(hits)}
         failed = PART not in ordered[0].parts
         order = None if failed else [places[hit.turn.id] for hit in ordered[:depth]]
-        self.reranked += ({"query": text, "depth": depth, "order": order},)
+        self._reranks += ({"query": text, "depth": depth, "order": order},)
         return ordered[:k]
 
 
@@ -328,14 +340,8 @@ class Retrieval:
                 self._evidence[hit.turn.id] = replace(known, score=hit.score, parts=hit.parts, span=hit.span)
 
     def _arrived(self, arrived: Arrived, iteration: int) -> Arrived:
-        """Record the turns that a path brought, the queries without a vector, and how hits were reranked."""
-        for text in self.searches.vectors.by_words:
-            self._events.append(Acted(iteration, "by words", "the embedder gave no vector", {"query": text}))
-        self.searches.vectors.by_words = ()
-        for asked in self.searches.reranked:
-            why = "the reranker failed" if asked["order"] is None else "the first hits are ordered anew"
-            self._events.append(Acted(iteration, RERANK, why, asked))
-        self.searches.reranked = ()
+        """Record what a path brought, after how it was looked for."""
+        self._events.extend(self.searches.take_events(iteration))
         self._events.append(Found(iteration, arrived.path, arrived.turns, arrived.facts))
         return arrived
 

@@ -62,7 +62,7 @@ class EndpointReranker(_Client):
         return Server(self._feature, self.base_url, self.api_key or NO_KEY, *limits)
 
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        """Return the server's score of each text, in their order, larger is better.
+        """Return the server's score of each of the `texts` for a `query`, in their order, larger is better.
 
         Raise ModelTimeout at the deadline, ModelUnavailable (with `status` and `retryable`) when the server refuses the
         request, cannot be reached, or does not return one finite score a text.

@@ -6,8 +6,9 @@ import inspect
 import logging
 import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from contextvars import copy_context
-from threading import Event, Lock, Thread
+from threading import Lock, Thread
 from typing import Any, TypeAlias
 
 from ..embedding.static_embedder import count_tokens
@@ -71,20 +72,19 @@ class Reranking:
         self.texts, self.tokens, self.seconds = texts, tokens, float(seconds)
         self.asked = self.failed = 0
         self.remote = bool(getattr(reranker, "remote", False))
+        self.is_coroutine = inspect.iscoroutinefunction(verb)
         self._verb: Callable[[str, list[str]], Any] = verb
         self._problem = ""
         self._lock = Lock()
-        self._late: list[Thread] = []
+        self._late_words = f"it took longer than {seconds:g} s; raise seconds=, or send less with texts= and tokens="
+        self._late: list[Future[Any]] = []
 
     @property
-    def is_coroutine(self) -> bool:
-        """Whether the reranker has to be awaited."""
-        return inspect.iscoroutinefunction(self._verb)
-
-    @property
-    def is_awaited(self) -> bool:
-        """Whether an event loop awaits the reranker, or a thread of it."""
-        return self.remote or self.is_coroutine or hasattr(self.reranker, "as_async")
+    def awaited_verb(self) -> Callable[[str, list[str]], Any] | None:
+        """The `rerank` that an event loop awaits; None of a reranker that can only be called."""
+        if self.is_coroutine:
+            return self._verb
+        return self.reranker.as_async().rerank if hasattr(self.reranker, "as_async") else None
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -92,41 +92,34 @@ class Reranking:
         return (self._problem,) if self._problem else ()
 
     def score_texts(self, query: str, texts: Sequence[str]) -> Scores | None:
-        """Return the reranker's score of each text; None where it failed, which is counted and logged."""
-        sent = [self._cut(text) for text in texts]
-        return self._outcome(lambda: self._in_time(lambda: checked_scores(self._verb(query, sent), len(sent))))
-
-    async def score_texts_async(self, query: str, texts: Sequence[str]) -> Scores | None:
-        """Do what `score_texts` does with a reranker that is awaited; one that is not runs in a thread."""
-        import asyncio  # noqa: PLC0415 - a synchronous memory does without
-
-        sent = [self._cut(text) for text in texts]
-        if not self.is_coroutine and not hasattr(self.reranker, "as_async"):
-            return await asyncio.to_thread(self.score_texts, query, texts)
+        """Return the reranker's score of each of the `texts` for a `query`; None where it failed, which is counted."""
+        sent = self.cut_texts(texts)
         try:
-            verb = self._verb if self.is_coroutine else self.reranker.as_async().rerank  # type: ignore[union-attr]
-            scores = checked_scores(await asyncio.wait_for(verb(query, sent), self.seconds), len(sent))
-        except (TimeoutError, asyncio.TimeoutError):
-            return self._outcome(self._raise_late)
+            given = self._call(lambda: self._verb(query, sent))
         except Exception as error:  # noqa: BLE001 - of whatever kind: a search does not fail for its order
-            return self._fail(error)
-        return self._outcome(lambda: scores)
+            self.fail(error)
+            return None
+        return self.accept(given, len(sent))
 
-    def _outcome(self, score: Callable[[], Scores]) -> Scores | None:
-        """Return scores, or None where that fails; count either."""
+    def accept(self, given: Any, count: int) -> Scores | None:
+        """Return what a reranker has `given` for so many texts (`count`) as scores; None where it is none, counted."""
         try:
-            scores = score()
-        except Exception as error:  # noqa: BLE001 - of whatever kind: a search does not fail for its order
-            return self._fail(error)
+            scores = checked_scores(given, count)
+        except UnusableScores as error:
+            self.fail(error)
+            return None
         with self._lock:
             self.asked += 1
             self._problem = ""
         return scores
 
-    def _fail(self, error: Exception) -> None:
-        """Count a failure, and warn of the first in a row; words of others, which may quote a text, are not told."""
-        own = isinstance(error, (EvimemError, _Unusable))
-        why = str(error) if own else f"it raised {type(error).__name__}"
+    def fail(self, error: Exception | None = None) -> None:
+        """Count a failure, by an `error` or by lateness, and warn of the first in a row.
+
+        Of errors that are not evimem's the type is told, not the words, which may quote a text.
+        """
+        own = isinstance(error, (EvimemError, UnusableScores))
+        why = self._late_words if error is None else str(error) if own else f"it raised {type(error).__name__}"
         with self._lock:
             is_first = not self._problem
             self.asked += 1
@@ -138,63 +131,60 @@ class Reranking:
         level = logging.WARNING if is_first else logging.DEBUG
         _LOG.log(level, "the reranker failed, and hits keep their own order (%s)", why)
 
-    def _in_time(self, call: Callable[[], Scores]) -> Scores:
-        """Return the result of a call in a thread of its own. Raise _Unusable where it takes too long."""
+    def cut_texts(self, texts: Sequence[str]) -> list[str]:
+        """Return the first tokens of each of the `texts`."""
+        return [cut_text(text, self.tokens) for text in texts]
+
+    def _call(self, call: Callable[[], Any]) -> Any:
+        """Return the result of a call in a thread of its own. Raise UnusableScores where it takes too long."""
         with self._lock:
-            self._late = [thread for thread in self._late if thread.is_alive()]
+            self._late = [late for late in self._late if not late.done()]
             if self._late:
-                raise _Unusable(f"a call that took longer than {self.seconds:g} s is still running")
-        results: list[Scores] = []
-        errors: list[BaseException] = []
-        done = Event()
-
-        def run() -> None:
-            try:
-                results.append(call())
-            except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
-                errors.append(error)
-            finally:
-                done.set()
-
-        thread = Thread(target=copy_context().run, args=(run,), name="evimem-rerank", daemon=True)
-        thread.start()
-        if not done.wait(self.seconds):
+                raise UnusableScores(f"a call that took longer than {self.seconds:g} s is still running")
+        future: Future[Any] = Future()
+        Thread(target=copy_context().run, args=(_settle, future, call), name="evimem-rerank", daemon=True).start()
+        if not wait([future], self.seconds).done:
             with self._lock:
-                self._late.append(thread)
-            self._raise_late()
-        if errors:
-            raise errors[0]
-        return results[0]
-
-    def _raise_late(self) -> Scores:
-        raise _Unusable(f"it took longer than {self.seconds:g} s; raise seconds=, or send less with texts=, tokens=")
-
-    def _cut(self, text: str) -> str:
-        """Return the first tokens of a text."""
-        text = text[: CHARACTERS_A_TOKEN * self.tokens]
-        if count_tokens(text) <= self.tokens:
-            return text
-        least, most = 0, len(text)
-        while most - least > 1:
-            middle = (least + most) // 2
-            least, most = (middle, most) if count_tokens(text[:middle]) <= self.tokens else (least, middle)
-        return text[:least]
+                self._late.append(future)
+            raise UnusableScores(self._late_words)
+        return future.result()
 
 
-class _Unusable(Exception):
-    """Says how a reranker failed, in words that quote none of its own."""
+def _settle(future: Future[Any], call: Callable[[], Any]) -> None:
+    try:
+        result = call()
+    except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
+
+class UnusableScores(Exception):
+    """Says how a reranker failed, in words that quote no text; never raised by a memory."""
+
+
+def cut_text(text: str, tokens: int) -> str:
+    """Return the first tokens of a text, in whole characters."""
+    text = text[: CHARACTERS_A_TOKEN * tokens]
+    if count_tokens(text) <= tokens:
+        return text
+    least, most = 0, len(text)
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (middle, most) if count_tokens(text[:middle]) <= tokens else (least, middle)
+    return text[:least]
 
 
 def checked_scores(scores: Any, count: int) -> Scores:
-    """Return scores as floats. Raise _Unusable for another number of them, or one that is no finite number."""
+    """Return scores as floats. Raise UnusableScores for another number of them, or one that is no finite number."""
     try:
         numbers = tuple(float(score) for score in scores if not isinstance(score, (str, bytes)))
     except (TypeError, ValueError):
-        raise _Unusable(f"it returned a {type(scores).__name__}; expected {count} numbers") from None
+        raise UnusableScores(f"it returned a {type(scores).__name__}; expected {count} numbers") from None
     if len(numbers) != count:
-        raise _Unusable(f"it returned {len(numbers)} numbers; expected {count}, one a text")
+        raise UnusableScores(f"it returned {len(numbers)} numbers; expected {count}, one a text")
     if not all(map(math.isfinite, numbers)):
-        raise _Unusable("it returned a number that is not finite")
+        raise UnusableScores("it returned a number that is not finite")
     return numbers
 
 
