@@ -196,9 +196,9 @@ def test_blocks_and_the_searches_of_a_question_are_reranked_and_replay_without_t
     with evimem.open(tmp_path / "m.evimem") as memory:
         for day, text in enumerate(SAID, 1):
             memory.add("Mira", text, time=f"2024-03-{day:02d}T09:00")
-        assert "Porto" not in str(memory.block("sourdough bread", tokens=55, gate=False))
+        assert "Porto" not in str(memory.block("sourdough bread", tokens=65, gate=False))
     with evimem.open(tmp_path / "m.evimem", reranker=scripted) as memory:
-        assert "Porto" in str(memory.block("sourdough bread", tokens=55, gate=False))
+        assert "Porto" in str(memory.block("sourdough bread", tokens=65, gate=False))
         blocks = len(scripted.asked)
         answer = memory.ask("Where did Nadia drop the sourdough bread?")
         assert len(scripted.asked) > blocks > 0
