@@ -31,6 +31,7 @@ SOURCES = {
     "longmemeval_oracle.json of the data set that https://github.com/xiaowu0162/LongMemEval names; no SHA-256 of them "
     "is known here, so pin your own with --sha256",
     "chats": "our conversations stand in benchmarks/chats of the source code of evimem, and in no wheel",
+    "requests": "our requests stand in benchmarks/requests_chats of the source code of evimem, and in no wheel",
     "report": "a report is a Markdown file, such as benchmarks/README.md of the source code of evimem",
 }
 KNOWN_FILES = {

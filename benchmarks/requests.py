@@ -22,7 +22,7 @@ from pathlib import Path
 import evimem
 from evimem.embedding.token_bound import token_bound
 
-from .recording import add_result
+from .recording import add_result, data_set
 
 BUDGETS_TOKENS = (300, 800, 1500)
 RUN_WORDS = 3
@@ -136,7 +136,7 @@ def share_in_view(rows: Sequence[Seen], tokens: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=data_set("requests"))
     add_result(parser)
     options = parser.parse_args()
     pages = {"block": write_block, "hits of search": lay_out_hits}

@@ -91,7 +91,7 @@ def test_queries_ids_and_filters_reach_sqlite_only_as_bound_values(disk, seed, c
             return True
 
         memory._core.store.db._handle().exec_trace = note
-        for word in ("kite", "tea", "Mira", "10 March 2024", "tea? kite", "What about tea yesterday?"):
+        for word in ("kite", "tea", "Mira", "10 March 2024", "tea? kite", "What about tea yesterday?", "kittte"):
             everywhere(memory, word)
         plain = len(statements)
         for number in range(count):
