@@ -108,7 +108,8 @@ def ask(
 
     Args:
         question: The question, in quotes.
-        loop: How to search: iris, memr3, mgretrieval, mragent or single_pass; `evimem compare` shows them side by side.
+        loop: How to search: iris, memr3, mgretrieval, mragent, single_pass, or a variant such as full; `evimem compare`
+            shows them side by side.
         stream: Print the answer while it is generated.
         trace: Also show how the answer was found: searches, evidence and verdicts.
         keep: Do not store how the answer was found.

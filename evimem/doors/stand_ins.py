@@ -16,7 +16,7 @@ from ..flow import Effect, Flow, Rerank, run
 from ..judging.evidence import Ablation, Verdict
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
-from ..loops import LOOPS, OVER_SEARCHERS, Loop, Task, answer_question, check_budget, fall_back
+from ..loops import LOOPS, OVER_SEARCHERS, VARIANTS, Loop, Task, answer_question, check_budget, fall_back
 from ..offline.offline_judge import OfflineJudge
 from ..protocols import Searcher
 from ..types.results import Answer, Budget
@@ -309,7 +309,7 @@ def ask_searcher(
     named = checked_items("speakers", speakers, "names")
     for name in named:
         checked_kind("the name of a speaker", name, str)
-    if isinstance(loop, str) and loop in LOOPS and loop not in OVER_SEARCHERS:
+    if isinstance(loop, str) and loop in {*LOOPS, *VARIANTS} - OVER_SEARCHERS:
         usable = ", ".join(sorted(OVER_SEARCHERS))
         raise InvalidQuery(
             f"the loop {shown(loop)} reads more of a memory than a searcher has; expected one of {usable}"

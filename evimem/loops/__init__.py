@@ -100,14 +100,14 @@ def answer_question(task: Task, loop: str | Loop = "iris") -> Flow[Answer]:
 
 
 def chosen_loop(loop: str | Loop) -> Loop:
-    """Return the loop of a name, or the one that is given. Raise InvalidQuery for what is neither."""
-    if isinstance(loop, str) and loop in LOOPS:
-        return LOOPS[loop]
+    """Return the loop or variant of a name, or the one that is given. Raise InvalidQuery for what is neither."""
+    if isinstance(loop, str) and (named := LOOPS.get(loop) or VARIANTS.get(loop)):
+        return named
     if callable(loop) and not isinstance(loop, type):
         return loop
     raise InvalidQuery(
-        f"there is no loop {shown(loop, 100)}; expected one of {', '.join(sorted(LOOPS))}, or a function from an "
-        "evimem.loops.Task to a flow"
+        f"there is no loop {shown(loop, 100)}; expected one of {', '.join(sorted(LOOPS))}, a name of "
+        "evimem.loops.VARIANTS such as 'full', or a function from an evimem.loops.Task to a flow"
     )
 
 

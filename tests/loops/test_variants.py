@@ -137,3 +137,8 @@ def test_every_variant_answers(puppy: Any, script: Any, verdict: Any, name: str)
     assert answer.text == "Juno"
     assert len(judge.views) == {"single-pass": 0, "basic-loop": 3}.get(name, 1)
     assert Trace.from_json(answer.trace.to_json()) == answer.trace
+
+
+def test_a_variant_is_a_loop_by_name(puppy: Any, script: Any, verdict: Any) -> None:
+    answer = puppy.ask(QUESTION, script([verdict(Tier.EXACT, 0.9)]), loop="basic-loop")
+    assert answer.trace.events[0].detail["variant"] == VARIANTS["basic-loop"].to_dict()  # type: ignore[attr-defined]
