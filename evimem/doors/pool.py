@@ -40,6 +40,7 @@ from .checked_arguments import (
     Progress,
     checked_choice,
     checked_count,
+    checked_items,
     checked_part,
     checked_progress,
     checked_retention,
@@ -251,7 +252,7 @@ class MemoryPool:
         tell, done = checked_progress(progress), 0
         if users is None and callable(self._key):
             raise InvalidQuery("each user has a key, which is found by the id; give users=")
-        found = self._place.keys() if users is None else map(key_of, users := list(users))
+        found = self._place.keys() if users is None else map(key_of, users := checked_items("users", users, "user ids"))
         secrets = repeat(self._key) if users is None else map(self._secret, users)
         with self._guard():
             former = self._options.get("embedder") or StaticEmbedder()

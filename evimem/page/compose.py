@@ -21,6 +21,7 @@ from ..flow import Flow, embed
 from ..llm.shown_words import caption_line, turn_texts
 from ..protocols import Store
 from ..query.find_turns import Wish, wishes_on
+from ..query.remaining_turns import read_remaining
 from ..query.rerank_hits import rerank_hits
 from ..text.memory_fence import WORKED_OUT, fenced
 from ..text.sentences import sentences
@@ -138,7 +139,9 @@ def _in_dialogue_order(store: Store, lines: Sequence[Line]) -> tuple[Line, ...]:
     """Sort by time; lines of one minute as their turns came, asked of the store where there are any."""
     minutes = Counter(line.turn.time.replace(second=0, microsecond=0) for line in lines)
     alike = [line.turn.id for line in lines if minutes[line.turn.time.replace(second=0, microsecond=0)] > 1]
-    places = {turn_id: place for place, turn_id in enumerate(store.order(alike) if alike else ())}
+    places = {
+        turn_id: place for place, turn_id in enumerate(read_remaining(store, store.order, alike) if alike else ())
+    }
     return tuple(sorted(lines, key=lambda line: (PARTS.index(line.part), line.turn.time, places.get(line.turn.id, 0))))
 
 

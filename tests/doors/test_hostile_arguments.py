@@ -149,7 +149,7 @@ VALUES: tuple[Callable[[], Any], ...] = (
 VALID: dict[str, Callable[[Path], Any]] = {
     "after": lambda _: None, "as_in": lambda _: None, "before": lambda _: None,
     "budget": lambda _: Budget(iterations=1), "caption": lambda _: None, "embedder": lambda _: EMBEDDER,
-    "exclude": lambda _: (), "id": lambda _: "a",
+    "exclude": lambda _: (), "id": lambda _: "a", "key": lambda _: b"k" * 32,
     "messages": lambda _: [{"role": "user", "content": "Hello.", "time": "2024-03-12T12:00"}],
     "path": lambda folder: folder / "valid", "query": lambda _: "tea", "question": lambda _: "What did Mira have?",
     "question_or_messages": lambda _: "What did Mira have?", "questions": lambda _: (), "said_at": lambda _: NOON,
