@@ -139,10 +139,11 @@ def _in_dialogue_order(store: Store, lines: Sequence[Line]) -> tuple[Line, ...]:
     """Sort by time; lines of one minute as their turns came, asked of the store where there are any."""
     minutes = Counter(line.turn.time.replace(second=0, microsecond=0) for line in lines)
     alike = [line.turn.id for line in lines if minutes[line.turn.time.replace(second=0, microsecond=0)] > 1]
-    places = {
-        turn_id: place for place, turn_id in enumerate(read_remaining(store, store.order, alike) if alike else ())
-    }
-    return tuple(sorted(lines, key=lambda line: (PARTS.index(line.part), line.turn.time, places.get(line.turn.id, 0))))
+    order = read_remaining(store, store.order, alike) if alike else ()
+    places = {turn_id: place for place, turn_id in enumerate(order)}
+    gone = set(alike).difference(order)  # forgotten since they were found
+    there = [line for line in lines if line.turn.id not in gone]
+    return tuple(sorted(there, key=lambda line: (PARTS.index(line.part), line.turn.time, places.get(line.turn.id, 0))))
 
 
 def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
