@@ -41,6 +41,8 @@ WHOLE_CHARACTERS = 100  # of a turn that is never cut
 FIRST_CHARACTERS, FURTHER_CHARACTERS = 400, 100  # of a long turn where no user tells an assistant: the best; the others
 READ_CHARACTERS = 2_000  # of a long turn that are looked through, around the passage that the search found
 MATCH_WORTH = 0.3  # of a word of the message in a sentence, beside the logarithm of its length
+POINTED_SCORE_RATIO = 0.45  # of the best hit's score, below which nothing answers a pointed question
+LEAST_WORDS_SCORE, GUESS_TOKENS = 0.1, 100  # no hit has more of its words: so many tokens of guesses are shown
 CLOSE_SCORE_RATIO = 0.95  # of the score of a hit: others that answer as well
 COMPARED_HITS, COMPARED_CHARACTERS = 24, 400  # whose words are compared, and so many of each
 LEAST_LINE_TOKENS = 8  # with fewer left, no further line is tried
@@ -162,6 +164,12 @@ def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
     page.add_first("wish", first["wish"][:MAX_WISHES], min(MAX_WISH_TOKENS, int(WISH_SHARE * tokens)))
     page.add_first("profile", first.get("profile", ()), int(PROFILE_SHARE * tokens))
     page.add_spoken_of(spoken_of, int(SPAN_SHARE * tokens))
+    if found.is_pointed:
+        least = POINTED_SCORE_RATIO * max((hit.score for hit in found.hits), default=0.0)
+        found = replace(found, hits=tuple(hit for hit in found.hits if hit.score >= least))
+        later = [hit for hit in later if hit.score >= least]
+        if all(hit.parts.get("words", 0.0) < LEAST_WORDS_SCORE for hit in found.hits):
+            page.keep_room(GUESS_TOKENS)
     ordered = with_replies(_newest_first(_user_first(found)), frozenset(wanted))
     for hit in (*ordered[:LEADING_HITS], *later, *ordered[LEADING_HITS:]):
         if page.is_full:
@@ -298,6 +306,10 @@ class _Filling:
         if notes and cost <= self._left:
             self._left -= cost
             self.lines[-1] = replace(self.lines[-1], worked_out=notes)
+
+    def keep_room(self, tokens: int) -> None:
+        """Take so many tokens at most from now on."""
+        self._left = min(self._left, tokens)
 
     def complete(self) -> None:
         """Show whole turns in the place of their sentences, in the order of the lines, while tokens are left."""

@@ -448,6 +448,16 @@ def test_a_memory_of_few_turns_shows_them_to_whatever_asks(memory, asked):
     assert memory.block("Thanks a lot!").text == ""
 
 
+def test_help_stops_before_the_budget_does_for_a_question_of_one_value(memory):
+    told = ("The violin needs new strings.", "Rain again in the valley.", "Lunch was soup.", "The bus came late today.")
+    for minute, said in enumerate(("Doctor Okafor is my dentist.", *told)):
+        memory.add("user", said, time=f"2024-03-12T18:2{minute}", session=f"s{minute}")
+    block = memory.block("Who is my dentist?", gate=False, tokens=1_500)
+    assert [turn.text for turn in block.turns] == ["Doctor Okafor is my dentist."]
+    untold = memory.block("When does my passport expire?", gate=False, tokens=1_500)
+    assert untold.tokens <= 130
+
+
 # By language: a wish, what was told with a date, a question and the reply to it; then what is asked of each.
 SAID = {
     "de": (
