@@ -48,9 +48,9 @@ def test_a_repaired_reply_is_announced(path, way):
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
-def test_a_text_that_becomes_an_abstention_is_taken_back(path, way):
+def test_a_text_that_finds_no_answer_is_taken_back(path, way):
     items, answer = told(path, [verdict(), draft("Not mentioned.", "e1")], way)
-    assert answer.abstained
+    assert answer.kind == "quote"
     assert items[-1] == evimem.Restarted()
 
 
