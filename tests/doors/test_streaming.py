@@ -51,7 +51,7 @@ def test_a_repaired_reply_is_announced(path, way):
 def test_a_text_that_finds_no_answer_is_taken_back(path, way):
     items, answer = told(path, [verdict(), draft("Not mentioned.", "e1")], way)
     assert answer.kind == "quote"
-    assert items[-1] == evimem.Restarted()
+    assert items[-2:] == [evimem.Restarted(), answer.text]
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
