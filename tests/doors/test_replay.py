@@ -98,7 +98,7 @@ def test_an_offline_answer_is_found_again(path, loop, question):
 def test_a_question_that_a_failure_ended_ends_there_again(path, error):
     with evimem.open(path, llm=ScriptedModel([CHECKS[0], error])) as memory:
         with pytest.raises(type(error)) as caught:
-            memory.ask(QUESTION)
+            memory.ask(QUESTION, budget=Budget(seconds=None))
         first = caught.value.partial
     with evimem.open(path) as offline:
         again = evimem.replay(told(first.trace), offline)
@@ -130,7 +130,7 @@ def test_an_answer_without_the_model_that_failed_is_found_again(path, loop, repl
 def test_the_probability_of_an_answer_without_the_model_is_the_recorded_one(path):
     replies = [CHECKS[0], ModelTimeout("no answer within 60 s")]
     with evimem.open(path, llm=ScriptedModel(replies), on_model_error="offline") as memory:
-        answer = memory.ask(OF_REASON)
+        answer = memory.ask(OF_REASON, budget=Budget(seconds=None))
     assert answer.kind == "quote"
     trace = answer.trace
     last = max(place for place, event in enumerate(trace.events) if event.kind == "judgement")
