@@ -52,9 +52,9 @@ SCRIPTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
         {"loop": "memr3"},
     ),
     "rounds": ([KEPT, "hm", KEPT, FINAL, DRAFT], {"loop": "mgretrieval"}),
-    "rounds that cannot be read": (["hm"] * 8 + [DRAFT, DRAFT], {"loop": "mgretrieval"}),
+    "rounds that cannot be read": (["hm"] * 4 + [DRAFT, DRAFT], {"loop": "mgretrieval"}),
     "calls": ([CALLS, "hm", CALLS, FOUND, DRAFT], {"loop": "mragent"}),
-    "calls that cannot be read": (["hm"] * 6 + [DRAFT, DRAFT], {"loop": "mragent", "budget": Budget(iterations=3)}),
+    "calls that cannot be read": (["hm"] * 4 + [DRAFT, DRAFT], {"loop": "mragent", "budget": Budget(iterations=3)}),
     "a chain": ([verdict("inferrable", 0.72), CHAIN, DRAFT], {"loop": Iris(calls="separate", delta=1)}),
 }
 
