@@ -47,7 +47,7 @@ from .encryption import Key
 from .file_format import APPLICATION_ID, HEADER_SIZE, MAGIC, MOST_PAGES, is_encrypted, left_behind
 from .log_link import LINK, NO_STATE, next_link, state_of
 from .safe_context import safe_context
-from .still_view import View, open_handle, open_still, system_vfs
+from .still_view import MAX_PAGES, View, open_handle, open_still, system_vfs
 from .tables import Tables
 
 # SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes. Branches 3.50
@@ -643,25 +643,38 @@ def read_header(path: Path, vfs: str | None = None) -> bytes:
 def log_fits(path: Path, vfs: str | None = None, key: Key | None = None) -> bool:
     """Return whether the log beside a file continues it; see `log_link`. Nothing is changed.
 
-    It does where no link is in it, or where the file cannot be read alone, as in the middle of a checkpoint. Other
+    It does where no link is in it, or where the file cannot be read alone, as in the middle of a checkpoint. It does
+    not where the file was cut, so that a page is in neither: SQLite would take that page for a blank one. Other
     processes may write meanwhile: what changed while it was read is read again. Raise StoreError.
     """
     with _TypedErrors(path), _log_of(path, vfs) as log:
         if log is None:
             return True
-        from .log_states import read_log_header, states_in_log  # noqa: PLC0415 - numpy, which help does without
+        from .log_states import page_size_of, read_log_header, states_in_log  # noqa: PLC0415 - numpy, not for help
 
         read = partial(_read_log, log)
         for _ in range(_MAX_LOG_READS):
-            header, state = read_log_header(read), _state_without_log(path, vfs, key)
-            if header is None or state is None:
+            if (header := read_log_header(read)) is None:
                 return True
-            states = set(states_in_log(read, header) if key is None else _encrypted_states(path, vfs, key))
-            if not states or state in states:
-                return True
-            if (header, state) == (read_log_header(read), _state_without_log(path, vfs, key)):
+            state = _state_without_log(path, vfs, key, page_size_of(header))
+            if not _is_cut(path, read, header):
+                if state is None:
+                    return True
+                states = set(states_in_log(read, header) if key is None else _encrypted_states(path, vfs, key))
+                if not states or state in states:
+                    return True
+            if (header, state) == (read_log_header(read), _state_without_log(path, vfs, key, page_size_of(header))):
                 return False
     return True  # it is written all the time, by processes that opened it with its log
+
+
+def _is_cut(path: Path, read: Callable[[int, int], bytes], header: bytes) -> bool:
+    """Return whether a page is neither in a file nor in its log; False for a file that is gone."""
+    from .log_states import lacks_pages  # noqa: PLC0415 - numpy, as above
+
+    with suppress(FileNotFoundError):
+        return lacks_pages(read, header, path.stat().st_size)
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -742,7 +755,7 @@ def _encrypted_states(path: Path, vfs: str | None, key: Key) -> Iterator[str]:
         header = None if log is None else read_log_header(read := partial(_read_log, log))
         if header is None:
             return
-        view = View(_opened_log(path, vfs), page_size_of(header))
+        view = View(_opened_log(path, vfs), page_size_of(header), MAX_PAGES)
         try:
             with closing(open_still(path, vfs, view, key)) as db:
                 own, is_logged = _store_and_link(db).get(LINK), False
@@ -765,10 +778,13 @@ def _store_and_link(db: apsw.Connection) -> dict[str, str]:
         return {}  # all of its tables are in the log
 
 
-def _state_without_log(path: Path, vfs: str | None, key: Key | None) -> str | None:
-    """Return the state that a file is in by itself; None where it cannot be read so."""
+def _state_without_log(path: Path, vfs: str | None, key: Key | None, page_size: int) -> str | None:
+    """Return the state that a file is in by itself; None where it cannot be read so.
+
+    Pages that it lacks at its end are blank: SQLite reads no page of a file that is shorter than its header says.
+    """
     try:
-        with closing(open_still(path, vfs, None, key)) as db:
+        with closing(open_still(path, vfs, View(None, page_size, MAX_PAGES), key)) as db:
             kept: dict[str, Any] = dict(cast(Any, db.execute(_STORE_AND_LINK).fetchall()))
             return state_of(kept.get("store"), kept.get(LINK))
     except apsw.SQLError:

@@ -18,6 +18,7 @@ _HEADER_BYTES = 32  # of the log: magic, version, page size, number of checkpoin
 _FRAME_HEADER_BYTES = 24  # page number, pages after a commit else 0, salts, checksums
 _BYTE_ORDERS = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # of the words that are summed, by the magic of a log
 _PAGE_SIZES = frozenset(1 << power for power in range(9, 17))  # bytes
+_LOCK_BYTES_AT = 1 << 30  # in a file: SQLite never writes the page that these are in
 _BYTES_PER_READ = 1 << 20
 ReadAt: TypeAlias = Callable[[int, int], bytes]
 
@@ -66,6 +67,15 @@ def pages_in_log(read: ReadAt, header: bytes) -> Iterator[tuple[dict[int, int], 
             pages |= pending
             pending = {}
             yield pages, frame.count
+
+
+def lacks_pages(read: ReadAt, header: bytes, size: int) -> bool:
+    """Return whether a page is neither in the log nor in its file, which is `size` bytes long."""
+    page_size, pages, count = page_size_of(header), dict[int, int](), 0
+    for pages, count in pages_in_log(read, header):  # noqa: B007 - after the last transaction
+        pass
+    absent = range(size // page_size + 1, count + 1)
+    return any(page not in pages and page != _LOCK_BYTES_AT // page_size + 1 for page in absent)
 
 
 def page_size_of(header: bytes) -> int:

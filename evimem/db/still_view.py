@@ -16,6 +16,7 @@ import apsw
 from .encryption import Key
 
 ENCRYPTING = "multipleciphers-"  # how the name of a VFS begins that encrypts what another one writes
+MAX_PAGES = (1 << 32) - 2  # of a SQLite file
 _FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 _NUMBERS = itertools.count(1)
 _VIEWS: dict[str, View] = {}  # of the handles that are open, by the number in their URI
@@ -25,12 +26,12 @@ _REGISTERED: dict[str, _StillVfs] = {}  # by the VFS below; SQLite keeps no refe
 class View:
     """The pages that a log holds for a file: the place of each by its number, and how many pages the file then has."""
 
-    def __init__(self, log: apsw.VFSFile | None = None, page_size: int = 0) -> None:
-        """`log` is read at the places of `pages`; without one the file is shown as it is."""
+    def __init__(self, log: apsw.VFSFile | None = None, page_size: int = 0, count: int = 0) -> None:
+        """`log` is read at the places of `pages`; without one the file is shown as it is, `count` pages long."""
         self.log = log
         self.page_size = page_size  # bytes
         self.pages: dict[int, int] = {}
-        self.count = 0
+        self.count = count  # 0 for those that the file has; what it lacks is blank
 
 
 def open_still(path: Path, vfs: str | None, view: View | None = None, key: Key | None = None) -> apsw.Connection:

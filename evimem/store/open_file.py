@@ -183,16 +183,17 @@ def _check_is_memory(path: Path, vfs: str | None, key: Key | None) -> None:
 
 
 def _check_log(path: Path, vfs: str | None, key: Key | None) -> None:
-    """Raise StoreRolledBack for a file beside the log of another memory, or of another state of this one.
+    """Raise StoreRolledBack for a file beside the log of another memory, or of another state of this one, or a cut one.
 
-    SQLite would serve a mixture of both. Before it reads a page, and in an error of its own where either is unreadable.
+    SQLite would serve a mixture of both, and blank pages for those that were cut off. Before it reads a page, and in
+    an error of its own where either is unreadable.
     """
     if path.exists() and not log_fits(path, vfs, key):
         log = f"{path.name}-wal"
         raise StoreRolledBack(
-            f"{str(path)!r} lies beside the log {log!r} of another state or another memory; nothing was changed: put "
-            "back the file that the log belongs to, or, for a backup to take its place, run `evimem restore BACKUP "
-            f"{path.name}`"
+            f"{str(path)!r} was cut, or lies beside the log {log!r} of another state or another memory; nothing was "
+            "changed: put back the file that the log belongs to, or, for a backup to take its place, run `evimem "
+            f"restore BACKUP {path.name}`"
         )
 
 

@@ -13,7 +13,7 @@ from random import Random
 import apsw
 import pytest
 
-from evimem import EvimemError, Memory
+from evimem import EvimemError, Memory, StoreRolledBack
 from evimem.db.encryption import Key, given_key
 from tests.sizes import sizes
 
@@ -107,6 +107,41 @@ def test_no_foreign_turn_and_no_older_state_is_served_whatever_lies_beside_what(
             one.memory.close()
     assert met["opened"] > count / 20 < met["refused"]
     tell(f"{count} combinations of files of two users: {dict(met)}; 0 foreign turns, 0 states older than the mark")
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_cut_file_beside_a_later_log_that_holds_its_last_page_is_refused(disk, read_only):
+    """SQLite alone refuses the file and takes it with the log: its state shows once its end reads as blank pages."""
+    place = disk / "place"
+    place.mkdir()
+    with open_memory(disk / "m.evimem", owner="ana") as memory:
+        store = memory._core.store
+        memory.extend([said(0)])
+        store.db.checkpoint()
+        shutil.copyfile(store.name, place / "m.evimem")
+        memory.extend([said(1)])
+        store.db.checkpoint()
+        memory.extend([said(2)])
+        shutil.copyfile(f"{store.name}-wal", place / "m.evimem-wal")
+    os.truncate(place / "m.evimem", (place / "m.evimem").stat().st_size - 4096)
+    with pytest.raises(StoreRolledBack, match="was cut, or lies beside the log"):
+        open_memory(place / "m.evimem", owner="ana", read_only=read_only)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_cut_file_beside_its_own_log_is_refused_where_neither_holds_a_page(disk, read_only):
+    place = disk / "place"
+    place.mkdir()
+    with open_memory(disk / "m.evimem", owner="ana") as memory:
+        store, long = memory._core.store, said(0)
+        memory.extend([type(long)(long.id, long.session, long.speaker, "lantern " * 20_000, long.time)])
+        store.db.checkpoint()
+        memory.extend([said(1)])
+        for part in PARTS:
+            shutil.copyfile(f"{store.name}{part}", place / f"m.evimem{part}")
+    os.truncate(place / "m.evimem", (place / "m.evimem").stat().st_size // 8192 * 4096)
+    with pytest.raises(StoreRolledBack, match="was cut, or lies beside the log"):
+        open_memory(place / "m.evimem", owner="ana", read_only=read_only)
 
 
 def outcome(path: Path, owner: Person, at_least: int, case: str, key: Key | None, *, read_only: bool = False) -> str:
