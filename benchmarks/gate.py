@@ -32,6 +32,7 @@ from evimem.lang.guess import language_of
 from evimem.page import gate
 from evimem.page.bearing import fitted as bearing
 from evimem.page.question import Asked, find_for, read_messages
+from evimem.query.find_turns import QuestionVectors
 from evimem.text.terms import words
 from evimem.types.stored import EVERYTHING
 from evimem.types.values import Hit, Query
@@ -122,8 +123,9 @@ def _in_memory(turns: Sequence[evimem.Turn], messages: Sequence[Message]) -> Ite
             return flow_of(partial(store.recall, query, facts=False))
 
         for one in messages:
+            vectors, move = QuestionVectors(), bearing().move
             searching = find_for(
-                store, recalled, one.asked, TOKENS, one.asked_at, frozenset(), EVERYTHING, bearing().move
+                store, recalled, one.asked, TOKENS, one.asked_at, frozenset(), EVERYTHING, vectors, move
             )
             found = run(searching, memory._perform)
             vector = np.asarray(embedder.embed([one.asked.text])[0], np.float64)

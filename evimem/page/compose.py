@@ -15,12 +15,13 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
+from ..embedding.static_embedder import StaticEmbedder
 from ..embedding.token_bound import token_bound
 from ..errors import without
-from ..flow import Flow, embed
+from ..flow import Flow
 from ..llm.shown_words import caption_line, turn_texts
 from ..protocols import Store
-from ..query.find_turns import Wish, wishes_on
+from ..query.find_turns import QuestionVectors, Wish, wishes_on
 from ..query.remaining_turns import read_remaining
 from ..query.rerank_hits import rerank_hits
 from ..text.memory_fence import WORKED_OUT, fenced
@@ -74,12 +75,17 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
         form_of_profile = BlockForm(PROFILE_TOKENS, count=form.count)
         known = yield from write_profile(store, recalled, form_of_profile, scope, exclude, shipped=move is not None)
         exclude = frozenset(exclude) | {turn.id for turn in known.turns}
-    found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope, move, rerank_depth)
-    vector = (yield from embed([asked.text]))[0] if move else None
+    vectors = QuestionVectors()
+    found = yield from find_for(
+        store, recalled, asked, form.tokens, asked_at, exclude, scope, vectors, move, rerank_depth
+    )
+    vector = StaticEmbedder().embed([asked.text])[0] if move else None
     relevant = without(1.0, relevance, asked, found, vector)  # a gate that cannot be read is open
     if form.gate and asked.earlier and relevant < LEAST_RELEVANCE:  # the message may be complete in itself
         asked = replace(asked, earlier=())
-        found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope, move, rerank_depth)
+        found = yield from find_for(
+            store, recalled, asked, form.tokens, asked_at, exclude, scope, vectors, move, rerank_depth
+        )
         relevant = without(1.0, relevance, asked, found, vector)
     if form.gate and relevant < LEAST_RELEVANCE:
         return Block("", (), 0, relevant)
@@ -92,7 +98,7 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
         said = yield from find_statements(store, recalled, scope, exclude, shipped=move is not None, asker=asked.asker)
         first["profile"] = [one for one in said if not asked.holds(one.turn.text)]
     spoken_of = _turns_of_time(store, found, scope, asked_at, frozenset(exclude))
-    later = yield from find_later(recalled, found, exclude, scope, asked)
+    later = yield from find_later(recalled, found, exclude, scope, asked, vectors)
     notes = Notes(facts, found.hits, found.date_order, dated=found.query.when)
     lines = compose(found, later, first, spoken_of, terms_in(asked.searched), form.tokens, form.style, count, notes)
     lines = _in_dialogue_order(store, lines)

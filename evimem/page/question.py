@@ -168,6 +168,7 @@ def find_for(  # noqa: PLR0913, PLR0917 - where and how is searched
     asked_at: datetime | None,
     exclude: Collection[str],
     scope: Scope,
+    vectors: QuestionVectors,
     move: Callable[[Any], Any] | None = None,
     rerank_depth: int = 0,
 ) -> Flow[Recollected]:
@@ -175,7 +176,7 @@ def find_for(  # noqa: PLR0913, PLR0917 - where and how is searched
 
     In a memory of a user and an assistant, `move` moves the vector of the message towards statements that bear on it.
     """
-    text, vectors = asked.searched, QuestionVectors()
+    text = asked.searched
     most = max(LEAST, min(MOST, tokens // A_TURN), rerank_depth)
 
     def hinted(known: Roster) -> Hints:
@@ -195,7 +196,12 @@ def find_for(  # noqa: PLR0913, PLR0917 - where and how is searched
 
 
 def find_later(
-    recalled: Recalled, found: Recollected, exclude: Collection[str], scope: Scope, asked: Asked
+    recalled: Recalled,
+    found: Recollected,
+    exclude: Collection[str],
+    scope: Scope,
+    asked: Asked,
+    vectors: QuestionVectors,
 ) -> Flow[tuple[Hit, ...]]:
     """Search once more, by the words of the best hit, and return the nearest turns after it: what came of it."""
     if not found.hits:
@@ -203,7 +209,7 @@ def find_later(
     best = found.hits[0]
     text = best.turn.text[slice(*best.span)] if best.span else best.turn.text
     text = text[:FOLLOWED_CHARACTERS]
-    vector = yield from QuestionVectors().of(text)
+    vector = yield from vectors.of(text)
     left_out = frozenset(exclude) | {best.turn.id}
     hits = yield from recalled(scope.query(text, MAX_LATER_HITS, left_out, vector=vector))
     later = (hit for hit in hits if hit.turn.time > best.turn.time and _is_shown(hit.turn, asked))

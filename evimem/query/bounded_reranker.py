@@ -6,14 +6,16 @@ import inspect
 import logging
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
 from contextvars import copy_context
 from threading import Lock, Thread
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..embedding.static_embedder import count_tokens
 from ..errors import EvimemError, InvalidQuery, shown
 from ..protocols import AsyncReranker, Reranker
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Scores: TypeAlias = "tuple[float, ...]"
 RerankFunction: TypeAlias = Callable[[str, list[str]], Any]  # as `Reranker.rerank`
@@ -141,6 +143,8 @@ class Reranking:
             self._late = [late for late in self._late if not late.done()]
             if self._late:
                 raise UnusableScores(f"a call that took longer than {self.seconds:g} s is still running")
+        from concurrent.futures import Future, wait  # noqa: PLC0415 - only a reranker that is called needs it
+
         future: Future[Any] = Future()
         Thread(target=copy_context().run, args=(_settle, future, call), name="evimem-rerank", daemon=True).start()
         if not wait([future], self.seconds).done:

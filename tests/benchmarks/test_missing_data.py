@@ -24,7 +24,7 @@ COMMANDS = [
     ("model_calls", (LOCOMO,), OF_LOCOMO), ("model_calls", ("--chats", CHATS), OF_CHATS),
     ("offline", (LOCOMO,), OF_LOCOMO), ("paper_tables", ("1", LOCOMO), OF_LOCOMO), ("reader", (CHATS,), OF_CHATS),
     ("requests", ("nowhere",), "benchmarks/requests_chats of the source code"),
-    ("retrieval", (LOCOMO,), OF_LOCOMO), ("retrieval", ("--chats", CHATS), OF_CHATS),
+    ("rerank", (CHATS,), OF_CHATS), ("retrieval", (LOCOMO,), OF_LOCOMO), ("retrieval", ("--chats", CHATS), OF_CHATS),
     ("times", (LOCOMO,), OF_LOCOMO),
 ]  # fmt: skip
 

@@ -48,7 +48,7 @@ def test_f2_the_answer_prompt_holds_what_edges_brought(chat: Chat, unranked: boo
 
 def test_f3_a_failure_at_the_last_check_is_an_error_with_a_partial_result(chat: Chat) -> None:
     with pytest.raises(evimem.ModelTimeout) as caught:
-        chat.ask(WHEN, *LOOKING[:2], evimem.ModelTimeout("late"))
+        chat.ask(WHEN, *LOOKING[:2], evimem.ModelTimeout("late"), seconds=None)
     rest = caught.value.partial
     assert (rest.text, rest.abstained) == (None, False)
     assert "ModelTimeout" in rest.reason

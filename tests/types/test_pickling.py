@@ -82,7 +82,7 @@ def made(kind: type, depth: int = 0) -> Any:
 
 ERRORS = sorted(subclasses(EvimemError), key=lambda kind: kind.__qualname__)
 PUBLIC = {getattr(evimem, name) for name in evimem.__all__ if is_dataclass(getattr(evimem, name))}
-CLIENTS = {evimem.OpenAI, evimem.OpenAIEmbedder}  # they hold connections
+CLIENTS = {evimem.EndpointReranker, evimem.OpenAI, evimem.OpenAIEmbedder}  # they hold connections
 VALUES = sorted((PUBLIC | subclasses(PublicValue)) - CLIENTS, key=lambda kind: kind.__qualname__)
 
 

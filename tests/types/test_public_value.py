@@ -16,6 +16,7 @@ from evimem.types.trace import Acted, Called, Event, Found, GapsChanged, Judged,
 
 GIVEN = {
     "Budget",
+    "EndpointReranker",
     "Labelled",
     "OpenAI",
     "OpenAIEmbedder",
