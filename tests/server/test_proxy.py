@@ -45,6 +45,14 @@ def said_to(served: Served, user: str) -> list[tuple[str, str]]:
         return [(one["speaker"], one["text"]) for one in client.get(f"/v1/users/{user}/turns").json()["turns"]]
 
 
+def until_said(served: Served, user: str, turns: int) -> list[tuple[str, str]]:
+    """Return what is stored of a user once it is so many turns: a reply is stored after it has gone out."""
+    deadline = time.monotonic() + 30
+    while len(said := said_to(served, user)) < turns and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return said
+
+
 def in_process(
     pool: evimem.MemoryPool, upstream: Upstream, talk: Callable[[httpx2.AsyncClient], Awaitable[None]]
 ) -> None:
@@ -85,7 +93,7 @@ def test_the_official_client_has_a_memory_by_another_base_url(proxy: Served, mod
     assert PUPPY in message["content"]
     assert message["content"].endswith(f"</memory>\n\n{ASKED}")
     assert sent.headers["authorization"] == "Bearer sk-upstream"
-    assert said_to(proxy, "ana") == [
+    assert until_said(proxy, "ana", 4) == [
         ("user", PUPPY), ("assistant", "Of course, noted."), ("user", ASKED), ("assistant", "Of course, noted."),
     ]  # fmt: skip
 
@@ -111,7 +119,7 @@ def test_what_is_said_is_stored_once_over_a_whole_conversation(proxy: Served) ->
         messages.append({"role": "user", "content": f"Message {number} about my garden in Porto."})
         assert chat(proxy, messages, user="long").status_code == 200
         messages.append({"role": "assistant", "content": "Of course, noted."})
-    assert said_to(proxy, "long") == [(one["role"], one["content"]) for one in messages[1:]]
+    assert until_said(proxy, "long", 12) == [(one["role"], one["content"]) for one in messages[1:]]
 
 
 def test_a_conversation_that_its_program_cuts_stores_nothing_twice(proxy: Served) -> None:
@@ -120,7 +128,7 @@ def test_a_conversation_that_its_program_cuts_stores_nothing_twice(proxy: Served
         messages.append({"role": "user", "content": f"Cut {number}: I repaired the boat."})
         chat(proxy, messages[-3:], user="cut")
         messages.append({"role": "assistant", "content": "Of course, noted."})
-    assert said_to(proxy, "cut") == [(one["role"], one["content"]) for one in messages]
+    assert until_said(proxy, "cut", 12) == [(one["role"], one["content"]) for one in messages]
 
 
 @pytest.mark.parametrize(
@@ -131,12 +139,10 @@ def test_a_header_says_how_far_the_memory_is_used(
 ) -> None:
     user = f"wish-{memory}"
     chat(proxy, PUPPY, user=user)
-    deadline = time.monotonic() + 30  # the reply is stored once it has gone out
-    while (before := len(said_to(proxy, user))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    before = len(until_said(proxy, user, 2))
     assert chat(proxy, ASKED, user=user, memory=memory).status_code == 200
     assert (PUPPY in json.dumps(model.received[-1].body)) == reads
-    assert len(said_to(proxy, user)) - before == stored
+    assert len(until_said(proxy, user, before + stored)) - before == stored
 
 
 def test_no_name_and_no_key_of_evimem_goes_upstream_and_every_other_path_is_passed_on(
@@ -159,12 +165,13 @@ def test_a_failure_of_the_service_passes_through_and_its_retry_stores_once(tmp_p
             failed = chat(served, PUPPY, user="mira")
             assert (failed.status_code, failed.json()["error"]["message"]) == (status, f"scripted {status}")
         assert chat(served, PUPPY, user="mira").status_code == 200
-        assert said_to(served, "mira") == [("user", PUPPY), ("assistant", "Done.")]
+        assert until_said(served, "mira", 2) == [("user", PUPPY), ("assistant", "Done.")]
 
 
 def test_a_memory_that_fails_does_not_fail_the_chat(tmp_path: Path) -> None:
     with ModelServer(then="Done.") as model, proxied(tmp_path, model, "--user", "mira") as served:
         assert chat(served, PUPPY).headers["x-evimem-memory"] == "empty"
+        assert len(until_said(served, "mira", 2)) == 2
         (file,) = [path for path in (tmp_path / "users").rglob("*.evimem")]
         with evimem.open(file) as memory:
             assert memory.stats().turns == 2
