@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.data_sets import read_locomo
-from evimem.doors.core import Core
-from evimem.doors.memory import Memory
+from evimem.api.core import Core
+from evimem.api.memory import Memory
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View

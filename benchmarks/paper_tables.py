@@ -29,8 +29,8 @@ from benchmarks.data_sets import LocomoSample, read_locomo
 from evimem import Memory, OpenAI, OpenAIEmbedder
 from evimem.errors import ModelError
 from evimem.flow import run
+from evimem.llm.prompt_text import bullets, marked, named
 from evimem.llm.request import REFINE, Ledger, ask_model
-from evimem.llm.shown_words import bullets, marked, named
 from evimem.loops import OF_MEMR3, VARIANTS
 from evimem.loops.retrieve import compose, strategy
 from evimem.query.analysis import analyse

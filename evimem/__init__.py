@@ -6,15 +6,15 @@ from importlib import import_module as _import_module
 __version__ = "0.1.0"
 
 if _typing.TYPE_CHECKING:
+    from .api.async_memory import AsyncMemory
+    from .api.build import build, copy
+    from .api.memory import Memory
+    from .api.observer import Restarted
+    from .api.open import open, open_async
+    from .api.pool import MemoryPool
+    from .api.replaying import ask_searcher, replay
+    from .api.restore import restore
     from .calibration import Calibration, Labelled
-    from .doors.async_memory import AsyncMemory
-    from .doors.build import build, copy
-    from .doors.memory import Memory
-    from .doors.open import open, open_async
-    from .doors.pool import MemoryPool
-    from .doors.restore import restore
-    from .doors.stand_ins import ask_searcher, replay
-    from .doors.watching import Restarted
     from .embedding.checked_embedder import CallableEmbedder
     from .embedding.static_embedder import StaticEmbedder
     from .errors import (
@@ -88,14 +88,14 @@ __all__ = [
 
 _PLACES = {  # imported at first use, errors apart: most processes need few of them, and `import evimem` stays fast
     "calibration": "Calibration Labelled",
-    "doors.async_memory": "AsyncMemory",
-    "doors.build": "build copy",
-    "doors.memory": "Memory",
-    "doors.open": "open open_async",
-    "doors.pool": "MemoryPool",
-    "doors.restore": "restore",
-    "doors.stand_ins": "ask_searcher replay",
-    "doors.watching": "Restarted",
+    "api.async_memory": "AsyncMemory",
+    "api.build": "build copy",
+    "api.memory": "Memory",
+    "api.open": "open open_async",
+    "api.pool": "MemoryPool",
+    "api.restore": "restore",
+    "api.replaying": "ask_searcher replay",
+    "api.observer": "Restarted",
     "embedding.checked_embedder": "CallableEmbedder",
     "embedding.static_embedder": "StaticEmbedder",
     "llm.list_reranker": "ModelReranker",

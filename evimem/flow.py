@@ -1,7 +1,7 @@
 """Flows: evimem's logic as generators that wait for nobody themselves.
 
 A flow yields an effect and is sent its result: what a model or an embedder says, which may be waited for. A store is
-called plainly. `advance` is the one driver: the doors perform the effects, and say which of them wait for others.
+called plainly. `advance` is the one driver: `api` performs the effects, and says which of them wait.
 """
 
 from __future__ import annotations

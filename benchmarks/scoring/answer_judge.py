@@ -14,7 +14,7 @@ from typing import Any
 
 from evimem.errors import ReplyError
 from evimem.llm.json_reply import read_object
-from evimem.llm.shown_words import marked
+from evimem.llm.prompt_text import marked
 from evimem.protocols import ChatModel
 from evimem.types.trace import Complete
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evimem.doors.memory import Memory
+from evimem.api.memory import Memory
 from evimem.errors import ModelError
 
 from .mailbox import Mailbox

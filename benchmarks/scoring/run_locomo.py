@@ -15,7 +15,7 @@ from typing import Any
 
 import evimem
 from benchmarks.data_sets import LocomoQuestion, LocomoSample
-from evimem.doors.memory import Memory
+from evimem.api.memory import Memory
 from evimem.errors import ModelError
 from evimem.types.results import Answer
 from evimem.types.trace import Acted, Event, Judged, Queried

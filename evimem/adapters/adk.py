@@ -8,9 +8,9 @@ from contextlib import AbstractAsyncContextManager, suppress
 from datetime import datetime, tzinfo
 from typing import Any
 
-from ..doors.async_memory import AsyncMemory
-from ..doors.checked_arguments import checked_items, checked_kind
-from ..doors.pool import MemoryPool
+from ..api.async_memory import AsyncMemory
+from ..api.checked_arguments import checked_items, checked_kind
+from ..api.pool import MemoryPool
 from ..errors import InvalidQuery, InvalidTurn, MissingExtra, UnknownTurn, shown
 from ..types.values import Turn
 

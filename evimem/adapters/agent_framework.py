@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..doors.async_memory import AsyncMemory
-from ..doors.checked_arguments import checked_messages
+from ..api.async_memory import AsyncMemory
+from ..api.checked_arguments import checked_messages
 from ..errors import MissingExtra
 from ..text.memory_fence import without_blocks
 from .message_log import logged

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from ..doors.checked_arguments import checked_items
-from ..doors.memory import Memory
+from ..api.checked_arguments import checked_items
+from ..api.memory import Memory
 from ..errors import InvalidTurn, MissingExtra, shown
 from ..loaders.chat_messages import ChatMessage, media_named, read_message
 from ..loaders.json_values import kept

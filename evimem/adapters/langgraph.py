@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
-from ..doors.checked_arguments import checked_count, checked_items, checked_kind, checked_text
-from ..doors.memory import Memory
+from ..api.checked_arguments import checked_count, checked_items, checked_kind, checked_text
+from ..api.memory import Memory
 from ..errors import InvalidQuery, InvalidTurn, MissingExtra, UnknownTurn, shown
 from ..text.memory_fence import without_blocks
 from ..types.public_value import json_bytes

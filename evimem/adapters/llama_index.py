@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..doors.checked_arguments import checked_items, checked_kind, checked_text
-from ..doors.memory import Memory
+from ..api.checked_arguments import checked_items, checked_kind, checked_text
+from ..api.memory import Memory
 from ..embedding.static_embedder import count_tokens
 from ..errors import MissingExtra
 from ..loaders.chat_messages import ChatMessage as SaidMessage

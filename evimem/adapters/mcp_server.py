@@ -27,9 +27,9 @@ from . import mcp_values as values
 from .user_tokens import SCOPES, Scope, TokenFile
 
 if TYPE_CHECKING:
-    from ..doors.async_memory import AsyncMemory
-    from ..doors.pool import MemoryPool
-    from ..doors.watching import Streamed
+    from ..api.async_memory import AsyncMemory
+    from ..api.observer import Streamed
+    from ..api.pool import MemoryPool
 
 try:
     from mcp.server.auth.middleware.auth_context import get_access_token

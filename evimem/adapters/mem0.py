@@ -25,8 +25,8 @@ from urllib.parse import quote, unquote
 
 import evimem
 
-from ..doors.checked_arguments import checked_items, checked_time
-from ..doors.pool import MemoryPool
+from ..api.checked_arguments import checked_items, checked_time
+from ..api.pool import MemoryPool
 from ..errors import InvalidQuery, InvalidTurn, UnknownTurn, shown
 from ..loaders.chat_messages import read_message
 from ..text.memory_fence import without_blocks

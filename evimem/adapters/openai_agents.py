@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from ..doors.async_memory import AsyncMemory
-from ..doors.checked_arguments import checked_messages
+from ..api.async_memory import AsyncMemory
+from ..api.checked_arguments import checked_messages
 from ..errors import MissingExtra, UnknownTurn
 from .message_log import logged, message_of
 

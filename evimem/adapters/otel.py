@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import __version__
-from ..doors.watching import Operation, OperationName
+from ..api.observer import Operation, OperationName
 from ..errors import MissingExtra
 from ..flow import Embed
 from ..types.results import AddReport, Answer, Block, EraseReport

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..doors.async_memory import AsyncMemory
+from ..api.async_memory import AsyncMemory
 from ..errors import MissingExtra
 from .openai_agents import recall_of
 

@@ -141,7 +141,7 @@ def declared(method: str) -> Callable[..., Any]:
 
     Its module is read as text: what it imports, the engine, takes longer than help may.
     """
-    module = Path(evimem.__file__).parent / "doors" / f"{'open' if method == 'open' else 'memory'}.py"
+    module = Path(evimem.__file__).parent / "api" / f"{'open' if method == 'open' else 'memory'}.py"
     nodes = ast.walk(ast.parse(module.read_text("utf-8")))
     *_, node = (one for one in nodes if isinstance(one, ast.FunctionDef) and one.name == method)  # after its overloads
     node.body, node.decorator_list = node.body[:1], []
@@ -383,7 +383,7 @@ def key_given(path: AnyPath) -> Settings:
 
 def existing(path: AnyPath, user: str | None = None, **settings: Any) -> evimem.Memory:
     """Open an existing memory. Raise InvalidQuery if there is none: a command that reads must not create one."""
-    from ..doors.open import has_memory  # noqa: PLC0415 - most of the package, which not every command needs
+    from ..api.open import has_memory  # noqa: PLC0415 - most of the package, which not every command needs
 
     if not has_memory(path, user):
         where = shown_path(path)

@@ -14,7 +14,7 @@ from ..times import Conventions, Located, locate_times
 from ..times.lexicon import SIMPLE_NUMBERS
 from ..types.stored import ALSO_KNOWN_AS
 from ..types.values import Fact, TimeSpan, Turn
-from .own_words import MAX_SENTENCES, own_acts, own_sentences
+from .attribution import MAX_SENTENCES, own_acts, own_sentences
 from .statements import Statement, Voice, clean, fact_id, voice_of
 from .tagging import Tag, Tagged, letters, lowered, tag_pattern, tagged
 

@@ -19,8 +19,8 @@ from ..text.terms import terms
 from ..times import render
 from ..types.trace import Complete
 from ..types.values import Fact, Turn
+from .prompt_text import caption_line, escape_attribute, format_time, marked, named, turn_text, what_is_meant
 from .request import ReplyForm
-from .shown_words import caption_line, escape_attribute, format_time, marked, named, turn_text, what_is_meant
 
 EVIDENCE_CHARACTERS = 17_500  # about 5,000 tokens; characters, as counting tokens at each check is slow
 AROUND_CHARACTERS = 1_800  # of the turns that a check adds around the found ones

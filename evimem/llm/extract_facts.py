@@ -23,8 +23,8 @@ from ..types.results import Estimate
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.trace import Called, Complete
 from ..types.values import Fact, TimeSpan, Turn
+from .prompt_text import caption_line, find_quote, format_time, marked, named
 from .request import EXTRACT, Ledger, ask_model
-from .shown_words import caption_line, find_quote, format_time, marked, named
 
 MAX_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays searchable as raw text
 MAX_FACTS = 32

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from ..errors import InvalidQuery
 from ..flow import Flow, run
+from .prompt_text import marked
 from .request import RERANK, Ledger, ask_model
-from .shown_words import marked
 
 
 class ModelReranker:

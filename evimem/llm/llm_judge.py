@@ -27,6 +27,7 @@ from .evidence_prompt import (
     show_facts,
     shown_so_far,
 )
+from .prompt_text import bullets, escape_attribute, format_time, marked, named
 from .read_verdict import (
     choose_request,
     consider_request,
@@ -40,7 +41,6 @@ from .read_verdict import (
     read_verdict,
 )
 from .request import ANSWER, CHAIN, DECIDE, ENTITIES, JUDGE, REFINE, Ledger, ask, ask_model, for_needs
-from .shown_words import bullets, escape_attribute, format_time, marked, named
 
 T = TypeVar("T")
 Made = TypeVar("Made", Decided, Considered, Move)

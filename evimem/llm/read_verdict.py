@@ -40,8 +40,8 @@ from ..types.trace import Complete, Message, Reply, ToolSpec, ToolUse
 from ..types.values import Gap, Tier
 from .evidence_prompt import ShownEvidence, evidence_request
 from .json_reply import read_object
+from .prompt_text import bullets, escape_attribute, find_quote, marked, named
 from .request import ANSWER, CONSIDER, DECIDE, EXPLORE, JUDGE, KEY, KEYWORDS, load, names, with_tools
-from .shown_words import bullets, escape_attribute, find_quote, marked, named
 
 T = TypeVar("T")
 NO_ANSWER = "the evidence does not hold the answer"

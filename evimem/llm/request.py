@@ -26,7 +26,7 @@ from ..judging.judge import TOOLS, Action, Tool
 from ..types.trace import Called, Complete, ModelRole, Reply
 from ..types.values import GapKind
 from .json_reply import read_object
-from .shown_words import visible
+from .prompt_text import visible
 
 T = TypeVar("T")
 SEPARATOR = "\n---\n"

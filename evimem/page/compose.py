@@ -19,7 +19,7 @@ from ..embedding.static_embedder import StaticEmbedder
 from ..embedding.token_bound import token_bound
 from ..errors import without
 from ..flow import Flow
-from ..llm.shown_words import caption_line, turn_texts
+from ..llm.prompt_text import caption_line, turn_texts
 from ..protocols import Store
 from ..query.find_turns import QuestionVectors, Wish, wishes_on
 from ..query.remaining_turns import read_remaining

@@ -75,7 +75,7 @@ def _statements(turns: Sequence[Turn]) -> Iterator[Wish]:
 
 def own_sentences_of(text: str) -> list[str]:
     """Return the sentences of a text that are its speaker's own words."""
-    from ..extract.own_words import own_sentences  # noqa: PLC0415 - only a profile reads whose words they are
+    from ..extract.attribution import own_sentences  # noqa: PLC0415 - only a profile reads whose words they are
 
     return [" ".join(text[start:end].split()) for start, end in own_sentences(text)]
 

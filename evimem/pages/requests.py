@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..doors.memory import Memory
+from ..api.memory import Memory
 from ..errors import InvalidQuery, UnknownTurn
 from ..types.values import Turn
 from .sources import Source

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ..doors.memory import Memory
-from ..doors.pool import MemoryPool
+from ..api.memory import Memory
+from ..api.pool import MemoryPool
 from ..errors import InvalidQuery
 
 

@@ -267,7 +267,7 @@ def wishes_in(text: str, spoken: str = "en") -> Iterator[str]:
 
     `spoken` is the language of one too short to tell.
     """
-    from ..extract.own_words import own_sentences  # noqa: PLC0415 - only a turn that may have a wish is read
+    from ..extract.attribution import own_sentences  # noqa: PLC0415 - only a turn that may have a wish is read
 
     forms = _forms(_language(text, spoken))
     for start, end in own_sentences(text):

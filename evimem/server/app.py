@@ -18,7 +18,7 @@ from time import monotonic
 from typing import Any
 
 from ..adapters.user_tokens import TokenFile
-from ..doors.pool import MemoryPool
+from ..api.pool import MemoryPool
 from ..errors import MissingExtra
 
 try:

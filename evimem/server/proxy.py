@@ -29,7 +29,7 @@ from .problems import Refusal, json_response, problem_response, refuse
 from .service import ANY_USER, Service, read_body, read_user
 
 if TYPE_CHECKING:
-    from ..doors.async_memory import AsyncMemory
+    from ..api.async_memory import AsyncMemory
 
 MAX_BODY_BYTES = 64 << 20  # of a proxied request, which may hold pictures
 MAX_REPLY_BYTES = 4 << 20  # of a reply that is read to be stored; of a longer one the beginning is

@@ -30,8 +30,8 @@ from .problems import Refusal, json_response, json_text, problem_of, refuse
 from .service import Call, check_type, read_body
 
 if TYPE_CHECKING:
-    from ..doors.async_memory import AsyncMemory
-    from ..doors.watching import Streamed
+    from ..api.async_memory import AsyncMemory
+    from ..api.observer import Streamed
     from ..store.keeper import Keeper
 
 SECONDS_BETWEEN_COMMENTS = 15.0  # of a stream in which nothing happens, so that nothing between closes it

@@ -16,14 +16,14 @@ import orjson
 from starlette.requests import Request
 
 from ..adapters.user_tokens import Scope, TokenFile, TokenHolder
-from ..doors.pool import MemoryPool
+from ..api.pool import MemoryPool
 from ..errors import EvimemError
 from .metrics import Metrics
 from .operations import Operations
 from .problems import Refusal
 
 if TYPE_CHECKING:
-    from ..doors.async_memory import AsyncMemory
+    from ..api.async_memory import AsyncMemory
 
 ANY_USER = "*"  # as the user of a token: it opens every memory
 _SECONDS_SIZED = 60.0  # for which the sizes of all memories are kept

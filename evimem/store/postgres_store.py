@@ -131,7 +131,7 @@ class PostgresStore(Keeper):
         """Open or create the memory of a user.
 
         `address` is "postgresql://user:password@host:port/database", `user` the key of a user in hex digits (see
-        `doors.pool.key_of`); what else is given is as for a file (`SqliteStore`).
+        `api.pool.key_of`); what else is given is as for a file (`SqliteStore`).
 
         Raises:
             InvalidQuery: The address cannot be read, or `timezone` is no zone or another than that of the turns.

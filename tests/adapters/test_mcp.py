@@ -148,7 +148,7 @@ def test_a_client_is_greeted_before_what_searches_and_answers_is_imported(tmp_pa
     done = subprocess.run([sys.executable, "-c", greets], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[1] for name in done.stdout.split()}
     assert {"types", "errors", "adapters", "cli"} <= loaded
-    assert loaded & {"doors", "store", "loops", "offline", "times", "index"} == set()
+    assert loaded & {"api", "store", "loops", "offline", "times", "index"} == set()
 
 
 def test_a_memory_that_cannot_be_opened_is_an_error_of_the_tool_and_tried_again(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ CODE_WORDS = {  # literals of many words that are code, not knowledge of a langu
     ("results.py", "added"): "outcomes of a turn",
     ("terms.py", "al"): "suffixes that the Porter algorithm removes",
     ("values.py", "entity"): "kinds of gap",
-    ("watching.py", "add"): "names of calls",
+    ("observer.py", "add"): "names of calls",
     ("values.py", "minute"): "granularities of a time span",
     ("tagging.py", "at"): "endings of stems that lost a mute e",
 }
@@ -112,7 +112,7 @@ def test_async_lives_in_the_doors_and_at_the_far_end() -> None:
         return any(isinstance(node, ast.AsyncFunctionDef) for node in ast.walk(tree(path)))
 
     found = {path.relative_to(ROOT).parts[0] for path in PATHS if is_async(path)}
-    assert found <= {"flow.py", "doors", "protocols.py", "openai", "testing.py", "adapters", "pages", "server"}
+    assert found <= {"flow.py", "api", "protocols.py", "openai", "testing.py", "adapters", "pages", "server"}
 
 
 def test_only_the_command_line_prints_and_reads_the_environment() -> None:

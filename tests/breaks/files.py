@@ -4,10 +4,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from evimem.api import open as places
 from evimem.cli import arguments, page
 from evimem.db import atomic_files, connection
 from evimem.db.connection import Connection
-from evimem.doors import open as places
 from evimem.ingest import import_file
 from evimem.loaders import formats
 from evimem.store import open_file, sequence, sqlite

@@ -8,7 +8,7 @@ from typing import Any
 from evimem import Memory, ReplyError, Turn, UnknownTurn, loops
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.index import updates
-from evimem.llm import extract_facts, llm_judge, request, shown_words
+from evimem.llm import extract_facts, llm_judge, prompt_text, request
 from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.store.sqlite import SqliteStore
 from tests.breaks.gates import ASKING, FUZZ, MALFORMED, MODEL, POISONING, QUEUE, SCHEDULES
@@ -131,4 +131,4 @@ def a_query_is_written_after_the_last_search() -> None:
 
 @breaks(gate="tests/llm/test_quoting.py::test_no_marker_of_a_chat_template_can_be_written", says=r"im_start.* not in ")
 def markers_of_chat_templates_are_passed_on() -> None:
-    put(shown_words, "_MARKER", re.compile("(?!)"))
+    put(prompt_text, "_MARKER", re.compile("(?!)"))

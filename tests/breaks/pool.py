@@ -9,9 +9,9 @@ from contextlib import nullcontext
 from typing import Any
 
 from evimem import MemoryPool
-from evimem.doors import leases, pool
-from evimem.doors.leases import Leases, PooledStore, Slot
-from evimem.doors.open import Folder
+from evimem.api import leases, pool
+from evimem.api.leases import Leases, PooledStore, Slot
+from evimem.api.open import Folder
 from evimem.store.handle import StoreHandle
 from tests.breaks.gates import ISOLATION, LENDING, LENT, MACHINE, PATHS, POOL, SIGNALS, SOAK
 from tests.breaks.patch import put

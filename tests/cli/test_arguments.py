@@ -11,8 +11,8 @@ import pytest
 import evimem
 from evimem.__main__ import main
 from evimem.adapters.user_tokens import TokenFile, TokenHolder
+from evimem.api.memory import Memory
 from evimem.cli.arguments import COMMANDS, Exit, Parser, add_argument, code_of, declared, function_of, parser
-from evimem.doors.memory import Memory
 from evimem.errors import (
     EmbedderError,
     EmbedderMismatch,
@@ -93,7 +93,7 @@ def test_a_method_that_is_read_as_text_is_as_it_is(method):
 
 @pytest.mark.parametrize("words", [("--help",), ("--version",), (), ("ask", "--help"), ("import", "--help")])
 def test_help_imports_nothing_of_the_engine(words):
-    engine = ("numpy", "evimem.doors", "evimem.loops", "evimem.times", "evimem.store")
+    engine = ("numpy", "evimem.api", "evimem.loops", "evimem.times", "evimem.store")
     code = (
         f"import sys; from evimem.cli.arguments import run; run({words!r}); print(*{{*{engine!r}}} & {{*sys.modules}})"
     )

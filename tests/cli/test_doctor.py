@@ -10,10 +10,10 @@ import pytest
 
 import evimem
 from evimem import Memory
+from evimem.api.core import Core
 from evimem.cli import page
 from evimem.cli.arguments import Exit
 from evimem.cli.page import Progress
-from evimem.doors.core import Core
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.loaders.examples import load_example
 from evimem.store.sqlite import SqliteStore

@@ -13,9 +13,9 @@ import pytest
 
 import evimem
 from evimem import InvalidQuery, Memory, MemoryPool, StoreBusy, StoreError, StoreRolledBack, WrongKey
+from evimem.api.core import Core
 from evimem.cli.arguments import run
 from evimem.db.encryption import Key
-from evimem.doors.core import Core
 from evimem.raw.commit_mark import mark_path
 from evimem.store.sqlite import SqliteStore
 from tests.copies import copied

@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from evimem import Turn
-from evimem.extract.own_words import own_acts
+from evimem.extract.attribution import own_acts
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.extract.turn_facts import MAX_FACTS, stance
 

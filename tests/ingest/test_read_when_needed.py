@@ -12,7 +12,7 @@ import pytest
 
 import evimem
 from evimem import Memory, Turn
-from evimem.doors.core import PAGE, Core
+from evimem.api.core import PAGE, Core
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.store.sqlite import SqliteStore
 from tests.doubles import WordEmbedder

@@ -11,7 +11,7 @@ from typing import Any
 import evimem
 from benchmarks.scoring.provenance import provenance
 from benchmarks.scoring.result_file import ResultFile, ResultTable, read_result, write_result
-from evimem.doors.watching import Operation
+from evimem.api.observer import Operation
 from evimem.types.trace import Called, Complete, Event, Reply
 
 COMMAND = "EVIMEM_REAL_RESULT=real_model.json python -m pytest -m nightly tests/real_model".split()

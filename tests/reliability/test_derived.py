@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from evimem import Memory, Turn
-from evimem.doors.core import Core
+from evimem.api.core import Core
 from evimem.store import handle
 from evimem.store.sqlite import SqliteStore
 from evimem.types.trace import Found, Trace

@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 from evimem import EraseReport, InvalidQuery, Memory, MemoryPool, Turn
-from evimem.doors.core import Core
-from evimem.doors.pool import key_of
+from evimem.api.core import Core
+from evimem.api.pool import key_of
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.index.document import embedding_texts
 from evimem.store.sequence import keyed_digest

@@ -32,8 +32,8 @@ from .support.world import EMBEDDER, EXTRACTOR, open_memory, said, small_thresho
 
 STEM = str(Path(evimem.__file__).parent)
 # Where locks, transactions and leases are held. The rest of the package is gone through nightly.
-NEAR = (*(f"{STEM}/{part}" for part in ("db/", "doors/", "flow.py", "store/sqlite.py")), "contextlib.py")
-LENDING = (*(f"{STEM}/doors/{part}.py" for part in ("pool", "leases")), f"{STEM}/db/safe_context.py")
+NEAR = (*(f"{STEM}/{part}" for part in ("db/", "api/", "flow.py", "store/sqlite.py")), "contextlib.py")
+LENDING = (*(f"{STEM}/api/{part}.py" for part in ("pool", "leases")), f"{STEM}/db/safe_context.py")
 EVERYWHERE = (STEM, "contextlib.py", "threading.py")
 STORED = 12
 PATIENCE = 20.0

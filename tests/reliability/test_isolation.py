@@ -19,8 +19,8 @@ from zlib import crc32
 import pytest
 
 from evimem import AsyncMemory, InvalidQuery, Memory, MemoryPool, ModelError, Turn, TurnConflict, UnknownTurn
+from evimem.api.pool import key_of
 from evimem.calibration import Labelled
-from evimem.doors.pool import key_of
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete, Found, Trace
 from tests.replies import SUPPORTED

@@ -10,7 +10,7 @@ import pytest
 
 import evimem
 from evimem import EvimemError, InvalidQuery, InvalidTurn, Memory, Turn, UnknownTurn
-from evimem.doors.pool import key_of
+from evimem.api.pool import key_of
 from evimem.raw.validate import MAX_NAME, MAX_TEXT
 from tests.sizes import sizes
 

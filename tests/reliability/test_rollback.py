@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evimem import EvimemError, MemoryPool, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack
-from evimem.doors.pool import key_of
+from evimem.api.pool import key_of
 from evimem.raw.commit_mark import mark_path
 
 from .support.children import in_child, start

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evimem import Memory, StoreReadOnly
+from evimem.api.core import Core
 from evimem.db.atomic_files import claim
-from evimem.doors.core import Core
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.loaders.examples import load_example
 from evimem.store.sqlite import SqliteStore

@@ -18,8 +18,8 @@ from unittest.mock import patch
 import pytest
 
 import evimem
+from evimem.api.open import key_of
 from evimem.cli.arguments import run
-from evimem.doors.open import key_of
 from evimem.loaders.examples import load_example
 from tests.sizes import sizes
 

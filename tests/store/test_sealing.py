@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem import Memory, StoreError, Turn
-from evimem.doors.core import Core
+from evimem.api.core import Core
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.index.document import documents, passages

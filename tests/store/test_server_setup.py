@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import evimem
+from evimem.api.open import key_of
 from evimem.cli.arguments import Exit, run
-from evimem.doors.open import key_of
 from tests.store.test_server_connections import run_sql
 from tests.store.test_server_failures import new_database
 

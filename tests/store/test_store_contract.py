@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from evimem import InvalidTurn, StoreCorrupt, TurnConflict, UnknownTurn
-from evimem.doors.open import key_of
+from evimem.api.open import key_of
 from evimem.embedding.checked_embedder import checked
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.flow import Effect, Embed, Flow, run

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.doors.open import key_of
+from evimem.api.open import key_of
 
 SECRET = "The code is 4711."
 SCHEMA = "SELECT relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'evimem'"

@@ -28,7 +28,7 @@ from evimem.adapters.langchain import EvimemChatMessageHistory, EvimemRetriever
 from evimem.adapters.langgraph import EvimemStore
 from evimem.adapters.llama_index import EvimemBlock, EvimemNodeRetriever
 from evimem.adapters.pydantic_ai import memory_toolset
-from tests.doors.test_hostile_arguments import VALUES, OwnError
+from tests.api.test_hostile_arguments import VALUES, OwnError
 
 NOON = datetime(2024, 3, 12, 12)
 OURS = str(Path(evimem.__file__).parent)

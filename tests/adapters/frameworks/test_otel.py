@@ -17,7 +17,7 @@ from opentelemetry.trace import SpanKind, StatusCode, get_tracer
 
 import evimem
 from evimem.adapters.otel import Spans
-from evimem.doors.pool import key_of
+from evimem.api.pool import key_of
 from evimem.errors import ModelTimeout, UnknownTurn
 from evimem.testing import ScriptedModel
 

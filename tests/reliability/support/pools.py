@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from evimem import Memory, MemoryPool, ModelError, Turn
-from evimem.doors.pool import key_of
+from evimem.api.pool import key_of
 from evimem.llm.extract_facts import may_state_facts
 from evimem.testing import ScriptedModel
 from evimem.text.terms import terms

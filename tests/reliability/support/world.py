@@ -14,7 +14,7 @@ import evimem.store.erase
 import evimem.store.handle
 import evimem.store.writes
 from evimem import Fact, Memory, Turn
-from evimem.doors.core import Core
+from evimem.api.core import Core
 from evimem.extract.statements import fact_id
 from evimem.store.sqlite import SqliteStore
 from tests.doubles import WordEmbedder

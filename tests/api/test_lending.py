@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-import evimem.doors.pool
+import evimem.api.pool
 from evimem import Answer, MemoryPool, OpenAI, PoolFull, StoreBusy, StoreClosed
-from evimem.doors.leases import ITERATED
-from evimem.doors.pool import key_of
+from evimem.api.leases import ITERATED
+from evimem.api.pool import key_of
 from evimem.store.keeper import Keeper
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
-from tests.doors.pools import PATIENCE, pool_at, visit, wait_until
+from tests.api.pools import PATIENCE, pool_at, visit, wait_until
 from tests.doubles import WordEmbedder
 from tests.model_server import ModelServer
 from tests.reliability.support.children import in_child
@@ -145,14 +145,14 @@ def thinking(
 def opened_files(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Record whose files a pool opens, by key."""
     opened: list[str] = []
-    honest = evimem.doors.pool.make_core
+    honest = evimem.api.pool.make_core
 
     def record(path: Path, **options: Any) -> Any:
         opened.append(path.name.partition(".")[0])
         return honest(path, **options)
 
     with monkeypatch.context() as patched:
-        patched.setattr(evimem.doors.pool, "make_core", record)
+        patched.setattr(evimem.api.pool, "make_core", record)
         yield opened
 
 

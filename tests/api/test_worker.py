@@ -5,7 +5,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import evimem
-from evimem.doors.async_memory import Turnstile
+from evimem.api.async_memory import Turnstile
 from evimem.flow import Embed, Flow
 from evimem.loops.answering import as_loop, nothing
 from evimem.loops.session import Session

@@ -12,11 +12,11 @@ with evimem.open(sys.argv[1]) as memory:
     assert "kilometres" in memory.block(sys.argv[2]).text
 print(*(name for name in sys.modules if name.startswith("evimem.") or "." not in name), sep="\\n")
 """
-ROOMS = {"db", "doors", "edges", "embedding", "errors", "flow", "index", "lang", "page", "protocols", "query", "raw"}
+ROOMS = {"db", "api", "edges", "embedding", "errors", "flow", "index", "lang", "page", "protocols", "query", "raw"}
 ROOMS |= {"store", "text", "times", "types"}
 PARTS = {  # of other rooms
-    "extract", "extract.labels", "extract.own_words", "extract.updates", "judging", "llm",
-    "llm.shown_words", "loaders", "loaders.chat_messages", "loaders.conversation", "loaders.json_values",
+    "extract", "extract.labels", "extract.attribution", "extract.updates", "judging", "llm",
+    "llm.prompt_text", "loaders", "loaders.chat_messages", "loaders.conversation", "loaders.json_values",
 
 }  # fmt: skip
 UNUSED = {"asyncio", "concurrent", "dateparser", "difflib", "openai", "socket", "sqlite3", "statistics", "zipfile"}

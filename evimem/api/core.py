@@ -47,7 +47,7 @@ from .checked_arguments import (
     checked_progress,
     checked_time,
 )
-from .watching import (
+from .observer import (
     Observer,
     Operation,
     OperationName,

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-import evimem.doors.pool
+import evimem.api.pool
 from evimem import MemoryPool, NotAMemory, PoolFull, StoreBusy, StoreClosed
-from evimem.doors.pool import key_of
-from tests.doors.pools import PATIENCE, pool_at, visit, wait_until
+from evimem.api.pool import key_of
+from tests.api.pools import PATIENCE, pool_at, visit, wait_until
 from tests.reliability.support.children import in_child
 from tests.reliability.support.world import said
 
@@ -34,7 +34,7 @@ def assert_no_lease_is_out(pool: MemoryPool, capacity: int = 2) -> None:
 @contextmanager
 def held_up(monkeypatch: pytest.MonkeyPatch, user: str, what: str = "make_core") -> Iterator[threading.Event]:
     """Let opening one user's file take until the block ends; the event says that it has begun."""
-    begun, over, honest = threading.Event(), threading.Event(), evimem.doors.pool.make_core
+    begun, over, honest = threading.Event(), threading.Event(), evimem.api.pool.make_core
 
     def slow(path: Path, **options: Any) -> Any:
         if key_of(user) in path.name:
@@ -42,7 +42,7 @@ def held_up(monkeypatch: pytest.MonkeyPatch, user: str, what: str = "make_core")
             over.wait(6 * PATIENCE)
         return honest(path, **options)
 
-    monkeypatch.setattr(evimem.doors.pool, "make_core", slow)
+    monkeypatch.setattr(evimem.api.pool, "make_core", slow)
     try:
         yield begun
     finally:

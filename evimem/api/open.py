@@ -24,7 +24,7 @@ from ..types.values import DateOrder
 from .checked_arguments import checked_choice, checked_clock, checked_part, checked_path
 from .core import Core, OnModelError
 from .memory import Memory
-from .watching import Observer, warn_of_read_only
+from .observer import Observer, warn_of_read_only
 
 if TYPE_CHECKING:
     from ..store.postgres_store import Census

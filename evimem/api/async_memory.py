@@ -25,7 +25,7 @@ from ..types.trace import Complete, Event, Reply
 from .checked_arguments import OnEvent, TimeInput, checked_on_event, checked_scope
 from .core import Core, needed, workers_for
 from .memory import Memory, perform_batch
-from .watching import Lending, Streamed, streamed
+from .observer import Lending, Streamed, streamed
 
 T = TypeVar("T")
 A = TypeVar("A")

@@ -12,8 +12,8 @@ import pytest
 
 import evimem
 from evimem import EmbedderError, InvalidTurn, ModelTimeout, UnknownTurn
-from evimem.doors.pool import key_of
-from evimem.doors.watching import Operation, store_name
+from evimem.api.observer import Operation, store_name
+from evimem.api.pool import key_of
 from evimem.flow import Embed
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete, Event

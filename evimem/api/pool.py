@@ -48,8 +48,8 @@ from .checked_arguments import (
 from .core import Core, OnModelError
 from .leases import Lease, Leases, PooledStore, Slot
 from .memory import Memory
+from .observer import Lending
 from .open import chat_model, key_of, make_core, place_of
-from .watching import Lending
 
 # Handles that a fork brought into a child. They are never closed there: the files belong to the parent's handles, and
 # closing the last handle of a file would move and delete a log that the parent is writing.

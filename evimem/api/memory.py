@@ -64,7 +64,7 @@ from .checked_arguments import (
     checked_where,
 )
 from .core import Core, forgetful, needed, workers_for
-from .watching import Lending, Streamed, streamed_now, warn_of_unknown_currency
+from .observer import Lending, Streamed, streamed_now, warn_of_unknown_currency
 
 if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it
     from ..calibration import Calibration, Labelled
