@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.data_sets import read_locomo
 from evimem.embedding.static_embedder import count_tokens
-from evimem.llm.prompt_text import escape, format_time, named
+from evimem.text.prompt_text import escape, format_time, named
 from evimem.types.trace import Complete
 from evimem.types.values import Turn
 

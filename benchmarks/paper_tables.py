@@ -29,11 +29,11 @@ from benchmarks.data_sets import LocomoSample, read_locomo
 from evimem import Memory, OpenAI, OpenAIEmbedder
 from evimem.errors import ModelError
 from evimem.flow import run
-from evimem.llm.prompt_text import bullets, marked, named
 from evimem.llm.request import REFINE, Ledger, ask_model
 from evimem.loops import OF_MEMR3, VARIANTS
 from evimem.loops.retrieve import compose, strategy
 from evimem.query.analysis import analyse
+from evimem.text.prompt_text import bullets, marked, named
 
 from .asked_models import add_models, models_of
 from .recording import add_result, data_set, record

@@ -3,7 +3,7 @@
 import typing as _typing
 from importlib import import_module as _import_module
 
-__version__ = "0.1.0"
+from .types.version import __version__ as __version__
 
 if _typing.TYPE_CHECKING:
     from .api.async_memory import AsyncMemory

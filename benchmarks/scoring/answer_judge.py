@@ -14,8 +14,8 @@ from typing import Any
 
 from evimem.errors import ReplyError
 from evimem.llm.json_reply import read_object
-from evimem.llm.prompt_text import marked
 from evimem.protocols import ChatModel
+from evimem.text.prompt_text import marked
 from evimem.types.trace import Complete
 
 if sys.version_info >= (3, 11):

@@ -19,10 +19,10 @@ from socket import socket as Socket
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
 from urllib.parse import urlsplit
 
-from .. import __version__
 from ..errors import EvimemError, MissingExtra, UnknownTurn
 from ..types.results import Answer
 from ..types.trace import Event, Trace, told, version_of
+from ..types.version import __version__
 from . import mcp_values as values
 from .user_tokens import SCOPES, Scope, TokenFile
 

@@ -23,9 +23,8 @@ from os import PathLike
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
 
-import evimem
-
 from ..api.checked_arguments import checked_items, checked_time
+from ..api.memory import Memory as EvimemMemory
 from ..api.pool import MemoryPool
 from ..errors import InvalidQuery, InvalidTurn, UnknownTurn, shown
 from ..loaders.chat_messages import read_message
@@ -166,7 +165,7 @@ class Mem0Memory:
             self.pool.close()
 
     @contextmanager
-    def _opened(self, memory_id: str) -> Iterator[tuple[str, evimem.Memory, str]]:
+    def _opened(self, memory_id: str) -> Iterator[tuple[str, EvimemMemory, str]]:
         if not isinstance(memory_id, str):
             raise UnknownTurn(memory_id)
         owner, turn_id = owner_and_turn(memory_id)

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .. import __version__
 from ..api.observer import Operation, OperationName
 from ..errors import MissingExtra
 from ..flow import Embed
 from ..types.results import AddReport, Answer, Block, EraseReport
 from ..types.trace import Acted, Complete, Event, Found, GapsChanged, Judged, Queried, Reply
 from ..types.values import Turn
+from ..types.version import __version__
 
 try:
     from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, get_tracer, set_span_in_context

@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from ..errors import InvalidQuery, ModelError, shown
 from ..flow import Effect, Embed, Ended, Flow, Step, advance, answered_later, intercepted
-from ..llm.prompt_text import visible
+from ..text.prompt_text import visible
 from ..types.public_value import AnyPath, PublicValue
 from ..types.results import AddReport, Answer, Block, EraseReport
 from ..types.stored import READINGS

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from ..index.updates import outranks, replaces, topic_of
 from ..judging.evidence import AROUND, Evidence, View, most_shown
 from ..query.remaining_turns import read_remaining
+from ..text.prompt_text import caption_line, escape_attribute, format_time, marked, named, turn_text, what_is_meant
 from ..text.terms import terms
 from ..times import render
 from ..types.trace import Complete
 from ..types.values import Fact, Turn
-from .prompt_text import caption_line, escape_attribute, format_time, marked, named, turn_text, what_is_meant
 from .request import ReplyForm
 
 EVIDENCE_CHARACTERS = 17_500  # about 5,000 tokens; characters, as counting tokens at each check is slow

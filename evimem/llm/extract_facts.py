@@ -18,12 +18,12 @@ from ..extract.turn_facts import stance
 from ..flow import Flow
 from ..lang import ENGLISH
 from ..text.names import Sources
+from ..text.prompt_text import caption_line, find_quote, format_time, marked, named
 from ..times import Conventions, locate_times
 from ..types.results import Estimate
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.trace import Called, Complete
 from ..types.values import Fact, TimeSpan, Turn
-from .prompt_text import caption_line, find_quote, format_time, marked, named
 from .request import EXTRACT, Ledger, ask_model
 
 MAX_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays searchable as raw text

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ..errors import InvalidQuery
 from ..flow import Flow, run
-from .prompt_text import marked
+from ..text.prompt_text import marked
 from .request import RERANK, Ledger, ask_model
 
 

@@ -13,6 +13,7 @@ from ..judging.apply_verdict import all_gaps, enough, follow, settle
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import Chosen, Considered, Decided, Explored, Move, Round, Stage
 from ..query.find_turns import Wish, standing_wishes
+from ..text.prompt_text import bullets, escape_attribute, format_time, marked, named
 from ..types.stored import Keyword
 from ..types.trace import Complete, Reply
 from ..types.values import Tier
@@ -27,7 +28,6 @@ from .evidence_prompt import (
     show_facts,
     shown_so_far,
 )
-from .prompt_text import bullets, escape_attribute, format_time, marked, named
 from .read_verdict import (
     choose_request,
     consider_request,

@@ -34,13 +34,13 @@ from ..judging.judge import (
 )
 from ..judging.tracker import Claim, Requirement, Tracker
 from ..lang import ENGLISH
+from ..text.prompt_text import bullets, escape_attribute, find_quote, marked, named
 from ..types.results import Citation
 from ..types.stored import Keyword
 from ..types.trace import Complete, Message, Reply, ToolSpec, ToolUse
 from ..types.values import Gap, Tier
 from .evidence_prompt import ShownEvidence, evidence_request
 from .json_reply import read_object
-from .prompt_text import bullets, escape_attribute, find_quote, marked, named
 from .request import ANSWER, CONSIDER, DECIDE, EXPLORE, JUDGE, KEY, KEYWORDS, load, names, with_tools
 
 T = TypeVar("T")

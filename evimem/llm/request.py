@@ -23,10 +23,10 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from ..errors import ModelError, PromptTooLong, ReplyError
 from ..flow import Flow
 from ..judging.judge import TOOLS, Action, Tool
+from ..text.prompt_text import visible
 from ..types.trace import Called, Complete, ModelRole, Reply
 from ..types.values import GapKind
 from .json_reply import read_object
-from .prompt_text import visible
 
 T = TypeVar("T")
 SEPARATOR = "\n---\n"

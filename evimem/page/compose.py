@@ -19,12 +19,12 @@ from ..embedding.static_embedder import StaticEmbedder
 from ..embedding.token_bound import token_bound
 from ..errors import without
 from ..flow import Flow
-from ..llm.prompt_text import caption_line, turn_texts
 from ..protocols import Store
 from ..query.find_turns import QuestionVectors, Wish, wishes_on
 from ..query.remaining_turns import read_remaining
 from ..query.rerank_hits import rerank_hits
 from ..text.memory_fence import WORKED_OUT, fenced
+from ..text.prompt_text import caption_line, turn_texts
 from ..text.sentences import sentences
 from ..text.terms import plainest, terms
 from ..types.results import Block, BlockForm, CountTokens, Style

@@ -16,8 +16,8 @@ from html import escape as escape_xml
 from typing import Literal
 
 from ..errors import without
-from ..llm.prompt_text import escape, escape_attribute, what_is_meant
 from ..text.memory_fence import PROFILE, QUOTED, WISHES, WORKED_OUT, fenced, numbered
+from ..text.prompt_text import escape, escape_attribute, what_is_meant
 from ..times import Conventions
 from ..times.computed import date_notes
 from ..types.results import Style

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .. import __version__
 from ..types.results import Answer
+from ..types.version import __version__
 from .endpoints import EVENT_STREAM, Endpoint, ListOf
 from .json_schema import Schema, schema_of
 from .problems import PROBLEM, phrase

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 from starlette.responses import Response, StreamingResponse
 
-from .. import __version__
 from ..adapters.user_tokens import SCOPES
 from ..errors import InvalidQuery
 from ..types.overview import SessionSummary
 from ..types.results import AddReport, Answer, Block, Budget, EraseReport, Health, Stats
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Turn
+from ..types.version import __version__
 from . import request_schemas as schemas
 from .endpoints import EVENT_STREAM, Endpoint, ListOf
 from .json_schema import object_of

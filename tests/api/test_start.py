@@ -15,8 +15,8 @@ print(*(name for name in sys.modules if name.startswith("evimem.") or "." not in
 ROOMS = {"db", "api", "edges", "embedding", "errors", "flow", "index", "lang", "page", "protocols", "query", "raw"}
 ROOMS |= {"store", "text", "times", "types"}
 PARTS = {  # of other rooms
-    "extract", "extract.labels", "extract.attribution", "extract.updates", "judging", "llm",
-    "llm.prompt_text", "loaders", "loaders.chat_messages", "loaders.conversation", "loaders.json_values",
+    "extract", "extract.labels", "extract.attribution", "extract.updates", "judging",
+    "loaders", "loaders.chat_messages", "loaders.conversation", "loaders.json_values",
 
 }  # fmt: skip
 UNUSED = {"asyncio", "concurrent", "dateparser", "difflib", "openai", "socket", "sqlite3", "statistics", "zipfile"}

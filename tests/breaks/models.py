@@ -8,9 +8,10 @@ from typing import Any
 from evimem import Memory, ReplyError, Turn, UnknownTurn, loops
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.index import updates
-from evimem.llm import extract_facts, llm_judge, prompt_text, request
+from evimem.llm import extract_facts, llm_judge, request
 from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.store.sqlite import SqliteStore
+from evimem.text import prompt_text
 from tests.breaks.gates import ASKING, FUZZ, MALFORMED, MODEL, POISONING, QUEUE, SCHEDULES
 from tests.breaks.patch import put
 from tests.breaks.registry import breaks

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import evimem
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.llm.evidence_prompt import AROUND_CHARACTERS, show_evidence
-from evimem.llm.prompt_text import Passages, excerpt, what_is_meant
 from evimem.testing import ScriptedModel
+from evimem.text.prompt_text import Passages, excerpt, what_is_meant
 from evimem.text.terms import terms
 from evimem.types.values import Fact, TimeSpan
 from tests.llm.views import evidence, page, turn, view_of

@@ -10,8 +10,8 @@ import evimem
 from evimem.errors import ModelUnavailable, PromptTooLong, ReplyError
 from evimem.extract.labels import Label, canonical, label_fact, label_in
 from evimem.llm.extract_facts import extract_request, plan_retry, read_extraction
-from evimem.llm.prompt_text import what_is_meant
 from evimem.testing import ScriptedModel
+from evimem.text.prompt_text import what_is_meant
 from evimem.types.stored import statements
 from evimem.types.values import Turn
 

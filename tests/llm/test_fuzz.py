@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from evimem.errors import ReplyError
 from evimem.llm.extract_facts import read_extraction
 from evimem.llm.llm_judge import read_chain
-from evimem.llm.prompt_text import visible
 from evimem.llm.read_verdict import MOST_REQUIREMENTS, read_decision, read_draft, read_verdict
 from evimem.llm.request import LONG
+from evimem.text.prompt_text import visible
 from evimem.types.values import Tier, Turn
 from tests.llm.mutants import mutants
 from tests.llm.views import page, view_of

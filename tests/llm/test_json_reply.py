@@ -7,7 +7,7 @@ import pytest
 from evimem.errors import ReplyError
 from evimem.llm import request
 from evimem.llm.json_reply import MAX_REPLY, MOST_WATCHED, AnswerStream, read_object
-from evimem.llm.prompt_text import visible
+from evimem.text.prompt_text import visible
 
 WANTED = ("tier",)
 GOOD = {"tier": "exact", "confidence": 0.9}

@@ -12,7 +12,7 @@ from evimem.judging.evidence import Verdict
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.extract_facts import extract_request
 from evimem.llm.llm_judge import answer_request, judge_request
-from evimem.llm.prompt_text import bullets, escape, escape_attribute, marked
+from evimem.text.prompt_text import bullets, escape, escape_attribute, marked
 from evimem.types.values import Fact, Gap, Tier, TimeSpan
 from tests.llm.views import evidence, turn, view_of
 

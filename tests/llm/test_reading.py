@@ -10,7 +10,6 @@ from evimem.errors import ReplyError
 from evimem.judging.judge import MOST_LISTED, TOOLS, Explored, Move, Result, Round, Row, ToolCall
 from evimem.judging.tracker import Support, apply
 from evimem.llm.evidence_prompt import show_evidence
-from evimem.llm.prompt_text import find_quote
 from evimem.llm.read_verdict import (
     CALLED,
     MOST_REQUIREMENTS,
@@ -26,6 +25,7 @@ from evimem.llm.read_verdict import (
     tool_specs,
 )
 from evimem.llm.request import load
+from evimem.text.prompt_text import find_quote
 from evimem.types.results import Citation
 from evimem.types.stored import Keyword
 from evimem.types.trace import Reply, ToolUse

@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
 
-from ..text.memory_fence import QUOTED
-from ..text.names import Sources
-from ..text.sentences import Range, merged, sentences_around
-from ..text.terms import terms
 from ..types.stored import ALSO_KNOWN_AS, BY_RULE, statements
 from ..types.values import Fact, Turn
+from .memory_fence import QUOTED
+from .names import Sources
+from .sentences import Range, merged, sentences_around
+from .terms import terms
 
 GAP = 2  # characters between two sentences: a space, a blank line
 UNIT = 240  # characters of a passage's smallest part: a sentence, or a piece of a longer one
