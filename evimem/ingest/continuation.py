@@ -91,6 +91,8 @@ class Beside:
             earlier = self._changed(known) or (None if overlap else self._earlier())
             if earlier is not None:
                 return earlier
+        if not overlap and self._may_be_cut_off():
+            return self._grown("", 0, uncertain=size)
         # What was forgotten tells nothing of the caller, nor does what is in doubt.
         nothing = "new" if not overlap and any(one is not None for one in self.kept) else ""
         kind = nothing if not known else "whole" if entire else "window"
@@ -237,6 +239,12 @@ class Beside:
                 if late or (size > 2 and (reads or self._tells(range(size))) and not self._period()):
                     return Laid(tuple(places), self.calls)
         return None
+
+    def _may_be_cut_off(self) -> bool:
+        """Return whether the session begins with the list: its end was deleted, or a chat began alike."""
+        histories, size = bool(self.calls.whole or self.calls.window), len(self.given)
+        begins = self.complete and list(self.kept[:size]) == list(self.given)
+        return begins and not self._only_new and size > (not histories)
 
     def _changed(self, known: int) -> Laid | None:
         """Return where the messages of a changed history stand; None where the list looks like no changed history.

@@ -52,6 +52,12 @@ def test_a_memory_is_read_back_from_markdown_as_it_was(turns, tmp_path_factory):
         assert list(copy.turns()) == list(memory.turns())
 
 
+def test_a_memory_without_turns_is_read_back_too(tmp_path):
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.export(tmp_path / "md", format="markdown")
+        assert memory.import_(tmp_path / "md").added == 0
+
+
 def test_a_file_a_session_is_written_for_its_owner_and_people_can_read_it(folder):
     first, second = sorted(folder.iterdir())
     text = first.read_text("utf-8")

@@ -360,6 +360,14 @@ def test_a_short_exchange_with_another_reply_is_doubted_until_the_caller_is_know
     assert [turn.text for turn in memory.turns(role="user")] == ["hi", "hi", RUN[0]["content"]], "said again"
 
 
+@pytest.mark.parametrize("left", [2, 3])
+def test_the_beginning_of_a_short_history_alone_is_in_doubt(memory, left):
+    history = [user("hi, I'm Ana"), assistant("Hello Ana"), user("what's 2+2"), assistant("4")]
+    assert outcomes(memory, history, 1) == ["added"] * 4
+    assert outcomes(memory, history[:left], 2) == ["uncertain"] * left
+    assert outcomes(memory, [*history[:left], user("and 3+3")], 3) == ["exists"] * left + ["added"]
+
+
 def test_ids_that_are_minted_anew_make_no_copies(memory):
     outcomes(memory, [{**one, "id": f"a{number}"} for number, one in enumerate(HISTORY)], 1)
     minted = [{**one, "id": f"b{number}"} for number, one in enumerate([*HISTORY, *RUN])]
