@@ -18,7 +18,7 @@ from evimem.pages.visitors import admit_holder_of
 QUESTION = "What should I give Mira for her birthday?"
 PAGES = (
     "ask", "ask?q={question}", "why?q={question}", "block?q={question}", "block?q={question}&why={turn}",
-    "search?q={question}", "search?q={question}&why={turn}", "search?q={question}&speaker={speaker}", "timeline",
+    "find?q={question}", "find?q={question}&why={turn}", "find?q={question}&speaker={speaker}", "timeline",
     "people", "people?name={speaker}", "turn?id={turn}", "turns", "turns?session={session}", "compare?q={question}",
     "forget?kind=session&value={session}", "health", "why", "corrections", "import",
 )  # fmt: skip

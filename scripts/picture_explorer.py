@@ -38,7 +38,7 @@ EVERY_PAGE = {
     "block": f"block?q={DINNER}&tokens=800",
     "why-not": f"block?q={DINNER}&tokens=300&why=s12:9",
     "empty-block": "block?q=thanks!&why=s1:4",
-    "search": "search?q=puppy&why=s11:6",
+    "find": "find?q=puppy&why=s11:6",
     "turn": "turn?id=s1:4",
     "people": "people?name=Tomas",
     "timeline": "timeline",

@@ -35,7 +35,11 @@ export type AddReport = { added: number; existing: number; refused: number; fact
 
 export type Answer = { text: string | null; kind: "answer" | "quote" | "abstained" | "failed"; tier: "exact" | "inferrable" | "partial" | "none"; confidence: number; citations: Citation[]; gaps: Gap[]; trace: { [name: string]: unknown } | null; usage: Usage; time: TimeSpan | null; reason: string | null; confidence_is: "calibrated" | "uncalibrated"; abstained?: boolean; fell_back?: boolean; trace_number?: number | null };
 
+export type Bin = { predicted: number; observed: number; count: number };
+
 export type Block = { text: string; turns: Turn[]; tokens: number; relevance: number; tier: "exact" | "inferrable" | "partial" | "none" | null; confidence: number | null; missing: Gap[] | null };
+
+export type Calibration = { judge: string; embedder: string; questions: number; answerable: number; knots: ([number, number])[]; abstain_below: number; ece: number; ece_before: number; auroc: number; aurc: number; caught: number; false_abstention: number; precision: number; precise: Point | null; reliability: Bin[]; curve: Point[] };
 
 export type Called = { kind: "call"; iteration: number; role: string; outcome: string; input_tokens: number; output_tokens: number; seconds: number; repairs: number; retries: number; reply: string; cost: number | null; uses: ToolUse[] };
 
@@ -58,6 +62,8 @@ export type Health = { status: "ok" | "outdated" | "degraded"; turns: number; pe
 export type Hit = { turn: Turn; facts: Fact[]; score: number; parts: { [name: string]: number }; path: string; neighbours: string[]; span: [number, number] | null };
 
 export type Judged = { kind: "judgement"; iteration: number; judge: string; tier: "exact" | "inferrable" | "partial" | "none"; confidence: number; final_tier: "exact" | "inferrable" | "partial" | "none"; final_confidence: number; probability: number | null; entities: { [name: string]: number }; gaps: Gap[]; reason: string };
+
+export type Point = { threshold: number; coverage: number; risk: number };
 
 export type Problem = { type?: string; title: string; detail: string; status: number };
 
@@ -120,6 +126,11 @@ export class EvimemClient {
     return (await this.#send("GET", `/version`, {})).json();
   }
 
+  /** List the loops that ask knows. */
+  async listLoops(): Promise<{ loops: ({ name: "iris" | "memr3" | "mgretrieval" | "mragent" | "single_pass" | "single-pass" | "basic-loop" | "tiered-sufficiency" | "temporal-adaptation" | "full" | "raw-only" | "index-layer" | "unranked-expansion" | "literal-router" | "largest-group-first" | "exchanges" | "flag-alone" | "whole-vocabulary" | "memr3-as-published" | "mgretrieval-as-published" | "mragent-as-published" | "no-mask" | "no-delta" | "no-reflection" | "no-tracker" | "one-round" | "read-again" | "not-rewritten" | "one-turn" | "all-returned" | "cue-event" | "cue-tag-event" | "as-explored"; kind: "loop" | "variant" })[] }> {
+    return (await this.#send("GET", `/v1/loops`, {})).json();
+  }
+
   /** Give counters. */
   async metrics(): Promise<string> {
     return (await this.#send("GET", `/metrics`, {})).text();
@@ -151,7 +162,7 @@ export class EvimemClient {
   }
 
   /** List facts of turns, or about a name. */
-  async listFacts(user: string, query: { id?: string[]; about?: string; current?: boolean } = {}): Promise<{ facts: Fact[] }> {
+  async listFacts(user: string, query: { about?: string; current?: boolean; id?: string[]; limit?: number; cursor?: string } = {}): Promise<{ facts: Fact[]; cursor: string | null }> {
     return (await this.#send("GET", `/v1/users/${encodeURIComponent(user)}/facts`, query)).json();
   }
 
@@ -171,7 +182,7 @@ export class EvimemClient {
   }
 
   /** Answer a question, or abstain. */
-  async ask(user: string, body: { question: string; loop?: "iris" | "memr3" | "mgretrieval" | "mragent" | "single_pass"; session?: string; speaker?: string; role?: "user" | "assistant" | "system" | "tool"; where?: { [name: string]: Condition }; asked_at?: string; query_timestamp?: string; budget?: { iterations?: number; k?: number; tokens?: number; seconds?: number; abstain_below?: number; format?: string }; explain?: boolean; keep?: boolean; stream?: boolean }): Promise<Answer> {
+  async ask(user: string, body: { question: string; loop?: "iris" | "memr3" | "mgretrieval" | "mragent" | "single_pass" | "single-pass" | "basic-loop" | "tiered-sufficiency" | "temporal-adaptation" | "full" | "raw-only" | "index-layer" | "unranked-expansion" | "literal-router" | "largest-group-first" | "exchanges" | "flag-alone" | "whole-vocabulary" | "memr3-as-published" | "mgretrieval-as-published" | "mragent-as-published" | "no-mask" | "no-delta" | "no-reflection" | "no-tracker" | "one-round" | "read-again" | "not-rewritten" | "one-turn" | "all-returned" | "cue-event" | "cue-tag-event" | "as-explored"; session?: string; speaker?: string; role?: "user" | "assistant" | "system" | "tool"; where?: { [name: string]: Condition }; asked_at?: string; query_timestamp?: string; budget?: { iterations?: number; k?: number; tokens?: number; seconds?: number; abstain_below?: number; format?: string }; explain?: boolean; keep?: boolean; stream?: boolean }): Promise<Answer> {
     return (await this.#send("POST", `/v1/users/${encodeURIComponent(user)}/ask`, {}, JSON.stringify(body), "application/json")).json();
   }
 
@@ -215,6 +226,11 @@ export class EvimemClient {
     return (await this.#send("POST", `/v1/users/${encodeURIComponent(user)}/enrich`, {}, JSON.stringify(body), "application/json")).json();
   }
 
+  /** Fit probabilities to labelled questions. */
+  async calibrate(user: string, body: { questions: ({ question: string; answerable: boolean; asked_at?: string })[]; false_abstention?: number; precision?: number; keep?: boolean }): Promise<Calibration> {
+    return (await this.#send("POST", `/v1/users/${encodeURIComponent(user)}/calibrate`, {}, JSON.stringify(body), "application/json")).json();
+  }
+
   /** Tell how far an operation is. */
   async showOperation(user: string, operation: string): Promise<{ id: string; kind: "import" | "enrich"; status: "running" | "done" | "failed" | "cancelled"; done: number; result?: { [name: string]: unknown } | null; problem?: { [name: string]: unknown } | null }> {
     return (await this.#send("GET", `/v1/users/${encodeURIComponent(user)}/operations/${encodeURIComponent(operation)}`, {})).json();
@@ -231,42 +247,42 @@ export class EvimemClient {
   }
 
   /** Store messages. */
-  async mem0Add(body: { messages: string | unknown[] | { [name: string]: unknown }; user_id?: string | null; agent_id?: string | null; run_id?: string | null; metadata?: { [name: string]: unknown } | null; infer?: boolean | null }): Promise<{ [name: string]: unknown }> {
+  async mem0Add(body: { messages: string | { role: string; content: string | unknown[] | null } | ({ role: string; content: string | unknown[] | null })[]; user_id?: string | null; agent_id?: string | null; run_id?: string | null; metadata?: { [name: string]: unknown } | null; infer?: boolean | null }): Promise<{ results: ({ id: string; memory: string })[] }> {
     return (await this.#send("POST", `/memories`, {}, JSON.stringify(body), "application/json")).json();
   }
 
   /** List the newest. */
-  async mem0List(query: { user_id?: string; agent_id?: string; run_id?: string; top_k?: number } = {}): Promise<{ [name: string]: unknown }> {
+  async mem0List(query: { user_id?: string; agent_id?: string; run_id?: string; top_k?: number } = {}): Promise<{ results: ({ id: string; memory: string })[] }> {
     return (await this.#send("GET", `/memories`, query)).json();
   }
 
   /** Forget a scope. */
-  async mem0DeleteAll(query: { user_id?: string; agent_id?: string; run_id?: string } = {}): Promise<{ [name: string]: unknown }> {
+  async mem0DeleteAll(query: { user_id?: string; agent_id?: string; run_id?: string } = {}): Promise<{ message: string }> {
     return (await this.#send("DELETE", `/memories`, query)).json();
   }
 
   /** Find stored messages. */
-  async mem0Search(body: { query: string; user_id?: string | null; agent_id?: string | null; run_id?: string | null; filters?: { [name: string]: unknown } | null; top_k?: number | null; limit?: number | null }): Promise<{ [name: string]: unknown }> {
+  async mem0Search(body: { query: string; user_id?: string | null; agent_id?: string | null; run_id?: string | null; filters?: { user_id?: string; agent_id?: string; run_id?: string; created_at?: string | { eq?: string; ne?: string; gt?: string; gte?: string; lt?: string; lte?: string }; updated_at?: string | { eq?: string; ne?: string; gt?: string; gte?: string; lt?: string; lte?: string }; AND?: ({ user_id?: string; agent_id?: string; run_id?: string })[] } | null; top_k?: number | null; limit?: number | null }): Promise<{ results: ({ id: string; memory: string })[] }> {
     return (await this.#send("POST", `/search`, {}, JSON.stringify(body), "application/json")).json();
   }
 
   /** There is none. */
-  async mem0History(memoryId: string): Promise<{ [name: string]: unknown }> {
-    return (await this.#send("GET", `/memories/${encodeURIComponent(memoryId)}/history`, {})).json();
+  async mem0History(memoryId: string): Promise<string> {
+    return (await this.#send("GET", `/memories/${encodeURIComponent(memoryId)}/history`, {})).text();
   }
 
   /** Show one. */
-  async mem0Get(memoryId: string): Promise<{ [name: string]: unknown }> {
+  async mem0Get(memoryId: string): Promise<{ id: string; memory: string }> {
     return (await this.#send("GET", `/memories/${encodeURIComponent(memoryId)}`, {})).json();
   }
 
   /** Correct one. */
-  async mem0Update(memoryId: string, body: { text?: string | null; metadata?: { [name: string]: unknown } | null }): Promise<{ [name: string]: unknown }> {
+  async mem0Update(memoryId: string, body: { text?: string | null; metadata?: { [name: string]: unknown } | null }): Promise<{ message: string }> {
     return (await this.#send("PUT", `/memories/${encodeURIComponent(memoryId)}`, {}, JSON.stringify(body), "application/json")).json();
   }
 
   /** Forget one. */
-  async mem0Delete(memoryId: string): Promise<{ [name: string]: unknown }> {
+  async mem0Delete(memoryId: string): Promise<{ message: string }> {
     return (await this.#send("DELETE", `/memories/${encodeURIComponent(memoryId)}`, {})).json();
   }
 

@@ -239,8 +239,7 @@ class MemoryPool:
 
         Args:
             embedder: Has `name`, `dimension` and `embed`; every later block uses it.
-            users: Whose memories, by id. By default all in the folder, which needs no ids; a server lists none, and
-                neither can be found by a `key` that is a function.
+            users: Whose memories, by id. By default all, without their ids; a `key` that is a function needs these.
             progress: Called with 1 after each memory.
 
         Raises:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, get_args
 
 import evimem
 
-from ..adapters.error_codes import code_of_error
+from ..api.error_codes import code_of_error
 from ..db.postgres_address import show_address
 from ..errors import EvimemError, InvalidQuery
 from ..types import results, values

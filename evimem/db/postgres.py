@@ -399,6 +399,11 @@ def count_tenants(db: Tables) -> int:
     return int(db.value("SELECT count_tenants()"))
 
 
+def list_tenants(db: Tables) -> list[str]:
+    """Return all tenants, in a fixed order."""
+    return [str(tenant) for (tenant,) in db.rows("SELECT list_tenants()")]
+
+
 def size_of_tables(db: Tables) -> int:
     """Return how many bytes the tables of all tenants take, with their indexes."""
     return int(

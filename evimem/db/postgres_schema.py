@@ -249,8 +249,21 @@ def m003_nothing_replaced_by_rule(schema: str) -> list[str]:
     ]
 
 
+def m004_list_of_tenants(schema: str) -> list[str]:
+    """Create the function that lists tenants: digests, which open nothing without the key."""
+    return [
+        f"""CREATE FUNCTION list_tenants() RETURNS SETOF uuid STABLE {_AS_OWNER} $$
+    BEGIN RETURN QUERY SELECT tenant FROM "{schema}_key".tenant ORDER BY tenant; END $$"""
+    ]
+
+
 # Append-only: one that has run somewhere is never changed. Each takes the schema, which is also the search path.
-MIGRATIONS: tuple[Callable[[str], list[str]], ...] = (m001_tables, m002_statistics, m003_nothing_replaced_by_rule)
+MIGRATIONS: tuple[Callable[[str], list[str]], ...] = (
+    m001_tables,
+    m002_statistics,
+    m003_nothing_replaced_by_rule,
+    m004_list_of_tenants,
+)
 
 _COPIED = tuple(TABLES)[1:]  # in an order in which no row refers to one that comes later; counters are set apart
 _PAGE = {"segment": 1, "trace": 100}  # rows read at once, where they are large

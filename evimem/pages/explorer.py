@@ -21,7 +21,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ..errors import EvimemError, InvalidQuery, ModelError, StoreBusy, StoreError, TurnConflict, UnknownTurn
+from ..api.error_codes import code_of_error
+from ..errors import EvimemError
 from . import answer_pages, state_pages, turn_pages
 from .render_html import SCRIPT, link_of, read_stylesheet, render_json, render_page, style_name
 from .requests import Page, PageRequest
@@ -50,7 +51,7 @@ class PageRoute(NamedTuple):
 PAGES = (
     PageRoute("ask", "Ask", answer_pages.show_answer, answer_pages.keep_answer, writes=False),
     PageRoute("block", "Block", answer_pages.show_block),
-    PageRoute("search", "Search", turn_pages.search_turns),
+    PageRoute("find", "Search", turn_pages.search_turns),
     PageRoute("timeline", "Time line", turn_pages.show_timeline),
     PageRoute("people", "People", turn_pages.show_people),
     PageRoute("why", "Traces", answer_pages.show_why),
@@ -116,7 +117,7 @@ class Explorer:
                 with self._source.opened(user) as memory:
                     page = show(PageRequest(memory, self._source, visitor, query, form, self._labels))
         except EvimemError as error:
-            page = _problem(type(error).__name__, str(error), _status(error))
+            page = _problem(type(error).__name__, str(error), code_of_error(error).status)
         except Exception as error:  # noqa: BLE001 - shown without a word of the memory, and logged
             page = _problem(type(error).__name__, _log_unforeseen(error, route.path), 500)
         if page.go_to is not None and not as_json:
@@ -223,21 +224,6 @@ def _with_user(address: str, user: str) -> str:
     page, _, query = address.partition("?")
     named = link_of(page, user, {})
     return f"{named}{'&' if '?' in named else '?'}{query}" if query else named
-
-
-def _status(error: Exception) -> int:
-    """Return the status of HTTP of an error."""
-    for kind, status in (
-        (UnknownTurn, 404),
-        (TurnConflict, 409),
-        (InvalidQuery, 400),
-        (ModelError, 502),
-        (StoreBusy, 503),
-        (StoreError, 500),
-    ):
-        if isinstance(error, kind):
-            return status
-    return 422
 
 
 async def _script(request: Request) -> Response:

@@ -31,6 +31,7 @@ try:
 except ImportError as _error:
     raise MissingExtra("the server", "server") from _error
 
+from .docs_page import render_docs
 from .endpoints import Endpoint, respond
 from .mem0_routes import mem0_endpoints
 from .openapi_document import openapi_document
@@ -43,8 +44,6 @@ _LOG = logging.getLogger("evimem.server")
 _SECONDS_BETWEEN_NOTES = 1.0  # after which the other workers see this one's counters
 _PROBES = frozenset(("/healthz", "/readyz", "/version", "/metrics"))
 _ROUTED_RAW = ("/v1/", "/p/", "/memories/")  # whose paths have ids
-_SHARED = frozenset(("/search",))  # paths of the pages for people that are routes for programs too, by other methods
-_SENDING = ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY")
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -77,7 +76,11 @@ def build_app(
     service = Service(pool, tokens, limits, place, root, ("proxy",) if upstream is not None else ())
     endpoints = all_endpoints()
     document = openapi_document(endpoints, tokens=tokens is not None)
-    routes: list[BaseRoute] = [*_routes(endpoints, service), Route("/openapi.json", _giving(document))]
+    routes: list[BaseRoute] = [
+        *_routes(endpoints, service),
+        Route("/openapi.json", _always(json_response(document))),
+        Route("/docs", _always(render_docs(document))),
+    ]
 
     proxy = None if upstream is None else Proxy(service, upstream)
     routes += [Route("/v1/{rest:path}", _nothing_there)] if proxy is None else proxy.routes()
@@ -109,17 +112,11 @@ def all_endpoints() -> list[Endpoint]:
 
 
 def _routes(endpoints: Iterable[Endpoint], service: Service) -> list[BaseRoute]:
-    """Return a route for each path; a wrong method is 405, and never goes on to another route.
-
-    A path that a page has too is shared: the page is read, and programs send to it.
-    """
+    """Return a route for each path; a wrong method is 405, and never goes on to another route."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for one in endpoints:
         by_path.setdefault(one.path, {})[one.method] = one
-    return [
-        Route(path, ByMethod(methods, service), methods=_SENDING if path in _SHARED else None)
-        for path, methods in by_path.items()
-    ]
+    return [Route(path, ByMethod(methods, service)) for path, methods in by_path.items()]
 
 
 class ByMethod:
@@ -142,9 +139,9 @@ class ByMethod:
         await response(scope, receive, send)
 
 
-def _giving(document: Any) -> Any:
+def _always(response: Response) -> Any:
     async def give(request: Request) -> Response:
-        return json_response(document)
+        return response
 
     return give
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -32,9 +33,9 @@ def check_value(value: Any, schema: Schema, name: str) -> None:
     """Check a JSON value against a schema of this package.
 
     Types are exact: True is no integer and 1 no boolean; but 17.0 is one, as in JSON schemas, and becomes 17 where it
-    stands. Of a schema's keywords `type`, `enum`, `minimum`, `maximum`,
-    `minLength`, `maxLength`, `minItems`, `maxItems`, `items`, `properties`, `required`, `additionalProperties: false`
-    and, where it stands alone, `oneOf` are checked; all others describe.
+    stands. Of a schema's keywords `type`, `enum`, `minimum`, `maximum`, `minLength`, `maxLength`, `pattern`,
+    `minItems`, `maxItems`, `items`, `properties`, `required`, `additionalProperties: false` and, where it stands alone,
+    `oneOf` or `anyOf` are checked; all others describe.
 
     Raises:
         InvalidQuery: The value is another; the message names the place, `name` at the top.
@@ -44,10 +45,10 @@ def check_value(value: Any, schema: Schema, name: str) -> None:
 
 
 def _faults(value: Any, schema: Schema, name: str) -> Iterator[str]:
-    if "oneOf" in schema and "type" not in schema:
-        fitting = [one for one in schema["oneOf"] if next(_faults(value, one, name), None) is None]
-        if len(fitting) != 1:
-            expected = "; or ".join(str(one.get("description") or one.get("type")) for one in schema["oneOf"])
+    if "type" not in schema and (choices := schema.get("oneOf") or schema.get("anyOf")):
+        fitting = [one for one in choices if next(_faults(value, one, name), None) is None]
+        if not fitting or (len(fitting) > 1 and "oneOf" in schema):
+            expected = "; or ".join(str(one.get("description") or one.get("type")) for one in choices)
             yield f"{name} is {shown(value)}; expected one of: {expected}"
         return
     kind = schema.get("type")
@@ -78,6 +79,8 @@ def _out_of_bounds(value: Any, schema: Schema, name: str) -> Iterator[str]:
             yield f"{name} is {shown(value)}; expected at least {least}"
         if most is not None and value > most:
             yield f"{name} is {shown(value)}; expected at most {most}"
+    if isinstance(value, str) and "pattern" in schema and not re.search(schema["pattern"], value):
+        yield f"{name} is {shown(value)}; expected text that matches {schema['pattern']}"
     for bound, unit in _LENGTHS.items():
         if bound not in schema or not isinstance(value, str if unit == "characters" else list):
             continue
@@ -95,7 +98,7 @@ def _faults_of_object(value: dict[str, Any], schema: Schema, name: str) -> Itera
         yield f"{name} has {', '.join(map(shown, unknown))}; expected only {', '.join(properties) or 'nothing'}"
     for key, one in properties.items():
         if key in value:
-            if isinstance(value[key], float) and one.get("type") == "integer" and value[key].is_integer():
+            if isinstance(value[key], float) and "integer" in one.get("type", ()) and value[key].is_integer():
                 value[key] = int(value[key])
             yield from _faults(value[key], one, f"{name}.{key}")
 

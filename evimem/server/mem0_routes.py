@@ -6,7 +6,7 @@ A `user_id` is the user of all other routes. An id of a memory holds "/": it may
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,27 +19,61 @@ from ..adapters.user_tokens import Scope
 from ..errors import UnknownTurn
 from ..raw.validate import MAX_NAME, MAX_TEXT
 from . import request_schemas as schemas
-from .endpoints import Endpoint
+from .endpoints import Endpoint, ListOf
 from .json_schema import Schema, object_of
-from .problems import Refusal, json_response
+from .problems import PROBLEM, Refusal
 from .service import ANY_USER, Call, Service
 
 _ID: Schema = {"type": ["string", "null"], "minLength": 1, "maxLength": MAX_NAME}
 _SCOPE: dict[str, Schema] = dict.fromkeys(SCOPES, _ID)
 _MAPPING: Schema = {"type": ["object", "null"]}
 _COUNT: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": schemas.MAX_HITS}
+_ORDERED: Schema = {"type": ["string", "number"]}
+_CONDITION: Schema = {
+    "anyOf": [
+        {"type": ["number", "boolean", "null"]},
+        {"type": "string", "not": {"const": "*"}},
+        object_of(
+            {"eq": {}, "ne": {}, "in": {"type": "array"}, **dict.fromkeys(("gt", "gte", "lt", "lte"), _ORDERED)},
+            minProperties=1,
+        ),
+    ]
+}
+_WHEN: Schema = {
+    "anyOf": [
+        schemas.TIME,
+        object_of(dict.fromkeys(("eq", "ne", "gt", "gte", "lt", "lte"), schemas.TIME), minProperties=1),
+    ]
+}
+_AND: Schema = {
+    "type": "object", "properties": dict.fromkeys(SCOPES, schemas.NAME), "additionalProperties": _CONDITION,
+    "propertyNames": {"not": {"enum": ["OR", "NOT", "AND", "created_at", "updated_at"]}},
+}  # fmt: skip
+_FILTERS: Schema = {
+    "type": ["object", "null"], "description": "conditions on metadata, all of which hold",
+    "properties": {
+        **dict.fromkeys(SCOPES, schemas.NAME), **dict.fromkeys(("created_at", "updated_at"), _WHEN),
+        "AND": {"type": "array", "items": _AND, "maxItems": 1},
+    },
+    "propertyNames": {"not": {"enum": ["OR", "NOT"]}}, "additionalProperties": _CONDITION,
+}  # fmt: skip
+_SPOKEN: Schema = {"anyOf": [{"type": "string", "minLength": 1}, schemas.MESSAGE, schemas.MESSAGES]}
 _ADD = object_of(
     {
-        "messages": {"type": ["string", "array", "object"]}, **_SCOPE, "metadata": _MAPPING,
+        "messages": _SPOKEN, **_SCOPE, "metadata": _MAPPING,
         "infer": {"type": ["boolean", "null"]},
     },
     "messages",
+    examples=[{"messages": [{"role": "user", "content": "I adopted a puppy called Juno."}], "user_id": "mira"}],
 )  # fmt: skip
 _SEARCH = object_of(
-    {"query": schemas.QUESTION, **_SCOPE, "filters": _MAPPING, "top_k": _COUNT, "limit": _COUNT}, "query"
+    {"query": schemas.QUESTION, **_SCOPE, "filters": _FILTERS, "top_k": _COUNT, "limit": _COUNT}, "query"
 )
 _UPDATE = object_of(
-    {"text": {"type": ["string", "null"], "maxLength": MAX_TEXT}, "metadata": _MAPPING},
+    {
+        "text": {"type": ["string", "null"], "minLength": 1, "maxLength": MAX_TEXT, "pattern": schemas.SPOKEN},
+        "metadata": _MAPPING,
+    },
 )
 _LISTING: dict[str, Schema] = {
     **dict.fromkeys(SCOPES, schemas.NAME),
@@ -94,7 +128,7 @@ async def delete(call: Call) -> Any:
 
 async def history(call: Call) -> Any:
     """Say that there is no history."""
-    return json_response({"type": "about:blank", "title": "Gone", "status": 410, "detail": _GONE}, 410)
+    raise Refusal(410, "Gone", _GONE)
 
 
 async def _run(method: Callable[..., Any], *args: Any, **given: Any) -> Any:
@@ -112,18 +146,22 @@ def _scoped(
     scope = {name: given[name] for name in SCOPES if given.get(name) is not None}
     token = _token(call.request)
     holder = call.service.holder_of(call.request, token)
-    if holder is not None and holder.user != ANY_USER and "user_id" not in scope and not _names_user(filters):
+    if holder is not None and holder.user != ANY_USER and "user_id" not in scope and not _names(("user_id",), filters):
         scope = {"user_id": holder.user, **scope}
+    if not scope and not _names(SCOPES, filters):
+        raise Refusal(403, "Forbidden", f"neither a token nor {', '.join(SCOPES)} says whose memory it is; give one")
     _admit(call.service, call.request, owner_of(filters, scope), needed)
     return scope
 
 
-def _names_user(filters: Any) -> bool:
-    """Return whether a scope of a user stands among filters."""
+def _names(scopes: Collection[str], filters: Any) -> bool:
+    """Return whether one of these scopes stands among filters."""
     if not isinstance(filters, Mapping):
         return False
     also = filters.get("AND", ())
-    return "user_id" in filters or (isinstance(also, list) and any(map(_names_user, also)))
+    return not filters.keys().isdisjoint(scopes) or (
+        isinstance(also, list) and any(_names(scopes, one) for one in also)
+    )
 
 
 def _memory_id(call: Call, needed: Scope) -> str:
@@ -149,17 +187,21 @@ def _token(request: Request) -> str:
 
 def mem0_endpoints() -> Iterable[Endpoint]:
     """Return the routes of mem0's server."""
-    results = {"type": "object"}
+    text: Schema = {"type": "string"}
+    entry: Schema = {"type": "object", "properties": {"id": text, "memory": text}, "required": ["id", "memory"]}
+    results = ListOf("results", entry)
+    done = object_of({"message": text}, "message")
     one = "/memories/{memory_id:path}"
     found = (
         Endpoint("POST", "/memories", "mem0Add", "Store messages.", add, takes=_ADD, gives=results),
         Endpoint("GET", "/memories", "mem0List", "List the newest.", list_all, query=_LISTING, gives=results),
         Endpoint("DELETE", "/memories", "mem0DeleteAll", "Forget a scope.", delete_all,
-                 query=dict.fromkeys(SCOPES, schemas.NAME), gives=results),
+                 query=dict.fromkeys(SCOPES, schemas.NAME), gives=done),
         Endpoint("POST", "/search", "mem0Search", "Find stored messages.", search, takes=_SEARCH, gives=results),
-        Endpoint("GET", f"{one}/history", "mem0History", "There is none.", history, status=410, gives=results),
-        Endpoint("GET", one, "mem0Get", "Show one.", get, gives=results),
-        Endpoint("PUT", one, "mem0Update", "Correct one.", update, takes=_UPDATE, gives=results),
-        Endpoint("DELETE", one, "mem0Delete", "Forget one.", delete, gives=results),
+        Endpoint("GET", f"{one}/history", "mem0History", "There is none.", history, status=410,
+                 media=(PROBLEM,)),
+        Endpoint("GET", one, "mem0Get", "Show one.", get, gives=entry),
+        Endpoint("PUT", one, "mem0Update", "Correct one.", update, takes=_UPDATE, gives=done),
+        Endpoint("DELETE", one, "mem0Delete", "Forget one.", delete, gives=done),
     )  # fmt: skip
     return [replace(one, token_of=_token) for one in found]

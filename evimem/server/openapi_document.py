@@ -20,6 +20,7 @@ _PROBLEM: Schema = {
     },
     "required": ["title", "status", "detail"],
 }  # fmt: skip
+_OF_PROBLEM: Schema = {"$ref": "#/components/schemas/Problem"}
 _EVENT: Schema = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
 _ERRORS = (400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 501, 502, 503, 504, 507)
 _PROBE_ERRORS = (422, 500, 503)
@@ -48,13 +49,12 @@ def _operation(one: Endpoint, classes: dict[str, Schema], *, tokens: bool) -> di
     errors = _PROBE_ERRORS if one.scope is None else _ERRORS
     said = one.gives is not None and "application/json" in one.media
     others = [kind for kind in one.media if kind != "application/json"]
-    content: dict[str, Any] = {
-        kind: {"schema": _EVENT if kind == EVENT_STREAM else {"type": "string"}} for kind in others
-    }
+    special = {EVENT_STREAM: _EVENT, PROBLEM: _OF_PROBLEM}
+    content: dict[str, Any] = {kind: {"schema": special.get(kind, {"type": "string"})} for kind in others}
     if said:
         content = {"application/json": {"schema": _result(one.gives, classes)}, **content}
     responses = {str(one.status): {"description": phrase(one.status), "content": content}}
-    problem = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    problem = {PROBLEM: {"schema": _OF_PROBLEM}}
     responses |= {str(status): {"description": phrase(status), "content": problem} for status in errors}
     operation: dict[str, Any] = {"operationId": one.name, "summary": one.summary, "responses": responses}
     if parameters := [*_in_path(one.path), *_in_url(one.query, one.needs)]:
@@ -62,7 +62,8 @@ def _operation(one: Endpoint, classes: dict[str, Schema], *, tokens: bool) -> di
     if one.takes is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": one.takes}}}
     elif one.reads is not None:
-        operation["requestBody"] = {"required": True, "content": {one.reads: {"schema": {"type": "string"}}}}
+        lines = {"schema": {"type": "string", "minLength": 1}}
+        operation["requestBody"] = {"required": True, "content": {one.reads: lines}}
     if tokens and one.scope is not None:
         operation["security"] = [{"token": []}]
     return operation

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from ..adapters.error_codes import code_of_error
+from ..api.error_codes import code_of_error
 from ..errors import EvimemError, MissingExtra, StoreError
 from ..types.public_value import json_bytes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from ..loops import LOOPS
+from ..loops import LOOPS, VARIANTS
 from ..raw.validate import MAX_NAME, MAX_TEXT, ROLES
 from ..types.results import Style
 from ..types.values import Over
@@ -15,11 +15,15 @@ MAX_HITS = 100  # of one search
 MAX_TOKENS = 100_000  # of one block
 MAX_QUESTION = 100_000  # characters
 MAX_NEIGHBOURS = 100  # turns
+MIN_LABELLED = 50  # questions of a calibration
+CURSOR = r"^[0-9]{1,18}\.[0-9]{1,6}$"  # microseconds since the year 1, and turns of that time that were given
+SPOKEN = r"[^\s\x1c-\x1f]"  # a text that matches is not blank: some dialects count these as white space, some do not
 
 NAME: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
 TEXT: Schema = {"type": "string", "maxLength": MAX_TEXT}
 TIME: Schema = {"type": "string", "format": "date-time", "maxLength": 64, "description": "ISO 8601, or now"}
 FLAG: Schema = {"type": "boolean"}
+LOOP: Schema = {"type": "string", "enum": [*LOOPS, *VARIANTS], "description": "see listLoops"}
 IDS: Schema = {"type": "array", "items": NAME, "maxItems": MAX_TURNS}
 ROLE: Schema = {"type": "string", "enum": list(ROLES)}
 _ORDERED: Schema = {"type": ["string", "number"]}
@@ -42,7 +46,7 @@ WHERE: Schema = {
     "description": "conditions on metadata, all of which hold",
 }  # fmt: skip
 METADATA: Schema = {"type": "object", "description": "JSON values by name"}
-QUESTION: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_QUESTION, "pattern": r"\S"}
+QUESTION: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_QUESTION, "pattern": SPOKEN}
 MESSAGE: Schema = {
     "type": "object",
     "description": "a message as a chat API takes it",
@@ -50,7 +54,7 @@ MESSAGE: Schema = {
     "required": ["role", "content"],
 }
 _OF_THE_USER: Schema = {
-    "properties": {"role": {"const": "user"}, "content": {"type": "string", "pattern": r"\S", "minLength": 1}},
+    "properties": {"role": {"const": "user"}, "content": {"type": "string", "pattern": SPOKEN, "minLength": 1}},
     "required": ["role", "content"],
 }
 MESSAGES: Schema = {"type": "array", "items": MESSAGE, "minItems": 1, "maxItems": MAX_TURNS}
@@ -60,9 +64,9 @@ ASKED: dict[str, Schema] = {"asked_at": TIME, "query_timestamp": {**TIME, "descr
 TOKENS: Schema = {"type": "integer", "minimum": 0, "maximum": MAX_TOKENS}
 
 
-def _not_both(*names: str) -> Schema:
+def _not_both(name: str, other: str) -> Schema:
     """Return the part of a schema by which an object has at most one of two names for the same; it is not checked."""
-    return {"not": {"required": list(names)}}
+    return {name: {"properties": {other: False}}}
 
 
 TURN = object_of(
@@ -74,10 +78,22 @@ TURN = object_of(
     "speaker", "text",
 )  # fmt: skip
 ADD_TURNS = object_of(
-    {"turns": {"type": "array", "items": TURN, "minItems": 1, "maxItems": MAX_TURNS}, "replace": FLAG}, "turns"
+    {"turns": {"type": "array", "items": TURN, "minItems": 1, "maxItems": MAX_TURNS}, "replace": FLAG},
+    "turns",
+    examples=[
+        {"turns": [{"speaker": "Mira", "text": "We moved to Porto.", "time": "2024-03-12T18:20:00Z", "session": "s1"}]}
+    ],
 )
-ADD_MESSAGES = object_of({"messages": MESSAGES, "session": NAME, "time": TIME, "again": FLAG}, "messages")
-UPDATE_TURN = object_of({"id": NAME, "text": {**TEXT, "minLength": 1}}, "id", "text")
+ADD_MESSAGES = object_of(
+    {"messages": MESSAGES, "session": NAME, "time": TIME, "again": FLAG},
+    "messages",
+    examples=[{"messages": [{"role": "user", "content": "We moved to Porto."}], "session": "s1"}],
+)
+UPDATE_TURN = object_of(
+    {"id": NAME, "text": {**TEXT, "minLength": 1}},
+    "id", "text",
+    examples=[{"id": "s1:4", "text": "We moved to Lisbon."}],
+)  # fmt: skip
 SEARCH = object_of(
     {
         "query": QUESTION, "k": {"type": "integer", "minimum": 1, "maximum": MAX_HITS}, **FILTERS, **ASKED,
@@ -85,7 +101,8 @@ SEARCH = object_of(
         "explain": {**FLAG, "description": "give the summands of each score"},
     },
     "query",
-    allOf=[_not_both(*ASKED)],
+    dependentSchemas=_not_both(*ASKED),
+    examples=[{"query": "When did we move?", "k": 5, "speaker": "Mira", "explain": True}],
 )  # fmt: skip
 BLOCK = object_of(
     {
@@ -95,7 +112,8 @@ BLOCK = object_of(
         **FILTERS, **ASKED, "exclude": IDS,
     },
     oneOf=[{"required": ["message"]}, {"required": ["messages"]}],
-    allOf=[_not_both(*ASKED), _not_both("tokens", "max_tokens")],
+    dependentSchemas={**_not_both(*ASKED), **_not_both("tokens", "max_tokens")},
+    examples=[{"message": "What should I cook tonight?", "tokens": 800}],
 )  # fmt: skip
 BUDGET = object_of(
     {
@@ -109,13 +127,14 @@ BUDGET = object_of(
 )
 ASK = object_of(
     {
-        "question": QUESTION, "loop": {"type": "string", "enum": sorted(LOOPS)}, **FILTERS, **ASKED, "budget": BUDGET,
+        "question": QUESTION, "loop": LOOP, **FILTERS, **ASKED, "budget": BUDGET,
         "explain": {**FLAG, "description": "give the trace"},
         "keep": {**FLAG, "description": "keep the trace in the memory; trace_number tells where"},
         "stream": {**FLAG, "description": "answer as server-sent events: trace, text, then answer or error"},
     },
     "question",
-    allOf=[_not_both(*ASKED)],
+    dependentSchemas=_not_both(*ASKED),
+    examples=[{"question": "When did Mira move to Porto?", "loop": "iris", "budget": {"seconds": 20}}],
 )  # fmt: skip
 FORGET: Schema = {
     "oneOf": [
@@ -128,10 +147,23 @@ FORGET: Schema = {
     ]
 }
 ENRICH = object_of({"retry_now": FLAG})
+_SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+CALIBRATE = object_of(
+    {
+        "questions": {
+            "type": "array", "minItems": MIN_LABELLED, "maxItems": MAX_TURNS,
+            "items": object_of({"question": QUESTION, "answerable": FLAG, "asked_at": TIME}, "question", "answerable"),
+        },
+        "false_abstention": {**_SHARE, "description": "the share of answerable questions that may be refused"},
+        "precision": {**_SHARE, "description": "instead: the share of answers that are to be answerable"},
+        "keep": {**FLAG, "description": "false: report, and change nothing"},
+    },
+    "questions",
+)  # fmt: skip
 LISTING: dict[str, Schema] = {
-    "id": {**IDS, "description": "ids of turns; given, no other parameter is"},
+    "id": {**IDS, "description": "ids of turns, in place of a page"},
     "session": NAME, "speaker": NAME, "role": ROLE, "before": TIME, "after": TIME,
     "limit": {"type": "integer", "minimum": 1, "maximum": MAX_TURNS},
-    "newest": {**FLAG, "description": "the last turns in place of the first; without a cursor"},
-    "cursor": {"type": "string", "maxLength": 512, "description": "that of the page before"},
+    "newest": {**FLAG, "description": "the last turns in place of the first"},
+    "cursor": {"type": "string", "pattern": CURSOR, "description": "that of the page before"},
 }  # fmt: skip

@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import orjson
 from starlette.responses import Response, StreamingResponse
 
 from ..adapters.user_tokens import SCOPES
+from ..calibration import Calibration, Labelled
 from ..errors import InvalidQuery
+from ..loops import LOOPS, VARIANTS
+from ..text.names import is_named_in
 from ..types.overview import SessionSummary
 from ..types.results import AddReport, Answer, Block, Budget, EraseReport, Health, Stats
 from ..types.trace import Trace
@@ -38,6 +39,7 @@ SECONDS_BETWEEN_COMMENTS = 15.0  # of a stream in which nothing happens, so that
 PAGE = 100  # turns of a listing that names no limit
 _CHUNK = 1 << 16  # bytes of an export that are read at a time
 _LINES = "application/x-ndjson"
+_FIRST, _LAST = datetime(1, 1, 2), datetime(9999, 12, 30)  # times that a cursor may have, whatever the timezone
 
 _OPERATION = object_of(
     {
@@ -75,45 +77,56 @@ async def update_turn(call: Call) -> Any:
 
 async def list_turns(call: Call) -> Any:
     """List turns by id, or in dialogue order a page at a time."""
-    query = dict(call.query)
     async with call.memory() as memory:
-        if "id" in query:
-            if len(query) > 1:
-                raise InvalidQuery("id stands beside other parameters; expected it alone")
-            return {"turns": [(await memory.turn(one)).to_dict() for one in query["id"]], "cursor": None}
-        return await _page_of_turns(memory, query)
+        turns, cursor = await _page_of_turns(memory, dict(call.query))
+    return {"turns": [turn.to_dict() for turn in turns], "cursor": cursor}
 
 
-async def _page_of_turns(memory: AsyncMemory, query: dict[str, Any]) -> dict[str, Any]:
-    """Return a page of turns, and the cursor of the next: the time of the last and how many of that time were given."""
-    limit, cursor = query.pop("limit", PAGE), query.pop("cursor", None)
-    if query.get("newest"):
-        if cursor is not None:
-            raise InvalidQuery("newest stands beside a cursor; give one of them")
-        turns = await memory.turns(**query, limit=limit)
-        return {"turns": [turn.to_dict() for turn in turns], "cursor": None}
+async def _page_of_turns(memory: AsyncMemory, query: dict[str, Any]) -> tuple[list[Turn], str | None]:
+    """Return the turns of these ids, or a page of them with the cursor of the next; None where there is none.
+
+    A cursor is the time of the last turn and how many turns of that time were given. Of ids, filters leave out those
+    that do not meet them. Raise InvalidQuery, UnknownTurn.
+    """
+    limit, cursor, ids = query.pop("limit", PAGE), query.pop("cursor", None), query.pop("id", None)
+    if ids is not None:
+        before, after = (memory._core.bound(name, query.get(name)) for name in ("before", "after"))
+        same = {name: query[name] for name in ("session", "speaker", "role") if name in query}
+        found = [await memory.turn(one) for one in ids]
+        fitting = [turn for turn in found if all(getattr(turn, name) == value for name, value in same.items())]
+        return [
+            turn for turn in fitting
+            if (before is None or turn.time < before) and (after is None or turn.time >= after)
+        ], None  # fmt: skip
     given = 0
     if cursor is not None:
-        query["after"], given = _read_cursor(cursor)
+        query["after"], given = _read_cursor(cursor, (await memory.now()).tzinfo)
+    if query.pop("newest", False):
+        before = {turn.id for turn in await memory.turns(**query, limit=given)}
+        last = await memory.turns(**query, limit=limit + given, newest=True)
+        return [turn for turn in last if turn.id not in before][-limit:], None
     found = await memory.turns(**query, limit=given + limit + 1)
     page, rest = found[given : given + limit], found[given + limit :]
     more = _cursor(page, query.get("after"), given) if page and rest else None
-    return {"turns": [turn.to_dict() for turn in page], "cursor": more}
+    return page, more
 
 
-def _cursor(page: list[Turn], after: str | None, given: int) -> str:
-    last = page[-1].time.isoformat()
-    same = sum(turn.time.isoformat() == last for turn in page)
-    return urlsafe_b64encode(orjson.dumps([last, same + (given if last == after else 0)])).decode()
+def _cursor(page: list[Turn], after: Any, given: int) -> str:
+    last = page[-1].time
+    same = sum(turn.time == last for turn in page)
+    return f"{_microseconds(last)}.{same + (given if last == after else 0)}"
 
 
-def _read_cursor(cursor: str) -> tuple[str, int]:
-    try:
-        time, given = orjson.loads(urlsafe_b64decode(cursor))
-        datetime.fromisoformat(time)
-        return time, range(given).stop  # raises TypeError unless it is a whole number
-    except (ValueError, TypeError) as error:
-        raise InvalidQuery("cursor is none of this server; expected the one that came with a page") from error
+def _microseconds(time: datetime) -> int:
+    return (time - datetime(1, 1, 1, tzinfo=time.tzinfo and timezone.utc)) // timedelta(microseconds=1)
+
+
+def _read_cursor(cursor: str, zone: tzinfo | None) -> tuple[datetime, int]:
+    """Return the time of a cursor, aware where the memory's times are, and the turns of that time that were given."""
+    time, _, given = cursor.partition(".")
+    aware = zone and timezone.utc
+    within = min(max(int(time), _microseconds(_FIRST)), _microseconds(_LAST))  # in any timezone
+    return datetime(1, 1, 1, tzinfo=aware) + timedelta(microseconds=within), int(given)
 
 
 async def list_sessions(call: Call) -> Any:
@@ -132,11 +145,17 @@ def _sessions(store: Keeper, limit: int) -> tuple[SessionSummary, ...]:
 
 
 async def list_facts(call: Call) -> Any:
-    """List the facts of turns, or those about a person or thing."""
-    ids, about = call.query.get("id"), call.query.get("about")
+    """List the facts about a person or thing, or those of turns by id, or of a page of turns."""
+    given, cursor = dict(call.query), None
+    about, current = given.pop("about", None), given.pop("current", False)
     async with call.memory() as memory:
-        facts = await memory.facts(ids, about=about, current=call.query.get("current", False))
-    return {"facts": [fact.to_dict() for fact in facts]}
+        if about is not None and "id" not in given:
+            facts = await memory.facts(about=about, current=current)
+        else:
+            turns, cursor = await _page_of_turns(memory, given)
+            facts = await memory.facts([turn.id for turn in turns], current=current)
+            facts = tuple(fact for fact in facts if about is None or is_named_in(fact, about))
+    return {"facts": [fact.to_dict() for fact in facts], "cursor": cursor}
 
 
 async def show_context(call: Call) -> Any:
@@ -344,6 +363,17 @@ async def enrich(call: Call) -> Response:
     return _begun(call, call.service.operations.start("enrich", call.user, work))
 
 
+async def calibrate(call: Call) -> Any:
+    """Fit the probabilities of a memory to labelled questions."""
+    given = dict(call.body)
+    questions = [Labelled(**one) for one in given.pop("questions")]
+    async with call.service.asked(), call.memory() as memory:
+        try:
+            return (await memory.calibrate(questions, **given)).to_dict()
+        except InvalidQuery as error:  # the body is as described: this memory finds too little for it
+            raise Refusal(409, "NotCalibrated", str(error)) from error
+
+
 async def show_operation(call: Call) -> Any:
     """Tell how far an import or an enrichment is."""
     return call.service.operations.read(call.user, call.request.path_params["operation"])
@@ -364,6 +394,12 @@ async def readyz(call: Call) -> Any:
     if await asyncio.to_thread(call.service.is_ready):
         return {"status": "ok"}
     return json_response({"status": "unavailable"}, 503)
+
+
+async def list_loops(call: Call) -> Any:
+    """List the loops that ask knows, and their variants."""
+    kinds = [("loop", name) for name in LOOPS] + [("variant", name) for name in VARIANTS]
+    return {"loops": [{"name": name, "kind": kind} for kind, name in kinds]}
 
 
 async def version(call: Call) -> Any:
@@ -437,8 +473,9 @@ def user_endpoints() -> Iterable[Endpoint]:
         Endpoint("GET", f"{_U}/sessions", "listSessions", "List the sessions.", list_sessions, read,
                  query={"limit": schemas.LISTING["limit"]}, gives=ListOf("sessions", SessionSummary)),
         Endpoint("GET", f"{_U}/facts", "listFacts", "List facts of turns, or about a name.", list_facts, read,
-                 query={"id": schemas.IDS, "about": schemas.NAME, "current": schemas.FLAG},
-                 gives=ListOf("facts", Fact)),
+                 query={"about": schemas.NAME, "current": schemas.FLAG,
+                        **{name: schemas.LISTING[name] for name in ("id", "limit", "cursor")}},
+                 gives=ListOf("facts", Fact, paged=True)),
         Endpoint("GET", f"{_U}/context", "showContext", "Show a turn with its neighbours.", show_context, read,
                  query={"id": schemas.NAME, "before": _AROUND, "after": _AROUND}, gives=ListOf("turns", Turn),
                  needs=("id",)),
@@ -460,6 +497,8 @@ def user_endpoints() -> Iterable[Endpoint]:
                  reads=_LINES, gives=_OPERATION, status=202),
         Endpoint("POST", f"{_U}/enrich", "enrich", "Process queued jobs.", enrich, write, schemas.ENRICH,
                  gives=_OPERATION, status=202),
+        Endpoint("POST", f"{_U}/calibrate", "calibrate", "Fit probabilities to labelled questions.", calibrate, write,
+                 schemas.CALIBRATE, gives=Calibration),
         Endpoint("GET", f"{_U}/operations/{{operation}}", "showOperation", "Tell how far an operation is.",
                  show_operation, read, gives=_OPERATION),
         Endpoint("POST", f"{_U}/operations/{{operation}}/cancel", "cancelOperation", "End an operation early.",
@@ -471,10 +510,21 @@ def user_endpoints() -> Iterable[Endpoint]:
 def probe_endpoints() -> Iterable[Endpoint]:
     """Return the routes that tell of the server, which need no token and have nothing of any user."""
     status = object_of({"status": {"type": "string"}}, "status")
+    kind = {"type": "string", "enum": ["loop", "variant"]}
+    loop = object_of({"name": schemas.LOOP, "kind": kind}, "name", "kind")
     told = object_of({"version": {"type": "string"}, "features": {"type": "array", "items": {"type": "string"}}})
     return (
         Endpoint("GET", "/healthz", "healthz", "Tell that the server runs.", healthz, None, gives=status),
         Endpoint("GET", "/readyz", "readyz", "Tell whether it can serve.", readyz, None, gives=status),
         Endpoint("GET", "/version", "version", "Tell the version.", version, None, gives=told),
+        Endpoint(
+            "GET",
+            "/v1/loops",
+            "listLoops",
+            "List the loops that ask knows.",
+            list_loops,
+            None,
+            gives=ListOf("loops", loop),
+        ),
         Endpoint("GET", "/metrics", "metrics", "Give counters.", show_metrics, None, media=("text/plain",)),
     )

@@ -19,12 +19,13 @@ from ..db.postgres import (
     count_tenants,
     drop_tenant,
     is_tenant,
+    list_tenants,
     size_of_tables,
 )
 from ..db.postgres_address import parse_address
 from ..db.postgres_checks import NO_TENANT
 from ..db.safe_context import safe_context
-from ..errors import InvalidQuery, StoreError
+from ..errors import StoreError
 from ..index.segments import SIZE
 from ..raw.validate import settle_timezone
 from ..types.values import DateOrder
@@ -56,8 +57,15 @@ class Census:
             return is_tenant(db)
 
     def keys(self) -> list[str]:
-        """Raise InvalidQuery: a server does not list the keys of its users."""
-        raise InvalidQuery("the users of a server cannot be listed; give their ids with users=")
+        """Return the keys of the users who have one, in a fixed order."""
+        with closing(PostgresConnection(self._address, NO_TENANT)) as db:
+            tenants = list_tenants(db)
+        return [key for key in map(self._key_of, tenants) if key is not None]
+
+    def _key_of(self, tenant: str) -> str | None:
+        """Return the key that a tenant's rows say; None where they are gone."""
+        with closing(PostgresConnection(self._address, tenant)) as db:
+            return db.read_meta("owner").get("owner")
 
     def count(self) -> int:
         """Return how many users have one."""

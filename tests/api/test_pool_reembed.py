@@ -63,8 +63,17 @@ def test_users_may_be_named(root):
         assert found(pool, "bo")[1] == OLD.name
 
 
-def test_a_server_lists_no_users():
-    with MemoryPool("postgresql://nobody@127.0.0.1:1/none") as pool, pytest.raises(InvalidQuery, match="users="):
+def test_all_memories_of_a_server_are_switched_without_naming_their_users(postgres):
+    with MemoryPool(f"{postgres}&evimem_schema=reembedded", embedder=OLD) as pool:
+        for user in USERS:
+            with pool.open(user) as memory:
+                memory.add("Vera", f"The kite of {user} is red.", time="2024-05-02T12:00")
+        assert pool.reembed(NEW) == len(USERS)
+        assert [found(pool, user) for user in USERS] == [(f"The kite of {user} is red.", NEW.name) for user in USERS]
+
+
+def test_where_each_user_has_a_key_their_ids_are_needed(root):
+    with MemoryPool(root, key=lambda user: user) as pool, pytest.raises(InvalidQuery, match="users="):
         pool.reembed(NEW)
 
 

@@ -101,7 +101,7 @@ def test_the_tab_key_reaches_every_control(browser):
 
 
 def test_a_search_is_swapped_in_and_its_address_is_a_permalink(browser):
-    browser.get(f"{browser.base}/search?q=puppy")
+    browser.get(f"{browser.base}/find?q=puppy")
     browser.execute_script("window.stays = true")
     field = browser.find_element(By.ID, "q")
     field.clear()

@@ -37,7 +37,7 @@ def test_explore_prints_an_address_that_opens_the_memory_and_ends_on_an_interrup
         browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
         with browser.open(url) as answer:
             assert answer.geturl() == f"{url.partition('/?')[0]}/ask"
-        with browser.open(f"{url.partition('/?')[0]}/search?q=puppy&user=mira") as answer:
+        with browser.open(f"{url.partition('/?')[0]}/find?q=puppy&user=mira") as answer:
             assert b"adopted a puppy" in answer.read()
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(url.partition("?")[0])

@@ -30,8 +30,8 @@ JUDGED = {"tier": "exact", "confidence": 0.9, "requirements": SUPPORTED, "gaps":
 DRAFT = {"steps": [], "answer": "On 8 March 2024.", "citations": [{"id": "e1", "quote": ""}]}
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>'\"></mark></textarea></title>{{ 7777*7777 }}&amp;"
 EVERY_PAGE = (
-    "ask", f"ask?q={WHEN}", "ask?q=How+old+is+Bob%3F", "block", f"block?q={WHEN}&why=s7:9", "search",
-    "search?q=puppy&why=s11:6", "timeline", "timeline?day=2024-06-18", "people", "people?name=Tomas", "why",
+    "ask", f"ask?q={WHEN}", "ask?q=How+old+is+Bob%3F", "block", f"block?q={WHEN}&why=s7:9", "find",
+    "find?q=puppy&why=s11:6", "timeline", "timeline?day=2024-06-18", "people", "people?name=Tomas", "why",
     f"why?q={WHEN}", "compare", "compare?q=boat", "import", "corrections", "forget", "forget?kind=session&value=s3",
     "health", "turn?id=s1:4", "turns", "turns?day=2024-03-12", "turns?session=s3",
 )  # fmt: skip
@@ -128,7 +128,7 @@ def test_an_empty_block_says_why(exploring):
 
 def test_a_search_shows_its_scores_its_facets_and_the_rank_of_a_turn(exploring, friends):
     hits = friends.search("puppy", k=183)
-    shown = exploring.data("/search?q=puppy&why=s11:6")
+    shown = exploring.data("/find?q=puppy&why=s11:6")
     rank = next(rank for rank, hit in enumerate(hits, 1) if hit.turn.id == "s11:6")
     assert [one["turn"]["id"] for one in shown["hits"]] == [hit.turn.id for hit in hits[:10]]
     assert shown["hits"][0]["parts"] == pytest.approx(dict(hits[0].parts))
@@ -136,10 +136,10 @@ def test_a_search_shows_its_scores_its_facets_and_the_rank_of_a_turn(exploring, 
     assert shown["named"]["short"]
     speakers = next(one for one in shown["facets"] if one["name"] == "speaker")
     assert sum(one["count"] for one in speakers["values"]) == 100
-    assert "s1:4" not in [one["turn"]["id"] for one in exploring.data("/search?q=cello&k=10")["hits"]]
-    assert exploring.data("/search?q=cello&why=s1:4")["named"]["short"]
-    assert "its speaker is Tomas" in exploring.data("/search?q=puppy&why=s11:6&speaker=Mira")["named"]["reason"]
-    assert {one["turn"]["time"][:7] for one in exploring.data("/search?q=puppy&month=2024-12")["hits"]} == {"2024-12"}
+    assert "s1:4" not in [one["turn"]["id"] for one in exploring.data("/find?q=cello&k=10")["hits"]]
+    assert exploring.data("/find?q=cello&why=s1:4")["named"]["short"]
+    assert "its speaker is Tomas" in exploring.data("/find?q=puppy&why=s11:6&speaker=Mira")["named"]["reason"]
+    assert {one["turn"]["time"][:7] for one in exploring.data("/find?q=puppy&month=2024-12")["hits"]} == {"2024-12"}
 
 
 def test_a_turn_shows_its_words_dates_facts_and_neighbours(exploring, friends):
@@ -269,12 +269,12 @@ def test_another_name_of_the_host_is_refused(served):
 
 def test_an_unknown_turn_or_a_bad_parameter_is_a_page_that_says_so(exploring):
     assert "UnknownTurn" in exploring.page("/turn?id=nope", 404)
-    assert exploring.data("/search?q=x&k=abc", 400)["kind"] == "InvalidQuery"
+    assert exploring.data("/find?q=x&k=abc", 422)["kind"] == "InvalidQuery"
     for address in (
-        "/timeline?day=yesterday", "/search?q=x&where=%5B1%5D", "/forget?kind=all&value=x", "/compare?q=x&a=y",
+        "/timeline?day=yesterday", "/find?q=x&where=%5B1%5D", "/forget?kind=all&value=x", "/compare?q=x&a=y",
         "/turns?skip=-1", "/turns?after=x", "/why?n=999",
     ):  # fmt: skip
-        exploring.page(address, 400)
+        exploring.page(address, 422)
 
 
 @pytest.fixture
@@ -332,13 +332,13 @@ def test_a_pool_asks_whose_memory_it_is_and_shows_that_one_only(tmp_path):
             with pool.open(user) as memory:
                 memory.add("user", says, time="2024-03-12T18:20")
         asking = Asking(PoolOfMemories(pool, "users"))
-        assert "Whose memory?" in asking.page("/search?q=called")
-        shown = asking.data("/search?q=called&user=ana/1")
+        assert "Whose memory?" in asking.page("/find?q=called")
+        shown = asking.data("/find?q=called&user=ana/1")
         assert [one["turn"]["text"] for one in shown["hits"]] == ["My cat is called Pelle."]
-        links = [attrs.get("href") or "" for tag, attrs in Elements(asking.page("/search?q=called&user=ana/1")).tags
+        links = [attrs.get("href") or "" for tag, attrs in Elements(asking.page("/find?q=called&user=ana/1")).tags
                  if tag == "a" and not (attrs.get("href") or "").startswith("#")]  # fmt: skip
         assert [one for one in links if "user=ana%2F1" not in one] == []
-        asking.page("/search?q=called&user=nobody", 400)
+        asking.page("/find?q=called&user=nobody", 422)
         assert "nobody" not in pool
 
 
@@ -355,7 +355,7 @@ def test_pages_do_not_wait_for_the_facts_of_very_many_turns(memory):
         "/ask?q=cats",
         "/health",
         "/block?q=cat",
-        "/search?q=cat",
+        "/find?q=cat",
     ):
         asking.page(address)
     assert memory.health().pending["facts"] == 300
@@ -373,7 +373,7 @@ def test_pages_of_the_longest_turns_stay_small(memory):
     memory.enrich()
     asking = Asking(OneMemory(memory, "m"))
     for address in (
-        f"turn?id={turn}", "turns", "search?q=puppy", f"search?q=puppy&why={turn}", "ask?q=puppy", "people", "timeline",
+        f"turn?id={turn}", "turns", "find?q=puppy", f"find?q=puppy&why={turn}", "ask?q=puppy", "people", "timeline",
         "why?q=Who+adopted+a+puppy", "block?q=puppy&tokens=4000", f"turns?session={session}", "compare?q=puppy",
         f"forget?kind=session&value={session}",
     ):  # fmt: skip
@@ -382,7 +382,7 @@ def test_pages_of_the_longest_turns_stay_small(memory):
 
 def test_an_empty_memory_has_pages(memory):
     asking = Asking(OneMemory(memory, "empty"))
-    for address in ("/", "/ask?q=x", "/block?q=x", "/search?q=x", "/timeline", "/people", "/why", "/health", "/turns"):
+    for address in ("/", "/ask?q=x", "/block?q=x", "/find?q=x", "/timeline", "/people", "/why", "/health", "/turns"):
         asking.page(address)
 
 

@@ -39,8 +39,8 @@ def test_a_user_of_mem0_is_the_user_of_the_other_routes(client: httpx2.Client) -
 
 
 def test_without_a_scope_or_with_what_evimem_has_not_nothing_is_done(client: httpx2.Client) -> None:
-    assert client.post("/memories", json={"messages": "x"}).status_code == 422
-    assert client.delete("/memories").status_code == 422
+    assert client.post("/memories", json={"messages": "x"}).status_code == 403
+    assert client.delete("/memories").status_code == 403
     assert client.post("/memories", json={**SAID, "expiration_date": "2030-01-01"}).status_code == 422
     assert client.post("/search", json={"query": "x", "filters": {"user_id": "a", "OR": []}}).status_code == 422
     assert client.get("/memories/unknown").status_code == 404

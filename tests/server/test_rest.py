@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -85,6 +87,72 @@ def test_pages_hold_every_turn_once_also_those_of_one_time(client: httpx2.Client
     newest = client.get("/v1/users/pages/turns", params={"limit": 2, "newest": "true"}).json()["turns"]
     assert [turn["id"] for turn in newest] == ["t21", "t22"]
     assert [turn["id"] for turn in client.get("/v1/users/pages/turns?id=t03&id=t01").json()["turns"]] == ["t03", "t01"]
+
+
+def test_filters_hold_for_turns_by_id_and_the_newest_after_a_cursor_are_new(client: httpx2.Client) -> None:
+    turns = [{"text": f"turn {n}", "time": f"2024-03-12T18:2{n // 3}:00Z", "id": f"t{n}"} for n in range(9)]
+    add(client, "both", *turns)
+    base = "/v1/users/both/turns"
+    cursor = client.get(base, params={"limit": 4}).json()["cursor"]
+
+    def listed(**query: Any) -> list[str]:
+        return [turn["id"] for turn in client.get(base, params=query).json()["turns"]]
+
+    assert listed(cursor=cursor, newest="true", limit=8) == ["t4", "t5", "t6", "t7", "t8"]
+    assert listed(cursor=cursor, newest="true", limit=2) == ["t7", "t8"]
+    assert listed(id=["t8", "t1", "t4"], before="2024-03-12T18:22:00Z", after="2024-03-12T18:21:00Z") == ["t4"]
+    assert listed(id=["t8"], speaker="Omar") == []
+    assert listed(cursor="999999999999999999.0") == listed(cursor="0.999999") == []
+
+
+def test_facts_are_listed_about_a_name_of_turns_or_a_page_at_a_time(client: httpx2.Client) -> None:
+    add(client, "facts", {"id": "t1"}, {"id": "t2", "text": "Omar lives in Porto.", "time": "2024-03-13T08:00:00Z"})
+
+    def listed(**query: Any) -> tuple[set[str], str | None]:
+        page = client.get("/v1/users/facts/facts", params=query).json()
+        return {fact["turn_id"] for fact in page["facts"]}, page["cursor"]
+
+    assert listed() == ({"t1", "t2"}, None)
+    first, cursor = listed(limit=1)
+    assert (first, listed(cursor=cursor)) == ({"t1"}, ({"t2"}, None))
+    assert listed(about="Omar") == listed(about="Omar", id=["t1", "t2"]) == ({"t2"}, None)
+    assert listed(about="Omar", id="t1") == (set(), None)
+
+
+def test_probabilities_are_fitted_to_labelled_questions_or_too_few_of_them_are_a_conflict(
+    client: httpx2.Client,
+) -> None:
+    names = [
+        f"{first}{last}" for first in ("Ana", "Bo", "Cy", "Dee", "Eli") for last in ("lor", "mir", "nat", "rik", "sum")
+    ]
+    add(client, "labels", *({"speaker": name, "text": f"I live in {name}ville.", "id": name} for name in names))
+    questions = [{"question": f"Where does {name} live?", "answerable": True} for name in names]
+    questions += [{"question": f"What is the dog of {name} called?", "answerable": False} for name in names]
+    fitted = client.post("/v1/users/labels/calibrate", json={"questions": questions, "keep": False})
+    assert (fitted.status_code, fitted.json()["questions"], fitted.json()["answerable"]) == (200, 50, 25)
+    refused = client.post("/v1/users/no-turns/calibrate", json={"questions": questions})
+    assert (refused.status_code, refused.json()["title"]) == (409, "NotCalibrated")
+
+
+def test_each_loop_and_variant_that_is_listed_answers(client: httpx2.Client) -> None:
+    add(client, "loops", {})
+    asked = "What is Mira's puppy called?"
+    listed = client.get("/v1/loops").json()["loops"]
+    assert {one["kind"] for one in listed} == {"loop", "variant"}
+    for one in listed:
+        answer = client.post("/v1/users/loops/ask", json={"question": asked, "loop": one["name"]})
+        assert answer.status_code == 200, (one, answer.text)
+
+
+def test_the_routes_are_a_page_that_loads_nothing(client: httpx2.Client) -> None:
+    page = client.get("/docs")
+    document = client.get("/openapi.json").json()
+    assert page.headers["content-security-policy"].startswith("default-src 'none'; base-uri 'none'")
+    assert not re.search(r"<script|<link|<img|@import|url\(|src=", page.text)
+    for path, methods in document["paths"].items():
+        for method, one in methods.items():
+            assert f"{method.upper()} {escape(path)}</code>" in page.text
+            assert f'id="{one["operationId"]}"' in page.text
 
 
 def test_a_turn_is_corrected_sessions_are_listed_and_a_profile_is_read(client: httpx2.Client) -> None:

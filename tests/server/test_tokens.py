@@ -62,9 +62,9 @@ def test_the_explorer_shows_a_token_its_user_and_no_other(guarded: tuple[Served,
     served, file = guarded
     with served.client(new_token(file, "sofia", "write")) as client:
         add(client, "sofia", {})
-        shown = client.get("/search.json", params={"q": "puppy", "user": "mira"})
+        shown = client.get("/find.json", params={"q": "puppy", "user": "mira"})
         assert (shown.status_code, TURN["text"] in shown.text) == (200, True)
     with served.client(new_token(file, "omar", "read")) as client:
-        assert TURN["text"] not in client.get("/search.json", params={"q": "puppy", "user": "sofia"}).text
+        assert TURN["text"] not in client.get("/find.json", params={"q": "puppy", "user": "sofia"}).text
     with served.client() as client:
-        assert client.get("/search.json", params={"q": "puppy", "user": "sofia"}).status_code == 401
+        assert client.get("/find.json", params={"q": "puppy", "user": "sofia"}).status_code == 401
