@@ -88,11 +88,10 @@ def asked(one: Conversation, facts: Mapping[str, Facts]) -> Iterator[Outcome]:
     ):
         memory.extend(one.turns, strict=True)
         for question in one.questions:
-            judge.gold = question.gold
 
-            def seen(loop: str | Loop, text: str = question.text) -> float:
-                judge.asked = []
-                memory.ask(text, loop)
+            def seen(loop: str | Loop, text: str = question.text, gold: Sequence[str] = question.gold) -> float:
+                judge.begin(gold)
+                memory.ask(text, loop, on_event=judge.hear)
                 views = [view for view in judge.asked if view.evidence]
                 return views[-1].found / views[-1].gold if views else 0.0
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from benchmarks.data_sets import read_locomo
 from evimem.embedding.static_embedder import count_tokens
-from evimem.text.prompt_text import escape, format_time, named
-from evimem.types.trace import Complete
+from evimem.text.prompt_text import MARK, escape
+from evimem.types.trace import Acted, Complete, Event
 from evimem.types.values import Turn
 
 from .scoring.labelled_chats import read_chats
@@ -77,32 +77,42 @@ class Asked:
 class GoldJudge:
     """Judges by the gold turns of the current question, and measures what it is sent.
 
-    A gold turn is in view where its words are, or the head of an item that is made of passages of it. Where all are,
-    each requirement is supported by them; those of names are waived with `counted`, so that counts of facts decide.
-    Until then it searches on without a query of its own, accepts nothing, and calls the nearest tools, of whose results
-    it keeps the gold turns, cues and tags. While `trap` is
-    set, the gold turns tell of another person what is asked, and it says so once they are in view.
+    A gold turn is in view where the trace says that it is shown, found or beside a found one: give `hear` to
+    `ask(on_event=)`, which counts by ids, since several turns may have the same words. Where all are in view, each
+    requirement is supported by them; those of names are waived with `counted`, so that counts of facts decide. Until
+    then it searches on without a query of its own, accepts nothing, and calls the nearest tools, of whose results it
+    keeps the gold turns, cues and tags. While `trap` is set, the gold turns tell of another person what is asked, and
+    it says so once they are in view.
     """
 
     def __init__(self, turns: Iterable[Turn], *, counted: bool = False) -> None:
         self.trap = False
-        self._marks = {
-            turn.id: (escape(turn.text), f"{named(turn.speaker)}, {format_time(turn.time)}") for turn in turns
-        }
+        self._words = {turn.id: escape(f"{turn.text} {turn.caption or ''}") for turn in turns}
+        self._shown: frozenset[str] = frozenset()
         self.gold: Sequence[str] = ()
         self.asked: list[Asked] = []
         self._mapped = re.compile(r"^(r\d+) \((?!entity)" if counted else r"^(r\d+) \(", re.MULTILINE)
 
+    def hear(self, event: Event) -> None:
+        """Note which turns a view shows."""
+        if isinstance(event, Acted) and event.action == "show":
+            self._shown = frozenset((*event.detail["turns"], *event.detail["around"]))
+
+    def begin(self, gold: Sequence[str]) -> None:
+        """Begin a question with these gold turns."""
+        self.gold, self.asked, self._shown = gold, [], frozenset()
+
     def __call__(self, request: Complete) -> str:
         evidence = request.prompt.partition("<evidence>")[2].partition("</evidence>")[0]
         items = {text.partition(",")[0]: text for text in evidence.split("<item ")[1:]}
-        gold = [self._marks[turn] for turn in self.gold if turn in self._marks]
-        found = [any(mark in evidence for mark in marks) for marks in gold]
-        labels = [name for name, text in items.items() if any(mark in text for marks in gold for mark in marks)]
+        found = [turn_id in self._shown for turn_id in self.gold]
+        seen = [self._words[turn_id] for turn_id in self.gold if turn_id in self._shown]
+        labels = [name for name, text in items.items() if any(_is_of(text, words) for words in seen)]
         sent = count_tokens(request.text)
         self.asked.append(Asked(request.role, sent, count_tokens(evidence), sum(found), len(found)))
         if request.role == "answer":
-            return json.dumps({"steps": [], "answer": "something", "citations": [{"id": "e1", "quote": ""}]})
+            cited = [{"id": label, "quote": ""} for label in (*labels, *items)[:1]]
+            return json.dumps({"steps": [], "answer": "something", "citations": cited})
         complete = bool(found) and all(found)
         found_out = self._misattributed(labels) if self.trap else None
         reply = _searching() if not complete else found_out or self._verdict(request, labels)
@@ -124,6 +134,13 @@ class GoldJudge:
         ]
         said = {"next_query": "", "reason": "", "answer": "something", "accepted": True, "action": "answer"}
         return {"tier": "exact", "confidence": 0.95, "requirements": needs, "gaps": [], **said, "supports": labels}
+
+
+def _is_of(item: str, words: str) -> bool:
+    """Return whether every piece of the words that an item quotes stands in the words of a turn."""
+    quoted = [line.removeprefix(MARK) for line in item.splitlines() if line.startswith(MARK)]
+    pieces = [piece.strip() for line in quoted for piece in line.removeprefix("[picture: ").split("\u2026")]
+    return any(pieces) and all(piece.rstrip("]") in words for piece in pieces)
 
 
 def _searching() -> dict[str, Any]:

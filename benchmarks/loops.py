@@ -189,9 +189,9 @@ def _asked(
 ) -> Iterator[Outcome]:
     answerable = [one for one in conversation.questions if mailed or (one.answers and one.gold)]
     for question in answerable[::every]:
-        judge.gold, judge.asked = question.gold, []
+        judge.begin(question.gold)
         with suppress(evimem.ModelUnavailable):  # it waits for its reply
-            answer = memory.ask(question.text, loop, asked_at=question.asked_at)
+            answer = memory.ask(question.text, loop, asked_at=question.asked_at, on_event=judge.hear)
             yield _outcome(conversation.name, question, answer, tuple(judge.asked))
 
 

@@ -77,8 +77,9 @@ def ask_all(
             with evimem.open(Path(folder) / f"{number}.evimem", llm=ScriptedModel(then=judge)) as memory:
                 memory.extend(one.turns, strict=True)
                 for asked in one.questions:
-                    judge.gold, judge.asked, judge.trap = asked.gold, [], traps and asked.kind in TRAPS
-                    answer = memory.ask(asked.text, loop, budget=budget, asked_at=asked.asked_at)
+                    judge.begin(asked.gold)
+                    judge.trap = traps and asked.kind in TRAPS
+                    answer = memory.ask(asked.text, loop, budget=budget, asked_at=asked.asked_at, on_event=judge.hear)
                     yield Row(one.name, asked.kind, tuple(judge.asked), answer, frozenset(asked.gold))
 
 
