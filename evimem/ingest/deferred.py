@@ -165,7 +165,7 @@ def extract_job(
         ((*earlier, _),) = store.contexts([job.turn.id], EARLIER, 0)
     except UnknownTurn:
         return 1  # it was forgotten since the job was read
-    if not may_state_facts(job.turn, earlier):  # a greeting or a mere question: the facts by rule are all there are
+    if not may_state_facts(job.turn):  # no word that could state anything
         settle(store, "extract", [Entry(job.turn)])
         return 1
     # The names that the turns most like it, and those before it, are filed under: it may share them.
@@ -290,7 +290,7 @@ def process_batches(store: Store, conventions: Conventions = Conventions()) -> F
         raise refused
     while due := store.due("extract", MAX_REQUESTS):
         jobs, earlier = _with_earlier(store, due)
-        to_submit = [job for job in jobs if may_state_facts(job.turn, earlier[job.turn.id])]
+        to_submit = [job for job in jobs if may_state_facts(job.turn)]
         if without_facts := [job for job in jobs if job not in to_submit]:
             settle(store, "extract", [Entry(job.turn) for job in without_facts])
         if to_submit:

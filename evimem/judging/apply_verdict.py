@@ -34,8 +34,7 @@ STOP_AT = 0.70  # E9
 STOP_AT_TEMPORAL = 0.85  # E9
 DIRECT_AT = 0.75  # E13
 PAPER_DELTA = 2  # E7
-PAPER_ABSTAIN_BELOW = 0.30  # E11
-PAPER_ABSTAIN_FACTS = 3  # E11
+PAPER_ABSTAIN_BELOW = 0.30  # E11: "extremely low", which the paper gives no number of
 PAPER_ABSTAIN_CHECKS = 2  # E11
 MOST_CLAIMS = 24  # of a question: what steers a search, not a second memory
 DECLINED = ("contradicted", "attribution")  # kinds of gap that no answer is given with
@@ -71,8 +70,7 @@ def clamp(
     gaps = (*short, *(missing if verdict.tier is Tier.EXACT else ()))
     if verdict.tier is Tier.NONE or not gaps:
         return Clamped(verdict.tier, confidence)
-    cap = PARTIAL_CAP if temporal else DOWNGRADE_CAP
-    return Clamped(Tier.PARTIAL, min(confidence, cap), gaps)
+    return Clamped(Tier.PARTIAL, min(confidence, DOWNGRADE_CAP), gaps)
 
 
 def settle(verdict: Verdict, view: View, tracker: Tracker) -> Clamped:
@@ -139,16 +137,16 @@ def enough(verdict: Verdict, before: Verdict | None, *, temporal: bool) -> str |
     return "the evidence is about another person" if of_another and all(of_another) else None
 
 
-def abstention(verdict: Verdict, variant: Variant, *, facts: int, checks: int, most: int, below: float) -> str | None:
+def abstention(verdict: Verdict, variant: Variant, *, checks: int, most: int, below: float) -> str | None:
     """Return why the loop abstains after its last check, or None when it answers.
 
-    `verdict` is the calibrated one, `facts` the number of facts found, `checks` how often evidence was judged of at
-    `most` so many times, `below` the threshold.
+    `verdict` is the calibrated one, `checks` how often evidence was judged of at `most` so many times, `below` the
+    threshold.
     """
     if "abstention" in variant.without:
         return None
     if variant.abstain == "paper":
-        return _paper_abstention(verdict, facts, checks, most)
+        return _paper_abstention(verdict, checks, most)
     if verdict.tier is Tier.NONE:
         return verdict.reason or NOTHING_RELEVANT
     for kind in DECLINED:
@@ -174,12 +172,11 @@ def approximate(confidence: float) -> float:
     return max(APPROXIMATE_FLOOR, confidence - APPROXIMATE_COST)
 
 
-def _paper_abstention(verdict: Verdict, facts: int, checks: int, most: int) -> str | None:
-    """Return why EviMem would abstain (E11): no tier after two checks or an early end, or thin evidence."""
+def _paper_abstention(verdict: Verdict, checks: int, most: int) -> str | None:
+    """Return why EviMem would abstain (E11): no tier after two checks or an early end, or low confidence at the end."""
     if verdict.tier is Tier.NONE and (checks >= PAPER_ABSTAIN_CHECKS or checks < most):
         return verdict.reason or NOTHING_RELEVANT
-    thin = verdict.confidence < PAPER_ABSTAIN_BELOW and facts < PAPER_ABSTAIN_FACTS
-    return "the evidence is too thin" if thin else None
+    return "the evidence is too thin" if verdict.confidence < PAPER_ABSTAIN_BELOW else None
 
 
 def _temporal(tier: Tier, confidence: float) -> float:

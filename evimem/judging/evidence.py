@@ -35,8 +35,8 @@ class Variant:
     abstention   answer always, unless no evidence was found or no answer can be worded
     index        BM25 over turns alone: no facts, no vectors, no smoothing over neighbours
     edges        follow no edges, as with hops=0, and read nothing beside the searches in their place (IRIS)
-    tracker      exact evidence is believed though a requirement is open; MemR3 is told of no evidence and no gap, and
-                 is shown again all that it found
+    tracker      a question has no requirements, so that none lowers a tier or reaches a model; MemR3 is told of no
+                 evidence and no gap, and is shown again all that it found
     mask         what was returned may be returned again (MemR3), and is read again (MGRetrieval)
     delta        each search is for the question alone (MemR3)
     reflection   it searches where it would think (MemR3)
@@ -49,7 +49,8 @@ class Variant:
         k: At most this many turns of a search, where the budget names no number.
         calls: "joint" judges and refines in one request; "separate" is EviMem's pattern (E14: up to 3 * iterations + 3
             requests).
-        abstain: "calibrated" abstains by a probability; "paper" by EviMem's rule (E11).
+        abstain: "calibrated" abstains by a probability; "paper" by EviMem's rule (E11), and tells the confidence of an
+            answer that is worded with care as it is.
         delta: How many facts an entity needs (E7), at most as many as the memory holds; "paper" for the literal rule.
         without: Names of parts to remove.
     """
@@ -174,6 +175,7 @@ class View:
     `before` is the verdict of the check before, calibrated; None at the first. `variant` is how the loop goes to work,
     `form` how the answer is to be written, in words. With `by_fact` the facts of `shown` stand for their turns, which
     only the answer is given.
+    `room` is about how many characters of evidence the caller's budget of tokens stands for.
     `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the judge's own:
     what it wants to keep between the checks of one question, which share it; the loop never looks inside.
     """
@@ -200,6 +202,7 @@ class View:
     form: str = ""
     by_fact: bool = False
     exclude: frozenset[str] = frozenset()
+    room: int = 0
 
     @property
     def decisive(self) -> frozenset[str]:

@@ -141,6 +141,8 @@ def show_facts(view: View, *, with_turns: bool, room: int) -> ShownEvidence:
         lines += new
         shown.append(item)
     items = {f"e{numbers[item.turn.id]}": item.turn for item in shown}
+    if left := sum(len(item.facts) for item in view.evidence) - sum(len(item.facts) for item in shown):
+        lines.append(f"({left} further facts were found, for which there is no room)")
     return ShownEvidence("\n".join(lines) or NOTHING, items)
 
 

@@ -14,11 +14,11 @@ from ..embedding.static_embedder import count_tokens
 from ..errors import ModelError, PromptTooLong, ReplyError
 from ..extract.labels import Label, canonical, label_fact
 from ..extract.statements import fact_id
-from ..extract.turn_facts import stance
 from ..flow import Flow
 from ..lang import ENGLISH
 from ..text.names import Sources
 from ..text.prompt_text import caption_line, find_quote, format_time, marked, named
+from ..text.terms import terms
 from ..times import Conventions, locate_times
 from ..types.results import Estimate
 from ..types.stored import EARLIER, OF_A_MODEL
@@ -95,14 +95,13 @@ def extract_facts(
     return replace(extraction, calls=ledger.calls)
 
 
-def may_state_facts(turn: Turn, previous: Sequence[Turn] = ()) -> bool:
-    """Return whether a turn asserts something; greetings and mere questions are not worth a request.
+def may_state_facts(turn: Turn) -> bool:
+    """Return whether a turn has a word that is no stop word, or a picture: every such turn is worth a request.
 
-    What follows a question of somebody else may be its answer: "Yes, in May!".
+    Rules that told statements from questions and requests left out turns that state something all the same: "Take
+    breaks and dance, that is how I destress.", "Finally passed my driving test".
     """
-    found = stance(turn)
-    asked = bool(previous) and previous[-1].speaker != turn.speaker and previous[-1].text.rstrip().endswith("?")
-    return found == "asserts" or (found == "neither" and asked)
+    return bool(terms(turn.text)) or bool(turn.caption)
 
 
 def extract_request(
@@ -191,7 +190,7 @@ def estimate(pairs: Iterable[tuple[Turn, Sequence[Turn]]], price: tuple[float, f
     turns = requests = sent = 0
     for turn, previous in pairs:
         turns += 1
-        if may_state_facts(turn, previous):
+        if may_state_facts(turn):
             request = extract_request(turn, previous)
             requests += 1
             sent += _system_tokens(request.system) + count_tokens(request.prompt)

@@ -14,6 +14,7 @@ from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import Chosen, Considered, Decided, Explored, Move, Round, Stage
 from ..query.find_turns import Wish, standing_wishes
 from ..text.prompt_text import bullets, escape_attribute, format_time, marked, named
+from ..types.results import MOST
 from ..types.stored import Keyword
 from ..types.trace import Complete, Reply
 from ..types.values import Tier
@@ -240,7 +241,12 @@ def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[S
 
 
 def _room(view: View) -> int:
-    room: int = view.memo.get("room", EVIDENCE_CHARACTERS)
+    """Return how many characters of evidence a prompt has room for: no fewer than the caller's tokens stand for.
+
+    Facts in the place of turns were chosen by these tokens, each whole, so that no second bound leaves any out.
+    """
+    most = MOST if view.by_fact else max(EVIDENCE_CHARACTERS, view.room)
+    room: int = view.memo.get("room", most)
     return room
 
 
@@ -277,14 +283,14 @@ def _ask_names(view: View, ledger: Ledger) -> Flow[tuple[str, ...]]:
 
 
 def _refined(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
-    """Ask for the next query by what is missing after the clamps; for none where nothing is, or the loop will stop."""
+    """Ask for the next query by what is missing after the clamps; for none where the loop will stop."""
     tracker = follow(view.tracker, verdict, view.iteration).tracker
     final = settle(verdict, view, tracker)
     gaps = all_gaps(verdict, final, tracker)
     settled = replace(verdict, tier=final.tier, confidence=final.confidence, gaps=gaps)
     ends = enough(settled, view.before, temporal=view.analysis.temporal) or view.iteration >= view.iterations
     missing = [gap.text for gap in gaps] or [verdict.reason]
-    if ends or not any(missing):
+    if ends:
         return ""
     request = REFINE.request(
         question=marked(view.analysis.question),
@@ -294,7 +300,7 @@ def _refined(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
         strategy=view.strategy,
         query=named(view.queries[-1] if view.queries else view.analysis.question),
         queries=bullets(view.queries[:-1]),
-        missing=bullets(missing),
+        missing=bullets(filter(None, missing)),
     )
     return str((yield from ask_model(request, REFINE.read, ledger))["query"])
 

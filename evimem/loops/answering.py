@@ -59,7 +59,6 @@ def _worded(session: Session, check: Check) -> Flow[Draft]:
     why = abstention(
         verdict,
         session.variant,
-        facts=sum(len(item.facts) for item in check.view.evidence),
         checks=session.checks,
         most=session.iterations,
         below=session.task.judge.abstain_below if below is None else below,
@@ -191,7 +190,7 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     # An answer that names nothing rests on what the judge named; one that invents its sources rests on nothing.
     citations = citations or (() if dropped else _cited(id for id in session.tracker.witnesses if id in citable))
     tier, gaps = draft.tier or verdict.tier, verdict.gaps if draft.gaps is None else draft.gaps
-    approximately = worded in {"inferred", "hedged"}
+    approximately = worded in {"inferred", "hedged"} and session.variant.abstain != "paper"
     sufficiency = approximate(verdict.confidence) if approximately else verdict.confidence
     confidence = _told(check, sufficiency) if draft.confidence is None else draft.confidence
     if verdict.calls and draft.kind == "answer":  # a model's confidence, which the clamps lower, calibrated or not

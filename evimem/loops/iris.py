@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from ..errors import InvalidQuery
 from ..flow import Effect, Flow, intercepted
 from ..judging.apply_verdict import enough, is_short
 from ..judging.evidence import Variant, Verdict
@@ -17,6 +18,10 @@ from .evidence_view import EDGE_SHARE
 from .retrieve import Retrieval, Search, Task, TupleRetrieval, compose, fresh
 from .session import Check, Rounds, Session
 
+NO_FACTS = (
+    "this loop reads facts alone, and no turn that it may read has any; open the memory with a model and call "
+    'enrich(), or ask with loop="iris", which reads turns'
+)
 HOP_PART = 5  # of an iteration's k, one in so many turns comes over an edge beside it
 
 
@@ -72,6 +77,8 @@ class Refining(Rounds):
         k, found = self.session.k + self._how.step * (number - 1), self.session.retrieval
         if isinstance(found, TupleRetrieval):
             new = yield from self._find_facts(found, k, number)
+            if not found.count() and self.session.roster.counted:
+                raise InvalidQuery(NO_FACTS)
         else:
             new = yield from self._find_turns(found, k, number)
         # The paper ends on evidence or by iterations alone, and abstains by the checks that this takes (E11).

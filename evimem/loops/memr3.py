@@ -13,7 +13,7 @@ from typing import Literal
 from ..flow import Flow
 from ..judging.evidence import Variant, View, whole_around
 from ..judging.judge import NOT_SEARCHED, Action, Decided, Stage
-from ..judging.tracker import Tracker, start
+from ..judging.tracker import Tracker
 from ..types.results import Answer
 from ..types.stored import COUNTED
 from ..types.trace import Acted
@@ -125,8 +125,6 @@ class Deciding(Rounds):
 
     def __init__(self, session: Session, how: MemR3) -> None:
         super().__init__(session)
-        if not session.has("tracker"):
-            session.tracker = start(())
         self.how = how
         self.claims = session.task.judge.explores and session.has("tracker")
         self.searched, self.misses, self.reflections = True, 0, 0

@@ -25,6 +25,7 @@ from .retrieve import Arrived, Retrieval, Search, Task, TupleRetrieval, strategy
 
 T = TypeVar("T")
 ANSWER_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
+CHARACTERS_A_TOKEN = 4  # of evidence, about
 MAX_LOST_REPLIES = 2  # in a row, after which a model is asked for nothing but an answer
 LOST = "the model's replies cannot be read"
 UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged")
@@ -92,7 +93,7 @@ class Session:
         self.by_fact: bool = by_fact and self.has("index")
         kind = TupleRetrieval if self.by_fact else Retrieval
         self.retrieval: Retrieval = kind(task, self.analysis, self.roster, self.variant, self.events)
-        self.tracker: Tracker = start(self.analysis.requirements)
+        self.tracker: Tracker = start(self.analysis.requirements if self.has("tracker") else ())
         self.pinned: frozenset[str] = frozenset()
         self.before: Verdict | None = None
         self.checks: int = 0
@@ -249,6 +250,7 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         variant=session.variant,
         form=session.task.budget.format,
         exclude=frozenset(session.task.exclude),
+        room=CHARACTERS_A_TOKEN * session.task.budget.tokens,
     )
 
 

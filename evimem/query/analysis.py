@@ -86,7 +86,9 @@ _SPOKEN: tuple[tuple[Wants, str], ...] = (
         "time",
         r"^\W*(?:(?:and|so|since|until|till|by|from|around|about)\s+)*when\b"
         r"|\b(?:know|remember|recall|remind\s+me|tell\s+me|say|said|when\s+exactly)\s+when\b"
-        rf"|\b(?:what|which)\s+(?:(?:exact|specific)\s+)?{_any('questions.calendar_units')}\b(?!\s+of\s+(?!the\b)\w+)",
+        rf"|\b(?:what|which)\s+(?:(?:exact|specific)\s+)?{_any('questions.calendar_units')}\b(?!\s+of\s+(?!the\b)\w+)"
+        rf"|\bwhat(?:['\u2019]s|\s+(?:is|was|are|were))\s+(?:[\w'\u2019]+\s+){{1,3}}?{_any('questions.dates')}s?\b"
+        r"(?=\s*(?:$|[?.!,]|(?:of|for|by|in|on)\b))",
     ),
     ("count", rf"\bhow\s+{_any('questions.how_count')}\b|\bwhat\s+(?:number|amount|age)\b"),
     ("choice", rf"^\W*{_AUXILIARY}\b.*\bor\b"),
@@ -99,6 +101,11 @@ _SPOKEN: tuple[tuple[Wants, str], ...] = (
     ),
 )
 _FORMS = tuple((wants, re.compile(pattern, re.IGNORECASE)) for wants, pattern in _SPOKEN)
+_TIED_TO_TIME = re.compile(
+    rf"\bhow\s+old\b|\b(?!{_any('questions.not_after')}\b)\w+\s+{_any('questions.orders')}\b(?:\s+\w|\W*$)"
+    rf"|\bthe\s+(?:very\s+|most\s+)?{_any('questions.superlatives')}\b(?!\s+{_any('questions.no_superlatives')}\b)",
+    re.IGNORECASE,
+)
 _PAST = re.compile(
     r"\b(?:used\s+to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|at\s+first|back\s+then)\b"
     r"|\bbefore(?:\s+(?:that|this|now|then|(?-i:[A-Z])\w*|(?:i|we|he|she|they)\s+moved))?\s*[?.]*\s*$",
@@ -269,7 +276,7 @@ def analyse(
     entities = _distinct((*hinted.names, *without([], _other_names, question, hinted.names)))[:_MOST_NAMES]
     asked = hinted.names or without((), _asked_by_role, question, speakers)
     keywords = without(tuple(plainest(question)), _keywords, question, hinted.names)[:_MOST_KEYWORDS]
-    temporal = wants in {"time", "duration"} or bool(hinted.times)
+    temporal = wants in {"time", "duration"} or bool(hinted.times) or bool(without(None, _is_tied_to_time, question))
     return Analysis(
         question=question,
         entities=entities,
@@ -284,6 +291,11 @@ def analyse(
         hints=hinted,
         supposed=entities[len(hinted.names) :] if hinted.names and _GUESSED.search(question) else (),
     )
+
+
+def _is_tied_to_time(question: str) -> bool:
+    """Return whether a question sets what it asks for before, after or at the end of other things."""
+    return question_words(question) is None and _TIED_TO_TIME.search(question) is not None
 
 
 def form(question: str) -> Wants:

@@ -10,7 +10,7 @@ ENOUGH = {"Mira": EntityCount(found=2, needed=2, total=9)}
 SHORT = {"Mira": EntityCount(found=1, needed=2, total=9)}
 
 
-@pytest.mark.parametrize(("temporal", "expected"), [(False, 0.60), (True, 0.50)])
+@pytest.mark.parametrize(("temporal", "expected"), [(False, 0.60), (True, 0.60)])
 def test_too_few_facts_about_an_entity_downgrade_after_the_floor(temporal, expected):
     clamped = clamp(Verdict(Tier.EXACT, 0.99), temporal=temporal, entities=SHORT)
     assert (clamped.tier, clamped.confidence) == (Tier.PARTIAL, expected)
@@ -36,4 +36,4 @@ def test_an_entity_that_the_memory_does_not_know_is_short_whatever_is_needed():
 def test_without_abstention_something_is_answered_whatever_the_evidence():
     nothing = Verdict(Tier.NONE, 0.0, probability=0.0)
     for variant, answers in ((Variant(), False), (Variant(without={"abstention"}), True)):
-        assert (abstention(nothing, variant, facts=9, checks=3, most=3, below=0.5) is None) == answers
+        assert (abstention(nothing, variant, checks=3, most=3, below=0.5) is None) == answers

@@ -16,6 +16,7 @@ from evimem.loops import VARIANTS
 from .conftest import Chat, draft, events, partial, verdict
 
 LETTER: Any = VARIANTS["full"]
+DAY = "2024-03-12T18:20"
 WHEN = "When did Mira adopt her puppy?"
 DIRECT = json.dumps({"type": "direct", "steps": [], "used": []})
 LOOKING = [
@@ -83,6 +84,57 @@ def test_e6_every_check_is_given_all_facts_found_so_far_and_the_answer_their_tur
         assert request.prompt.count("\n> ") == 1, "the question alone: no turn is quoted"
     assert '"Mira adopted a puppy" (time: 8 March 2024)' in checks[0].prompt
     assert all(chat.texts[stated[fact].turn_id] in chat.requests[-1].prompt for fact in known)
+
+
+def test_e6_the_callers_tokens_are_the_only_bound_and_what_is_left_out_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "large.evimem"
+    with evimem.open(path) as memory:
+        for day in range(1, 500):
+            memory.add("Mira", f"I baked loaf number {day} and it was too salty.", time=DAY, id=f"t{day}")
+    chat = Chat(path)
+    for tokens, fits in ((200_000, True), (2_000, False)):
+        trace = chat.ask("What did Mira bake?", *LOOKING, loop=LETTER, tokens=tokens, k=600).trace
+        many, shown = len(list(found(trace, 1, "anchor", "edge"))), chat.requests[0].prompt.count('\n= "')
+        assert many > 400
+        assert (shown == many) is fits
+        assert (f"({many - shown} further facts were found" in chat.requests[0].prompt) is not fits
+
+
+def test_e8_the_confidence_of_an_inferred_time_is_told_as_it_is(chat: Chat) -> None:
+    assert (
+        chat.ask(
+            "When did Noah bake loaf number 3?", verdict("inferrable", 0.8), DIRECT, draft(), loop=LETTER
+        ).confidence
+        == 0.75
+    )
+
+
+def test_e7_a_short_entity_caps_a_question_about_time_at_sixty(chat: Chat) -> None:
+    asked = "When did Bartholomew adopt a puppy?"
+    trace = chat.ask(asked, verdict("exact", 0.9), DIRECT, draft(), loop=LETTER, iterations=1).trace
+    (judged,) = events(trace, "judgement")
+    assert (judged.final_tier, judged.final_confidence) == (Tier.PARTIAL, 0.60)
+
+
+def test_e10_a_query_is_asked_for_without_a_gap_and_no_requirement_is_told(chat: Chat) -> None:
+    silent = [
+        verdict("partial", 0.4, gaps=[], requirements=[]),
+        '{"query": "heron by the mill"}',
+        verdict(),
+        DIRECT,
+        draft(),
+    ]
+    trace = chat.ask("What did Noah bake?", *silent, loop=LETTER, iterations=2).trace
+    assert [event.query for event in events(trace, "query") if event.path == "refined"] == ["heron by the mill"]
+    check, refining = (one.prompt for one in chat.requests[:2])
+    assert "none: judge the question as a whole" in check
+    assert "<missing>\n- none\n</missing>" in refining
+
+
+def test_e_a_memory_without_facts_is_refused_by_name(remembered: Any) -> None:
+    chat = Chat(remembered(("Mira", "Hm, well, you know.", "2024-03-12T18:20")).stats().path)
+    with pytest.raises(evimem.InvalidQuery, match=r"reads facts alone.*enrich\(\)"):
+        chat.ask(WHEN, verdict(), draft(), loop=LETTER)
 
 
 def test_e7_facts_count_that_contain_a_name_whoever_states_them(remembered: Any) -> None:
