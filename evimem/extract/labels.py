@@ -47,6 +47,33 @@ def label_in(facts: Iterable[Fact]) -> Label:
     return Label(kept.subject, kept.predicate, tuple(filter(None, kept.object.split(_BETWEEN))))
 
 
+class LabelNames:
+    """The names that the labels of one run have, so that turns that are read side by side are filed under the same."""
+
+    def __init__(self) -> None:
+        self._topics: list[str] = []
+        self._tags: list[str] = []
+        self._keywords: list[str] = []
+
+    def join(self, turn: Turn, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+        """Return the facts of a turn, its label in the names that the labels before it have."""
+        found = tuple(facts)
+        label = label_in(found)
+        if label == Label():
+            return found
+        keywords = tuple(dict.fromkeys(_join(one, self._keywords) for one in label.keywords))
+        joined = Label(_join(label.topic, self._topics), _join(label.tag, self._tags), keywords)
+        return (*(fact for fact in found if fact.kind != LABEL), label_fact(turn, joined))
+
+
+def _join(name: str, known: list[str]) -> str:
+    """Return the known name of the same words, else the name itself, which is known from now on."""
+    found = canonical(name, known)
+    if found and found not in known:
+        known.append(found)
+    return found
+
+
 def canonical(name: str, known: Iterable[str]) -> str:
     """Return the known name that has the same words, whatever their form; the name itself where none has.
 

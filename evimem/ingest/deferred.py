@@ -14,7 +14,7 @@ from typing import Literal
 
 from ..db.jobs import ATTEMPTS, PAGE, RETRY_SECONDS, holder
 from ..errors import DimensionMismatch, EmbedderError, ModelError, ModelUnavailable, ReplyError, UnknownTurn
-from ..extract.labels import Label, label_in
+from ..extract.labels import Label, LabelNames, label_in
 from ..flow import CollectBatch, Flow, StartBatch
 from ..index.document import found_by
 from ..llm.extract_facts import (
@@ -124,10 +124,12 @@ class Endpoint:
     Attributes:
         failed: The ids of the turns that failed since the last usable reply.
         read: The turn that the last usable reply in this call was about; None before the first.
+        names: What the turns of this call are filed under: those that are read side by side cannot see one another's.
     """
 
     failed: set[str] = field(default_factory=set)
     read: Turn | None = None
+    names: LabelNames = field(default_factory=LabelNames)
     _doubted: bool = False
 
     def is_doubted(self) -> bool:
@@ -185,7 +187,7 @@ def extract_job(
         store.postpone("extract", {job.turn.id: (plan.reason, None if plan.last else plan.seconds)})
         return 1
     endpoint.succeed(job.turn)
-    yield from store_facts(store, [(job, found.facts)])
+    yield from store_facts(store, [(job, endpoint.names.join(job.turn, found.facts))])
     return 1
 
 
@@ -349,6 +351,7 @@ def _read_batch(
     conventions: Conventions,
 ) -> _BatchRead:
     extracted: list[tuple[Job, tuple[Fact, ...]]] = []
+    names = LabelNames()
     errors: dict[str, ModelError] = {}
     for job in jobs:
         outcome = outcomes.get(_key(job.turn))
@@ -356,7 +359,8 @@ def _read_batch(
             if isinstance(outcome, ModelError):
                 raise outcome
             text = getattr(outcome, "text", "")
-            extracted.append((job, read_extraction(text, job.turn, earlier[job.turn.id], conventions).facts))
+            facts = read_extraction(text, job.turn, earlier[job.turn.id], conventions).facts
+            extracted.append((job, names.join(job.turn, facts)))
         except ModelError as error:
             errors[job.turn.id] = error
     return _BatchRead(extracted, errors)

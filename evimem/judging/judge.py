@@ -20,14 +20,20 @@ class Stage:
     """Where a loop stands when it asks for a decision.
 
     `number` counts the decisions, from 1 on, of which there are at most `most`. With `last` the loop answers next,
-    whatever is decided, so that a draft is wanted. `empty` is whether the last search brought nothing new. `tried` is
-    what was searched for besides the question, and `thoughts` what earlier reflections came to, both in order.
+    whatever is decided, so that a draft is wanted. `empty` is whether the last search brought nothing new, `tired`
+    whether a reflection would be turned into a search, `guarded` whether an answer would while a requirement is open
+    that a search may close. `refused` is the action that was decided on last, the one that was done in its place, and
+    the rule that says so; None where it was done. `tried` is what was searched for besides the question, and
+    `thoughts` what earlier reflections came to, both in order.
     """
 
     number: int
     most: int
     last: bool
     empty: bool
+    tired: bool = False
+    refused: tuple[Action, Action, str] | None = None
+    guarded: bool = False
     tried: tuple[str, ...] = ()
     thoughts: tuple[str, ...] = ()
 

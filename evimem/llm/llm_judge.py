@@ -11,7 +11,7 @@ from ..errors import PromptTooLong
 from ..flow import Flow
 from ..judging.apply_verdict import all_gaps, enough, follow, settle
 from ..judging.evidence import Draft, Manner, Verdict, View
-from ..judging.judge import Chosen, Considered, Decided, Explored, Move, Round, Stage
+from ..judging.judge import NOT_SEARCHED, Chosen, Considered, Decided, Explored, Move, Round, Stage
 from ..query.find_turns import Wish, standing_wishes
 from ..text.prompt_text import bullets, escape_attribute, format_time, marked, named
 from ..types.results import MOST
@@ -59,6 +59,14 @@ MANNERS: dict[Manner, str] = {
 
 # Of a decision: what may come next.
 NEXT = "Any action may come next."
+OPEN = "While a requirement is open, answer becomes a search: support it, or waive it with a reason."
+TIRED = "No further reflection: retrieve, or answer."
+REFUSED = 'The last step was to be "{wanted}"; it became "{action}", since {why}.'
+RULES = {
+    "nothing found": "the last search brought nothing new",
+    "enough thought": "there were reflections enough",
+    "gaps are open": "requirements were open",
+}
 NOTHING_NEW = "The last search brought nothing new: think about what is there, or look for something else."
 LAST = "This is the last decision: the action is answer, and draft is the best answer from what is there."
 
@@ -193,12 +201,26 @@ def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
         shown,
         number=stage.number,
         most=stage.most,
-        directive=LAST if stage.last else NOTHING_NEW if stage.empty else NEXT,
+        directive=directive(view, stage),
         searched=bullets(stage.tried),
         thoughts=bullets(stage.thoughts),
         claims=claim_lines(view) or "nothing yet",
         requirements=_requirements(view),
     )
+
+
+def directive(view: View, stage: Stage) -> str:
+    """Return what a decision is told of the router: what may come next, and what it refused last and why."""
+    if stage.last:
+        return LAST
+    told = []
+    if stage.refused is not None:
+        wanted, action, rule = stage.refused
+        told.append(REFUSED.format(wanted=wanted, action=action, why=RULES[rule]))
+    told += [NOTHING_NEW] if stage.empty else []
+    told += [TIRED] if stage.tired else []
+    told += [OPEN] if stage.guarded and any(need.kind not in NOT_SEARCHED for need in view.tracker.open) else []
+    return " ".join(told) or NEXT
 
 
 def answer_request(

@@ -131,6 +131,7 @@ class Deciding(Rounds):
         self.tried, self.thoughts = tuple[str, ...](), tuple[str, ...]()
         self.newest, self.unread, self.seen = tuple[str, ...](), tuple[str, ...](), frozenset[str]()
         self.route = Route("retrieve", "as decided")
+        self.refused: tuple[Action, Action, str] | None = None  # the last decision, where the router did otherwise
         self.verdict = UNJUDGED
 
     def find(self, number: int) -> Flow[str | None]:
@@ -151,7 +152,9 @@ class Deciding(Rounds):
         session, most, literal = self.session, self.session.iterations, self.how.router == "paper"
         view = session.show(number, only=self.newest if self.claims else None)
         last = number >= most or (not literal and (self._exhausted() or self.misses >= MOST_MISSES))
-        stage = Stage(number, most, last, self.searched and self.misses > 0, self.tried, self.thoughts)
+        tired = self.reflections >= self.how.reflections
+        empty = self.searched and self.misses > 0
+        stage = Stage(number, most, last, empty, tired, self.refused, not literal, self.tried, self.thoughts)
         # Where the reply cannot be read the search goes on by the gaps that are known (M7).
         unread = Decided("retrieve", UNJUDGED)
         decided = yield from self.consult(session.task.judge.decide(view, stage), number, unread)
@@ -176,6 +179,9 @@ class Deciding(Rounds):
                 gaps=any(need.kind not in NOT_SEARCHED for need in check.view.tracker.open),
             )
         )
+        self.refused = None
+        if self.route.action != decided.action and decided is not unread:
+            self.refused = (decided.action, self.route.action, self.route.rule)
         routed = {"wanted": decided.action, "action": self.route.action, "rule": self.route.rule}
         session.events.append(Acted(number, "decide", decided.verdict.reason, {**routed, "draft": decided.draft}))
         self._note_shown(check.view)

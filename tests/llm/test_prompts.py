@@ -66,7 +66,7 @@ def same_form(example, schema):
     "asked",
     [
         judge_request(VIEW, show_evidence(VIEW), (CANARY,)),
-        decide_request(VIEW, Stage(2, 5, False, False, (CANARY,), (CANARY,)), show_evidence(VIEW)),
+        decide_request(VIEW, Stage(2, 5, False, False, tried=(CANARY,), thoughts=(CANARY,)), show_evidence(VIEW)),
         answer_request(VIEW, PARTIAL, "hedged", show_evidence(VIEW), (CANARY,)),
         extract_request(
             Turn("t", "s", CANARY, CANARY, SAID.time, CANARY), [SAID], known=[Label(CANARY, CANARY, (CANARY,))]

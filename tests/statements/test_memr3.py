@@ -62,6 +62,17 @@ def test_m2_the_first_rule_that_holds_says_what_is_done(chat: Chat) -> None:
     assert routed(trace)[-1] == ("answer", "answer", "as decided")
 
 
+def test_m2_the_directive_tells_which_action_was_refused_and_why(chat: Chat) -> None:
+    replies = [decision("answer", requirements=[]), decision("answer", requirements=supported(6, "e1")), draft()]
+    answer = chat.ask(WHEN, *replies, loop="memr3")
+    first, second, *_ = (request.prompt for request in chat.requests)
+    assert "While a requirement is open, answer becomes a search" in first
+    assert 'The last step was to be "answer"; it became "retrieve", since requirements were open.' in second
+    chat.ask(WHEN, decision("answer"), draft(), loop="memr3-as-published")
+    assert "Any action may come next." in chat.requests[0].prompt
+    assert answer.usage.requests == 3
+
+
 def test_m3_a_search_returns_five_turns_that_none_before_it_returned(chat: Chat) -> None:
     trace = ask(chat, WHAT, *LOOKING, draft("a heron")).trace
     found = [event.turns for event in events(trace, "evidence")]

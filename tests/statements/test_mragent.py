@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import evimem
+from evimem.extract.labels import label_in
 from evimem.judging.judge import MOST_CALLS, TOOLS
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Trace
@@ -286,6 +287,24 @@ def filed(tmp_path: Path) -> Path:
             memory.add("Noah", text, time=f"2024-03-1{place}T18:00", session=session, id=f"t{place}")
         memory.enrich()
     return tmp_path / "m.evimem"
+
+
+def test_r1_turns_that_are_read_side_by_side_share_their_labels(tmp_path: Path) -> None:
+    def reply(request: Any) -> str:
+        said = request.prompt.rpartition("\n> ")[2].split("\n")[0]
+        thing = said.split()[-1].strip(".")
+        pets = "Pets" if thing == "puppy" else "pets"
+        fact = {"subject": "Mira", "predicate": "adopted", "object": thing, "quote": said, "kind": "event", "when": ""}
+        return json.dumps({"facts": [{**fact, "attribute": ""}], "topic": pets, "tag": pets, "keywords": [thing]})
+
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=reply)) as memory:
+        memory.add("Mira", "I adopted Rex.", time="2024-03-12T18:20", id="a")
+        memory.add("Mira", "I adopted my rex.", time="2024-03-12T18:20", id="b")
+        memory.add("Mira", "I adopted a puppy.", time="2024-03-12T18:20", id="c")
+        memory.enrich()
+        labels = [label_in(memory._core.store.facts([one])) for one in "abc"]
+    assert len({label.tag for label in labels}) == len({label.topic for label in labels}) == 1
+    assert labels[0].keywords == labels[1].keywords
 
 
 def test_r1_a_model_files_turns_under_tags_and_under_topics_of_several_sessions(filed: Path) -> None:
