@@ -141,7 +141,7 @@ class Runner:
             named = {one for held in re.findall(r"evimem\[([\w,.-]+)\]", line) for one in held.split(",")}
             assert named <= self._extras, f"no such extras: {named - self._extras}"
         elif word == "evimem" and not WAITING.search(line):
-            words = shlex.split(line, comments=True)[1:]
+            words = [os.path.expandvars(word) for word in shlex.split(line, comments=True)[1:]]
             self._run_command(words)
         elif word in SHELL or word == "evimem":
             self._run_shell(line)
