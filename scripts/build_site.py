@@ -14,9 +14,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -82,7 +86,9 @@ def examples_page() -> str:
     for path in sorted(PROGRAMS.iterdir()):
         if path.suffix in {".py", ".json"}:
             language = "python" if path.suffix == ".py" else "json"
-            lines += [f"## {path.name} {{#{slug(path.name)}}}\n\n```{language}\n{path.read_text(encoding='utf-8')}```\n"]
+            lines += [
+                f"## {path.name} {{#{slug(path.name)}}}\n\n```{language}\n{path.read_text(encoding='utf-8')}```\n"
+            ]
     return "\n".join(lines)
 
 
@@ -103,10 +109,10 @@ def navigation() -> Iterator[tuple[str, str, str]]:
 
 def summary(text: str) -> str:
     """Return the first sentence of a page after its title, without markup."""
-    body = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL).partition("\n")[2].strip()
-    first = next((one for one in re.split(r"\n\s*\n", body) if one[:1] not in "`#|!-<"), "")
+    body = re.sub(r"<!--.*?-->|^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE).partition("\n")[2].strip()
+    first = next((one for one in re.split(r"\n\s*\n", body) if one[:1] not in "#|!-"), "")
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(first.split())).replace("**", "")
-    return re.split(r"(?<=[.:])\s", plain)[0].rstrip(":")
+    return re.split(r"(?<=[.])\s(?=[A-Z`])", plain)[0].rstrip(":")
 
 
 def llms_text(made: Mapping[str, str]) -> str:

@@ -152,7 +152,9 @@ def signature_of(value: Any) -> inspect.Signature | None:
 def parameters_of(value: Any) -> list[inspect.Parameter]:
     """Return the parameters that a caller gives."""
     signature = signature_of(value)
-    return [] if signature is None else [one for one in signature.parameters.values() if one.name not in {"self", "cls"}]
+    return (
+        [] if signature is None else [one for one in signature.parameters.values() if one.name not in {"self", "cls"}]
+    )
 
 
 def described(value: Any, depth: int = 0) -> dict[str, str]:
@@ -172,7 +174,9 @@ def described(value: Any, depth: int = 0) -> dict[str, str]:
 
 def plain(text: str) -> str:
     """Return a sentence as Markdown: angle brackets outside of code are escaped."""
-    return "".join(part if at % 2 else part.replace("<", "&lt;") for at, part in enumerate(re.split(r"(`[^`]*`)", text)))
+    return "".join(
+        part if at % 2 else part.replace("<", "&lt;") for at, part in enumerate(re.split(r"(`[^`]*`)", text))
+    )
 
 
 def paragraphs(text: str) -> str:
@@ -210,9 +214,7 @@ def undescribed(value: Any) -> list[str]:
     """Return the parameters of a public object about which neither its docstring nor one it refers to says a word."""
     told, text = described(value), inspect.getdoc(value) or ""
     return [
-        one.name
-        for one in parameters_of(value)
-        if not told.get(one.name) and not re.search(rf"\b{one.name}s?\b", text)
+        one.name for one in parameters_of(value) if not told.get(one.name) and not re.search(rf"\b{one.name}s?\b", text)
     ]
 
 
@@ -307,7 +309,9 @@ def python_pages() -> dict[str, str]:
 def errors() -> list[type[Exception]]:
     """Return the public exceptions, each after its base class."""
     found = [value for name in evimem.__all__ if inspect.isclass(value := getattr(evimem, name))]
-    return sorted((one for one in found if issubclass(one, Exception)), key=lambda one: [x.__name__ for x in one.__mro__][::-1])
+    return sorted(
+        (one for one in found if issubclass(one, Exception)), key=lambda one: [x.__name__ for x in one.__mro__][::-1]
+    )
 
 
 def errors_page() -> str:
@@ -376,18 +380,23 @@ def modules_page() -> str:
 def public_nodes(body: Iterable[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
     """Yield the documented classes and functions of a body whose names are public."""
     for node in body:
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            if not node.name.startswith("_") and ast.get_docstring(node):
-                yield node
+        named = isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and not node.name.startswith(
+            "_"
+        )
+        if named and ast.get_docstring(node):
+            yield node
 
 
-def node_lines(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, level: int, owner: str = "") -> Iterator[str]:
+def node_lines(
+    node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, level: int, owner: str = ""
+) -> Iterator[str]:
     """Yield the lines of a class or function that was read as text."""
     document = parse_docstring(ast.get_docstring(node) or "")
-    made: ast.expr | None = None
     arguments = "" if isinstance(node, ast.ClassDef) else ast.unparse(node.args).removeprefix("self, ")
     if isinstance(node, ast.ClassDef):
-        (made_by,) = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"][:1] or [None]
+        (made_by,) = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"][:1] or [
+            None
+        ]
         if made_by is not None:
             arguments = ast.unparse(made_by.args).removeprefix("self, ").removeprefix("self")
             inner = parse_docstring(ast.get_docstring(made_by) or "")
@@ -415,7 +424,10 @@ def commands_page() -> str:
         "|---|---|",
     ]
     parsers = {name: command_parser(name) for name in COMMANDS}
-    lines += [f"| [`{name}`](#{name}) | {plain((own.description or '').partition(chr(10))[0])} |" for name, own in parsers.items()]
+    lines += [
+        f"| [`{name}`](#{name}) | {plain((own.description or '').partition(chr(10))[0])} |"
+        for name, own in parsers.items()
+    ]
     lines += ["\n## Exit codes\n", "| code | means |", "|--:|---|"]
     lines += [f"| {int(code)} | {code.meaning} |" for code in Exit]
     for name, own in parsers.items():
@@ -440,9 +452,21 @@ def command_lines(own: argparse.ArgumentParser) -> Iterator[str]:
     """Yield the lines of a command: its description, its arguments, its options by group."""
     usage = re.sub(r"\s+", " ", own.format_usage().removeprefix("usage: ")).strip()
     positional = " ".join(usage_word(one) for one in options_of(own) if not one.option_strings)
-    needed = " ".join(f"{one.option_strings[0]} {metavar(one)}" for one in options_of(own) if one.option_strings and one.required)
-    yield "```text\n" + " ".join(["evimem", usage.split()[1], positional, needed, "[options]"]).replace("  ", " ") + "\n```\n"
-    yield paragraphs(own.description or "").replace("\n  {", "\n    {").replace("\n  evimem", "\n    evimem").replace("\n  curl", "\n    curl") + "\n"
+    needed = " ".join(
+        f"{one.option_strings[0]} {metavar(one)}" for one in options_of(own) if one.option_strings and one.required
+    )
+    yield (
+        "```text\n"
+        + " ".join(["evimem", usage.split()[1], positional, needed, "[options]"]).replace("  ", " ")
+        + "\n```\n"
+    )
+    yield (
+        paragraphs(own.description or "")
+        .replace("\n  {", "\n    {")
+        .replace("\n  evimem", "\n    evimem")
+        .replace("\n  curl", "\n    curl")
+        + "\n"
+    )
     for group in own._action_groups:
         held = [one for one in group._group_actions if not isinstance(one, argparse._HelpAction)]
         if not held:

@@ -1,22 +1,28 @@
 """Tables and charts in a Markdown file, made from result files between marks.
 
 A block begins with `<!-- results/locomo.json: retrieval -->`, a file beside the text and a table of it, or with
-`<!-- results/locomo.json: chart reliability -->`, and ends with `<!-- end -->`. What stands between is replaced.
+`<!-- results/locomo.json: chart reliability -->`, and ends with `<!-- end -->`. What stands between is replaced. A part
+of a table is chosen by `<!-- results/peers.json: peers | columns: R@10; disk, MB | rows: evimem -->`: columns by
+their names, rows by how their first cell begins.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.scoring.svg_plot import svg
+from evimem.errors import ImportFailed
 
 from .result_file import Cell, MeanScore, ResultFile, ResultTable, read_result
 
 _BLOCK = re.compile(
-    r"(?P<head><!-- (?P<file>\S+\.json): (?P<chart>chart )?(?P<name>\S+) -->\n).*?(?P<foot><!-- end -->)", re.DOTALL
+    r"(?P<head><!-- (?P<file>\S+\.json): (?P<chart>chart )?(?P<name>\S+)"
+    r"(?: \| columns: (?P<columns>[^|\n]+?))?(?: \| rows: (?P<rows>[^|\n]+?))? -->\n).*?(?P<foot><!-- end -->)",
+    re.DOTALL,
 )
 PLOTS = "plots"
 
@@ -40,14 +46,39 @@ def render(text: str, folder: Path) -> Rendered:
         result = read_result(folder / found["file"])
         if found["chart"]:
             chart = result.chart(found["name"])
-            place = f"{PLOTS}/{found['name']}.svg"
+            place = posixpath.join(posixpath.dirname(found["file"]), "..", PLOTS, f"{found['name']}.svg")
+            place = posixpath.normpath(place)
             charts[place] = svg(chart)
             body = f"![{chart.title}]({place})\n"
         else:
-            body = f"{markdown(result.table(found['name']))}\n{source(result)}\n"
+            table = selected(result.table(found["name"]), words(found["columns"]), words(found["rows"]))
+            body = f"{markdown(table)}\n{source(result)}\n"
         return f"{found['head']}\n{body}\n{found['foot']}"
 
     return Rendered(_BLOCK.sub(filled, text), charts)
+
+
+def words(listed: str | None) -> list[str]:
+    """Return the names of a list that semicolons part."""
+    return [one.strip() for one in listed.split(";")] if listed else []
+
+
+def selected(table: ResultTable, columns: Sequence[str], rows: Sequence[str]) -> ResultTable:
+    """Return a table with its first column, these columns and the rows that begin so, in the order given; all without.
+
+    Notes are left out of a part. Raise ImportFailed for a column or a row that is not there.
+    """
+    if not columns and not rows:
+        return table
+    missing = [one for one in columns if one not in table.columns]
+    starts = [[row for row in table.rows if str(row[0]).startswith(one)][:1] for one in rows]
+    missing += [one for one, found in zip(rows, starts, strict=True) if not found]
+    if missing:
+        raise ImportFailed(f"the table {table.name!r} has no {', '.join(map(repr, missing))}")
+    places = [0, *(table.columns.index(one) for one in columns or table.columns[1:])]
+    kept = [row for found in starts for row in found] if rows else list(table.rows)
+    cells = tuple(tuple(row[at] for at in places) for row in kept)
+    return replace(table, columns=tuple(table.columns[at] for at in places), rows=cells, notes=())
 
 
 def outside(text: str) -> str:

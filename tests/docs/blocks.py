@@ -23,10 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import tomli
-
 from evimem.__main__ import main
 from evimem.cli.arguments import parser
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(
@@ -36,6 +39,7 @@ FENCE = re.compile(
 MARK = re.compile(r"<!-- (not run|needs|file|test)(?:: (.*?))? -->")
 INSTALLS = re.compile(r"^\s*(pip|pipx|uv|uvx|python -m venv|python -m pip)\b")
 SERVES = {"serve", "mcp", "explore"}  # they run until they are stopped: their words are parsed
+SPAWNS = {"build"}  # its workers begin as processes of the program that is named on the command line
 WAITING = re.compile(r"\$\(|[|<>*]|&&")
 SHELL = {"cat", "cp", "curl", "export", "ls", "mkdir", "mv", "openssl", "python", "rm", "wc"}
 
@@ -112,7 +116,7 @@ class Runner:
             json.loads(line)
 
     def _run_toml(self, text: str, place: str) -> None:
-        tomli.loads(text)
+        tomllib.loads(text)
 
     def _run_sql(self, text: str, place: str) -> None:
         self._perform_sql(text)
@@ -136,11 +140,11 @@ class Runner:
             self._run_line(line, place)
 
     def _run_line(self, line: str, place: str) -> None:
-        word = line.split()[0]
+        word = line.split(maxsplit=1)[0]
         if INSTALLS.match(line):
             named = {one for held in re.findall(r"evimem\[([\w,.-]+)\]", line) for one in held.split(",")}
             assert named <= self._extras, f"no such extras: {named - self._extras}"
-        elif word == "evimem" and not WAITING.search(line):
+        elif word == "evimem" and not WAITING.search(line) and line.split()[1] not in SPAWNS:
             words = [os.path.expandvars(word) for word in shlex.split(line, comments=True)[1:]]
             self._run_command(words)
         elif word in SHELL or word == "evimem":
@@ -177,6 +181,12 @@ class Runner:
                 closed = value.close()
                 if asyncio.iscoroutine(closed):
                     closed.close()
+
+
+def extras() -> set[str]:
+    """Return the names of the package's extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return set(project["optional-dependencies"])
 
 
 def lines_of(text: str) -> Iterator[str]:

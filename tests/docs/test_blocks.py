@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tomli
 
 import evimem
 from evimem.loaders.examples import load_example
-from tests.docs.blocks import ROOT, Block, Runner, blocks, installed
+from tests.docs.blocks import ROOT, Block, Runner, blocks, extras, installed
 from tests.docs.prepared import PREPARED
 from tests.model_server import ModelServer
 from tests.replies import SUPPORTED
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-EXTRAS = set(tomli.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"])
+EXTRAS = extras()
 NAMES = [path.relative_to(ROOT).as_posix() for path in PAGES]
 MAX_NOT_RUN = 25
 SERVICES = r"https?://(?:localhost|127\.0\.0\.1):\d+/v1|https://(?:api\.cohere\.com|models\.example)/v\d"
@@ -57,10 +56,10 @@ def superuser(address: str) -> Callable[[str], Any]:
     def run_sql(text: str) -> Any:
         nonlocal database
         row = None
-        for statement in text.split(";"):
-            if moved := re.search(r"\\c (\w+)", statement):
-                database, statement = moved[1], statement.replace(moved[0], "")
-            statement = re.sub(r"--[^\n]*", "", statement).strip()
+        for part in text.split(";"):
+            moved = re.search(r"\\c (\w+)", part)
+            database = moved[1] if moved else database
+            statement = re.sub(r"\\c \w+|--[^\n]*", "", part).strip()
             if statement:
                 where = f"postgresql://postgres@/{database}?host={home}"
                 with psycopg.connect(where, autocommit=True) as db:
@@ -137,6 +136,9 @@ def test_a_block_that_does_not_do_as_it_says_is_found(language: str, text: str, 
 
 
 def test_the_model_server_replies_as_the_pages_expect(place: Path) -> None:
-    with ModelServer(then=reply) as model, evimem.open("m.evimem", llm=evimem.OpenAI("m", base_url=model.url)) as memory:
+    with (
+        ModelServer(then=reply) as model,
+        evimem.open("m.evimem", llm=evimem.OpenAI("m", base_url=model.url)) as memory,
+    ):
         memory.extend(load_example("friends"))
         assert memory.ask("When did Mira adopt her puppy?").text == "On 8 March 2024."
