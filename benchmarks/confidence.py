@@ -17,11 +17,13 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 
 import evimem
 from benchmarks.data_sets import read_locomo
 from benchmarks.scoring.svg_plot import Chart
 from evimem.calibration import Bin, auroc, ece, reliability
+from evimem.loaders.examples import load_example, load_questions
 from evimem.loops import Iris
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.offline.signals import SHIPPED, Constants, Linear, log_odds
@@ -43,11 +45,12 @@ FOREIGN = "foreign"  # kind of a question that belongs to another chat, with its
 # questions alone tell more on these chats (AUROC .82), but only of how those without an answer were written.
 TOLD = {"likely": 1, "other": -1, "meaning_ten": 1, "guess": 0}
 HOLDS = {"told": 1, "likely": 1, "spread": -1, "listed": 0, "timed": 0}
-FALSE_ABSTENTION = 0.13  # wanted of the answerable questions; slightly below the .15 aimed at for others
+FALSE_ABSTENTION = 0.02  # wanted of the answerable questions
 EVERY = 3  # so many questions of LoCoMo, one is asked: it has more of them than all chats
 OF_FOREIGN = 6  # questions of other chats that each chat is asked
 WEIGHT = {LOCOMO: 0.3, FOREIGN: 0.25}  # of a question in a fit, beside 1 of a chat's own
 BINS = 8
+EXAMPLE, EXAMPLE_EVERY = "friends", 4  # questions about it, of which so many, one is asked
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 CLAIMS: tuple[AnswerKind, ...] = ("quote", "abstained")
 COLUMNS = (
@@ -120,7 +123,7 @@ def fit(asked: Sequence[Asked]) -> Constants:
     mapped = [a for n, a in enumerate(own) if a.register != LOCOMO or n % 3 == 0]
     calibrated = fit_monotone([left_out[id(a)] for a in mapped], [a.told for a in mapped], BINS)
     chats = [a for a in own if a.register != LOCOMO]
-    told = sorted(calibrated(left_out[id(a)]) for a in chats if a.told)
+    told = sorted(calibrated(left_out[id(a)]) if a.signals["absent"] else 1.0 for a in chats if a.told)
     abstain_below = round(told[int(FALSE_ABSTENTION * len(told))], 3)
     signals = {id(a): {**a.signals, "told": log_odds(calibrated(left_out[id(a)]))} for a in own}
     kept = [a for a in own if calibrated(left_out[id(a)]) >= abstain_below]
@@ -141,7 +144,7 @@ def decide(constants: Constants, asked: Iterable[Asked]) -> Iterator[Decided]:
     for one in asked:
         told = constants.probability(one.signals)
         signals = {**one.signals, "told": log_odds(told)}
-        if told < constants.abstain_below:
+        if told < constants.abstain_below and one.signals["absent"]:  # else "nothing found about" it is untrue
             yield Decided(one, "abstained", 1 - told, not one.told, told)
         else:
             yield Decided(one, "quote", constants.holds.probability(signals), one.told and one.cites_gold, told)
@@ -215,7 +218,19 @@ def as_toml(constants: Constants) -> str:
         model: Linear = getattr(constants, name)
         parts += [f"[{name}]", f"bias = {model.bias}", f"[{name}.weights]"]
         parts += [f"{signal} = {weight}" for signal, weight in model.weights.items()]
+    parts += ["[fitted_on]", *(f"{name} = {mean}" for name, mean in example_means().items())]
     return "\n".join(parts)
+
+
+def example_means() -> dict[str, float]:
+    """Return the mean of each signal that is fitted over, for questions about a shipped example; about 0 to 1."""
+    questions = tuple(
+        ChatQuestion(one.text, one.answer, (), one.evidence, one.kind)
+        for one in load_questions(EXAMPLE)[::EXAMPLE_EVERY]
+    )
+    asked = list(_asked(EXAMPLE, LabelledChat(EXAMPLE, EXAMPLE, tuple(load_example(EXAMPLE)), questions), questions))
+    names = {*TOLD, *HOLDS} - {"told"}
+    return {name: round(fmean(one.signals[name] for one in asked), 3) for name in sorted(names)}
 
 
 def _fit_told(asked: Sequence[Asked]) -> Linear:
@@ -279,10 +294,6 @@ def _without(asked: Sequence[Asked], register: str) -> list[Asked]:
 
 def _of(asked: Sequence[Asked], register: str) -> list[Asked]:
     return [a for a in asked if a.register == register]
-
-
-def _mean(values: Sequence[bool]) -> float:
-    return sum(values) / len(values) if values else 0.0
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from evimem.text.terms import STOP_WORDS, stem, words
 from evimem.times.lexicon import SIMPLE_NUMBERS
 from evimem.types.values import Fact
 
+from .word_lists import STANDS_FOR, span_words
+
 _TOKEN = re.compile(r"\w+(?:['\u2019\-]\w+)*")
 _HEAD = re.compile(
     r"\b(?:what|which)\s+(?:(?:kinds?|types?|sorts?)\s+of\s+)?((?:[\w'\u2019-]+\s+){0,3}?[\w'\u2019-]+)\s+"
@@ -34,15 +36,14 @@ _HEAD = re.compile(
 _NUMBER_WORDS = (
     *(word for word, number in SIMPLE_NUMBERS.items() if number <= 15 or number in (20, 30, 40, 50)),
     *ENGLISH.words("questions.large_numbers"),
-    *ENGLISH.words("questions.quantity_words"),
+    *span_words("quantity_words"),
 )
 _NUMBER = re.compile(rf"\d|\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 _NAMED = re.compile(r"\b(?:names?|called|named|title)\b", re.IGNORECASE)
-_BEFORE_PLACE = frozenset(ENGLISH.words("questions.before_place"))
-_BEFORE_REASON = frozenset(ENGLISH.words("questions.before_reason"))
-_STANDS_FOR = ENGLISH.lists("questions.stands_for")
-_NOT_FIRST = STOP_WORDS.difference(ENGLISH.words("questions.may_lead"))
-_NOT_LAST = STOP_WORDS.difference(ENGLISH.words("questions.may_close"))
+_BEFORE_PLACE = frozenset(span_words("before_place"))
+_BEFORE_REASON = frozenset(span_words("before_reason"))
+_NOT_FIRST = STOP_WORDS.difference(span_words("may_lead"))
+_NOT_LAST = STOP_WORDS.difference(span_words("may_close"))
 _EMBEDDING = 256  # dimension of a word's vector
 _FAR = 20  # words away, for a sentence without a word of the question
 _DECAY = 4  # words, or ranks, over which nearness falls to 1/e
@@ -150,7 +151,7 @@ def head(analysis: Analysis) -> tuple[str, ...]:
     """Return the noun that names what is asked for ("what instrument"), else nouns for the form of answer."""
     found = _HEAD.search(analysis.question)
     if found is None:
-        return _STANDS_FOR.get(analysis.wants, ())
+        return STANDS_FOR.get(analysis.wants, ())
     return tuple(word for word in words(found[1]) if word not in STOP_WORDS)[-2:]
 
 

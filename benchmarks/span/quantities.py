@@ -19,6 +19,8 @@ from evimem.times import Conventions, Located, locate_times
 from evimem.times.lexicon import SIMPLE_NUMBERS
 from evimem.types.values import TimeSpan
 
+from .word_lists import any_span_word
+
 _any = ENGLISH.any_of
 
 WORDS = ("zero", *(word for word, number in SIMPLE_NUMBERS.items() if number <= 20))  # by value
@@ -48,7 +50,7 @@ NEAR = 0.2
 ASKED = 0.4
 _SENTENCES = 12  # that are searched for dates
 PRICED = re.compile(
-    rf"\b(?:how\s+much|what)\b.*\b{_any('questions.priced')}\b(?!\s+attention)",
+    rf"\b(?:how\s+much|what)\b.*\b{any_span_word('priced')}\b(?!\s+attention)",
     re.IGNORECASE,
 )
 OFTEN = re.compile(
@@ -65,7 +67,7 @@ _AGE = re.compile(
 )
 _MEASURES = (
     (re.compile(r"\bhow\s+old\b", re.IGNORECASE), _AGE),
-    (re.compile(rf"\bhow\s+{_any('questions.size_questions')}\b", re.IGNORECASE), SIZE),
+    (re.compile(rf"\bhow\s+{any_span_word('size_questions')}\b", re.IGNORECASE), SIZE),
 )
 _ORDINALS: dict[str, int] = {
     word: number for word, number in ENGLISH.table("dates.ordinals").items() if 2 <= number <= 10

@@ -10,12 +10,14 @@ from evimem.lang import ENGLISH
 from evimem.offline.matching import Match, Matches, strength
 from evimem.text.terms import stem, words
 
+from .word_lists import any_span_word
+
 _any = ENGLISH.any_of
 _NEGATION = re.compile(
-    rf"\b(?:{_any('questions.denials')}|gave\s+up|fell\s+through|can['\u2019]?t\s+stand)\b|n['\u2019]t\b", re.IGNORECASE
+    rf"\b(?:{any_span_word('denials')}|gave\s+up|fell\s+through|can['\u2019]?t\s+stand)\b|n['\u2019]t\b", re.IGNORECASE
 )
 _GUESS = re.compile(rf"^\W*{_any('questions.guessing')}\b|\b{_any('questions.likely')}\b", re.IGNORECASE)
-_CLAUSES = re.compile(rf"[,;:\u2014]|\b{_any('questions.clause_breaks')}\b")
+_CLAUSES = re.compile(rf"[,;:\u2014]|\b{any_span_word('clause_breaks')}\b")
 _OR = re.compile(r"\s+or\s+", re.IGNORECASE)
 COVERED = 0.5  # share of the question's words that must occur in or around a sentence
 _LONGEST_OPTION = 4  # words of the first option, which has no beginning of its own

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from ..errors import MissingExtra
 from ..types.results import Answer, Citation
-from ..types.values import Fact, FactHit, Turn
+from ..types.values import Fact, Turn
 
 try:
     from pydantic import BaseModel, ConfigDict
@@ -45,13 +45,6 @@ class FoundTurns(Lean):
     """The turns that a search found, best first."""
 
     turns: list[QuotedTurn]
-
-
-class FoundFacts(Lean):
-    """Statements, best first, and the ids of their turns."""
-
-    facts: list[str]
-    ids: list[str]
 
 
 class Recalled(Lean):
@@ -128,12 +121,6 @@ def quoted(turn: Turn, span: tuple[int, int] | None = None) -> QuotedTurn:
     text = turn.text[slice(*span)] if span else turn.text
     whole = " ".join(part for part in (text, f"[shared: {turn.caption}]" if turn.caption else "") if part)
     return QuotedTurn(**turn.to_dict() | {"text": whole})
-
-
-def stated(hit: FactHit) -> str:
-    """Return a fact with what it replaced."""
-    before = f" [before: {'; '.join(fact.text for fact in hit.replaces)}]" if hit.replaces else ""
-    return fact_line(hit.fact) + before
 
 
 def given(answer: Answer, turns: Sequence[Turn]) -> GivenAnswer:

@@ -45,19 +45,14 @@ class Mem0Memory:
 
     Args:
         root: The folder of the files, or a pool, which stays the caller's to close.
-        facts: Let `search` return single statements that still hold, each under the id of the turn that makes it, in
-            place of whole turns.
         plain_users: Have a `user_id` be the pool's user of that id, whom other programs of the pool know too. Else
             its file is one that only this class opens, as that of an `agent_id` or `run_id` alone always is.
         options: What `MemoryPool` takes, such as `capacity`.
     """
 
-    def __init__(
-        self, root: str | PathLike[str] | MemoryPool, *, facts: bool = False, plain_users: bool = False, **options: Any
-    ) -> None:
+    def __init__(self, root: str | PathLike[str] | MemoryPool, *, plain_users: bool = False, **options: Any) -> None:
         self.pool: MemoryPool = root if isinstance(root, MemoryPool) else MemoryPool(root, **options)
         self._owns = self.pool is not root
-        self._facts = facts
         self._plain_users = plain_users
 
     def add(
@@ -95,12 +90,8 @@ class Mem0Memory:
             return {"results": []}
         with self.pool.open(self.key(owner)) as memory:
             most = max(top_k, memory.stats().turns) if span else top_k  # of which those of the time are taken
-            if self._facts:
-                stated = memory.search_facts(query, most, current=True, where=where)
-                hits = [(one.turn, {"memory": one.fact.text, "score": one.score}) for one in stated]
-            else:
-                hits = [(one.turn, {"score": one.score}) for one in memory.search(query, most, where=where)]
-        found = [_entry(owner, turn) | own for turn, own in hits if _is_within(turn, span)]
+            hits = memory.search(query, most, where=where)
+        found = [_entry(owner, hit.turn) | {"score": hit.score} for hit in hits if _is_within(hit.turn, span)]
         return {"results": found[:top_k]}
 
     def get_all(self, *, filters: Mapping[str, Any] | None = None, top_k: int = 20, **scope: Any) -> dict[str, Any]:

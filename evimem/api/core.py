@@ -319,7 +319,7 @@ class Core:
             check_asked("about", name)
             known = self.store.about(name, MOST).facts  # what they said of other things too
             found = tuple(fact for fact in known if is_named_in(fact, name))
-        return tuple(fact for fact in found if not (current and fact.replaced_by))
+        return tuple(fact for fact in found if fact.is_current or not current)
 
     def enrich(self, progress: Progress | None, *, retry_now: bool = False) -> Flow[EnrichReport]:
         """Process queued jobs until none is due, and the vector index; see `Memory.enrich`."""

@@ -375,7 +375,7 @@ class Memory:
             about: Only facts whose subject or object has this name, of the newest 512 turns that name it.
             during: Only what happened in an interval or, of a fact without a date, was said in it: a phrase such as
                 "March 2024" or "last week", read as of `asked_at`, or a `TimeSpan`.
-            current: Leave out what later facts replaced.
+            current: Only facts that are known to hold still, as in `facts`.
             speaker: Only facts of turns of this speaker; this and the next three as in `search`.
             session: Of turns of this session.
             role: Of turns of this role.
@@ -394,7 +394,10 @@ class Memory:
             yield from core.caught_up()
             asked = yield from asked_for(core.store, query, most, scope.query(), today)
             when = None if during is None else interval(during, today or core.store.roster().last)
-            return list(core.store.recall_facts(asked, FactFilter(about, when, bool(current))))
+            hits = list(core.store.recall_facts(asked, FactFilter(about, when, bool(current))))
+            if current and not hits:
+                warn_of_unknown_currency(core.name)
+            return hits
 
         return core.watch("search", query).over(found())
 
@@ -842,8 +845,8 @@ class Memory:
             turns: Ids of turns: their facts, grouped by turn in the order given.
             about: A name instead: facts whose subject or object names it, by word boundary, in the order of their
                 turns, those of the newest first, of the newest 512 turns that name it or are said by it.
-            current: Without facts that a later one replaced. This needs facts of a model: of a fact that nobody says of
-                whether it still holds, `Fact.is_current` is None. Where that is so of all, the log has a warning.
+            current: Only facts that are known to hold still (`Fact.is_current`), which a model says and no rule.
+                Where none is left, the log has a warning.
 
         Raises:
             UnknownTurn: One of the ids is not stored.
@@ -853,8 +856,8 @@ class Memory:
             raise InvalidQuery("facts was given turns and about, or neither; expected turns=[ids] or about='a name'")
         yield from self._core.caught_up()
         found = self._core.facts(turns, about, current=current)
-        if current:
-            warn_of_unknown_currency(self._core.name, found)
+        if current and not found:
+            warn_of_unknown_currency(self._core.name)
         return found
 
     def turns(  # noqa: PLR0913 - the filters

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, aclosing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +25,6 @@ from ..types.public_value import AnyPath, PublicValue
 from ..types.results import AddReport, Answer, Block, EraseReport
 from ..types.stored import READINGS
 from ..types.trace import Complete, Event, Reply
-from ..types.values import Fact
 from .checked_arguments import checked_part
 
 T = TypeVar("T")
@@ -185,14 +184,13 @@ def warn_of_unread(name: str, store: str, pending: Mapping[str, int]) -> None:
         _LOG.warning("%s in %s: %s", name, store, _unread(waiting, max(pending[kind] for kind in waiting)))
 
 
-def warn_of_unknown_currency(store: str, facts: Sequence[Fact]) -> None:
-    """Warn where facts were asked for that still hold, and of none of those found anybody says so."""
-    if facts and all(fact.is_current is None for fact in facts):
-        _LOG.warning(
-            "facts(current=True) in %s: these facts were found by rule, and no rule knows whether one still holds; "
-            "enrich() with a model, or show them by date",
-            store,
-        )
+def warn_of_unknown_currency(store: str) -> None:
+    """Warn that of no fact that was asked for it is known whether it still holds."""
+    _LOG.warning(
+        "current=True in %s: of what was asked for no fact is known to hold still, which a model says and no rule; "
+        "enrich() with a model, or list all facts by date",
+        store,
+    )
 
 
 def warn_of_read_only(store: str) -> None:

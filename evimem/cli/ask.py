@@ -267,7 +267,7 @@ def show(
     Args:
         turn_id: The turn's id, as search and ask print it.
         about: The name of a person or thing, instead of a turn: the facts about it.
-        current: With --about: leave out what later facts replaced.
+        current: With --about: only facts that are known to hold still, which takes facts of a model.
         around: How many turns to show before and after it.
     """
     if (turn_id is None) == (about is None):

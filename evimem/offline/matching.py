@@ -221,7 +221,7 @@ class Match:
     around it; `score` adds the cosine of the vectors of the sentence and the question, and what the dialogue adds.
     `rank` is the place of its turn in the evidence. `own` and `other` say how far it is about the target, and about
     another speaker (0 to 1).
-    `said` is how far it has each word of the question, `unsaid` those that neither it nor the dialogue around it has.
+    `said` is how far it has each word of the question.
     """
 
     unit: SentenceUnit
@@ -233,7 +233,6 @@ class Match:
     own: float
     other: float
     said: Array
-    unsaid: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +243,13 @@ class Matches:
     target: str | None
     weights: Mapping[str, float]
     ranked: tuple[Match, ...]
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The words of the question that no sentence has, nor a related word or another spelling; the rarest first."""
+        said = np.max([match.said for match in self.ranked], axis=0) if self.ranked else np.zeros(len(self.weights))
+        absent = (word for word, share in zip(self.weights, said, strict=True) if share <= 0)
+        return tuple(sorted(absent, key=lambda word: -self.weights[word]))
 
 
 def match(view: View) -> Matches:
@@ -281,7 +287,6 @@ def _match(view: View, analysis: Analysis) -> Matches:
             float(score[index]),
             *ownership(unit, analysis, target),
             said[:, index],
-            frozenset(word for word, row in zip(analysis.keywords, around[:, index], strict=True) if row <= 0),
         )
         for index, unit in enumerate(found)
     ]

@@ -29,6 +29,7 @@ from ..judging.tracker import Requirement
 from ..lang.guess import is_english
 from ..protocols import Extractor
 from ..text.names import NameSearch
+from ..text.terms import words
 from ..times import mentions_time
 from ..types.stored import Keyword
 from ..types.values import Gap, Tier
@@ -157,7 +158,7 @@ def judge(view: View, by: OfflineJudge) -> Verdict:
     signals = {**(measured or {}), **ranked}
     score = constants.score(signals)
     spoken_of = constants.calibrated(score)
-    if measured is None or without((), overview, view):  # a failure is no abstention
+    if measured is None or not measured["absent"] or without((), overview, view):  # a failure is no abstention
         spoken_of = max(spoken_of, constants.abstain_below)
     sufficient = constants.sufficient.probability(signals)
     doubtful = spoken_of < constants.abstain_below
@@ -208,11 +209,11 @@ def _draft(lines: Sequence[QuotedLine], draft: Draft) -> Draft:
 
 
 def nothing_about(matches: Matches) -> str:
-    """Return the reason of a refusal: of which names, or else of which words of the question nothing was found."""
-    named = tuple(name for name in matches.analysis.entities if name.casefold() not in {"user", "assistant"})
-    others = [word for word in matches.weights if word not in " ".join(named).casefold()]
-    rarest = sorted(others, key=lambda word: -matches.weights[word])
-    about = (*named, *rarest)[:_NAMED_WORDS] or (matches.analysis.question,)
+    """Return the reason of a refusal: of which names and words of the question nothing was found."""
+    absent = matches.absent
+    named = tuple(name for name in matches.analysis.entities if not set(words(name)).isdisjoint(absent))
+    others = (word for word in absent if word not in " ".join(named).casefold())
+    about = (*named, *others)[:_NAMED_WORDS] or (matches.analysis.question,)
     return f"nothing found about {', '.join(about)}"
 
 

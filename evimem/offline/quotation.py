@@ -372,7 +372,8 @@ def _with_neighbour(view: View, unit: SentenceUnit, span: tuple[int, int]) -> tu
     before = dialogue[at - 1] if at else None
     after = dialogue[at + 1] if at + 1 < len(dialogue) and dialogue[at + 1].text.strip() else None
     first, last = list[Extract](), list[Extract]()
-    replies = after is not None and unit.asks and after.speaker != unit.turn.speaker
+    asks = unit.asks or stance(unit.turn) != "asserts"
+    replies = after is not None and asks and after.speaker != unit.turn.speaker
     if after is not None and (replies or _burst(unit.turn, after)):
         last = [Extract(after, _cut(after.text, *_stripped(after.text), _SHORT))]
     if before is not None and len(unit.turn.text) <= _REPLY:

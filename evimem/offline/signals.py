@@ -183,9 +183,11 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
     as high as the best, `words` how well the best turn matches by words, `meaning_ten` how near in meaning the ten
     nearest turns come on average. `window` is how far the best sentence has the question's words with the dialogue
     around it; `sessions` is over how many sessions good sentences lie: many where an answer must be put together. The
-    others say what the form of the question tells of how much evidence it needs.
+    others say what the form of the question tells of how much evidence it needs. `absent` is the share of the words of
+    the question, by their weights, that no sentence has.
     """
     analysis = matches.analysis
+    total = sum(matches.weights.values()) or 1.0
     own = [m.score * m.own for m in matches.ranked]
     best = max(own)
     found = [item for item in view.evidence if item.for_question]
@@ -204,6 +206,7 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
         "listed": float(LISTED.search(analysis.question) is not None),
         "timed": float(analysis.wants == "time"),
         "guess": float(analysis.wants in {"yes_no", "choice"}),
+        "absent": sum(matches.weights[word] for word in matches.absent) / total,
     }
 
 

@@ -126,7 +126,7 @@ def parts_of(asked: PreparedQuery, fact: Fact, cosine: float, fitting: float) ->
 
 def is_wanted(fact: Fact, turn: Turn | None, only: FactFilter) -> bool:
     """Return whether a filter lets a fact through; its turn is needed where the filter has an interval."""
-    if fact.kind == LABEL or (only.current and fact.replaced_by):
+    if fact.kind == LABEL or (only.current and not fact.is_current):
         return False
     if only.about is not None and not is_named_in(fact, only.about):
         return False

@@ -146,7 +146,7 @@ class FactFilter:
     """Which facts a search of facts may return.
 
     `about` is a name that the subject or the object has, `during` an interval that the event meets or, of a fact
-    without one, in which it was said, and `current` leaves out what later facts replaced.
+    without one, in which it was said, and `current` leaves out what is not known to hold still (`Fact.is_current`).
     """
 
     about: str | None = None

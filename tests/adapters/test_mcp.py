@@ -176,7 +176,7 @@ def test_a_tool_is_offered_only_where_it_is_allowed(tmp_path: Path) -> None:
         in_process(tmp_path / "m.evimem", session, **options)
         return names
 
-    reading = {"search", "facts", "recall", "profile", "ask", "explain", "stats"}
+    reading = {"search", "recall", "profile", "ask", "explain", "stats"}
     assert offered() == reading | {"add"}
     assert offered(allow_forget=True) == reading | {"add", "forget"}
     assert offered(read_only=True, allow_forget=True, prefix="memory_") == {f"memory_{name}" for name in reading}
@@ -186,8 +186,8 @@ def test_a_tool_is_offered_only_where_it_is_allowed(tmp_path: Path) -> None:
 async def test_the_schemas_of_the_tools_are_small_and_say_which_of_them_write(client: Client) -> None:
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     written = json.dumps([tool.model_dump(exclude_none=True, by_alias=True) for tool in tools.values()])
-    assert len(tools) == 9
-    assert len(written.encode()) <= 1_000 * len(tools)
+    assert len(tools) == 8
+    assert len(written.encode()) <= 8_100
     assert all(tool.output_schema for tool in tools.values())
     writing = {name for name, tool in tools.items() if not (tool.annotations and tool.annotations.read_only_hint)}
     assert writing == {"add", "forget"}
@@ -252,15 +252,6 @@ async def test_the_prompt_holds_a_block_that_is_not_stored_again(client: Client)
     assert prompt.messages[0].role == "user"
     block = text[: text.index("</memory>") + len("</memory>")]
     assert (await call(client, "add", speaker="user", text=block))["status"] == "dropped"
-
-
-@with_client()
-async def test_facts_are_those_that_were_stated_with_the_ids_of_their_turns(client: Client) -> None:
-    for place, time in (("Leeds", "2024-01-02"), ("Bristol", "2024-05-02")):
-        added = await call(client, "add", speaker="Mira", text=f"I live in {place} now.", time=time)
-    found = await call(client, "facts", query="Where does Mira live?", about="Mira")
-    assert set(found["facts"]) == {"Mira lives in Bristol", "Mira lives in Leeds"}
-    assert added["id"] in found["ids"]
 
 
 @contextmanager
@@ -423,7 +414,6 @@ async def test_an_optional_argument_that_is_empty_counts_as_absent(client: Clien
     await call(client, "add", **ADDED, role="", id="")
     empty = {"session": "", "speaker": "", "after": "", "before": ""}
     assert (await call(client, "search", query="puppy", **empty))["turns"]
-    assert (await call(client, "facts", query="puppy", about="")) == (await call(client, "facts", query="puppy"))
 
 
 @with_client()

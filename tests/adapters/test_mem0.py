@@ -134,17 +134,6 @@ def test_fifty_messages_are_fifty_entries_and_blocks_of_memory_are_none(memory: 
     assert len(memory.get_all(user_id="mira", top_k=1000)["results"]) == 50
 
 
-def test_single_statements_are_found_in_place_of_turns(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, facts=True)
-    for text in ("I live in Leeds. My cat is called Momo.", "I live in Bristol now."):
-        memory.add(text, user_id="mira")
-    best = memory.search("Where do I live?", filters={"user_id": "mira"}, top_k=5)["results"]
-    of_bristol = next(one for one in best if one["memory"].endswith("in Bristol"))
-    memory.delete(of_bristol["id"])
-    assert "Bristol" not in " ".join(texts(memory.search("Where do I live?", user_id="mira")))
-    memory.close()
-
-
 def test_looking_for_somebody_makes_no_file(tmp_path: Path) -> None:
     with MemoryPool(tmp_path) as pool:
         memory = Memory(pool)

@@ -36,12 +36,12 @@ def test_a_profile_lists_what_was_said_by_and_about_somebody_newest_first_and_re
         assert [fact.turn_id for fact in known] == ["t3", "t1", "t0"]
         assert {(fact.replaced_by, fact.is_current) for fact in known} == {(None, None)}
         assert known[1].event is not None
-        assert memory.facts(about="Mira", current=True) == known
-        assert "no rule knows whether one still holds" in caplog.text
+        assert memory.facts(about="Mira", current=True) == ()
+        assert "no fact is known to hold still" in caplog.text
         assert memory.facts(about="Mir") == ()
         assert {fact.turn_id for fact in memory.facts(about="puppy")} == {"t1"}
         memory.forget(turns=["t3"])
-        assert [fact.turn_id for fact in memory.facts(about="Mira", current=True)] == ["t1", "t0"]
+        assert [fact.turn_id for fact in memory.facts(about="Mira")] == ["t1", "t0"]
 
 
 def test_what_somebody_says_of_other_things_is_no_part_of_their_profile(path):
@@ -66,10 +66,12 @@ def test_a_profile_has_what_lasts_and_not_what_was_done(memory, said, lasts):
     assert (memory.facts(about="Mira") != ()) == lasts
 
 
-def test_the_facts_of_turns_can_be_the_current_ones_alone(path):
+def test_no_fact_by_rule_is_known_to_hold_still(path, caplog):
     with evimem.open(path) as memory:
         assert [fact.turn_id for fact in memory.facts(["t0", "t3"])] == ["t0", "t3"]
-        assert [fact.turn_id for fact in memory.facts(["t0", "t3"], current=True)] == ["t0", "t3"]
+        assert memory.facts(["t0", "t3"], current=True) == ()
+        assert memory.search_facts("Mira", current=True) == []
+        assert caplog.text.count("no fact is known to hold still") == 2
         assert memory.facts([]) == ()
 
 

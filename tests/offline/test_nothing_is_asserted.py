@@ -58,7 +58,7 @@ def test_two_daughters_and_two_jobs_are_listed_newest_first(tmp_path: Path) -> N
     with evimem.open(tmp_path / "m.evimem") as memory:
         for month, said in enumerate(("My daughter Lotte rows.", "My daughter Femke fences.", "I work at Aldi."), 1):
             memory.add("user", said, time=f"2024-0{month}-05T10:00")
-        facts = memory.facts(about="user", current=True)
+        facts = memory.facts(about="user")
         assert "Aldi" in facts[0].text
         assert {name for fact in facts for name in ("Femke", "Lotte") if name in fact.text} == {"Femke", "Lotte"}
         assert {fact.is_current for fact in facts} == {None}
