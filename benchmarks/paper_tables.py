@@ -59,7 +59,14 @@ LOOPS = ("memr3", "mgretrieval", "mragent")
 ABLATIONS = {
     "memr3": tuple(f"no-{part}" for part in OF_MEMR3),
     "mgretrieval": ("one-round", "read-again", "not-rewritten"),
-    "mragent": ("one-turn", "all-returned", "cue-event", "cue-tag-event"),
+    "mragent": (
+        "cue-event-one-turn",
+        "cue-tag-event-one-turn",
+        "one-turn",
+        "cue-event",
+        "cue-tag-event",
+        "all-returned",
+    ),
 }
 OF_LOOPS = frozenset((*LOOPS, *(f"{name}-ablations" for name in LOOPS)))
 CUTS = (5, 10, 20)

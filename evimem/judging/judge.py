@@ -111,7 +111,7 @@ Graph = Literal["cue-tag-content", "cue-tag-event", "cue-event"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
 OF_CONTENTS: frozenset[Tool] = frozenset(("person_aspects", "person_facts", "topic_events"))
 PARTED: frozenset[Tool] = frozenset(("events", "person_facts", "events_between"))  # called on a part of something
-MOST_CALLS = 5  # in a turn (R4)
+MOST_CALLS = 5  # in a turn, where a loop names no number (R4)
 TIME = "time"  # what a row of event_cues says of a cue that is one
 
 
@@ -155,7 +155,7 @@ class Result:
 class Explored:
     """Where a loop stands in a turn of at most `most`: the cues of the question, and all results in order.
 
-    With `last` no call is performed any more. `tools` are those that there are.
+    With `last` no call is performed any more. `tools` are those that there are, of which `calls` are made at most.
     """
 
     number: int
@@ -164,6 +164,7 @@ class Explored:
     cues: tuple[str, ...]
     results: tuple[Result, ...] = ()
     tools: tuple[Tool, ...] = TOOLS
+    calls: int = MOST_CALLS
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,16 +226,17 @@ def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Com
     gone = tuple(f"- {tool}:" for tool in TOOLS if tool not in explored.tools)
     gone += () if "tags_of" in explored.tools else ("A tag ",)
     system = "\n".join(line for line in request.system.split("\n") if not line.startswith(gone))
+    system = system.replace("at most five", f"at most {explored.calls}")
     prompt = request.prompt.replace("|".join(TOOLS), "|".join(explored.tools))
     return replace(request, system=system, prompt=prompt, tools=offered, earlier=earlier)
 
 
-def read_move(reply: Reply, view: View, shown: ShownEvidence) -> Move:
+def read_move(reply: Reply, view: View, shown: ShownEvidence, calls: int = MOST_CALLS) -> Move:
     """Return the move in a reply. Raise ReplyError for a call of no known tool, or neither calls nor a verdict.
 
     A reply that only calls tools says nothing of the evidence: it is not enough.
     """
-    made = reply.uses[: 2 * MOST_CALLS]
+    made = reply.uses[: 2 * max(MOST_CALLS, calls)]
     uses = [{**read_object(use.arguments, "decide", ("of",)), "tool": use.name} for use in made]
     called = [_call(entry, reply.text, shown) for entry in EXPLORE.fields["calls"].read(uses)]
     if called and not _states(reply.text):

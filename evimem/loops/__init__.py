@@ -39,7 +39,8 @@ FULL = Iris(
 # MemR3, MGRetrieval and MRAgent to the letter of their papers
 MEMR3 = MemR3(router="paper", neighbours=False)
 MGRETRIEVAL = MGRetrieval(unit="exchange", vocabulary="whole", whole_groups=True, accepts="flag", neighbours=False)
-MRAGENT = MRAgent(neighbours=False)
+MRAGENT = MRAgent(neighbours=False, start="cues")
+_PASSIVE = replace(MRAGENT, start="walk", iterations=1)
 OF_MEMR3: tuple[Ablation, ...] = ("mask", "delta", "reflection", "tracker")
 _LAST: tuple[Ablation, ...] = ("entities", "anchor", "abstention")
 
@@ -77,7 +78,9 @@ VARIANTS: Mapping[str, Loop] = MappingProxyType(
         "read-again": replace(MGRETRIEVAL, without=frozenset({"mask"})),
         "not-rewritten": replace(MGRETRIEVAL, without=frozenset({"rewriting"})),
         # MRAgent's: without reasoning, without routing, by kinds of edges, and the answer as its last turn gave it
-        "one-turn": replace(MRAGENT, iterations=1),
+        "one-turn": _PASSIVE,
+        "cue-event-one-turn": replace(_PASSIVE, graph="cue-event"),
+        "cue-tag-event-one-turn": replace(_PASSIVE, graph="cue-tag-event"),
         "all-returned": replace(MRAGENT, without=frozenset({"routing"})),
         "cue-event": replace(MRAGENT, graph="cue-event"),
         "cue-tag-event": replace(MRAGENT, graph="cue-tag-event"),

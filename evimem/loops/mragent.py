@@ -1,6 +1,7 @@
 """MRAgent: explore the memory from cue to tag to turn and back, until what was found answers the question (R1-R8).
 
-The search of the question gives the first turns; from there each turn of the loop calls tools, whose results are turns
+The search of the question gives the first turns, or, as in the paper, its cues are all there is to begin with; from
+there each turn of the loop calls tools, whose results are turns
 and further cues, such as the month in which something happened, that the question never named. A cue is a name, a word
 or a time; contents are turns; a tag and a topic are what a model files a turn under, where one has (`Memory.enrich`),
 else the class of what a fact says, and the session. Nothing else of it is stored: the terms of the index and the facts
@@ -15,7 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from ..extract.labels import label_in
 from ..extract.statements import class_of
@@ -53,6 +54,7 @@ T = TypeVar("T")
 PAGE = 5  # turns that a call returns
 MAX_CUE_TURNS = 5_000  # turns of a cue, those that fit the question best, of which tags are counted and pages made
 MAX_FACTS = 5_000  # newest facts about a person
+WALKED_KEYS = 2  # tags or aspects of a cue that a walk by rule follows
 PAGE_KEYS = 12  # tags, aspects or cues that a call returns
 MENTIONED = "mentioned"  # the tag of a turn that no fact classes
 _TIME = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
@@ -65,9 +67,11 @@ class Refused(Exception):
 class MemoryViews:
     """The views of one question: what was listed and returned so far decides what may be called (R2, R4)."""
 
-    def __init__(self, session: Session, tools: Collection[Tool] = TOOLS) -> None:
+    def __init__(self, session: Session, tools: Collection[Tool] = TOOLS, most: int = MOST_CALLS) -> None:
+        """Take the question, the tools that there are, and how many calls a turn makes at most."""
         self._session = session
         self._tools = tools
+        self._most = most
         self._store = session.task.store
         self._tags: dict[str, tuple[str, ...]] = {}
         self._facts: dict[str, tuple[Fact, ...]] = {}
@@ -75,7 +79,7 @@ class MemoryViews:
         self._topics: Mapping[str, Sequence[str]] | None = None
 
     def perform(self, calls: Sequence[ToolCall], number: int) -> Flow[tuple[Result, ...]]:
-        """Perform the calls of a turn, at most `MOST_CALLS`; what cannot be is refused with its reason."""
+        """Perform the calls of a turn, as many as one makes at most; what cannot be is refused with its reason."""
         results = []
         for place, call in enumerate(calls):
             try:
@@ -88,8 +92,8 @@ class MemoryViews:
         return tuple(replace(result, number=number) for result in results)
 
     def _check(self, call: ToolCall, place: int) -> None:
-        if place >= MOST_CALLS:
-            raise Refused(f"at most {MOST_CALLS} calls are made in a turn; call it in the next")
+        if place >= self._most:
+            raise Refused(f"at most {self._most} calls are made in a turn; call it in the next")
         if call.tool not in self._tools:
             raise Refused(f"there is no tool {call.tool}; there are {', '.join(self._tools)}")
         if call in self._made:
@@ -404,12 +408,18 @@ class MRAgent(Variant):
     Attributes:
         graph: What there are tools for: of "cue-tag-event" none for facts and topics, of "cue-event" none for tags too.
         neighbours: The turns before and after a returned one are shown with it; in the paper a tool returns them.
+        calls: So many calls are made in a turn at most.
+        start: What the first turn is given: the `k` turns that a search for the question finds; in the paper, the cues
+            of the question alone, from which it explores; "walk", what a walk by rule from these cues over the graph
+            comes to, which with one turn is the paper's ablation without reasoning.
     """
 
     iterations: int = 8
     k: int = 5
     graph: Graph = "cue-tag-content"
     neighbours: bool = True
+    calls: int = MOST_CALLS
+    start: Literal["search", "cues", "walk"] = "search"
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once no tool is called any more or the turns are used up."""
@@ -433,7 +443,9 @@ class Exploring(Rounds):
     def __init__(self, session: Session, how: MRAgent) -> None:
         super().__init__(session)
         self.tools = tools_of(how.graph)
-        self.views = MemoryViews(session, self.tools)
+        self.views = MemoryViews(session, self.tools, how.calls)
+        self._start = how.start
+        self._calls = how.calls
         self.cues = self.context = self.found = tuple[str, ...]()
         self.results, self.calls = tuple[Result, ...](), tuple[ToolCall, ...]()
         self.unread = False
@@ -443,11 +455,21 @@ class Exploring(Rounds):
         session = self.session
         if number == 1:
             self._begin()
+            if self._start == "walk":
+                yield from self._walk()
+            if session.retrieval.evidence or (self._start == "cues" and self.cues):
+                return None
             first = Search(session.task.question)
             arrived = yield from session.retrieval.further(first, session.k, path="keyword", iteration=1)
             self.found = arrived.turns
             return None if session.retrieval.evidence else ""
-        results = yield from self.views.perform(self.calls, number)
+        self.results += yield from self._perform(self.calls, number)
+        return None
+
+    def _perform(self, calls: Sequence[ToolCall], number: int) -> Flow[tuple[Result, ...]]:
+        """Perform the calls of a turn, and record what each returned or why it was refused."""
+        session = self.session
+        results = yield from self.views.perform(calls, number)
         for result in results:
             call, rows = result.call, [row.key for row in result.rows]
             detail = {"tool": call.tool, "of": call.of, "part": call.part, "page": call.page, "rows": rows}
@@ -456,8 +478,34 @@ class Exploring(Rounds):
             )
         returned = (row.key for result in results for row in result.rows if session.retrieval.has(row.key))
         self.found = tuple(dict.fromkeys((*self.found, *returned)))
-        self.results += results
-        return None
+        return results
+
+    def _walk(self) -> Flow[None]:
+        """Walk from the cues of the question by rule: its tags nearest to the question's words, and their turns."""
+        wanted = frozenset(terms(self.session.task.question))
+
+        def nearest_keys(result: Result, what: str) -> Iterator[str]:
+            rows = [row for row in result.rows if row.text.startswith(what)]
+            near = sorted(rows, key=lambda row: (-len(wanted.intersection(terms(row.key))), -row.count))
+            yield from (row.key for row in near[:WALKED_KEYS])
+
+        listed = "tags_of" in self.tools
+        calls = [ToolCall("tags_of" if listed else "events", cue) for cue in self.cues]
+        if "person_aspects" in self.tools:
+            calls += [ToolCall("person_aspects", name) for name in self.session.analysis.entities]
+        results = yield from self._perform_all(calls)
+        further = [
+            *(ToolCall("events", one.call.of, tag) for one in results for tag in nearest_keys(one, "tag")),
+            *(ToolCall("person_facts", one.call.of, key) for one in results for key in nearest_keys(one, "aspect")),
+        ]
+        yield from self._perform_all(further)
+
+    def _perform_all(self, calls: Sequence[ToolCall]) -> Flow[list[Result]]:
+        """Perform calls of a walk, as many at a time as a turn makes."""
+        results: list[Result] = []
+        for first in range(0, len(calls), self._calls):
+            results += yield from self._perform(calls[first : first + self._calls], 1)
+        return results
 
     def judge(self, number: int) -> Flow[Check]:
         """Have the judge look at what it kept and what was found, keep of that what bears on the question, and go on.
@@ -467,7 +515,7 @@ class Exploring(Rounds):
         session, most, found = self.session, self.session.iterations, self.found
         view = session.show(number, only=(*self.context, *found))
         last = number >= most or session.late
-        explored = Explored(number, most, last, self.cues, self.results, self.tools)
+        explored = Explored(number, most, last, self.cues, self.results, self.tools, self._calls)
         # What cannot be read costs a turn.
         move: Move = yield from self.consult(session.task.judge.explore(view, explored), number, Move(UNREAD))
         self.unread = move.verdict.reason == UNREAD.reason
@@ -495,8 +543,10 @@ class Exploring(Rounds):
             return "time used up"
         return None if self.calls or self.unread else "nothing to call"
 
-    def final(self, check: Check) -> Check:
+    def final(self, check: Check) -> Check | None:
         """Return the last check with what was kept, which its answer is written from; where that is none, with all."""
+        if not self.session.retrieval.evidence:
+            return None
         if not self.context:
             return check
         return replace(check, view=self.session.show(check.view.iteration, only=self.context))

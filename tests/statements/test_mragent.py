@@ -14,6 +14,7 @@ import pytest
 import evimem
 from evimem.extract.labels import label_in
 from evimem.judging.judge import MOST_CALLS, TOOLS
+from evimem.loops import MRAgent
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Trace
 from tests.ways import way
@@ -321,3 +322,43 @@ def test_r1_a_model_files_turns_under_tags_and_under_topics_of_several_sessions(
     assert session["rows"] == ["t2"]
     assert "no topic or session 'golf'" in none["why"]
     assert "session s1, topic chess" in model.requests[1].earlier[-1].text
+
+
+def test_r1_as_published_it_begins_with_the_cues_alone(filed: Path) -> None:
+    first = move(call("tags_of", "Noah"), call("tags_of", "win"))
+    moves = [first, move(call("events", "Noah", "cup victory")), move(answer="a cup", supports=("t0",))]
+    model = ScriptedModel([*moves, draft("a cup", "t0")])
+    with evimem.open(filed, llm=model) as memory:
+        answer = memory.ask("What did Noah win?", "mragent-as-published")
+    assert "(nothing was found)" in model.requests[0].prompt
+    assert '- "Noah"' in model.requests[0].prompt
+    assert {event.iteration for event in events(answer.trace, "evidence") if event.turns} == {3}
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_r4_how_many_calls_a_turn_makes_is_a_setting(filed: Path, most: int) -> None:
+    asked = move(*(call("person_aspects", name) for name in ("Noah", "Mira", "Zoe", "Ada")))
+    model = ScriptedModel([asked, move(answer="a cup", supports=("t0",)), draft("a cup", "t0")])
+    with evimem.open(filed, llm=model) as memory:
+        trace = memory.ask("What did Noah win?", MRAgent(calls=most)).trace
+    refused = [one["why"] for one in called(trace) if f"at most {most} calls are made in a turn" in one["why"]]
+    assert len(refused) == 4 - most
+    assert f"calls: at most {most}," in model.requests[0].system
+
+
+@pytest.mark.parametrize(
+    ("loop", "tools"),
+    [
+        ("cue-event-one-turn", {"events"}),
+        ("cue-tag-event-one-turn", {"tags_of", "events"}),
+        ("one-turn", {"tags_of", "events", "person_aspects", "person_facts"}),
+    ],
+)
+def test_r8_without_reasoning_a_graph_is_walked_by_rule_in_one_turn(filed: Path, loop: str, tools: set[str]) -> None:
+    model = ScriptedModel([move(answer="a cup", supports=("t0",)), draft("a cup", "t0")])
+    with evimem.open(filed, llm=model) as memory:
+        trace = memory.ask("What cup did Noah win?", loop).trace
+    assert {one["tool"] for one in called(trace)} == tools
+    assert {event.iteration for event in events(trace, "evidence")} == {1}
+    assert not events(trace, "query"), "nothing is searched for"
+    assert len(model.requests) == 2
