@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import evimem
-from evimem.loops import LOOPS, VARIANTS, Loop
+from evimem.loops import LOOPS, VARIANTS, Loop, chosen_loop
 from evimem.testing import ScriptedModel
 from evimem.types.results import Answer
 from evimem.types.trace import Called, Found
@@ -36,7 +36,7 @@ STEPS = 3  # iterations after which recall is printed, before that at the end
 FIRST = 10  # turns, in the order in which a loop found them
 LAST = 99
 DEPARTS = {
-    "iris": "unranked-expansion",
+    "iris": "full",
     "memr3": "memr3-as-published",
     "mgretrieval": "mgretrieval-as-published",
     "mragent": "mragent-as-published",
@@ -108,7 +108,8 @@ def main() -> None:
     parser.add_argument("path", type=_either, help="a LoCoMo file, or a folder of labelled chats")
     parser.add_argument("--scripted", action="store_true", help="ask through a scripted model, and count")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
-    parser.add_argument("--loops", nargs="+", metavar="NAME", choices=sorted(LOOPS), default=sorted(LOOPS))
+    names = (*sorted(LOOPS), *VARIANTS)
+    parser.add_argument("--loops", nargs="+", metavar="NAME", choices=names, default=sorted(LOOPS))
     parser.add_argument("--literal", action="store_true", help="also ask the loops to the letter of their papers")
     parser.add_argument(
         "--mailbox", type=Path, metavar="DIR", help="be the model: requests and replies are files there"
@@ -140,9 +141,9 @@ def main() -> None:
 def _runs(loops: Iterable[str], *, literal: bool) -> Iterator[tuple[str, Loop]]:
     """Yield the rows to print: how each is called, and its loop."""
     for loop in loops:
-        yield f"`{loop}`", LOOPS[loop]
+        yield f"`{loop}`", chosen_loop(loop)
         if literal and loop in DEPARTS:
-            yield f"`{loop}`, {DEPARTS[loop]}", VARIANTS[DEPARTS[loop]]
+            yield f"`{DEPARTS[loop]}`", VARIANTS[DEPARTS[loop]]
 
 
 def _tables(outcomes: Mapping[str, Sequence[Outcome]], *, scripted: bool) -> list[ResultTable]:

@@ -13,7 +13,7 @@ import evimem
 
 from ..db.atomic_files import replace_with
 from ..db.connection import check_replaceable
-from ..errors import MissingExtra, ModelError, StoreError, TraceMismatch, UnknownTurn
+from ..errors import InvalidQuery, MissingExtra, ModelError, StoreError, TraceMismatch, UnknownTurn
 from ..loaders.examples import load_example, load_replies
 from ..testing import ScriptedModel
 from ..types.results import Answer
@@ -217,17 +217,18 @@ def compare(memory: evimem.Memory, screen: Screen, question: str, *, as_publishe
 
     Args:
         question: The question, in quotes.
-        as_published: Also through MemR3, MGRetrieval and MRAgent to the letter of their papers.
+        as_published: Also through EviMem, MemR3, MGRetrieval and MRAgent to the letter of their papers.
     """
-    from ..loops import LOOPS, VARIANTS  # noqa: PLC0415 - most of the package, which a call for help does without
+    from ..loops import AS_PUBLISHED, LOOPS  # noqa: PLC0415 - most of the package, which a call for help does without
 
-    loops: dict[str, Any] = {name: name for name in sorted(LOOPS)}
-    if as_published:
-        loops |= {name: VARIANTS[name] for name in sorted(VARIANTS) if name.endswith("-as-published")}
     answers: dict[str, Answer] = {}
-    for name, loop in loops.items():
+    for name in (*sorted(LOOPS), *(AS_PUBLISHED if as_published else ())):
         try:
-            answers[name] = memory.ask(question, loop, **given)
+            answers[name] = memory.ask(question, name, **given)
+        except InvalidQuery as error:
+            if name in LOOPS:
+                raise
+            screen.note(f"evimem: {name}: {error}")  # it reads facts, and there are none
         except ModelError as error:
             if error.partial is None:
                 raise

@@ -88,6 +88,9 @@ VARIANTS: Mapping[str, Loop] = MappingProxyType(
     }
 )
 
+# The four papers' loops to the letter
+AS_PUBLISHED = ("full", "memr3-as-published", "mgretrieval-as-published", "mragent-as-published")
+
 # What these read of a store a searcher answers too: the others read keywords, facts or times, which it has none of.
 OVER_SEARCHERS = frozenset(("iris", "memr3", "single_pass"))
 

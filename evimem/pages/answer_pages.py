@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..api.replaying import replay
-from ..errors import InvalidQuery, NoModel, StoreError, TraceMismatch, UnknownTurn
-from ..loops import LOOPS
+from ..errors import NoModel, StoreError, TraceMismatch, UnknownTurn
+from ..loops import LOOPS, VARIANTS, chosen_loop
 from ..text.terms import terms
 from ..times import locate_times, render
 from ..types.results import Answer, Block
@@ -284,10 +284,9 @@ def compare_answers(request: PageRequest) -> Page:
     """Show the answers to one question by two loops, or to two questions, side by side."""
     question, other = request.text("q"), request.text("q2")
     loops = [request.text("a") or "iris", request.text("b") or ("iris" if other else "single_pass")]
-    unknown = [name for name in loops if name not in LOOPS]
-    if unknown:
-        raise InvalidQuery(f"there is no loop {unknown[0][:40]!r}; expected one of {', '.join(sorted(LOOPS))}")
-    shown = {"loops": sorted(LOOPS), "sends": _has_model(request)}
+    for name in loops:
+        chosen_loop(name)
+    shown = {"loops": [*sorted(LOOPS), *VARIANTS], "sends": _has_model(request)}
     if not question or _has_model(request):
         return Page("compare", "Compare", {"question": question, "other": other, "chosen": loops, "sides": []}, shown)
     sides = []

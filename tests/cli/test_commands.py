@@ -8,7 +8,7 @@ import pytest
 import evimem
 from evimem.cli.arguments import Exit
 from evimem.loaders.examples import load_example
-from evimem.loops import LOOPS
+from evimem.loops import AS_PUBLISHED, LOOPS
 from tests.copies import copied
 
 
@@ -76,7 +76,7 @@ def test_a_question_is_asked_through_every_loop_side_by_side_and_nothing_is_stor
     assert all(one["found"] and one["kind"] in ("answer", "quote") for one in data.values())
     assert cli("compare", friends, "Qwxyz?").code == Exit.ABSTAINED
     more = cli("compare", friends, "When did Elio propose?", "--as-published", "--json").data
-    assert set(more) - set(LOOPS) == {f"{name}-as-published" for name in ("memr3", "mgretrieval", "mragent")}
+    assert set(more) - set(LOOPS) == set(AS_PUBLISHED)
     assert len(more["mgretrieval-as-published"]["found"]) != len(more["mgretrieval"]["found"])
     assert cli("trace", friends).out == kept, "a trace was kept"
 
