@@ -21,7 +21,7 @@ KITE = {"subject": "Tomas", "predicate": "bought", "object": "a kite", "quote": 
 TURNS = [
     evimem.Turn("k", "s1", "Tomas", "Guess what, a kite, red, from the harbour shop.", "2024-05-02T10:00"),
     evimem.Turn("p", "s1", "Mira", "This one is poison to a model.", "2024-05-02T10:01"),
-    evimem.Turn("t", "s1", "Mira", "Thanks!", "2024-05-02T10:02"),
+    evimem.Turn("t", "s1", "Mira", "And you?", "2024-05-02T10:02"),
     evimem.Turn("h", "s1", "Mira", "I painted the hall on Sunday.", "2024-05-02T10:02"),
 ]
 
