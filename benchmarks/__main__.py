@@ -7,6 +7,7 @@ Each conversation is ingested into a temporary memory of its own.
   chats        a folder of pairs NAME.turns.jsonl and NAME.questions.jsonl, asked as `evimem ask` does.
   synthetic    conversations from a seed; no PATH.
   report       a Markdown file: makes the tables and charts between its marks again, from what --result wrote.
+  all          every figure of the project's pages; no PATH. See `python -m benchmarks all --help`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from evimem.db.connection import check_replaceable
 from evimem.errors import InvalidQuery
 from evimem.loops import LOOPS, VARIANTS
 
+from . import figures
 from .scoring.answer_judge import STRICT
 from .scoring.judge_option import add_judges
 from .scoring.left_out import REPEATED
@@ -53,6 +55,9 @@ _ONLY = {  # options of some of the benchmarks
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a benchmark; return its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["all"]:
+        return figures.main(words[1:])
     return run_words(_options, argv)
 
 

@@ -151,19 +151,26 @@ def main() -> None:
                 begun = time.process_time()
                 seen[name] += [look_at(request, by_id, memory, write) for request in requests]
                 spent[name] += time.process_time() - begun
-    for name, rows in seen.items():
-        asked = [row for row in rows if row.kind != "none"]
-        none = [row for row in rows if row.kind == "none"]
-        print(name)
-        for kind in ("all", *KINDS):
-            of = asked if kind == "all" else [row for row in rows if row.kind == kind]
-            if of and kind != "none":
-                shares = " ".join(f"{share_in_view(of, n):.3f}" for n in BUDGETS_TOKENS)
-                print(f"  {kind:8} {len(of):4}  {shares}")
-        stale = " ".join(f"{sum(row.stale_alone[n] for row in asked) / len(asked):.3f}" for n in BUDGETS_TOKENS)
-        print(f"  stale alone {stale}; wrongly empty {sum(row.empty for row in asked)}")
-        print(f"  empty where nothing is needed {sum(row.empty for row in none) / max(1, len(none)):.2f}")
-        print(f"  ms of a processor a page {1000 * spent[name] / len(rows) / len(BUDGETS_TOKENS):.1f}")
+    cells = [row for name, rows in seen.items() for row in rows_of(name, rows, 1000 * spent[name])]
+    columns = ("share of needs in view", *(f"{tokens:,} tokens" for tokens in BUDGETS_TOKENS), "messages")
+    table = ResultTable("requests", "Needs of the next message in view", columns, tuple(cells))
+    record("requests", options, [table], [options.folder])
+
+
+def rows_of(page: str, rows: Sequence[Seen], spent_ms: float) -> Iterator[tuple[Cell, ...]]:
+    """Yield the rows of a page: needs in view of all and of each kind, old values alone, empty pages, time."""
+    asked = [row for row in rows if row.kind != "none"]
+    none = [row for row in rows if row.kind == "none"]
+    for kind in ("all", *KINDS):
+        of = asked if kind == "all" else [row for row in rows if row.kind == kind]
+        if of and kind != "none":
+            yield f"{page}: {kind}", *(share_in_view(of, tokens) for tokens in BUDGETS_TOKENS), len(of)
+    stale = [sum(row.stale_alone[tokens] for row in asked) / len(asked) for tokens in BUDGETS_TOKENS]
+    blank = (None,) * (len(BUDGETS_TOKENS) - 1)
+    yield f"{page}: an old value alone", *stale, len(asked)
+    yield f"{page}: wrongly empty", *blank, sum(row.empty for row in asked) / len(asked), len(asked)
+    yield f"{page}: empty where nothing is needed", *blank, sum(row.empty for row in none) / max(1, len(none)), len(none)
+    yield f"{page}: ms of a processor a page", *blank, spent_ms / len(rows) / len(BUDGETS_TOKENS), len(rows)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def provenance(words: Sequence[str], data: Iterable[Path] = (), seconds: float |
     """Return how a result is being made, by a command of these words, from these files, in so many seconds."""
     return Provenance(
         command=shlex.join(_without_folder(word) for word in words),
-        commit=_commit(),
+        commit=current_commit(),
         date=datetime.now(timezone.utc).date().isoformat(),
         version=__version__,
         python=platform.python_version(),
@@ -81,7 +81,8 @@ def _without_folder(word: str) -> str:
     return Path(word).name if os.sep in word and Path(word).is_absolute() else word
 
 
-def _commit() -> str | None:
+def current_commit() -> str | None:
+    """Return the commit of the clone, with a + where its code has changes; None outside of a clone."""
     folder = Path(__file__).parents[2]
     if not (folder / ".git").exists():
         return None
