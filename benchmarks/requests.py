@@ -22,7 +22,8 @@ from pathlib import Path
 import evimem
 from evimem.embedding.token_bound import token_bound
 
-from .recording import add_result, data_set
+from .recording import add_result, data_set, record
+from .scoring.result_file import Cell, ResultTable
 
 BUDGETS_TOKENS = (300, 800, 1500)
 RUN_WORDS = 3
@@ -169,7 +170,12 @@ def rows_of(page: str, rows: Sequence[Seen], spent_ms: float) -> Iterator[tuple[
     blank = (None,) * (len(BUDGETS_TOKENS) - 1)
     yield f"{page}: an old value alone", *stale, len(asked)
     yield f"{page}: wrongly empty", *blank, sum(row.empty for row in asked) / len(asked), len(asked)
-    yield f"{page}: empty where nothing is needed", *blank, sum(row.empty for row in none) / max(1, len(none)), len(none)
+    yield (
+        f"{page}: empty where nothing is needed",
+        *blank,
+        sum(row.empty for row in none) / max(1, len(none)),
+        len(none),
+    )
     yield f"{page}: ms of a processor a page", *blank, spent_ms / len(rows) / len(BUDGETS_TOKENS), len(rows)
 
 
