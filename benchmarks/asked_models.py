@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, NoReturn
 
 import evimem
 
+from .endpoints import Endpoints, read_endpoints
 from .scoring.answer_judge import STRICT
 from .scoring.asking import Asker, Checkpoint
 from .scoring.judge_identity import JudgeIdentity
@@ -25,7 +27,8 @@ WORKERS = 8  # questions at a time, where an endpoint is asked
 class AskedModels:
     """The model that is asked and its name, another one that marks, and who puts the questions.
 
-    All are None without a model; `asker` is there with a checkpoint too, and then all runs in one process.
+    All are None without a model; `asker` is there with a checkpoint too, and then all runs in one process. `endpoints`
+    are those of a settings file.
     """
 
     llm: Any = None
@@ -33,12 +36,16 @@ class AskedModels:
     marker: Any = None
     judge: JudgeIdentity | None = None
     asker: Asker | None = None
+    endpoints: Endpoints | None = None
 
 
 def add_models(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--model", help="a chat model; without one all is deterministic")
     parser.add_argument("--base-url", help="its endpoint")
+    parser.add_argument(
+        "--settings", type=Path, metavar="FILE", help="a model and endpoint for each role, an embedder: see papers.toml"
+    )
     parser.add_argument(
         "--mailbox", type=Path, metavar="DIR", help="be the model: requests and replies are files in DIR"
     )
@@ -62,6 +69,8 @@ def models_of(options: argparse.Namespace, refuse: Callable[[str], NoReturn]) ->
     if wrong := _misused(options):
         refuse(wrong)
     spending = Spending(options.dollars)
+    if options.settings:
+        return _of_settings(options, spending, refuse)
     named = Mailbox.model if options.mailbox else options.model
     judge = JudgeIdentity.of(options.judge, options.marking_model or named) if named else None
     asker = _asker(options, spending, judge) if judge or options.checkpoint else None
@@ -73,18 +82,40 @@ def models_of(options: argparse.Namespace, refuse: Callable[[str], NoReturn]) ->
     return AskedModels(PaidModel(endpoint, spending), named, other and PaidModel(other, spending), judge, asker)
 
 
+def _of_settings(options: argparse.Namespace, spending: Spending, refuse: Callable[[str], NoReturn]) -> AskedModels:
+    try:
+        served = read_endpoints(options.settings, os.environ)
+    except (OSError, ValueError, evimem.EvimemError) as error:
+        refuse(f"--settings: {error}")
+    named = served.llm.named
+    judge = JudgeIdentity.of(options.judge, getattr(served.mark, "model", None) or served.llm.model)
+    marker = None if served.mark is None else PaidModel(served.mark, spending)
+    asker = _asker(options, spending, judge)
+    return AskedModels(PaidModel(served.llm, spending), named, marker, judge, asker, served)
+
+
 def _misused(options: argparse.Namespace) -> str | None:
-    if options.model and options.mailbox:
-        return "--model and --mailbox exclude each other"
+    if len([one for one in (options.model, options.mailbox, options.settings) if one]) > 1:
+        return "--settings, --model and --mailbox exclude each other"
     if options.marking_model and not options.model:
         return "--marking-model needs --model"
-    if options.dollars is not None and (options.marking_model or not (options.model and options.price)):
+    if (
+        options.dollars is not None
+        and not options.settings
+        and (options.marking_model or not (options.model and options.price))
+    ):
         return "--dollars needs --model and its --price, and no --marking-model, of which no price is known"
     return None
 
 
 def _asker(options: argparse.Namespace, spending: Spending, judge: JudgeIdentity | None) -> Asker:
-    asked = {"model": options.model, "mailbox": bool(options.mailbox), **(judge.options() if judge else {})}
-    settings = {**asked, "data": digest(options.locomo), "every": options.every, "version": evimem.__version__}
-    checkpoint = Checkpoint(options.checkpoint, settings) if options.checkpoint else None
-    return Asker(workers=WORKERS if options.model else 1, checkpoint=checkpoint, spending=spending)
+    settings = options.settings and digest(options.settings)
+    asked = {
+        "model": options.model,
+        "settings": settings,
+        "mailbox": bool(options.mailbox),
+        **(judge.options() if judge else {}),
+    }
+    known = {**asked, "data": digest(options.locomo), "every": options.every, "version": evimem.__version__}
+    checkpoint = Checkpoint(options.checkpoint, known) if options.checkpoint else None
+    return Asker(workers=WORKERS if options.model or options.settings else 1, checkpoint=checkpoint, spending=spending)

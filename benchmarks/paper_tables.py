@@ -3,40 +3,52 @@
 EviMem's are 1 (the system beside a single pass), 2 (IRIS, a group of parts more in each row), 3 (LaceMem: turns alone,
 with the index, with edges), 4 (tiers against the evidence that was shown), 4.4 (what confidence tells of it) and
 failures (how wrong answers are wrong), 5 (time of a question by stage), 9 (what the search for a gap finds, beside
-asking again without one) and, with a model, 10 and 11 (another --backbone or --embedder, by a --second-judge as well).
+asking again without one) and, with a model, 10 and 11 (another backbone or embedder, by a second judge as well).
 All of them are of EviMem to the letter (`evimem.loops.VARIANTS`), whose units are facts. memr3, mgretrieval and mragent
-are the main tables of those papers, by category: their loop, as it ships and as published, beside one search; the same
-with -ablations are theirs. `all` asks once and makes each of them.
+are the main tables of those papers, by category: their loop, as it ships and as published, beside one search and their
+baselines; the same with -ablations are theirs. memr3-sweep and mgretrieval-sweep vary their numbers, memr3-iterations
+counts decisions by category, mgretrieval-rounds scores the answers by round. `all` asks once and makes each of them.
+--repeat N asks everything N times, and adds the mean and standard deviation over the runs.
 
 Without --model all is deterministic: the offline judge and reader stand in the place of the models, and no row compares
-with a paper's; every header says so. With --model NAME (and --base-url; the key in OPENAI_API_KEY) it first extracts
-facts from every turn, and also marks the answers, or --marking-model does; with --mailbox DIR the model is whoever
-writes the replies. Give --checkpoint FILE, which keeps each result and the memories with their facts, so that the same
-command goes on from there; --dollars N ends it at a sum. Categories have the file's numbers and their true names.
+with a paper's; every header says so. MRAgent explores with a model only: without one its rows are left out. With
+--settings FILE.toml each role has a model of its own (see `benchmarks/papers.toml`, which are EviMem's); with --model
+NAME (and --base-url; the key in OPENAI_API_KEY) one serves them all. Either first extracts facts from every turn, and
+marks the answers; --judge evimem marks as EviMem's paper does, adversarial questions by the answer that they suggest.
+With --mailbox DIR the model is whoever writes the replies. A run in which every question failed ends with code 1. Give
+--checkpoint FILE, which keeps each result and the memories with their facts, so that the same command goes on from
+there; --dollars N ends it at a sum. Categories have the file's numbers and their true names.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any, TypeAlias
 
 from benchmarks.data_sets import LocomoSample, read_locomo
-from evimem import Memory, OpenAI, OpenAIEmbedder
+from evimem import Memory
 from evimem.errors import ModelError
-from evimem.flow import run
+from evimem.flow import Flow, run
 from evimem.llm.request import REFINE, Ledger, ask_model
-from evimem.loops import OF_MEMR3, VARIANTS
-from evimem.loops.retrieve import compose, strategy
+from evimem.loops import FULL, OF_MEMR3, VARIANTS, Loop, Session, as_loop, nothing
+from evimem.loops.retrieve import TupleRetrieval, compose, strategy
 from evimem.query.analysis import analyse
-from evimem.text.prompt_text import bullets, marked, named
+from evimem.text.prompt_text import bullets, format_time, marked, named
+from evimem.types.results import Answer
 
 from .asked_models import add_models, models_of
+from .baselines import BASELINES
+from .endpoints import Endpoints
 from .recording import add_result, data_set, record
+from .scoring.answer_judge import EVIMEM
 from .scoring.answer_overlap import bert_score_by, word_set_f1
 from .scoring.asking import Approach, Asker
 from .scoring.estimates import estimate, rows_of
@@ -68,7 +80,26 @@ ABLATIONS = {
         "all-returned",
     ),
 }
-OF_LOOPS = frozenset((*LOOPS, *(f"{name}-ablations" for name in LOOPS)))
+OF_MRAGENT = frozenset(("mragent", "mragent-ablations"))
+_MEMR3, _MGRETRIEVAL = VARIANTS["memr3-as-published"], VARIANTS["mgretrieval-as-published"]
+SWEEPS: Mapping[str, Mapping[str, Loop]] = {
+    "memr3-sweep": {
+        **{f"n_chk = {k}": replace(_MEMR3, k=k) for k in (1, 3, 5, 7, 9)},  # type: ignore[type-var]
+        **{f"n_max = {n}": replace(_MEMR3, k=3, iterations=n) for n in range(1, 6)},  # type: ignore[type-var]
+    },
+    "mgretrieval-sweep": {
+        **{f"l = {depth}": replace(_MGRETRIEVAL, depth=depth) for depth in range(2, 7)},  # type: ignore[type-var]
+        **{f"r = {n}": replace(_MGRETRIEVAL, iterations=n) for n in range(1, 6)},  # type: ignore[type-var]
+    },
+}
+SWEPT: Mapping[str, Loop] = {name: loop for rows in SWEEPS.values() for name, loop in rows.items()}
+BASELINES_OF = {
+    "memr3": ("RAG", "RAG-CoT-RAG", "full context"),
+    "mgretrieval": ("RAG", "full context"),
+    "mragent": ("RAG",),
+}
+ROUNDS = tuple(f"r = {n}" for n in range(1, 5))
+FACTS_OF_DEPTH = 100  # nearest facts, of which the first `DEPTH` turns are taken
 CUTS = (5, 10, 20)
 Measure: TypeAlias = Callable[[QuestionResult], float]
 SCORES: Mapping[str, Measure] = {"F1 of word sets": overlap_of(word_set_f1), **OVERLAP}
@@ -77,6 +108,10 @@ COSTS: Mapping[str, Measure] = {
     "tokens of context": lambda one: one.context,
     "requests": lambda one: one.requests,
     "tokens sent": lambda one: one.input_tokens,
+}
+SCORED: Mapping[str, Callable[[QuestionResult], float | None]] = {
+    "official F1": lambda one: one.f1,
+    "J": lambda one: None if one.correct is None else float(one.correct),
 }
 ASKED = frozenset(("requests", "tokens sent"))  # of which there are none without a model
 SUFFICIENT = ("exact", "inferrable")
@@ -133,24 +168,26 @@ def main() -> None:
         help="also BERTScore, by the model.onnx and tokenizer.json in FOLDER (extra [bertscore])",
     )
     add_models(parser)
-    parser.add_argument("--backbone", metavar="NAME", help="another model of the same endpoint (tables 10 and 11)")
-    parser.add_argument("--embedder", metavar="NAME", help="an embedding model of the same endpoint (tables 10 and 11)")
-    parser.add_argument("--second-judge", metavar="NAME", help="another model that marks too (tables 10 and 11)")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="ask everything N times")
     add_result(parser)
     options = parser.parse_args()
     asking = models_of(options, parser.error)
-    if options.table in TABLES and TABLES[options.table].two_judges and not options.second_judge:
-        parser.error(f"table {options.table} needs --model and --second-judge")
-    if (options.backbone or options.embedder or options.second_judge) and not options.model:
-        parser.error("--backbone, --embedder and --second-judge need --model")
+    served = asking.endpoints
+    if options.table in TABLES and TABLES[options.table].two_judges and not (served and served.second_judge):
+        parser.error(f"table {options.table} needs --settings with [models.second_judge]")
+    if options.table in OF_MRAGENT and not asking.llm:
+        parser.error(f"{options.table} explores with a model: give --settings, --model or --mailbox")
     named = TABLES if options.table == "all" else {options.table: TABLES[options.table]}
-    wanted = {name: one for name, one in named.items() if options.second_judge or not one.two_judges}
+    named = {name: one for name, one in named.items() if asking.llm or name not in OF_MRAGENT}
+    wanted = {name: one for name, one in named.items() if (served and served.second_judge) or not one.two_judges}
     rows = {name: _approach(name, asking.llm, options.judge, asking.marker) for name in _needed(wanted.values())}
-    rows = {name: how for name, how in _swapped(rows, options).items() if how is not None}
+    rows = {name: how for name, how in _swapped(rows, served).items() if how is not None}
+    rows |= {_run(name, n): how for n in range(2, options.repeat + 1) for name, how in list(rows.items())}
     work = partial(run_sample, rows=rows, every=options.every, again="9" in wanted, asker=asking.asker)
+    samples = list(read_locomo(options.locomo))
     runs = mapped(
         work,
-        list(read_locomo(options.locomo)),
+        [_suggested(one) for one in samples] if EVIMEM in options.judge else samples,
         1 if asking.asker else os.cpu_count() or 1,
         lambda run: print(f"{sum(map(len, run.asked.values()))} questions asked", flush=True),
     )
@@ -162,9 +199,42 @@ def main() -> None:
     notes += [f"The model gave no facts of {unread} turns."] if (unread := sum(run.unread for run in runs)) else []
     further = {"BERTScore": overlap_of(bert_score_by(options.bert_score))} if options.bert_score else {}
     tables = [table(name, one, mode, asked, again, notes, further) for name, one in wanted.items()]
+    if options.repeat > 1:
+        tables.append(repeated(asked, mode, options.repeat))
     record("paper_tables", options, tables, [options.locomo], used=judge.options() if judge else {})
     if options.mailbox and (waiting := asking.llm.waiting()):
         print(f"{waiting} requests wait in {options.mailbox / 'requests'}: write the replies, and run this again")
+    elif (every := [one for some in asked.values() for one in some]) and all(one.failed for one in every):
+        raise SystemExit(f"every question failed: {every[0].failed}")
+
+
+def _suggested(sample: LocomoSample) -> LocomoSample:
+    """Return a sample whose adversarial questions have the answer that they suggest, as EviMem's paper scores them."""
+    questions = (one if one.trap is None else replace(one, answer=one.trap) for one in sample.questions)
+    return replace(sample, questions=tuple(questions))
+
+
+def _run(name: str, number: int) -> str:
+    return f"{name}, run {number}"
+
+
+def repeated(asked: Runs, mode: str, many: int) -> ResultTable:
+    """Return the mean and the standard deviation of each row over its runs, by category."""
+    rows: list[Row] = []
+    for name in (name for name in asked if _run(name, 2) in asked):
+        runs = [asked[name], *(asked[_run(name, number)] for number in range(2, many + 1))]
+        for what, score in SCORED.items():
+            means = [[_mean(some, score) for some in by_category(run).values()] for run in runs]
+            cells = [[one for one in column if one is not None] for column in zip(*means, strict=True)]
+            rows.append((f"{name}: {what}, mean", *(fmean(one) if one else None for one in cells)))
+            rows.append((f"{name}: {what}, deviation", *(stdev(one) if len(one) > 1 else None for one in cells)))
+    columns = (mode.partition(",")[0], *by_category([]))
+    return ResultTable("repeated", f"The same questions asked {many} times ({mode})", columns, tuple(rows))
+
+
+def _mean(some: Sequence[QuestionResult], score: Callable[[QuestionResult], float | None]) -> float | None:
+    values = [value for one in some if (value := score(one)) is not None]
+    return fmean(values) if values else None
 
 
 def run_sample(
@@ -191,7 +261,8 @@ def asked_again(
 ) -> Iterator[Requeried]:
     """Yield the searches of each iteration that a question reached: for its gap, and for the question again.
 
-    The generic way asks a model for the next query as the loop does, without telling what is missing. Without a model
+    The two ways differ in the gap alone: the generic one asks a model for the next query with the strategy, date and
+    temperature of the loop, without telling what is missing, and both search facts as the loop does. Without a model
     it makes one of the question's names and words with the angle of the iteration, and knows no gap either.
     """
     speakers = tuple({turn.speaker for turn in sample.turns})
@@ -200,15 +271,33 @@ def asked_again(
         analysis = analyse(one.question, speakers, sample.turns[-1].time)
         queries = [(one.question, one.question)]
         for number, query in enumerate(one.refined, start=2):
-            composed = compose(analysis, (), generic, number) if llm is None else _without_gap(llm, generic, number)
+            composed = (
+                compose(analysis, (), generic, number)
+                if llm is None
+                else _without_gap(llm, generic, number, sample.turns[-1].time, temporal=analysis.temporal)
+            )
             generic.append(composed)
             queries.append((query, generic[-1]))
         for number, (for_gap, for_question) in enumerate(queries, start=1):
             if not (for_gap and for_question):
                 continue  # one of them has nothing new to search for
             for way, query in (("for what is missing", for_gap), ("the question again", for_question)):
-                ranked = tuple(hit.turn.id for hit in memory.search(query, DEPTH, over="facts"))
-                yield Requeried(one.sample, way, number, ranked, one.gold)
+                yield Requeried(one.sample, way, number, nearest_turns(memory, query), one.gold)
+
+
+def nearest_turns(memory: Memory, text: str) -> tuple[str, ...]:
+    """Return the ids of the turns of the facts nearest to a text, as EviMem to the letter finds them."""
+    found: list[str] = []
+
+    @as_loop("nearest")
+    def nearest(session: Session) -> Flow[Answer]:
+        retrieval = TupleRetrieval(session.task, session.analysis, session.roster, session.variant, session.events)
+        yield from retrieval.nearest(text, FACTS_OF_DEPTH, path="anchor", iteration=1)
+        found.extend(item.turn.id for item in retrieval.evidence[:DEPTH])
+        return nothing(session, 1)
+
+    memory.ask(text, nearest)
+    return tuple(found)
 
 
 def _by_memory(rows: Mapping[str, Approach]) -> list[dict[str, Approach]]:
@@ -219,19 +308,20 @@ def _by_memory(rows: Mapping[str, Approach]) -> list[dict[str, Approach]]:
     return list(groups.values())
 
 
-def _without_gap(llm: Any, queries: Sequence[str], number: int) -> str:
+def _without_gap(llm: Any, queries: Sequence[str], number: int, asked_at: datetime, *, temporal: bool) -> str:
     """Return a model's next query for the first of these, of which it is told no gap; empty where it fails."""
     question = marked(queries[0])
     request = REFINE.request(
         question=question,
-        asked_at="unknown",
+        asked_at=format_time(asked_at),
         iteration=number,
-        iterations=VARIANTS["full"].iterations,  # type: ignore[attr-defined]
-        strategy=strategy(temporal=False, iteration=number - 1),
+        iterations=FULL.iterations,
+        strategy=strategy(temporal=temporal, iteration=number - 1),
         query=named(queries[-1]),
         queries=bullets(queries[:-1]),
         missing=bullets(()),
     )
+    request = replace(request, temperature=FULL.temperature)
     try:
         return str(run(ask_model(request, REFINE.read, Ledger(number)), llm.complete)["query"])
     except ModelError:
@@ -248,19 +338,22 @@ def table(
     further: Mapping[str, Measure] = {},
 ) -> ResultTable:
     """Return a table of the paper with its header; `notes` are of the whole run, `further` scores of its answers."""
-    of_paper = f"{name.partition('-')[0]}'s {_which(name)}" if name in OF_LOOPS else f"EviMem's table {name}"
+    of_paper = (
+        f"{name.partition('-')[0]}'s {_which(name)}" if name.partition("-")[0] in LOOPS else f"EviMem's table {name}"
+    )
     columns = (mode.partition(",")[0], *(one.columns or ("", *by_category([])))[1:])  # what shows in every rendering
     runs = {row: asked[row] for row in one.rows if row in asked}
     scores = {**{what: SCORES[what] for what in one.overlap}, **further}
     rows = tuple(one.made(runs, again) if one.made else answers(runs, scores))
-    failed = sum(bool(result.failed) for some in runs.values() for result in some)
-    failures = [f"{failed} questions failed, which count as wrong."] if failed else []
+    failed = Counter(result.failed for some in runs.values() for result in some if result.failed)
+    why = next(iter(failed.most_common(1)), ("", 0))[0]
+    failures = [f"{failed.total()} questions failed, which count as wrong; most often: {why}."] if failed else []
     shown = (*one.notes, *notes, *failures)
     return ResultTable(f"table-{name}", f"{of_paper}: {one.says} ({mode})", columns, rows, shown, one.intervals)
 
 
 def _which(name: str) -> str:
-    return "ablations" if name.endswith("-ablations") else "main table"
+    return name.partition("-")[2] or "main table"
 
 
 def answers(runs: Runs, overlap: Mapping[str, Measure]) -> Iterator[Row]:
@@ -316,34 +409,57 @@ def requeries(runs: Runs, again: Sequence[Requeried]) -> Iterator[Row]:
         yield (f"{way}, iteration {number}", len(some), *scores)
 
 
+def iterations(runs: Runs, again: Sequence[Requeried]) -> Iterator[Row]:
+    """Yield how many questions of each category took so many decisions."""
+    for name, asked in runs.items():
+        for many in sorted({one.checks for one in asked}):
+            counts = (sum(one.checks == many for one in some) for some in by_category(asked).values())
+            yield (f"{name}, {many}", *counts)
+
+
+def rounds(runs: Runs, again: Sequence[Requeried]) -> Iterator[Row]:
+    """Yield the score of all answers where at most so many rounds are read, and of those that ended in that round."""
+    last = list(runs.values())[-1]
+    for number, (name, asked) in enumerate(runs.items(), start=1):
+        for what, some in (("all", asked), ("ended in it", [one for one in last if one.checks == number])):
+            yield (
+                f"{name}, {what}",
+                *(estimate(part, lambda one: one.f1, _sample) for part in by_category(some).values()),
+            )
+
+
 def _needed(tables: Iterable[PaperTable]) -> list[str]:
     return list(dict.fromkeys(row for one in tables for row in one.rows))
 
 
 def _approach(row: str, llm: Any, judges: Sequence[str], marker: Any = None) -> Approach:
-    row = row.partition(",")[0]
-    loop = row if row in LOOPS else "single_pass" if row == ONE_SEARCH else VARIANTS.get(row, "iris")
+    loop = _loop_of(row)
     if llm is None:
         return Approach(None, loop, spans=True)
     return Approach(llm, loop, enrich=True, spans=True, rubric=rubric_of(judges), marker=marker, grade=grades(judges))
 
 
-def _swapped(rows: Mapping[str, Approach], options: argparse.Namespace) -> dict[str, Approach | None]:
+def _loop_of(row: str) -> str | Loop:
+    """Return the loop of a row: a loop or variant by name, a baseline, or one of a sweep."""
+    row = row.partition(",")[0]
+    if row in BASELINES:
+        return BASELINES[row]
+    if row in SWEPT:
+        return SWEPT[row]
+    return row if row in LOOPS else "single_pass" if row == ONE_SEARCH else VARIANTS.get(row, "iris")
+
+
+def _swapped(rows: Mapping[str, Approach], served: Endpoints | None) -> dict[str, Approach | None]:
     """Return how each row is asked; None for one of tables 10 and 11 whose other model or embedder is not named."""
-    if not options.second_judge:
+    if served is None:
         return dict(rows)
-    endpoint = partial(OpenAI, base_url=options.base_url)
-    second = endpoint(model=options.second_judge)
-    embedder = options.embedder and OpenAIEmbedder(model=options.embedder, base_url=options.base_url)
-    ways: dict[str, Approach | None] = {name: replace(how, second=second) for name, how in rows.items()}
-    for name, given in ((BACKBONE, options.backbone), (EMBEDDER, options.embedder)):
-        if name in rows and not given:
-            ways[name] = None
-    if embedder and EMBEDDER in rows:
-        ways[EMBEDDER] = replace(rows[EMBEDDER], second=second, embedder=embedder)
-    if options.backbone and BACKBONE in rows:
-        how = rows[BACKBONE]
-        ways[BACKBONE] = replace(how, second=second, marker=how.marks, llm=endpoint(model=options.backbone))
+    ways: dict[str, Approach | None] = {
+        name: replace(how, second=served.second_judge, embedder=served.embedder) for name, how in rows.items()
+    }
+    if (how := ways.get(EMBEDDER)) is not None:
+        ways[EMBEDDER] = served.other_embedder and replace(how, embedder=served.other_embedder)
+    if (how := ways.get(BACKBONE)) is not None:
+        ways[BACKBONE] = served.backbone and replace(how, marker=how.marks, llm=served.backbone)
     return ways
 
 
@@ -442,7 +558,10 @@ TABLES: Mapping[str, PaperTable] = {
     ),
     **{
         name: PaperTable(
-            "answers by category", (ONE_SEARCH, f"{name}-as-published", name), notes=(_CONTEXT,), overlap=tuple(SCORES)
+            "answers by category",
+            (ONE_SEARCH, *BASELINES_OF[name], f"{name}-as-published", name),
+            notes=(_CONTEXT,),
+            overlap=tuple(SCORES),
         )
         for name in LOOPS
     },
@@ -450,6 +569,21 @@ TABLES: Mapping[str, PaperTable] = {
         f"{name}-ablations": PaperTable("a part left out in each row", (f"{name}-as-published", *rows))
         for name, rows in ABLATIONS.items()
     },
+    **{name: PaperTable("its numbers, one at a time", tuple(rows), notes=(_CONTEXT,)) for name, rows in SWEEPS.items()},
+    "memr3-iterations": PaperTable(
+        "questions by the number of their decisions",
+        ("memr3-as-published",),
+        iterations,
+        ("", *by_category([])),
+        intervals=(),
+    ),
+    "mgretrieval-rounds": PaperTable(
+        "official F1 by round",
+        ROUNDS,
+        rounds,
+        ("", *by_category([])),
+        ("Those that end in the last round hold the ones that no round accepted.",),
+    ),
 }
 
 

@@ -24,7 +24,8 @@ else:
     import tomli as tomllib
 
 STRICT = "strict"
-VARIANTS = (STRICT, "generous")
+EVIMEM = "evimem"
+VARIANTS = (STRICT, "generous", EVIMEM)
 TEMPERATURE = 0.0
 _MOST_TOKENS = 2_000  # of a reply, a model's thoughts included
 _BY_TYPE = {

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .answer_f1 import ADVERSARIAL
+from .answer_overlap import rouge_l
 from .estimates import estimate, estimate_of
 from .locomo_tables import by_category
 from .result_file import Cell
@@ -15,11 +16,12 @@ from .run_locomo import QuestionResult
 
 Runs: TypeAlias = Mapping[str, Sequence[QuestionResult]]
 RIGHT = 0.5  # official F1 from which an answer that nobody marked counts as right
+NEAR = 0.4  # ROUGE-L above which a wrong answer is a near miss
 LEVELS = (0.85, 0.7)  # thresholds of confidence at which the loop ends
 RELIABILITY = ("", "checks", "Spearman", *(f"precision@{level:g}" for level in LEVELS), "PR-AUC", "of chance")
 FAILURES = (
     "", "wrong", "commission", "false abstention", "missed abstention", "commissions at EXACT or from .85",
-    "false abstentions after the last check", "false abstentions at PARTIAL",
+    "false abstentions after the last check", "false abstentions at PARTIAL", "commissions near the answer",
 )  # fmt: skip
 Check: TypeAlias = tuple[str, float, bool]  # its conversation, confidence, and whether all gold turns were shown
 
@@ -65,6 +67,7 @@ def failures(runs: Runs, _: object = ()) -> Iterator[tuple[Cell, ...]]:
                 _share(committed, lambda one: one.tier == "exact" or one.sufficient >= LEVELS[0]),
                 _share(abstained, _is_of_last(asked)),
                 _share(abstained, lambda one: one.tier == "partial"),
+                _share(committed, _is_near),
             )
 
 
@@ -107,6 +110,11 @@ def _kind(one: QuestionResult) -> str:
     if one.category == ADVERSARIAL or one.wanted is None:
         return "missed abstention"
     return "false abstention" if one.abstained else "commission"
+
+
+def _is_near(one: QuestionResult) -> bool:
+    """Return whether a wrong answer has much of the right one in it: a part was found, and a detail was not."""
+    return one.text is not None and one.wanted is not None and rouge_l(one.text, one.wanted) > NEAR
 
 
 def _is_of(kind: str) -> Callable[[QuestionResult], bool]:

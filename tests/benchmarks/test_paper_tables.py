@@ -1,12 +1,12 @@
 """The papers' tables: what each is made of, by hand, and that one run over a conversation makes all of them."""
 
-from argparse import Namespace
 from dataclasses import replace
 
 import pytest
 
 import evimem
 from benchmarks.data_sets import LocomoQuestion, LocomoSample
+from benchmarks.endpoints import read_endpoints
 from benchmarks.paper_tables import (
     TABLES,
     Requeried,
@@ -15,6 +15,7 @@ from benchmarks.paper_tables import (
     _needed,
     _swapped,
     asked_again,
+    repeated,
     requeries,
     run_sample,
     table,
@@ -84,8 +85,8 @@ def test_wrong_answers_are_of_three_kinds():
     asked = [said, silent, trapped, replace(ONE, wanted="tea"), replace(trapped, abstained=True)]
     asked += [replace(said, failed="late"), replace(said, correct=True)]
     rows = {row[0]: values(row) for row in failures({"full": asked})}
-    assert rows["full, all"] == [3, 1 / 3, 1 / 3, 1 / 3, 1.0, 1.0, 1.0]
-    assert rows["full, 5 adversarial"] == [1, 0, 0, 1, None, None, None]
+    assert rows["full, all"] == [3, 1 / 3, 1 / 3, 1 / 3, 1.0, 1.0, 1.0, 1.0]
+    assert rows["full, 5 adversarial"] == [1, 0, 0, 1, None, None, None, None]
 
 
 def test_another_model_is_held_against_the_first_by_two_judges():
@@ -113,18 +114,64 @@ def test_the_other_query_of_a_model_is_made_without_the_gap(tmp_path):
     assert f'The search that left it missing: "{BEES.text}"' in model.requests[0].prompt
 
 
-def test_another_model_embedder_and_judge_take_the_place_of_the_first(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    first = evimem.OpenAI(model="a")
-    rows = {name: _approach(name, first, ["strict"]) for name in TABLES["10"].rows}
-    given = Namespace(second_judge="j", backbone="b", embedder=None, base_url=None)
-    ways = _swapped(rows, given)
-    assert ways["full, another embedder"] is None
+SETTINGS = """
+[models.judge]
+model = "a"
+key = "FIRST_KEY"
+[models.answer]
+model = "b"
+base_url = "http://localhost:1/v1"
+[models.second_judge]
+model = "j"
+key = "FIRST_KEY"
+[backbone]
+model = "c"
+key = "FIRST_KEY"
+[embedder]
+model = "own/embedder"
+dimension = 8
+base_url = "http://localhost:2/v1"
+"""
+
+
+def test_settings_give_each_role_a_model_and_endpoint_and_every_row_its_embedder(tmp_path):
+    (tmp_path / "papers.toml").write_text(SETTINGS)
+    served = read_endpoints(tmp_path / "papers.toml", {"FIRST_KEY": "none"})
+    by_role = {role: (one.model, one.base_url) for role, one in served.llm._models.items()}
+    assert by_role == dict.fromkeys(("judge", "extract", "decide"), ("a", None)) | {
+        "answer": ("b", "http://localhost:1/v1")
+    }
+    rows = {name: _approach(name, served.llm, ["strict"]) for name in TABLES["10"].rows}
+    ways = _swapped(rows, served)
+    assert ways["full, another embedder"] is None, "no [other_embedder] is named"
     other = ways["full, another model"]
-    assert (other.llm.model, other.marks, other.second.model) == ("b", first, "j")
+    assert (other.llm.model, other.marks, other.second.model, other.embedder.dimension) == ("c", served.llm, "j", 8)
     assert other.loop is VARIANTS["full"]
     assert len(_by_memory({name: how for name, how in ways.items() if how})) == 2
-    assert _swapped(rows, Namespace(second_judge=None)) == rows
+    assert _swapped(rows, None) == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[models.answer]\nmodel = 'b'", "no \\[models.judge\\]"),
+        ("[models.judge]\nmodel = 'a'\nkey = 'NONE_SUCH'", "NONE_SUCH, which is not set"),
+        ("[models.judge]\nmodel = 'a'\nurl = 'x'", "has url; expected base_url"),
+        ("[models.writer]\nmodel = 'a'", "models.writer"),
+    ],
+)
+def test_settings_that_make_no_sense_say_so(tmp_path, text, why):
+    (tmp_path / "papers.toml").write_text(text)
+    with pytest.raises(ValueError, match=why):
+        read_endpoints(tmp_path / "papers.toml", {})
+
+
+def test_repeated_runs_are_their_mean_and_deviation():
+    asked = {"full": [replace(ONE, f1=0.4)], "full, run 2": [replace(ONE, f1=0.6)]}
+    rows = {row[0]: row[1:] for row in repeated(asked, "deterministic", 2).rows}
+    assert rows["full: official F1, mean"][0] == pytest.approx(0.5)
+    assert rows["full: official F1, deviation"][0] == pytest.approx(0.1414, abs=1e-4)
+    assert rows["full: J, mean"][0] is None
 
 
 def test_each_way_to_ask_again_is_scored_by_iteration():
@@ -145,7 +192,8 @@ def test_one_run_makes_every_table_and_says_that_no_model_was_asked():
     assert all("(deterministic)" in one.title and one.columns[0] == "deterministic" for one in made)
     further = table("1", TABLES["1"], "deterministic", run.asked, (), further={"BERTScore": lambda one: 1.0})
     assert {f"{row}: BERTScore" for row in TABLES["1"].rows} <= {row[0] for row in further.rows}
-    assert all(set(one.intervals) <= set(one.columns) and one.intervals for one in made)
+    assert all(set(one.intervals) <= set(one.columns) for one in made)
+    assert [one.name for one in made if not one.intervals] == ["table-memr3-iterations"], "it counts"
     assert all(len(row) == len(one.columns) for one in made for row in one.rows)
     assert {one.way for one in run.again if one.iteration == 1} == {"for what is missing", "the question again"}
     reached = max(one.iteration for one in run.again)
