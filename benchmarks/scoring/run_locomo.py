@@ -17,6 +17,7 @@ import evimem
 from benchmarks.data_sets import LocomoQuestion, LocomoSample
 from evimem.api.memory import Memory
 from evimem.errors import ModelError
+from evimem.text.terms import terms
 from evimem.types.results import Answer
 from evimem.types.trace import Acted, Event, Judged, Queried
 
@@ -60,11 +61,12 @@ class QuestionResult:
     correct, unasked. `grade` is G-Eval's, from 1 to 5, and `weighted` whether probabilities made it; unasked it is 5
     for that abstention, and 1 for any other and for an answer where there is none. `second` is another judge's mark.
 
-    `tiers` and `confidences` hold what each check says after the clamps, `covered` whether all gold turns were shown to
-    it, and `refined` the query of each further iteration, empty where it had none. `search_seconds`, `ask_seconds` and
-    the `stages` of the latter (searching, judging, answering) are processor time, of asking with the wait for the
-    model, so that other work on the machine hardly moves them. `context` is the length of what the answer is written
-    from, in tokens.
+    `tiers` and `confidences` hold what each check says after the clamps, `covered` whether all gold turns were
+    shown to it, `inferrable` whether at least the words of the answer stand in what was shown, and `refined` the
+    query of each further iteration, empty where it had none. `search_seconds`, `ask_seconds` and the `stages` of
+    the latter (searching, judging, answering) are processor time, of asking with the wait for the model, so that
+    other work on the machine hardly moves them. `context` is the length of what the answer is written from, in
+    tokens.
     """
 
     sample: str
@@ -100,6 +102,7 @@ class QuestionResult:
     confidences: tuple[float, ...] = ()
     second: bool | None = None
     context: float = 0.0
+    inferrable: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +272,7 @@ def _ask(memory: Memory, base: QuestionResult, question: LocomoQuestion, how: Ap
         tiers=tuple(event.final_tier.value for event in judged),
         confidences=tuple(event.final_confidence for event in judged),
         covered=tuple(whole for event, whole in covered if isinstance(event, Judged)),
+        inferrable=tuple(_inferrable(answer, question, memory)),
         refined=_refined(answer),
         stages=taken,
         context=_context(answer, memory),
@@ -294,6 +298,18 @@ def _covered(answer: Answer, question: LocomoQuestion) -> Iterator[tuple[Event, 
             yield event, whole
         elif isinstance(event, Judged):
             yield event, whole
+
+
+def _inferrable(answer: Answer, question: LocomoQuestion, memory: Memory) -> Iterator[bool]:
+    """Yield, for each verdict, whether every word of the answer stands in the shown turns or the question."""
+    wanted = set(terms(question.answer or "")) - set(terms(question.text))
+    there = False
+    for event in answer.trace:
+        if isinstance(event, Acted) and event.action == "show":
+            shown = {term for turn_id in event.detail["turns"] for term in terms(memory.turn(turn_id).text)}
+            there = bool(wanted) and wanted <= shown
+        elif isinstance(event, Judged):
+            yield there
 
 
 def _refined(answer: Answer) -> tuple[str, ...]:

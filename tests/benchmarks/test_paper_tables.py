@@ -45,6 +45,7 @@ ONE = QuestionResult(
     ask_seconds=0.06,
     tiers=("partial", "exact"),
     covered=(False, True),
+    inferrable=(False, False),
     stages=(0.01, 0.03, 0.02),
 )
 BEES = LocomoQuestion("Which books has Bartholomew read about bees?", "none", None, ("D1:3",), 4)
@@ -55,13 +56,13 @@ def values(row: tuple[object, ...]) -> list[object]:
 
 
 def test_tiers_are_held_against_what_was_shown_at_each_check():
-    unseen = replace(ONE, tiers=("inferrable",), covered=(False,))
-    missed = replace(ONE, tiers=("partial",), covered=(True,))
+    unseen = replace(ONE, tiers=("inferrable",), covered=(False,), inferrable=(True,))
+    missed = replace(ONE, tiers=("partial",), covered=(True,), inferrable=(False,))
     rows = {row[0]: values(row) for row in tiers({"full": [ONE, unseen, missed]}, ())}
     # 4 checks: two agree; 1 of 2 called sufficient were, and 1 of 2 that were; the one EXACT was, 1 of 2 got it
-    assert rows["full, all"] == [4, 0.5, 0.5, 0.5, 1.0, 0.5]
+    assert rows["full, all"] == [4, 0.5, 0.5, 0.5, 1.0, 0.5, 0.75, 1.0]
     assert rows["full, 4 single-hop"] == rows["full, all"]
-    assert rows["full, 5 adversarial"] == [0, None, None, None, None, None]
+    assert rows["full, 5 adversarial"] == [0, None, None, None, None, None, None, None]
 
 
 def test_confidence_is_held_against_what_was_shown_by_rank_precision_and_area():
