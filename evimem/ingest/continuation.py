@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from itertools import takewhile
 from typing import Literal
 
 from ..text.terms import words
@@ -91,8 +92,8 @@ class Beside:
             earlier = self._changed(known) or (None if overlap else self._earlier())
             if earlier is not None:
                 return earlier
-        if not overlap and self._may_be_cut_off():
-            return self._grown("", 0, uncertain=size)
+        if not overlap and (stored := self._stored_elsewhere()):
+            return self._grown("", 0, uncertain=stored)
         # What was forgotten tells nothing of the caller, nor does what is in doubt.
         nothing = "new" if not overlap and any(one is not None for one in self.kept) else ""
         kind = nothing if not known else "whole" if entire else "window"
@@ -240,11 +241,19 @@ class Beside:
                     return Laid(tuple(places), self.calls)
         return None
 
-    def _may_be_cut_off(self) -> bool:
-        """Return whether the session begins with the list: its end was deleted, or a chat began alike."""
-        histories, size = bool(self.calls.whole or self.calls.window), len(self.given)
-        begins = self.complete and list(self.kept[:size]) == list(self.given)
-        return begins and not self._only_new and size > (not histories)
+    def _stored_elsewhere(self) -> int:
+        """Return how many of the first messages stand in a row inside the session; 0 where that is chance.
+
+        They are the history with its end deleted or edited, or a chat that began alike.
+        """
+        if self._only_new:
+            return 0
+        longest = 0
+        for first in (place for place, said in enumerate(self.kept) if said == self.given[0]):
+            pairs = zip(self.kept[first:], self.given, strict=False)
+            longest = max(longest, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)))
+        is_first = self.complete and list(self.given) == list(self.kept[:1])
+        return longest if longest > 1 or (is_first and (self.calls.whole or self.calls.window)) else 0
 
     def _changed(self, known: int) -> Laid | None:
         """Return where the messages of a changed history stand; None where the list looks like no changed history.
