@@ -299,7 +299,7 @@ class Corpus:
         said_by_assistant = bool((self.role[positions] == ASSISTANT).any())
         self.smoothing.change(self.dialogue.erase(positions, self.session))
         if (self.scale[positions[positions < SAMPLE]] != 0).any():  # they set the bounds of the others' sketches
-            self.sketches = Sketches()
+            self.sketches.sample_again()
         for name, column in self.columns.items():
             if name != "turn":  # it never falls
                 column.values[positions] = 0

@@ -7,6 +7,7 @@ conversation share most of their direction. Sketches differ by a number of bits,
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,10 @@ from numpy.typing import NDArray
 
 SAMPLE = 4_096  # positions whose vectors set the bounds
 _STEP = 0.5  # standard deviations from the mean to a low or high value
+# Bounds are rounded to this share of what a dimension of a unit vector is on average: a few vectors that go then move
+# few of them, and only the bits of those dimensions are set anew.
+_GRID = 1 / 8
+_FEW = 1 / 4  # of the dimensions, up to which that is quicker than sketching all vectors anew
 _SLICE = 8_192  # rows sketched at once
 _WORD = 64  # bits
 Words = NDArray[np.uint64]
@@ -37,6 +42,11 @@ class Sketches:
         self._words: Words = np.zeros((0, 0), np.uint64)
         self._size = 0
         self._bounds: NDArray[np.float32] = np.zeros((2, 0), np.float32)
+        self._is_sampled = False  # whether the bounds are those of the first vectors as they are now
+
+    def sample_again(self) -> None:
+        """Take the bounds anew from the first vectors, of which some are gone, before the next search."""
+        self._is_sampled = False
 
     def nearest(
         self, stored: StoredVectors, direction: NDArray[np.float32], allowed: NDArray[np.bool_], most: int
@@ -57,10 +67,10 @@ class Sketches:
         return np.flatnonzero(distances <= last).astype(np.int32)
 
     def _of(self, stored: StoredVectors) -> Words:
-        """Return the sketches of every position; those before the last call are kept, unless the sample grew."""
+        """Return the sketches of every position; those before the last call are kept where their bounds are."""
         size = len(stored.scale)
-        if self._size < SAMPLE:
-            self._bounds, self._size = _bounds(stored), 0
+        if not self._is_sampled or self._size < SAMPLE:
+            self._take_bounds(stored)
         if self._words.shape[1] < size:
             words = np.zeros((2 * -(-stored.vectors.shape[1] // _WORD), size + size // 8), np.uint64)
             if self._size:
@@ -72,17 +82,43 @@ class Sketches:
         self._size = size
         return self._words[:, :size]
 
+    def _take_bounds(self, stored: StoredVectors) -> None:
+        """Take the bounds from the first vectors, and set the bits of the dimensions anew whose bounds have moved."""
+        bounds, before = _bounds(stored), self._bounds
+        self._bounds, self._is_sampled = bounds, True
+        moved = np.argwhere(bounds != before) if self._size else bounds
+        if len(moved) > _FEW * bounds.shape[1]:
+            self._size = 0
+        for side, dimension in moved.tolist() if self._size else ():
+            self._set_bits(stored, side, dimension)
+
+    def _set_bits(self, stored: StoredVectors, side: int, dimension: int) -> None:
+        values = stored.vectors[: self._size, dimension] * stored.scale[: self._size]
+        of_one = np.zeros((2, len(self._bounds[0])), np.bool_)
+        of_one[side, dimension] = True
+        bits = _packed(of_one[:, None])[0]
+        (word,) = np.flatnonzero(bits)
+        row = self._words[word, : self._size]
+        row &= ~bits[word]
+        row[values > self._bounds[side, dimension]] |= bits[word]
+
     def _sketch(self, vectors: NDArray[np.float32]) -> Words:
-        bits = [np.packbits(vectors > bound, axis=1) for bound in self._bounds]
-        room = -bits[0].shape[1] % 8
-        return np.concatenate([np.pad(part, ((0, 0), (0, room))).view(np.uint64) for part in bits], axis=1)
+        return _packed(np.stack([vectors > bound for bound in self._bounds]))
+
+
+def _packed(bits: NDArray[np.bool_]) -> Words:
+    """Return bits, shape (2, n, dimension), as the words of n sketches."""
+    sides = [np.packbits(side, axis=1) for side in bits]
+    room = -sides[0].shape[1] % 8
+    return np.concatenate([np.pad(side, ((0, 0), (0, room))).view(np.uint64) for side in sides], axis=1)
 
 
 def _bounds(stored: StoredVectors) -> NDArray[np.float32]:
     """Return two bounds a dimension, shape (2, dimension): above the first it is not low, above the second high."""
-    known = np.flatnonzero(stored.scale[:SAMPLE])
-    if not len(known):
-        return np.zeros((2, stored.vectors.shape[1]), np.float32)
-    vectors = stored.vectors[known] * stored.scale[known, None]
-    mean, spread = vectors.mean(axis=0), vectors.std(axis=0)
-    return np.stack([mean - _STEP * spread, mean + _STEP * spread])
+    scale, vectors = stored.scale[:SAMPLE], stored.vectors[:SAMPLE].astype(np.float32)
+    if not (known := np.count_nonzero(scale)):
+        return np.zeros((2, vectors.shape[1]), np.float32)
+    mean = scale @ vectors / known
+    spread = np.sqrt(np.maximum(0, np.square(scale) @ np.square(vectors) / known - np.square(mean)))
+    grid = np.float32(_GRID / math.sqrt(vectors.shape[1]))
+    return np.rint(np.stack([mean - _STEP * spread, mean + _STEP * spread]) / grid) * grid

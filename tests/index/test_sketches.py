@@ -91,3 +91,26 @@ def test_turns_with_queued_vectors_are_skipped():
     corpus = corpus_of(Said((), seed=None, session=at) for at in range(10))
     found = corpus.sketches.nearest(corpus.stored, np.ones(corpus.dimension, np.float32), everyone(corpus), 3)
     assert found.tolist() == []
+
+
+@given(st.sets(st.integers(0, 59), min_size=1, max_size=20))
+def test_after_forgetting_as_much_is_found_as_without_what_was_forgotten(gone):
+    vectors = topical(60, 6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sketches, "SAMPLE", 40)
+        kept, made_anew = filled(vectors), filled(vectors)
+        found(kept)
+        for corpus in (kept, made_anew):
+            corpus.erase(dict.fromkeys(gone, ()))
+        assert found(kept) == found(made_anew)
+
+
+def test_one_forgotten_vector_has_few_sketches_made_anew(monkeypatch):
+    corpus = filled(topical(3_000, 7))
+    monkeypatch.setattr(sketches, "SAMPLE", 2_000)
+    found(corpus)
+    sketched = list[int]()
+    monkeypatch.setattr(sketches.Sketches, "_sketch", lambda of, vectors: sketched.append(len(vectors)))
+    corpus.erase({5: ()})
+    corpus.sketches._of(corpus.stored)
+    assert sketched == []
