@@ -40,6 +40,7 @@ _SCRIPTS = (
         re.compile("[\u0370-\u03ff\u0530-\u05ff\u0700-\u074f\u0780-\u08ff\u0980-\u1fff\u3100-\u31bf\uac00-\ud7af]+"),
     ),
 )
+_BEYOND_LATIN = re.compile("|".join(pattern.pattern for _, pattern in _SCRIPTS))
 _TURKISH = re.compile(r"\d'(?:[dt][ea]n?|y?[eaiu\u0131\u00fc]|n?[iu\u0131\u00fc]n)\b")  # endings of numbers: 2018'den
 _OF_OTHERS = re.compile("[\u0105\u0107\u0119\u011f\u0131\u0142\u0144\u015b\u015f\u017a\u017c]")  # Polish and Turkish
 _NOT_ARABIC = re.compile("[\u067e\u0686\u0698\u06af\u0679\u0688\u0691\u06ba\u06d2]")  # letters of Persian and Urdu
@@ -80,6 +81,8 @@ def _guess(text: str) -> str:
 
 
 def _by_script(text: str) -> Counter[str]:
+    if not _BEYOND_LATIN.search(text):
+        return Counter()
     found = Counter({language: len(pattern.findall(text)) for language, pattern in _SCRIPTS})
     if found["ja"]:
         found["ja"] += found.pop("zh")

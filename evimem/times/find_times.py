@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import islice
-from operator import attrgetter
 
 from ..errors import InvalidQuery, shown
 from ..lang.guess import OTHER, language_of
@@ -169,7 +168,7 @@ def may_mention_dates(language: str, folded: str) -> bool:
     """Return whether a folded text has a form that can be a time; without one, none is found in it."""
     if language == OTHER:
         return any(True for _ in _full_dates(Context(folded, folded, datetime.min, grammar("en"), date_order="dmy")))
-    forms = sorted((form for form in _forms_in(language, folded) if form.is_a_time), key=attrgetter("needs"))
+    forms = grammar(language).times_in(folded)
     return any(form.pattern.search(folded) for form in forms) or DATE_IN_WORDS.search(folded) is not None
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 from .date_order import FIGURES
@@ -267,12 +267,34 @@ class DateForms:
         return tables
 
     @cached_property
-    def _slots_of_words(self) -> Mapping[str, frozenset[str]]:
-        found: dict[str, set[str]] = {}
+    def _bits(self) -> Mapping[str, int]:
+        """A bit for each slot, in the order of their names."""
+        slots = sorted(
+            {*_FIGURES, *self._tables_of_slots, *(slot for form in self.forms for slot in set().union(*form.ways))}
+        )
+        return {slot: 1 << at for at, slot in enumerate(slots)}
+
+    @cached_property
+    def _slots_of_words(self) -> Mapping[str, int]:
+        """The bits of the slots that a word fills."""
+        found: dict[str, int] = {}
         for slot, table in self._tables_of_slots.items():
             for word in table.whole_words:
-                found.setdefault(word, set()).add(slot)
-        return {word: frozenset(slots) for word, slots in found.items()}
+                found[word] = found.get(word, 0) | self._bits[slot]
+        return found
+
+    @cached_property
+    def _wanted(self) -> tuple[tuple[Form, tuple[int, ...], Needed], ...]:
+        """The forms in their order, each with the bits of its ways and its own words."""
+        return tuple((form, tuple(map(self._bits_of, form.ways)), form.own_words) for form in self.forms)
+
+    @cached_property
+    def _wanted_of_times(self) -> tuple[tuple[Form, tuple[int, ...], Needed], ...]:
+        """Those of `_wanted` that are a time by themselves, those that need little first."""
+        return tuple(sorted((one for one in self._wanted if one[0].is_a_time), key=lambda one: one[0].needs))
+
+    def _bits_of(self, slots: Iterable[str]) -> int:
+        return sum(self._bits[slot] for slot in slots)
 
     @cached_property
     def _patterns_of_slots(self) -> Mapping[str, re.Pattern[str]]:
@@ -280,22 +302,33 @@ class DateForms:
 
     def forms_in(self, folded: str) -> tuple[Form, ...]:
         """Return the forms for which a folded text has the words."""
+        return tuple(self._forms_among(self._wanted, folded))
+
+    def times_in(self, folded: str) -> Iterator[Form]:
+        """Yield those of them that are a time by themselves; those that need little, and match oftener, first."""
+        return self._forms_among(self._wanted_of_times, folded)
+
+    def _forms_among(self, wanted: Iterable[tuple[Form, tuple[int, ...], Needed]], folded: str) -> Iterator[Form]:
+        words, slots = frozenset[str](), 0
         if self.words.latin:
-            of_words = self._slots_of_words
             words = words_of(folded)
-            slots = {slot for word in of_words.keys() & words for slot in of_words[word]}
+            for word in self._slots_of_words.keys() & words:
+                slots |= self._slots_of_words[word]
             words |= frozenset() if folded.isascii() else as_written(folded)
         else:
-            words = frozenset()
-            slots = {slot for slot, pattern in self._patterns_of_slots.items() if pattern.search(folded)}
+            slots = self._bits_of(slot for slot, pattern in self._patterns_of_slots.items() if pattern.search(folded))
         if not self.words.spaced:
-            slots |= _FIGURES.keys()
+            slots |= self._bits_of(_FIGURES)
         elif _DIGIT.search(folded):
-            slots |= {slot for slot, pattern in _FIGURES.items() if pattern.search(folded)}
-        elif "ordinal" in slots:
-            slots.add("day")  # "the fifth"
-        forms = _forms_with(self, frozenset(slots))
-        return tuple(form for form in forms if not form.own_words or not any(map(words.isdisjoint, form.own_words)))
+            slots |= self._bits_of(slot for slot, pattern in _FIGURES.items() if pattern.search(folded))
+        elif slots & self._bits["ordinal"]:
+            slots |= self._bits["day"]  # "the fifth"
+        for form, ways, own in wanted:
+            for way in ways:
+                if way & slots == way:
+                    if not any(map(words.isdisjoint, own)):
+                        yield form
+                    break
 
     # -- forms as patterns
 
@@ -436,11 +469,6 @@ class DateGrammar(DateForms):
     @cached_property
     def _before(self) -> dict[str, re.Pattern[str]]:
         return {}
-
-
-@lru_cache(1024)  # few combinations of slots are met
-def _forms_with(of: DateForms, slots: frozenset[str]) -> tuple[Form, ...]:
-    return tuple(form for form in of.forms if any(way <= slots for way in form.ways))
 
 
 def _whole(words: Iterable[str]) -> list[str]:
