@@ -438,8 +438,7 @@ def rewrite_tables(address: str) -> RewriteReport:
         with TypedErrors(found.name), found.pool.take(10.0) as lease:
             if lease.connection is not None:
                 lease.connection.close()
-            db = lease.connection = found.pool.connect()  # one that waits for each statement, for as long as it takes
-            db.silence_seconds = None
+            db = lease.connection = found.pool.connect()  # one that waits for each statement
             check_owner(db, found.name, found.schema)
             db.execute("SET lock_timeout = '10s'")
             tables = [f'"{found.schema}".{table}' for table in TABLES]

@@ -10,14 +10,15 @@ import os
 import select
 import threading
 import time
-from collections.abc import Generator, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, suppress
+from functools import partial
 from typing import Any
 
-from ..errors import InvalidQuery, MissingExtra, StoreBusy
+from ..errors import InvalidQuery, MissingExtra, StoreBusy, StoreError
 from .postgres_address import KEY, SCHEMA, ServerAddress, parse_address
 from .postgres_checks import check_key, check_rights, check_role, check_server, install, read_key
-from .postgres_errors import CrowdedServer, SilentServer, TypedErrors, explain_refusal
+from .postgres_errors import CrowdedServer, SilentServer, TypedErrors, UnknownRefusal, explain_refusal
 from .postgres_schema import proof_of
 from .postgres_text import TextContext
 from .safe_context import safe_context
@@ -29,7 +30,12 @@ except ImportError as _error:
     raise MissingExtra("a memory on PostgreSQL", "postgres") from _error
 
 MAX_CONNECTIONS = 8  # of this process to one address: each is held for a transaction only, never for a model
-SILENCE_SECONDS = 30.0  # after so long without a byte of an answer, a server is given up
+# After so long without a byte of an answer a server is asked, on another connection, whether it still works on the
+# statement; it is given up where it does not say so.
+SILENCE_SECONDS = 30.0
+_PROBE_SECONDS = 3  # for that question; libpq takes whole ones
+# A commit that waits for a replica which may be gone is not work.
+_IS_AT_WORK = "SELECT state = 'active' AND wait_event IS DISTINCT FROM 'SyncRep' FROM pg_stat_activity WHERE pid = $1"
 # The parameters of a connection, unless the address says otherwise.
 DEFAULT_PARAMETERS = {
     "connect_timeout": "10",
@@ -48,9 +54,13 @@ _POLL_SECONDS = 0.1  # between two looks at the clock while the server is silent
 
 
 class ServerConnection(psycopg.Connection[Any]):
-    """A connection that waits for a silent server no longer than `silence_seconds`, and sends without waiting."""
+    """A connection that sends without waiting, and waits for a silent server no longer than `silence_seconds`.
 
-    silence_seconds: float | None = SILENCE_SECONDS
+    Where `is_at_work` returns True then, it waits for as long again.
+    """
+
+    silence_seconds: float = SILENCE_SECONDS
+    is_at_work: Callable[[], bool] | None = None
     pending = False  # whether the end of a transaction was sent whose answer was not read yet
     idle_since = 0.0
     failed = False  # whether an answer was an error, or was not read to its end
@@ -58,8 +68,9 @@ class ServerConnection(psycopg.Connection[Any]):
 
     def wait(self, gen: Any, *_: Any, **__: Any) -> Any:
         """Run a generator of psycopg; an interrupted one is not repeated, for its connection is thrown away."""
+        watched = _watch_silence(gen, self.silence_seconds, None if self.pending else self.is_at_work)
         try:
-            return waiting.wait(_watch_silence(gen, self.silence_seconds), self.pgconn.socket, interval=_POLL_SECONDS)
+            return waiting.wait(watched, self.pgconn.socket, interval=_POLL_SECONDS)
         except BaseException:
             self.failed = True
             raise
@@ -89,7 +100,7 @@ class ServerConnection(psycopg.Connection[Any]):
         """Read the answer to `send_end`, with whatever was not read before it. Raise psycopg.Error."""
         if self.pending:
             kept = self.silence_seconds
-            self.silence_seconds = min(kept or _END_SECONDS, _END_SECONDS)
+            self.silence_seconds = min(kept, _END_SECONDS)
             self.wait(self._pipeline._fetch_gen(flush=False))
             self.pending, self.silence_seconds = False, kept
 
@@ -110,8 +121,11 @@ class ServerConnection(psycopg.Connection[Any]):
             return False
 
 
-def _watch_silence(gen: Any, seconds: float | None) -> Generator[Any, Any, Any]:
-    """Run a generator of psycopg; raise SilentServer where nothing arrives or can be sent for so long."""
+def _watch_silence(gen: Any, seconds: float, is_at_work: Callable[[], bool] | None) -> Generator[Any, Any, Any]:
+    """Run a generator of psycopg; raise SilentServer where nothing arrives or can be sent for so long.
+
+    Not while the server is known to be at work.
+    """
     try:
         wanted = next(gen)
         last = time.monotonic()
@@ -119,8 +133,10 @@ def _watch_silence(gen: Any, seconds: float | None) -> Generator[Any, Any, Any]:
             ready = yield wanted
             if ready:
                 last = time.monotonic()
-            elif seconds is not None and time.monotonic() - last > seconds:
-                raise SilentServer(f"no answer for {seconds:g} s")
+            elif time.monotonic() - last > seconds:
+                if is_at_work is None or not is_at_work():
+                    raise SilentServer(f"no answer for {seconds:g} s")
+                last = time.monotonic()
             wanted = gen.send(ready)
     except StopIteration as end:
         return end.value
@@ -198,9 +214,23 @@ class ConnectionPool:
             refusal = str(error)
         else:
             made.silence_seconds = self._silence_seconds
+            made.is_at_work = partial(self._is_at_work, made.info.backend_pid)
             made.prepared_max = 1000
             return made
         raise explain_refusal(refusal, self.name)
+
+    def _is_at_work(self, process: int) -> bool:
+        """Return whether the server says that one of its processes works on a statement of ours.
+
+        Behind a pooler, which tells numbers of its own, it never does. Where it takes no more connections, it lives.
+        """
+        asked = psycopg.conninfo.make_conninfo(self._conninfo, connect_timeout=_PROBE_SECONDS)
+        try:
+            with closing(ServerConnection.connect(asked, autocommit=True, cursor_factory=psycopg.RawCursor)) as db:
+                db.silence_seconds = _PROBE_SECONDS
+                return db.execute(_IS_AT_WORK, (process,)).fetchone() == (True,)
+        except psycopg.OperationalError as error:
+            return isinstance(explain_refusal(str(error), self.name), CrowdedServer)
 
     def close(self) -> None:
         """Close the connections that are idle, and each other one when it is given back."""
@@ -211,7 +241,7 @@ class ConnectionPool:
 
     def _wait(self, lease: Lease, seconds: float, *, patient: bool) -> None:
         began, give_up_at, seen = time.monotonic(), time.monotonic() + seconds, self.served
-        refusal: StoreBusy | None = None
+        refusal: StoreError | None = None
         while lease.connection is None:
             if not lease.placed:
                 left = give_up_at - time.monotonic()
@@ -229,7 +259,7 @@ class ConnectionPool:
                     )
                 give_up_at, seen = time.monotonic() + seconds, self.served
 
-    def _try(self, lease: Lease) -> StoreBusy | None:
+    def _try(self, lease: Lease) -> StoreError | None:
         """Check the connection of a lease, or make one where it has a place; return why the server makes no more."""
         if lease.connection is not None:
             if not lease.connection.is_usable():
@@ -238,7 +268,7 @@ class ConnectionPool:
         elif lease.placed:
             try:
                 lease.connection = self.connect()
-            except CrowdedServer as error:
+            except (CrowdedServer, UnknownRefusal) as error:
                 self._put_off(lease)
                 return error
             self._crowded = False

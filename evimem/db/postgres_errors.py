@@ -40,6 +40,10 @@ class CrowdedServer(StoreBusy):
     """A server that refused a connection because it has as many as it may."""
 
 
+class UnknownRefusal(StoreUnavailable):
+    """A server that refused a connection in words that are not known here, as one that does not speak English does."""
+
+
 class UndoneTransaction(StoreBusy):
     """A transaction that the server has undone for the sake of another's: a serialization failure, or a deadlock."""
 
@@ -76,10 +80,9 @@ def explain_refusal(text: str, name: str) -> StoreError:
             f"{name!r} has as many connections as it may; nothing was written: repeat the call, or raise "
             "max_connections of the server"
         )
-    reason = next((told for words, told in _REASONS if re.search(words, text)), "for a reason of its own")
-    return StoreUnavailable(
-        f"{name!r} cannot be reached ({reason}); nothing was written: repeat the call when that has changed"
-    )
+    reason = next((told for words, told in _REASONS if re.search(words, text)), None)
+    kind, reason = (UnknownRefusal, "for a reason of its own") if reason is None else (StoreUnavailable, reason)
+    return kind(f"{name!r} cannot be reached ({reason}); nothing was written: repeat the call when that has changed")
 
 
 # By the beginning of SQLSTATE, the first that fits: the kind of error, and what it says of a place and a reason.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -235,11 +236,16 @@ evimem.open(sys.argv[1], user=sys.argv[2]).close()
     subprocess.run([sys.executable, "-c", program, postgres, str(tmp_path)], check=True, timeout=120)
 
 
-class Proxy:
-    """A proxy before a server, which falls silent when it is told to."""
+# Fields of an error as a server sends it that speaks German.
+REFUSAL = b"SFATAL\0VFATAL\0C53300\0M" + b"tut mir leid, schon zu viele Verbindungen" + b"\0\0"
 
-    def __init__(self, postgres: str) -> None:
+
+class Proxy:
+    """A proxy before a server, which falls silent when it is told to, and refuses the first `refused` connections."""
+
+    def __init__(self, postgres: str, refused: int = 0) -> None:
         self.silent = threading.Event()
+        self.refused = refused
         self._server = f"{postgres.rpartition('=')[2]}/.s.PGSQL.5432"
         self._listening = socket.create_server(("127.0.0.1", 0))
         self._open: list[socket.socket] = []
@@ -258,6 +264,12 @@ class Proxy:
         with suppress(OSError):
             while True:
                 client, _ = self._listening.accept()
+                if self.refused:
+                    self.refused -= 1
+                    client.recv(1 << 16)
+                    client.sendall(b"E" + struct.pack("!i", 4 + len(REFUSAL)) + REFUSAL)
+                    client.close()
+                    continue
                 server = socket.socket(socket.AF_UNIX)
                 server.connect(self._server)
                 self._open += [client, server]
@@ -316,6 +328,19 @@ def test_a_commit_into_silence_leaves_a_writer_in_doubt(postgres: str, tmp_path:
         with pytest.raises(evimem.StoreUnavailable) as caught:
             write()
         assert caught.value.in_doubt
+
+
+def test_a_server_that_refuses_a_connection_in_its_own_language_is_asked_again(postgres: str, tmp_path: Path) -> None:
+    with closing(Proxy(postgres, refused=2)) as proxy:
+        address = proxy.address(parameters="?sslmode=disable&gssencmode=disable")
+        with evimem.open(address, user=str(tmp_path)) as memory:
+            assert memory.add("Mira", "I moved to Porto.", time="2024-03-12T18:20").added == 1
+
+
+def test_a_statement_is_waited_for_while_the_server_works_on_it(postgres: str, tmp_path: Path) -> None:
+    with evimem.open(f"{postgres}&tcp_user_timeout=200", user=str(tmp_path)) as memory:
+        db: Any = memory._core.store.db  # type: ignore[attr-defined]
+        assert db.value("SELECT CAST(pg_sleep(1.2) AS text)") == ""
 
 
 def test_a_statement_that_takes_long_is_waited_for_as_long_as_the_address_says(postgres: str, tmp_path: Path) -> None:
