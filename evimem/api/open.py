@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from ..db.atomic_files import make_folder
 from ..db.encryption import given_key
 from ..embedding.static_embedder import StaticEmbedder
-from ..errors import InvalidQuery, shown
+from ..errors import DimensionMismatch, InvalidQuery, shown
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.bounded_reranker import bound_reranker
 from ..raw.commit_mark import mark_path
@@ -24,19 +24,21 @@ from ..types.values import DateOrder
 from .checked_arguments import checked_choice, checked_clock, checked_part, checked_path
 from .core import Core, OnModelError
 from .memory import Memory
-from .observer import Observer, warn_of_read_only
+from .observer import Observer, warn_of_missing_log, warn_of_read_only
 
 if TYPE_CHECKING:
     from ..store.postgres_store import Census
     from .async_memory import AsyncMemory
 
 _SUFFIX = ".evimem"
+_SETTINGS = ("timezone", "date_order", "read_only", "key")  # of a store, as `open` takes them
 
 
 def open(  # noqa: PLR0913 - what a memory is made of
-    path: AnyPath,
+    path: AnyPath | None = None,
     *,
     user: str | None = None,
+    store: Keeper | None = None,
     llm: Any = None,
     embedder: Embedder | None = None,
     extractor: Extractor | None = None,
@@ -59,6 +61,9 @@ def open(  # noqa: PLR0913 - what a memory is made of
             PostgreSQL server, "postgresql://role:password@host/database", with `user`; of its parameters, which
             docs/operations.md lists, `evimem_schema` names the schema of the tables.
         user: Whose memory to open on a server: any non-empty string; no one else's is ever read or written.
+        store: In the place of a path, a store that is open: a `SqliteStore` with settings of its own, or an engine of
+            yours, a subclass of `evimem.store.keeper.Keeper`. The memory closes it. `user`, `timezone`, `date_order`,
+            `read_only` and `key` are settings of a store: they are not given beside one.
         llm: The chat model that judges, answers and extracts facts: an `OpenAI`, the name of a model ("gpt-4o-mini"
             is `OpenAI(model="gpt-4o-mini")`), or any object with `complete(request)`. Without one, rules do all of it.
         embedder: Must be the one that the memory was built with (its `name` and `dimension` are stored); by default
@@ -99,8 +104,8 @@ def open(  # noqa: PLR0913 - what a memory is made of
     Raises:
         InvalidQuery: `llm` is neither a model nor the name of one, `reranker` no reranker or one to be awaited,
             `on_model_error` neither "raise" nor "offline", `path` is ":memory:" or an address that cannot be read or
-            honoured, `timezone` is no zone or another than that of the memory's turns, or `date_order` is none of the
-            three.
+            honoured, `store` is no `Keeper` or given beside a path, `timezone` is no zone or another than that of the
+            memory's turns, or `date_order` is none of the three.
         MissingExtra: `llm` is a name, and the `openai` package is not installed; or `path` is that of a server, and
             `psycopg` is not; or there is a `key`, and `apsw` cannot encrypt.
         StoreUnavailable: The server cannot be reached.
@@ -117,29 +122,16 @@ def open(  # noqa: PLR0913 - what a memory is made of
     model = chat_model(llm)
     if (reranking := bound_reranker(reranker)) is not None and reranking.is_coroutine:
         raise InvalidQuery("the rerank of reranker is a coroutine function, for open_async; expected a plain one")
-    owner = _owner(path, user)
-    core = make_core(
-        path,
-        model,
-        embedder,
-        extractor,
-        clock,
-        timezone,
-        date_order,
-        on_model_error,
-        observer,
-        owner,
-        read_only=read_only,
-        key=key,
-        reranker=reranker,
-    )
+    place = _place_settings(path, store, user, timezone, date_order, read_only, key)
+    core = make_core(path, model, embedder, extractor, clock, on_model_error, observer, reranker, **place)
     return Memory(core, model)
 
 
 def open_async(  # noqa: PLR0913 - what a memory is made of
-    path: AnyPath,
+    path: AnyPath | None = None,
     *,
     user: str | None = None,
+    store: Keeper | None = None,
     llm: Any = None,
     embedder: Embedder | AsyncEmbedder | None = None,
     extractor: Extractor | None = None,
@@ -163,44 +155,48 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
     model = chat_model(llm)
     if model is not None and not callable(getattr(model, "as_async", None)):
         raise InvalidQuery(f"llm is a {type(llm).__name__}; an event loop needs a model with as_async(), as OpenAI has")
-    owner = _owner(path, user)
-    core = make_core(
-        path,
-        model,
-        embedder,
-        extractor,
-        clock,
-        timezone,
-        date_order,
-        on_model_error,
-        observer,
-        owner,
-        read_only=read_only,
-        key=key,
-        reranker=reranker,
-    )
+    place = _place_settings(path, store, user, timezone, date_order, read_only, key)
+    core = make_core(path, model, embedder, extractor, clock, on_model_error, observer, reranker, **place)
     return AsyncMemory(core, None if model is None else model.as_async())
 
 
-def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
-    path: AnyPath,
+def _place_settings(path: AnyPath | None, store: Keeper | None, user: str | None, *given: object) -> dict[str, Any]:
+    """Return how a memory's store is opened, or the open one in place of all that; `given` is in order of `_SETTINGS`.
+
+    Raise InvalidQuery where neither or both are given.
+    """
+    settings = dict(zip(_SETTINGS, given, strict=True))
+    if store is None:
+        if path is None:
+            raise InvalidQuery(
+                "neither path nor store is given; expected the path of a file or the address of a server"
+            )
+        return {**settings, "owner": _owner(path, user)}
+    beside = [name for name, value in {"path": path, "user": user, **settings}.items() if value is not None]
+    if beside:
+        raise InvalidQuery(f"{', '.join(beside)} and store are given; a store that is open has its own: leave them out")
+    if not isinstance(store, Keeper):
+        raise InvalidQuery(f"store is a {type(store).__name__}; expected an open Keeper, such as a SqliteStore")
+    return {"store": store}
+
+
+def make_core(  # noqa: PLR0913, PLR0917 - what a memory is made of
+    path: AnyPath | None,
     llm: Any = None,
     embedder: Embedder | AsyncEmbedder | None = None,
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
-    timezone: str | None = None,
-    date_order: DateOrder | None = None,
     on_model_error: OnModelError = "raise",
     observer: Observer | None = None,
-    owner: str | None = None,
-    *,
-    read_only: bool | None = False,
-    key: object = None,
     reranker: Any = None,
+    *,
+    store: Keeper | None = None,
+    read_only: bool | None = False,
+    **place: Any,
 ) -> Core:
     """Open the store and combine it with its parts: `llm` is a model that `chat_model` returned.
 
-    `owner` (a pool's key of a user) is stored and checked; on a server it is whose memory to open.
+    `place` is passed to `open_store`.
     """
     chosen = StaticEmbedder() if embedder is None else embedder
     checked_part("embedder", chosen, ("embed",), {"name": str, "dimension": int})
@@ -211,23 +207,14 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
     if observer is not None:
         checked_part("observer", observer, ("begin",), {})
     reranking = bound_reranker(reranker)
-    how: dict[str, Any] = {"clock": clock, "timezone": timezone, "date_order": date_order}
-    store: Keeper
-    if is_server(path) and owner is not None:
-        if key is not None:
-            raise InvalidQuery("key is for files; what a server stores is encrypted by the disk of its operator")
-        if read_only:
-            raise InvalidQuery("read_only is for files; on a server, give the role no more than SELECT on its tables")
-        from ..store.postgres_store import PostgresStore
-
-        store = PostgresStore(str(path), owner, chosen.name, chosen.dimension, **how)
+    if store is None:
+        store = open_store(path, chosen, clock, read_only=read_only, **place)
     else:
-        file = checked_path("path", path)
-        store = SqliteStore(
-            file, chosen.name, chosen.dimension, owner=owner, read_only=read_only, key=given_key(key), **how
-        )
+        _check_embedder(store, chosen)
     if store.read_only and read_only is None:
         warn_of_read_only(store.name)
+    if store.lacks_log:
+        warn_of_missing_log(store.name)
     name = str(getattr(llm, "judge_model", None) or getattr(llm, "model", None) or type(llm).__name__)
     judge = None
     if llm is not None:
@@ -235,6 +222,41 @@ def make_core(  # noqa: PLR0913, PLR0917 - the arguments of open, in its order
 
         judge = LLMJudge()
     return Core(store, chosen, judge, extractor, name, on_model_error, clock, observer, reranking)
+
+
+def open_store(
+    path: Any,
+    embedder: Embedder | AsyncEmbedder,
+    clock: Callable[[], float],
+    *,
+    owner: str | None = None,
+    read_only: bool | None = False,
+    key: object = None,
+    **how: Any,
+) -> Keeper:
+    """Open the store at a path or an address, with the timezone and date order in `how`.
+
+    `owner` (a pool's key of a user) is stored and checked; on a server it is whose memory to open.
+    """
+    made = (embedder.name, embedder.dimension)
+    if is_server(path) and owner is not None:
+        if key is not None:
+            raise InvalidQuery("key is for files; what a server stores is encrypted by the disk of its operator")
+        if read_only:
+            raise InvalidQuery("read_only is for files; on a server, give the role no more than SELECT on its tables")
+        from ..store.postgres_store import PostgresStore
+
+        return PostgresStore(str(path), owner, *made, clock=clock, **how)
+    file = checked_path("path", path)
+    return SqliteStore(file, *made, owner=owner, read_only=read_only, key=given_key(key), clock=clock, **how)
+
+
+def _check_embedder(store: Keeper, embedder: Embedder | AsyncEmbedder) -> None:
+    """Raise DimensionMismatch or EmbedderMismatch where an open store was made with another embedder."""
+    if embedder.dimension != store.segments.dimension:
+        raise DimensionMismatch(embedder.dimension, store.segments.dimension)
+    with store.db.reading():
+        store.identify(embedder.name, None, None, None)
 
 
 def has_memory(path: AnyPath, user: str | None = None) -> bool:
