@@ -20,6 +20,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from ..errors import InvalidQuery, ModelError, shown
 from ..flow import Effect, Embed, Ended, Flow, Step, advance, answered_later, intercepted
+from ..store.handle import LACKS_LOG
 from ..text.prompt_text import visible
 from ..types.public_value import AnyPath, PublicValue
 from ..types.results import AddReport, Answer, Block, EraseReport
@@ -196,6 +197,11 @@ def warn_of_unknown_currency(store: str) -> None:
 def warn_of_read_only(store: str) -> None:
     """Warn where a memory that cannot be written was opened for reading."""
     _LOG.warning("%s cannot be written: it is open for reading only, and each call that would change it fails", store)
+
+
+def warn_of_missing_log(store: str) -> None:
+    """Warn where a memory was opened from a file that was copied or moved without its log."""
+    _LOG.warning("%s: %s; put the log back before anything is written, and take copies by backup()", store, LACKS_LOG)
 
 
 def tell_of_backlog(store: str) -> None:

@@ -85,8 +85,9 @@ class MemoryPool:
         root: the folder of the files; it is created where it does not exist. Or the address of a PostgreSQL server,
             where users are rows that no other user's statement reaches: see `evimem.open`. A server is connected to
             when the pool is first used, and may be down until then.
-        capacity: how many memories may be open at once, at least 1. Each holds what a search needs in memory; file
-            descriptors only those 64 that were used last, or fewer where the process may have few (`ulimit -n`).
+        capacity: how many memories may be open at once, at least 1. Each holds what a search needs in memory;
+            three file descriptors only while it is used and for a second after, at most 64 at a time, or fewer where
+            the process may have few (`ulimit -n`).
         wait_seconds: how long to wait for a place, in seconds, when a block begins and when its place was lent; 0
             refuses at once.
         llm: the model of every memory, see `evimem.open`.

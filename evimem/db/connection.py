@@ -6,12 +6,10 @@ import os
 import random
 import threading
 import time
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
@@ -37,15 +35,13 @@ from .atomic_files import (
     check_target,
     claim,
     create_private,
-    has_descriptors,
     kind_of,
-    max_descriptors,
-    no_descriptor,
     sync_folder,
 )
 from .encryption import Key
 from .file_format import APPLICATION_ID, HEADER_SIZE, MAGIC, MOST_PAGES, is_encrypted, left_behind
-from .log_link import LINK, NO_STATE, next_link, state_of
+from .log_link import CLOSED, LINK, LINK_FORM, NO_STATE, next_link, state_of
+from .open_handles import make_room, note_open, require_descriptors
 from .safe_context import safe_context
 from .still_view import MAX_PAGES, View, open_handle, open_still, system_vfs
 from .tables import Tables
@@ -65,11 +61,8 @@ _PRAGMAS = (
 _PRAGMAS_TO_READ = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
 _AS_MAIN = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
 _PAGES_PER_READ = 2048
-_STORE_AND_LINK = f"SELECT key, value FROM meta WHERE key IN ('store', '{LINK}')"
-_MAX_HANDLES = 64  # that stay open; the others of a process open theirs for each use
-_MIN_HANDLES = 4
-_DESCRIPTORS_TO_OPEN = 6  # with the mark, a temporary file and the folder
-_DESCRIPTORS_PER_HANDLE = 4  # of the file, its log, the index of that, and the file once more for looks at its lock
+_STORE_AND_LINK = f"SELECT key, value FROM meta WHERE key IN ('store', '{LINK}', '{CLOSED}')"
+_LINK_CHARACTERS = 94  # of a link: what a form of `LINK_FORM` takes
 _MAX_LOG_READS = 50  # of a log that other processes write meanwhile
 _LONGEST_SLEEP = 0.004  # seconds between two attempts at a lock that another process holds
 _MOST_YIELDED = 0.1  # seconds: a process that waits asks for the lock every few milliseconds, unless it was stopped
@@ -118,11 +111,13 @@ class Connection(Tables):
         self._patched = False  # the transaction has changed what SQLite does not count as changed rows
         self._closed = False
         self._parked = False  # closed to give its descriptors up, until it is used again
+        self.check_state: Callable[[], None] | None = None  # raises StoreError for an older state than was left
         self._used_at = 0.0
         self._suspect = False
         self._trusted = False
         self._file_id: tuple[int, int] | None = None
         self.aborted: int = 0
+        self.lacks_log = False  # whether it was found open and without its log: set by who opens it
         _check_runtime()
         if not readonly:
             with changing(repr(str(path)), "nothing was opened"):
@@ -151,6 +146,7 @@ class Connection(Tables):
             return
         try:
             if self._lock.acquire(blocking=False) and self._may_close and not self._closed and not self._depth:
+                self._note_closed()
                 self._parked = True  # first: a signal handler may raise as soon as it is closed
                 self._db.close()
         except apsw.Error:  # busy with a cursor, say: it is closed, and opened again, by its next call
@@ -288,6 +284,11 @@ class Connection(Tables):
                 self._busy_seconds = kept
             return not busy
 
+    def write_back(self) -> None:
+        """Copy into the file what the log holds; the log stays beside it."""
+        with self._errors, self._lock:
+            self._handle().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
     def blank(self) -> bool:
         """Overwrite the bytes that moved rows left in unused parts of pages; return False if the WAL is not empty.
 
@@ -379,6 +380,7 @@ class Connection(Tables):
             return  # it is the parent's to close
         with self._errors, self._lock:
             if not self._closed:
+                self._note_closed()
                 self._closed = True  # first: a signal handler may raise as soon as the file is closed
                 try:
                     self._db.close()
@@ -388,10 +390,10 @@ class Connection(Tables):
 
     def _open(self) -> apsw.Connection:
         """Open the SQLite handle; have others of this process give theirs up where it has few descriptors, or none."""
-        _park_unused(self, _max_handles() - 1)
+        make_room(self)
         require_descriptors(self.name, self)
-        db = self._opened()
-        _HANDLES[id(self)] = weakref.ref(self, partial(_forget_handle, id(self)))
+        db, self._used_at = self._opened(), time.monotonic()
+        note_open(self)
         return db
 
     def _opened(self) -> apsw.Connection:
@@ -506,11 +508,17 @@ class Connection(Tables):
         if (
             self._parked or self._suspect or self._query_only or self._unsynced or self._db.in_transaction
         ):  # fmt: skip
-            self._suspect = True
+            self._suspect, was_parked = True, self._parked
             self._db.close()
             self._db = self._open()
             # Not before: where opening fails too, the next call tries again.
             self._suspect = self._query_only = self._unsynced = self._parked = False
+            if was_parked and self.check_state is not None:
+                try:
+                    self.check_state()
+                except BaseException:
+                    self._suspect = self._parked = True
+                    raise
         return self._db
 
     @safe_context
@@ -546,7 +554,7 @@ class Connection(Tables):
                 self._rollback(error)
                 raise
             finally:
-                self._depth, self._place = 0, None
+                self._depth, self._place, self._used_at = 0, None, time.monotonic()
 
     def _link(self, db: apsw.Connection) -> None:
         """Give the state that is about to be committed its link; see `log_link`."""
@@ -556,6 +564,21 @@ class Connection(Tables):
                 return
             link = next_link(kept["store"], kept.get(LINK))
             db.execute(f"INSERT INTO meta VALUES ('{LINK}', ?) ON CONFLICT (key) DO UPDATE SET value = ?", (link, link))
+
+    def _note_closed(self) -> None:
+        """Note the state in which the file is left, if it was changed and no other handle writes; see `log_link`."""
+        if self._readonly or not self._trusted or self._parked or self._suspect or self._db.in_transaction:
+            return
+        kept, self._busy_seconds = self._busy_seconds, 0.0
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            note_closed(self._db)
+            self._db.execute("COMMIT")
+        except apsw.Error:  # it is as it would be after a crash
+            with suppress(apsw.Error):
+                self._db.execute("ROLLBACK")
+        finally:
+            self._busy_seconds = kept
 
     def _rollback(self, error: BaseException) -> None:
         reasons = (error, error.__cause__)
@@ -577,39 +600,6 @@ class Connection(Tables):
         if self._unsynced:
             self._db.execute("PRAGMA synchronous=FULL")
             self._unsynced = False
-
-
-# Every connection of this process that was not collected, by its address.
-_HANDLES: dict[int, weakref.ref[Connection]] = {}
-
-
-def _forget_handle(address: int, handle: weakref.ref[Connection]) -> None:
-    if _HANDLES.get(address) is handle:
-        del _HANDLES[address]
-
-
-def _park_unused(opening: Connection | None, most: int) -> None:
-    """Have connections close their SQLite handles, the longest unused first, until at most so many are open."""
-    found = [handle() for handle in list(_HANDLES.values())]
-    others = [one for one in found if one is not None and one is not opening and one.holds_descriptors]
-    for one in sorted(others, key=attrgetter("last_used"))[: max(0, len(others) - most)]:
-        one.park()
-
-
-def require_descriptors(name: str, opening: Connection | None = None) -> None:
-    """Have unused connections give their descriptors up where the process has none for another memory.
-
-    Raise StoreBusy where it has none then.
-    """
-    if not has_descriptors(_DESCRIPTORS_TO_OPEN):
-        _park_unused(opening, 0)
-        if not has_descriptors(_DESCRIPTORS_TO_OPEN):
-            raise StoreBusy(no_descriptor(repr(name)))
-
-
-def _max_handles() -> int:
-    """Return how many SQLite handles to keep open: a quarter of the descriptors is left to the program."""
-    return max(_MIN_HANDLES, min(_MAX_HANDLES, max_descriptors() * 3 // 4 // _DESCRIPTORS_PER_HANDLE))
 
 
 def _left_behind(file: apsw.VFSFile, size: int, count: int) -> Iterator[tuple[int, int]]:
@@ -640,12 +630,13 @@ def read_header(path: Path, vfs: str | None = None) -> bytes:
         raise _typed(error, str(path)) from error
 
 
-def log_fits(path: Path, vfs: str | None = None, key: Key | None = None) -> bool:
+def log_fits(path: Path, vfs: str | None = None, key: Key | None = None, store: str | None = None) -> bool:
     """Return whether the log beside a file continues it; see `log_link`. Nothing is changed.
 
-    It does where no link is in it, or where the file cannot be read alone, as in the middle of a checkpoint. It does
-    not where the file was cut, so that a page is in neither: SQLite would take that page for a blank one. Other
-    processes may write meanwhile: what changed while it was read is read again. Raise StoreError.
+    It does where no link is in it. It does not where the file was cut, so that a page is in neither: SQLite would take
+    that page for a blank one. A file that cannot be read alone, as in the middle of a checkpoint, is told by the links
+    among its bytes and by `store`, the id of the memory whose mark lies there. Other processes may write meanwhile:
+    what changed while it was read is read again. Raise StoreError.
     """
     with _TypedErrors(path), _log_of(path, vfs) as log:
         if log is None:
@@ -658,14 +649,65 @@ def log_fits(path: Path, vfs: str | None = None, key: Key | None = None) -> bool
                 return True
             state = _state_without_log(path, vfs, key, page_size_of(header))
             if not _is_cut(path, read, header):
-                if state is None:
-                    return True
                 states = set(states_in_log(read, header) if key is None else _encrypted_states(path, vfs, key))
-                if not states or state in states:
+                if not states or state in states or (state is None and _seems_own(path, vfs, key, states, store)):
                     return True
             if (header, state) == (read_log_header(read), _state_without_log(path, vfs, key, page_size_of(header))):
                 return False
     return True  # it is written all the time, by processes that opened it with its log
+
+
+def _seems_own(path: Path, vfs: str | None, key: Key | None, states: set[str], store: str | None) -> bool:
+    """Return whether a log seems to be that of a file that cannot be read without it.
+
+    A page that a checkpoint was writing may be torn. Where a link is left among the bytes of the file, one must be of
+    the memory that the log leads to and of a state of it; where none is, the mark must be of that memory.
+    """
+    try:
+        with closing(open_still(path, vfs, _view_of_log(path, vfs), key)) as db:
+            found = _store_and_link(db).get("store")
+    except apsw.Error:
+        return True  # nor can it be read with the log: SQLite says so
+    file = apsw.VFSFile(vfs or system_vfs(), str(path.resolve()), [_AS_MAIN_TO_READ, 0])
+    try:
+        links = set(_links_in(file))
+    finally:
+        file.xClose()
+    if found is None or not links:
+        return found is None or found == store
+    return any(state_of(found, link) in states for link in links)
+
+
+def _links_in(file: apsw.VFSFile) -> Iterator[str]:
+    """Yield the links that stand anywhere among the bytes of a file."""
+    step = 1 << 20
+    for at in range(0, file.xFileSize(), step):
+        some = file.xRead(min(step + _LINK_CHARACTERS, file.xFileSize() - at), at)
+        yield from (link[0].decode() for link in LINK_FORM.finditer(some))
+
+
+def lacks_log(path: Path, vfs: str | None = None, key: Key | None = None) -> bool:
+    """Return whether a file was not closed and no log is beside it, so that turns may be missing. Raise StoreError.
+
+    One of an earlier version does not say whether it was closed; one without tables is new.
+    """
+    with _TypedErrors(path), _log_of(path, vfs) as log:
+        from .log_states import read_log_header  # noqa: PLC0415 - numpy, as above
+
+        if log is not None and read_log_header(partial(_read_log, log)) is not None:
+            return False
+        with closing(open_still(path, vfs, None, key)) as db:
+            kept = _store_and_link(db)
+    return LINK in kept and kept.get(CLOSED) != state_of(kept["store"], kept[LINK])
+
+
+def note_closed(db: apsw.Connection) -> None:
+    """Note in a file that its state is the last one, in a transaction of the caller."""
+    kept = _store_and_link(db)
+    state = state_of(kept.get("store"), kept.get(LINK))
+    if LINK in kept and state is not None and state != kept.get(CLOSED):
+        sql = f"INSERT INTO meta VALUES ('{CLOSED}', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+        db.execute(sql, (state,))
 
 
 def _is_cut(path: Path, read: Callable[[int, int], bytes], header: bytes) -> bool:
@@ -861,6 +903,7 @@ def _copy_database(db: apsw.Connection, target: Path, key: Key | None) -> None:
                 job.step(1000)
         # One file, without companions, until it is opened.
         copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+        note_closed(copy)
 
 
 def _check_key(db: apsw.Connection, path: Path) -> None:

@@ -4,6 +4,9 @@ SQLite applies whatever valid log lies beside a file, also that of another file 
 serves a mixture of both. So each transaction writes a link under `LINK` of `meta`: its own random digest, keyed by the
 memory's id, and that of the state before it. A log fits a file that is in the state before its first transaction or,
 after a checkpoint, in one of its own states.
+
+A handle that is closed notes the state it leaves under `CLOSED`. Any later transaction has another state, so that a
+file in another one than it was closed in has, or had, a log beside it.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import secrets
 from hashlib import blake2b
 
 LINK = "link"
+CLOSED = "closed"
 NO_STATE = "0" * 32  # before the first link of a memory
 LINK_FORM = re.compile(rb"evimem-link:([0-9a-f]{32}):[0-9a-f]{16}:([0-9a-f]{32})")
 

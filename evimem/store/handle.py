@@ -39,6 +39,7 @@ READ_BY = "rules"
 # `secure_delete` zeroes deleted rows in the file, but the log keeps their old pages until it is emptied. This setting
 # is there from an erasure until then, across crashes.
 UNFINISHED = "unfinished erasure"
+LACKS_LOG = "it was in use when it was copied or moved, and its log is not beside it, so that turns may be missing"
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
 # others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
 LINK_NOW = 4_096
@@ -58,6 +59,7 @@ class StoreHandle:
 
     compared: tuple[str, ...] = COMPARED  # an engine may add to it
     read_only: bool = False
+    lacks_log: bool = False  # whether it was opened from a copy of a file in use, without its log
     times: LocalTimes  # how times are read
     conventions: Conventions  # how dates in texts are
 

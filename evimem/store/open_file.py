@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..db.atomic_files import changing, check_own_name, kind_of, sweep
-from ..db.connection import Connection, log_fits, read_header, require_descriptors
+from ..db.connection import Connection, lacks_log, log_fits, read_header
 from ..db.encryption import Key
 from ..db.file_format import is_encrypted, is_memory
+from ..db.open_handles import require_descriptors
 from ..db.schema import MIGRATIONS, migrate, version
 from ..errors import InvalidQuery, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack, WrongKey
 from ..raw.commit_mark import Mark, mark_path, read_mark, write_mark
@@ -54,10 +55,21 @@ def open_checked(path: Path, vfs: str | None, busy_seconds: float, key: Key | No
         raise StoreReadOnly(
             f"the folder {str(path.parent)!r} of the memory {path.name!r} does not exist; create it first"
         )
-    db = _opened(path, vfs, lambda: Connection(path, vfs=vfs, busy_seconds=busy_seconds, key=key), migrate, key)
+    db = _opened(path, vfs, lambda: Connection(path, vfs=vfs, busy_seconds=busy_seconds, key=key), _migrate, key)
     db.trust()
     sweep(path)
     return db
+
+
+def _migrate(db: Connection) -> None:
+    """Bring the tables up to date; those of a new file stand in it before anything is said, so that a copy of it tells.
+
+    See `lacks_log`.
+    """
+    is_new = not version(db)
+    migrate(db)
+    if is_new:
+        db.write_back()
 
 
 def open_copy(path: Path, key: Key | None = None) -> Connection:
@@ -99,8 +111,10 @@ def _opened(
     mark = _mark(path)
     _check_not_lost(path, mark)
     _check_is_memory(path, vfs, key)
-    _check_log(path, vfs, key)
+    _check_log(path, vfs, key, mark)
+    is_partial = mark is None and kind_of(path) == "file" and path.stat().st_size > 0 and lacks_log(path, vfs, key)
     db = connect()
+    db.lacks_log, db.check_state = is_partial, lambda: _check_reopened(db)
     try:
         with db.decoding():
             if mark is not None:
@@ -110,6 +124,12 @@ def _opened(
         db.close()
         raise
     return db
+
+
+def _check_reopened(db: Connection) -> None:
+    """Raise StoreRolledBack where an older state or another memory was put in the place of a file while it was idle."""
+    if (mark := _mark(db.path)) is not None:
+        _check_mark(db, mark)
 
 
 def drop_mark(path: Path) -> None:
@@ -182,13 +202,13 @@ def _check_is_memory(path: Path, vfs: str | None, key: Key | None) -> None:
         raise NotAMemory(f"{str(path)!r} is not an evimem memory; give the path of one, or of a new file")
 
 
-def _check_log(path: Path, vfs: str | None, key: Key | None) -> None:
+def _check_log(path: Path, vfs: str | None, key: Key | None, mark: Mark | None) -> None:
     """Raise StoreRolledBack for a file beside the log of another memory, or of another state of this one, or a cut one.
 
     SQLite would serve a mixture of both, and blank pages for those that were cut off. Before it reads a page, and in
     an error of its own where either is unreadable.
     """
-    if path.exists() and not log_fits(path, vfs, key):
+    if path.exists() and not log_fits(path, vfs, key, None if mark is None else mark.store):
         log = f"{path.name}-wal"
         raise StoreRolledBack(
             f"{str(path)!r} was cut, or lies beside the log {log!r} of another state or another memory; nothing was "

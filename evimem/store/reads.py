@@ -42,7 +42,7 @@ from ..types.stored import (
 )
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn, instant, is_discarded
-from .handle import SETTING, UNFINISHED, StoreHandle
+from .handle import LACKS_LOG, SETTING, UNFINISHED, StoreHandle
 from .sequence import exported_forgotten, past_of
 
 OUTDATED = "turns were read by older rules, which is no damage: rebuild() reads them by those of this version"
@@ -450,6 +450,8 @@ def health(handle: StoreHandle, problems: Sequence[str] = ()) -> Health:
     ]
     if handle.read_only and (waiting := pending.get("facts")):
         notes.append(f"the facts of {waiting} turn(s) are left out, as nothing is written: open it once to write them")
+    if handle.lacks_log:
+        notes.append(f"{LACKS_LOG}: put the log back, or a backup (`evimem restore`)")
     if unfinished:
         notes.append("forgotten bytes are still in the log, which another reader holds: a later write removes them")
     found = (*problems, *notes)

@@ -66,6 +66,7 @@ class SqliteStore(Keeper):
         path = real_path(path)
         self.path: Path = path
         self.file = db = self._opened(vfs, busy_seconds, key, read_only=read_only)
+        self.lacks_log = db.lacks_log
         try:
             with db.decoding():
                 size = int(db.meta("segment") or segment)

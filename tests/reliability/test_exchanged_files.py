@@ -13,11 +13,12 @@ from random import Random
 import apsw
 import pytest
 
+import evimem
 from evimem import EvimemError, Memory, StoreRolledBack
 from evimem.db.encryption import Key, given_key
 from tests.sizes import sizes
 
-from .support.world import open_memory, said, small_thresholds
+from .support.world import EMBEDDER, open_memory, said, small_thresholds
 
 USERS = ("ana", "bo")
 PARTS = ("", "-wal", ".mark")
@@ -159,3 +160,79 @@ def outcome(path: Path, owner: Person, at_least: int, case: str, key: Key | None
     assert all(turn_id.startswith(owner.name) and text.startswith(owner.name) for turn_id, text in found), case
     assert ids in owner.states[at_least:], f"{case}: no state since the mark"
     return "opened"
+
+
+def torn(path: Path, size: int) -> None:
+    """Overwrite bytes of the page by which a file is told, as a power cut in a checkpoint may leave it."""
+    page = path.read_bytes().index(b"evimem-link:") // 4096
+    with path.open("rb+") as file:
+        file.seek(4096 * page)
+        file.write(b"\xff" * size)
+
+
+def crashed(disk: Path, name: str, *, checkpointed: bool = False) -> Path:
+    """Return a folder with the files of a user's memory as a killed process leaves them."""
+    folder = disk / f"{name} crashed"
+    folder.mkdir()
+    with open_memory(disk / f"{name}.evimem") as memory:
+        store = memory._core.store
+        for number in range(3):
+            turn = said(number)
+            memory.extend([type(turn)(f"{name}{number}", turn.session, turn.speaker, f"{name} {number}", turn.time)])
+            if checkpointed and number == 1:
+                store.db.checkpoint()
+        for part in PARTS:
+            shutil.copyfile(f"{store.name}{part}", folder / f"m.evimem{part}")
+    return folder
+
+
+@pytest.mark.parametrize("mark", ["ana", "bo", None])
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_torn_file_beside_a_foreign_log_is_refused(disk, mark, read_only):
+    ana, bo = (crashed(disk, name, checkpointed=True) for name in USERS)
+    shutil.copyfile(bo / "m.evimem-wal", ana / "m.evimem-wal")
+    (ana / "m.evimem.mark").unlink()
+    if mark is not None:
+        shutil.copyfile({"ana": disk / "ana.evimem.mark", "bo": bo / "m.evimem.mark"}[mark], ana / "m.evimem.mark")
+    torn(ana / "m.evimem", 512)
+    with pytest.raises(StoreRolledBack):
+        open_memory(ana / "m.evimem", read_only=read_only)
+
+
+@pytest.mark.parametrize("size", [512, 4096])
+def test_a_torn_file_beside_its_own_log_goes_on(disk, size):
+    ana = crashed(disk, "ana", checkpointed=True)
+    torn(ana / "m.evimem", size)
+    with open_memory(ana / "m.evimem") as memory:
+        assert [turn.text for turn in memory.turns()] == ["ana 0", "ana 1", "ana 2"]
+
+
+@pytest.mark.parametrize("checkpointed", [False, True])
+def test_a_file_in_use_that_was_copied_without_its_log_says_so(disk, caplog, checkpointed):
+    ana = crashed(disk, "ana", checkpointed=checkpointed)
+    (ana / "m.evimem-wal").unlink()
+    (ana / "m.evimem.mark").unlink()
+    with evimem.open(ana / "m.evimem", embedder=EMBEDDER) as memory:
+        assert "its log is not beside it" in caplog.text
+        assert "its log is not beside it" in memory.health().problems[0]
+    caplog.clear()
+    with evimem.open(ana / "m.evimem", embedder=EMBEDDER) as memory:
+        assert not memory.health().problems
+        assert not caplog.text
+
+
+@pytest.mark.parametrize("copied", ["closed", "backup", "idle"])
+def test_a_copy_that_is_whole_is_opened_without_a_word(disk, caplog, copied):
+    with open_memory(disk / "m.evimem") as memory:
+        memory.extend([said(0)])
+        if copied == "backup":
+            memory.backup(disk / "copy.evimem")
+        elif copied == "idle":
+            memory._core.store.db.park()
+            shutil.copyfile(disk / "m.evimem", disk / "copy.evimem")
+    if copied == "closed":
+        shutil.copyfile(disk / "m.evimem", disk / "copy.evimem")
+    with evimem.open(disk / "copy.evimem", embedder=EMBEDDER) as memory:
+        assert len(list(memory.turns())) == 1
+        assert not memory.health().problems
+        assert not caplog.text

@@ -42,7 +42,7 @@ def rows(path: Path) -> dict[str, list[Any]]:
         names = [name for (name,) in db.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         kept = {name: sorted(db.rows(f"SELECT * FROM {name}"), key=repr) for name in names}
     # Whose it is, and the state of this one file.
-    kept["meta"] = [row for row in kept["meta"] if row[0] not in ("owner", "link")]
+    kept["meta"] = [row for row in kept["meta"] if row[0] not in ("owner", "link", "closed")]
     return kept
 
 

@@ -1,0 +1,137 @@
+"""The SQLite handles that this process has open: those without use give their descriptors up.
+
+An open handle holds three descriptors: of its file, of the log, and of the index of that. A thread closes those that
+no call has used for a second; nothing of a memory is lost with its handle, which the next call opens again.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from contextlib import suppress
+from functools import partial
+from operator import attrgetter
+from typing import Protocol
+
+from ..errors import StoreBusy
+from .atomic_files import has_descriptors, max_descriptors, no_descriptor
+
+IDLE_SECONDS = 1.0  # without a call, after which a handle is closed; to open one takes a millisecond
+MAX_HANDLES = 64  # that stay open; the others of a process open theirs for each use
+MIN_HANDLES = 4
+_DESCRIPTORS_TO_OPEN = 6  # with the mark, a temporary file and the folder
+_DESCRIPTORS_PER_HANDLE = 4  # of the file, its log, the index of that, and the file once more for looks at its lock
+
+
+class Handle(Protocol):
+    """A handle that can be closed until it is used again."""
+
+    @property
+    def holds_descriptors(self) -> bool: ...
+
+    @property
+    def last_used(self) -> float: ...
+
+    def park(self) -> None: ...
+
+
+# Every handle of this process that was not collected, by its address.
+_HANDLES: dict[int, weakref.ref[Handle]] = {}
+_IS_WATCHED = False  # whether a thread of this process closes idle handles
+# Held while that thread closes one: a child of a fork would else inherit a lock of SQLite that nothing opens.
+_CLOSING = threading.RLock()
+
+
+def note_open(handle: Handle) -> None:
+    """Note a handle that was opened, and have it closed when it is idle."""
+    global _IS_WATCHED  # noqa: PLW0603 - one thread a process
+    _HANDLES[id(handle)] = weakref.ref(handle, partial(_forget_handle, id(handle)))
+    if not _IS_WATCHED:
+        _IS_WATCHED = True
+        try:
+            threading.Thread(target=_close_idle, name="evimem-idle-handles", daemon=True).start()
+        except BaseException as error:
+            _IS_WATCHED = False
+            if not isinstance(error, RuntimeError):  # no thread can be started: handles stay open
+                raise
+
+
+def make_room(opening: Handle) -> None:
+    """Close the handles unused for longest where the process has as many as it may, not counting the one given."""
+    _park_unused(opening, _max_handles() - 1)
+
+
+def require_descriptors(name: str, opening: Handle | None = None) -> None:
+    """Have unused handles give their descriptors up where the process has none for another memory.
+
+    Raise StoreBusy where it has none then.
+    """
+    if not has_descriptors(_DESCRIPTORS_TO_OPEN):
+        _park_unused(opening, 0)
+        if not has_descriptors(_DESCRIPTORS_TO_OPEN):
+            raise StoreBusy(no_descriptor(repr(name)))
+
+
+def _forget_handle(address: int, handle: weakref.ref[Handle]) -> None:
+    if _HANDLES.get(address) is handle:
+        del _HANDLES[address]
+
+
+def _open_handles() -> list[Handle]:
+    """Return the handles that hold descriptors, the longest unused first."""
+    found = [handle() for handle in list(_HANDLES.values())]
+    return sorted((one for one in found if one is not None and one.holds_descriptors), key=attrgetter("last_used"))
+
+
+def _park_unused(opening: Handle | None, most: int) -> None:
+    """Close handles, the longest unused first, until at most so many are open beside the one given."""
+    others = [one for one in _open_handles() if one is not opening]
+    for one in others[: max(0, len(others) - most)]:
+        one.park()
+
+
+def _max_handles() -> int:
+    """Return how many SQLite handles to keep open: a quarter of the descriptors is left to the program."""
+    return max(MIN_HANDLES, min(MAX_HANDLES, max_descriptors() * 3 // 4 // _DESCRIPTORS_PER_HANDLE))
+
+
+def _close_idle() -> None:
+    """Close the handles that no call uses, until none is open; one thread does it."""
+    global _IS_WATCHED  # noqa: PLW0603 - as above
+    while _park_idle():
+        time.sleep(IDLE_SECONDS / 4)
+    _IS_WATCHED = False
+    if _open_handles():  # opened after the last look, by a thread that saw this one at work
+        _IS_WATCHED = True
+        _close_idle()
+
+
+def _park_idle() -> bool:
+    """Close the handles that are idle; return whether any is open."""
+    for handle in _open_handles():
+        if time.monotonic() - handle.last_used > IDLE_SECONDS:
+            with _CLOSING:
+                handle.park()
+    return bool(_open_handles())
+
+
+def _after_fork() -> None:
+    """Begin anew in the child of a fork, which has neither the thread nor a use for the handles of its parent."""
+    global _CLOSING, _IS_WATCHED
+    _CLOSING, _IS_WATCHED = threading.RLock(), False
+    _HANDLES.clear()
+
+
+def _before_fork() -> None:
+    _CLOSING.acquire()
+
+
+def _after_fork_in_parent() -> None:
+    with suppress(RuntimeError):  # it was not had: a signal handler raised meanwhile
+        _CLOSING.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork)
