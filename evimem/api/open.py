@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .async_memory import AsyncMemory
 
 _SUFFIX = ".evimem"
-_SETTINGS = ("timezone", "date_order", "read_only", "key")  # of a store, as `open` takes them
 
 
 def open(  # noqa: PLR0913 - what a memory is made of
@@ -122,7 +121,8 @@ def open(  # noqa: PLR0913 - what a memory is made of
     model = chat_model(llm)
     if (reranking := bound_reranker(reranker)) is not None and reranking.is_coroutine:
         raise InvalidQuery("the rerank of reranker is a coroutine function, for open_async; expected a plain one")
-    place = _place_settings(path, store, user, timezone, date_order, read_only, key)
+    settings = {"timezone": timezone, "date_order": date_order, "read_only": read_only, "key": key}
+    place = _place_settings(path, store, user, settings)
     core = make_core(path, model, embedder, extractor, clock, on_model_error, observer, reranker, **place)
     return Memory(core, model)
 
@@ -155,17 +155,19 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
     model = chat_model(llm)
     if model is not None and not callable(getattr(model, "as_async", None)):
         raise InvalidQuery(f"llm is a {type(llm).__name__}; an event loop needs a model with as_async(), as OpenAI has")
-    place = _place_settings(path, store, user, timezone, date_order, read_only, key)
+    settings = {"timezone": timezone, "date_order": date_order, "read_only": read_only, "key": key}
+    place = _place_settings(path, store, user, settings)
     core = make_core(path, model, embedder, extractor, clock, on_model_error, observer, reranker, **place)
     return AsyncMemory(core, None if model is None else model.as_async())
 
 
-def _place_settings(path: AnyPath | None, store: Keeper | None, user: str | None, *given: object) -> dict[str, Any]:
-    """Return how a memory's store is opened, or the open one in place of all that; `given` is in order of `_SETTINGS`.
+def _place_settings(
+    path: AnyPath | None, store: Keeper | None, user: str | None, settings: dict[str, Any]
+) -> dict[str, Any]:
+    """Return how a memory's store is opened, or the open one in place of all that.
 
     Raise InvalidQuery where neither or both are given.
     """
-    settings = dict(zip(_SETTINGS, given, strict=True))
     if store is None:
         if path is None:
             raise InvalidQuery(

@@ -62,7 +62,6 @@ _PRAGMAS_TO_READ = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
 _AS_MAIN = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
 _PAGES_PER_READ = 2048
 _STORE_AND_LINK = f"SELECT key, value FROM meta WHERE key IN ('store', '{LINK}', '{CLOSED}')"
-_LINK_CHARACTERS = 94  # of a link: what a form of `LINK_FORM` takes
 _MAX_LOG_READS = 50  # of a log that other processes write meanwhile
 _LONGEST_SLEEP = 0.004  # seconds between two attempts at a lock that another process holds
 _MOST_YIELDED = 0.1  # seconds: a process that waits asks for the lock every few milliseconds, unless it was stopped
@@ -680,9 +679,9 @@ def _seems_own(path: Path, vfs: str | None, key: Key | None, states: set[str], s
 
 def _links_in(file: apsw.VFSFile) -> Iterator[str]:
     """Yield the links that stand anywhere among the bytes of a file."""
-    step = 1 << 20
+    step, longest = 1 << 20, len(next_link("", None))
     for at in range(0, file.xFileSize(), step):
-        some = file.xRead(min(step + _LINK_CHARACTERS, file.xFileSize() - at), at)
+        some = file.xRead(min(step + longest, file.xFileSize() - at), at)
         yield from (link[0].decode() for link in LINK_FORM.finditer(some))
 
 

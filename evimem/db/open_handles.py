@@ -39,21 +39,21 @@ class Handle(Protocol):
 
 # Every handle of this process that was not collected, by its address.
 _HANDLES: dict[int, weakref.ref[Handle]] = {}
-_IS_WATCHED = False  # whether a thread of this process closes idle handles
+_is_watched = False  # whether a thread of this process closes idle handles
 # Held while that thread closes one: a child of a fork would else inherit a lock of SQLite that nothing opens.
-_CLOSING = threading.RLock()
+_closing_lock = threading.RLock()
 
 
 def note_open(handle: Handle) -> None:
     """Note a handle that was opened, and have it closed when it is idle."""
-    global _IS_WATCHED  # noqa: PLW0603 - one thread a process
+    global _is_watched  # noqa: PLW0603 - one thread a process
     _HANDLES[id(handle)] = weakref.ref(handle, partial(_forget_handle, id(handle)))
-    if not _IS_WATCHED:
-        _IS_WATCHED = True
+    if not _is_watched:
+        _is_watched = True
         try:
             threading.Thread(target=_close_idle, name="evimem-idle-handles", daemon=True).start()
         except BaseException as error:
-            _IS_WATCHED = False
+            _is_watched = False
             if not isinstance(error, RuntimeError):  # no thread can be started: handles stay open
                 raise
 
@@ -99,12 +99,12 @@ def _max_handles() -> int:
 
 def _close_idle() -> None:
     """Close the handles that no call uses, until none is open; one thread does it."""
-    global _IS_WATCHED  # noqa: PLW0603 - as above
+    global _is_watched  # noqa: PLW0603 - as above
     while _park_idle():
         time.sleep(IDLE_SECONDS / 4)
-    _IS_WATCHED = False
+    _is_watched = False
     if _open_handles():  # opened after the last look, by a thread that saw this one at work
-        _IS_WATCHED = True
+        _is_watched = True
         _close_idle()
 
 
@@ -112,25 +112,25 @@ def _park_idle() -> bool:
     """Close the handles that are idle; return whether any is open."""
     for handle in _open_handles():
         if time.monotonic() - handle.last_used > IDLE_SECONDS:
-            with _CLOSING:
+            with _closing_lock:
                 handle.park()
     return bool(_open_handles())
 
 
 def _after_fork() -> None:
     """Begin anew in the child of a fork, which has neither the thread nor a use for the handles of its parent."""
-    global _CLOSING, _IS_WATCHED
-    _CLOSING, _IS_WATCHED = threading.RLock(), False
+    global _closing_lock, _is_watched
+    _closing_lock, _is_watched = threading.RLock(), False
     _HANDLES.clear()
 
 
 def _before_fork() -> None:
-    _CLOSING.acquire()
+    _closing_lock.acquire()
 
 
 def _after_fork_in_parent() -> None:
     with suppress(RuntimeError):  # it was not had: a signal handler raised meanwhile
-        _CLOSING.release()
+        _closing_lock.release()
 
 
 if hasattr(os, "register_at_fork"):

@@ -15,10 +15,6 @@ from numpy.typing import NDArray
 
 SAMPLE = 4_096  # positions whose vectors set the bounds
 _STEP = 0.5  # standard deviations from the mean to a low or high value
-# Bounds are rounded to this share of what a dimension of a unit vector is on average: a few vectors that go then move
-# few of them, and only the bits of those dimensions are set anew.
-_GRID = 1 / 8
-_FEW = 1 / 4  # of the dimensions, up to which that is quicker than sketching all vectors anew
 _SLICE = 8_192  # rows sketched at once
 _WORD = 64  # bits
 Words = NDArray[np.uint64]
@@ -87,7 +83,7 @@ class Sketches:
         bounds, before = _bounds(stored), self._bounds
         self._bounds, self._is_sampled = bounds, True
         moved = np.argwhere(bounds != before) if self._size else bounds
-        if len(moved) > _FEW * bounds.shape[1]:
+        if 4 * len(moved) > bounds.shape[1]:  # it is quicker to sketch all vectors anew
             self._size = 0
         for side, dimension in moved.tolist() if self._size else ():
             self._set_bits(stored, side, dimension)
@@ -96,17 +92,17 @@ class Sketches:
         values = stored.vectors[: self._size, dimension] * stored.scale[: self._size]
         of_one = np.zeros((2, len(self._bounds[0])), np.bool_)
         of_one[side, dimension] = True
-        bits = _packed(of_one[:, None])[0]
+        bits = _pack_bits(of_one[:, None])[0]
         (word,) = np.flatnonzero(bits)
         row = self._words[word, : self._size]
         row &= ~bits[word]
         row[values > self._bounds[side, dimension]] |= bits[word]
 
     def _sketch(self, vectors: NDArray[np.float32]) -> Words:
-        return _packed(np.stack([vectors > bound for bound in self._bounds]))
+        return _pack_bits(np.stack([vectors > bound for bound in self._bounds]))
 
 
-def _packed(bits: NDArray[np.bool_]) -> Words:
+def _pack_bits(bits: NDArray[np.bool_]) -> Words:
     """Return bits, shape (2, n, dimension), as the words of n sketches."""
     sides = [np.packbits(side, axis=1) for side in bits]
     room = -sides[0].shape[1] % 8
@@ -114,11 +110,15 @@ def _packed(bits: NDArray[np.bool_]) -> Words:
 
 
 def _bounds(stored: StoredVectors) -> NDArray[np.float32]:
-    """Return two bounds a dimension, shape (2, dimension): above the first it is not low, above the second high."""
+    """Return two bounds a dimension, shape (2, dimension): above the first it is not low, above the second high.
+
+    They are rounded to an eighth of the mean value of a dimension in a unit vector: a few vectors that go then move few
+    bounds, and only the bits of those dimensions are set anew.
+    """
     scale, vectors = stored.scale[:SAMPLE], stored.vectors[:SAMPLE].astype(np.float32)
     if not (known := np.count_nonzero(scale)):
         return np.zeros((2, vectors.shape[1]), np.float32)
     mean = scale @ vectors / known
     spread = np.sqrt(np.maximum(0, np.square(scale) @ np.square(vectors) / known - np.square(mean)))
-    grid = np.float32(_GRID / math.sqrt(vectors.shape[1]))
+    grid = np.float32(1 / (8 * math.sqrt(vectors.shape[1])))
     return np.rint(np.stack([mean - _STEP * spread, mean + _STEP * spread]) / grid) * grid

@@ -284,14 +284,14 @@ class DateForms:
         return found
 
     @cached_property
-    def _wanted(self) -> tuple[tuple[Form, tuple[int, ...], Needed], ...]:
+    def _needs_of_forms(self) -> tuple[tuple[Form, tuple[int, ...], Needed], ...]:
         """The forms in their order, each with the bits of its ways and its own words."""
         return tuple((form, tuple(map(self._bits_of, form.ways)), form.own_words) for form in self.forms)
 
     @cached_property
-    def _wanted_of_times(self) -> tuple[tuple[Form, tuple[int, ...], Needed], ...]:
-        """Those of `_wanted` that are a time by themselves, those that need little first."""
-        return tuple(sorted((one for one in self._wanted if one[0].is_a_time), key=lambda one: one[0].needs))
+    def _needs_of_times(self) -> tuple[tuple[Form, tuple[int, ...], Needed], ...]:
+        """Those of `_needs_of_forms` that are a time by themselves, those that need little first."""
+        return tuple(sorted((one for one in self._needs_of_forms if one[0].is_a_time), key=lambda one: one[0].needs))
 
     def _bits_of(self, slots: Iterable[str]) -> int:
         return sum(self._bits[slot] for slot in slots)
@@ -302,11 +302,11 @@ class DateForms:
 
     def forms_in(self, folded: str) -> tuple[Form, ...]:
         """Return the forms for which a folded text has the words."""
-        return tuple(self._forms_among(self._wanted, folded))
+        return tuple(self._forms_among(self._needs_of_forms, folded))
 
     def times_in(self, folded: str) -> Iterator[Form]:
         """Yield those of them that are a time by themselves; those that need little, and match oftener, first."""
-        return self._forms_among(self._wanted_of_times, folded)
+        return self._forms_among(self._needs_of_times, folded)
 
     def _forms_among(self, wanted: Iterable[tuple[Form, tuple[int, ...], Needed]], folded: str) -> Iterator[Form]:
         words, slots = frozenset[str](), 0
