@@ -32,7 +32,14 @@ from .scoring.result_file import read_result
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = ("benchmarks/README.md", "benchmarks/RESEARCH.md", "README.md", "docs/why.md", "docs/calibration.md")
+PAGES = (
+    "benchmarks/README.md",
+    "benchmarks/RESEARCH.md",
+    "README.md",
+    "docs/why.md",
+    "docs/calibration.md",
+    "docs/loops.md",
+)
 RELEASE = re.compile(r"^## \[(\d+)\.(\d+)\.(\d+)\] - \d", re.MULTILINE)
 LOCOMO, PEERS = "LOCOMO", "PEERS"
 
@@ -76,14 +83,14 @@ FIGURES = (
     Figure("page", "benchmarks.offline --page"),
     Figure("loops", "benchmarks.loops benchmarks/chats"),
     Figure("loops-literal", "benchmarks.loops benchmarks/chats --literal --every 2"),
-    Figure("loops-scripted", "benchmarks.loops benchmarks/chats --scripted --literal --every 10"),
+    Figure("loops-scripted", "benchmarks.loops benchmarks/chats --scripted --literal --every 4"),
     Figure("loops-locomo", "benchmarks.loops LOCOMO --literal --every 4"),
-    Figure("loops-locomo-scripted", "benchmarks.loops LOCOMO --scripted --literal --every 16"),
+    Figure("loops-locomo-scripted", "benchmarks.loops LOCOMO --scripted --literal --every 4"),
     Figure("model_calls", "benchmarks.model_calls LOCOMO --chats benchmarks/chats"),
     Figure(
         "metrics", "benchmarks.metric_libraries LOCOMO benchmarks/chats", "benchmarks/metric_libraries.txt installed"
     ),
-    Figure("papers", "benchmarks.paper_tables all LOCOMO"),
+    Figure("papers", "benchmarks.paper_tables all LOCOMO --every 8"),
     Figure("speed", "benchmarks.speed 1000 10000"),
     Figure("calls", "benchmarks.scaling 1000 10000 100000"),
     Figure("scaling", "benchmarks.scaling 1000 10000 100000 1000000", "hours: give --long"),

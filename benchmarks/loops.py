@@ -6,7 +6,7 @@ the share found at the end by kind of question. `--scripted` asks through a mode
 all gold turns are in view, and prints requests and tokens. `--literal` adds a row for each loop that departs from its
 paper, where it does not. With `--mailbox DIR` the model is whoever writes the replies (see `scoring.mailbox`): run it
 again until nothing waits, for what was right and refused, requests, tokens, and how the requests of a question grow.
-Nothing is random: two runs print the same.
+Nothing is random: two runs print the same. Without a model `mragent` searches as `iris` does.
 """
 
 from __future__ import annotations
@@ -74,7 +74,6 @@ MEASURES = {
     f"first {FIRST} turns": lambda one: one.recall_after(LAST, FIRST),
     "turns read": lambda one: len(one.found[-1]) if one.found else 0,
     "cites gold": lambda one: one.cites_gold,
-    "short answers": lambda one: one.kind == "answer",
     "abstains": lambda one: one.kind == "abstained",
 }
 SCRIPTED = {
@@ -150,15 +149,8 @@ def _tables(outcomes: Mapping[str, Sequence[Outcome]], *, scripted: bool) -> lis
     if scripted:
         rows = tuple((name, *_row(found, SCRIPTED.values())) for name, found in outcomes.items())
         return [ResultTable("scripted", "Loops with a scripted model", ("loop", *SCRIPTED), rows)]
-    rows = tuple(
-        (
-            name,
-            *_row(found, MEASURES.values()),
-            *_row([one for one in found if one.kind == "answer"], [lambda one: one.right]),
-        )
-        for name, found in outcomes.items()
-    )
-    columns = ("loop", *MEASURES, "short answers right")
+    rows = tuple((name, *_row(found, MEASURES.values())) for name, found in outcomes.items())
+    columns = ("loop", *MEASURES)
     kinds = sorted({one.of for found in outcomes.values() for one in found})
     by_kind = tuple(
         (name, *(cell for kind in kinds for cell in _row([one for one in found if one.of == kind], [_at_end])))

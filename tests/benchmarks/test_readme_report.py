@@ -10,11 +10,12 @@ from benchmarks.scoring.result_file import read_result
 
 README = Path(__file__).parents[2] / "benchmarks" / "README.md"
 RESEARCH = README.with_name("RESEARCH.md")
+LOOPS = README.parents[1] / "docs" / "loops.md"
 every_page = pytest.mark.parametrize("page", [README, RESEARCH], ids=lambda page: page.stem)
 FIGURES = re.compile(r"^(?:\|\s*:?---|!\[)", re.MULTILINE)
 
 
-@every_page
+@pytest.mark.parametrize("page", [README, RESEARCH, LOOPS], ids=lambda page: page.stem)
 def test_tables_and_charts_are_what_the_result_files_say(page):
     text = page.read_text(encoding="utf-8")
     rendered = render(text, page.parent)
@@ -43,7 +44,7 @@ def test_a_table_or_chart_that_is_written_by_hand_is_seen(written):
 
 
 def test_every_result_file_and_chart_is_shown():
-    text = README.read_text(encoding="utf-8") + RESEARCH.read_text(encoding="utf-8")
+    text = README.read_text(encoding="utf-8") + RESEARCH.read_text(encoding="utf-8") + LOOPS.read_text(encoding="utf-8")
     assert [one.name for one in (README.parent / "plots").iterdir() if f"(plots/{one.name})" not in text] == []
     assert [one.name for one in (README.parent / "results").glob("*.json") if f"results/{one.name}:" not in text] == []
 
