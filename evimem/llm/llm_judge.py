@@ -130,7 +130,7 @@ class LLMJudge:
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
         """Return the model's move, in one request."""
-        return self._asked(view, partial(explore_request, view, explored), partial(read_move, calls=explored.calls))
+        return self._asked(view, partial(explore_request, view, explored), partial(read_move, most=explored.calls))
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the model's answer from the shown evidence."""

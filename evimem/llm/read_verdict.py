@@ -231,12 +231,12 @@ def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Com
     return replace(request, system=system, prompt=prompt, tools=offered, earlier=earlier)
 
 
-def read_move(reply: Reply, view: View, shown: ShownEvidence, calls: int = MOST_CALLS) -> Move:
+def read_move(reply: Reply, view: View, shown: ShownEvidence, most: int = MOST_CALLS) -> Move:
     """Return the move in a reply. Raise ReplyError for a call of no known tool, or neither calls nor a verdict.
 
     A reply that only calls tools says nothing of the evidence: it is not enough.
     """
-    made = reply.uses[: 2 * max(MOST_CALLS, calls)]
+    made = reply.uses[: 2 * max(MOST_CALLS, most)]
     uses = [{**read_object(use.arguments, "decide", ("of",)), "tool": use.name} for use in made]
     called = [_call(entry, reply.text, shown) for entry in EXPLORE.fields["calls"].read(uses)]
     if called and not _states(reply.text):

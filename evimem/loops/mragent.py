@@ -408,7 +408,7 @@ class MRAgent(Variant):
     Attributes:
         graph: What there are tools for: of "cue-tag-event" none for facts and topics, of "cue-event" none for tags too.
         neighbours: The turns before and after a returned one are shown with it; in the paper a tool returns them.
-        calls: So many calls are made in a turn at most.
+        calls_a_turn: So many calls of tools are made in a turn at most.
         start: What the first turn is given: the `k` turns that a search for the question finds; in the paper, the cues
             of the question alone, from which it explores; "walk", what a walk by rule from these cues over the graph
             comes to, which with one turn is the paper's ablation without reasoning.
@@ -418,7 +418,7 @@ class MRAgent(Variant):
     k: int = 5
     graph: Graph = "cue-tag-content"
     neighbours: bool = True
-    calls: int = MOST_CALLS
+    calls_a_turn: int = MOST_CALLS
     start: Literal["search", "cues", "walk"] = "search"
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
@@ -443,9 +443,9 @@ class Exploring(Rounds):
     def __init__(self, session: Session, how: MRAgent) -> None:
         super().__init__(session)
         self.tools = tools_of(how.graph)
-        self.views = MemoryViews(session, self.tools, how.calls)
+        self.views = MemoryViews(session, self.tools, how.calls_a_turn)
         self._start = how.start
-        self._calls = how.calls
+        self._calls = how.calls_a_turn
         self.cues = self.context = self.found = tuple[str, ...]()
         self.results, self.calls = tuple[Result, ...](), tuple[ToolCall, ...]()
         self.unread = False

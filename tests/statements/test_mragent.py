@@ -340,7 +340,7 @@ def test_r4_how_many_calls_a_turn_makes_is_a_setting(filed: Path, most: int) -> 
     asked = move(*(call("person_aspects", name) for name in ("Noah", "Mira", "Zoe", "Ada")))
     model = ScriptedModel([asked, move(answer="a cup", supports=("t0",)), draft("a cup", "t0")])
     with evimem.open(filed, llm=model) as memory:
-        trace = memory.ask("What did Noah win?", MRAgent(calls=most)).trace
+        trace = memory.ask("What did Noah win?", MRAgent(calls_a_turn=most)).trace
     refused = [one["why"] for one in called(trace) if f"at most {most} calls are made in a turn" in one["why"]]
     assert len(refused) == 4 - most
     assert f"calls: at most {most}," in model.requests[0].system
