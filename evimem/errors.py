@@ -38,7 +38,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from reprlib import Repr
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -391,3 +391,40 @@ def without(otherwise: T, read: Callable[P, T], /, *args: P.args, **kwargs: P.kw
         name = getattr(read, "__name__", type(read).__name__)
         _LOG.warning("a question is asked without what %s reads: it raised %s", name, found.error)
     return found.value
+
+
+_INPUT, _STORE, _MODEL = 4, 5, 6  # exit codes of `evimem`
+
+
+class Code(NamedTuple):
+    """The HTTP status and the exit code of an error, the same in every program that serves memories."""
+
+    status: int
+    exit: int
+
+
+# The first row that an error is an instance of holds; so a class stands before those that it inherits from.
+CODES: tuple[tuple[type[EvimemError], Code], ...] = (
+    (UnknownTurn, Code(404, _INPUT)),
+    (TurnConflict, Code(409, _INPUT)),
+    (TraceMismatch, Code(409, _INPUT)),
+    (InvalidTurn, Code(422, _INPUT)),
+    (InvalidQuery, Code(422, _INPUT)),
+    (MissingExtra, Code(501, _MODEL)),
+    (ModelTimeout, Code(504, _MODEL)),
+    (ModelError, Code(502, _MODEL)),
+    (EmbedderError, Code(502, _MODEL)),
+    (StoreBusy, Code(503, _STORE)),
+    (StoreUnavailable, Code(503, _STORE)),
+    (StoreClosed, Code(503, _STORE)),
+    (DiskFull, Code(507, _STORE)),
+    (StoreError, Code(500, _STORE)),
+    (EmbedderMismatch, Code(500, _STORE)),
+    (DimensionMismatch, Code(500, _STORE)),
+    (EvimemError, Code(422, _INPUT)),
+)
+
+
+def code_of_error(error: EvimemError) -> Code:
+    """Return the codes of an error."""
+    return next(code for kind, code in CODES if isinstance(error, kind))

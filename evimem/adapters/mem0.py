@@ -252,11 +252,9 @@ def _where(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> tuple
     """
     conditions = _mapping("filters", filters)
     for also in [_mapping("AND", one) for one in checked_items("AND", conditions.pop("AND", []), "filters")]:
-        if twice := sorted(set(conditions) & set(also)):
-            raise InvalidQuery(
-                f"filters have two conditions on {', '.join(twice)}; write them as one: {{'gte': 1, 'lt': 5}}"
-            )
-        conditions |= also
+        conditions |= {
+            name: _both(name, conditions[name], one) if name in conditions else one for name, one in also.items()
+        }
     named = {name: conditions.pop(name) for name in SCOPES if name in conditions}
     owner, kept = _scope({**scope, **named})
     if wrong := sorted(name for name in conditions if name in {"OR", "NOT", "AND"}):
@@ -266,6 +264,16 @@ def _where(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> tuple
         span += _span(name, conditions.pop(name)) if name in conditions else []
     own = {"metadata": {k: _condition(k, v) for k, v in conditions.items()}} if conditions else {}
     return owner, {**kept, **own}, span
+
+
+def _both(name: str, one: Any, other: Any) -> Any:
+    """Return the condition that two on one name make together. Raise InvalidQuery where they have an operator twice."""
+    if one == other:
+        return one
+    first, second = (dict(each) if isinstance(each, Mapping) else {"eq": each} for each in (one, other))
+    if twice := sorted(set(first) & set(second)):
+        raise InvalidQuery(f"filters have two conditions {', '.join(twice)} on {shown(name)}; give one of them")
+    return first | second
 
 
 def _span(name: str, wanted: Any) -> Iterator[tuple[str, datetime]]:

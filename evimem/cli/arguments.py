@@ -24,9 +24,8 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, get_args
 
 import evimem
 
-from ..api.error_codes import code_of_error
 from ..db.postgres_address import show_address
-from ..errors import EvimemError, InvalidQuery
+from ..errors import EvimemError, InvalidQuery, code_of_error
 from ..types import results, values
 from ..types.public_value import AnyPath, is_server
 from .page import Screen, visible, write_note

@@ -127,6 +127,7 @@ def serve(  # noqa: PLR0913 - the options
     proxy_tokens: int = 1_500,
     user: str | None = None,
     profile: ProfilePlace | None = None,
+    on_error: Literal["forward", "fail"] = "forward",
     timezone: str | None = None,
     date_order: DateOrder | None = None,
 ) -> Exit:
@@ -167,13 +168,14 @@ def serve(  # noqa: PLR0913 - the options
         proxy_tokens: Tokens of memory in a chat, at most.
         user: Whose memory a chat has that names no user; without tokens only.
         profile: With system, what is known of the user stands at the end of the system prompt.
+        on_error: Where the memory fails, forward a chat without it, or fail, which refuses the chat.
     """
     if tokens is None and not _loopback(host):
         raise Misused(f"without --tokens only this machine may come: --host {host} needs --tokens")
     if workers < 1 or grace < 0:
         raise Misused("--workers is at least 1, --grace at least 0")
-    if proxy_to is None and any(one is not None for one in (proxy_key_from, user, profile)):
-        raise Misused("--proxy-key-from, --user and --profile need --proxy-to URL")
+    if proxy_to is None and (on_error == "fail" or any(one is not None for one in (proxy_key_from, user, profile))):
+        raise Misused("--proxy-key-from, --user, --profile and --on-error need --proxy-to URL")
     if user is not None and tokens is not None:
         raise Misused("--user is whose memory a chat has without tokens; with --tokens FILE these say it")
     if proxy_key_from is not None and not os.environ.get(proxy_key_from):
@@ -191,7 +193,7 @@ def serve(  # noqa: PLR0913 - the options
 
     if proxy_to is not None:
         key = os.environ[proxy_key_from] if proxy_key_from else None
-        upstream = Upstream(proxy_to, key, proxy_tokens, user, profile == "system")
+        upstream = Upstream(proxy_to, key, proxy_tokens, user, profile == "system", on_error)
     known, listening = TokenFile(tokens) if tokens else None, _listen(host, port)
     bound, name, own = listening.getsockname()[1], Path(shown_path(pool)).name, secrets.token_urlsafe(24)
     admit = admit_holder_of(own) if known is None else partial(_visitor, known)

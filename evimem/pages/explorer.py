@@ -21,8 +21,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ..api.error_codes import code_of_error
-from ..errors import EvimemError
+from ..errors import EvimemError, code_of_error
 from . import answer_pages, state_pages, turn_pages
 from .render_html import SCRIPT, link_of, read_stylesheet, render_json, render_page, style_name
 from .requests import Page, PageRequest

@@ -24,44 +24,46 @@ from .json_schema import Schema, object_of
 from .problems import PROBLEM, Refusal
 from .service import ANY_USER, Call, Service
 
-_ID: Schema = {"type": ["string", "null"], "minLength": 1, "maxLength": MAX_NAME}
-_SCOPE: dict[str, Schema] = dict.fromkeys(SCOPES, _ID)
+_SCOPE: dict[str, Schema] = {
+    name: {"type": ["string", "null"], "minLength": 1, "maxLength": MAX_NAME} for name in SCOPES
+}
 _MAPPING: Schema = {"type": ["object", "null"]}
 _COUNT: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": schemas.MAX_HITS}
-_ORDERED: Schema = {"type": ["string", "number"]}
 _CONDITION: Schema = {
     "anyOf": [
         {"type": ["number", "boolean", "null"]},
         {"type": "string", "not": {"const": "*"}},
         object_of(
-            {"eq": {}, "ne": {}, "in": {"type": "array"}, **dict.fromkeys(("gt", "gte", "lt", "lte"), _ORDERED)},
+            {"eq": {}, "ne": {}, "in": {"type": "array"}, **dict.fromkeys(("gt", "gte", "lt", "lte"), schemas.ORDERED)},
             minProperties=1,
         ),
     ]
 }
-_WHEN: Schema = {
-    "anyOf": [
-        schemas.TIME,
-        object_of(dict.fromkeys(("eq", "ne", "gt", "gte", "lt", "lte"), schemas.TIME), minProperties=1),
-    ]
-}
-_AND: Schema = {
-    "type": "object", "properties": dict.fromkeys(SCOPES, schemas.NAME), "additionalProperties": _CONDITION,
-    "propertyNames": {"not": {"enum": ["OR", "NOT", "AND", "created_at", "updated_at"]}},
-}  # fmt: skip
 _FILTERS: Schema = {
     "type": ["object", "null"], "description": "conditions on metadata, all of which hold",
     "properties": {
-        **dict.fromkeys(SCOPES, schemas.NAME), **dict.fromkeys(("created_at", "updated_at"), _WHEN),
-        "AND": {"type": "array", "items": _AND, "maxItems": 1},
+        **dict.fromkeys(SCOPES, schemas.NAME),
+        **{
+            name: {"anyOf": [
+                schemas.TIME,
+                object_of(dict.fromkeys(("eq", "ne", "gt", "gte", "lt", "lte"), schemas.TIME), minProperties=1),
+            ]}
+            for name in ("created_at", "updated_at")
+        },
+        "AND": {
+            "type": "array", "maxItems": schemas.MAX_HITS,
+            "items": {
+                "type": "object", "properties": dict.fromkeys(SCOPES, schemas.NAME), "additionalProperties": _CONDITION,
+                "propertyNames": {"not": {"enum": ["OR", "NOT", "AND", "created_at", "updated_at"]}},
+            },
+        },
     },
     "propertyNames": {"not": {"enum": ["OR", "NOT"]}}, "additionalProperties": _CONDITION,
 }  # fmt: skip
-_SPOKEN: Schema = {"anyOf": [{"type": "string", "minLength": 1}, schemas.MESSAGE, schemas.MESSAGES]}
 _ADD = object_of(
     {
-        "messages": _SPOKEN, **_SCOPE, "metadata": _MAPPING,
-        "infer": {"type": ["boolean", "null"]},
+        "messages": {"anyOf": [{"type": "string", "minLength": 1}, schemas.MESSAGE, schemas.MESSAGES]},
+        **_SCOPE, "metadata": _MAPPING, "infer": {"type": ["boolean", "null"]},
     },
     "messages",
     examples=[{"messages": [{"role": "user", "content": "I adopted a puppy called Juno."}], "user_id": "mira"}],
@@ -79,7 +81,6 @@ _LISTING: dict[str, Schema] = {
     **dict.fromkeys(SCOPES, schemas.NAME),
     "top_k": {"type": "integer", "minimum": 1, "maximum": schemas.MAX_TURNS},
 }
-_GONE = "there is no history: a text that is replaced or forgotten is erased"
 
 
 async def add(call: Call) -> Any:
@@ -128,7 +129,7 @@ async def delete(call: Call) -> Any:
 
 async def history(call: Call) -> Any:
     """Say that there is no history."""
-    raise Refusal(410, "Gone", _GONE)
+    raise Refusal(410, "Gone", "there is no history: a text that is replaced or forgotten is erased")
 
 
 async def _run(method: Callable[..., Any], *args: Any, **given: Any) -> Any:

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from ..api.error_codes import code_of_error
-from ..errors import EvimemError, MissingExtra, StoreError
+from ..errors import EvimemError, MissingExtra, StoreError, code_of_error
 from ..types.public_value import json_bytes
 
 try:

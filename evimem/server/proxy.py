@@ -1,7 +1,8 @@
 """The proxy: a program that speaks to an OpenAI-compatible service has a memory by another base URL, and nothing else.
 
 Before a chat is passed on, the block of memory for it is put into the last message of the user. The reply goes back
-byte for byte, and both are stored. A failure of the memory never fails the chat, and one of the service passes through.
+byte for byte, and both are stored. A failure of the memory fails a chat only where the operator wishes so; one of the
+service passes through.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class Upstream:
         tokens: At most this many tokens of memory in a chat.
         user: Whose memory it is where a request does not say; None to pass such a chat on without memory.
         profile: Whether the profile of the user stands at the end of the system prompt.
+        on_error: Where the memory fails, pass the chat on without it ("forward"), or refuse the chat ("fail").
     """
 
     url: str
@@ -64,6 +66,7 @@ class Upstream:
     tokens: int = 1_500
     user: str | None = None
     profile: bool = False
+    on_error: Literal["forward", "fail"] = "forward"
 
     def __post_init__(self) -> None:
         parsed = httpx2.URL(self.url)
@@ -160,8 +163,13 @@ class Proxy:
         if rest == _CHAT and request.method == "POST":
             await self._prepare(request, caller, chat)
         response = await self._sent(request, rest, chat.body)
-        if chat.writes and response.status_code < 300:  # else its client sends the same again
-            await self._remember(chat, [])
+        try:
+            if chat.writes and response.status_code < 300:  # else its client sends the same again
+                await self._remember(chat, [])
+        except BaseException:
+            self.count(chat)
+            await response.aclose()
+            raise
         return Relay(response, chat, self)
 
     def _caller(self, request: Request) -> Caller:
@@ -196,32 +204,22 @@ class Proxy:
             self._note_failure(chat, error)
 
     async def _remember(self, chat: Chat, reply: list[dict[str, Any]]) -> None:
-        """Store the new messages of a chat, and its reply; a failure is in the receipt, if that is not sent yet."""
+        """Store the new messages of a chat, and its reply; a failure is in the receipt, if that is not sent yet.
+
+        Raise Refusal for it where chats are to fail with their memory.
+        """
         try:
             async with self._service.pool.open_async(cast(str, chat.user)) as memory:
                 if not chat.session:
                     chat.session, chat.messages = await _continued(memory, chat)
                 report = await memory.remember([*chat.messages, *reply], session=chat.session, time="now")
             self._service.metrics.count("evimem_turns_added_total", amount=report.added)
-        except Exception as error:  # noqa: BLE001 - a chat never fails for its memory
+        except Exception as error:  # noqa: BLE001 - noted in the receipt, or the chat is refused
             self._note_failure(chat, error)
 
     async def _recall(self, body: dict[str, Any], chat: Chat) -> None:
         async with self._service.pool.open_async(cast(str, chat.user)) as memory:
-            chat.body = await self._recalled(memory, body, chat)
-
-    async def _recalled(self, memory: AsyncMemory, body: dict[str, Any], chat: Chat) -> bytes:
-        """Return the request with its block of memory, and fill in the receipt."""
-        block = await memory.block(body["messages"], tokens=self._upstream.tokens, asked_at="now")
-        turns, tokens, text = len(block.turns), block.tokens, block.text
-        messages = _with_block(body["messages"], text) if text else body["messages"]
-        if self._upstream.profile:
-            profile = await memory.profile(tokens=PROFILE_TOKENS)
-            turns, tokens = turns + len(profile.turns), tokens + profile.tokens
-            messages = _with_profile(messages, profile.text) if profile.text else messages
-        chat.receipt |= {"X-Evimem-Turns": str(turns), "X-Evimem-Tokens": str(tokens)}
-        chat.receipt["X-Evimem-Memory"] = "recalled" if tokens else "empty"
-        return json.dumps({**body, "messages": messages}).encode() if tokens else chat.body
+            chat.body = await _recalled(self._upstream, memory, body, chat)
 
     async def _sent(self, request: Request, rest: str, body: bytes) -> httpx2.Response:
         """Send a request to the upstream; return its response, of which the body is still to be read."""
@@ -242,9 +240,9 @@ class Proxy:
     async def store(self, chat: Chat, reply: str, *, whole: bool) -> None:
         """Store the reply to a chat, after the messages before it; one that was broken off is marked as partial."""
         if reply and chat.writes:
-            await self._remember(
-                chat, [{"role": "assistant", "content": reply, **({} if whole else {"partial": True})}]
-            )
+            said = {"role": "assistant", "content": reply, **({} if whole else {"partial": True})}
+            with suppress(Refusal):  # the reply has gone out: nothing is left to refuse
+                await self._remember(chat, [said])
 
     def store_later(self, chat: Chat, reply: str, *, whole: bool) -> asyncio.Task[None]:
         """Store a reply in a task of its own, which ends also where the client has gone."""
@@ -258,9 +256,13 @@ class Proxy:
         given = "failed" if "X-Evimem-Error" in chat.receipt else chat.receipt.get("X-Evimem-Memory", "off")
         self._service.metrics.count("evimem_chats_total", {"memory": given})
 
-    @staticmethod
-    def _note_failure(chat: Chat, error: Exception) -> None:
-        chat.receipt["X-Evimem-Error"] = refuse(error).title
+    def _note_failure(self, chat: Chat, error: Exception) -> None:
+        """Say in the receipt how the memory failed. Raise Refusal where the chat is to fail with it."""
+        refusal = refuse(error)
+        chat.receipt["X-Evimem-Error"] = refusal.title
+        if self._upstream.on_error == "fail":
+            detail = f"the memory failed, and this proxy passes no chat on without it: {refusal.detail}"
+            raise Refusal(refusal.status, refusal.title, detail, {**refusal.headers, **chat.receipt})
 
 
 class Relay(Response):
@@ -377,6 +379,20 @@ def _wish(request: Request) -> Memory:
     if word not in wishes:
         raise Refusal(422, "InvalidQuery", "X-Evimem is another word; expected off, read, write or on")
     return wishes[word]
+
+
+async def _recalled(upstream: Upstream, memory: AsyncMemory, body: dict[str, Any], chat: Chat) -> bytes:
+    """Return the request with its block of memory, and fill in the receipt."""
+    block = await memory.block(body["messages"], tokens=upstream.tokens, asked_at="now")
+    turns, tokens, text = len(block.turns), block.tokens, block.text
+    messages = _with_block(body["messages"], text) if text else body["messages"]
+    if upstream.profile:
+        profile = await memory.profile(tokens=PROFILE_TOKENS)
+        turns, tokens = turns + len(profile.turns), tokens + profile.tokens
+        messages = _with_profile(messages, profile.text) if profile.text else messages
+    chat.receipt |= {"X-Evimem-Turns": str(turns), "X-Evimem-Tokens": str(tokens)}
+    chat.receipt["X-Evimem-Memory"] = "recalled" if tokens else "empty"
+    return json.dumps({**body, "messages": messages}).encode() if tokens else chat.body
 
 
 async def _continued(memory: AsyncMemory, chat: Chat) -> tuple[str, list[dict[str, Any]]]:

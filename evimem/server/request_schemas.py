@@ -26,7 +26,7 @@ FLAG: Schema = {"type": "boolean"}
 LOOP: Schema = {"type": "string", "enum": [*LOOPS, *VARIANTS], "description": "see listLoops"}
 IDS: Schema = {"type": "array", "items": NAME, "maxItems": MAX_TURNS}
 ROLE: Schema = {"type": "string", "enum": list(ROLES)}
-_ORDERED: Schema = {"type": ["string", "number"]}
+ORDERED: Schema = {"type": ["string", "number"]}
 _NO_OPERATOR: Schema = {"type": "object", "minProperties": 1, "propertyNames": {"pattern": r"^([^$]|$)"}}
 CONDITION: Schema = {  # of the document's components: a value, operators, or conditions on the values of a mapping
     "anyOf": [
@@ -34,7 +34,7 @@ CONDITION: Schema = {  # of the document's components: a value, operators, or co
         {
             "type": "object", "minProperties": 1, "additionalProperties": False,
             "properties": {
-                "$eq": {}, "$ne": {}, "$gt": _ORDERED, "$gte": _ORDERED, "$lt": _ORDERED, "$lte": _ORDERED,
+                "$eq": {}, "$ne": {}, "$gt": ORDERED, "$gte": ORDERED, "$lt": ORDERED, "$lte": ORDERED,
                 "$in": {"type": "array"}, "$prefix": {"type": ["string", "array"]},
             },
         },

@@ -39,7 +39,6 @@ SECONDS_BETWEEN_COMMENTS = 15.0  # of a stream in which nothing happens, so that
 PAGE = 100  # turns of a listing that names no limit
 _CHUNK = 1 << 16  # bytes of an export that are read at a time
 _LINES = "application/x-ndjson"
-_FIRST, _LAST = datetime(1, 1, 2), datetime(9999, 12, 30)  # times that a cursor may have, whatever the timezone
 
 _OPERATION = object_of(
     {
@@ -125,7 +124,8 @@ def _read_cursor(cursor: str, zone: tzinfo | None) -> tuple[datetime, int]:
     """Return the time of a cursor, aware where the memory's times are, and the turns of that time that were given."""
     time, _, given = cursor.partition(".")
     aware = zone and timezone.utc
-    within = min(max(int(time), _microseconds(_FIRST)), _microseconds(_LAST))  # in any timezone
+    first, last = datetime(1, 1, 2), datetime(9999, 12, 30)  # in any timezone
+    within = min(max(int(time), _microseconds(first)), _microseconds(last))
     return datetime(1, 1, 1, tzinfo=aware) + timedelta(microseconds=within), int(given)
 
 

@@ -173,3 +173,18 @@ def test_the_calls_for_an_event_loop_are_the_same(tmp_path: Path) -> None:
     asyncio.run(calls())
     with Memory(tmp_path / "users") as same:
         assert same.get_all(filters={"user_id": "mira"}) == {"results": []}
+
+
+def test_two_bounds_of_one_name_hold_together_and_one_operator_twice_is_refused(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        memory.add("I moved to Porto.", user_id="mira", metadata={"rank": 3})
+        within = [
+            {"user_id": "mira"},
+            {"rank": {"gte": 1}},
+            {"rank": {"lt": 5}},
+            {"created_at": {"gte": "2020-01-01T00:00:00Z"}},
+        ]
+        assert len(memory.search("Porto", filters={"AND": within})["results"]) == 1
+        assert memory.search("Porto", filters={"AND": [*within, {"rank": 2}]})["results"] == []
+        with pytest.raises(InvalidQuery, match="two conditions lt"):
+            memory.search("Porto", filters={"AND": [*within, {"rank": {"lt": 4}}]})

@@ -183,6 +183,29 @@ def test_a_memory_that_fails_does_not_fail_the_chat(tmp_path: Path) -> None:
         assert passed.headers["x-evimem-error"]
 
 
+def test_with_on_error_fail_a_chat_is_refused_where_its_memory_fails_and_the_service_hears_of_none(
+    tmp_path: Path,
+) -> None:
+    with (
+        ModelServer(then="Done.") as model,
+        proxied(tmp_path, model, "--user", "mira", "--on-error", "fail") as served,
+    ):
+        assert chat(served, PUPPY).status_code == 200
+        until_said(served, "mira", 2)
+        (file,) = [path for path in (tmp_path / "users").rglob("*.evimem")]
+        with evimem.open(file):  # so that the server opens it anew
+            pass
+        for path in file.parent.iterdir():
+            path.unlink()
+        file.mkdir()
+        heard = len(model.received)
+        refused = chat(served, ASKED)
+        assert (refused.status_code, refused.json()["error"]["type"]) == (500, refused.headers["x-evimem-error"])
+        assert str(tmp_path) not in refused.text
+        assert len(model.received) == heard
+        assert chat(served, ASKED, memory="off").status_code == 200
+
+
 def test_a_service_that_cannot_be_reached_is_a_failure_and_nothing_is_stored(tmp_path: Path) -> None:
     nothing = Upstream("http://127.0.0.1:9/v1")
 
