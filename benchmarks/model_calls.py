@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only spin, which counts as processor time
@@ -178,6 +178,11 @@ def mean(rows: Sequence[Row], measure: Callable[[Row], float]) -> Cell:
     return estimate(rows, measure, lambda row: row.conversation)
 
 
+def _some(given: Iterable[Conversation], every: int) -> Iterator[Conversation]:
+    """Yield conversations with every Nth question."""
+    yield from (replace(one, questions=one.questions[::every]) for one in given)
+
+
 def own_time() -> None:
     """Print the time of a question without the model: three iterations at 10,000 turns of generated chat.
 
@@ -211,11 +216,14 @@ def main() -> None:
     parser.add_argument("--without", nargs="*", default=[], help="parts of the loop to leave out")
     parser.add_argument("--tokens", type=int, default=evimem.Budget().tokens, help="tokens of evidence shown at most")
     add_result(parser)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
     given = parser.parse_args()
     loop, budget = Iris(without=given.without), evimem.Budget(tokens=given.tokens)
     paths = {"LoCoMo": given.locomo, "chats": given.chats}
     runs = {
-        name: list(ask_all(conversations(path), loop, budget, counted=given.counted, traps=given.traps))
+        name: list(
+            ask_all(_some(conversations(path), given.every), loop, budget, counted=given.counted, traps=given.traps)
+        )
         for name, path in paths.items()
         if path is not None
     }
