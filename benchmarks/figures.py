@@ -91,6 +91,7 @@ FIGURES = (
     ),
     Figure("papers", "benchmarks.paper_tables all LOCOMO --every 16"),
     Figure("speed", "benchmarks.speed 1000 10000"),
+    Figure("floor", "benchmarks.floor"),
     Figure("calls", "benchmarks.scaling 1000 10000 100000"),
     Figure("scaling", "benchmarks.scaling 1000 10000 100000 1000000", "hours: give --long"),
     Figure("beside_scan", "benchmarks.beside_scan 10000 100000"),
