@@ -649,32 +649,46 @@ def log_fits(path: Path, vfs: str | None = None, key: Key | None = None, store: 
             state = _state_without_log(path, vfs, key, page_size_of(header))
             if not _is_cut(path, read, header):
                 states = set(states_in_log(read, header) if key is None else _encrypted_states(path, vfs, key))
-                if not states or state in states or (state is None and _seems_own(path, vfs, key, states, store)):
+                if not states or state in states:
+                    return True
+                if state in (None, NO_STATE) and _seems_own(
+                    path, vfs, key, states, store, is_readable=state is not None
+                ):
                     return True
             if (header, state) == (read_log_header(read), _state_without_log(path, vfs, key, page_size_of(header))):
                 return False
     return True  # it is written all the time, by processes that opened it with its log
 
 
-def _seems_own(path: Path, vfs: str | None, key: Key | None, states: set[str], store: str | None) -> bool:
-    """Return whether a log seems to be that of a file that cannot be read without it.
+def _seems_own(
+    path: Path, vfs: str | None, key: Key | None, states: set[str], store: str | None, *, is_readable: bool
+) -> bool:
+    """Return whether a log seems to be that of a file that cannot be read without it, or shows no table.
 
-    A page that a checkpoint was writing may be torn. Where a link is left among the bytes of the file, one must be of
-    the memory that the log leads to and of a state of it; where none is, the mark must be of that memory.
+    A page that a checkpoint was writing may be torn, and a link in it. Where links are left among the bytes of the
+    file, one must be of a state of the log, or of parts of two; where none is, the mark, if there is one, must be of
+    the memory that the log leads to.
     """
-    try:
-        with closing(open_still(path, vfs, _view_of_log(path, vfs), key)) as db:
-            found = _store_and_link(db).get("store")
-    except apsw.Error:
-        return True  # nor can it be read with the log: SQLite says so
     file = apsw.VFSFile(vfs or system_vfs(), str(path.resolve()), [_AS_MAIN_TO_READ, 0])
     try:
-        links = set(_links_in(file))
+        links = list(_links_in(file))
     finally:
         file.xClose()
-    if found is None or not links:
-        return found is None or found == store
-    return any(state_of(found, link) in states for link in links)
+    if links:
+        known = {part for state in states for part in _parts_of(state)}
+        return any(not known.isdisjoint(_parts_of(link.rpartition(":")[2])) for link in links)
+    if is_readable or store is None:
+        return not is_readable
+    try:
+        with closing(open_still(path, vfs, _view_of_log(path, vfs), key)) as db:
+            return _store_and_link(db).get("store", store) == store
+    except apsw.Error:
+        return True  # nor can it be read with the log: SQLite says so
+
+
+def _parts_of(state: str) -> Iterator[tuple[int, str]]:
+    """Yield the parts of a state, each with its place: of a torn one all but one are whole."""
+    return ((at, state[at : at + 8]) for at in range(0, len(state), 8))
 
 
 def _links_in(file: apsw.VFSFile) -> Iterator[str]:
