@@ -33,7 +33,6 @@ _EXPECTED = (
 )
 
 _MARGIN = 0.005  # probabilities are clipped to this distance from 0 and 1: log-odds must stay finite
-_MIN_SLOPE = 0.05  # the map must rise, also where few labels say otherwise
 
 Array = NDArray[np.float64]
 _UNCHANGED: Array = np.array([1.0, 0.0])  # slope and shift
@@ -264,7 +263,8 @@ def tilt(probabilities: Sequence[float], labels: Sequence[bool]) -> Callable[[fl
         found = found + step
         if np.abs(step).max() <= _TOLERANCE:
             break
-    slope, shift = max(float(found[0]), _MIN_SLOPE), float(found[1])
+    # The map must rise, also where a few labels say otherwise.
+    slope, shift = max(float(found[0]), 0.05), float(found[1])
     return lambda p: 1 / (1 + math.exp(-(slope * _log_odds(p) + shift)))
 
 

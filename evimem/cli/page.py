@@ -15,8 +15,6 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, TextIO, TypeAlias
 
 _QUIET = 1.0  # seconds without a bar: short work needs none
-_REDRAW = 0.1  # seconds between updates on a terminal
-_REPORT = 15.0  # seconds between lines where stderr is not a terminal
 _BAR = 24  # characters
 Style = Literal["", "answer", "strong", "dim", "good", "warn", "bad", "mark", "name"]
 
@@ -112,7 +110,9 @@ class Progress:
     def __call__(self, count: int) -> None:
         self.done += count
         now = self._clock()
-        pause = _REDRAW if self._terminal else _REPORT
+        # Seconds between updates on a terminal,
+        # or between lines where stderr is not a terminal.
+        pause = 0.1 if self._terminal else 15.0
         if now - self._started >= _QUIET and now - self._drawn >= pause:
             self._draw(now)
 

@@ -24,7 +24,6 @@ from .arguments import Exit, Misused, Settings, existing, key_given, shown_path
 from .page import Screen, line
 
 ProfilePlace = Literal["system"]
-_CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"  # "true": spans may hold what was said
 
 
 def mcp(  # noqa: PLR0913 - the options
@@ -347,7 +346,10 @@ def _spans() -> Any:
         from ..adapters.otel import Spans  # noqa: PLC0415 - comes with that extra
     except MissingExtra:
         return None
-    return Spans(capture_content=os.environ.get(_CAPTURE, "").lower() == "true")
+    # With "true" spans may hold text of the conversation.
+    return Spans(
+        capture_content=os.environ.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "").lower() == "true"
+    )
 
 
 def _names(options: list[str]) -> str:

@@ -19,9 +19,7 @@ _COUNTED = ("found", "iterations", "cites", "requests", "tokens", "ms")
 _MOST_ROWS = 10  # of what a result has many of; the rest are counted
 _MOST_NAMED = 6  # of a list in a trace
 _MOST_DETAILS = 8
-_WORD = 40  # characters: what is longer has a line of its own
 _NOTHING: tuple[Any, ...] = (None, "", [], {}, 0)
-_BAD = frozenset(("problems", "failed", "refused", "refusals", "set_aside"))
 _TOLD = {  # the fields of an event that its line tells already
     "query": ("path", "query"),
     "evidence": ("path", "facts"),
@@ -170,9 +168,10 @@ def fields_page(title: str, data: Mapping[str, Any], *left_out: str) -> list[Blo
         if name in left_out or value in _NOTHING:
             continue
         # Several sentences have a line each; names or counts stand on one.
-        is_long = isinstance(value, list) and any(isinstance(one, dict) or len(str(one)) > _WORD for one in value)
+        # A value of over 40 characters has a line of its own.
+        is_long = isinstance(value, list) and any(isinstance(one, dict) or len(str(one)) > 40 for one in value)
         lines = [_plain(one) for one in (value if is_long else [value])]
-        style: Style = "warn" if name in _BAD else "dim"
+        style: Style = "warn" if name in {"problems", "failed", "refused", "refusals", "set_aside"} else "dim"
         page += [field(name.replace("_", " "), one, style=style, width=width) for one in lines[:_MOST_ROWS]]
         if len(lines) > _MOST_ROWS:
             page.append(line(Piece(f"and {len(lines) - _MOST_ROWS:,} more {name}", style), indent=2))

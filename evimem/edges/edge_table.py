@@ -30,13 +30,13 @@ from .fact_vectors import FactMatrix, FactVectors, best
 _PAGE = 4_096  # edges read, or facts checked, at once
 NEXT_WEIGHT = 0.5  # of the turns before and after one in its dialogue; EviMem keeps edges from 0.5 on (E5)
 UPDATE_WEIGHT = 1.0
-PAPER_THRESHOLD = 0.7  # E4, for the embedding of the paper
 THRESHOLDS = {"static-minilm-256": 0.7}  # calibrated per embedder (`python -m benchmarks.links`)
 
 
 def threshold(embedder: str) -> float:
     """Return the least cosine of a `similar` edge, in [-1, 1], for an embedder of this name."""
-    return THRESHOLDS.get(embedder, PAPER_THRESHOLD)
+    # 0.7 is the threshold of the paper (E4), for its own embedding.
+    return THRESHOLDS.get(embedder, 0.7)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,8 @@ IN_A_CELL = 64
 
 Positions = NDArray[np.int64]
 _ROUNDING = 1e-4  # bound on the rounding error of a float32 cosine
-_EXACT_FLOATS = 2**24 // 127**2  # dimensions
 _BLOCK = 256  # facts compared with others in one matrix product
 
-_FEW = 8  # of so many facts one may be copied to be compared; more are compared where they lie
 _AT_ONCE = 512  # vectors that become floats at once: 2,048 leave the cache, and take eight times as long each
 _PAGE = 16_384  # vectors read at once
 _HASHED = 8_192  # vectors put into cells at once
@@ -158,7 +156,8 @@ class FactMatrix:
     def nearest(self, vector: Vectors, among: Positions, most: int) -> list[int]:
         """Return the rows of the facts at some positions that are nearest to a vector of shape (dimension,)."""
         if len(among) > most:
-            few = len(among) < len(self) // _FEW
+            # Copy the vectors to compare only where they are at most an eighth.
+            few = len(among) < len(self) // 8
             near = products(self._floats(among), vector) if few else self._products(vector)[among]
             among = among[np.argpartition(-near, most)[:most]]
         nearest: list[int] = self.rows[among].tolist()
@@ -266,7 +265,8 @@ class FactMatrix:
         """Return the cosines of facts with one, as `similar` edges weigh."""
         # float32 holds each sum exactly below 2 ** 24, so to 1,040 dimensions, and is multiplied three times as fast;
         # int32 does to 133,000.
-        kind = np.float32 if self.quantized.shape[1] <= _EXACT_FLOATS else np.int32
+        # Up to this many dimensions, sums of products of bytes are exact in float32.
+        kind = np.float32 if self.quantized.shape[1] <= (2**24 // 127**2) else np.int32
         dots = np.einsum("ij,j->i", self.quantized[positions].astype(kind), self.quantized[position].astype(kind))
         exact: NDArray[np.float64] = dots * (self.scales[positions] * self.scales[position])
         return exact

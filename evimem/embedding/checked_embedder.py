@@ -11,8 +11,6 @@ from ..errors import DimensionMismatch, EmbedderError, EvimemError, InvalidQuery
 from ..protocols import AsyncEmbedder, Embedder
 from ..types.vectors import Vectors
 
-_UNIT = 1e-5  # rows whose length differs from 1 by less are left as they are
-
 
 class CallableEmbedder:
     """An embedder from any function that turns a list of texts into one row of numbers each.
@@ -93,7 +91,8 @@ def checked_rows(embedder: Embedder | AsyncEmbedder, rows: Any, count: int) -> V
 
 def _normalized(matrix: Vectors) -> Vectors:
     norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))[:, None]
-    unit = (np.abs(norms - 1) < _UNIT) | (norms == 0)
+    # Rows whose length differs from 1 by less than 1e-5 stay as they are.
+    unit = (np.abs(norms - 1) < 1e-5) | (norms == 0)
     return matrix if unit.all() else (matrix / np.where(unit, 1.0, norms)).astype(np.float32)
 
 

@@ -28,7 +28,6 @@ VOCABULARY = "vocabulary.txt"
 LENGTH_BYTES = 8  # of the header of a safetensors file
 TENSORS: dict[str, tuple[str, np.dtype[Any]]] = {"scale": ("F32", np.dtype("<f4")), "vectors": ("I8", np.dtype("i1"))}
 UNKNOWN = "[UNK]"
-_LONGEST_WORD = 100  # characters; BERT gives up on longer ones
 _WORDS_KEPT = 50_000  # words; then it starts afresh, so that a long ingest stays small
 
 _IDEOGRAPHS = (
@@ -137,7 +136,8 @@ class WordPiece:
         self._known.clear()
 
     def _learn(self, word: str) -> tuple[int, ...]:
-        if len(word) > _LONGEST_WORD:  # never kept: its length is the writer's choice
+        # BERT reads a word of over 100 characters as unknown.
+        if len(word) > 100:  # never kept: its length is the writer's choice
             return (self.unknown,)
         if len(self._known) >= _WORDS_KEPT:
             self.forget_words()

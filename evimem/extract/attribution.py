@@ -11,9 +11,6 @@ from ..text.sentences import merged, sentences
 
 MAX_SENTENCES = 24  # that are read of a short turn
 PER_SENTENCE = 2000  # characters of a long turn for each sentence more
-MAX_SENTENCE = 1000  # characters of a sentence that are read
-_TITLE = 4  # words between quotation marks that may be a title: "The Salt Road"
-MAX_SALUTATION = 80  # characters of a line that opens a letter
 
 
 _FENCE = ("```", "~~~")
@@ -46,8 +43,6 @@ _ANOTHER_WRITES = re.compile(
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(rf"\b{ENGLISH.any_of('grammar.spoken_first_person')}\b", re.IGNORECASE)
-_BRACKETS = frozenset("[{<_")
-_OPENING_QUOTES = ('"', "\u201c")
 _ACT = re.compile("\\b(?:I|We)(?:['\u2019]ve| have)?(?: just| already| also| now)? ([a-z]{2,20})")
 _MAY_PASS_ON = re.compile('[\n:"\u201c]')
 _QUOTE_MARKS = re.compile('["\u201c\u201d]')
@@ -63,7 +58,8 @@ def own_sentences(text: str) -> list[tuple[int, int]]:
     A short turn gives up to `MAX_SENTENCES`; each `PER_SENTENCE` characters more give another. What is left out first
     are sentences without a first person, from the end.
     """
-    found = [(start, min(end, start + MAX_SENTENCE)) for start, end in sentences(text)]
+    # At most 1,000 characters of a sentence are read.
+    found = [(start, min(end, start + 1000)) for start, end in sentences(text)]
     found = outside(found, passed_on(text))
     most = MAX_SENTENCES + len(text) // PER_SENTENCE
     return found if len(found) <= most else _chosen(text, found, most)
@@ -126,7 +122,8 @@ def _quotations(text: str) -> list[tuple[int, int]]:
     opened = -1
     for mark in _QUOTE_MARKS.finditer(text):
         if opened >= 0 and "\n\n" not in (said := text[opened + 1 : mark.start()]):
-            found.append((opened + (len(said.split()) <= _TITLE), mark.start()))
+            # A title has at most four words: "The Salt Road".
+            found.append((opened + (len(said.split()) <= 4), mark.start()))
             opened = -1
         else:
             opened = mark.start()
@@ -156,7 +153,7 @@ def _lines_passed_on(text: str) -> list[tuple[int, int]]:
             found.append((start, end))
         elif place == "own":
             announced = _PASSED_ON.search(line) if ":" in line else None
-            if announced is not None and not line.startswith(_OPENING_QUOTES, announced.end()):
+            if announced is not None and not line.startswith(('"', "\u201c"), announced.end()):
                 found.append((start + announced.end(), end))
                 place = "announced" if announced.end() >= len(line) else "text"
         said_before = said_before or line.strip() != ""
@@ -172,9 +169,10 @@ def _read_line(line: str, place: _Place, *, said_before: bool) -> tuple[_Place, 
         return "own", True
     if place in ("letter", "signature"):
         return ("signature" if place == "signature" or _SIGN_OFF.match(line) is not None else "letter"), True
-    if said_before and len(bare) <= MAX_SALUTATION and _SALUTATION.match(line) is not None:
+    # A line that opens a letter has at most 80 characters.
+    if said_before and len(bare) <= 80 and _SALUTATION.match(line) is not None:
         return "letter", True
     if place == "announced" or (place == "text" and bare):
         return ("text" if bare else "announced"), True
-    has_place_to_fill = not _BRACKETS.isdisjoint(line) and _PLACEHOLDER.search(line) is not None
+    has_place_to_fill = not "[{<_".isdisjoint(line) and _PLACEHOLDER.search(line) is not None
     return "own", bare.startswith((">", "|")) or has_place_to_fill or _LABELLED.match(line) is not None

@@ -36,10 +36,8 @@ _NOW = frozenset(("now", "today", "currently", "again"))
 _BOUNDS = frozenset(ENGLISH.words("grammar.not_its_time"))
 _LAST_TIME = frozenset(ENGLISH.words("grammar.dangling_words"))
 _PLURAL = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
-_MINE = ("my", "our")
 _ABLE = ("stand", "bear", "speak", "play")  # what somebody can, or cannot, is told of these
 _NAMED = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]|[A-Z][a-z'\u2019]*[A-Z][a-z]")  # no "HST"
-_MOST_OBJECT = 24  # tokens: who goes on for longer tells a story
 
 _PHRASE = "[NOUN_PHRASE PAST_OR_PARTICIPLE]"
 _GROUP = """(?: ADVERBS* (?:
@@ -204,7 +202,7 @@ def _subject(sentence: Tagged, tags: str, clause: ClauseSpan, voice: Voice) -> s
         start += 1
     first, verb = tags[start], words[clause.verb]
     is_plural = verb in _PLURAL or tags[clause.verb : clause.end] in tuple(TagSet.BASES)
-    if first == Tag.POSSESSIVE and words[start] not in _MINE:
+    if first == Tag.POSSESSIVE and words[start] not in ("my", "our"):
         return ""
     if first in (Tag.NAME, Tag.NOUN):
         text = sentence.text[sentence.ranges[start][0] :]
@@ -254,7 +252,8 @@ class _Object(NamedTuple):
 
 def _object(sentence: Tagged, tags: str, clause: ClauseSpan) -> _Object | None:
     stop = _end_of_object(sentence, tags, clause.end)
-    if stop is None or stop - clause.end > _MOST_OBJECT:
+    # An object of more than 24 tokens is a story.
+    if stop is None or stop - clause.end > 24:
         return None
     end = _without_time(tags, clause.end, stop)
     while end > clause.end and (sentence.words[end - 1] in _CLOSING or tags[end - 1] in _TRAILING):

@@ -20,19 +20,14 @@ _NAME_OR_CLASS = re.compile(r"\s+|#[^\n]*|\[\^?[A-Z_\s]+\]|\b[A-Z_]{2,}\b")
 _VOWELS = frozenset("aeiou")
 _NOT_DOUBLED = frozenset("wxy")
 _DOUBLED = frozenset(ENGLISH.words("verbs.doubled"))
-_SIBILANT = ("s", "x", "z", "ch", "sh", "o")
 
 _NOT_ADVERBS = frozenset(ENGLISH.words("grammar.not_adverbs"))  # in spite of their -ly
-_SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
 
 _STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
 _GOT = frozenset(ENGLISH.words("grammar.after_has"))
 
 _PRONOUNS_BEFORE_IS = frozenset(ENGLISH.words("grammar.clitic_pronouns"))
 
-_PAST_ENDINGS = ("ed", "ade", "old", "ought")
-
-MAX_TOKENS = 80  # of a sentence; what follows stays searchable as raw text
 
 _ABBREVIATIONS = sorted(
     (*ENGLISH.words("terms.abbreviations"), *ENGLISH.words("terms.abbreviations_that_may_end")), key=len, reverse=True
@@ -45,7 +40,6 @@ _NUMBER = (
 _WORD = r"[^\W_]+(?:[.&/-][^\W_]+)*"
 _SHORT = rf"\b(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})\.(?=\s+\S)"  # "Dr." before a word
 _UNPRINTABLE = r"\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060\ufeff"  # no tokens: "I\u200b left"
-_INITIALS = r"\b(?:[^\W\d_]\.){1,4}(?=\s+\S)"  # "J.K. Rowling"
 _OTHER = rf"--+|\.\.+|[^\s\w{_UNPRINTABLE}]|_"
 _CLITIC = f"'(?:{'|'.join(ENGLISH.words('grammar.clitics'))})\\b"
 # for a sentence with an apostrophe: "don't" is do + n't, "I'm" is I + 'm, "o'clock" stays one word
@@ -167,7 +161,7 @@ def third_person(base: str) -> str:
         return "is" if base == "be" else "has"
     if base.endswith("y") and base[-2:-1] not in _VOWELS:
         return base[:-1] + "ies"
-    return base + ("es" if base.endswith(_SIBILANT) else "s")
+    return base + ("es" if base.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
 
 
 def _past(base: str) -> str:
@@ -291,7 +285,7 @@ def guess(word: str) -> str:
         return Tag.DETERMINER if word[0].isdigit() or word[-1].isdigit() or word[1:2].isdigit() else Tag.SYMBOL
     if word.startswith(("re", "un")) and VERB_TAGS.get(word[2:], Tag.BASE_OR_NOUN) not in _NOUNS_TOO:
         return VERB_TAGS[word[2:]]  # recreate, unpacked
-    if word in _NOT_ADVERBS or word.endswith(_SINGULAR_ENDINGS):
+    if word in _NOT_ADVERBS or word.endswith(("ss", "us", "is", "'s")):
         return Tag.NOUN
     for ending, least, tag in _ENDINGS:
         if len(word) >= least and word.endswith(ending):
@@ -353,14 +347,21 @@ def _is_or_has(tags: str, words: Sequence[str], start: int) -> str:
         return Tag.HAVE
     following = tags[at + 1 : at + 2]
     is_active = tags[at] in TagSet.PARTICIPLES and following in _OBJECTS and words[at] not in _STATIVE
-    is_active = is_active or (words[at].endswith(_PAST_ENDINGS) and following == Tag.OBJECT)  # "she's made me toast"
+    is_active = is_active or (
+        words[at].endswith(("ed", "ade", "old", "ought")) and following == Tag.OBJECT
+    )  # "she's made me toast"
     return Tag.HAVE if is_active else Tag.BE
 
 
 @cache
 def _tokens(*, numbers: bool, abbreviations: bool, clitics: bool) -> re.Pattern[str]:
     """Return the pattern of tokens for a sentence with or without digits, full stops inside and apostrophes."""
-    parts = [_NUMBER] * numbers + [_SHORT, _INITIALS] * abbreviations + [_DIVIDED_WORD if clitics else _WORD, _OTHER]
+    # Initials: "J.K. Rowling".
+    parts = (
+        [_NUMBER] * numbers
+        + [_SHORT, r"\b(?:[^\W\d_]\.){1,4}(?=\s+\S)"] * abbreviations
+        + [_DIVIDED_WORD if clitics else _WORD, _OTHER]
+    )
     return re.compile("|".join(parts))
 
 
@@ -407,7 +408,8 @@ def tagged(text: str, low: str, start: int, end: int, times: Sequence[tuple[int,
         abbreviations=low.find(". ", start, end) >= 0,
         clitics=low.find("'", start, end) >= 0,
     )
-    found = islice(pattern.finditer(low, start, end), MAX_TOKENS)
+    # At most 80 tokens of a sentence are tagged; the rest stays searchable as raw text.
+    found = islice(pattern.finditer(low, start, end), 80)
     ranges = [token.span() for token in found]
     words = [low[first:last] for first, last in ranges]
     if not SPLITS.keys().isdisjoint(words):

@@ -46,7 +46,6 @@ _QUESTION_AFTER_COMMA = re.compile(
         """
     )
 )
-_CLOSING = "\"')*_ \u2019\u201d"
 
 # verbs of unclear form that open a request: "walk the dog"
 _REQUEST = re.compile(
@@ -61,7 +60,6 @@ _OPENS_REQUEST = (Tag.BASE, Tag.DO, Tag.SUBORDINATOR, Tag.QUESTION_WORD, Tag.SEC
 _BEFORE_VERB = letters("ADVERB INTERJECTION COMMA SYMBOL SO QUOTE AND")
 _CONTENT = letters("NOUNS DETERMINER BASE_OR_NOUN S_FORM_OR_PLURAL GERUND PAST_OR_PARTICIPLE ADJECTIVE TIME")
 _NOT_WHEN = frozenset(("for", *ENGLISH.words("grammar.not_its_time")))  # "until Friday", "a ticket for Friday"
-MAX_CAPTION = 400  # characters
 
 _OPENING = re.compile(
     rf"\s*(?:this is\s+)?(?:an?|the)\s+({'|'.join(ENGLISH.words('terms.images'))})\s+of\s+", re.IGNORECASE
@@ -71,8 +69,6 @@ _SHORT_NAMES = ENGLISH.table("terms.image_names")
 _TELLING = frozenset(ENGLISH.words("statements.telling"))
 _UNIDENTIFIED = re.compile(r"the (?!.*\b(?:of|at|in|for|from|about|by|on|with|to|near)\b)(?:(?![A-Z][a-z]).)*$")
 """A definite thing of which its words do not say which it is: "the email", but "the head of the school"."""
-_BEING = frozenset(("be", "have"))
-_NAMING = (" called", " named")
 _ABLE = frozenset(("stand", "bear"))
 _COUNTED = "|".join(word for word in SIMPLE_NUMBERS if word != "one")
 _ONE_OR_SOME = re.compile(rf"(?:an?|another|the|\d[\d.,:]*|{_COUNTED})\b|(?:[a-z]+ )?[A-Z\u00c0-\u00de]")
@@ -80,7 +76,6 @@ _TO_A_THING = re.compile(r"(?:called|named|[a-z]+(?:ic|ed) to|[a-z]+ of) \w")
 _NOTHING = re.compile(r"(?:no|zero)\b", re.IGNORECASE)
 _GOING = frozenset(ENGLISH.words("statements.going"))
 _NAME_IN = re.compile(r"(?:(?:in|to|at|on) )?[A-Z][a-z]")
-_PREPOSITION = 5  # letters, with its space
 _WAYS = frozenset(ENGLISH.words("statements.ways"))
 _WHOLE = frozenset(ENGLISH.words("statements.whole"))
 _NAMED = frozenset(ENGLISH.words("people.named"))
@@ -106,13 +101,10 @@ Reader: TypeAlias = Callable[[Tagged, Voice, "int | None", str], "list[Statement
 
 # What lies beyond these bounds stays searchable as raw text.
 MAX_FACTS = 16  # of a short turn
-PER_FACT = 2000  # characters of a long turn for each fact more
 MAX_AT_ONCE = 2000  # characters in which times are looked for at once; in a longer turn, sentence by sentence
 
 _PRONOUNS = frozenset(("he", "she"))
-_BEFORE = 600  # characters in which the one is looked for whom a pronoun means
 
-_ROLES = frozenset(("assistant", "system", "tool"))
 
 # "Remember that I love tea" asks for nothing but to remember what it states.
 _TO_REMEMBER = re.compile(
@@ -139,7 +131,7 @@ def is_empty(sentence: Tagged) -> bool:
 
 def is_question(sentence: Tagged, start: int, end: int) -> bool:
     """Return whether a sentence is a question, by its question mark or its word order."""
-    if sentence.text[start:end].rstrip(_CLOSING).endswith(("?", "\uff1f")):
+    if sentence.text[start:end].rstrip("\"')*_ \u2019\u201d").endswith(("?", "\uff1f")):
         return True
     if _INVERTED.match(sentence.tags) is None or sentence.words[-1] == "!":
         return False
@@ -171,7 +163,8 @@ def is_request(tags: str) -> bool:
 
 def read_caption(caption: str, voice: Voice) -> Statement | None:
     """Return the fact (speaker, "shared a photo of", what it shows), or None for an empty caption."""
-    text = caption[:MAX_CAPTION].rstrip(" .\n\t")
+    # At most 400 characters of a caption are read.
+    text = caption[:400].rstrip(" .\n\t")
     opening = _OPENING.match(text)
     kind = opening.group(1).lower() if opening is not None else "photo"
     kind = str(_SHORT_NAMES.get(kind, kind))
@@ -232,7 +225,8 @@ def facts_of(turn: Turn, conventions: Conventions, read: Reader, extractor: str)
     """Return the facts of a turn in the order of their spans; none for one that only asks, greets or reacts."""
     found = list(_told(turn, conventions, read, extractor))
     image = _image(turn, extractor)
-    most = MAX_FACTS + len(turn.text) // PER_FACT - (image is not None)
+    # A long turn may have one fact more for each 2,000 characters.
+    most = MAX_FACTS + len(turn.text) // 2000 - (image is not None)
     if len(found) > most:  # those about the speaker before others
         speaker = voice_of(turn.speaker).name
         kept = {fact.id for fact in sorted(found, key=lambda fact: fact.subject != speaker)[:most]}
@@ -251,7 +245,7 @@ def _image(turn: Turn, extractor: str) -> Fact | None:
 def role_of(turn: Turn) -> str:
     """Return the role of a turn: its own, else its speaker when that names one, else user."""
     role = turn.role or turn.speaker.strip().lower()
-    return role if role in _ROLES else "user"
+    return role if role in {"assistant", "system", "tool"} else "user"
 
 
 def _told(turn: Turn, conventions: Conventions, read: Reader, extractor: str) -> Iterator[Fact]:
@@ -267,7 +261,8 @@ def _told(turn: Turn, conventions: Conventions, read: Reader, extractor: str) ->
         if not sentence.words or not is_read(turn.text[start:end], foreign=foreign):
             continue
         asks_whom = not _PRONOUNS.isdisjoint(sentence.words)
-        whom = _only_person(turn.text[max(0, start - _BEFORE) : start], source.voice) if asks_whom else ""
+        # A pronoun means a person within 600 characters before it.
+        whom = _only_person(turn.text[max(0, start - 600) : start], source.voice) if asks_whom else ""
         stated = _stated(sentence, start, end, source.voice, read, whom)
         if before != source.voice.name:
             stated = [each for each in stated if not each.elliptic]  # "They cancelled. Rang at four."
@@ -284,7 +279,8 @@ def _is_when(words: str, fact: Fact) -> bool:
     if fact.event is None or fact.event.start is None:
         return False
     before, said, after = words.rpartition(fact.event.text)
-    return said != "" and after == "" and len(before) <= _PREPOSITION
+    # A preposition has at most 5 letters, its space included.
+    return said != "" and after == "" and len(before) <= 5
 
 
 def is_own_act(statement: Statement, voice: Voice) -> bool:
@@ -294,9 +290,9 @@ def is_own_act(statement: Statement, voice: Voice) -> bool:
 
 def tells(statement: Statement, fact: Fact) -> bool:
     """Return whether a statement is worth keeping: who somebody is, whom or what they have, what they did or like."""
-    if statement.predicate == ALSO_KNOWN_AS or statement.predicate.endswith(_NAMING):
+    if statement.predicate == ALSO_KNOWN_AS or statement.predicate.endswith((" called", " named")):
         return statement.object != ""
-    if statement.verb in _BEING:
+    if statement.verb in {"be", "have"}:
         return statement.object != "" and _says_who_or_what(statement)
     dated = fact.event is not None and fact.event.start is not None
     denies = " not " in f" {statement.predicate} " or _NOTHING.match(statement.object) is not None

@@ -24,9 +24,7 @@ _LOG = logging.getLogger("evimem")
 _MAGIC = b"evimANN\x01"
 _START = struct.Struct("<8sI")
 _CHECKSUM = struct.Struct("<Q32s")
-_LONGEST_HEADER = 64 * 1024
 _BLOCK = 1 << 20
-_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,8 @@ class Origin:
 def _description(origin: Origin, kind: str) -> dict[str, Any]:
     """Return what the header of an index says of where it is from."""
     named = {"store": origin.store, "embedder": origin.embedder, "dimension": origin.dimension}
-    return {"version": _VERSION, **named, "kind": kind}
+    # The version of the file format.
+    return {"version": 1, **named, "kind": kind}
 
 
 def save(path: Path, index: HnswIndex, origin: Origin) -> None:
@@ -113,7 +112,8 @@ def _read_header(file: BinaryIO) -> dict[str, Any]:
     if len(start) < _START.size:
         raise _Unusable("it is cut short")
     magic, length = _START.unpack(start)
-    if magic != _MAGIC or length > _LONGEST_HEADER:
+    # A longer header is no header of this format.
+    if magic != _MAGIC or length > (64 * 1024):
         raise _Unusable("it is not an index")
     header = file.read(length)
     checksum = file.read(_CHECKSUM.size)

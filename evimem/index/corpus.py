@@ -27,8 +27,6 @@ ROLES = ("user", "assistant", "system", "tool")
 ASSISTANT = ROLES.index("assistant")
 SYSTEM = ROLES.index("system")
 DISCARDED_ROW = 1 << 7  # added to the index of the role of a turn that is no longer part of its dialogue
-SPANS = 4096  # places of passages that are kept
-NO_EVENTS = b"[]"  # as they are stored
 Interval = tuple[int, int]
 _BITS = 16  # of a count
 _MOST = 2**_BITS - 1
@@ -192,7 +190,8 @@ class RowBlock:
         packed = b"".join(row.vector or b"" for _, row in having)
         vectors[where] = np.frombuffer(packed, np.int8).reshape(len(where), dimension)
         scales[where] = [row.scale or 0.0 for _, row in having]
-        events = {row - first - 1: orjson.loads(one.events) for row, one in rows.items() if one.events != NO_EVENTS}
+        # An empty list as it is stored.
+        events = {row - first - 1: orjson.loads(one.events) for row, one in rows.items() if one.events != b"[]"}
         terms = {row - first - 1: orjson.loads(one.terms) for row, one in rows.items()}
         return cls(columns, vectors, scales, events, terms)
 
@@ -254,7 +253,8 @@ class Corpus:
         """
         found = self._spans.get(position)
         if found is None:
-            if len(self._spans) >= SPANS:
+            # Places of 4,096 passages are cached.
+            if len(self._spans) >= 4096:
                 self._spans.clear()
             found = passage(text, int(self.part[position]), int(self.parts[position]))
             self._spans[position] = found

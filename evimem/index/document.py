@@ -108,7 +108,6 @@ _QUESTION_MARKS = re.compile(r"[?\uff1f\u061f\u037e]")
 _STANDING = re.compile(
     rf"(?:^|[.!?\n])[\s*\->\u2022]*(?:{'|'.join(map(re.escape, ENGLISH.words('questions.standing')))})\b", re.IGNORECASE
 )
-LONGEST_INSTRUCTION = 1_000  # characters of a turn that may set a standing instruction; what is longer is pasted text
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +155,8 @@ def embedding_texts(turn: Turn, count: int | None = None) -> tuple[str, ...]:
 
 def sets_rule(turn: Turn) -> bool:
     """Return whether a user's turn tells an assistant what to do from now on ("Always give me metric units")."""
-    return turn.role == "user" and len(turn.text) < LONGEST_INSTRUCTION and _STANDING.search(turn.text) is not None
+    # A turn of over 1,000 characters is pasted text, not a standing instruction.
+    return turn.role == "user" and len(turn.text) < 1_000 and _STANDING.search(turn.text) is not None
 
 
 def _texts(turn: Turn, count: int | None) -> list[tuple[str, str]]:

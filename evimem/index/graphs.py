@@ -25,7 +25,6 @@ Positions = NDArray[np.int64]
 _M = 24
 _EF_CONSTRUCTION = 128
 _SEED = 1
-_ROOM = 1024
 
 
 class Graph(Protocol):
@@ -103,7 +102,7 @@ class HnswlibGraph:
 
     def __init__(self, dimension: int, m: int = _M, ef_construction: int = _EF_CONSTRUCTION) -> None:
         self._index = hnswlib.Index("ip", dimension)
-        self._index.init_index(_ROOM, ef_construction=ef_construction, M=m, random_seed=_SEED)
+        self._index.init_index(1024, ef_construction=ef_construction, M=m, random_seed=_SEED)
         self._searching = threading.Lock()
         self.kind: str = f"hnswlib-{version('hnswlib')}-float32"
 

@@ -26,15 +26,9 @@ Positions: TypeAlias = NDArray[np.int64]
 Rows: TypeAlias = Callable[[Positions], Vectors]
 EMPTY = Neighbours(np.empty(0, np.int64), np.empty(0, np.float32))
 _ADDED = 32  # vectors added under one lock: some 20 ms, so that searches never wait long
-_RERANKED = 4  # candidates for each wanted neighbour, which exact vectors rank
 _COMPARED = 16_384  # vectors compared at once
 K = 10
 PROBES = 100
-_WANTED = 0.965  # a hundred probes measure recall to about .01, and .95 must hold
-_WANTED_OF_OWN = 0.985  # vectors that are in the index are found more easily than new ones
-_STEP = 2 ** (1 / 3)
-_OUTGROWN = 1.5  # times the size at which the width was measured
-_EQUAL = 1e-5  # cosines that differ by less count as equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +101,8 @@ class HnswIndex:
         with self._adding:
             self._make_room(places)
             for start in range(0, len(places), _ADDED):
-                if self._size >= self.effort.size * _OUTGROWN:
+                # Measure the width again at 1.5 times the size at which it was measured.
+                if self._size >= self.effort.size * 1.5:
                     self._measure(rows[start :: max((len(rows) - start) // PROBES, 1)][:PROBES])
                 some = places[start : start + _ADDED]
                 with self._lock:
@@ -143,7 +138,8 @@ class HnswIndex:
         k = min(k, self._size - len(excluded))
         if k < 1:
             return EMPTY
-        wanted = k * _RERANKED
+        # Exact vectors rank four candidates for each wanted neighbour.
+        wanted = k * 4
         fetched = wanted + min(len(excluded), wanted)
         while (ef := max(effort.at(self._size, k), fetched)) * 2 < self._size:
             found = self._graph.search(query, fetched, ef)
@@ -166,22 +162,26 @@ class HnswIndex:
         nothing else writes meanwhile.
         """
         held = self.positions()
-        own, wanted = np.full(len(probes), -1), _WANTED
+        # A hundred probes measure recall to about .01, and .95 must hold.
+        own, wanted = np.full(len(probes), -1), 0.965
         if len(probes) < PROBES:
-            own, wanted = np.random.default_rng(len(held)).choice(held, PROBES), _WANTED_OF_OWN
+            # Vectors in the index are found more easily than new ones.
+            own, wanted = np.random.default_rng(len(held)).choice(held, PROBES), 0.985
             probes = self._exact(own)
         top = np.full((len(probes), K), -2, dtype=np.float32)
         for part in _slices(held):
             scores = probes @ self._exact(part).T
             scores[own[:, None] == part] = -2
             top = np.partition(np.hstack([top, scores]), -K, axis=1)[:, -K:]
-        least, ef = top.min(axis=1) - _EQUAL, self.effort.ef  # a vector as near as the tenth counts
+        # Cosines that differ by less than 1e-5 count as equal.
+        least, ef = top.min(axis=1) - 1e-5, self.effort.ef  # a vector as near as the tenth counts
         while ef * 2 < self._size:
             width = SearchWidth(ef, self._size)
             found = [self._search(one, K, own[at : at + 1], width).scores for at, one in enumerate(probes)]
             if np.mean([(scores >= bound).sum() / K for scores, bound in zip(found, least, strict=True)]) >= wanted:
                 break
-            ef = math.ceil(ef * _STEP)
+            # The width grows by the cube root of 2.
+            ef = math.ceil(ef * (2 ** (1 / 3)))
         self.effort = SearchWidth(ef, self._size)
 
     def _make_room(self, positions: Positions) -> None:

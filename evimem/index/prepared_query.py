@@ -37,7 +37,6 @@ from .weights import WEIGHTS, Weights
 
 MOST_TERMS = 256  # of a query that are looked up; four thousand characters of a chat in English rarely have more
 FEW = 64  # a term of fewer rows is never too common to tell anything
-RESPELLED_SHARE = 0.75  # of the weight of a word that counts for a term it may be another spelling of
 UNIT = 1024  # shares of related words are whole numbers of this, so that they sum exactly in any order
 _NAMED = re.compile(r"(?<=[\w,;'\u2019] )[A-Z][\w'\u2019]*")
 _SLICE = 4_096  # rows turned into floats at once: what a core's cache holds
@@ -265,8 +264,9 @@ def _respelled(text: str, asked: frozenset[str], missing: frozenset[str], corpus
 def _others(respelled: Sequence[str], idf: float, corpus: Corpus) -> tuple[RelatedTerm, ...]:
     """Return the terms that a word may be another spelling of; one that tells less than the word counts less."""
     postings = (posting for posting in map(corpus.posting, respelled) if len(posting))
+    # A term that may be another spelling of a word has three quarters of its weight.
     shares = (
-        (posting, RESPELLED_SHARE * min(1.0, corpus.idf(len(posting)) / idf))
+        (posting, 0.75 * min(1.0, corpus.idf(len(posting)) / idf))
         for posting in postings
         if not is_common(len(posting), corpus)
     )

@@ -277,7 +277,6 @@ def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
 Positions = NDArray[np.int32]
 _HOPS = 4  # rows before and after a seed that are candidates with it
 _MOST = 0.9  # share of rows that a filter must let through for the ANN index, which knows no filters, to be used
-_SKETCHED = 64  # of so many rows one is compared by its vector, the others by their sketches only
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,7 +388,8 @@ def _by_meaning(prepared: PreparedQuery, effort: SearchEffort) -> Positions:
     if count <= effort.compared:
         positions = np.flatnonzero(comparable).astype(np.int32)
     else:
-        most = max(effort.sketched, count // _SKETCHED)
+        # One of 64 rows is compared by its vector, the others by their sketches only.
+        most = max(effort.sketched, count // 64)
         positions = corpus.sketches.nearest(corpus.stored, direction, comparable, most)
     seeds = positions[largest(prepared.products(positions), effort.nearest)]
     return around(corpus.dialogue, seeds, _HOPS).reshape(-1)

@@ -36,9 +36,6 @@ from .document import Document
 
 # The highest row number that was ever given is kept when turns are erased; else it is that of a turn that is there.
 _HIGH = "rows"
-# Every position of a corpus takes room and time, used or not, and to number a row anew takes 50 microseconds: an eighth
-# keeps a memory that forgets as much as it adds within an eighth of its size. Chosen by the two hours of test_soak.py.
-_UNUSED = 8
 
 
 class PassageTable:
@@ -78,7 +75,9 @@ class PassageTable:
     def sparse(self, spare: int) -> bool:
         """Say whether more than an eighth as many numbers are unused as used, and more than `spare`."""
         used = used_rows(self._db)
-        return self.high_water - used > max(used // _UNUSED, spare)
+        # Every position of a corpus takes room and time, used or not, and to number a row anew takes 50 microseconds:
+        # an eighth keeps a memory that forgets as much as it adds within an eighth of its size. Chosen by test_soak.py.
+        return self.high_water - used > max(used // 8, spare)
 
     def renumber(self) -> dict[int, int]:
         """Number all rows anew from 1, in the same order; return the new number of each."""

@@ -21,13 +21,10 @@ Standing = Literal["new", "uncertain", "edited"]
 """Of a message that is stored: it is new; it may be stored already; or it stands amid known ones, which it changed."""
 
 LIKENESS_OF_EDIT = 0.6  # share of the words that two versions of one message have in common
-_MAX_SKIPPED_PLACES = 8  # deleted messages that an edited one is looked for behind
-_COMPARED_CHARACTERS = 4_000  # of each of two texts whose likeness is measured
 
 _TELLING = 16  # bytes of a text that is not said twice by chance, as "ok" and "Thanks!" are
 _SAID_ONCE = 40  # characters of a text that nobody says again word by word, as "Went running today, 5k" is
 _VARIED = 4  # different messages of a list that is not said again by chance, message by message
-_COMPARED = 4_000_000  # pairs of a message and a place that are compared to find what was edited
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +261,8 @@ class Beside:
         size, end = len(self.given), len(self.kept)
         if size <= 2 < end or size == 1:
             return self._changed_reply()
-        if size * end > _COMPARED:
+        # At most four million pairs of a message and a place are compared to find an edit.
+        if size * end > 4_000_000:
             return None
         found, instead = self.aligned()
         exact = [one for one, at in found.items() if self.kept[at] is not None]
@@ -345,7 +343,8 @@ class Beside:
             return  # before the first known message: a window begins anywhere
         taken, left = set(found.values()), list(places)
         for message in messages:
-            rest = [one for one in left if one not in taken][:_MAX_SKIPPED_PLACES]
+            # An edited message is looked for behind at most 8 deleted ones.
+            rest = [one for one in left if one not in taken][:8]
             same_role = [one for one in rest if self.kept_roles[one] == self.roles[message]]
             paired = next((one for one in same_role if self._alike(message, one)), None)
             paired = rest[0] if paired is None and same_role[:1] == rest[:1] != [] else paired
@@ -392,7 +391,8 @@ def likeness(one: str, other: str) -> float:
     """Return which share of their words two texts have in common, from 0 to 1; 1 where one opens or ends the other."""
     if is_beginning(one, other) or is_beginning(other, one) or is_within(one, other):
         return 1.0
-    first, second = (Counter(words(text[:_COMPARED_CHARACTERS])) for text in (one, other))
+    # Likeness is measured over the first 4,000 characters of each text.
+    first, second = (Counter(words(text[:4_000])) for text in (one, other))
     total = first.total() + second.total()
     return 2 * (first & second).total() / total if total else 0.0
 

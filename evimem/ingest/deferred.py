@@ -38,11 +38,8 @@ from ..types.vectors import Vectors
 from .add import embed_groups, embed_turns, read_facts
 
 MAX_REQUESTS = 10_000  # in a batch; providers accept 50,000, and 200 MB
-HOLD_HOURS = 26.0  # a batch ends within 24; after this its turns are due again, whatever became of it
 _OPEN = "open batches"  # the setting that holds the ids of submitted batches
-_NOT_FOUND = 404
 _PAGE = 256  # jobs per transaction
-ALIKE = 10  # turns whose names a model is shown
 REFUSED_IN_A_ROW = 3  # different turns, from which on the endpoint may be the reason
 
 
@@ -171,7 +168,8 @@ def extract_job(
         settle(store, "extract", [Entry(job.turn)])
         return 1
     # The names that the turns most like it, and those before it, are filed under: it may share them.
-    alike = store.recall(Query(job.turn.text or job.turn.caption or "", ALIKE))
+    # A model is shown the names of the 10 nearest turns.
+    alike = store.recall(Query(job.turn.text or job.turn.caption or "", 10))
     before = store.facts([one.id for one in earlier])
     labels = (label_in(facts) for facts in (*(hit.facts for hit in alike), *((fact,) for fact in before)))
     known = tuple(dict.fromkeys(label for label in labels if label != Label()))
@@ -298,7 +296,8 @@ def process_batches(store: Store, conventions: Conventions = Conventions()) -> F
         if to_submit:
             submitted: str = yield StartBatch(_requests(to_submit, earlier))
             _save_open(store, [*_open(store), submitted])
-            store.hold("extract", [job.turn.id for job in to_submit], _reason(submitted), HOLD_HOURS * 3600)
+            # A batch ends within 24 hours; after 26 its turns are due again, however it ended.
+            store.hold("extract", [job.turn.id for job in to_submit], _reason(submitted), 26.0 * 3600)
         handed_in += len(to_submit)
     waiting = sum(len(store.due("extract", MAX_REQUESTS, _reason(batch_id))) for batch_id in _open(store))
     return BatchReport(collected, failed, handed_in, waiting)
@@ -326,7 +325,7 @@ def _collect(store: Store, batch_id: str, conventions: Conventions) -> Flow[_Bat
     try:
         outcomes = yield CollectBatch(batch_id, _requests(jobs, earlier))
     except ModelUnavailable as error:
-        if error.status != _NOT_FOUND:
+        if error.status != 404:
             raise
         store.hold("extract", [job.turn.id for job in jobs], "lost batch", 0.0)  # due again at once
         jobs, outcomes = (), {}

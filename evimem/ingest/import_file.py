@@ -38,9 +38,6 @@ FORMAT = 1
 HEADER = "evimem"  # the key of the first line; its value is the format
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 MAX_LINE = 32 << 20  # bytes: a turn and its facts at their bounds, every character escaped
-_TURN_LINE = b'{"turn":'
-_MAX_PLACES = 1_000_000  # in a row
-_SESSIONS = 1_000  # whose last turns are kept while a file is read
 
 T = TypeVar("T")
 Pair = tuple[Turn, tuple[Fact, ...]]
@@ -96,7 +93,7 @@ def write_export(path: Path, items: Iterable[Item], progress: Callable[[int], No
         with replace_with(path) as file:
             for line in export_lines(items):
                 file.write(line)
-                if line.startswith(_TURN_LINE):
+                if line.startswith(b'{"turn":'):
                     progress(1)
 
 
@@ -224,7 +221,8 @@ def _forgotten_of(line: dict[str, Any]) -> ForgottenMarks | ForgottenPlace:
         else:
             given = _checked("place", _checked("the line", line, {"place": dict})["place"], _PLACE)
             place = ForgottenPlace(bytes.fromhex(given["session"]), given["count"], given.get("taken"))
-            if len(place.session) == 16 and 0 < place.count <= _MAX_PLACES:
+            # At most a million places are deleted in a row.
+            if len(place.session) == 16 and 0 < place.count <= 1_000_000:
                 return place
     except (TypeError, ValueError) as error:
         raise error if isinstance(error, MalformedError) else MalformedError(_NO_MARKS) from None
@@ -285,7 +283,8 @@ def _stated(
         turn, facts = item
         near = earlier.setdefault(turn.session, deque(maxlen=EARLIER))
         earlier.move_to_end(turn.session)
-        if len(earlier) > _SESSIONS:
+        # The last turns of 1,000 sessions are cached while a file is read.
+        if len(earlier) > 1_000:
             earlier.popitem(last=False)
         words = " ".join((turn.speaker, turn.text[:MAX_CHARACTERS], turn.caption or ""))
         doubtful = [fact for fact in facts if fact.extractor != trusted]

@@ -26,8 +26,6 @@ from .add import BATCH, Ingestion
 from .continuation import LIKENESS_OF_EDIT, Beside, Laid, Standing, is_beginning, likeness
 
 _NO_TIME = datetime(2000, 1, 1)  # of a message that has none, until it turns out to be known
-_PAIR = 2  # messages: so short a list is not looked for at the beginning of a longer session
-_NEARBY = 8  # places read beyond twice the length of the list: where one that comes late may stand
 _GAP = Place(-1, None)  # between the beginning and the end of a session that was not read whole
 _NOTES: dict[Standing, tuple[TurnOutcome, str]] = {
     "uncertain": (
@@ -42,7 +40,6 @@ _BEFORE_REPLY = timedelta(microseconds=1)  # by which a message is earlier than 
 _CUT_OFF = "it is the beginning of the message that is stored in its place, which stays"
 _SAME_PROMPT = "it differs in its date or wording from a system prompt that is stored, which stays"
 _MAX_CLOCK_LEAD = timedelta(days=1)  # by which the clock of a device is ahead of another; more is another time
-_MAX_PROMPTS_COMPARED = 16  # the newest system prompts that one with another clock is compared with
 _CLOCK_WORD = re.compile(
     rf"\d|^(?:{ENGLISH.any_of('common.months')}|{ENGLISH.any_of('common.weekdays')}|am|pm|utc|gmt)$", re.IGNORECASE
 )
@@ -171,7 +168,9 @@ class Remembering:
         self._new, self._statuses, self._notes, self._places = dict(self._given), dict(self._refused), {}, {}
         self._replaced, self._marked, self._changed = set(), {}, {}
         size = len(self._given)
-        found = self._past(beginning=size if size > _PAIR else 0, end=2 * size + _NEARBY)
+        # Read 8 places beyond twice the length of the list, among which a late turn may stand.
+        # A list of two messages is not looked for at the beginning of a longer session.
+        found = self._past(beginning=size if size > 2 else 0, end=2 * size + 8)
         self._calls = found.calls
         known = self._known(found)
         dialogue = [number for number in self._given if self._messages[number].role != "system"]
@@ -475,7 +474,8 @@ class Remembering:
         It differs from any in its date or time only, or is like the one of this session.
         """
         plain = _without_clock(turn.text)
-        listed = self._store.turns(Listing(role="system", limit=_MAX_PROMPTS_COMPARED, newest=True))
+        # Compare with the 16 newest system prompts.
+        listed = self._store.turns(Listing(role="system", limit=16, newest=True))
         alike = (old for old in listed if _without_clock(old.text) == plain)
         own = (old for old in near if old.role == "system" and likeness(old.text, turn.text) >= LIKENESS_OF_EDIT)
         return next(alike, None) or next(own, None)

@@ -16,13 +16,8 @@ from . import ENGLISH, Language
 
 OTHER = "other"  # a language without tables of its own
 ENGLISH_OR_UNKNOWN = frozenset(("en", ""))
-_READ = 400  # characters of a text that are looked at
 _FEWEST = 9  # words of a text that is not short; without any English word it is in another language
 _ENOUGH = 2  # signs of a language that a text must have
-_ENOUGH_OF_FEW = 1  # the same for a short text with at most a shared word that may be English
-_MANY_SHARED = 3  # different words of a language that show it though English texts have each of them
-_SURELY_ENGLISH = 2  # English words more than others, which no other sign outweighs
-_MOST_LETTERS = 3  # letters that English lacks that count in one text
 _LATIN = ("fr", "de", "es", "it", "pt", "nl")  # written in Latin letters, and told apart by their words
 LANGUAGES = tuple(sorted(path.name for path in Path(__file__).parent.iterdir() if (path / "common.toml").exists()))
 
@@ -54,7 +49,8 @@ def language_of(text: str) -> str:
 
     Only the first 400 characters are looked at.
     """
-    return _guess(text[:_READ].lower())
+    # Guess by the first 400 characters.
+    return _guess(text[:400].lower())
 
 
 def is_english(text: str) -> bool:
@@ -69,7 +65,8 @@ def _guess(text: str) -> str:
         words = [word for word in words if _LATIN_LETTERS.match(word)]
     balance = sum(map(_balance().get, words, repeat(0)))
     if text.isascii():
-        return "en" if balance >= _SURELY_ENGLISH else _of_latin_words(words, text)[0]
+        # A surplus of two English words outweighs every other sign.
+        return "en" if balance >= 2 else _of_latin_words(words, text)[0]
     scripts = _by_script(text)
     language, score = _of_latin_words(words, text)
     if language != "en" and sum(_OF_OTHERS.search(word) is not None for word in words) >= _ENOUGH:
@@ -102,14 +99,17 @@ def _of_latin_words(words: list[str], text: str) -> tuple[str, float]:
     hits = Counter(language for word in words for language in known.get(word, ()))
     english = hits.pop("en", 0) + sum(word in shared and word in _stop_words() for word in words) / 2
     if hits:
-        letters = {code: min(sum(map(text.count, _letters(code))), _MOST_LETTERS) for code in hits}
+        # At most three letters that English lacks count in one text.
+        letters = {code: min(sum(map(text.count, _letters(code))), 3) for code in hits}
         language = max(_LATIN, key=lambda code: hits[code] + letters.get(code, 0) / 2)
         own = sum(word not in shared and language in known.get(word, ()) for word in words)
         score = own + (hits[language] - own + letters[language]) / 2
-        enough = _ENOUGH if len(words) >= _FEWEST or english >= 1 else _ENOUGH_OF_FEW
+        # One is enough for a short text with at most one shared word that may be English.
+        enough = _ENOUGH if len(words) >= _FEWEST or english >= 1 else 1
         shown = own + letters[language] >= 1
         if not shown:  # by words that English texts have as well, if there are many and English is hardly spoken for
-            shown = len(_spoken(language, words)) >= _MANY_SHARED and score > 2 * english
+            # Three different words of a language show it, though English texts have each of them.
+            shown = len(_spoken(language, words)) >= 3 and score > 2 * english
         if shown and score >= enough and score > english:
             return language, score
     if english == 0 and len(words) >= _FEWEST and sum(word not in known for word in words) * 3 >= len(words) * 2:

@@ -43,7 +43,6 @@ _PREFACE = re.compile(
 
 MAX_REPLY = 500_000  # characters
 MAX_DEPTH = 64
-MAX_TOKENS = 12_000  # of JSON, over all brackets that are tried
 
 _SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TOKEN = re.compile(
@@ -153,7 +152,8 @@ def _fits(value: Any, wanted: Collection[str], bare: str | None) -> bool:
 
 def _spoken(text: str, marks: re.Pattern[str]) -> list[_Reader] | None:
     """Return the readers of the JSON values that stand outside thoughts; None where nothing does, not even a word."""
-    values, spoken, left, at, final = list[_Reader](), False, [MAX_TOKENS], 0, False
+    # At most 12,000 tokens of JSON over all brackets that are tried.
+    values, spoken, left, at, final = list[_Reader](), False, [12_000], 0, False
     while (mark := marks.search(text, at)) is not None:
         spoken |= bool(text[at : mark.start()].strip(_BLANK))
         at = mark.end()

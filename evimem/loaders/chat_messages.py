@@ -20,7 +20,6 @@ from ..types.results import UNKNOWN_ROLE
 from .json_values import Json, held_by, is_media, kept, media_label, mismatch_error, name_in, time_of
 
 TIMES = ("time", "created_at", "timestamp", "create_time", "createdAt")
-NO_TEXT = "no text"
 _SECONDS = re.compile(r"\d{9,13}(?:\.\d+)?")  # since 1970, or milliseconds: in text, which no other form of a time is
 _ROLES = {
     "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant",
@@ -31,10 +30,8 @@ _ROLES = {
 WHO = ("role", "from", "sender", "source")
 _UNSPOKEN = frozenset(("thinking", "redacted_thinking", "reasoning", "reasoning_text", "summary_text", "step-start"))
 _UNSPOKEN_INSIDE = frozenset(("reasoningContent", "reasoning_content"))
-_RESULTS = ("result", "_output", "-return", "_response", "retry-prompt")
 _INSIDE = ("function", "custom", "functionCall", "function_call", "toolUse", "tool_call", "toolInvocation")
 _RESULT_INSIDE = ("functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result")
-_CALLED = ("name", "toolName", "tool_name")
 _GIVEN = (
     "arguments", "args", "input", "tool_kwargs", "revised_prompt", "action", "actions", "operation", "queries", "code",
 )  # fmt: skip
@@ -171,7 +168,7 @@ def _read(whole: dict[str, Json], raw: str) -> ChatMessage:
         _time(message),
         _id(message),
         blake2b(json.dumps(compared, sort_keys=True).encode(), digest_size=15).hexdigest(),
-        NO_TEXT if not spoken else UNKNOWN_ROLE if _lacks_role(message) else None,
+        "no text" if not spoken else UNKNOWN_ROLE if _lacks_role(message) else None,
     )
 
 
@@ -328,7 +325,7 @@ def _call(part: Mapping[str, Json]) -> _Piece | None:
     kind = _kind(part)
     inside = next((part[name] for name in _INSIDE if isinstance(part.get(name), dict)), None)
     called = part if inside is None else inside
-    name = next((called[key] for key in _CALLED if _is_text(called, key)), None)
+    name = next((called[key] for key in ("name", "toolName", "tool_name") if _is_text(called, key)), None)
     given = next((called[key] for key in _GIVEN if called.get(key) is not None), None)
     if name is None and kind.startswith("tool-") and "toolCallId" in part:
         name = kind.removeprefix("tool-")
@@ -471,7 +468,7 @@ def _kind(value: Mapping[str, Json]) -> str:
 
 
 def _is_result(kind: str) -> bool:
-    return kind.endswith(_RESULTS)
+    return kind.endswith(("result", "_output", "-return", "_response", "retry-prompt"))
 
 
 def _is_id(key: str) -> bool:

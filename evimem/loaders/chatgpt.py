@@ -15,8 +15,6 @@ from .export_walk import Chat, Export, Outcome, Said, Skipped, conversations, la
 from .json_values import mismatch_error
 
 CONVERSATIONS = r"conversations(?:-\d+)?"
-_SPOKEN = {"text", "multimodal_text"}
-_THOUGHTS = {"thoughts", "reasoning_recap"}
 _INSTRUCTIONS, _MEMORIES = "custom instructions", "saved memories"
 _FENCED = re.compile(r"```(.*?)```", re.DOTALL)
 _MEMORY = re.compile(r"^\d+\. \[(\d{4}-\d\d-\d\d)\]\.? *", re.MULTILINE)
@@ -98,10 +96,10 @@ def _kind_left_out(
     is_of_tool = role not in ("user", "assistant", "system") or message.get("recipient") not in (None, "all")
     reasons = (
         (metadata.get("is_visually_hidden_from_conversation") or message.get("weight") == 0, "hidden message"),
-        (kind in _THOUGHTS, "thoughts"),
+        (kind in {"thoughts", "reasoning_recap"}, "thoughts"),
         (role == "system", "system message"),
         (is_of_tool or kind in ("code", "execution_output"), "tool call or result"),
-        (kind not in _SPOKEN, "other content"),
+        (kind not in {"text", "multimodal_text"}, "other content"),
     )
     return next((reason for holds, reason in reasons if holds), None)
 

@@ -16,7 +16,6 @@ _OMITTED = {
     "thinking": "thoughts", "redacted_thinking": "thoughts", "tool_use": "tool call or result",
     "tool_result": "tool call or result", "server_tool_use": "tool call or result", "image": "content of a file",
 }  # fmt: skip
-_HOUSEKEEPING = {"text", "token_budget", "flag"}
 
 
 def _found(part: Part) -> Iterator[Any]:
@@ -75,7 +74,7 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
     role = "user" if sender == "human" else "assistant"
     documents = tuple((one["file_name"], one["extracted_content"]) for one in named if one.get("extracted_content"))
     omitted = [_OMITTED.get(str(block.get("type")), "other content") for block in blocks
-        if block.get("type") not in _HOUSEKEEPING]  # fmt: skip
+        if block.get("type") not in {"text", "token_budget", "flag"}]  # fmt: skip
     extracted = {name for name, _ in documents}
     omitted += ["content of a file" for name in {one["file_name"] for one in named} - extracted]
     text = "\n\n".join(text for text in texts if text.strip())

@@ -26,7 +26,6 @@ RATIO_COUNTS_FROM = 8 << 20  # bytes: a small file may be repetitive
 
 _READ = (".json", ".txt", ".html", ".csv")  # names of files that messages stand in end so
 MAX_WHOLE = 64 << 20  # bytes of a file that is parsed as a whole: bounds the memory used for a hostile one
-MAX_PLACES = 3  # places that are named for each kind of item that is left out
 
 UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, IndexError, RecursionError)
 REASONS = {  # why items of a kind are left out
@@ -122,7 +121,8 @@ class ImportLog:
         """Count an item of one of `REASONS` that is left out."""
         self._counts[kind] += 1
         places = self._places.setdefault(kind, [])
-        if len(places) < MAX_PLACES:
+        # Name the first three places of each kind of item that is left out.
+        if len(places) < 3:
             places.append(where)
 
     @property

@@ -29,7 +29,6 @@ _COLUMNS = {
     "role": "role",
 }
 _NEEDED = ("speaker", "text")
-_DELIMITERS = ",;\t|"
 _STEP = timedelta(minutes=1)  # between rows without a time: keeps their order, means nothing else
 _NUMERIC = re.compile(
     r"(\d{1,4})([/.\-])(\d{1,2})\2(\d{1,4})[,T ]*(?:(\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s*([AaPp])?\.?[Mm]?\.?)?"
@@ -151,7 +150,7 @@ def _chained(start: str, text: TextIOWrapper) -> Iterator[str]:
 
 
 def _delimiter(line: str) -> str:
-    return max(_DELIMITERS, key=line.count)
+    return max(",;\t|", key=line.count)
 
 
 def _order_of(part: Part, found: Mapping[str, int], log: ImportLog) -> str:

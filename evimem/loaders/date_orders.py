@@ -11,7 +11,6 @@ from typing import NamedTuple
 from ..errors import ImportFailed
 
 DATE_ORDERS = ("dmy", "mdy", "ymd")
-_BUDDHIST_YEARS = 543  # that the Thai calendar is ahead
 
 
 class NumericDate(NamedTuple):
@@ -36,7 +35,8 @@ class NumericDate(NamedTuple):
                 f"{year} is a year of the Islamic calendar; export the chat with the phone set to the Gregorian one"
             )
         elif year > 2400:
-            year -= _BUDDHIST_YEARS
+            # The Thai calendar is 543 years ahead.
+            year -= 543
         return date(year, month, day)
 
 

@@ -21,7 +21,6 @@ from .conversation import UNREADABLE, ImportedTurn, ImportLog, Part, parts_of
 from .json_stream import Malformed, elements
 from .json_values import time_of, type_mismatch
 
-_NAMES = ("conversation_id", "uuid", "id", "name")  # of a conversation
 _SECONDS = re.compile(r"\d+(\.\d+)?")
 _PIECE = 200_000  # characters of an attached text that are one turn
 
@@ -146,7 +145,9 @@ class _Walk:
                     self.log.refuse(f"{part.name} a conversation", raw.why)
                     continue
                 known = raw if isinstance(raw, dict) else {}
-                called = next((known[key] for key in _NAMES if known.get(key)), part.stem)
+                called = next(
+                    (known[key] for key in ("conversation_id", "uuid", "id", "name") if known.get(key)), part.stem
+                )
                 where = f"{part.name} conversation {shown(called)}"
                 try:
                     chat = self.export.chat(raw, part, self.path)

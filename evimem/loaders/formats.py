@@ -40,7 +40,6 @@ _KNOWN_BY = frozenset((*WHO, "author", "type", "kind", "parts", "lc"))  # keys o
 _STRINGS = ("id", "session", "speaker", "text", "caption", "role")
 FIELDS = (*_STRINGS, "time", "metadata")
 
-_START = 1 << 20  # bytes of a file in which its form is sought
 _TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[\[\]{},]', re.DOTALL)
 
 
@@ -294,7 +293,8 @@ def _check_file(path: Path) -> None:
 
 
 def _of_part(part: Part) -> str | None:
-    start = part.start(_START)
+    # Detect the format in the first megabyte.
+    start = part.start(1 << 20)
     if not start.lstrip().startswith((b"{", b"[")) or looks_like_whatsapp(start[:8192]):
         begun = (name for name, row in _TABLE.items() if row.is_begun is not None and row.is_begun(start))
         return next(begun, None)

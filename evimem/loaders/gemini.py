@@ -21,7 +21,6 @@ from .html_pages import Event, events_of, text_of_events, text_of_html
 from .json_stream import elements
 from .json_values import type_mismatch
 
-MAX_FAILED_TIMES = 20  # of a page: trying all languages takes half a second each
 _PROMPTED = "Prompted "
 _OFFSETS = {"UTC": 0, "GMT": 0, "Z": 0, "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5,
     "EDT": -4, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "MEZ": 1, "MESZ": 2, "EET": 2, "EEST": 3, "IST": 5.5,
@@ -143,7 +142,8 @@ def _page_entries(part: Part) -> Iterator[dict[str, Any]]:
                 level = -1
                 if is_answer_cell and (entry := _page_entry(inside)):
                     try:
-                        entry["time"] = _page_time(entry["time"]).isoformat() if failed < MAX_FAILED_TIMES else None
+                        # Give up after 20 times of a page: trying all languages takes half a second each.
+                        entry["time"] = _page_time(entry["time"]).isoformat() if failed < 20 else None
                     except UNREADABLE:
                         failed += 1  # it is refused where it is read
                     yield entry

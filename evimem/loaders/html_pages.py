@@ -12,9 +12,6 @@ from ..errors import ImportFailed
 from .json_values import type_mismatch
 
 MAX_TOKEN = 8 << 20  # characters of one tag or text; a file in which none ends sooner is refused
-MAX_LEVELS = 500  # elements in each other
-_CHUNK = 1 << 16  # characters that are parsed at a time
-_EMPTY = {"br", "img", "meta", "link", "input", "hr", "source"}  # elements without an end
 _BLOCKS = re.compile("p|div|li|ul|ol|h[1-6]|tr|table|pre|blockquote")
 
 
@@ -47,7 +44,9 @@ class _Parser(HTMLParser):
         stack = self.found.stack
         given = {name: value or "" for name, value in attrs}
         self.found.events.append(Event(tag, len(stack), attributes=given))
-        if tag not in _EMPTY and len(stack) < MAX_LEVELS:
+        # At most 500 elements in each other.
+        # These elements have no end.
+        if tag not in {"br", "img", "meta", "link", "input", "hr", "source"} and len(stack) < 500:
             stack.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -68,7 +67,7 @@ class _Parser(HTMLParser):
 def events_of(file: BinaryIO, name: str) -> Iterator[Event]:
     """Yield the starts, ends and texts of a page, read chunk by chunk. Raise ImportFailed for an endless token."""
     parser = _Parser()
-    for chunk in iter(lambda: file.read(_CHUNK), b""):
+    for chunk in iter(lambda: file.read(1 << 16), b""):
         try:
             parser.feed(chunk.decode("utf-8", "replace") if not _is_cut(chunk) else _decode_whole(chunk, file))
         except AssertionError as error:  # what the parser raises for a declaration that is none

@@ -16,7 +16,6 @@ from .json_values import DECODER
 MAX_ELEMENT = 64 << 20  # bytes of one value (one conversation): bounds the memory used for a hostile file
 MAX_DEPTH = 200  # levels of lists and objects in each other; the deepest export seen has about twenty
 _CHUNK = 1 << 20  # characters that are read at a time
-_LONGEST_TOKEN = 12  # characters of what JSON refuses as a whole where only its beginning was read, but for strings
 _SPACE = re.compile(r"\s*")
 
 
@@ -73,7 +72,8 @@ class JsonReader:
         except RecursionError as error:
             raise ImportFailed(f"{self._name!r} has a value that is nested too deeply") from error
         except json.JSONDecodeError as error:
-            if error.pos < len(self._buffer) - _LONGEST_TOKEN and not error.msg.startswith("Unterminated"):
+            # A token of JSON, but for strings, has at most 12 characters: longer text was not merely cut.
+            if error.pos < len(self._buffer) - 12 and not error.msg.startswith("Unterminated"):
                 raise self._malformed(str(error)) from error
             return None, len(self._buffer)
         except ValueError as error:  # NaN, and the like

@@ -32,7 +32,6 @@ _DATA_KEYS = frozenset(("data", "bytes", "file_data", "base64", "b64_json", "ima
 _TYPES = ("media_type", "mimeType", "mime_type", "mediaType", "image_mimetype", "contentType", "format")
 _BESIDE = frozenset((*_TYPES, "transcript"))
 _OPAQUE = frozenset(("encrypted_content", "signature", "thoughtSignature", "thought_signature"))  # a provider's own
-_LONG = 1 << 16  # characters of base64 alone that are no text, whatever they are called
 _ANY = "application/octet-stream"
 _BEGINNINGS = (
     (b"\xff\xd8\xff", "image/jpeg"), (b"\x89PNG", "image/png"), (b"GIF8", "image/gif"), (b"%PDF", "application/pdf"),
@@ -195,7 +194,8 @@ def _is_data(text: str, key: str, around: Mapping[Any, Any]) -> bool:
         return False
     if key == "result" and around.get("type") == "image_generation_call":
         return True
-    if len(text) >= _LONG and key not in ("content", "text") and _SOLID.fullmatch(text):
+    # 65,536 characters of base64 alone are no text, whatever their key.
+    if len(text) >= (1 << 16) and key not in ("content", "text") and _SOLID.fullmatch(text):
         return True
     of_form = key in _DATA_KEYS and (not _BESIDE.isdisjoint(around) or len(text) >= 64 or key == "images")
     return of_form and len(text.rstrip()) % 4 != 1 and _BASE64.fullmatch(text) is not None

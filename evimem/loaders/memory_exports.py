@@ -11,8 +11,6 @@ from .export_walk import Chat, Export, Outcome, Said
 from .json_stream import JsonReader
 from .json_values import type_mismatch
 
-_OWNERS = ("user_id", "agent_id", "run_id", "app_id")
-
 
 def _found(part: Part) -> Iterator[Any]:
     """Yield the memories of a file: a list, or a list behind `results` or `memories`."""
@@ -40,7 +38,9 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
     if not isinstance(message["id"], str):
         raise type_mismatch("the id of a memory", message["id"], "a string")
     metadata = message.get("metadata") or {}
-    owners = {key: message[key] for key in _OWNERS if isinstance(message.get(key), str)}
+    owners = {
+        key: message[key] for key in ("user_id", "agent_id", "run_id", "app_id") if isinstance(message.get(key), str)
+    }
     categories = {"categories": message["categories"]} if message.get("categories") else {}
     own = {**metadata, **owners, **categories}
     time = message.get("updated_at") or message.get("created_at")

@@ -17,7 +17,6 @@ _ROLES = {"human": "user", "user": "user", "gpt": "assistant", "assistant": "ass
     "bing": "assistant", "bard": "assistant", "model": "assistant"}  # fmt: skip
 _SKIPPED = {"system": "system message", "tool": "tool call or result", "function_call": "tool call or result",
     "observation": "tool call or result", "function_response": "tool call or result"}  # fmt: skip
-_LISTS = ("conversations", "items", "conversation")
 _STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
 
 
@@ -25,7 +24,9 @@ def read_sharegpt(path: Path, log: ImportLog | None = None, *, start: datetime |
     """Yield the turns of each conversation. Messages without a time are a minute apart, from `start` on."""
 
     def chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
-        messages = next((raw[key] for key in _LISTS if isinstance(raw.get(key), list)), None)
+        messages = next(
+            (raw[key] for key in ("conversations", "items", "conversation") if isinstance(raw.get(key), list)), None
+        )
         if messages is None:
             raise mismatch_error("a conversation", None, "an object with a list of conversations")
         given = raw.get("id")

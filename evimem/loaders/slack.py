@@ -15,8 +15,6 @@ from .export_walk import Chat, Export, Outcome, Said, Skipped, held, labels
 _DAY = r"\d{4}-\d\d-\d\d"
 _SPOKEN = {None, "bot_message", "slackbot_response", "me_message", "thread_broadcast", "file_share"}
 _LINK = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
-_STAND_IN = "This content can't be displayed."  # the text of a message that has words in blocks only
-MAX_LEVELS = 20  # of blocks in each other
 
 
 def _chat(raw: Any, part: Part, path: Path) -> Chat:
@@ -38,7 +36,8 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
     if message.get("type") != "message" or message.get("subtype") not in _SPOKEN:
         return Skipped("notice")
     text = message.get("text") or ""
-    if not text.strip() or text.strip() == _STAND_IN:
+    # The text of a message that has words in blocks only.
+    if not text.strip() or text.strip() == "This content can't be displayed.":
         own = _blocks(message.get("blocks"), names)
         beside = (_attachment(one, names) for one in message.get("attachments") or () if isinstance(one, dict))
         text = "\n".join(one for one in (own, *beside) if one.strip())
@@ -64,7 +63,8 @@ def _blocks(blocks: Any, names: Mapping[str, str]) -> str:
 
 def _block(block: Mapping[str, Any], names: Mapping[str, str], level: int) -> str:
     """Return the words of a block or an element of one, whatever its type."""
-    if level > MAX_LEVELS:
+    # At most 20 blocks in each other.
+    if level > 20:
         raise ValueError("its blocks are nested too deeply")
     kind = str(block.get("type") or "")
     if kind == "user":

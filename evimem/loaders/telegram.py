@@ -14,7 +14,6 @@ from .json_stream import JsonReader
 from .json_values import type_mismatch
 
 _MEDIA = re.compile("media_(?!wrap)[a-z_]+")
-MAX_MEDIA_EVENTS = 200  # tags and texts of a page that a file, place or poll takes at most
 _FILES = {"photo": "picture", "sticker_emoji": "sticker", "contact_information": "contact"}
 _PAGE_TIME = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d:\d\d:\d\d)(?: UTC([+-]\d\d:\d\d))?")
 _MEDIA_CLASSES = {  # of a page, and the media_type that result.json has for them
@@ -157,7 +156,8 @@ def _page_message(events: list[Event], speaker: str) -> dict[str, Any]:
         elif event.tag == "div" and "text" in classes:
             texts.append(text_of_events(_inside(inner, at)))
         else:
-            found |= _page_media(inner[at : at + MAX_MEDIA_EVENTS], event)
+            # A file, place or poll of a page takes at most 200 tags and texts.
+            found |= _page_media(inner[at : at + 200], event)
     return {"from": speaker, **found, "type": "message", "text": "\n".join(texts)}
 
 

@@ -28,8 +28,6 @@ else:
     import tomli as tomllib
 
 MAX_LINE = 8 << 20  # bytes of a line, and characters of a message
-MAX_HEAD = 200  # characters in which the date, the time and the sender begin
-MAX_SENDER = 200  # characters of a name; phones allow far fewer
 _EAST_ASIAN = re.compile("[\u4e00-\u9fff\uac00-\ud7a3]")
 _MORNING = "am|a m|上午|凌晨|早上|午前|오전|ص|ق ظ|πμ|de|öö|sa|पूर्वाह्न".split("|")
 _EVENING = "pm|p m|下午|中午|晚上|午後|오후|م|ب ظ|μμ|du|ös|ch|अपराह्न".split("|")
@@ -45,7 +43,6 @@ _OMITTED = re.compile(r"<[^<>]{4,40}>")
 _EDITED = re.compile(r"\s*(?P<mark>\u200e?)<(?P<words>[^<>]{4,60})>\s*$")
 _QUOTES = re.compile('["“”„«»「」『』]')
 _CHAT = re.compile(r"_chat(?:[ _-]?\(?(\d{1,4})\)?)?")  # as the file is called in the zip of an iPhone
-_MAX_SPEAKERS = 10_000
 _KINDS = {  # what stands for a file that was not exported, behind the mark that no person types
     "picture": "image|photo|bild|imagen|foto|immagine|imagem|afbeelding",
     "video": "video|vídeo|vidéo|gif",
@@ -181,7 +178,7 @@ def _survey(part: Part, date_order: str | None) -> _Survey:
         speaker = _speaker(sender)
         if number < 5 and colon and not chat and _is_about_encryption(body):
             chat, notice, is_unmarked = speaker, line.number, not body.startswith("\u200e")
-        if colon and len(speakers) < _MAX_SPEAKERS:
+        if colon and len(speakers) < 10_000:
             speakers.setdefault(speaker)
     order, doubt = (
         (date_order, None) if date_order else decide_order([*dates], part.name, may_begin_with_year=is_east_asian)
@@ -210,7 +207,8 @@ def _said(rest: str, group: str = "") -> tuple[str, str, str | None] | str:
     if not colon and not sender.rstrip().endswith(":"):
         return "notice"
     speaker, noted = _speaker(sender), body.startswith("\u200e")
-    if not speaker or speaker == group or len(_QUOTES.findall(sender)) % 2 or len(sender) > MAX_SENDER:
+    # A name has at most 200 characters; phones allow far fewer.
+    if not speaker or speaker == group or len(_QUOTES.findall(sender)) % 2 or len(sender) > 200:
         return "notice"  # the name of a group, or a colon inside of quotation marks, such as that of its new subject
     text = _MARKS.sub("", _without_edited(body)).strip()
     if _compared(text) in _notices()["deleted"]:
@@ -259,7 +257,8 @@ def _messages(part: Part) -> Iterator[_Line]:
 
 def _head(number: int, text: str) -> _Line | None:
     """Return a message, if a text begins as one does; marks of the direction of writing may stand anywhere in it."""
-    plain_text = _MARKS.sub("", text[:MAX_HEAD]) if not text.isascii() else text
+    # The date, the time and the sender begin within 200 characters.
+    plain_text = _MARKS.sub("", text[:200]) if not text.isascii() else text
     found = _HEAD.match(plain_text)
     if found is None:
         return None

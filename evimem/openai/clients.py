@@ -32,11 +32,7 @@ from .wire_format import (
     rejected_option,
 )
 
-COMPLETION_WINDOW = "24h"  # the only value that the API accepts
-MAX_RESULTS = 400_000_000  # bytes of a result file: 10,000 requests of 40 kB
 DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
-_FINISHED = {"completed", "failed", "expired", "cancelled"}
-_OF_TEXTS = {400, 403, 413, 422, 451}  # statuses that may concern the texts, not the key, the server or the rate
 T = TypeVar("T")
 OnPiece = Callable[[str], None]
 
@@ -332,18 +328,20 @@ async def _submit_batch(client: Any, bodies: Mapping[str, Mapping[str, Any]]) ->
 
     files, batches = client.files.with_streaming_response, client.batches.with_streaming_response
     file = await made(files.create(file=("requests.jsonl", batch_lines(bodies)), purpose="batch"))
-    batch = batches.create(input_file_id=file, endpoint=BATCH_URL, completion_window=COMPLETION_WINDOW)
+    # The API accepts "24h" only.
+    batch = batches.create(input_file_id=file, endpoint=BATCH_URL, completion_window="24h")
     return await made(batch)
 
 
 async def _download_batch(client: Any, batch_id: str) -> bytes | None:
     """Return the result lines and error lines of a batch, or None while it is in progress."""
     batch = parse_json(await _whole(client.batches.with_streaming_response.retrieve(batch_id)))
-    if not isinstance(batch, dict) or batch.get("status") not in _FINISHED:
+    if not isinstance(batch, dict) or batch.get("status") not in {"completed", "failed", "expired", "cancelled"}:
         return None
     files = [batch[name] for name in ("output_file_id", "error_file_id") if isinstance(batch.get(name), str)]
     content = client.files.with_streaming_response.content
-    return b"\n".join([await _whole(content(file), MAX_RESULTS) for file in files])
+    # A result file has at most 10,000 results of 40 kB.
+    return b"\n".join([await _whole(content(file), 400_000_000) for file in files])
 
 
 def _result(future: Future[T]) -> T:
@@ -433,7 +431,8 @@ class OpenAIEmbedder(_Client):
                 vectors[rows], _ = await self._server.call(connection, partial(self._request, batch=batch))
             except ModelError as error:
                 status, wait = getattr(error, "status", None), getattr(error, "retry_after", None)
-                of_texts = None if status is None or status >= 500 else status in _OF_TEXTS
+                # Statuses that may concern the texts, not the key, the server or the rate.
+                of_texts = None if status is None or status >= 500 else status in {400, 403, 413, 422, 451}
                 raise EmbedderError(
                     f"no embeddings: {error}", retryable=error.retryable, of_texts=of_texts, retry_after=wait
                 ) from None

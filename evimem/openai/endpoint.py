@@ -29,7 +29,6 @@ Pause = Callable[[float], Awaitable[None]]
 MAX_BODY = 8_000_000  # bytes of a reply, both as sent and as it is when decompressed
 MOST_JSON = 2_000_000  # bytes of JSON that are parsed at once for a completion: as objects they take 40 times as much
 MAX_ERROR_BODY = 16_000  # bytes
-JOIN_SECONDS = 2.0  # that close() waits for the thread
 THREAD = "evimem-openai"
 PIECE = 65_536  # bytes that are decompressed at once
 
@@ -176,7 +175,8 @@ class Connection:
         """Close, and wait until the thread has ended."""
         thread = self.start_closing()
         if thread is not None and thread is not threading.current_thread():
-            thread.join(JOIN_SECONDS)
+            # Wait at most 2 seconds for the thread.
+            thread.join(2.0)
 
 
 class _HttpError(Exception):

@@ -14,9 +14,7 @@ from .clients import _Async, _Client, _result
 from .endpoint import Connection, Server, body_of
 from .wire_format import host, parse_json
 
-NO_KEY = "none"  # sent without a key: that of another provider in the environment is not for this server
 STREAMED = {"X-Stainless-Raw-Response": "stream"}  # has the client leave the body to `body_of`, which bounds it
-_OTHER_FORM = {400, 422}  # statuses of a server that does not know the form of a request
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -59,7 +57,8 @@ class EndpointReranker(_Client):
 
     def _server_of(self) -> Server:
         limits = (self.deadline, self.max_retries, self.concurrency)
-        return Server(self._feature, self.base_url, self.api_key or NO_KEY, *limits)
+        # Send "none" without a key: that of another provider in the environment is not for this server.
+        return Server(self._feature, self.base_url, self.api_key or "none", *limits)
 
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
         """Return the server's score of each of the `texts` for a `query`, in their order, larger is better.
@@ -88,7 +87,8 @@ class EndpointReranker(_Client):
         try:
             return await self._server.typed(self._ask(client, "documents", query, texts))
         except ModelError as error:
-            if getattr(error, "status", None) not in _OTHER_FORM:
+            # Statuses of a server that does not know the form of a request.
+            if getattr(error, "status", None) not in {400, 422}:
                 raise
             refused = error
         try:

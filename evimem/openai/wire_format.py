@@ -23,8 +23,6 @@ from ..types.trace import Complete, Message, Reply, ToolSpec, ToolUse, without_t
 
 BatchOutcomes: TypeAlias = "dict[str, Reply | ModelError]"
 MAX_DETAIL = 500  # characters of a server's text kept in `.detail`
-MAX_BACKOFF = 8.0  # seconds
-FIRST_BACKOFF = 0.25  # seconds
 LENGTHS = ("max_tokens", "max_completion_tokens")  # older servers know the first, OpenAI's newer models the second
 # Options that a server may not know, in the order in which they are left out where it does not say which.
 _DOUBTFUL = ("tools", "response_format", "stream_options", "top_logprobs", "logprobs", *LENGTHS)
@@ -38,18 +36,14 @@ HINTS = {
     413: "the request is too long for it",
     429: "too many requests, or the quota is used up",
 }
-_RETRYABLE = {408, 409, 425, 429}  # and every 5xx
-_WITHOUT_TOOLS = {400, 404, 422, 500, 501}
 _OF_TOOLS = re.compile(
     r"(?<![a-z])(?:tools?(?:[_ -](?:use|choice|calls?|calling))?|function[_ -]?call(?:s|ing)?)(?![a-z])", re.IGNORECASE
 )
 SYSTEM = "system role"  # among the options of a request: whether its instructions have a role of their own
-_WITHOUT_SYSTEM = {400, 422, 500}
 _OF_SYSTEM = re.compile(  # as chat templates of Gemma and Mistral say it, and OpenAI's first reasoning models
     r"system (?:role|message|prompt)|role\W{0,4}s?\W.{0,40}\bsystem\b|developer instruction|roles must alternate",
     re.IGNORECASE,
 )
-_TOO_LONG_STATUSES = {400, 413, 422, 500}
 _TOO_LONG = re.compile(  # as OpenAI, vLLM, llama.cpp, LM Studio and Anthropic's and Google's gateways say it
     r"context_length_exceeded|exceed_context_size|maximum context length|context (?:length|size|window)"
     r"|prompt is too long|input is too long|too many (?:input )?tokens|token count exceeds|n_ctx",
@@ -67,9 +61,6 @@ _SECRETS = re.compile(
 )
 ANY_JSON = {"type": "json_object"}
 BATCH_URL = "/v1/chat/completions"
-_OF_A_STREAM = (b"data:", b"event:", b":")  # how the lines of server-sent events begin
-_THOUGHTS = ("reasoning_content", "reasoning")  # fields of a message
-_SAID = {None, "text", "output_text"}  # types of parts that are the reply; others think, summarize, refer
 _CUT = {"content_filter": "the provider's content filter cut it", "length": "it was cut at the model's length limit"}
 MOST_NAME = 100  # characters of a model's or a tool's name, or of an id
 
@@ -91,7 +82,7 @@ def error_from(response: ErrorResponse) -> ModelUnavailable:
     given = [error.get(name) for name in ("type", "code", "param")] if isinstance(error, dict) else []
     texts = [one for one in given if isinstance(one, str) and _CODE.fullmatch(one) and not _SECRETS.search(one)]
     codes = dict.fromkeys(texts)
-    if status in _TOO_LONG_STATUSES and _TOO_LONG.search(response.body.decode("utf-8", "replace")):
+    if status in {400, 413, 422, 500} and _TOO_LONG.search(response.body.decode("utf-8", "replace")):
         return PromptTooLong(
             f"the request has more tokens than the model reads (status {status}); give it a model with more context",
             retryable=False,
@@ -102,7 +93,7 @@ def error_from(response: ErrorResponse) -> ModelUnavailable:
     quoted = f" ({', '.join(codes)})" if codes else ""
     return ModelUnavailable(
         f"the server refused with status {status}{quoted}; {HINTS.get(status, 'it may work later')}",
-        retryable=(status >= 500 or status in _RETRYABLE) and not quota_spent,
+        retryable=(status >= 500 or status in {408, 409, 425, 429}) and not quota_spent,
         retry_after=retry_after(response.headers.get("retry-after")),
         detail=redact(response.body),
         status=status,
@@ -129,7 +120,8 @@ def backoff(attempt: int, chance: float) -> float:
 
     `chance` in 0..1 scales the wait to between half and all of it, so that many clients do not retry at once.
     """
-    return min(MAX_BACKOFF, FIRST_BACKOFF * 2.0 ** min(attempt - 1, 10)) * (0.5 + 0.5 * chance)
+    # Wait 0.25 seconds at first, twice as long each time, and at most 8.
+    return min(8.0, 0.25 * 2.0 ** min(attempt - 1, 10)) * (0.5 + 0.5 * chance)
 
 
 def rejected_option(error: ModelError, options: Mapping[str, Any]) -> str | None:
@@ -140,9 +132,9 @@ def rejected_option(error: ModelError, options: Mapping[str, Any]) -> str | None
     if not isinstance(error, ModelUnavailable) or isinstance(error, PromptTooLong):
         return None
     text = f"{error} {error.detail}"
-    if "tools" in options and error.status in _WITHOUT_TOOLS and _OF_TOOLS.search(text):
+    if "tools" in options and error.status in {400, 404, 422, 500, 501} and _OF_TOOLS.search(text):
         return "tools"
-    if SYSTEM in options and error.status in _WITHOUT_SYSTEM and _OF_SYSTEM.search(text):
+    if SYSTEM in options and error.status in {400, 422, 500} and _OF_SYSTEM.search(text):
         return SYSTEM
     if error.status not in {400, 422}:
         return None
@@ -293,7 +285,8 @@ def read_reply(body: bytes, request: Complete) -> Reply:
     Some gateways stream whether they were asked to or not.
     """
     payload = parse_json(body)
-    if payload is None and body.lstrip().startswith(_OF_A_STREAM):
+    # The beginnings of lines of server-sent events.
+    if payload is None and body.lstrip().startswith((b"data:", b"event:", b":")):
         streamed = Completion()
         for line in body.decode("utf-8", "replace").splitlines():
             streamed.add_line(line.strip())
@@ -392,7 +385,9 @@ class Completion:
         self.refusal += _content(message.get("refusal"))
         piece = _content(message.get("content"))
         self.text += piece
-        self.thoughts += next((_content(message[name]) for name in _THOUGHTS if message.get(name)), "")
+        self.thoughts += next(
+            (_content(message[name]) for name in ("reasoning_content", "reasoning") if message.get(name)), ""
+        )
         calls = message.get("tool_calls")
         for place, call in enumerate(calls if isinstance(calls, list) else []):
             function = call.get("function") if isinstance(call, dict) else None
@@ -472,5 +467,8 @@ def _content(value: Any) -> str:
     """Return a message's text, which some servers send as a list of parts, thoughts among them."""
     if isinstance(value, list):
         parts = (part for part in value if isinstance(part, dict) and not part.get("thought"))
-        return "".join(_content(part.get("text")) for part in parts if part.get("type") in _SAID)
+        # Parts of other types think, summarize or refer.
+        return "".join(
+            _content(part.get("text")) for part in parts if part.get("type") in {None, "text", "output_text"}
+        )
     return value if isinstance(value, str) else ""

@@ -36,8 +36,6 @@ _LISTS: tuple[tuple[Wants, str], ...] = (
     ("person", "person"),
     ("thing", "other"),
 )
-_NOUNS_ARE_CAPITALISED = frozenset(("de",))
-_OPENING = " \t\n\"'([\u00bf\u00a1\u2026.,-"  # marks before the first word
 _ENDS_ASKING = re.compile(r"[?\uff1f\u061f]\W*$")
 _any = ENGLISH.any_of
 _HONORIFICS = frozenset(ENGLISH.words("people.honorifics"))
@@ -132,11 +130,6 @@ _OPENERS_ELSEWHERE = frozenset(ENGLISH.words("questions.openers_elsewhere"))
 _NO_KEYWORDS = STOP_WORDS.union(ENGLISH.words("questions.no_keywords"))
 
 MOST_ASKED = 100_000  # characters of a query or question: what is longer is refused
-MOST_HINTED = 1_000  # characters that are looked through for times and speakers, which takes the most time
-MOST_NAME = 100  # characters of a name: a longer run of capitalised words is a heading
-MOST_ANALYSED = 2_000  # characters that are analysed: no question is longer, pasted text may be
-_MOST_NAMES = 16  # that a question is read to ask of, each sought in all evidence: four in 1,559 labelled questions
-_MOST_KEYWORDS = 256  # words of a question that are compared with what was said
 _EITHER_END = 2_048  # characters that are looked for of a longer text, from its beginning and from its end
 
 
@@ -170,11 +163,12 @@ class ForeignQuestions:
     @property
     def marks_names(self) -> bool:
         """Whether a capital letter inside a sentence shows a name."""
-        return self.language.code not in _NOUNS_ARE_CAPITALISED
+        return self.language.code not in {"de"}
 
     def form(self, question: str) -> Wants:
         """Return the form of answer that a question asks for: by its first question word, the longest of several."""
-        text = plain(question).lstrip(_OPENING)
+        # Strip marks before the first word.
+        text = plain(question).lstrip(" \t\n\"'([\u00bf\u00a1\u2026.,-")
         found = [(match, wants) for wants, words in self.forms if (match := words.search(text))]
         if found:
             return min(found, key=lambda each: (each[0].start(), -each[0].end()))[1]
@@ -234,7 +228,8 @@ def hints(
 
     Where the name of the one who asks is known, `asker`, "I" and "my" name that speaker.
     """
-    text = text[:MOST_HINTED]
+    # Look for times and speakers in the first 1,000 characters, as it takes the most time.
+    text = text[:1_000]
     named = tuple(
         speaker
         for speaker in speakers
@@ -270,12 +265,15 @@ def analyse(
     """Return what a question asks, its hints included, given who speaks in the memory and what time it is."""
     from ..judging.evidence import Analysis  # noqa: PLC0415 - what a judge takes, and a search does without
 
-    question = question[:MOST_ANALYSED]
+    # Analyse the first 2,000 characters: no question is longer, pasted text may be.
+    question = question[:2_000]
     hinted = hints(question, speakers, asked_at, date_order)
     wants: Wants = without("thing", form, question)
-    entities = _distinct((*hinted.names, *without([], _other_names, question, hinted.names)))[:_MOST_NAMES]
+    # At most 16 names, as each is sought in all evidence; labelled questions have up to four.
+    entities = _distinct((*hinted.names, *without([], _other_names, question, hinted.names)))[:16]
     asked = hinted.names or without((), _asked_by_role, question, speakers)
-    keywords = without(tuple(plainest(question)), _keywords, question, hinted.names)[:_MOST_KEYWORDS]
+    # At most 256 keywords are compared with the turns.
+    keywords = without(tuple(plainest(question)), _keywords, question, hinted.names)[:256]
     temporal = wants in {"time", "duration"} or bool(hinted.times) or bool(without(None, _is_tied_to_time, question))
     return Analysis(
         question=question,
@@ -370,7 +368,8 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
         while len(parts) > 1 and _without_possessive(parts[-1]).casefold() in taken:
             parts.pop()  # "Is Oscar Mira's cat?"
         name = _without_possessive(" ".join(parts))
-        if 0 < len(name) <= MOST_NAME and not {_without_possessive(part).casefold() for part in parts} <= taken:
+        # A run of capitalised words of over 100 characters is a heading.
+        if 0 < len(name) <= 100 and not {_without_possessive(part).casefold() for part in parts} <= taken:
             found.append(name)
     return found
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Scores: TypeAlias = "tuple[float, ...]"
 RerankFunction: TypeAlias = Callable[[str, list[str]], Any]  # as `Reranker.rerank`
 MAX_TEXTS, MAX_TOKENS, MAX_SECONDS = 100, 8_192, 60.0
-CHARACTERS_A_TOKEN = 8  # at most, of a text that is cut: longer words are one unknown token
 _LOG = logging.getLogger("evimem")
 
 
@@ -169,7 +168,8 @@ class UnusableScores(Exception):
 
 def cut_text(text: str, tokens: int) -> str:
     """Return the first tokens of a text, in whole characters."""
-    text = text[: CHARACTERS_A_TOKEN * tokens]
+    # A token has at most 8 characters here: longer words are one unknown token.
+    text = text[: 8 * tokens]
     if count_tokens(text) <= tokens:
         return text
     least, most = 0, len(text)

@@ -28,17 +28,12 @@ from ..types.values import FactHit, Hints, Hit, Query, TimeSpan, Turn
 from .analysis import check_asked, hints, looked_for
 
 T = TypeVar("T")
-_PROBE = ("hello",)  # what any embedder can embed
 _LOG = logging.getLogger("evimem")
 MOST_READ = 200  # characters of a phrase that names an interval
 
 EACH = 4  # facts looked for, for each turn that is wanted
-_FIRST = 60.0  # of reciprocal rank fusion (Cormack et al. 2009)
 
 MOST_WISHES = 5  # the newest of them
-MOST_LENGTH = 300  # characters of a sentence that is a wish
-SEARCHED = 30  # turns of the user that have the words of a wish
-NEAREST = 12  # of these that are nearest to a question
 # What a word begins and ends with: no boundary where words are not spaced, and in Hindi a sign is part of one.
 _BOUNDS = {"ja": ("", ""), "zh": ("", ""), "hi": (r"(?<![\u0900-\u0963])", r"(?![\u0900-\u0963])")}
 
@@ -87,7 +82,8 @@ def is_of_texts(error: EmbedderError | DimensionMismatch) -> Flow[bool]:
     if isinstance(error, EmbedderError) and (error.of_texts is False or error.retry_after is not None):
         return False
     try:
-        yield from embed(_PROBE)
+        # Any embedder can embed "hello".
+        yield from embed(("hello",))
     except (EmbedderError, DimensionMismatch):
         return False
     return True
@@ -203,7 +199,8 @@ def joined(by_words: Sequence[Hit], by_facts: Sequence[Hit]) -> tuple[Hit, ...]:
     parts: dict[str, dict[str, float]] = defaultdict(dict)
     for name, found in (("turns", by_words), ("facts", by_facts)):
         for place, hit in enumerate(found, start=1):
-            parts[hit.turn.id][name] = 1 / (_FIRST + place)
+            # Reciprocal rank fusion with its constant of 60 (Cormack et al. 2009).
+            parts[hit.turn.id][name] = 1 / (60.0 + place)
     placed = [
         Hit(hit.turn, hit.facts, sum(parts[turn_id].values()), parts[turn_id], "both", hit.neighbours, hit.span)
         for turn_id, hit in hits.items()
@@ -230,7 +227,8 @@ def standing_wishes(store: Store, speakers: Sequence[str], scope: Scope = EVERYT
     own = None if who is None else scope.of_speaker(who)
     if own is None:
         return ()
-    hits = store.recall(own.query(" ".join(cues("en")), SEARCHED, bare=True))
+    # Take 30 turns of the user that have words of standing instructions,
+    hits = store.recall(own.query(" ".join(cues("en")), 30, bare=True))
     newest = sorted({wish.text: wish for wish in wishes_of(hits, who)}.values(), key=lambda wish: wish.time)
     return tuple(newest[-MOST_WISHES:])
 
@@ -242,7 +240,8 @@ def wishes_on(store: Store, query: Query, speakers: Sequence[str]) -> tuple[Wish
         return ()
     code = _language(query.text, "en")
     found_by = {term for one in {"en", code} for term in terms(" ".join(cues(one)))}
-    near = replace(query, text="", k=NEAREST, speaker=who, names=(), times=(), when=False, any_of=(*sorted(found_by),))
+    # and of these the 12 nearest to the question.
+    near = replace(query, text="", k=12, speaker=who, names=(), times=(), when=False, any_of=(*sorted(found_by),))
     hits = store.recall(near, facts=False)
     return tuple({wish.text: wish for wish in wishes_of(hits, who, code)}.values())
 
@@ -272,7 +271,8 @@ def wishes_in(text: str, spoken: str = "en") -> Iterator[str]:
     forms = _forms(_language(text, spoken))
     for start, end in own_sentences(text):
         sentence = " ".join(text[start:end].split())
-        if len(sentence) <= MOST_LENGTH and any(form.search(sentence) for form in forms):
+        # A sentence that sets a standing instruction has at most 300 characters.
+        if len(sentence) <= 300 and any(form.search(sentence) for form in forms):
             yield sentence
 
 

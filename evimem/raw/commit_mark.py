@@ -13,7 +13,6 @@ import orjson
 from ..db.atomic_files import has_no_room, open_regular, replace_with
 
 EVERY = 64  # commits between two marks that are synced: a power cut leaves one of the last so many
-_MAX_SIZE = 4096  # bytes; a mark has some hundred
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,8 @@ def read_mark(path: Path) -> Mark | None:
     """Return the mark of a memory, or None where there is none or it is torn. Raise OSError for what is no file."""
     try:
         with open_regular(mark_path(path)) as file:
-            raw = file.read(_MAX_SIZE)
+            # A mark has some hundred bytes.
+            raw = file.read(4096)
     except FileNotFoundError:
         return None
     body, _, checksum = raw.rstrip(b"\n").rpartition(b" ")

@@ -29,7 +29,6 @@ from ..types.values import Turn, canonical, instant
 from .validate import forget_clock
 
 _PAGE = 2000  # turns read at once
-_MOST_NUMBERS = 10_000  # ids whose numbers are remembered, before all are let go
 _COLUMNS = "seq, id, session, speaker, role, text, caption, time, instant, metadata, digest"
 
 
@@ -126,7 +125,8 @@ class RawLog:
         return places
 
     def _keep(self, found: Mapping[str, int]) -> None:
-        if len(self._seen) > _MOST_NUMBERS:
+        # Cache the numbers of at most 10,000 ids.
+        if len(self._seen) > 10_000:
             self._seen = {}
         self._seen |= found
 

@@ -14,10 +14,6 @@ from ..lang.guess import ENGLISH_OR_UNKNOWN, LANGUAGES, language_of
 from .terms import plain, stem, vocabulary_stems
 
 MIN_LETTERS = 4  # of a word that may be mistyped: every shorter one is near to too many others
-MIN_FOREIGN_LETTERS = 6  # of one in another language than English, whose words are not known
-MIN_NAME_LETTERS = 5  # of one with a capital letter: "Mara" and "Mira" are two people
-MIN_LETTERS_FOR_TWO = 9  # of a word in which two letters may be wrong
-MAX_LETTERS = 24  # of a word that may be mistyped: a longer one is a code or a link
 MAX_MISTYPED_WORDS = 4  # of a text that other spellings are looked up for: hundreds of terms each
 SHARED_LETTERS = 3  # first letters that two words two edits apart must share, so that few are compared
 
@@ -36,8 +32,11 @@ def may_be_mistyped(word: str, text: str, *, named: bool = False) -> bool:
     """
     code = language_of(text)
     foreign = code not in ENGLISH_OR_UNKNOWN
-    least = MIN_FOREIGN_LETTERS if foreign else MIN_NAME_LETTERS if named else MIN_LETTERS
-    if not least <= len(word) <= MAX_LETTERS or not word.isalpha() or is_known_word(word):
+    # Words of other languages than English are not known, so that one needs 6 letters;
+    # a name needs 5: "Mara" and "Mira" are two people.
+    least = 6 if foreign else 5 if named else MIN_LETTERS
+    # A word of over 24 letters is a code or a link.
+    if not least <= len(word) <= 24 or not word.isalpha() or is_known_word(word):
         return False
     return not (foreign and code in LANGUAGES and word in _function_words(code))
 
@@ -98,7 +97,8 @@ def terms_two_edits_away(word: str, vocabulary: Iterable[str]) -> tuple[str, ...
 
     The vocabulary may be a part of one: the terms that share the word's first SHARED_LETTERS letters.
     """
-    if len(word) < MIN_LETTERS_FOR_TWO:
+    # Two letters may be wrong in a word of 9 letters or more.
+    if len(word) < 9:
         return ()
     own = stem(word)
     near = (term for term in vocabulary if len(term) > SHARED_LETTERS + 2 and abs(len(term) - len(own)) <= 2)

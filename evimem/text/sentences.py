@@ -26,8 +26,6 @@ _END = re.compile(
 
 _LAST_WORD = re.compile(r"""[^\s(\["'\u201c\u2018]+$""")
 _MARKER = re.compile(r"(?:[-*>\u2022\u2023\u25e6\u2013\u2014]|\(?\d{1,3}[.)]|#{1,6})\s+")
-_MARKERS = frozenset("-*(#>0123456789\u2022\u2023\u25e6\u2013\u2014")
-_TRAILING_OFF = ("..", "\u2026")
 _LOOK_BACK = 16  # characters before a full stop that are searched for its word
 
 
@@ -96,7 +94,7 @@ def _ends(text: str, at: int, end: int) -> bool:
         return missing_space or (mark in "!?" and end - at > 1 and after.isalnum())
     if mark == "." and end - at == 1:
         return not _binds(text, at, end)
-    return not (text.startswith(_TRAILING_OFF, at) and _next(text, end).islower())  # "well... maybe" is one sentence
+    return not (text.startswith(("..", "\u2026"), at) and _next(text, end).islower())  # "well... maybe" is one sentence
 
 
 def _next(text: str, at: int) -> str:
@@ -134,7 +132,7 @@ def _add(ranges: list[tuple[int, int]], text: str, start: int, end: int) -> None
     """Append a range without the space around it and a list marker before it; nothing for an empty one."""
     while start < end and text[start].isspace():
         start += 1
-    if start < end and text[start] in _MARKERS:
+    if start < end and text[start] in "-*(#>0123456789\u2022\u2023\u25e6\u2013\u2014":
         marker = _MARKER.match(text, start, end)
         start = start if marker is None else marker.end()
     while end > start and text[end - 1].isspace():

@@ -15,7 +15,6 @@ from .find_times import Located, locate_times
 from .readers import possible
 from .render import render
 
-_MONTH = 30  # days; a phrase of a month moves by one month with them, from the middle of a month
 _SHIFTS = {"month": "month", "year": "year"} | dict.fromkeys(("minute", "hour", "day", "weekend", "week"), "week")
 # "Manic Monday", "Tuesday Evening Choir": a name of something.
 _CAPITAL_BEFORE = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][a-z]+ $")
@@ -57,7 +56,8 @@ def _shifted(moment: datetime, shift: str) -> datetime | None:
     if shift == "week":
         return possible(moment.__add__, timedelta(days=7))
     if shift == "month":
-        return possible(moment.replace(day=15).__add__, timedelta(days=_MONTH))
+        # From the middle of a month, 30 days move a phrase of a month by one month.
+        return possible(moment.replace(day=15).__add__, timedelta(days=30))
     return possible(moment.replace, year=moment.year + 1, day=min(moment.day, 28))
 
 

@@ -17,11 +17,8 @@ from .forms import DateGrammar
 from .lexicon import DateWords
 
 BACK, PERHAPS_BACK, PRESENT, AHEAD = -2, -1, 1, 2  # how a sentence looks at a time; 0 is unknown
-AND_A_VERB = 3  # words of a clause beside its time, with a preposition, that may have a verb among them
-PREPOSITION = 3  # characters before a time that opens a sentence: "On", "Am", "El"
 FAR = 64  # characters from a cue at which it may belong to another clause
 REACH = 160  # characters of a sentence that are read for its tense, on each side: bounds the work on long sentences
-GOVERNED = 12  # characters after "will" or "going to" in which a past form belongs to it ("will have left")
 # How the cues look, and their rank: one that is surer outweighs what only ends like a verb, and both a present.
 LOOKS = {
     "ahead": (AHEAD, 0), "state": (PRESENT, 0), "back": (BACK, 0), "perhaps": (PERHAPS_BACK, 0), "now": (PRESENT, 0),
@@ -159,9 +156,8 @@ class Context(Said):
                 if match[0] == "sat" and self.capital(match.start()):
                     continue  # the weekday
                 direction, rank = LOOKS[str(match.lastgroup)]
-                governed = (
-                    direction < 0 and cues and cues[-1].direction > 0 and match.start() - cues[-1].end <= GOVERNED
-                )
+                # A past form within 12 characters of "will" or "going to" belongs to it: "will have left".
+                governed = direction < 0 and cues and cues[-1].direction > 0 and match.start() - cues[-1].end <= 12
                 before = match.string[cues[-1].start : cues[-1].end] if governed else ""
                 governed = governed and (before.startswith(self.words.listed("governing")) or before.endswith("ing"))
                 if not governed:
@@ -212,13 +208,15 @@ class Context(Said):
         """Return `direction`, but 0 where only another clause looks back: "the lease ends in May, I've told them"."""
         direction, (first, last) = self.direction(start, end), self.clause(start, end)
         beside = len(self.folded[first:start].split()) + len(self.folded[end:last].split())
-        unsure = direction == PERHAPS_BACK or (direction == BACK and beside >= AND_A_VERB)
+        # A clause of three words beside its time and preposition may have a verb.
+        unsure = direction == PERHAPS_BACK or (direction == BACK and beside >= 3)
         return 0 if unsure and not self.clause_direction(start, end) else direction
 
     def _around(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the clause around a time, or of the sentence that it opens: "On Tuesday, I fell"."""
         (first, last), whole = self.clause(start, end), self.sentence(start, end)
-        opens = first == whole[0] and len(self.folded[first:start].strip()) <= PREPOSITION and self.words.latin
+        # A preposition that opens a sentence has at most 3 characters: "On", "Am", "El".
+        opens = first == whole[0] and len(self.folded[first:start].strip()) <= 3 and self.words.latin
         return whole if opens and not self.folded[end:last].strip() else (first, last)
 
     def clause_direction(self, start: int, end: int) -> int:
@@ -255,7 +253,6 @@ DOUBT_OF_DAYS: dict[int, float] = DOUBT | {BACK: 20, PERHAPS_BACK: 3}
 # in April is of the same year. Chosen on our own tables in tests/times, as the others.
 DOUBT_OF_YEARS: dict[int, float] = {BACK: 20, PERHAPS_BACK: 3, 0: 1.5, PRESENT: 2.5, AHEAD: 12}
 SEASON = timedelta(days=92)  # how far "this summer" may be
-SURE = 2  # how many times nearer one of two occurrences must be where the sentence does not look back or ahead
 YEARS = timedelta(days=200)  # two occurrences farther apart than this are of two years
 
 
@@ -276,7 +273,8 @@ def nearest(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | N
     else:
         doubt = DOUBT_OF_DAYS[direction] if past[-1].granularity == "day" else DOUBT[direction]
     since, until = abs(today - _middle(past[-1])), abs(_middle(future[0]) - today)
-    if direction == 0 and past[-1] != future[0] and max(since, until) < SURE * min(since, until):
+    # One of two occurrences must be twice as near where the sentence does not look back or ahead.
+    if direction == 0 and past[-1] != future[0] and max(since, until) < 2 * min(since, until):
         return None  # "14 September", said in February without a verb
     if direction < 0:
         until *= doubt

@@ -29,8 +29,6 @@ _FIGURES = re.compile(FIGURES)
 _NUMBERS = re.compile(r"\d+")
 _MOST = 200  # dates in figures of one text that are looked at for their order
 _MONTHS = 12
-_CENTURY_TURNS = 50  # two digits are a year within 1950 to 2049
-_YEAR_FIRST = frozenset(("zh", "ja"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ class Conventions:
             return self.date_order
         if language in ENGLISH_OR_UNKNOWN:
             return order_of_zone(self.zone)
-        return "ymd" if language in _YEAR_FIRST else "dmy"
+        return "ymd" if language in {"zh", "ja"} else "dmy"
 
 
 def checked_date_order(value: DateOrder | None) -> DateOrder | None:
@@ -111,7 +109,8 @@ def date_in_figures(words: str, order: DateOrder | None) -> datetime | None:
 
 
 def year_of_two_digits(year: int) -> int:
-    return year + (1900 if year >= _CENTURY_TURNS else 2000)
+    # Two digits are a year within 1950 to 2049.
+    return year + (1900 if year >= 50 else 2000)
 
 
 def month_and_day(

@@ -26,7 +26,6 @@ from .lexicon import IDEOGRAPHS, LIMIT, DateWords, any_of, fold
 from .readers import READERS, Expression, Match, Meaning, possible, span_of
 
 NEAR = 80  # characters between a time and what tells its day or month
-_MESSAGES = 8  # messages before, the last ones, in which the time that was spoken of is looked for
 RECENT = timedelta(hours=12)  # how long ago a message was said that tells which year is spoken of
 # What somebody else said or wrote, whose day of saying is another one.
 QUOTED = re.compile(
@@ -130,7 +129,8 @@ def _spoken_before(before: Sequence[tuple[str, datetime]], now: datetime) -> Spo
         return UNSPOKEN
     named = next((int(years[-1]) for text, _ in reversed(said) if (years := YEAR.findall(text))), now.year)
     asked = _asked(*said[-1]) if said[-1][0] == before[-1][0][-LIMIT:] else 0
-    return Spoken(named if named != now.year else None, asked, _last_told(said[-_MESSAGES:]))
+    # The time spoken of is looked for in the last 8 messages.
+    return Spoken(named if named != now.year else None, asked, _last_told(said[-8:]))
 
 
 def _last_told(said: list[tuple[str, datetime]]) -> TimeInterval | None:
@@ -290,7 +290,7 @@ def _counts_weeks(each: Expression, ctx: Context) -> bool:
     counted_before, week_after, counted_after = _patterns_of_weeks(ctx.words)
     if is_day:
         return ctx.words.spaced and week_after.match(ctx.folded, each.end) is not None
-    before = ctx.folded[max(0, each.start - _NEAR_WEEK) : each.start]
+    before = ctx.folded[max(0, each.start - 32) : each.start]
     return counted_before.search(before) is not None or counted_after.match(ctx.folded, each.end) is not None
 
 
@@ -403,7 +403,6 @@ def _month_beside(each: Expression, dated: list[Expression], ctx: Context) -> da
 
 # ---- "Since", and full dates of languages without tables
 
-_NEAR = 24  # characters before a time that are looked at for "since"
 _ANY_FIGURES = re.compile(
     rf"(?<!\w){FIGURES}|(?<![\w.:/-])(?P<year>[12]\d{{3}})(?:[-/.]|\. |\ub144 ?)(?P<month>\d\d?)(?:[-/.]|\. |\uc6d4 ?)"
     "(?P<day>\\d\\d?)(?![\\d/-]|\\.\\d)\uc77c?"
@@ -417,7 +416,8 @@ def _since(each: Expression, interval: TimeInterval, ctx: Context) -> tuple[int,
         since = ctx.grammar.since.match(ctx.folded, end)
         end = since.end() if since else end
     else:
-        since = ctx.grammar.since.search(ctx.folded, max(0, start - _NEAR), start)
+        # Look for "since" in the 24 characters before a time.
+        since = ctx.grammar.since.search(ctx.folded, max(0, start - 24), start)
         start = since.start() if since else start
     if since is None or each.meaning.kind == "range":
         return each.start, each.end, interval

@@ -189,9 +189,7 @@ _PLAIN_WORD = re.compile(r"(?<![^\W\d_])[a-z]{2,}(?![^\W\d_])")  # of a form, wi
 _NAME = re.compile(r"\?P<\w+>")
 _BRACKETS = {"(": "(?:", "<": "(?P<x>", ">": ")"}
 LETTER = "\\w\u0900-\u0963\u064b-\u0652"  # with the signs of Devanagari and the points of Arabic
-_ARABIC_PREFIX = "[\u0648\u0641\u0628\u0644]"  # "and", "so", "in", "for" are written together with the next word
 MARKS = ".,!?;:()\u2026\u3001\u3002\uff0c\uff01\uff1f\u0964\u060c\u061f"
-NO_TIMES_ALONE = frozenset(("part", "clock", "number", "none", "offset"))  # readers of what is none by itself
 # Slots whose words a text has or lacks; what has no such slot may be said in any text.
 _SEEN = {
     "named_day": "days", "day_part": "day_parts", "phrase": "phrases", "relative": "relatives", "weekday": "weekdays",
@@ -222,7 +220,8 @@ class Form:
     @property
     def is_a_time(self) -> bool:
         """Whether the form is a time without another one beside it."""
-        return self.reader not in NO_TIMES_ALONE
+        # These readers read no time by itself.
+        return self.reader not in {"part", "clock", "number", "none", "offset"}
 
     @cached_property
     def ways(self) -> tuple[frozenset[str], ...]:
@@ -492,7 +491,8 @@ def standing_alone(source: str, words: DateWords) -> re.Pattern[str]:
     if not words.spaced:
         return re.compile(rf"(?<!\d)(?:{source})")
     letter = f"[{LETTER}]" if words.language.code in ("hi", "ar") else r"\w"
-    start = f"(?:(?<!{letter})|(?<=(?<!{letter}){_ARABIC_PREFIX}))" if words.prefixed else f"(?<!{letter})"
+    prefix = "[\u0648\u0641\u0628\u0644]"  # "and", "so", "in", "for" are written together with the next word in Arabic
+    start = f"(?:(?<!{letter})|(?<=(?<!{letter}){prefix}))" if words.prefixed else f"(?<!{letter})"
     return re.compile(f"{start}(?:{source})(?!{letter})")
 
 

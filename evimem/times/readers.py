@@ -662,13 +662,10 @@ def decade(match: Match, ctx: Context) -> TimeInterval | None:
     return calendar.decade(century + number - (100 if century + number > ctx.today.year else 0))
 
 
-LAST_THIRD = 2
-
-
 def third(match: Match, ctx: Context) -> Meaning | None:
     """Read "Anfang", "fin" before a month, year or other unit, and "fin du mois" of this one."""
     index, words = ctx.words.thirds.of(match["third"]), told_in(match)
-    if index == LAST_THIRD and ctx.right_before("until", match.start()):
+    if index == 2 and ctx.right_before("until", match.start()):
         return Meaning(None, "third")  # "by the end of May" is its last day, or any before
     if "unit" in words:
         return Meaning(third_of(calendar.unit(ctx.words.units.of(words["unit"]), ctx.today), index))
@@ -725,11 +722,8 @@ def holiday(match: Match, ctx: Context) -> Meaning | None:
 
 # ---- Times of day
 
-_AFTERNOON = ("afternoon", "evening", "night")
 _OFFSETS = {"half": 30, "quarter": 15, "quarter_to": -15, "half_to": -30}  # minutes
-_AWAKE_FROM = 7  # the hour before which one without a part of the day is in the afternoon, when people are awake
 _DAWN, _NOON = 6, 12
-_SURE_FROM = 8  # the hour from which on a clock of twelve hours is read as it stands
 
 
 def part(match: Match, ctx: Context) -> Meaning:
@@ -771,9 +765,13 @@ def _clock(words: Mapping[str, str], ctx: Context) -> Clock | None:
         hour = hour % 12 + 12 * words["meridiem"].startswith("p")
     elif part == "night" and (hour < _DAWN or hour == _NOON):
         hour %= _NOON
-    elif hour < _NOON and (part in _AFTERNOON or (not part and 0 < hour < _AWAKE_FROM and "minute" not in words)):
+    # An hour before 7 without a part of the day is in the afternoon, when people are awake.
+    elif hour < _NOON and (
+        part in ("afternoon", "evening", "night") or (not part and 0 < hour < 7 and "minute" not in words)
+    ):
         hour += _NOON
-    sure = bool(part) or "minute" in words or "meridiem" in words or hour >= _SURE_FROM + ("half_to" in words)
+    # From 8 on an hour of a clock of twelve is read as it stands.
+    sure = bool(part) or "minute" in words or "meridiem" in words or hour >= 8 + ("half_to" in words)
     return Clock((60 * hour + minutes) % (2 * HALF_DAY), sure=sure)
 
 

@@ -7,8 +7,6 @@ from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
-MAX_NOTEBOOK_CHARACTERS = 600  # of a turn in a notebook's view of a hit
-
 
 class Piece(NamedTuple):
     """A part of a text; `number` tells which span marks it, 0 for none."""
@@ -104,7 +102,8 @@ def render_answer(
 
 def render_hit(head: str, text: str, span: tuple[int, int] | None, parts: str) -> str:
     """Return a hit as HTML: who said it and when, its text around the passage found, the parts of its score."""
-    short, moved = shorten(text, MAX_NOTEBOOK_CHARACTERS, span)
+    # A notebook shows at most 600 characters of a turn.
+    short, moved = shorten(text, 600, span)
     whole = moved is None or moved == (0, len(short))
     marked = render_marked(short, () if whole or moved is None else (moved,))
     return f"<div><small>{escape(head)}</small><blockquote>{marked}</blockquote><small>{escape(parts)}</small></div>"

@@ -23,7 +23,6 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType({"$gt": gt,
 OPERATORS = ("$eq", "$ne", *_ORDERS, "$in", "$prefix")
 _MISSING = object()
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_ -]+")
-_MOST_PARTS = 32  # texts looked for before a condition is checked: more would cost more than they spare
 Over = Literal["turns", "facts", "both"]  # what a search compares with its query
 ExportFormat = Literal["jsonl", "markdown"]  # lines of JSON with facts, or a folder of a file a session
 DateOrder = Literal["dmy", "mdy", "ymd"]  # how a date in figures is written
@@ -140,7 +139,8 @@ class Where:
 
         This is a quick test: other metadata may contain them too. Nothing meets an empty tuple.
         """
-        left = _MOST_PARTS
+        # Look for at most 32 texts before a condition is checked: more cost more than they spare.
+        left = 32
         for condition in self.conditions:
             parts = condition.parts
             if len(parts) <= left and "" not in parts:

@@ -13,7 +13,6 @@ Vectors: TypeAlias = NDArray[np.float32]
 Packed: TypeAlias = tuple[NDArray[np.int8], float]
 """A unit vector as stored: int8 with one scale, a quarter of float32; cosines agree to four digits."""
 
-_ONE_THREAD = 2**18  # multiplications of two matrices for which BLAS uses one thread
 _LARGE = 2**25  # of so many, several threads spare more time than they take
 
 
@@ -67,7 +66,8 @@ def all_products(rows: Vectors, others: Vectors) -> Vectors:
         return products(others, rows[0])[None]
     if rows.size * len(others) > _LARGE:
         return rows @ others.T
-    step = max(2, _ONE_THREAD // max(rows.size, 1))
+    # BLAS uses one thread for up to 2**18 multiplications.
+    step = max(2, (2**18) // max(rows.size, 1))
     parts = [rows @ others[at : at + step].T for at in range(0, len(others), step)]
     return np.concatenate([np.zeros((len(rows), 0), np.float32), *parts], axis=1)
 
