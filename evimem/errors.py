@@ -75,7 +75,7 @@ def shown(value: object, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def described(value: object) -> str:
+def describe_safely(value: object) -> str:
     """Return a value for a message where it may be what was said: numbers as they are, else its type and its size."""
     parts = value if isinstance(value, (list, tuple)) and len(value) < 10 else [value]
     if all(one is None or isinstance(one, (bool, int, float)) for one in parts):
@@ -376,7 +376,7 @@ class Attempt(Generic[T]):
     error: str | None = None
 
 
-def attempt(otherwise: T, read: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Attempt[T]:
+def try_read(otherwise: T, read: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Attempt[T]:
     """Call a reading; return what it found or, where it raised an exception of any kind, what stands in its place."""
     try:
         return Attempt(read(*args, **kwargs))
@@ -384,9 +384,9 @@ def attempt(otherwise: T, read: Callable[P, T], /, *args: P.args, **kwargs: P.kw
         return Attempt(otherwise, type(error).__name__)
 
 
-def without(otherwise: T, read: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+def or_else(otherwise: T, read: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Call a reading of a question; where it raises, go on without it, and warn of that in the log."""
-    found = attempt(otherwise, read, *args, **kwargs)
+    found = try_read(otherwise, read, *args, **kwargs)
     if found.error is not None:
         name = getattr(read, "__name__", type(read).__name__)
         _LOG.warning("a question is asked without what %s reads: it raised %s", name, found.error)

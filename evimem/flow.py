@@ -94,7 +94,7 @@ def advance(
     try:
         effect = step()
         while not waits(effect):
-            effect = answered(flow, partial(perform, effect))()
+            effect = perform_effect(flow, partial(perform, effect))()
     except StopIteration as done:
         return Ended(done.value)
     except BaseException:
@@ -103,7 +103,7 @@ def advance(
     return effect
 
 
-def answered(flow: Flow[T], act: Callable[[], Any]) -> Step:
+def perform_effect(flow: Flow[T], act: Callable[[], Any]) -> Step:
     """Perform an effect; return the step that tells the flow what it gave, or how it failed."""
     try:
         result = act()
@@ -113,7 +113,7 @@ def answered(flow: Flow[T], act: Callable[[], Any]) -> Step:
 
 
 async def answered_later(flow: Flow[T], result: Awaitable[Any]) -> Step:
-    """Do what `answered` does with an effect that is awaited."""
+    """Do what `perform_effect` does with an effect that is awaited."""
     try:
         given = await result
     except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
@@ -137,7 +137,7 @@ def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
         flow.close()
 
 
-def intercepted(flow: Flow[T], perform: Callable[[Effect], Flow[Any]]) -> Flow[T]:
+def intercept_effects(flow: Flow[T], perform: Callable[[Effect], Flow[Any]]) -> Flow[T]:
     """Run a flow with another in front of each of its effects, which performs it in its own way."""
     try:
         effect = next(flow)
@@ -161,7 +161,7 @@ def within(flow: Flow[T], seconds: Callable[[Complete], float]) -> Flow[T]:
     def bounded(effect: Effect) -> Flow[Any]:
         return (yield replace(effect, seconds=seconds(effect)) if isinstance(effect, Complete) else effect)
 
-    return intercepted(flow, bounded)
+    return intercept_effects(flow, bounded)
 
 
 def run_side_by_side(
@@ -201,7 +201,7 @@ def run_side_by_side(
                     go_on(flow, partial(next, flow))
                 elif under_way:
                     done = next(iter(wait(under_way, return_when=FIRST_COMPLETED).done))
-                    step = answered(under_way[done], done.result)
+                    step = perform_effect(under_way[done], done.result)
                     go_on(under_way.pop(done), step)
                 else:
                     break

@@ -16,7 +16,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
-from ..embedding.checked_embedder import checked, checked_rows, failure
+from ..embedding.checked_embedder import checked_rows, embed_checked, failure
 from ..errors import EvimemError
 from ..flow import Effect, Embed, Ended, Flow, Pause, Rerank, SideBySide, Step, advance, answered_later, flow_of
 from ..loops import Loop
@@ -339,7 +339,7 @@ class AsyncMemory:
     async def _embed(self, texts: Sequence[str]) -> object:
         embedder: Any = self._core.embedder
         if not inspect.iscoroutinefunction(embedder.embed):
-            return await self._in_worker(partial(checked, embedder, texts))
+            return await self._in_worker(partial(embed_checked, embedder, texts))
         try:
             rows = await embedder.embed(texts)
         except EvimemError:

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from ..errors import InvalidQuery, InvalidTurn, described, shown
+from ..errors import InvalidQuery, InvalidTurn, describe_safely, shown
 from ..loaders.chat_messages import ChatMessage, question_in, read_message
 from ..page.question import Asked, read_messages
 from ..query.analysis import check_asked
@@ -54,7 +54,7 @@ def checked_items(name: str, values: Iterable[T], what: str = "turn ids") -> lis
     """Return the items of a collection. Raise InvalidQuery for a string or what has no items."""
     items = None if isinstance(values, (str, bytes)) else _items(values)
     if items is None:
-        raise InvalidQuery(f"{name} is {described(values)}; expected a collection of {what}")
+        raise InvalidQuery(f"{name} is {describe_safely(values)}; expected a collection of {what}")
     return items
 
 

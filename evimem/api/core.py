@@ -29,7 +29,7 @@ from ..page.question import Asked
 from ..protocols import Extractor
 from ..query.analysis import check_asked
 from ..query.bounded_reranker import Reranking
-from ..query.find_turns import EACH, check_clock, joined, turns_stating
+from ..query.find_turns import EACH, check_clock, fuse_rankings, turns_of_facts
 from ..query.rerank_hits import rerank_hits
 from ..store.keeper import Keeper
 from ..text.names import is_named_in
@@ -464,8 +464,8 @@ class Core:
         """
         if over != "turns":
             yield from self.caught_up()
-            stating = turns_stating(self.store.recall_facts(replace(query, k=EACH * query.k)))
-            return (stating if over == "facts" else joined(self.store.recall(query), stating))[: query.k]
+            stating = turns_of_facts(self.store.recall_facts(replace(query, k=EACH * query.k)))
+            return (stating if over == "facts" else fuse_rankings(self.store.recall(query), stating))[: query.k]
         waiting, hits = self.store.recall_read(query, "facts", PAGE + 1)
         if not waiting:
             return hits

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar,
 from ..db.encryption import Key
 from ..db.jobs import PAGE
 from ..db.tables import is_text
-from ..embedding.checked_embedder import checked
+from ..embedding.checked_embedder import embed_checked
 from ..errors import InvalidQuery, NoModel, shown
 from ..flow import CollectBatch, Effect, Embed, Flow, Pause, Rerank, SideBySide, StartBatch, run, run_side_by_side
 from ..protocols import Embedder
 from ..query.analysis import check_asked
-from ..query.find_turns import asked_for, interval, recalled_for
+from ..query.find_turns import build_query, interval, run_query
 from ..types.results import (
     FALSE_ABSTENTION,
     AddReport,
@@ -341,7 +341,7 @@ class Memory:
                 check_asked("query", query)
                 hears(Queried(0, "search", query, most))
             recall, seen = partial(core.recalled, over=which), which == "turns"
-            hits = Hits((yield from recalled_for(core.store, query, most, within, today, recall, seen=seen)))
+            hits = Hits((yield from run_query(core.store, query, most, within, today, recall, seen=seen)))
             if hears is not None:
                 facts = tuple(fact.id for hit in hits for fact in hit.facts)
                 hears(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
@@ -392,7 +392,7 @@ class Memory:
 
         def found() -> Flow[list[FactHit]]:
             yield from core.caught_up()
-            asked = yield from asked_for(core.store, query, most, scope.query(), today)
+            asked = yield from build_query(core.store, query, most, scope.query(), today)
             when = None if during is None else interval(during, today or core.store.roster().last)
             hits = list(core.store.recall_facts(asked, FactFilter(about, when, bool(current))))
             if current and not hits:
@@ -1066,7 +1066,7 @@ class Memory:
             return None
         with self._lending() if self._core.is_remote(effect) else nullcontext():
             if isinstance(effect, Embed):
-                return checked(self._core.embedder, effect.texts)
+                return embed_checked(self._core.embedder, effect.texts)
             if isinstance(effect, Rerank):
                 return self._core.reranking and self._core.reranking.score_texts(effect.query, effect.texts)
             if isinstance(effect, Complete):

@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from ..errors import InvalidQuery, ModelError, shown
-from ..flow import Effect, Embed, Ended, Flow, Step, advance, answered_later, intercepted
+from ..flow import Effect, Embed, Ended, Flow, Step, advance, answered_later, intercept_effects
 from ..store.handle import LACKS_LOG
 from ..text.prompt_text import visible
 from ..types.public_value import AnyPath, PublicValue
@@ -133,7 +133,7 @@ class Watch:
             tell(result)
             return result
 
-        return intercepted(flow, told)
+        return intercept_effects(flow, told)
 
 
 class _CallbackError(Exception):

@@ -315,15 +315,15 @@ def fit(scored: Sequence[ScoredQuestion], judge: str, embedder: str, wanted: Wan
         questions=len(scored),
         answerable=sum(labels),
         knots=probable.knots,
-        abstain_below=_rounded(probable(_threshold(scored, wanted))),
+        abstain_below=_round_threshold(probable(_threshold(scored, wanted))),
         ece=ece(bins),
         ece_before=ece(reliability([one.before for one in scored], labels)),
         auroc=auroc(scores, labels),
         aurc=aurc(probabilities, labels),
-        caught=_refused(answered, labels, kind=False),
-        false_abstention=_refused(answered, labels, kind=True),
+        caught=_explain_refusal(answered, labels, kind=False),
+        false_abstention=_explain_refusal(answered, labels, kind=True),
         precision=precision,
-        precise=precise and Point(_rounded(probable(precise.threshold)), precise.coverage, precise.risk),
+        precise=precise and Point(_round_threshold(probable(precise.threshold)), precise.coverage, precise.risk),
         reliability=bins,
         curve=risk_coverage(probabilities, labels),
     )
@@ -365,7 +365,7 @@ def _threshold(scored: Sequence[ScoredQuestion], wanted: Wanted) -> float:
     return answerable[int(wanted.false_abstention * len(answerable))] if wanted.false_abstention < 1 else answerable[-1]
 
 
-def _rounded(threshold: float) -> float:
+def _round_threshold(threshold: float) -> float:
     return floor(threshold * 1e6) / 1e6  # rounded down, so that the score that set the threshold stays on it
 
 
@@ -383,5 +383,5 @@ def _held_out(scored: Sequence[ScoredQuestion], wanted: Wanted) -> list[tuple[fl
     return found
 
 
-def _refused(answered: Sequence[bool], labels: Sequence[bool], *, kind: bool) -> float:
+def _explain_refusal(answered: Sequence[bool], labels: Sequence[bool], *, kind: bool) -> float:
     return fmean(float(not given) for given, label in zip(answered, labels, strict=True) if label is kind)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 
-from ..errors import EmbedderError, attempt, without
+from ..errors import EmbedderError, or_else, try_read
 from ..flow import Flow
 from ..judging.judge import Judge
 from ..loops import Task, answer_question
@@ -46,7 +46,7 @@ def calibrate(
     scored: list[ScoredQuestion] = []
     for question in questions:
         answer = yield from answer_question(Task(question.text, target.judge, store, question.asked_at))
-        one = _scored(answer.trace, answerable=question.answerable, before=before)
+        one = _last_scores(answer.trace, answerable=question.answerable, before=before)
         scored += [] if one is None else [one]
         if progress:
             progress(1)
@@ -56,7 +56,7 @@ def calibrate(
     return found
 
 
-def _scored(trace: Trace, *, answerable: bool, before: Calibration | None) -> ScoredQuestion | None:
+def _last_scores(trace: Trace, *, answerable: bool, before: Calibration | None) -> ScoredQuestion | None:
     """Return the score and probabilities of the last check of a question; None if it was never judged.
 
     Raise EmbedderError where it was searched for by its words.
@@ -120,14 +120,14 @@ class CalibrationTarget:
 def active_calibration(store: Store, target: CalibrationTarget) -> Calibration | None:
     """Return the calibration that is used with a judge and embedder, if any: not one of another version."""
     text = store.setting(target.setting)
-    found = None if text is None else attempt(None, Calibration.from_json, text).value
+    found = None if text is None else try_read(None, Calibration.from_json, text).value
     return found if found and target.misfit(found) is None else None
 
 
 def calibrated_judge(store: Store, target: CalibrationTarget) -> Judge:
     """Return the judge with the active calibration applied, or as it is if there is none."""
     found = active_calibration(store, target)
-    return target.judge if found is None else without(target.judge, target.calibrated, found)
+    return target.judge if found is None else or_else(target.judge, target.calibrated, found)
 
 
 def calibration_problems(store: Store, target: CalibrationTarget) -> tuple[str, ...]:
@@ -135,8 +135,8 @@ def calibration_problems(store: Store, target: CalibrationTarget) -> tuple[str, 
     text = store.setting(target.setting)
     if text is None:
         return ()
-    found = attempt(None, Calibration.from_json, text).value
+    found = try_read(None, Calibration.from_json, text).value
     misfit = None if found is None else target.misfit(found)
-    if found is not None and misfit is None and attempt(None, target.calibrated, found).error is None:
+    if found is not None and misfit is None and try_read(None, target.calibrated, found).error is None:
         return ()
     return (misfit or "the stored calibration cannot be read and is not used: run calibrate() again",)

@@ -49,7 +49,7 @@ class Link:
     weight: float
 
 
-def ranked(seeds: list[int], links: list[Link], limit: int) -> list[tuple[Link, float]]:
+def rank_targets(seeds: list[int], links: list[Link], limit: int) -> list[tuple[Link, float]]:
     """Score each target by its seed's rank and the edge's weight; return the best `limit`, each target once.
 
     The score is weight / (1 + r / 10) for a seed at rank r from 0: half at rank 10, so that the order of the seeds

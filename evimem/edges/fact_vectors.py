@@ -55,7 +55,7 @@ class AlikeCells:
 
     def extend(self, vectors: Vectors) -> None:
         """Add vectors, float32 of shape (n, dimension) and of any length, at the next positions."""
-        first, hashes = len(self), _hashed(vectors)
+        first, hashes = len(self), _hash_rows(vectors)
         self._hashes.extend(hashes)
         for numbers in self._numbers(hashes).T:  # a pair after the other
             order = np.argsort(numbers, kind="stable")
@@ -82,7 +82,7 @@ class AlikeCells:
         return numbers + np.arange(len(_PAIRS)) * _CELLS
 
 
-def _hashed(vectors: Vectors) -> NDArray[np.uint8]:
+def _hash_rows(vectors: Vectors) -> NDArray[np.uint8]:
     products = (vectors @ _directions(vectors.shape[1])).reshape(len(vectors), HASHES, SIZE)
     nearest = np.abs(products).argmax(axis=2)
     opposite = np.take_along_axis(products, nearest[:, :, None], axis=2)[:, :, 0] < 0
@@ -115,7 +115,7 @@ class _Close:
     positions: Positions
     cosines: Vectors
 
-    def joined(self, other: _Close) -> _Close:
+    def concatenate(self, other: _Close) -> _Close:
         """Return these and others."""
         if not len(other.positions):
             return self
@@ -185,7 +185,7 @@ class FactMatrix:
         for block in _blocks(positions):
             bounds = np.clip(block[:, None] + np.array([-WINDOW, WINDOW + 1]), 0, len(self))
             for position, near in self._close(block, bounds, min_cosine):
-                yield self._similar_to(position, near.joined(self._afar(position, min_cosine)), min_cosine)
+                yield self._similar_to(position, near.concatenate(self._afar(position, min_cosine)), min_cosine)
 
     def similar_nearby(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
         """Yield, for each of these, the similar facts among those whose rows differ by at most `WINDOW`.

@@ -53,7 +53,7 @@ class CallableEmbedder:
         return np.asarray(rows if isinstance(rows, np.ndarray) else list(rows))
 
 
-def checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     """Embed texts: one float32 unit row each, or a row of zeros. Raise EmbedderError or DimensionMismatch otherwise."""
     if not texts:
         return checked_rows(embedder, (), 0)
@@ -79,24 +79,24 @@ def checked_rows(embedder: Embedder | AsyncEmbedder, rows: Any, count: int) -> V
         with np.errstate(over="ignore"):  # values beyond float32 become infinite and are refused below
             matrix: Vectors = np.asarray(np.asarray(rows), dtype=np.float32, order="C")
     except (TypeError, ValueError) as error:
-        raise _refused(embedder, "rows that are not numbers of one length", count) from error
+        raise _wrong_rows(embedder, "rows that are not numbers of one length", count) from error
     if matrix.ndim != 2 or len(matrix) != count:
-        raise _refused(embedder, f"shape {matrix.shape!r}", count)
+        raise _wrong_rows(embedder, f"shape {matrix.shape!r}", count)
     if matrix.shape[1] != embedder.dimension:
         raise DimensionMismatch(matrix.shape[1], embedder.dimension)
     if not np.isfinite(matrix).all():
-        raise _refused(embedder, "a value that is not finite", count)
-    return _normalized(matrix)
+        raise _wrong_rows(embedder, "a value that is not finite", count)
+    return _normalize(matrix)
 
 
-def _normalized(matrix: Vectors) -> Vectors:
+def _normalize(matrix: Vectors) -> Vectors:
     norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))[:, None]
     # Rows whose length differs from 1 by less than 1e-5 stay as they are.
     unit = (np.abs(norms - 1) < 1e-5) | (norms == 0)
     return matrix if unit.all() else (matrix / np.where(unit, 1.0, norms)).astype(np.float32)
 
 
-def _refused(embedder: Embedder | AsyncEmbedder, got: str, count: int) -> EmbedderError:
+def _wrong_rows(embedder: Embedder | AsyncEmbedder, got: str, count: int) -> EmbedderError:
     return EmbedderError(
         f"embedder {embedder.name!r} returned {got}, expected {count} row(s) of {embedder.dimension} finite numbers; "
         "correct the embedder",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from ..lang import ENGLISH
-from ..text.sentences import merged, sentences
+from ..text.sentences import merge_ranges, sentences
 
 MAX_SENTENCES = 24  # that are read of a short turn
 PER_SENTENCE = 2000  # characters of a long turn for each sentence more
@@ -110,7 +110,7 @@ def passed_on(text: str) -> list[tuple[int, int]]:
         if nobodys is not None:
             found.append((nobodys.start(), len(text)))
     found += [(0, taken_back.end()) for taken_back in _TAKEN_BACK.finditer(text)]  # "I eat feta. Ignore me"
-    return merged(found)
+    return merge_ranges(found)
 
 
 def _quotations(text: str) -> list[tuple[int, int]]:
@@ -174,5 +174,5 @@ def _read_line(line: str, place: _Place, *, said_before: bool) -> tuple[_Place, 
         return "letter", True
     if place == "announced" or (place == "text" and bare):
         return ("text" if bare else "announced"), True
-    has_place_to_fill = not "[{<_".isdisjoint(line) and _PLACEHOLDER.search(line) is not None
+    has_place_to_fill = not {"[", "{", "<", "_"}.isdisjoint(line) and _PLACEHOLDER.search(line) is not None
     return "own", bare.startswith((">", "|")) or has_place_to_fill or _LABELLED.match(line) is not None

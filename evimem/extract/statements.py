@@ -430,7 +430,7 @@ class Voice:
             **dict.fromkeys(_FIRST_PERSON_POSSESSIVE, owner),
         }
 
-    def owned(self, thing: str) -> str:
+    def possessive(self, thing: str) -> str:
         """Return what is the speaker's: "Mira's sister"."""
         return f"{self._owner} {thing}"
 
@@ -477,13 +477,13 @@ class Voice:
                 elif finite and first and tag in _BASES_OR_NOUN:
                     word = third_person(lemma(word))
                 else:
-                    word = _spelled(word, first=first and finite)
+                    word = _spell_out(word, first=first and finite)
                 kept.append(word)
                 finite = False
         return clean(" ".join(kept))
 
 
-def _spelled(word: str, *, first: bool) -> str:
+def _spell_out(word: str, *, first: bool) -> str:
     return str((_THIRD_PERSON if first and word in _THIRD_PERSON else _SPELLED_OUT).get(word, word))
 
 

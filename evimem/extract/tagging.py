@@ -134,10 +134,10 @@ def tag_pattern(pattern: str) -> str:
 
     `MODAL [NOT ADVERB]* BASE` -> `m[nR]*v`. Raise KeyError for an unknown name.
     """
-    return _NAME_OR_CLASS.sub(lambda found: _expanded(found.group()), pattern)
+    return _NAME_OR_CLASS.sub(lambda found: _expand(found.group()), pattern)
 
 
-def _expanded(part: str) -> str:
+def _expand(part: str) -> str:
     if part.isspace() or part[0] == "#":
         return ""
     if part[0] == "[":
@@ -232,13 +232,13 @@ def lemma(word: str) -> str:
         return word[:-3] + "y"
     for suffix in ("ing", "ed"):
         if word.endswith(suffix) and len(word) > len(suffix) + 2:
-            return _restored(word[: -len(suffix)])
+            return _restore_base(word[: -len(suffix)])
     if word.endswith(("ches", "shes", "sses", "xes", "zzes")):
         return word[:-2]
     return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
 
 
-def _restored(stem: str) -> str:
+def _restore_base(stem: str) -> str:
     """Restore an unknown base from which -ed or -ing was cut: stopp -> stop, upcycl -> upcycle."""
     last, before = stem[-1], stem[-2:-1]
     if last == before and last not in "lsz" and last not in _VOWELS:
@@ -388,7 +388,7 @@ class Tagged(NamedTuple):
     tags: str
 
 
-def lowered(text: str) -> str:
+def lower_case(text: str) -> str:
     """Return the text in lower case with straight apostrophes, character by character, so that positions stay."""
     low = text.lower()
     if len(low) != len(text):
@@ -401,7 +401,7 @@ def _tag(word: str) -> str:
     return TAGS.get(word) or guess(word)
 
 
-def tagged(text: str, low: str, start: int, end: int, times: Sequence[tuple[int, int]] = ()) -> Tagged:
+def tag_sentence(text: str, low: str, start: int, end: int, times: Sequence[tuple[int, int]] = ()) -> Tagged:
     """Tag the sentence text[start:end]; `low` is `lowered(text)`, `times` are the ranges of its time expressions."""
     pattern = _tokens(
         numbers=_DIGIT.search(low, start, end) is not None,
@@ -413,7 +413,7 @@ def tagged(text: str, low: str, start: int, end: int, times: Sequence[tuple[int,
     ranges = [token.span() for token in found]
     words = [low[first:last] for first, last in ranges]
     if not SPLITS.keys().isdisjoint(words):
-        words, ranges = _divided(words, ranges)
+        words, ranges = _divide_contractions(words, ranges)
     tags = [_tag(word) for word in words]
     if not text[start + 1 : end].islower():
         _tag_names(tags, text, ranges)
@@ -435,7 +435,7 @@ def _tag_names(tags: list[str], text: str, ranges: Sequence[tuple[int, int]]) ->
             tags[index] = Tag.NAME
 
 
-def _divided(words: list[str], ranges: list[tuple[int, int]]) -> tuple[list[str], list[tuple[int, int]]]:
+def _divide_contractions(words: list[str], ranges: list[tuple[int, int]]) -> tuple[list[str], list[tuple[int, int]]]:
     """Divide contractions without an apostrophe: dont, gonna."""
     new_words: list[str] = []
     new_ranges: list[tuple[int, int]] = []

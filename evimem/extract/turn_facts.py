@@ -16,7 +16,7 @@ from ..types.stored import ALSO_KNOWN_AS
 from ..types.values import Fact, TimeSpan, Turn
 from .attribution import MAX_SENTENCES, own_acts, own_sentences
 from .statements import Statement, Voice, clean, fact_id, voice_of
-from .tagging import Tag, Tagged, letters, lowered, tag_pattern, tagged
+from .tagging import Tag, Tagged, letters, lower_case, tag_pattern, tag_sentence
 
 _EMPTY_WORDS = frozenset(ENGLISH.words("small_talk.empty_words"))
 _INTENSIFIERS = frozenset(ENGLISH.words("small_talk.intensifiers"))
@@ -203,7 +203,7 @@ def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statem
     if not is_owned and _CUES.isdisjoint(words):
         return []
     text = sentence.text[start:end]
-    found = [(match, voice.owned(match["who"].lower())) for match in _RELATIVE.finditer(text)] if is_owned else []
+    found = [(match, voice.possessive(match["who"].lower())) for match in _RELATIVE.finditer(text)] if is_owned else []
     if not _CUES.isdisjoint(words):
         found += [(match, match["who"]) for match in _CALLED_HER.finditer(text)]
         found += [(match, voice.name) for match in _OF_SPEAKER.finditer(text)]
@@ -263,7 +263,7 @@ def _told(turn: Turn, conventions: Conventions, read: Reader, extractor: str) ->
         asks_whom = not _PRONOUNS.isdisjoint(sentence.words)
         # A pronoun means a person within 600 characters before it.
         whom = _only_person(turn.text[max(0, start - 600) : start], source.voice) if asks_whom else ""
-        stated = _stated(sentence, start, end, source.voice, read, whom)
+        stated = _make_fact(sentence, start, end, source.voice, read, whom)
         if before != source.voice.name:
             stated = [each for each in stated if not each.elliptic]  # "They cancelled. Rang at four."
         before = stated[-1].subject if stated else ""
@@ -336,7 +336,7 @@ def is_read(sentence: str, *, foreign: bool) -> bool:
     return language_of(sentence) == "en" if foreign else is_english(sentence)
 
 
-def _stated(sentence: Tagged, start: int, end: int, voice: Voice, read: Reader, whom: str) -> list[Statement]:
+def _make_fact(sentence: Tagged, start: int, end: int, voice: Voice, read: Reader, whom: str) -> list[Statement]:
     if is_question(sentence, start, end):
         question = statement_end(sentence)
         return read(sentence, voice, question, whom) if question else []
@@ -350,7 +350,7 @@ def _only_person(text: str, voice: Voice) -> str:
         return ""
     (match,) = found.values()
     names = {name for name in _NAME_WITHIN.findall(text) if name not in match[0].split() and name != "I"}
-    return "" if names else voice.owned(f"{match['who'].lower()} {match['name'] or ''}".strip())
+    return "" if names else voice.possessive(f"{match['who'].lower()} {match['name'] or ''}".strip())
 
 
 class Source:
@@ -360,17 +360,17 @@ class Source:
         self.voice: Voice = voice_of(turn.speaker)
         self._turn = turn
         self._conventions = conventions
-        self._low = lowered(turn.text)
+        self._low = lower_case(turn.text)
         self._is_short = len(turn.text) <= MAX_AT_ONCE
-        self._times: Sequence[Located] = self._located(0, len(turn.text)) if self._is_short else ()
+        self._times: Sequence[Located] = self._locate(0, len(turn.text)) if self._is_short else ()
 
     def tagged(self, start: int, end: int) -> Tagged:
         """Return the sentence at [start, end) with its tags, without a request to remember it."""
         start = after_request_to_remember(self._low, start, end)
         if not self._is_short:
-            self._times = self._located(start, min(end, start + MAX_AT_ONCE))
+            self._times = self._locate(start, min(end, start + MAX_AT_ONCE))
         ranges = [(time.start, time.end) for time in self._times if start <= time.start < end] if self._times else ()
-        return tagged(self._turn.text, self._low, start, end, ranges)
+        return tag_sentence(self._turn.text, self._low, start, end, ranges)
 
     def times_in(self, sentence: Tagged) -> Sequence[Located]:
         """Return the times of a sentence, without those that are names there or bounds: "May left", "until May"."""
@@ -387,7 +387,7 @@ class Source:
         }
         return [time for time in inside if time.start not in others]
 
-    def _located(self, start: int, end: int) -> Sequence[Located]:
+    def _locate(self, start: int, end: int) -> Sequence[Located]:
         text = self._turn.text[start:end]
         found = locate_times(text, self._turn.time, self._conventions)
         if not start:
@@ -415,11 +415,11 @@ def stance(turn: Turn) -> Stance:
     """
     if not is_english(turn.text):
         return _stance_by_marks(turn.text)
-    low = lowered(turn.text)
+    low = lower_case(turn.text)
     asks = False
     for begin, end in sentences(turn.text)[:MAX_SENTENCES]:
         start = after_request_to_remember(low, begin, end)
-        sentence = tagged(turn.text, low, start, end)
+        sentence = tag_sentence(turn.text, low, start, end)
         if is_question(sentence, start, end):
             question = statement_end(sentence)
             if question and content(sentence.tags[:question]):

@@ -129,7 +129,7 @@ class TailPostings:
         return Posting((packed >> _BITS).astype(np.int32), (packed & _MOST).astype(np.uint16))
 
 
-def joined(first: Posting, second: Posting) -> Posting:
+def join_postings(first: Posting, second: Posting) -> Posting:
     """Return one posting of two, the second's positions being the larger."""
     if not len(first) or not len(second):
         return first if len(first) else second
@@ -350,7 +350,7 @@ class Corpus:
         return self._events.get(position, (hull,))
 
     @property
-    def scattered(self) -> NDArray[np.int64]:
+    def rows_with_several_times(self) -> NDArray[np.int64]:
         """The positions of rows whose turns have several event times."""
         return np.fromiter(self._events, np.int64, len(self._events))
 
@@ -364,7 +364,7 @@ class Corpus:
 
     def posting(self, term: str) -> Posting:
         """Return the rows that have a term."""
-        return joined(self._sealed.read([term]).get(term, NO_POSTING), self._tail.read(term))
+        return join_postings(self._sealed.read([term]).get(term, NO_POSTING), self._tail.read(term))
 
     def holding(self, terms: Iterable[str]) -> list[int]:
         """Return the numbers of the living turns with a row that has all of these terms, in order; none for no term."""

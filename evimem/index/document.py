@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..errors import Attempt, attempt
+from ..errors import Attempt, try_read
 from ..lang import ENGLISH
 from ..text.terms import plainest, terms
 from ..times import mentions_time
@@ -53,10 +53,10 @@ def parts_of(text: str, count: int | None) -> tuple[Span, ...]:
 
 def passage(text: str, part: int, count: int) -> Span:
     """Return passage number `part`, from 0, of a turn that is stored in `count` rows, without the space around it."""
-    return trimmed(text, parts_of(text, count)[part])
+    return trim_range(text, parts_of(text, count)[part])
 
 
-def trimmed(text: str, span: Span) -> Span:
+def trim_range(text: str, span: Span) -> Span:
     """Return a range without the space around it; an empty range where there is nothing else."""
     start, end = span
     inside = text[start:end]
@@ -96,7 +96,7 @@ def _size(text: str) -> int:
 _HALF = 255  # of either kind; BM25 saturates long before
 
 
-def packed(stated: Mapping[str, int], asked: Mapping[str, int]) -> dict[str, int]:
+def pack_counts(stated: Mapping[str, int], asked: Mapping[str, int]) -> dict[str, int]:
     """Return two counts of each term as one number: in statements in the low byte, in questions in the high one."""
     counts = {term: count if count < _HALF else _HALF for term, count in stated.items()}
     for term, count in asked.items():
@@ -114,7 +114,7 @@ _STANDING = re.compile(
 class Document:
     """What a passage is found by.
 
-    `terms` holds for each stem how often it stands in a statement and how often in a question (see `packed`);
+    `terms` holds for each stem how often it stands in a statement and how often in a question (see `pack_counts`);
     speaker and caption count as statements. `length` is the number of stems, `asks` the share of them in questions,
     `temporal` whether the text mentions time.
     """
@@ -138,14 +138,14 @@ def found_by(turn: Turn, count: int | None = None, *, plainly: bool = False) -> 
     """Return `documents`; where they cannot be read, or `plainly`, the words of the turn as they stand."""
     if plainly:
         return Attempt(_plain_documents(turn, count))
-    read = attempt(None, documents, turn, count)
+    read = try_read(None, documents, turn, count)
     return Attempt(read.value or _plain_documents(turn, count), read.error)
 
 
 def _plain_documents(turn: Turn, count: int | None) -> tuple[Document, ...]:
     whole = [(turn.text, turn.caption or "")]
-    found = [plainest(f"{turn.speaker} {text} {shown}") for text, shown in attempt(whole, _texts, turn, count).value]
-    return tuple(Document(packed(Counter(words), Counter()), len(words), 0.0, temporal=False) for words in found)
+    found = [plainest(f"{turn.speaker} {text} {shown}") for text, shown in try_read(whole, _texts, turn, count).value]
+    return tuple(Document(pack_counts(Counter(words), Counter()), len(words), 0.0, temporal=False) for words in found)
 
 
 def embedding_texts(turn: Turn, count: int | None = None) -> tuple[str, ...]:
@@ -175,4 +175,4 @@ def _document(stated_too: str, text: str) -> Document:
         stated.update(terms(text))
     length = stated.total() + asked.total()
     asks = float(np.float32(asked.total() / length)) if length else 0.0
-    return Document(packed(stated, asked), length, asks, mentions_time(text))
+    return Document(pack_counts(stated, asked), length, asks, mentions_time(text))

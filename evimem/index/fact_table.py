@@ -20,7 +20,7 @@ from ..db.derived_sql import (
     whole_facts,
 )
 from ..db.tables import Tables, bindable, unbound
-from ..errors import UNREADABLE, without
+from ..errors import UNREADABLE, or_else
 from ..types.stored import EARLIER, OF_A_MODEL
 from ..types.values import Fact, Granularity, TimeSpan
 from .updates import outranks, replaces, topic_of
@@ -58,7 +58,7 @@ class FactTable:
         there = [fact_id for fact_id, (one, _) in new.items() if one.seq in held]
         known = {fact_id for (fact_id,) in self._db.select("fact", "id", id=there)} if there else ()
         fresh = [pair for fact_id, pair in reversed(new.items()) if fact_id not in known]
-        rows = [_stored(row, *pair) for row, pair in enumerate(fresh, self._db.newest("fact") + 1)]
+        rows = [_to_row(row, *pair) for row, pair in enumerate(fresh, self._db.newest("fact") + 1)]
         self._db.insert("fact", _COLUMNS, rows)
         self._supersession.arrive({row[0]: row[_TOPIC] for row in rows if row[_TOPIC] is not None})
 
@@ -117,7 +117,7 @@ class FactTable:
             self._db.delete("fact", row=rows)
             self._supersession.settle(reaching)
 
-    def outdated(self, stated: Sequence[StatedFacts]) -> list[str]:
+    def outdated_ids(self, stated: Sequence[StatedFacts]) -> list[str]:
         """Return the ids of the facts that leave turns as extractors have read these again, as they find them no more.
 
         A model's facts take the place of all others of their turn; where it found none, those stay.
@@ -154,7 +154,7 @@ class FactTable:
     def settle(self) -> Iterator[None]:
         """Recompute topic and `replaced_by` of every fact, a page at a time."""
         for page in self._db.pages(ALL_FACTS, (0,), _PAGE):
-            read = [(without(None, _topic, fact), row) for row, _, fact in self.read([row for (row,) in page])]
+            read = [(or_else(None, _topic, fact), row) for row, _, fact in self.read([row for (row,) in page])]
             self._db.update("fact", "owner, topic", "row", [(*topic, row) for topic, row in read if topic])
             yield
         unmark_without_topic(self._db)
@@ -177,7 +177,7 @@ class FactTable:
 _TOPIC = _COLUMNS.split(", ").index("topic")
 
 
-def _stored(row: int, stated: StatedFacts, fact: Fact) -> tuple[Any, ...]:
+def _to_row(row: int, stated: StatedFacts, fact: Fact) -> tuple[Any, ...]:
     words = map(bindable, (fact.subject, fact.predicate, fact.object))
     found = (*_event(fact.event), *fact.span, fact.kind, fact.extractor)
     return (row, fact.id, stated.seq, *words, *found, *_topic(fact), stated.said)
@@ -201,7 +201,7 @@ def read_fact(row: Sequence[Any]) -> Fact:
     span_start, span_end, kind, extractor, replaced_by, attribute = rest
     event = None
     if granularity is not None:
-        event = TimeSpan(parsed(start), parsed(end), cast(Granularity, granularity), unbound(phrase))
+        event = TimeSpan(parse_time(start), parse_time(end), cast(Granularity, granularity), unbound(phrase))
     words = (unbound(subject), unbound(predicate), unbound(thing))
     whole = all(type(word) is str for word in (*words, kind, extractor)) and type(span_start) is type(span_end) is int
     if not whole:
@@ -210,7 +210,7 @@ def read_fact(row: Sequence[Any]) -> Fact:
     return Fact(fact_id, turn_id, *words, event, (span_start, span_end), *of)
 
 
-def parsed(value: str | None) -> datetime | None:
+def parse_time(value: str | None) -> datetime | None:
     """Return a stored time."""
     return None if value is None else datetime.fromisoformat(value)
 
@@ -259,7 +259,7 @@ class Supersession:
         near: dict[int, list[int]] = defaultdict(list)
         for row, later in facts_near(self._db, asked, ">", REACH) if asked else ():
             near[row].append(later)
-        placed = self._placed({*topics, *(later for some in near.values() for later in some)})
+        placed = self._with_places({*topics, *(later for some in near.values() for later in some)})
         winners = {row: _winner(placed[row], [placed[later] for later in near[row]]) for row in topics}
         return {row: winner for row, winner in winners.items() if winner != placed[row].fact.replaced_by}
 
@@ -273,7 +273,7 @@ class Supersession:
         found = self._db.select("fact", "row, topic", row=rows)
         return {row: topic for row, topic in found if topic is not None}
 
-    def _placed(self, rows: Collection[int]) -> dict[int, PlacedFact]:
+    def _with_places(self, rows: Collection[int]) -> dict[int, PlacedFact]:
         found = facts_with_places(self._db, rows)
         return {place[-1]: PlacedFact(place, speaker, read_fact(fact)) for place, speaker, fact in map(_parts, found)}
 

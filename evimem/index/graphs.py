@@ -126,13 +126,13 @@ class HnswlibGraph:
         return np.sort(np.asarray(self._index.get_ids_list(), dtype=np.int64))
 
     def save(self, file: BinaryIO) -> None:
-        with _claimed(Path(file.name).with_suffix("").with_suffix(".tmp")) as path:  # of a file that is temporary too
+        with _claim(Path(file.name).with_suffix("").with_suffix(".tmp")) as path:  # of a file that is temporary too
             self._index.save_index(str(path))
             with path.open("rb") as saved:
                 shutil.copyfileobj(saved, file)
 
     def load(self, file: BinaryIO) -> None:
-        with _claimed(temporary_path(Path(file.name))) as path:
+        with _claim(temporary_path(Path(file.name))) as path:
             with path.open("wb") as copy:
                 shutil.copyfileobj(file, copy)
             index = hnswlib.Index("ip", self._index.dim)
@@ -141,7 +141,7 @@ class HnswlibGraph:
 
 
 @safe_context
-def _claimed(path: Path) -> Iterator[Path]:
+def _claim(path: Path) -> Iterator[Path]:
     try:
         with claim(path):
             yield path

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embedding.static_embedder import SHIPPED, VOCABULARY
-from ..errors import without
+from ..errors import or_else
 from ..lang import ENGLISH
 from ..protocols import VectorIndex
 from ..text.misspellings import (
@@ -143,7 +143,7 @@ def prepare(query: IndexQuery, corpus: Corpus, index: VectorIndex | None = None)
     A term that every fourth row has tells too little for the price of reading its posting, so it counts only where
     there is no other: in a conversation of two, that is their names, which the speaker part reads better.
     """
-    counts = Counter(without([], terms, query.text) or plainest(query.text))
+    counts = Counter(or_else([], terms, query.text) or plainest(query.text))
     names = list(counts)
     if len(names) > MOST_TERMS:
         names = names[: MOST_TERMS // 2] + names[-MOST_TERMS // 2 :]
@@ -153,21 +153,21 @@ def prepare(query: IndexQuery, corpus: Corpus, index: VectorIndex | None = None)
     corpus.expect([*names, *(term for some in near.values() for term, _ in some)])
     postings = {name: corpus.posting(name) for name in sorted(names)}
     missing = frozenset(name for name, posting in postings.items() if not len(posting) and not near[name])
-    respelled = _respelled(query.text, asked, missing, corpus) if query.weights.related else {}
+    respelled = _respell(query.text, asked, missing, corpus) if query.weights.related else {}
     rare = {name: found for name, found in postings.items() if not is_common(len(found), corpus)}
     found = []
     total = 0.0
     for name, posting in (rare or postings).items():
         idf = corpus.idf(len(posting))
         total += counts[name] * idf
-        others = _related(near[name], idf, corpus, query.weights) + _others(respelled.get(name, ()), idf, corpus)
+        others = _weigh_related(near[name], idf, corpus, query.weights) + _others(respelled.get(name, ()), idf, corpus)
         if len(posting) or others:
             found.append(QueryTerm(name, counts[name] * idf, posting, others))
     direction = _direction(query.vector, corpus.dimension)
-    return PreparedQuery(query, corpus, tuple(found), total, direction, _allowed(query, corpus), index)
+    return PreparedQuery(query, corpus, tuple(found), total, direction, _returnable_positions(query, corpus), index)
 
 
-def _allowed(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
+def _returnable_positions(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
     """Return for every position whether it may be returned; instructions of a system only where they are asked for."""
     mask = corpus.alive.copy()
     if query.speaker is not None:
@@ -202,7 +202,7 @@ def _in_time(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
         mask &= start < query.before
     if query.after is not None:
         mask &= end > query.after
-    for position in corpus.scattered:
+    for position in corpus.rows_with_several_times:
         mask[position] = any(overlaps(event, query) for event in corpus.events(int(position)))
     return mask
 
@@ -234,7 +234,7 @@ def _near(surfaces: Sequence[str], asked: frozenset[str], floor: float) -> list[
     return [(term, closeness) for term, closeness in found if closeness > floor and term not in asked]
 
 
-def _respelled(text: str, asked: frozenset[str], missing: frozenset[str], corpus: Corpus) -> dict[str, Sequence[str]]:
+def _respell(text: str, asked: frozenset[str], missing: frozenset[str], corpus: Corpus) -> dict[str, Sequence[str]]:
     """Return the other terms that words of a text may stand for, by the terms of these words.
 
     For a word whose term is `missing`, those one edit away; without any, for a long word, those two edits away. For a
@@ -273,7 +273,7 @@ def _others(respelled: Sequence[str], idf: float, corpus: Corpus) -> tuple[Relat
     return tuple(RelatedTerm(posting, round(UNIT * share)) for posting, share in shares)
 
 
-def _related(
+def _weigh_related(
     near: Sequence[tuple[str, float]], idf: float, corpus: Corpus, weights: Weights
 ) -> tuple[RelatedTerm, ...]:
     """Return the terms near to one, each with its closeness; one that tells less than it does counts less."""
@@ -308,10 +308,10 @@ ENTRY = np.dtype([("piece", "<u2"), ("cosine", "u1")])  # cosine in 255ths; 0 wh
 @lru_cache(maxsize=1 << 14)
 def meant_by(word: str) -> tuple[tuple[str, float], ...]:
     """Return the stems that mean a word: the nearest ones with their cosines, and the instances of a kind with 1."""
-    return (*related(word), *((term, 1.0) for term in instances(stem(word))))
+    return (*nearest_stems(word), *((term, 1.0) for term in instances(stem(word))))
 
 
-def related(word: str) -> tuple[tuple[str, float], ...]:
+def nearest_stems(word: str) -> tuple[tuple[str, float], ...]:
     """Return the stems nearest to a word, each with its cosine, nearest first; nothing for an unknown word."""
     number = _numbers().get(word) if is_word(word) else None
     if number is None:

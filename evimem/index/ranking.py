@@ -197,7 +197,7 @@ def lexical(prepared: PreparedQuery, near: Neighbourhood, still_asking: Scores) 
         all_asked = (counts[1:] >> _ASKED_BITS).astype(np.float64)
         asking = all_asked * still_asking
         telling = (counts[1:] & _STATED) + (all_asked - asking)
-        return added(near.shares * telling[near.rows] + asked * asking[near.rows]) / UNIT
+        return sum_lines(near.shares * telling[near.rows] + asked * asking[near.rows]) / UNIT
 
     sums = {"words": np.zeros(len(room)), "related": np.zeros(len(room))}
     for term in prepared.terms:
@@ -220,13 +220,13 @@ def _length_norm(prepared: PreparedQuery, near: Neighbourhood, still_asking: Sco
     lengths = corpus.length[near.places]
     stated = lengths * (1 - corpus.asks[near.places].astype(np.float64) * still_asking)
     asking = lengths - stated
-    length, whole = added(near.shares * stated[near.rows] + asked * asking[near.rows]), added(near.shares)
+    length, whole = sum_lines(near.shares * stated[near.rows] + asked * asking[near.rows]), sum_lines(near.shares)
     average = corpus.words / corpus.rows if corpus.words else 1.0
     room: Scores = weights.k1 * (1 - weights.b + weights.b * length / (average * whole))
     return room
 
 
-def added(lines: Scores) -> Scores:
+def sum_lines(lines: Scores) -> Scores:
     """Return the lines added from the first on; numpy's own sum takes an order that depends on how they lie."""
     total: Scores = lines[0].copy()
     for line in lines[1:]:
@@ -242,7 +242,7 @@ def cosines(prepared: PreparedQuery, near: Neighbourhood, asking: Scores) -> Sco
     dots = prepared.products(near.places)
     echoes = weights.echo * (corpus.asks[near.places].astype(np.float64) * asking)
     shares = near.shares + near.answers * echoes[near.rows]
-    along = added(shares * dots[near.rows])
+    along = sum_lines(shares * dots[near.rows])
     norm = _norms(corpus, near, shares) * np.sqrt(float(np.square(prepared.direction).sum()))
     cosine: Scores = np.divide(along, norm, out=np.zeros(len(along)), where=norm > 0)
     return cosine

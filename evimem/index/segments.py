@@ -177,7 +177,7 @@ class Segments:
         """Give every row its new number: in the same order, and none above its old one."""
         sealed = sealed_segments(self._db)
         for number in range(sealed):
-            self.insert({numbers[row]: document for row, document in self._unsealed(number).items()})
+            self.insert({numbers[row]: document for row, document in self._unseal(number).items()})
             self._drop_sealed(number)
         moved = [(new, old) for old, new in sorted(numbers.items()) if old > sealed * self.size]
         self._db.update("document", "row", "row", moved)  # ascending: a number is free by then
@@ -211,7 +211,7 @@ class Segments:
             blocks.append(RowBlock.of(_by_row(documents), sealed * self.size, self.dimension))
         corpus = Corpus(self.dimension, SealedPostings(self._db, sealed))
         if blocks:
-            corpus.extend(_joined(blocks, self.size))
+            corpus.extend(_join_blocks(blocks, self.size))
         corpus.last_fact = int(last_fact or 0)
         return corpus
 
@@ -254,7 +254,7 @@ class Segments:
         postings = self._db.select("posting", "term, positions, counts", number=[number])
         return (*found[0], {term: (positions, counts) for term, positions, counts in postings})
 
-    def _unsealed(self, number: int) -> dict[int, Stored]:
+    def _unseal(self, number: int) -> dict[int, Stored]:
         """Return the living rows of a sealed segment as the documents that they were."""
         first, kept = number * self.size, self.sealed_rows(number)
         if kept is None:
@@ -275,7 +275,7 @@ class Segments:
 
     def _seal(self, number: int) -> None:
         rows = self.documents(number)
-        columns, events, postings = sealed(number, rows, self.size)
+        columns, events, postings = seal_documents(number, rows, self.size)
         vectors = np.zeros((self.size, self.dimension), np.int8)
         scales = np.zeros(self.size, "<f4")
         for at, row in rows.items():
@@ -368,7 +368,9 @@ class SealedPostings:
                 self._room += len(found) + 1
 
 
-def sealed(number: int, rows: Mapping[int, Stored], size: int) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]]:
+def seal_documents(
+    number: int, rows: Mapping[int, Stored], size: int
+) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]]:
     """Return the columns, events and postings of a segment that holds these documents."""
     columns = np.zeros(size, COLUMNS)
     events: dict[int, list[list[int]]] = {}
@@ -397,7 +399,7 @@ def _by_row(rows: Sequence[Sequence[Any]]) -> dict[int, Stored]:
     return {at: Stored(*row) for at, *row in rows}
 
 
-def _joined(blocks: Sequence[RowBlock], size: int) -> RowBlock:
+def _join_blocks(blocks: Sequence[RowBlock], size: int) -> RowBlock:
     """Return blocks of a size, of which the last may be shorter, as one; the last may have terms."""
     events = {at * size + index: found for at, block in enumerate(blocks) for index, found in block.events.items()}
     terms = {(len(blocks) - 1) * size + index: counts for index, counts in blocks[-1].terms.items()}

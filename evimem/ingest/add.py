@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import accumulate, chain, islice, pairwise
 from typing import Any, TypeAlias
 
-from ..errors import Attempt, DimensionMismatch, EmbedderError, InvalidTurn, attempt, shown
+from ..errors import Attempt, DimensionMismatch, EmbedderError, InvalidTurn, shown, try_read
 from ..flow import Flow, embed
 from ..index.document import embedding_texts
 from ..loaders.conversation import ImportedTurn
@@ -58,7 +58,7 @@ def embed_turns(
     turns: Sequence[tuple[Turn, int | None]], further: Sequence[Sequence[str]] = ()
 ) -> Flow[list[Embedded]]:
     """Return the vectors of the passages of each turn, given the number of its rows, and of further groups of texts."""
-    read = [attempt((), embedding_texts, turn, rows) for turn, rows in turns]
+    read = [try_read((), embedding_texts, turn, rows) for turn, rows in turns]
     vectors = yield from embed_groups([*(one.value for one in read), *further])
     for place, texts in enumerate(read):
         vectors[place] = vectors[place] if texts.error is None else Attempt(None, texts.error)
@@ -210,4 +210,4 @@ def _without_blocks(turn: Any) -> Any:
 
 def read_facts(extractor: Extractor, turn: Turn) -> Attempt[tuple[Fact, ...]]:
     """Return the facts that an extractor finds in a turn; none, and what it raised, where it fails for that turn."""
-    return attempt((), extractor.extract, turn)
+    return try_read((), extractor.extract, turn)

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from ..db.atomic_files import changing, open_regular, replace_with, sweep
 from ..db.connection import check_readable, check_replaceable
-from ..errors import Attempt, ImportFailed, InvalidTurn, StoreError, attempt, described, shown
+from ..errors import Attempt, ImportFailed, InvalidTurn, StoreError, describe_safely, shown, try_read
 from ..extract.rule_extractor import MAX_FACTS, RuleExtractor, fact_fault
 from ..flow import Flow
 from ..llm.extract_facts import MAX_CHARACTERS
@@ -151,7 +151,7 @@ def _items(values: Iterator[dict[str, Any]]) -> Iterator[Item]:
     for value in values:
         if "end" in value:
             if type(value["end"]) is not int or value != {"end": len(ids)}:
-                found = f"an end of {described(value['end'])} after {len(ids)} turns"
+                found = f"an end of {describe_safely(value['end'])} after {len(ids)} turns"
                 raise MalformedError(f'{found}; expected {{"end": {len(ids)}}}: was the file cut or edited?')
             if next(values, None) is not None:
                 raise MalformedError("a line after the end; expected none")
@@ -206,7 +206,7 @@ def _checked(what: str, value: Any, known: _Fields) -> dict[str, Any]:
 def _briefly(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)} entries"
-    return described(value)
+    return describe_safely(value)
 
 
 def _forgotten_of(line: dict[str, Any]) -> ForgottenMarks | ForgottenPlace:
@@ -295,7 +295,7 @@ def _stated(
                 for fact in doubtful
                 if sources and not (sources.anchor(fact.subject) and sources.anchor(fact.object))
             ]
-        by_rule = attempt((), RuleExtractor().extract, turn) if doubtful else Attempt(())
+        by_rule = try_read((), RuleExtractor().extract, turn) if doubtful else Attempt(())
         unstated = {fact.id for fact in doubtful} - {fact.id for fact in by_rule.value}
         yield turn, Attempt(tuple(fact for fact in facts if fact.id not in unstated), by_rule.error)
         near.append(words)

@@ -20,7 +20,7 @@ from ..store.keeper import Keeper
 from ..text.memory_fence import OPEN
 from ..text.terms import words
 from ..types.results import AddReport, TurnOutcome, TurnStatus
-from ..types.stored import Calls, Continuation, Entry, Listing, Past, PastWanted, Place
+from ..types.stored import Calls, Continuation, Entry, Listing, Place, SessionWindow, WindowRequest
 from ..types.values import DISCARDED, Turn, is_discarded
 from .add import BATCH, Ingestion
 from .continuation import LIKENESS_OF_EDIT, Beside, Laid, Standing, is_beginning, likeness
@@ -185,21 +185,21 @@ class Remembering:
         for number in list(self._given)[start : found.calls.done] if repeated and self._calls.at else ():
             self._settle(number, "exists")
 
-    def _past(self, beginning: int, end: int) -> Past:
+    def _past(self, beginning: int, end: int) -> SessionWindow:
         """Read what the list is laid beside, and the turns that have what its messages have of their own."""
         named = [(self._messages[number], turn) for number, turn in self._given.items()]
         ids = tuple(turn.id for message, turn in named if message.id or message.role == "system")
         own = {(self._own_time(message), message.role) for message, _ in named}
         moments = {(turn.time, message.role) for message, turn in named if message.time}
         moments |= {(time, role) for time, role in own if time is not None}
-        found = self._store.past(PastWanted(self._session, beginning, end, ids, tuple(moments)))
+        found = self._store.past(WindowRequest(self._session, beginning, end, ids, tuple(moments)))
         self._state = found.state
         # A time of the call that is not of the memory's kind is the caller's mistake, not that of one message.
         aware = None if self._time is None else self._time.tzinfo is not None
         self._strict = self._ingestion.strict or (aware is not None and found.aware not in (None, aware))
         return found
 
-    def _known(self, found: Past) -> dict[int, Turn]:
+    def _known(self, found: SessionWindow) -> dict[int, Turn]:
         """Settle the messages that are known by an id or time of their own; return their turns."""
         near = [place.turn for place in (*found.beginning, *found.end) if place.turn]
         stored = _Stored(near, {turn.id: turn for turn in (*found.held, *near)})
@@ -226,7 +226,7 @@ class Remembering:
                 self._notes[number] = _OTHER_CONTENT
         return known
 
-    def _stored_as(self, number: int, former: Turn | None, stored: _Stored, found: Past) -> Turn | None:
+    def _stored_as(self, number: int, former: Turn | None, stored: _Stored, found: SessionWindow) -> Turn | None:
         """Return the turn that a message is known by, where `former` has its id; None where there is none."""
         message, said = self._messages[number], self._said(number)
         if former is not None and (message.role == "system" or self._message_of(former).said == said):
@@ -241,14 +241,14 @@ class Remembering:
         own = self._own_time(message)
         return stored.at[own, said].pop(0) if message.id is None and own and stored.at[own, said] else None
 
-    def _is_forgotten(self, number: int, found: Past) -> bool:
+    def _is_forgotten(self, number: int, found: SessionWindow) -> bool:
         """Return whether a turn of this id or, without one, of this time and role was forgotten."""
         message, turn = self._messages[number], self._given[number]
         moments = {(turn.time, message.role), (self._own_time(message) or turn.time, message.role)}
         by_time = message.id is None and message.time is not None and bool(moments & found.forgotten)
         return turn.id in found.forgotten or by_time
 
-    def _lay(self, numbers: Sequence[int], found: Past, known: Mapping[int, Turn]) -> None:
+    def _lay(self, numbers: Sequence[int], found: SessionWindow, known: Mapping[int, Turn]) -> None:
         """Settle the messages that stand in the session, and note of others what there is to say."""
         read = found.end if found.complete else (*found.beginning, _GAP, *found.end)
         places = [place for place in read if place.turn is None or place.turn.role != "system"]
@@ -332,7 +332,7 @@ class Remembering:
     def _beside(
         self,
         numbers: Sequence[int],
-        found: Past,
+        found: SessionWindow,
         known: Mapping[int, Turn],
         places: Sequence[Place],
         there: Mapping[int, ChatMessage],

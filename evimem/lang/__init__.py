@@ -41,7 +41,7 @@ class Language:
 
     def lists(self, name: str) -> Mapping[str, tuple[str, ...]]:
         """Return a table whose values are lists of words. Raise KeyError for one that the language does not have."""
-        return MappingProxyType({key: _listed(value) for key, value in self.table(name).items()})
+        return MappingProxyType({key: _as_words(value) for key, value in self.table(name).items()})
 
     def any_of(self, *names: str) -> str:
         """Return the source of a pattern for any word or phrase of these lists, with any space between its words.
@@ -78,10 +78,10 @@ def _words(code: str, name: str) -> tuple[str, ...]:
     value = _value(code, name)
     if isinstance(value, Mapping):
         raise KeyError(f"{name!r} of language {code!r} is a table; use table() or lists()")
-    return _listed(value)
+    return _as_words(value)
 
 
-def _listed(value: str | list[str]) -> tuple[str, ...]:
+def _as_words(value: str | list[str]) -> tuple[str, ...]:
     return tuple(value.split()) if isinstance(value, str) else tuple(value)
 
 

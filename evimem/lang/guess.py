@@ -95,7 +95,7 @@ def _of_latin_words(words: list[str], text: str) -> tuple[str, float]:
     A word of one language counts 1; one that English texts have as well counts a half for both, like a letter that
     English lacks; a few words of the second kind alone show nothing.
     """
-    known, shared = _known(), _shared()
+    known, shared = _known(), _shared_words()
     hits = Counter(language for word in words for language in known.get(word, ()))
     english = hits.pop("en", 0) + sum(word in shared and word in _stop_words() for word in words) / 2
     if hits:
@@ -129,7 +129,7 @@ def _letters(language: str) -> str:
 
 
 @cache
-def _shared() -> frozenset[str]:
+def _shared_words() -> frozenset[str]:
     return frozenset(ENGLISH.words("common.in_other_languages_too"))
 
 
@@ -148,12 +148,12 @@ def _known() -> dict[str, tuple[str, ...]]:
         for word in {*own.words("common.function_words"), *(part for name in names for part in name.split("-"))}:
             found[word] = (*found.get(word, ()), language)
     frequent, of_time = ENGLISH.words("common.frequent_words"), ENGLISH.words("common.of_time")
-    english = _stop_words().union(frequent, of_time, ENGLISH.words("common.names_of_the_calendar")) - _shared()
+    english = _stop_words().union(frequent, of_time, ENGLISH.words("common.names_of_the_calendar")) - _shared_words()
     return found | dict.fromkeys(english, ("en",))
 
 
 @cache
 def _balance() -> dict[str, float]:
     """Return for each known word how much it speaks for English (1), or against it."""
-    shared = _shared()
+    shared = _shared_words()
     return {word: 1 if codes == ("en",) else -0.5 if word in shared else -1 for word, codes in _known().items()}

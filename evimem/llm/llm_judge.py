@@ -12,7 +12,7 @@ from ..flow import Flow
 from ..judging.apply_verdict import all_gaps, enough, follow, settle
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import NOT_SEARCHED, Chosen, Considered, Decided, Explored, Move, Round, Stage
-from ..query.find_turns import Wish, standing_wishes
+from ..query.find_turns import StandingInstruction, standing_wishes
 from ..text.prompt_text import bullets, escape_attribute, format_time, marked, named
 from ..types.results import MOST
 from ..types.stored import Keyword
@@ -230,7 +230,7 @@ def answer_request(
     shown: ShownEvidence,
     chain: Sequence[str] = (),
     *,
-    wishes: Sequence[Wish] = (),
+    wishes: Sequence[StandingInstruction] = (),
 ) -> Complete:
     """Return the request for the answer; the user's standing wishes have a place of their own, oldest first."""
     said = "\n".join(f"{format_time(wish.time)}\n{marked(wish.text)}" for wish in wishes)

@@ -18,7 +18,7 @@ from uuid import UUID
 
 import orjson
 
-from ..errors import described, shown
+from ..errors import describe_safely, shown
 
 _FRACTION = re.compile(r"\.(\d+)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -82,7 +82,7 @@ def time_of(value: object) -> datetime:
 
 def mismatch_error(what: str, value: object, expected: str) -> ValueError:
     """Return the error for a value of the wrong type or form."""
-    given = shown(value, 40) if what == "time" else described(value)
+    given = shown(value, 40) if what == "time" else describe_safely(value)
     return ValueError(f"{what} is {given}; expected {expected}")
 
 
@@ -125,7 +125,7 @@ def held_by(value: object) -> Mapping[Any, Any] | None:
                 held = dump()
             except Exception as error:
                 why = f"{name}() raised {type(error).__name__}"
-                raise ValueError(f"{described(value)} cannot be kept as JSON: {why}") from error
+                raise ValueError(f"{describe_safely(value)} cannot be kept as JSON: {why}") from error
             return held if isinstance(held, Mapping) else None
     return {each.name: getattr(value, each.name) for each in fields(value)} if is_dataclass(value) else None
 
@@ -160,7 +160,7 @@ def _kept_single(value: object) -> Json:
         return value.isoformat() if isinstance(value, date) else str(value)
     held = held_by(value)
     if held is None:
-        raise ValueError(f"{described(value)} cannot be kept as JSON")
+        raise ValueError(f"{describe_safely(value)} cannot be kept as JSON")
     return _kept_mapping(held)
 
 

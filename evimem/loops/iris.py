@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..errors import InvalidQuery
-from ..flow import Effect, Flow, intercepted
+from ..flow import Effect, Flow, intercept_effects
 from ..judging.apply_verdict import enough, is_short
 from ..judging.evidence import Variant, Verdict
 from ..text.names import names
@@ -58,7 +58,7 @@ def _at_temperature(flow: Flow[Answer], degree: float | None) -> Flow[Answer]:
     def warmed(effect: Effect) -> Flow[Any]:
         return (yield replace(effect, temperature=degree) if isinstance(effect, Complete) else effect)
 
-    return flow if degree is None else intercepted(flow, warmed)
+    return flow if degree is None else intercept_effects(flow, warmed)
 
 
 class Refining(Rounds):

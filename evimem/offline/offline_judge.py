@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from ..errors import without
+from ..errors import or_else
 from ..extract.rule_extractor import RuleExtractor, conventions_of
 from ..flow import Flow
 from ..judging.apply_verdict import PARTIAL_CAP, clamp, sufficient
@@ -79,7 +79,7 @@ class OfflineJudge:
         yield from ()
         least = self.constants.abstain_below  # a failure is no abstention
         unjudged = Verdict(Tier.PARTIAL, 0.5, reason="the evidence could not be judged", probability=least)
-        verdict = without(unjudged, judge, view, self)
+        verdict = or_else(unjudged, judge, view, self)
         if is_in_english(view):
             certain = verdict.confidence >= self.constants.exact and verdict.tier in {Tier.EXACT, Tier.INFERRABLE}
             return waiving(verdict, view.tracker.open) if certain else verdict
@@ -119,7 +119,7 @@ class OfflineJudge:
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return a quotation, whatever the manner."""
         yield from ()
-        return without(None, choose, view, verdict, self) or unread(view)
+        return or_else(None, choose, view, verdict, self) or unread(view)
 
     def signals(self, view: View, matches: Matches) -> dict[str, float]:
         """Return the signals of a view that its numbers are fitted over."""
@@ -154,11 +154,11 @@ def judge(view: View, by: OfflineJudge) -> Verdict:
         return Verdict(Tier.NONE, 0.0, gaps=gaps, reason=nothing_about(matches), probability=0.0)
     found = likely(view, by)
     ranked = {"likely": found.mean, "other": of_another(view, matches, found.first)} if found is not None else {}
-    measured = without(None, by.signals, view, matches)
+    measured = or_else(None, by.signals, view, matches)
     signals = {**(measured or {}), **ranked}
     score = constants.score(signals)
     spoken_of = constants.calibrated(score)
-    if measured is None or not measured["absent"] or without((), overview, view):  # a failure is no abstention
+    if measured is None or not measured["absent"] or or_else((), overview, view):  # a failure is no abstention
         spoken_of = max(spoken_of, constants.abstain_below)
     sufficient = constants.sufficient.probability(signals)
     doubtful = spoken_of < constants.abstain_below
@@ -235,8 +235,8 @@ def is_in_english(view: View) -> bool:
     """Return whether the question and most of the best evidence may be read by English rules."""
 
     def read() -> bool:
-        best = [bool(without(None, is_english, item.turn.text)) for item in view.evidence[:_BEST]]
-        return bool(without(None, is_english, view.analysis.question)) and 2 * sum(best) >= len(best)
+        best = [bool(or_else(None, is_english, item.turn.text)) for item in view.evidence[:_BEST]]
+        return bool(or_else(None, is_english, view.analysis.question)) and 2 * sum(best) >= len(best)
 
     return view.kept_at_check("english", read)
 

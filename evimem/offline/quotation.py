@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..errors import without
+from ..errors import or_else
 from ..extract.turn_facts import stance
 from ..judging.evidence import View
 from ..lang import ENGLISH, Language
@@ -221,7 +221,7 @@ def quote(view: View, likely: LikelyTurns, conventions: Conventions = Convention
         if turn not in quoted:
             lines.append(_with_neighbour(view, match.unit, _extent(match.unit, form)))
             quoted.update(one.turn.id for one in lines[-1])
-    later = without((), later_mentions, view, lines)
+    later = or_else((), later_mentions, view, lines)
     lines = [*lines[: MAX_LINES - len(later)], *((whole(turn),) for turn in later)]
     return Quotation(tuple(dated(line, conventions) for line in lines), later)
 
@@ -231,7 +231,7 @@ def dated(extracts: Sequence[Extract], conventions: Conventions) -> QuotedLine:
     dates = {
         note: None
         for one in extracts
-        for note in without([], date_notes, one.said, one.turn.time, conventions)
+        for note in or_else([], date_notes, one.said, one.turn.time, conventions)
         if note[0] in one.said[slice(*one.span)]
     }
     return QuotedLine(tuple(extracts), tuple(dates))

@@ -188,9 +188,9 @@ class OpenAI(_Client):
 
     def _submit(self, request: Complete, on_piece: OnPiece | None = None) -> Future[Reply]:
         pieces = _Pieces(on_piece) if on_piece else None
-        return self._server.submit(lambda connection: self._replied(connection, request, pieces))
+        return self._server.submit(lambda connection: self._request_reply(connection, request, pieces))
 
-    async def _replied(self, connection: Connection, request: Complete, pieces: _Pieces | None) -> Reply:
+    async def _request_reply(self, connection: Connection, request: Complete, pieces: _Pieces | None) -> Reply:
         started = monotonic()
         try:
             reply, retries = await self._server.call(
@@ -210,7 +210,7 @@ class OpenAI(_Client):
         while True:
             options = self._options(request, stream=pieces is not None, rejected=rejected)
             try:
-                reply = await self._server.typed(self._chat(client, request, options, pieces))
+                reply = await self._server.with_typed_errors(self._chat(client, request, options, pieces))
             except ModelError as error:
                 name = rejected_option(error, options)
                 if name is None:
@@ -229,7 +229,7 @@ class OpenAI(_Client):
         completions = client.chat.completions.with_streaming_response
         async with completions.create(model=model, messages=messages, stream=streams, extra_body=body) as response:
             if pieces is not None and "event-stream" in response.headers.get("content-type", ""):
-                return await _streamed(response, request, pieces)
+                return await _read_stream(response, request, pieces)
             reply = wire_format.read_reply(await body_of(response, MOST_JSON), request)
             if pieces is not None:  # of a server that cannot stream
                 pieces.add(reply.text)
@@ -303,7 +303,7 @@ class _Pieces:
         self._on_piece(piece)
 
 
-async def _streamed(response: Any, request: Complete, pieces: _Pieces) -> Reply:
+async def _read_stream(response: Any, request: Complete, pieces: _Pieces) -> Reply:
     completion = wire_format.Completion()
     try:
         async for line in lines_of(response):

@@ -108,7 +108,7 @@ class Server:
             while True:
                 attempt += 1
                 try:
-                    return await self.typed(request(connection.client)), attempt - 1
+                    return await self.with_typed_errors(request(connection.client)), attempt - 1
                 except ModelError as error:
                     wait = max(backoff(attempt, random.random()), getattr(error, "retry_after", None) or 0.0)
                     left = end - asyncio.get_running_loop().time()
@@ -116,18 +116,18 @@ class Server:
                         raise
                 await self.pause(wait)
 
-    async def typed(self, call: Awaitable[T]) -> T:
+    async def with_typed_errors(self, call: Awaitable[T]) -> T:
         """Return a call's result. Raise ModelError in place of anything that the client or the connection raises."""
         try:
             return await call
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001 - translated and raised below
-            failure = self._translated(error)
+            failure = self._translate(error)
         # Outside of `except`, so without a cause: the client's errors quote headers and bodies, and chains get logged.
         raise failure
 
-    def _translated(self, error: BaseException) -> ModelError:
+    def _translate(self, error: BaseException) -> ModelError:
         names: list[str] = []
         link: BaseException | None = error
         while link is not None and len(names) < 10:
@@ -161,7 +161,7 @@ class Connection:
                 self._thread.start()
                 _OPEN.add(self)
                 _silence_http_logs()
-            return asyncio.run_coroutine_threadsafe(_retrieved(work), self._loop)
+            return asyncio.run_coroutine_threadsafe(_retrieve(work), self._loop)
 
     def start_closing(self) -> threading.Thread | None:
         """Have the loop cancel its calls, close its sockets and stop; return its thread, without waiting for it."""
@@ -200,13 +200,13 @@ _OPEN: weakref.WeakSet[Connection] = weakref.WeakSet()  # those with a thread, t
 
 async def body_of(response: Any, limit: int = MAX_BODY) -> bytes:
     """Return a response's whole body. Raise ModelUnavailable where it exceeds the limit, in bytes."""
-    return b"".join([part async for part in _limited(response.http_response, limit)])
+    return b"".join([part async for part in _read_limited(response.http_response, limit)])
 
 
 async def lines_of(response: Any) -> AsyncIterator[str]:
     """Yield a response's lines as they arrive. Raise ModelUnavailable where the body exceeds MAX_BODY."""
     rest = b""
-    async for part in _limited(response.http_response, MAX_BODY):
+    async for part in _read_limited(response.http_response, MAX_BODY):
         *lines, rest = (rest + part).split(b"\n")
         if max(map(len, (*lines, rest))) > MOST_JSON:
             raise _too_long(MOST_JSON)
@@ -216,7 +216,7 @@ async def lines_of(response: Any) -> AsyncIterator[str]:
         yield rest.decode("utf-8", "replace").strip()
 
 
-async def _limited(response: Any, limit: int) -> AsyncIterator[bytes]:
+async def _read_limited(response: Any, limit: int) -> AsyncIterator[bytes]:
     """Yield a body as it was before the server compressed it, in pieces, as they arrive.
 
     Raise ModelUnavailable beyond the limit, in bytes as sent or decompressed, and for an encoding that is not read. The
@@ -251,7 +251,7 @@ async def _raise_http_errors(response: Any) -> None:
         return
     body = b""
     with contextlib.suppress(Exception):  # the status is known even where the body breaks off
-        async for part in _limited(response, MAX_BODY):
+        async for part in _read_limited(response, MAX_BODY):
             body += part
             if len(body) > MAX_ERROR_BODY:
                 break
@@ -322,7 +322,7 @@ def _silence_http_logs() -> None:
             logging.getLogger(name).addFilter(_DROP_OURS)
 
 
-async def _retrieved(work: Coroutine[Any, Any, T]) -> T:
+async def _retrieve(work: Coroutine[Any, Any, T]) -> T:
     """Await work in a task whose exception counts as retrieved: a cancelled caller asks for it no more."""
     task = asyncio.current_task()
     if task is not None:

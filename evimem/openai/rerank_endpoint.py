@@ -85,14 +85,14 @@ class EndpointReranker(_Client):
         if self._takes_texts:
             return await self._ask(client, "texts", query, texts)
         try:
-            return await self._server.typed(self._ask(client, "documents", query, texts))
+            return await self._server.with_typed_errors(self._ask(client, "documents", query, texts))
         except ModelError as error:
             # Statuses of a server that does not know the form of a request.
             if getattr(error, "status", None) not in {400, 422}:
                 raise
             refused = error
         try:
-            scores = await self._server.typed(self._ask(client, "texts", query, texts))
+            scores = await self._server.with_typed_errors(self._ask(client, "texts", query, texts))
         except ModelError:
             raise refused from None
         self._takes_texts.append(True)

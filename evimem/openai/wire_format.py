@@ -245,16 +245,16 @@ def response_formats(request: Complete) -> tuple[dict[str, Any], ...]:
 
     A schema with bounds on lists and texts (vLLM, llama.cpp), one without (OpenAI takes no maxLength), and any JSON.
     """
-    bounded, unbounded = request.schema, _unbounded(request.schema)
+    bounded, unbounded = request.schema, _without_bounds(request.schema)
     name = re.sub(r"\W", "_", request.role, flags=re.ASCII)
     schemas = [bounded] if bounded == unbounded else [bounded, unbounded]
     named = ({"name": name, "strict": True, "schema": schema} for schema in schemas)
     return (*({"type": "json_schema", "json_schema": one} for one in named), ANY_JSON)
 
 
-def _unbounded(schema: Any) -> Any:
+def _without_bounds(schema: Any) -> Any:
     if isinstance(schema, Mapping):
-        return {name: _unbounded(value) for name, value in schema.items() if name not in {"maxItems", "maxLength"}}
+        return {name: _without_bounds(value) for name, value in schema.items() if name not in {"maxItems", "maxLength"}}
     return schema
 
 

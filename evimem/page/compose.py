@@ -17,13 +17,13 @@ from typing import Any
 
 from ..embedding.static_embedder import StaticEmbedder
 from ..embedding.token_bound import token_bound
-from ..errors import without
+from ..errors import or_else
 from ..flow import Flow
 from ..protocols import Store
-from ..query.find_turns import QuestionVectors, Wish, wishes_on
+from ..query.find_turns import QuestionVectors, StandingInstruction, relevant_instructions
 from ..query.remaining_turns import read_remaining
 from ..query.rerank_hits import rerank_hits
-from ..text.memory_fence import WORKED_OUT, fenced
+from ..text.memory_fence import WORKED_OUT, fence_lines
 from ..text.prompt_text import caption_line, turn_texts
 from ..text.sentences import sentences
 from ..text.terms import plainest, terms
@@ -80,21 +80,23 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
         store, recalled, asked, form.tokens, asked_at, exclude, scope, vectors, move, rerank_depth
     )
     vector = StaticEmbedder().embed([asked.text])[0] if move else None
-    relevant = without(1.0, relevance, asked, found, vector)  # a gate that cannot be read is open
+    relevant = or_else(1.0, relevance, asked, found, vector)  # a gate that cannot be read is open
     if form.gate and asked.earlier and relevant < LEAST_RELEVANCE:  # the message may be complete in itself
         asked = replace(asked, earlier=())
         found = yield from find_for(
             store, recalled, asked, form.tokens, asked_at, exclude, scope, vectors, move, rerank_depth
         )
-        relevant = without(1.0, relevance, asked, found, vector)
+        relevant = or_else(1.0, relevance, asked, found, vector)
     if form.gate and relevant < LEAST_RELEVANCE:
         return Block("", (), 0, relevant)
-    if vector is not None and without(None, matches_nothing, asked, found):
+    if vector is not None and or_else(None, matches_nothing, asked, found):
         return Block("", (), 0, relevant)
     found = replace(found, hits=(yield from rerank_hits(asked.with_earlier, found.hits, rerank_depth)))
     count = form.count or token_bound
-    first: dict[Part, Sequence[Wish]] = {"wish": wishes_on(store, found.query, found.speakers)}
-    if without(None, asks_about_user, asked.text):
+    first: dict[Part, Sequence[StandingInstruction]] = {
+        "wish": relevant_instructions(store, found.query, found.speakers)
+    }
+    if or_else(None, asks_about_user, asked.text):
         said = yield from find_statements(store, recalled, scope, exclude, shipped=move is not None, asker=asked.asker)
         first["profile"] = [one for one in said if not asked.holds(one.turn.text)]
     spoken_of = _turns_of_time(store, found, scope, asked_at, frozenset(exclude))
@@ -157,7 +159,7 @@ def _in_dialogue_order(store: Store, lines: Sequence[Line]) -> tuple[Line, ...]:
 def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
     found: Recollected,
     later: Sequence[Hit],
-    first: Mapping[Part, Sequence[Wish]],
+    first: Mapping[Part, Sequence[StandingInstruction]],
     spoken_of: Sequence[Turn],
     wanted: Collection[str],
     tokens: int,
@@ -187,7 +189,7 @@ def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
 
 def terms_in(text: str) -> frozenset[str]:
     """Return the terms of a text, its plain words where these cannot be read."""
-    return frozenset(without([], terms, text) or plainest(text))
+    return frozenset(or_else([], terms, text) or plainest(text))
 
 
 def _user_first(found: Recollected) -> Sequence[Hit]:
@@ -263,7 +265,7 @@ class _Filling:
     ) -> None:
         self.lines: list[Line] = []
         self._style, self._count, self._wanted, self._notes, self._user = style, count, wanted, notes, user
-        self._left = tokens - count(fenced(()))
+        self._left = tokens - count(fence_lines(()))
         self._misfits = 0
         self._shown: set[str] = set()
         self._of: dict[tuple[Part, date], Line] = {}  # a line of each day
@@ -273,7 +275,7 @@ class _Filling:
     def is_full(self) -> bool:
         return self._left < LEAST_LINE_TOKENS or self._misfits >= MAX_MISFITS
 
-    def add_first(self, part: Part, said: Iterable[Wish], room: int) -> None:
+    def add_first(self, part: Part, said: Iterable[StandingInstruction], room: int) -> None:
         """Take lines that stand before the hits, as far as they fit into a room of their own."""
         least = self._left - room
         for one in said:

@@ -17,7 +17,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ..errors import without
+from ..errors import or_else
 from ..index.weights import WEIGHTS
 from ..lang import ENGLISH
 from ..lang.guess import LANGUAGES, language_of
@@ -111,7 +111,7 @@ def signals(asked: Asked, found: Recollected, odds: Mapping[str, float] | None =
         "meaning": telling * max(hit.parts.get("meaning", 0.0) for hit in found.hits) / WEIGHTS.meaning,
         "above_tenth": telling * (scores[0] - (scores[-1] if len(scores) == TENTH else min(scores[-1], USUAL_SCORE))),
         "question_mark": float(asked.text.rstrip().endswith(ENDS_ASKING)),
-        "question_word": float(without("thing", form, asked.text) != "thing"),
+        "question_word": float(or_else("thing", form, asked.text) != "thing"),
         "first_person": float(user.search(plain(asked.text)) is not None),
         "names": float(any(name.casefold() not in ROLES for name in found.hinted.names)),
         "recalls": float(found.hinted.recalls),

@@ -15,12 +15,12 @@ from itertools import islice
 import numpy as np
 
 from ..embedding.static_embedder import StaticEmbedder
-from ..errors import without
+from ..errors import or_else
 from ..flow import Flow
 from ..lang import ENGLISH
 from ..protocols import Store
 from ..query.analysis import form, question_words
-from ..query.find_turns import Wish, user_among
+from ..query.find_turns import StandingInstruction, user_among
 from ..text.terms import plain, terms
 from ..types.stored import Scope
 from ..types.values import Turn, is_discarded
@@ -39,7 +39,7 @@ _FIRST_PERSON = re.compile(
 
 def find_statements(
     store: Store, recalled: Recalled, scope: Scope, exclude: Collection[str], *, shipped: bool, asker: str = ""
-) -> Flow[tuple[Wish, ...]]:
+) -> Flow[tuple[StandingInstruction, ...]]:
     """Return what people said of themselves that lasts, each by its sentence, the likeliest first.
 
     Of a memory of a user and an assistant that is the user, of a group the asker, if one is known, and else every
@@ -57,11 +57,11 @@ def find_statements(
     return tuple(islice(_statements([turn for turn in turns if turn.id not in exclude]), MAX_STATEMENTS))
 
 
-def _statements(turns: Sequence[Turn]) -> Iterator[Wish]:
+def _statements(turns: Sequence[Turn]) -> Iterator[StandingInstruction]:
     found: list[tuple[Turn, str]] = []
     for turn in turns:
         if turn.role in (None, "user") and not is_discarded(turn):
-            found += [(turn, one) for one in without([], own_sentences_of, turn.text) if is_statement(one)]
+            found += [(turn, one) for one in or_else([], own_sentences_of, turn.text) if is_statement(one)]
     if not found:
         return
     worth = np.asarray(StaticEmbedder().embed([text for _, text in found])) @ fitted().lasting
@@ -70,7 +70,7 @@ def _statements(turns: Sequence[Turn]) -> Iterator[Wish]:
         turn, text = found[at]
         if turn.id not in seen:
             seen.add(turn.id)
-            yield Wish(turn, text)
+            yield StandingInstruction(turn, text)
 
 
 def own_sentences_of(text: str) -> list[str]:

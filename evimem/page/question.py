@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from ..errors import without
+from ..errors import or_else
 from ..flow import Flow
 from ..lang import Language
 from ..lang.guess import LANGUAGES, language_of
@@ -18,7 +18,7 @@ from ..loaders.chat_messages import words_of
 from ..loaders.json_values import held_by
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
-from ..query.find_turns import QuestionVectors, by_hints, query_of, user_among
+from ..query.find_turns import QuestionVectors, query_of, search_with_hints, user_among
 from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, words
 from ..types.stored import Roster, Scope
@@ -70,7 +70,7 @@ class Asked:
         found = {word.casefold(): None for word in words(self.text)}
         text = [self.searched_alone] * (2 if self.earlier else 1)
         for age, earlier in enumerate(self.earlier):
-            new = [word for word in without([], _telling, earlier) if word.casefold() not in found]
+            new = [word for word in or_else([], _telling, earlier) if word.casefold() not in found]
             text += new[: int(MOST_WORDS * DECAY**age)]
             found |= dict.fromkeys(map(str.casefold, new))
         return " ".join(text)
@@ -83,7 +83,7 @@ class Asked:
     @property
     def searched_alone(self) -> str:
         """The message itself, of a long one its two ends."""
-        return without(self.text, looked_for, self.text)
+        return or_else(self.text, looked_for, self.text)
 
 
 def read_messages(messages: Sequence[Any], newest: str) -> Asked:
@@ -92,7 +92,7 @@ def read_messages(messages: Sequence[Any], newest: str) -> Asked:
     asked = max((place for place, (role, _) in enumerate(said) if role == "user"), default=0)
     before = tuple(text for _, text in reversed(said[max(0, asked - EARLIER) : asked]))
     held = frozenset(comparable(text) for _, text in said)
-    refers = bool(before and without(None, refers_back, newest))
+    refers = bool(before and or_else(None, refers_back, newest))
     return Asked(newest, before if refers else (), held, _asker(messages))
 
 
@@ -191,7 +191,7 @@ def find_for(  # noqa: PLR0913, PLR0917 - where and how is searched
         hits = tuple(hit for hit in hits if _is_shown(hit.turn, asked))
         return Recollected(_own_first(hits, asked.asker, found)[:most], found, query)
 
-    known, found = yield from by_hints(store, hinted, recall, seen=True)
+    known, found = yield from search_with_hints(store, hinted, recall, seen=True)
     return replace(found, speakers=known.speakers, date_order=known.date_order, is_pointed=is_pointed(asked.text))
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from html import escape as escape_xml
 from typing import Literal
 
-from ..errors import without
-from ..text.memory_fence import PROFILE, QUOTED, WISHES, WORKED_OUT, fenced, numbered
+from ..errors import or_else
+from ..text.memory_fence import PROFILE, QUOTED, WISHES, WORKED_OUT, fence_lines, line_prefix
 from ..text.prompt_text import escape, escape_attribute, what_is_meant
 from ..times import Conventions
 from ..times.computed import date_notes
@@ -49,7 +49,7 @@ class Line:
 
 def block_text(lines: Sequence[Line], style: Style) -> str:
     """Return lines as a block: standing wishes, a profile, the rest, each in the order given; empty for no line."""
-    return fenced(written(lines, style)) if lines else ""
+    return fence_lines(written(lines, style)) if lines else ""
 
 
 def written(lines: Sequence[Line], style: Style) -> Iterator[str]:
@@ -72,7 +72,7 @@ def _plain(number: int, line: Line, above: Line | None) -> str:
     if _LIKE_HEAD.match(first):
         above = None
     head = ", ".join(filter(None, (_new_speaker(line, above), _new_time(line, above))))
-    opened = f"{numbered(number)}{head}{': ' if head else ''}{first}"
+    opened = f"{line_prefix(number)}{head}{': ' if head else ''}{first}"
     return "\n".join(
         (opened, *(f"{QUOTED}{one}" for one in further), *(f"{WORKED_OUT}{one}" for one in line.worked_out))
     )
@@ -161,5 +161,5 @@ class Notes:
             return ()
         text = turn.text if len(turn.text) <= AT_ONCE else said
         conventions = Conventions(date_order=self._order, zone=turn.time.tzinfo)
-        found = without([], date_notes, text, turn.time, conventions)
+        found = or_else([], date_notes, text, turn.time, conventions)
         return tuple(f'"{escape_attribute(phrase)}" is {date}' for phrase, date in found if phrase in said)

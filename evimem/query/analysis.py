@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidQuery, described, without
+from ..errors import InvalidQuery, describe_safely, or_else
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES, language_of
 from ..text.names import whole_matches, whole_word
@@ -206,7 +206,7 @@ def _words_of(code: str) -> ForeignQuestions:
 def check_asked(what: str, text: str) -> None:
     """Raise InvalidQuery for a text that is empty, no string, or longer than MOST_ASKED characters."""
     if not isinstance(text, str) or not text.strip():
-        raise InvalidQuery(f"the {what} is {described(text)}; expected some text")
+        raise InvalidQuery(f"the {what} is {describe_safely(text)}; expected some text")
     if len(text) > MOST_ASKED:
         raise InvalidQuery(f"the {what} has {len(text)} characters; expected at most {MOST_ASKED}")
 
@@ -233,11 +233,11 @@ def hints(
     named = tuple(
         speaker
         for speaker in speakers
-        if without(None, _is_named, speaker, text)
-        or (asker and speaker.casefold() == asker.casefold() and without(None, _speaks_of_self, text))
+        if or_else(None, _is_named, speaker, text)
+        or (asker and speaker.casefold() == asker.casefold() and or_else(None, _speaks_of_self, text))
     )
-    times = () if asked_at is None else tuple(without([], find_times, text, asked_at, "recent", date_order))
-    when, several = without(None, asks_when, text), without(None, asks_for_several, text)
+    times = () if asked_at is None else tuple(or_else([], find_times, text, asked_at, "recent", date_order))
+    when, several = or_else(None, asks_when, text), or_else(None, asks_for_several, text)
     return Hints(named, times, bool(when), _RECALLS.search(text) is not None, bool(several))
 
 
@@ -268,20 +268,20 @@ def analyse(
     # Analyse the first 2,000 characters: no question is longer, pasted text may be.
     question = question[:2_000]
     hinted = hints(question, speakers, asked_at, date_order)
-    wants: Wants = without("thing", form, question)
+    wants: Wants = or_else("thing", form, question)
     # At most 16 names, as each is sought in all evidence; labelled questions have up to four.
-    entities = _distinct((*hinted.names, *without([], _other_names, question, hinted.names)))[:16]
-    asked = hinted.names or without((), _asked_by_role, question, speakers)
+    entities = _distinct((*hinted.names, *or_else([], _other_names, question, hinted.names)))[:16]
+    asked = hinted.names or or_else((), _asked_by_role, question, speakers)
     # At most 256 keywords are compared with the turns.
-    keywords = without(tuple(plainest(question)), _keywords, question, hinted.names)[:256]
-    temporal = wants in {"time", "duration"} or bool(hinted.times) or bool(without(None, _is_tied_to_time, question))
+    keywords = or_else(tuple(plainest(question)), _keywords, question, hinted.names)[:256]
+    temporal = wants in {"time", "duration"} or bool(hinted.times) or bool(or_else(None, _is_tied_to_time, question))
     return Analysis(
         question=question,
         entities=entities,
         asked=asked,
         wants=wants,
         keywords=keywords,
-        terms=_distinct(without(word, stem, word) for word in keywords),
+        terms=_distinct(or_else(word, stem, word) for word in keywords),
         times=hinted.times,
         temporal=temporal,
         past=_PAST.search(question) is not None,

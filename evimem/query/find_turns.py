@@ -59,11 +59,11 @@ class QuestionVectors:
         Raise DimensionMismatch where the embedder is another than the memory was built with.
         """
         if text not in self._vectors:
-            self._vectors[text] = None if self._failed else (yield from self._embedded(text))
+            self._vectors[text] = None if self._failed else (yield from self._embed(text))
             self.by_words += (text,) if self._vectors[text] is None else ()
         return self._vectors[text]
 
-    def _embedded(self, text: str) -> Flow[Any]:
+    def _embed(self, text: str) -> Flow[Any]:
         try:
             return (yield from embed([text]))[0]
         except EmbedderError as error:
@@ -94,17 +94,17 @@ def cause_of(error: BaseException) -> str:
     return type(error.__cause__ or error).__name__
 
 
-def asked_for(store: Store, text: str, k: int, within: Query, asked_at: datetime | None = None) -> Flow[Query]:
-    """Return the query for a text; see `recalled_for`."""
+def build_query(store: Store, text: str, k: int, within: Query, asked_at: datetime | None = None) -> Flow[Query]:
+    """Return the query for a text; see `run_query`."""
 
     def itself(query: Query) -> Flow[Query]:
         yield from ()
         return query
 
-    return (yield from recalled_for(store, text, k, within, asked_at, itself))
+    return (yield from run_query(store, text, k, within, asked_at, itself))
 
 
-def recalled_for(
+def run_query(
     store: Store,
     text: str,
     k: int,
@@ -114,7 +114,7 @@ def recalled_for(
     *,
     seen: bool = False,
 ) -> Flow[T]:
-    """Recall by the query for a text, with the filters of another; `seen` as in `by_hints`.
+    """Recall by the query for a text, with the filters of another; `seen` as in `search_with_hints`.
 
     Raise InvalidQuery for an empty or endless text or a k below 1.
     """
@@ -132,10 +132,10 @@ def recalled_for(
     def recalled(found: Hints) -> Flow[T]:
         return (yield from recall(query_of(text, k, found, within, (yield from vectors.of(text)))))
 
-    return (yield from by_hints(store, hinted, recalled, seen=seen))[1]
+    return (yield from search_with_hints(store, hinted, recalled, seen=seen))[1]
 
 
-def by_hints(
+def search_with_hints(
     store: Store, hinted: Callable[[Roster], Hints], recall: Callable[[Hints], Flow[T]], *, seen: bool
 ) -> Flow[tuple[Roster, T]]:
     """Recall by the hints of a text, which depend on who speaks; return who does, and what was recalled.
@@ -182,7 +182,7 @@ def check_clock(name: str, bound: datetime | None, last: datetime | None) -> Non
         )
 
 
-def turns_stating(facts: Sequence[FactHit]) -> tuple[Hit, ...]:
+def turns_of_facts(facts: Sequence[FactHit]) -> tuple[Hit, ...]:
     """Return the turns of facts, best first, each with its facts that were found and the place of the best."""
     stating: dict[str, list[FactHit]] = defaultdict(list)
     for one in facts:
@@ -193,7 +193,7 @@ def turns_stating(facts: Sequence[FactHit]) -> tuple[Hit, ...]:
     )
 
 
-def joined(by_words: Sequence[Hit], by_facts: Sequence[Hit]) -> tuple[Hit, ...]:
+def fuse_rankings(by_words: Sequence[Hit], by_facts: Sequence[Hit]) -> tuple[Hit, ...]:
     """Return the turns of two rankings in one, by their places in both; of a turn in both, the hit by its words."""
     hits = {hit.turn.id: hit for hit in (*by_facts, *by_words)}
     parts: dict[str, dict[str, float]] = defaultdict(dict)
@@ -209,7 +209,7 @@ def joined(by_words: Sequence[Hit], by_facts: Sequence[Hit]) -> tuple[Hit, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class StandingInstruction:
     """A sentence of the user that says how to answer, and when it was said."""
 
     turn: Turn
@@ -221,7 +221,9 @@ class Wish:
         return self.turn.time
 
 
-def standing_wishes(store: Store, speakers: Sequence[str], scope: Scope = EVERYTHING) -> tuple[Wish, ...]:
+def standing_wishes(
+    store: Store, speakers: Sequence[str], scope: Scope = EVERYTHING
+) -> tuple[StandingInstruction, ...]:
     """Return the newest standing wishes, within a scope, of the user among a memory's speakers, oldest first."""
     who = user_among(speakers)
     own = None if who is None else scope.of_speaker(who)
@@ -233,7 +235,7 @@ def standing_wishes(store: Store, speakers: Sequence[str], scope: Scope = EVERYT
     return tuple(newest[-MOST_WISHES:])
 
 
-def wishes_on(store: Store, query: Query, speakers: Sequence[str]) -> tuple[Wish, ...]:
+def relevant_instructions(store: Store, query: Query, speakers: Sequence[str]) -> tuple[StandingInstruction, ...]:
     """Return the standing wishes of the user that are nearest to what a query means, the nearest first."""
     who = user_among(speakers)
     if who is None or query.speaker not in (None, who):
@@ -246,11 +248,11 @@ def wishes_on(store: Store, query: Query, speakers: Sequence[str]) -> tuple[Wish
     return tuple({wish.text: wish for wish in wishes_of(hits, who, code)}.values())
 
 
-def wishes_of(hits: Sequence[Hit], who: str | None, spoken: str = "en") -> Iterator[Wish]:
+def wishes_of(hits: Sequence[Hit], who: str | None, spoken: str = "en") -> Iterator[StandingInstruction]:
     """Yield the wishes in turns of the user, in their order; `spoken` as in `wishes_in`."""
     for hit in hits:
         if hit.turn.speaker == who and hit.turn.role in (None, "user"):
-            yield from (Wish(hit.turn, wish) for wish in wishes_in(hit.turn.text, spoken))
+            yield from (StandingInstruction(hit.turn, wish) for wish in wishes_in(hit.turn.text, spoken))
 
 
 def user_among(speakers: Sequence[str]) -> str | None:

@@ -120,7 +120,7 @@ class RawLog:
         sessions = self.sessions.numbers_or_add(turn.session for turn in turns)
         speakers = self.speakers.numbers_or_add(turn.speaker for turn in turns)
         places = [TurnRows(seq, sessions[one.session], speakers[one.speaker]) for seq, one in enumerate(turns, first)]
-        self._db.insert("turn", _COLUMNS, map(_stored, places, turns))
+        self._db.insert("turn", _COLUMNS, map(_to_row, places, turns))
         self._keep({turn.id: place.seq for place, turn in zip(places, turns, strict=True)})
         return places
 
@@ -281,7 +281,7 @@ def _bounds(listing: Listing) -> tuple[int | None, int | None]:
     return before, None if listing.after is None else instant(listing.after)
 
 
-def _stored(place: TurnRows, turn: Turn) -> tuple[Value, ...]:
+def _to_row(place: TurnRows, turn: Turn) -> tuple[Value, ...]:
     """Return the row of a turn."""
     caption = None if turn.caption is None else bindable(turn.caption)
     said = (bindable(turn.text), caption, turn.time.isoformat(), instant(turn.time))
@@ -337,13 +337,13 @@ def _turn(row: Sequence[Any]) -> Turn:
         )
         intact = digest(turn) == kept
     except (ValueError, TypeError, AttributeError) as error:
-        raise StoreCorrupt(_altered(turn_id)) from error
+        raise StoreCorrupt(_digest_error(turn_id)) from error
     if not intact:
-        raise StoreCorrupt(_altered(turn_id))
+        raise StoreCorrupt(_digest_error(turn_id))
     return turn
 
 
-def _altered(turn_id: object) -> str:
+def _digest_error(turn_id: object) -> str:
     return (
         f"turn {turn_id!r} is not what was stored (its digest differs), so it is not served; "
         "restore a backup, or forget this turn: `evimem doctor` lists every such turn"

@@ -13,10 +13,10 @@ from typing import TypeAlias
 
 from ..db.derived_sql import facts_never_linked, turns_without_rows
 from ..db.turn_sql import TURNS
-from ..errors import UNREADABLE, StoreCorrupt, attempt
+from ..errors import UNREADABLE, StoreCorrupt, try_read
 from ..index.corpus import Stored
 from ..index.document import passages
-from ..index.segments import sealed
+from ..index.segments import seal_documents
 from ..protocols import Extractor
 from ..raw.validate import wrong_instants
 from ..types.stored import OF_A_MODEL
@@ -153,7 +153,7 @@ def _segment_problems(handle: StoreHandle, extractor: Extractor, number: int, *,
             if not all(is_packed(vectors[row]) for row in one.rows if row in vectors):
                 damaged.append(turn.id)
             # None: what was found when it could be read still stands.
-            found = attempt(None, extractor.extract, turn).value
+            found = try_read(None, extractor.extract, turn).value
             kept_facts = {replace(fact, replaced_by=None) for fact in facts if fact.extractor == extractor.name}
             by_model = not kept_facts and any(fact.extractor == OF_A_MODEL for fact in facts)
             if one.seq not in unread and not by_model and (found is None or kept_facts != set(found)):
@@ -182,7 +182,7 @@ def _index_problems(handle: StoreHandle, number: int, rows: dict[int, Stored]) -
         if handle.segments.documents(number) != rows:
             yield f"the documents of segment {number} are not those that its turns give: {REPAIR}"
         return
-    wanted = sealed(number, rows, handle.segments.size)
+    wanted = seal_documents(number, rows, handle.segments.size)
     if kept[0] != wanted[0]:
         yield f"the columns of segment {number} are not those that its turns give: {REPAIR}"
     if kept[1] != wanted[1]:

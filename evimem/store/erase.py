@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..db.safe_context import safe_context
 from ..db.turn_sql import TURNS, turns_around
-from ..errors import UNREADABLE, attempt
+from ..errors import UNREADABLE, try_read
 from ..index.document import Document, found_by
 from ..text.terms import terms
 from ..types.results import EraseReport
@@ -272,7 +272,7 @@ class ReadBeside:
         said, gone = self._said({near for _, near in left}), {seq: set(self._words[seq]) for seq in beside}
         for seq, near in left:
             gone[seq] -= said[near]
-        facts = attempt({}, handle.fact_table.of_turns, beside).value
+        facts = try_read({}, handle.fact_table.of_turns, beside).value
         return [seq for seq in beside if seq not in facts or any(_speaks_of(fact, gone[seq]) for fact in facts[seq])]
 
     def _said(self, seqs: Collection[int]) -> dict[int, set[str]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..edges.edge_table import threshold
 from ..edges.fact_vectors import alike
-from ..errors import without
+from ..errors import or_else
 from ..index.prepared_query import PreparedQuery
 from ..index.ranking import rank
 from ..text.names import is_named_in
@@ -117,7 +117,7 @@ REPLACED = -0.05  # of two alike, the one that still holds comes first
 
 def parts_of(asked: PreparedQuery, fact: Fact, cosine: float, fitting: float) -> dict[str, float]:
     """Return the summands of a fact's score: of its words and its date, its vector, its turn, and what replaced it."""
-    said = frozenset(without([], terms, f"{fact.text} {render(fact.event)}" if fact.event else fact.text))
+    said = frozenset(or_else([], terms, f"{fact.text} {render(fact.event)}" if fact.event else fact.text))
     words = sum(term.weight for term in asked.terms if term.name in said) / (asked.total or 1.0)
     parts = {"words": WORDS * words, "meaning": MEANING * cosine, "turn": TURN * fitting}
     parts["replaced"] = REPLACED if fact.replaced_by else 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..db.schema import MIGRATIONS
-from ..edges.edge_table import ranked
+from ..edges.edge_table import rank_targets
 from ..errors import DimensionMismatch, InvalidQuery, StoreCorrupt
 from ..index.corpus import Corpus
 from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, match_keywords, prepare
@@ -34,10 +34,10 @@ from ..types.stored import (
     JobKind,
     Keyword,
     Listing,
-    Past,
-    PastWanted,
     Roster,
     Scope,
+    SessionWindow,
+    WindowRequest,
     statements,
 )
 from ..types.trace import Trace
@@ -155,7 +155,7 @@ def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int, scope: Scop
         handle.raw.expect(turn_ids, handle.edges.around)
         seeds = handle.raw.seqs(turn_ids)
         links, within = handle.edges.around(seeds), _within(handle, scope)
-        best = ranked(seeds, [link for link in links if within is None or link.target in within], limit)
+        best = rank_targets(seeds, [link for link in links if within is None or link.target in within], limit)
         seqs = [link.target for link, _ in best]
         handle.expect(seqs)
         turns, facts = handle.raw.read(seqs), handle.fact_table.of_turns(seqs)
@@ -403,7 +403,7 @@ def exported(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]] | Fo
         yield from (place for _, place in left)
 
 
-def past(handle: StoreHandle, asked: PastWanted) -> Past:
+def past(handle: StoreHandle, asked: WindowRequest) -> SessionWindow:
     """Return what a list of messages is laid beside."""
     with handle.db.reading():
         return past_of(handle, asked)

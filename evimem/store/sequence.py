@@ -32,7 +32,7 @@ from ..db.turn_sql import (
 )
 from ..errors import InvalidQuery
 from ..raw.turn_log import RawLog, is_same
-from ..types.stored import Calls, ForgottenMarks, ForgottenPlace, Past, PastWanted, Place
+from ..types.stored import Calls, ForgottenMarks, ForgottenPlace, Place, SessionWindow, WindowRequest
 from ..types.values import Turn, instant
 from .handle import FORMER_KEYS, StoreHandle
 from .open_file import open_copy
@@ -46,7 +46,7 @@ Run: TypeAlias = tuple[int, int, int | None]  # its last place, how many there a
 Places: TypeAlias = dict[str, list[tuple[int, int]]]  # by session: the number of a place, and of the turn erased there
 
 
-def past_of(handle: StoreHandle, asked: PastWanted) -> Past:
+def past_of(handle: StoreHandle, asked: WindowRequest) -> SessionWindow:
     """Return what a list of messages is laid beside; inside a transaction of the caller."""
     session = asked.session
     handle.db.ahead(
@@ -68,7 +68,7 @@ def past_of(handle: StoreHandle, asked: PastWanted) -> Past:
     moments = {said: moment(asked.session, said[1], instant(said[0])) for said in asked.moments}
     moments = {said: mark for said, mark in moments.items() if said not in {(turn.time, turn.role) for turn in held}}
     forgotten = forgotten_among(handle, [*asked.ids, *moments.values()])
-    return Past(
+    return SessionWindow(
         tuple(beginning),
         tuple(end),
         complete,
@@ -167,13 +167,13 @@ def _numbers(seq: int, count: int, limit: int, *, newest: bool) -> range:
     return range(seq, seq - few, -1) if newest else range(seq - count + 1, seq - count + 1 + few)
 
 
-def _turns_at(handle: StoreHandle, asked: PastWanted) -> list[int]:
+def _turns_at(handle: StoreHandle, asked: WindowRequest) -> list[int]:
     """Return the turns of a sequence that were said at the times asked for."""
     instants = [instant(time) for time, _ in asked.moments]
     return [seq for (seq,) in handle.db.rows(*turns_at(handle.db, asked.session, instants))]
 
 
-def _held(handle: StoreHandle, asked: PastWanted) -> Iterator[Turn]:
+def _held(handle: StoreHandle, asked: WindowRequest) -> Iterator[Turn]:
     """Yield the turns of a sequence, and system prompts of any, that have one of the ids or times asked for."""
     named = list(handle.raw.known(asked.ids).values())
     named += _turns_at(handle, asked)

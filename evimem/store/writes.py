@@ -335,7 +335,7 @@ def _settle_facts(handle: StoreHandle, found: Sequence[tuple[int, Entry]], read:
     stated = [StatedFacts(seq, instant(entry.turn.time), entry.facts, entry.extractor) for seq, entry in found]
     before = handle.fact_table.turns_among([seq for seq, _ in found])
     read.before |= before
-    outdated = handle.fact_table.outdated(stated) if before else []
+    outdated = handle.fact_table.outdated_ids(stated) if before else []
     read.replaced |= bool(outdated)
     exchange_facts(handle, outdated, stated, before)
     fresh = {one.seq: sorted(one.facts, key=lambda fact: fact.span[0]) for one in stated if one.seq not in before}

@@ -25,12 +25,12 @@ def _cut(*lines: str) -> str:
     return rf"{_BREAK}(?:{'|'.join(map(re.escape, sorted(begun, reverse=True)))}|\[\d*\]?)\s*\Z"
 
 
-def numbered(number: int) -> str:
+def line_prefix(number: int) -> str:
     """Return what the line of a turn begins with."""
     return f"[{number}] "
 
 
-def fenced(lines: Iterable[str]) -> str:
+def fence_lines(lines: Iterable[str]) -> str:
     """Return lines, each of which begins as those inside a fence do, as one block."""
     return "\n".join((OPEN, NOTE, *lines, CLOSE))
 
@@ -40,7 +40,7 @@ def without_blocks(text: str) -> str:
 
     What stands before and after a block is stripped and joined by a line break. Of a block that was cut off, its
     opening and the lines after it that are lines of a block are left out. What is not a block in exactly the form that
-    `fenced` gives it is somebody's own text about one, and stays.
+    `fence_lines` gives it is somebody's own text about one, and stays.
     """
     while OPEN in text and len(parts := _block().split(text)) > 1:
         text = "\n".join(part for part in map(str.strip, parts) if part)

@@ -26,7 +26,7 @@ class NameSearch:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._folded = _folded(text)
+        self._folded = _fold_case(text)
         self._known: dict[str, bool] = {}
 
     def finds(self, name: str) -> bool:
@@ -37,7 +37,7 @@ class NameSearch:
 
     def _find(self, name: str) -> bool:
         first = next(iter(name.split()), "")
-        if not first or _folded(first) not in self._folded:
+        if not first or _fold_case(first) not in self._folded:
             return False  # as the pattern says too, at ten times the price
         return next(whole_matches(_pattern(name), self._text), None) is not None
 
@@ -65,7 +65,7 @@ def whole_word(pattern: str) -> str:
     return f"(?<!{_LETTER}){pattern}(?!{_LETTER})"
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     """Return a text in which letters are equal wherever `re.IGNORECASE` takes them for equal."""
     return text.replace("\u0130", "i").replace("\u0131", "i").casefold()
 

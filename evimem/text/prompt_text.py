@@ -13,7 +13,7 @@ from ..types.stored import ALSO_KNOWN_AS, BY_RULE, statements
 from ..types.values import Fact, Turn
 from .memory_fence import QUOTED
 from .names import Sources
-from .sentences import Range, merged, sentences_around
+from .sentences import Range, merge_ranges, sentences_around
 from .terms import terms
 
 GAP = 2  # characters between two sentences: a space, a blank line
@@ -237,7 +237,7 @@ class Passages:
                 left -= end - start + GAP
             elif left < UNIT // 4:
                 break
-        return tuple(merged([units[number] for number in taken], GAP))
+        return tuple(merge_ranges([units[number] for number in taken], GAP))
 
     @cached_property
     def _ranked(self) -> tuple[list[Range], list[int]]:

@@ -29,7 +29,7 @@ _MARKER = re.compile(r"(?:[-*>\u2022\u2023\u25e6\u2013\u2014]|\(?\d{1,3}[.)]|#{1
 _LOOK_BACK = 16  # characters before a full stop that are searched for its word
 
 
-def merged(ranges: Iterable[Range], gap: int = 0) -> list[Range]:
+def merge_ranges(ranges: Iterable[Range], gap: int = 0) -> list[Range]:
     """Return ranges in order, those that overlap or lie at most `gap` characters apart as one.
 
     >>> merged([(8, 9), (0, 3), (2, 6)], gap=1), merged([(8, 9), (0, 3), (2, 6)], gap=2)

@@ -16,7 +16,7 @@ from itertools import islice
 from operator import add
 from pathlib import Path
 
-from ..errors import attempt
+from ..errors import try_read
 from ..lang import ENGLISH, Language
 from ..lang.guess import language_of
 
@@ -207,7 +207,7 @@ def terms(text: str) -> list[str]:
 
 def plainest(text: str) -> list[str]:
     """Return the terms of a text for which `terms` fails: its runs of letters and figures, stemmed where that works."""
-    return [attempt(word, stem, word).value for word in _PLAIN_WORD.findall(text.casefold())]
+    return [try_read(word, stem, word).value for word in _PLAIN_WORD.findall(text.casefold())]
 
 
 def stem(word: str) -> str:

@@ -41,8 +41,8 @@ class Beside:
 
     grammar: DateGrammar
 
-    def _listed(self, name: str) -> str:
-        return any_of(self.grammar.words.listed(name))
+    def _any_of_list(self, name: str) -> str:
+        return any_of(self.grammar.words.words_in(name))
 
     def _alone(self, source: str) -> re.Pattern[str]:
         return standing_alone(source, self.grammar.words)
@@ -50,38 +50,38 @@ class Beside:
     @cached_property
     def habit(self) -> re.Pattern[str]:
         """What makes a time one of a habit: every, each, also with a word between: "every wet Sunday"."""
-        every, before = self._listed("habit"), f"(?<![{LETTER}])"
-        if not self.grammar.words.spaced:
+        every, before = self._any_of_list("habit"), f"(?<![{LETTER}])"
+        if not self.grammar.words.has_spaces:
             return re.compile(rf"{every}\s?\Z")
         return re.compile(rf"{before}{every}(?:\s[^\W\d_]{{1,16}}\s|\s?)\Z")
 
     @cached_property
     def usually(self) -> re.Pattern[str]:
-        return self._alone(self._listed("usually"))
+        return self._alone(self._any_of_list("usually"))
 
     @cached_property
     def birth(self) -> re.Pattern[str]:
-        return self._alone(self._listed("birth"))
+        return self._alone(self._any_of_list("birth"))
 
     @cached_property
-    def listed(self) -> frozenset[str]:
-        return frozenset(self.grammar.words.listed("listed"))
+    def list_signs(self) -> frozenset[str]:
+        return frozenset(self.grammar.words.words_in("listed"))
 
     @cached_property
     def sample(self) -> re.Pattern[str]:
         """What makes its line an example or a form to fill in: a word before a colon, or an empty slot."""
-        start, end = (f"(?<![{LETTER}])", f"(?![{LETTER}])") if self.grammar.words.spaced else ("", "")
-        word = f"{start}(?:{'|'.join(map(self.grammar.source, self.grammar.words.listed('sample')))}){end}"
+        start, end = (f"(?<![{LETTER}])", f"(?![{LETTER}])") if self.grammar.words.has_spaces else ("", "")
+        word = f"{start}(?:{'|'.join(map(self.grammar.source, self.grammar.words.words_in('sample')))}){end}"
         opens = rf"(?:\A|[.!?\n\u3002]\s?)[^.!?:\n]{{0,24}}{word}[^.!?:\n\uff1a]{{0,40}}"
         return re.compile(rf"(?:{opens}|{word}\s?)(?:[:\uff1a]|\s-\s)|(?P<slot>{_SLOT})")
 
     @cached_property
     def correction(self) -> re.Pattern[str]:
         """What takes back the time before it, up to the one that follows."""
-        spaced = self.grammar.words.spaced
+        spaced = self.grammar.words.has_spaces
         last, reach = (f"(?![{LETTER}])", 16) if spaced else ("", 8)
         stop = rf"\s?[{MARKS}-]{{1,3}}\s?" if spaced else f"[{MARKS}]{{0,2}}"
-        return re.compile(rf"{stop}{self._listed('corrected')}{last}[^.!?\n\u3002]{{0,{reach}}}")
+        return re.compile(rf"{stop}{self._any_of_list('corrected')}{last}[^.!?\n\u3002]{{0,{reach}}}")
 
     @cached_property
     def _glue(self) -> str:
@@ -96,18 +96,18 @@ class Beside:
         """What right before a time belongs to it: a number, an ordinal, "last", and words between them and the time."""
         words = self.grammar.words
         lists = words.lists("relative")
-        follows = any("{last_or_next}" in form for form in words.listed("forms.relative"))
+        follows = any("{last_or_next}" in form for form in words.words_in("forms.relative"))
         # Where "semana pasada" is said, "pasado hoy" is two things.
         names = ("next", "next_but_one", "last_but_one", *(() if follows else ("last", "this")))
         which = any_of(word for name in names for word in lists.get(name, ()))
-        some = f"{words.ordinals.source}|{which}|{self._listed('not_before')}"
-        if not words.spaced:
+        some = f"{words.ordinals.source}|{which}|{self._any_of_list('not_before')}"
+        if not words.has_spaces:
             counted = rf"(?:\d|{IDEOGRAPHS}|\u5143)(?:{words.units.source})?"  # also the first year of an era
             return re.compile(rf"(?:{some}|{counted})(?:{self._glue})?\Z")
         unit = rf"(?:\s(?:{words.units.source}|{words.weekdays.source}))"
         return re.compile(
             rf"(?:\w[-/]|(?<![{LETTER}])(?:(?:{some})(?:{unit}?\s{self._glue})?"
-            rf"|{words.units.source}(?:\s(?:{self._glue}|{_signs(self.listed)}|{words.sides.source})|,)"
+            rf"|{words.units.source}(?:\s(?:{self._glue}|{_signs(self.list_signs)}|{words.sides.source})|,)"
             rf"|{words.weekdays.source}(?:s\s{self._glue}|\s{words.sides.source})"
             rf"|(?:\d{{1,4}}[.ºª°]?|{words.months.source})\s?{self._run})\s?)\Z"
         )
@@ -116,7 +116,9 @@ class Beside:
     def third_before(self) -> re.Pattern[str]:
         """A third of a month or longer before what is not one: "early", "Anfang"."""
         words = self.grammar.words
-        return re.compile(rf"{any_of(words.listed('early_or_late') or words.thirds.words)}[\s-]?(?:{self._glue}\s)?\Z")
+        return re.compile(
+            rf"{any_of(words.words_in('early_or_late') or words.thirds.words)}[\s-]?(?:{self._glue}\s)?\Z"
+        )
 
     @cached_property
     def number_before(self) -> re.Pattern[str]:
@@ -137,7 +139,7 @@ class Beside:
     @cached_property
     def listed_before(self) -> re.Pattern[str]:
         """A number of a list before that of a time: "14h et 16h"."""
-        return re.compile(rf"\d[.ºª°h]?\s?{_signs(self.listed)}\s?\Z")
+        return re.compile(rf"\d[.ºª°h]?\s?{_signs(self.list_signs)}\s?\Z")
 
     @cached_property
     def day_before(self) -> re.Pattern[str]:
@@ -153,9 +155,9 @@ class Beside:
     @cached_property
     def unread_after(self) -> re.Pattern[str]:
         """What right after a time belongs to it: "of the month", "next", the figures of a year."""
-        words, after = self.grammar.words, self._listed("not_after")
-        half = self._listed("half")
-        if not words.spaced:
+        words, after = self.grammar.words, self._any_of_list("not_after")
+        half = self._any_of_list("half")
+        if not words.has_spaces:
             return re.compile(rf"(?:{after}|{half}|\d)")
         lists = words.lists("relative")
         which = any_of(word for name in ("last", "next") for word in lists.get(name, ()))
@@ -211,7 +213,7 @@ def _is_list(one: Expression, other: Expression, gap: str, beside: Beside) -> bo
     days = one.meaning.weekday is not None and other.meaning.weekday is not None
     numbers = bool(one.meaning.number) and bool(other.meaning.number)
     steps = {gap, gap.removeprefix(",").lstrip()}
-    listed = gap in beside.listed
+    listed = gap in beside.list_signs
     return (days and (listed or gap == ",")) or (numbers and (listed or not steps.isdisjoint(beside.grammar.between)))
 
 
@@ -272,7 +274,7 @@ def _is_unread_after(each: Expression, beside: Beside, ctx: Context) -> bool:
 def _is_title(start: int, end: int, ctx: Context) -> bool:
     """Return whether a common word of an expression has a capital letter that only a title gives it: "Friday Night"."""
     words = ctx.text[start:end].split()
-    common = ctx.words.listed("small_words")
+    common = ctx.words.words_in("small_words")
     return any(word.istitle() and word.lower() in common for word in words[1:])
 
 
@@ -403,7 +405,7 @@ def _through(first: TimeInterval, last: TimeInterval) -> Meaning | None:
     return Meaning(calendar.span(calendar.midnight(first.start), end), "range")
 
 
-def joined(expressions: list[Expression], ctx: Context) -> list[Expression]:
+def join_expressions(expressions: list[Expression], ctx: Context) -> list[Expression]:
     """Return the expressions, those that belong to each other as one: first the ends of times of day."""
     for join in (_both_clocks, _both):
         found: list[Expression] = []
@@ -418,7 +420,7 @@ def joined(expressions: list[Expression], ctx: Context) -> list[Expression]:
 def _both_clocks(first: Expression, last: Expression, ctx: Context) -> Expression | None:
     """Return the time of day that two are the ends of: "7 am till 10 pm"."""
     start, end, gap = first.meaning.clock, last.meaning.clock, ctx.folded[first.end : last.start].strip()
-    led = gap in ctx.words.listed("span_to") and ctx.right_before("span_from", first.start)
+    led = gap in ctx.words.words_in("span_to") and ctx.right_before("span_from", first.start)
     if not start or not end or not (led or gap in ctx.grammar.range):
         return None
     clock = start.until(end) if start.length == end.length == 1 else None
@@ -439,9 +441,9 @@ def _both(first: Expression, second: Expression, ctx: Context) -> Expression | N
     gap, start = ctx.folded[first.end : second.start].strip(), first.start
     try:
         meaning = _range(first, second, gap, ctx)
-        if meaning and gap in ctx.words.listed("span_to"):
+        if meaning and gap in ctx.words.words_in("span_to"):
             start = ctx.start_of("span_from", start)
-        meaning = meaning or _joined(first, second, gap, ctx)
+        meaning = meaning or _join_pair(first, second, gap, ctx)
     except (ValueError, OverflowError):  # 29 February of a year that lacks it: no time, and neither is a part of it
         meaning = Meaning()
     return None if meaning is None else Expression(start, second.end, meaning)
@@ -451,13 +453,13 @@ def _range(first: Expression, second: Expression, gap: str, ctx: Context) -> Mea
     """Return the range whose ends two expressions are, but of weekdays, which may be those of a list or a habit."""
     if weekday_of(first) is not None or weekday_of(second) is not None:
         return None
-    between = gap in ctx.words.listed("span_to") and ctx.right_before("span_from", first.start)
+    between = gap in ctx.words.words_in("span_to") and ctx.right_before("span_from", first.start)
     if not between and gap not in ctx.grammar.range:
         return None
     return through(first, second)
 
 
-def _joined(first: Expression, second: Expression, gap: str, ctx: Context) -> Meaning | None:
+def _join_pair(first: Expression, second: Expression, gap: str, ctx: Context) -> Meaning | None:
     """Return what two expressions mean together that a gap separates; None where they do not."""
     if first.meaning.side is not None:
         return _counted_from_event(first, second, ctx)

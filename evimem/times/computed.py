@@ -30,7 +30,7 @@ def computed_times(text: str, said_at: datetime, conventions: Conventions = Conv
     found = [one for one in locate_times(text, said_at, conventions) if _may_move(one, said_at)]
     found = [one for one in found if not (_is_in_a_name(text, one) or _COUNTED_ON.search(text, 0, one.start))]
     shifts = {_SHIFTS[one.time.granularity] for one in found}
-    moved = {shift: dict(_starts(text, _shifted(said_at, shift), conventions)) for shift in shifts}
+    moved = {shift: dict(_starts(text, _shift(said_at, shift), conventions)) for shift in shifts}
     return [one for one in found if _moves(one, moved[_SHIFTS[one.time.granularity]])]
 
 
@@ -52,7 +52,7 @@ def _is_in_a_name(text: str, one: Located) -> bool:
     )
 
 
-def _shifted(moment: datetime, shift: str) -> datetime | None:
+def _shift(moment: datetime, shift: str) -> datetime | None:
     if shift == "week":
         return possible(moment.__add__, timedelta(days=7))
     if shift == "month":

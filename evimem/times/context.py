@@ -59,7 +59,7 @@ UNSPOKEN = Spoken()
 
 
 @dataclass(frozen=True)
-class Said:
+class Utterance:
     """A text as written and folded, the naive time it was said at, what "last Friday" and "6/9" mean in it."""
 
     text: str
@@ -122,10 +122,10 @@ class Said:
 
     def complete(self, at: int) -> bool:
         """Return whether an expression may end at an index: no noun follows of which it would be a part."""
-        followed = self.grammar.followed
+        followed = self.grammar.noun_that_follows
         return followed is None or followed.match(self.folded, at, at + 24) is not None
 
-    def announced(self, start: int, end: int) -> bool:
+    def is_asked_or_timed(self, start: int, end: int) -> bool:
         """Return whether a day of a sentence without a verb is asked for, or has a time of day right after it."""
         asked = self.folded[: self._whole_sentence(start, end)[1]].rstrip().endswith("?")
         return self.words.latin and (asked or self.grammar.clock_after.match(self.folded, end) is not None)
@@ -141,7 +141,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Context(Said):
+class Context(Utterance):
     """What was said, and how its sentences look at their times."""
 
     @cached_property
@@ -159,7 +159,7 @@ class Context(Said):
                 # A past form within 12 characters of "will" or "going to" belongs to it: "will have left".
                 governed = direction < 0 and cues and cues[-1].direction > 0 and match.start() - cues[-1].end <= 12
                 before = match.string[cues[-1].start : cues[-1].end] if governed else ""
-                governed = governed and (before.startswith(self.words.listed("governing")) or before.endswith("ing"))
+                governed = governed and (before.startswith(self.words.words_in("governing")) or before.endswith("ing"))
                 if not governed:
                     cues.append(Cue(match.start(), match.end(), direction, rank))
             self._found_cues[first, last] = cues

@@ -17,7 +17,7 @@ from ..errors import InvalidQuery, shown
 from ..lang.guess import OTHER, language_of
 from ..types.values import DateOrder, TimeSpan
 from . import calendar
-from .beside import YEAR, alone, joined
+from .beside import YEAR, alone, join_expressions
 from .calendar import WEEK, TimeInterval
 from .context import AHEAD, BACK, PERHAPS_BACK, UNSPOKEN, Context, Spoken
 from .date_order import FIGURES, Conventions, Weekday, date_in_figures
@@ -128,7 +128,7 @@ def _spoken_before(before: Sequence[tuple[str, datetime]], now: datetime) -> Spo
     if not said:
         return UNSPOKEN
     named = next((int(years[-1]) for text, _ in reversed(said) if (years := YEAR.findall(text))), now.year)
-    asked = _asked(*said[-1]) if said[-1][0] == before[-1][0][-LIMIT:] else 0
+    asked = _looks_back(*said[-1]) if said[-1][0] == before[-1][0][-LIMIT:] else 0
     # The time spoken of is looked for in the last 8 messages.
     return Spoken(named if named != now.year else None, asked, _last_told(said[-8:]))
 
@@ -143,7 +143,7 @@ def _last_told(said: list[tuple[str, datetime]]) -> TimeInterval | None:
     return None
 
 
-def _asked(text: str, at: datetime) -> int:
+def _looks_back(text: str, at: datetime) -> int:
     """Return BACK where a message is a question that looks back, else 0."""
     question = text.strip().rpartition("\n")[2]
     folded = fold(question)
@@ -212,7 +212,7 @@ def locate_dates(
     told = (each.day for each in expressions if each.meaning.yearly is None and each.meaning.kind == "date")
     whole = {(day.month, day.day): day for day in told if day}
     expressions = [_in_year_beside(each, expressions, whole, ctx) for each in _beside_named_month(expressions, ctx)]
-    expressions = [*_on_dates_beside(joined(expressions, ctx), ctx)]
+    expressions = [*_on_dates_beside(join_expressions(expressions, ctx), ctx)]
     expressions = [*_from_spoken(expressions, spoken.time)]
     known = [each for each in expressions if _is_known(each)]
     days = [each for each in expressions if each.meaning.kind != "clock" and not each.meaning.part]
@@ -289,7 +289,7 @@ def _counts_weeks(each: Expression, ctx: Context) -> bool:
         return False
     counted_before, week_after, counted_after = _patterns_of_weeks(ctx.words)
     if is_day:
-        return ctx.words.spaced and week_after.match(ctx.folded, each.end) is not None
+        return ctx.words.has_spaces and week_after.match(ctx.folded, each.end) is not None
     before = ctx.folded[max(0, each.start - 32) : each.start]
     return counted_before.search(before) is not None or counted_after.match(ctx.folded, each.end) is not None
 

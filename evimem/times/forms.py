@@ -52,9 +52,9 @@ _NEEDS: Mapping[str, tuple[Iterable[str], ...]] = {
     **dict.fromkeys(("sure_number", "number"), (("day",),)),
     **dict.fromkeys(("clock", "time_of_day"), (("hour", "named_hour"),)),
 }
-Told = frozenset[frozenset[str]]
-_AMOUNT: Told = frozenset((frozenset(("count", "unit")), frozenset(("amount_word",))))
-_NOTHING: Told = frozenset((frozenset(),))
+SlotSets = frozenset[frozenset[str]]
+_AMOUNT: SlotSets = frozenset((frozenset(("count", "unit")), frozenset(("amount_word",))))
+_NOTHING: SlotSets = frozenset((frozenset(),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Part:
     branches: tuple[tuple[Part, ...], ...] = ()
 
 
-def parsed(form: str) -> tuple[tuple[Part, ...], ...]:
+def parse_form(form: str) -> tuple[tuple[Part, ...], ...]:
     """Return the alternatives of a form, each in order."""
     outer: list[tuple[str, list[list[Part]]]] = []
     branches: list[list[Part]] = [[]]
@@ -97,26 +97,26 @@ def parsed(form: str) -> tuple[tuple[Part, ...], ...]:
 
 def check_slots(reader: str, form: str) -> None:
     """Raise ValueError for a form of which a match may leave its reader without a slot that it needs."""
-    for told in told_by(form):
+    for told in slots_of(form):
         for wanted in _NEEDS.get(reader, ()):
             if told.isdisjoint(wanted):
                 expected = " or ".join(f"{{{slot}}}" for slot in sorted(wanted))
                 raise ValueError(f"the form {form!r} can match without {expected}, which {reader!r} reads")
 
 
-def told_by(form: str, *, listed: bool = False) -> Told:
+def slots_of(form: str, *, listed: bool = False) -> SlotSets:
     """Return the sets of slots that a match of a form may fill: one set for each way through its branches.
 
     With `listed` a slot that takes its words from a list of another name has both names: "unit:units.weekend".
     """
-    return _told(parsed(form), listed=listed)
+    return _slots_of_branch(parse_form(form), listed=listed)
 
 
-def _told(branches: tuple[tuple[Part, ...], ...], *, listed: bool) -> Told:
-    return frozenset(told for branch in branches for told in _told_in_order(branch, listed=listed))
+def _slots_of_branch(branches: tuple[tuple[Part, ...], ...], *, listed: bool) -> SlotSets:
+    return frozenset(told for branch in branches for told in _slots_in_order(branch, listed=listed))
 
 
-def _told_in_order(parts: tuple[Part, ...], *, listed: bool) -> Told:
+def _slots_in_order(parts: tuple[Part, ...], *, listed: bool) -> SlotSets:
     ways = _NOTHING
     for part in parts:
         inner = _NOTHING
@@ -127,7 +127,9 @@ def _told_in_order(parts: tuple[Part, ...], *, listed: bool) -> Told:
             inner = frozenset((frozenset((name,)),))
             inner = _AMOUNT if part.name == "amount" else inner
         elif part.kind in ("group", "optional"):
-            inner = _told(part.branches, listed=listed) | (_NOTHING if part.kind == "optional" else frozenset())
+            inner = _slots_of_branch(part.branches, listed=listed) | (
+                _NOTHING if part.kind == "optional" else frozenset()
+            )
             inner = frozenset(told | {part.name} for told in inner) if part.name else inner
         ways = frozenset(one | other for one in ways for other in inner)
     return ways
@@ -144,7 +146,7 @@ def own_words(form: str) -> Needed:
 
     Of "(past|last) {amount} or so" they are "past" or "last", "or", and "so".
     """
-    return _of_every(parsed(form), (True, True))
+    return _of_every(parse_form(form), (True, True))
 
 
 def _of_every(branches: tuple[tuple[Part, ...], ...], closed: tuple[bool, bool]) -> Needed:
@@ -226,7 +228,7 @@ class Form:
     @cached_property
     def ways(self) -> tuple[frozenset[str], ...]:
         """The slots that must have words in a text for the form to match, for each way through its branches."""
-        told = told_by(self.form, listed=True)
+        told = slots_of(self.form, listed=True)
         return tuple(frozenset(name for name in way if name in _LOOKED_FOR or ":" in name) for way in told)
 
     @cached_property
@@ -262,7 +264,9 @@ class DateForms:
         tables = {slot: getattr(self.words, table) for slot, table in _SEEN.items()}
         for name in {name for form in self.forms for way in form.ways for name in way if ":" in name}:
             slot, _, words = name.partition(":")
-            tables[name] = tables[slot] if words in self.own else SpelledTable(dict.fromkeys(self._listed(words), 0))
+            tables[name] = (
+                tables[slot] if words in self.own else SpelledTable(dict.fromkeys(self._list_words(words), 0))
+            )
         return tables
 
     @cached_property
@@ -316,7 +320,7 @@ class DateForms:
             words |= frozenset() if folded.isascii() else as_written(folded)
         else:
             slots = self._bits_of(slot for slot, pattern in self._patterns_of_slots.items() if pattern.search(folded))
-        if not self.words.spaced:
+        if not self.words.has_spaces:
             slots |= self._bits_of(_FIGURES)
         elif _DIGIT.search(folded):
             slots |= self._bits_of(slot for slot, pattern in _FIGURES.items() if pattern.search(folded))
@@ -342,18 +346,18 @@ class DateForms:
             return _BRACKETS.get(syntax, syntax)
         if slot is not None and slot in self.pieces:
             return f"(?:{self.source(self.pieces[slot])})"
-        source = self._unnamed(words or slot or "")
+        source = self._plain_source(words or slot or "")
         return f"(?P<{AS.get(slot, slot)}>{source})" if slot else f"(?:{source})"
 
-    def _unnamed(self, name: str) -> str:
+    def _plain_source(self, name: str) -> str:
         if name in self.pieces or name in self.own:
             return _NAME.sub("?:", self.source(self.pieces.get(name) or self.own[name]))
         if name in self.sources:
             return self.sources[name]
-        return any_of(self._listed(name))
+        return any_of(self._list_words(name))
 
-    def _listed(self, name: str) -> list[str]:
-        return [word for part in name.split("+") for word in self.words.listed(part)]
+    def _list_words(self, name: str) -> list[str]:
+        return [word for part in name.split("+") for word in self.words.words_in(part)]
 
     @cached_property
     def own(self) -> Mapping[str, str]:
@@ -363,13 +367,15 @@ class DateForms:
     @cached_property
     def pieces(self) -> Mapping[str, str]:
         """Parts of forms that fill slots of their own."""
-        amount = ("{count}( |(?<=\\d)){unit}" if self.words.spaced else "{count} ?{unit}") + "|{amount_word:amounts}"
+        amount = (
+            "{count}( |(?<=\\d)){unit}" if self.words.has_spaces else "{count} ?{unit}"
+        ) + "|{amount_word:amounts}"
         return {"amount": amount, **self.words.table("pieces")}
 
     @cached_property
     def sources(self) -> Mapping[str, str]:
-        figures = r"\d{1,2}" if self.words.spaced else rf"(?:\d{{1,2}}|{IDEOGRAPHS}{{1,3}})"
-        year = r"\d{4}" if self.words.spaced else rf"(?:\d{{4}}|{IDEOGRAPHS}{{4}})"
+        figures = r"\d{1,2}" if self.words.has_spaces else rf"(?:\d{{1,2}}|{IDEOGRAPHS}{{1,3}})"
+        year = r"\d{4}" if self.words.has_spaces else rf"(?:\d{{4}}|{IDEOGRAPHS}{{4}})"
         return {
             **dict.fromkeys(("minute", "last_minute"), r"[0-5]\d(?!\d)"),
             "figures": FIGURES,
@@ -389,17 +395,17 @@ class DateGrammar(DateForms):
     @cached_property
     def between(self) -> frozenset[str]:
         """What may stand between two parts of one expression."""
-        return frozenset(self.words.listed("between"))
+        return frozenset(self.words.words_in("between"))
 
     @cached_property
     def range(self) -> frozenset[str]:
         """What may stand between the first and the last day of a range."""
-        return frozenset(self.words.listed("range"))
+        return frozenset(self.words.words_in("range"))
 
     @cached_property
     def since(self) -> re.Pattern[str]:
         """The word for "since" right before a time, or right after it."""
-        since = any_of(self.words.listed("since"))
+        since = any_of(self.words.words_in("since"))
         return re.compile(rf"\s?{since}" if self.since_follows else rf"(?<![{LETTER}]){since}\s?\Z")
 
     @cached_property
@@ -409,16 +415,18 @@ class DateGrammar(DateForms):
     @cached_property
     def another_clause(self) -> re.Pattern[str]:
         """A word that begins another clause, or does something in it."""
-        return standing_alone(any_of((*self.words.listed("subjects"), *self.words.listed("conjunctions"))), self.words)
+        return standing_alone(
+            any_of((*self.words.words_in("subjects"), *self.words.words_in("conjunctions"))), self.words
+        )
 
     @cached_property
     def month(self) -> re.Pattern[str]:
         return re.compile(self.words.months.source)
 
     @cached_property
-    def followed(self) -> re.Pattern[str] | None:
+    def noun_that_follows(self) -> re.Pattern[str] | None:
         """What may follow an expression that a noun would make a part of itself; None where any word may."""
-        followers = self.words.listed("followers")
+        followers = self.words.words_in("followers")
         if not followers:
             return None
         word = any_of((*followers, *self.words.parts.words))
@@ -436,7 +444,7 @@ class DateGrammar(DateForms):
     def clause_end(self) -> re.Pattern[str]:
         """What ends a clause: a mark, or a conjunction with the subject of another one."""
         words = self.words
-        another = rf"\s{any_of(words.listed('conjunctions'))}\s(?={any_of(words.listed('subjects'))}(?!\w))"
+        another = rf"\s{any_of(words.words_in('conjunctions'))}\s(?={any_of(words.words_in('subjects'))}(?!\w))"
         return re.compile(rf"[{MARKS}](?!\d)|\n|{another}")
 
     @cached_property
@@ -446,11 +454,11 @@ class DateGrammar(DateForms):
             looks = (f"(?P<{name}>{'|'.join(map(self.source, some))})" for name, some in forms.items())
             return re.compile(rf"(?<![\w'])(?:{'|'.join(looks)})(?!\w)|(?P<will>'ll\b)")
         words = self.words
-        back, ahead, now = map(words.listed, ("looking_back", "looking_ahead", "looking_at_now"))
-        start, end = (f"(?<![{LETTER}])", f"(?![{LETTER}])") if words.spaced else ("", "")
+        back, ahead, now = map(words.words_in, ("looking_back", "looking_ahead", "looking_at_now"))
+        start, end = (f"(?<![{LETTER}])", f"(?![{LETTER}])") if words.has_spaces else ("", "")
         # A word of time is no verb, whatever it ends like: "día" is no past.
         of_time = (words.units, words.parts, words.seasons, words.weekdays, words.months)
-        sources = (*(table.source for table in of_time), any_of(words.listed("not_past")))
+        sources = (*(table.source for table in of_time), any_of(words.words_in("not_past")))
         no_verb = rf"(?!(?:{'|'.join(sources)}){end})"
         whole = f"(?P<back>{any_of(_whole(back))})|(?P<ahead>{any_of(_whole(ahead))})|(?P<is>{any_of(now)})"
         stems = f"(?P<like_will>{_stems(ahead, 1)})|(?P<like_was>{_stems(back, 2)})"
@@ -459,8 +467,8 @@ class DateGrammar(DateForms):
     def right_before(self, name: str) -> re.Pattern[str]:
         """Return the pattern of a word or form of a list that stands right before an index."""
         if name not in self._before:
-            words = sorted(self.words.listed(name), key=len, reverse=True)
-            start = f"(?<![{LETTER}])" if self.words.spaced else ""
+            words = sorted(self.words.words_in(name), key=len, reverse=True)
+            start = f"(?<![{LETTER}])" if self.words.has_spaces else ""
             source = rf"{start}(?:{'|'.join(map(self.source, words))})\s?[*_(]*\Z" if words else "(?!)"
             self._before[name] = re.compile(source)
         return self._before[name]
@@ -488,11 +496,11 @@ def _stems(words: Iterable[str], least: int) -> str:
 
 def standing_alone(source: str, words: DateWords) -> re.Pattern[str]:
     """Return the pattern of a whole word; where there are no spaces, of one that is no part of a number."""
-    if not words.spaced:
+    if not words.has_spaces:
         return re.compile(rf"(?<!\d)(?:{source})")
     letter = f"[{LETTER}]" if words.language.code in ("hi", "ar") else r"\w"
     prefix = "[\u0648\u0641\u0628\u0644]"  # "and", "so", "in", "for" are written together with the next word in Arabic
-    start = f"(?:(?<!{letter})|(?<=(?<!{letter}){prefix}))" if words.prefixed else f"(?<!{letter})"
+    start = f"(?:(?<!{letter})|(?<=(?<!{letter}){prefix}))" if words.joins_prefixes else f"(?<!{letter})"
     return re.compile(f"{start}(?:{source})(?!{letter})")
 
 

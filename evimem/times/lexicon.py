@@ -74,10 +74,10 @@ def spellings(word: str) -> str:
         return re.escape(word[1:])
     if word.isascii():
         return re.escape(word).replace(r"\ ", _BLANKS).replace(r"\-", "[- ]?")
-    return "".join(_spelled(letter) for letter in unicodedata.normalize("NFC", word))
+    return "".join(_letter_source(letter) for letter in unicodedata.normalize("NFC", word))
 
 
-def _spelled(letter: str) -> str:
+def _letter_source(letter: str) -> str:
     if letter == _NUKTA:
         return ""
     base = unicodedata.normalize("NFD", letter)[0]
@@ -215,27 +215,27 @@ class DateWords:
     def writing(self) -> tuple[str, ...]:
         """How the language writes and counts.
 
-        `spaces` between its words, `latin` letters, `prefixed` small words; `since_follows` its time;
+        `spaces` between its words, `latin` letters, `joins_prefixes` small words; `since_follows` its time;
         `weekday_by_week` and `next_by_week`: "last Friday" and "next Friday" are those of the week before and after;
         `rolling_week`: "last week" is the seven days before today; `small_weekdays`: a capital makes a weekday a name.
         """
         return self.language.words("dates.writing")
 
     @cached_property
-    def spaced(self) -> bool:
+    def has_spaces(self) -> bool:
         return "spaces" in self.writing
 
     @cached_property
-    def prefixed(self) -> bool:
+    def joins_prefixes(self) -> bool:
         """Whether small words are written together with the next one."""
-        return "prefixed" in self.writing
+        return "joins_prefixes" in self.writing
 
     @cached_property
     def latin(self) -> bool:
         """Whether the words can be told apart and have no signs that are no letters."""
         return "latin" in self.writing
 
-    def listed(self, name: str) -> tuple[str, ...]:
+    def words_in(self, name: str) -> tuple[str, ...]:
         """Return the words of a slot, of a list, or of a table; none where the language has no such list."""
         if name in _OF_SLOTS:
             return tuple(getattr(self, _OF_SLOTS[name]).words)
@@ -258,7 +258,7 @@ class DateWords:
 
     def lists(self, name: str) -> Mapping[str, tuple[str, ...]]:
         """Return a table whose values are lists of words."""
-        return {key: self.listed(f"{name}.{key}") for key in self.table(name)}
+        return {key: self.words_in(f"{name}.{key}") for key in self.table(name)}
 
     @cached_property
     def days(self) -> SpelledTable[tuple[int, ...]]:
@@ -269,8 +269,8 @@ class DateWords:
     @cached_property
     def weekdays(self) -> SpelledTable[int]:
         names = self.named("weekdays", 0)
-        shorts = {name: number for number, name in enumerate(self.listed("short_weekdays"))}
-        endings = self.listed("weekday_endings")  # "Freitagabend" is one word
+        shorts = {name: number for number, name in enumerate(self.words_in("short_weekdays"))}
+        endings = self.words_in("weekday_endings")  # "Freitagabend" is one word
         return SpelledTable(names | shorts | {name + end: day for name, day in names.items() for end in endings})
 
     @cached_property
@@ -281,7 +281,7 @@ class DateWords:
     def rough(self) -> SpelledTable[Quantity]:
         """Quantities that are no one number."""
         rough = {words: Quantity(*ends) for words, ends in self.table("rough_quantities").items()}
-        return SpelledTable(rough | dict.fromkeys(self.listed("a_few"), FEW))
+        return SpelledTable(rough | dict.fromkeys(self.words_in("a_few"), FEW))
 
     @cached_property
     def day_parts(self) -> SpelledTable[tuple[int, str]]:
@@ -301,13 +301,15 @@ class DateWords:
     thirds = _Table[int](lambda words: SpelledTable(words.table("thirds")))  # beginning (0), middle (1) and end (2)
     ordinals = _Table[int](lambda words: SpelledTable(words.table("ordinals")))  # which of several; -1 is the last
     decades = _Table[int](lambda words: SpelledTable(words.table("decades")))  # by the tens of their years
-    vague = _Table[int](lambda words: SpelledTable(dict.fromkeys(words.listed("vague_words"), 0)))
+    vague = _Table[int](lambda words: SpelledTable(dict.fromkeys(words.words_in("vague_words"), 0)))
     sides = _Table[int](lambda words: SpelledTable(words.table("sides")))  # before (-1) and after (1) another day
     relatives = _Table[str](lambda words: words._spelled("relative"))  # by their names in RELATIVES
     parts = _Table[str](lambda words: words._spelled("parts"))
     units = _Table[str](lambda words: words._spelled("units"))
-    phrases = _Table[tuple[str, int]](lambda words: words._counted("phrases"))  # a unit, and how far it is
-    amounts = _Table[tuple[str, int]](lambda words: words._counted("amounts"))  # a number of units: an Arabic dual
+    phrases = _Table[tuple[str, int]](lambda words: words._counts_by_phrase("phrases"))  # a unit, and how far it is
+    amounts = _Table[tuple[str, int]](
+        lambda words: words._counts_by_phrase("amounts")
+    )  # a number of units: an Arabic dual
 
     def quantity(self, text: str) -> Quantity:
         """Return how many a text says, of "two or three" and "2-3" a range. Raise ValueError where it says none."""
@@ -326,7 +328,7 @@ class DateWords:
         also = self.language.lists("common.also")
         return names | {other: place for name, place in names.items() for other in also.get(name, ())}
 
-    def _counted(self, key: str) -> SpelledTable[tuple[str, int]]:
+    def _counts_by_phrase(self, key: str) -> SpelledTable[tuple[str, int]]:
         table = self.table(key)
         return SpelledTable({phrase: (unit, n) for unit, phrases in table.items() for phrase, n in phrases.items()})
 

@@ -158,12 +158,12 @@ def unit_of(word: str, ctx: Context) -> tuple[str, int]:
 
 def phrase(match: Match, ctx: Context) -> TimeInterval:
     unit, count = ctx.words.phrases.of(match["phrase"])
-    whole = shifted(unit, ctx.today, count)
+    whole = shift_unit(unit, ctx.today, count)
     short = told_in(match).get("weekday")
     return whole if short is None else calendar.day(whole.start + ctx.words.weekdays.of(short) * DAY)
 
 
-def shifted(unit: str, moment: datetime, count: int) -> TimeInterval:
+def shift_unit(unit: str, moment: datetime, count: int) -> TimeInterval:
     """Return the unit of the calendar so many units after the one that contains a moment."""
     return calendar.unit(unit, calendar.step(unit, moment, count))
 
@@ -184,7 +184,7 @@ def relative_time(match: Match, ctx: Context) -> Reading:
     if "part" in words:
         part = part_of_day(ctx.today + which * DAY, ctx.words.parts.of(words["part"]))
         return Meaning(part, "part") if which <= 0 else None
-    if words.get("month") in ctx.words.listed("ambiguous_months") and not ctx.capital(match.start("month")):
+    if words.get("month") in ctx.words.words_in("ambiguous_months") and not ctx.capital(match.start("month")):
         return None  # "this march" is a month with a capital letter only
     direction = direction_of(match, ctx)
     direction *= abs(direction) > PRESENT
@@ -206,7 +206,7 @@ def _relative_unit(unit: str, which: int, name: str, match: Match, ctx: Context)
     if unit in ("minute", "hour") and abs(which) == 1:  # "pendant la dernière heure": the 60 minutes up to now
         ends = sorted((ctx.now, calendar.step(unit, ctx.now, which)))
         return TimeInterval(ends[0], ends[1], "span")
-    return shifted(unit, ctx.today, which)
+    return shift_unit(unit, ctx.today, which)
 
 
 def _relative_weekday(weekday: int, which: int, name: str, match: Match, ctx: Context) -> datetime:
@@ -258,9 +258,9 @@ def weekday(match: Match, ctx: Context) -> Meaning | None:
     of_sentence = ctx.direction(start, end)
     direction = ctx.clause_direction(start, end) or max(0, of_sentence)
     # "Freitagabend", or "vendredi à 20 h": with its time of day it needs no verb
-    ending = next((one for one in ctx.words.listed("weekday_endings") if match["weekday"].endswith(one)), "")
-    timed = ending or ctx.announced(start, end)
-    single = ctx.grammar.followed is not None or (not of_sentence and timed)
+    ending = next((one for one in ctx.words.words_in("weekday_endings") if match["weekday"].endswith(one)), "")
+    timed = ending or ctx.is_asked_or_timed(start, end)
+    single = ctx.grammar.noun_that_follows is not None or (not of_sentence and timed)
     if not direction and (led or ctx.spoken.asked or (single and len([*match.re.finditer(ctx.folded)]) == 1)):
         direction = ctx.spoken.asked or PRESENT  # without a verb it is announced, where no other weekday shows a list
     if direction > 0 and named == ctx.today.weekday():
@@ -279,7 +279,7 @@ def _is_a_word(match: Match, ctx: Context) -> bool:
     start = match.start("weekday")
     if "small_weekdays" in ctx.words.writing and ctx.capital(start) and not ctx.opens(start):
         return True
-    if match["weekday"] not in ctx.words.listed("ambiguous_weekdays") or ctx.right_before("sure_day", start):
+    if match["weekday"] not in ctx.words.words_in("ambiguous_weekdays") or ctx.right_before("sure_day", start):
         return False
     return not ctx.capital(start) or ctx.opens(start)
 
@@ -301,7 +301,7 @@ def amount_in(match: Match, ctx: Context) -> Amount:
     return Amount(unit, Quantity((many.low + half) * times, high * times))
 
 
-def counted(match: Match, ctx: Context, sign: int) -> Meaning:
+def count_units(match: Match, ctx: Context, sign: int) -> Meaning:
     """Return a number of units counted from now: forward with sign 1, back with sign -1."""
     amount = amount_in(match, ctx)
     signed = Quantity(sign * amount.number.low, sign * amount.number.high)
@@ -311,13 +311,13 @@ def counted(match: Match, ctx: Context, sign: int) -> Meaning:
 
 def ago(match: Match, ctx: Context) -> Meaning:
     """Read "two weeks ago", "vor zwei Wochen"."""
-    return counted(match, ctx, -1)
+    return count_units(match, ctx, -1)
 
 
 def ahead(match: Match, ctx: Context) -> Meaning | None:
     """Read "in two weeks", unless it is a duration ("I read it in two days")."""
     start, end = span_of(match)
-    direction, meaning = ctx.clause_direction(start, end), counted(match, ctx, 1)
+    direction, meaning = ctx.clause_direction(start, end), count_units(match, ctx, 1)
     if not direction and ctx.direction(start, end) == BACK:
         direction = BACK
     short = meaning.interval is not None and meaning.interval.granularity in ("minute", "hour")
@@ -328,12 +328,12 @@ def ahead(match: Match, ctx: Context) -> Meaning | None:
 
 def perhaps_ahead(match: Match, ctx: Context) -> Meaning | None:
     """Read "en dos días" where the sentence looks ahead: else it is how long something takes."""
-    return counted(match, ctx, 1) if direction_of(match, ctx) > 0 else None
+    return count_units(match, ctx, 1) if direction_of(match, ctx) > 0 else None
 
 
 def perhaps_ago(match: Match, ctx: Context) -> Meaning | None:
     """Read a word for "ago" or "earlier" unless the sentence looks ahead."""
-    return None if direction_of(match, ctx) > 0 else counted(match, ctx, -1)
+    return None if direction_of(match, ctx) > 0 else count_units(match, ctx, -1)
 
 
 def within(match: Match, ctx: Context) -> TimeInterval | None:
@@ -350,7 +350,7 @@ def offset(match: Match, ctx: Context) -> Meaning | None:
     words, side = told_in(match), ctx.words.sides.of(match["side"])
     one = "count" not in words and "amount_word" not in words
     amount = Amount(unit_of(words["unit"], ctx)[0], Quantity(1, 1)) if one else amount_in(match, ctx)
-    kind: Kind = "unit" if one else "from" if match["side"] in ctx.words.listed("from") else "amount"
+    kind: Kind = "unit" if one else "from" if match["side"] in ctx.words.words_in("from") else "amount"
     return Meaning(None, kind, amount=amount, side=side) if amount.number.exact else None
 
 
@@ -381,7 +381,7 @@ def coming(match: Match, ctx: Context) -> TimeInterval | None:
 
 def lasting(match: Match, ctx: Context) -> TimeInterval | None:
     """Read "I've had it for three years": from the beginning of that unit until now."""
-    begun = counted(match, ctx, -1).interval
+    begun = count_units(match, ctx, -1).interval
     return begun and calendar.span(begun.start, ctx.now)
 
 
@@ -400,7 +400,7 @@ def spoken(match: Match, ctx: Context) -> Meaning:
         count = side * int(amount.number.low)
         if not amount.number.exact or amount.number.low % 1 or amount.unit in ("minute", "hour"):
             return Meaning(None, "spoken")
-        return Meaning(None, "spoken", then=lambda base: _stepped(base, amount.unit, count))
+        return Meaning(None, "spoken", then=lambda base: _step_from(base, amount.unit, count))
     # A word that is no unit is a day beside another one: "le lendemain".
     unit = ctx.words.units.get(words["unit"]) or "day" if "unit" in words else "day"
     part = ctx.words.parts.of(words["part"]) if "part" in words else ""
@@ -418,7 +418,7 @@ def _weekday_beside(weekday: int, base: TimeInterval, side: int) -> TimeInterval
     return calendar.day(day) if day < base.end else None
 
 
-def _stepped(base: TimeInterval, unit: str, count: int) -> TimeInterval | None:
+def _step_from(base: TimeInterval, unit: str, count: int) -> TimeInterval | None:
     """Return the time so many units after another one: a day of days and weeks, else as precise as both."""
     start = calendar.step(unit, base.start, count)
     if base.end - base.start <= DAY and unit in ("day", "week", "night"):
@@ -441,7 +441,7 @@ def _unit_beside(unit: str, base: TimeInterval, side: int, part: str = "") -> Ti
     if unit == "weekend" and side:
         return calendar.weekend_beside(base.start, side) if base.end - base.start <= WEEK else None
     whole = calendar.unit(unit, base.start)
-    return shifted(unit, base.start, side) if base.end <= whole.end else None
+    return shift_unit(unit, base.start, side) if base.end <= whole.end else None
 
 
 # ---- Dates
@@ -518,7 +518,7 @@ def _yearless(yearly: Yearly, match: Match, ctx: Context) -> Meaning:
 def date(match: Match, ctx: Context) -> Reading:
     """Read "9 June 2023", "June 9th", "the fifth of May", "9. Juni", and "2023-06-09T16:30"."""
     words, month, day = told_in(match), _month_number(match, ctx), _day_number(match["day"], ctx)
-    if words.get("month") in ctx.words.listed("ambiguous_months") and not ctx.capital(match.start("month")):
+    if words.get("month") in ctx.words.words_in("ambiguous_months") and not ctx.capital(match.start("month")):
         return None  # "5 may do"
     if _names_year(match):
         return calendar.day(datetime(year_number(match), month, day))
@@ -603,15 +603,15 @@ def bare_month(match: Match, ctx: Context) -> Meaning | None:
     """Read "in May": the nearest that the tense allows, where a word before it or after it shows that it is one."""
     start, end = span_of(match)
     word = told_in(match).get("month", "")
-    a_word = word in ctx.words.listed("ambiguous_months")
+    a_word = word in ctx.words.words_in("ambiguous_months")
     if a_word and not ctx.capital(match.start("month")):
         return None
     yearly, led = month_or_season(match, ctx), match.span() != (start, end) or "number" in match.re.groupindex
     led = led or ctx.right_before("thirds", start)
-    short = ctx.grammar.followed is not None and word not in ctx.words.full_months
-    alone = ctx.grammar.followed is not None and ctx.complete(end)
+    short = ctx.grammar.noun_that_follows is not None and word not in ctx.words.full_months
+    alone = ctx.grammar.noun_that_follows is not None and ctx.complete(end)
     shown = (led or (alone and not a_word)) and (alone or not short) and (led or not short)
-    if not shown or (ctx.grammar.followed and ctx.right_before("habit_of_a_weekday", start)):
+    if not shown or (ctx.grammar.noun_that_follows and ctx.right_before("habit_of_a_weekday", start)):
         return Meaning(yearly=yearly)
     direction = ctx.direction_of_month(start, end)
     if direction < 0 and ctx.right_before("until", start):
@@ -634,16 +634,16 @@ def year(match: Match, ctx: Context) -> TimeInterval | None:
 def quarter(match: Match, ctx: Context) -> Meaning:
     """Read "Q3 2022" and "Q3"."""
     number = int(match["quarter"])
-    return _numbered(lambda year: calendar.quarter(year, number), match, ctx)
+    return _read_number(lambda year: calendar.quarter(year, number), match, ctx)
 
 
 def week_number(match: Match, ctx: Context) -> Meaning:
     """Read "KW 7" and "KW 7 2025"."""
     number = int(match["number"])
-    return _numbered(lambda year: calendar.week(datetime.fromisocalendar(year, number, 1)), match, ctx)
+    return _read_number(lambda year: calendar.week(datetime.fromisocalendar(year, number, 1)), match, ctx)
 
 
-def _numbered(yearly: Yearly, match: Match, ctx: Context) -> Meaning:
+def _read_number(yearly: Yearly, match: Match, ctx: Context) -> Meaning:
     if _names_year(match):
         return Meaning(yearly(year_number(match)))
     return Meaning(nearest(yearly, ctx.today, ctx.clause_direction(*match.span())), yearly=yearly)

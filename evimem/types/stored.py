@@ -205,7 +205,7 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class SessionWindow:
     """What a list of messages is laid beside: a session in order of arrival, or its beginning and end."""
 
     beginning: tuple[Place, ...]
@@ -219,7 +219,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class PastWanted:
+class WindowRequest:
     """What to return of a session, "" for those named after the day: how many places, which ids, times with roles."""
 
     session: str
@@ -233,7 +233,7 @@ class PastWanted:
 class Continuation:
     """What continues a session that is in a state, and goes into no other."""
 
-    session: str  # its name, as in `PastWanted`
+    session: str  # its name, as in `WindowRequest`
     entries: tuple[Entry, ...]  # the new turns
     calls: Calls  # how its lists came, this one included
     state: tuple[str, int]  # its `Past.state`

@@ -320,7 +320,7 @@ class Trace(PublicValue):
     def from_json(cls, text: str | bytes) -> Trace:
         """Return the trace of a `text` that `to_json` wrote. Raise ValueError for anything else."""
         try:
-            raw = _parsed(text)
+            raw = _parse(text)
             return cls(raw["question"], raw["loop"], tuple(_event(item) for item in raw["events"]), _read(raw))
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ValueError(
@@ -334,7 +334,7 @@ def version_of(turn: Turn) -> str:
     return blake2b("\0".join(words).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _parsed(text: str | bytes) -> Any:
+def _parse(text: str | bytes) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:  # what `to_json` had to write with the standard library

@@ -32,14 +32,14 @@ def the_deadline_applies_to_single_reads() -> None:
     says="JSONDecodeError|ConnectError|RemoteProtocolError|ReadError",
 )
 def only_openai_errors_are_caught() -> None:
-    honest = Server._translated
+    honest = Server._translate
 
     def translated(self: Server, error: BaseException) -> Any:
         if not isinstance(error, openai.APIError):
             raise error
         return honest(self, error)
 
-    put(Server, "_translated", translated)
+    put(Server, "_translate", translated)
 
 
 @breaks(gate="tests/openai/test_wire.py::test_ten_shapes_of_secrets_are_redacted", says="assert")

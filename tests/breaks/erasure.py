@@ -117,10 +117,10 @@ def numbers_of_erased_rows_stay_unused() -> None:
 
 @breaks(gate=NUMBERED_ANEW, says="are not those that its turns give")
 def rows_of_sealed_segments_keep_no_terms() -> None:
-    honest = Segments._unsealed
+    honest = Segments._unseal
     put(
         Segments,
-        "_unsealed",
+        "_unseal",
         lambda self, number: {row: replace(one, terms=b"{}") for row, one in honest(self, number).items()},
     )
 

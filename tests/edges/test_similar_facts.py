@@ -115,7 +115,7 @@ def test_a_cell_holds_the_vectors_that_two_hashes_take_for_alike():
     whole.extend(vectors)
     parts.extend(vectors[:100])
     parts.extend(vectors[100:])
-    hashes = fact_vectors._hashed(vectors)
+    hashes = fact_vectors._hash_rows(vectors)
     for position in range(150):
         alike = hashes == hashes[position]
         shared = np.zeros(150, bool)

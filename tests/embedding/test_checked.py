@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evimem.embedding.checked_embedder import CallableEmbedder, checked
+from evimem.embedding.checked_embedder import CallableEmbedder, embed_checked
 from evimem.errors import DimensionMismatch, EmbedderError, InvalidQuery
 
 TEXTS = ["one", "two"]
@@ -22,7 +22,7 @@ def embedder(result):
     ],
 )  # fmt: skip
 def test_rows_become_float32_and_unit_and_zeros_stay(rows):
-    given = checked(embedder(rows), TEXTS)
+    given = embed_checked(embedder(rows), TEXTS)
     np.testing.assert_allclose(given, [[0.6, 0.8], [0, 0]], atol=1e-6)
     assert given.dtype == np.float32
     assert given.flags.c_contiguous
@@ -37,12 +37,12 @@ def test_rows_become_float32_and_unit_and_zeros_stay(rows):
 )  # fmt: skip
 def test_anything_else_is_an_error_that_names_the_embedder(rows):
     with pytest.raises(EmbedderError, match="'theirs'"):
-        checked(embedder(rows), TEXTS)
+        embed_checked(embedder(rows), TEXTS)
 
 
 def test_rows_of_another_width_are_a_dimension_mismatch():
     with pytest.raises(DimensionMismatch) as caught:
-        checked(embedder([[1, 0, 0], [0, 1, 0]]), TEXTS)
+        embed_checked(embedder([[1, 0, 0], [0, 1, 0]]), TEXTS)
     assert (caught.value.got, caught.value.expected) == (3, 2)
 
 
@@ -51,7 +51,7 @@ def test_an_embedder_that_raises_is_an_error_without_the_text_it_quotes():
         raise RuntimeError(f"cannot embed {texts}")
 
     with pytest.raises(EmbedderError, match="RuntimeError") as caught:
-        checked(CallableEmbedder(fail, "theirs", 2), ["my secret"])
+        embed_checked(CallableEmbedder(fail, "theirs", 2), ["my secret"])
     assert "secret" not in str(caught.value)
     assert isinstance(caught.value.__cause__, RuntimeError)
     assert caught.value.retryable

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evimem.index import ranking
 from evimem.index.corpus import Corpus, RowBlock, Stored
-from evimem.index.document import Document, packed
+from evimem.index.document import Document, pack_counts
 from evimem.index.prepared_query import IndexQuery, Ranked, prepare
 from evimem.index.ranking import SEARCH_EFFORT, SearchEffort
 from evimem.protocols import VectorIndex
@@ -37,7 +37,7 @@ class Said:
 
 
 def row(said: Said, turn: int) -> Stored:
-    counts = packed(Counter(sorted(said.stated)), Counter(sorted(said.asked)))
+    counts = pack_counts(Counter(sorted(said.stated)), Counter(sorted(said.asked)))
     length = len(said.stated) + len(said.asked)
     asks = float(np.float32(len(said.asked) / length)) if length else 0.0
     document = Document(counts, length, asks, said.temporal)

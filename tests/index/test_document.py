@@ -18,7 +18,7 @@ from evimem.index.document import (
     passage,
     passages,
     sets_rule,
-    trimmed,
+    trim_range,
 )
 from evimem.text.terms import terms
 from evimem.types.values import Turn
@@ -131,8 +131,8 @@ def test_the_longest_turn_has_a_bounded_number_of_passages(text):
 
 
 def test_space_around_a_passage_is_left_out():
-    assert trimmed("  a b \n", (0, 7)) == (2, 5)
-    assert trimmed("   ", (0, 3)) == (3, 3)
+    assert trim_range("  a b \n", (0, 7)) == (2, 5)
+    assert trim_range("   ", (0, 3)) == (3, 3)
 
 
 @given(texts)
@@ -141,5 +141,5 @@ def test_space_around_a_passage_is_left_out():
 def test_one_passage_is_found_as_it_is_among_all(text):
     found = passages(text)
     some = range(0, len(found), len(found) // 20 + 1)
-    assert [passage(text, part, len(found)) for part in some] == [trimmed(text, found[part]) for part in some]
-    assert passage(text, 0, 1) == trimmed(text, (0, len(text)))
+    assert [passage(text, part, len(found)) for part in some] == [trim_range(text, found[part]) for part in some]
+    assert passage(text, 0, 1) == trim_range(text, (0, len(text)))

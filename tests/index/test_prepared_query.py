@@ -14,8 +14,8 @@ from evimem.index.prepared_query import (
     _numbers,
     instances,
     is_word,
+    nearest_stems,
     prepare,
-    related,
 )
 from evimem.index.weights import WEIGHTS
 from evimem.text.terms import stem
@@ -82,18 +82,18 @@ def test_the_table_holds_the_nearest_words_of_the_shipped_embedding(word):
     cosines = dict(zip(words, vectors[1:] @ vectors[0], strict=True))
     others = [other for other in sorted(cosines, key=lambda other: -cosines[other]) if stem(other) != stem(word)]
     expected = list(dict.fromkeys(map(stem, others)))[:WIDTH]
-    assert [term for term, _ in related(word)] == expected
-    assert related(word)[0][1] == pytest.approx(cosines[others[0]], abs=1 / 255)
+    assert [term for term, _ in nearest_stems(word)] == expected
+    assert nearest_stems(word)[0][1] == pytest.approx(cosines[others[0]], abs=1 / 255)
 
 
 def test_nearness_falls_and_a_word_is_not_related_to_itself():
-    found = related("puppy")
+    found = nearest_stems("puppy")
     assert [cosine for _, cosine in found] == sorted((cosine for _, cosine in found), reverse=True)
     assert stem("puppy") not in dict(found)
 
 
 def test_an_unknown_word_is_related_to_nothing():
-    assert related("qwxzyk") == ()
+    assert nearest_stems("qwxzyk") == ()
 
 
 def test_the_table_has_a_row_for_each_piece():

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from evimem.edges.edge_table import NEXT_WEIGHT, UPDATE_WEIGHT, Link, threshold
 from evimem.edges.fact_vectors import PER_FACT
 from evimem.index.corpus import Corpus, RowBlock, Stored
-from evimem.index.document import found_by, passages, trimmed
+from evimem.index.document import found_by, passages, trim_range
 from evimem.index.prepared_query import IndexQuery, Ranked
 from evimem.index.updates import outranks, replaces, topic_of
 from evimem.index.weights import BM25, WEIGHTS
@@ -108,7 +108,7 @@ def hit_of(kept: Sequence[StoredTurn], corpus: Corpus, found: Ranked) -> Hit:
     one = kept[found.turn - 1]
     neighbours = tuple(kept[number - 1].turn.id for number in found.neighbours)
     span = passages(one.turn.text)[found.position - int(corpus.rows_of([found.turn])[0])]
-    facts, passage = facts_of(kept, one), trimmed(one.turn.text, span)
+    facts, passage = facts_of(kept, one), trim_range(one.turn.text, span)
     return Hit(one.turn, facts, found.score, found.parts, "search", neighbours, passage)
 
 

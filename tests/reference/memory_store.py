@@ -6,7 +6,7 @@ from datetime import datetime
 
 import numpy as np
 
-from evimem.edges.edge_table import ranked, threshold
+from evimem.edges.edge_table import rank_targets, threshold
 from evimem.errors import InvalidTurn, TurnConflict, UnknownTurn
 from evimem.index.document import passages
 from evimem.index.prepared_query import match_keywords, prepare
@@ -160,7 +160,7 @@ class MemoryStore:
         links = [link for link in links if scope.admits(kept[link.target].turn)]
         return tuple(
             Hit(kept[link.target].turn, facts_of(kept, kept[link.target]), score, {"edge": score}, f"edge:{link.kind}")
-            for link, score in ranked(seeds, links, limit)
+            for link, score in rank_targets(seeds, links, limit)
         )
 
     def read(self, turn_ids: Sequence[str]) -> tuple[Turn, ...]:

@@ -22,7 +22,7 @@ PROBES = 200
 class Scattered:
     """Embeds each text near the direction of its last word before the number."""
 
-    name, dimension = "scattered", DIMENSION
+    name, dimension = "rows_with_several_times", DIMENSION
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = np.stack([_direction(text.split()[-2]) + 0.8 * _direction(text) for text in texts])

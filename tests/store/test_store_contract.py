@@ -19,14 +19,14 @@ from rank_bm25 import BM25Okapi
 
 from evimem import InvalidTurn, StoreCorrupt, TurnConflict, UnknownTurn
 from evimem.api.open import key_of
-from evimem.embedding.checked_embedder import checked
+from evimem.embedding.checked_embedder import embed_checked
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.flow import Effect, Embed, Flow, run
 from evimem.index.weights import BM25
 from evimem.ingest.add import Ingestion, read_facts
 from evimem.loaders.examples import load_example
 from evimem.protocols import Store
-from evimem.query.find_turns import asked_for
+from evimem.query.find_turns import build_query
 from evimem.raw.validate import TurnValidator
 from evimem.store.keeper import Keeper
 from evimem.store.sqlite import SqliteStore
@@ -87,7 +87,7 @@ def stores(make: Callable[[str], Store]) -> list[Store]:
 def drive(flow: Flow[object]) -> object:
     def perform(effect: Effect) -> object:
         assert isinstance(effect, Embed)
-        return checked(EMBEDDER, effect.texts)
+        return embed_checked(EMBEDDER, effect.texts)
 
     return run(flow, perform)
 
@@ -99,7 +99,7 @@ def keep(store: Store, turns: list[Turn], *, strict: bool = False, replace: bool
 
 
 def wanted(store: Store, text: str, k: int = 10, exclude: Collection[str] = (), **filters: Any) -> Query:
-    query = drive(asked_for(store, text, k, Query("", exclude=frozenset(exclude), **filters)))
+    query = drive(build_query(store, text, k, Query("", exclude=frozenset(exclude), **filters)))
     assert isinstance(query, Query)
     return query
 

@@ -58,9 +58,9 @@ class _Spoken:
 
     def __init__(self, of: DateGrammar, random: Random) -> None:
         words, language = of.words, of.words.language
-        self._random, self._blank = random, " " if words.spaced else ""
+        self._random, self._blank = random, " " if words.has_spaces else ""
         self._forms = [form for forms in language.lists("dates.forms").values() for form in forms]
-        numbers = FIGURES + sorted(language.table("dates.numbers")) + ([] if words.spaced else IDEOGRAPHS)
+        numbers = FIGURES + sorted(language.table("dates.numbers")) + ([] if words.has_spaces else IDEOGRAPHS)
         phrases = [phrase for some in language.table("dates.phrases").values() for phrase in some]
         amounts = [amount for some in language.table("dates.amounts").values() for amount in some]
         weekdays, months = sorted(words.named("weekdays", 0)), sorted(words.named("months", 1))

@@ -6,7 +6,7 @@ import pytest
 
 from evimem import find_times
 from evimem.lang.guess import LANGUAGES
-from evimem.times.forms import check_slots, grammar, own_words, told_by
+from evimem.times.forms import check_slots, grammar, own_words, slots_of
 from tests.sizes import REDUCED
 from tests.times.built_sentences import raised
 
@@ -41,7 +41,7 @@ def test_a_form_that_can_leave_its_reader_without_a_slot_is_refused_when_it_is_l
 
 
 def test_a_form_tells_what_each_way_through_it_tells() -> None:
-    ways = told_by("({part}|x)? {day}\\.( {year})?(?! ?{unit})")
+    ways = slots_of("({part}|x)? {day}\\.( {year})?(?! ?{unit})")
     assert {frozenset(way) for way in ways} == {
         frozenset(slots.split()) for slots in ("day", "day year", "part day", "part day year")
     }
