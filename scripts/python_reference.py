@@ -21,6 +21,7 @@ from evimem.cli.arguments import COMMANDS, Exit, parser
 PACKAGE = Path(evimem.__file__).parent
 SECTION = re.compile(r"^(Args|Returns|Raises|Attributes|Yields):\n", re.MULTILINE)
 ITEM = re.compile(r"^    (\*{0,2}[\w, *]+): ?(.*(?:\n(?:     .*|(?=\n     )))*)", re.MULTILINE)
+STATEMENT = re.compile(r" \(E\d+(?:(?:, | to | and )E\d+)*\)")  # numbers of the paper's statements, which tests name
 SEE = re.compile(r"(?:[Ss]ee|as|of|what|that) `(?:evimem\.)?([\w.]+)`")
 PAGES: Mapping[str, tuple[str, str, str]] = {  # the page: its title, its first sentence, its names in order
     "opening": (
@@ -173,7 +174,8 @@ def described(value: Any, depth: int = 0) -> dict[str, str]:
 
 
 def plain(text: str) -> str:
-    """Return a sentence as Markdown: angle brackets outside of code are escaped."""
+    """Return a sentence as Markdown: angle brackets outside of code are escaped, numbers of statements left out."""
+    text = STATEMENT.sub("", text)
     return "".join(
         part if at % 2 else part.replace("<", "&lt;") for at, part in enumerate(re.split(r"(`[^`]*`)", text))
     )
@@ -206,7 +208,7 @@ def default_of(one: inspect.Parameter) -> str:
     """Return a default as short text."""
     if inspect.isfunction(one.default) or inspect.isbuiltin(one.default) or inspect.isclass(one.default):
         return str(one.default.__name__)
-    text = repr(one.default)
+    text = repr(one.default).replace("<factory>", "...")
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 

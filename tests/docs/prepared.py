@@ -43,9 +43,6 @@ def users(path: str) -> None:
 
 
 PREPARED: Mapping[str, Callable[[], Any]] = {
-    "docs/block.md": friends,
-    "docs/answers.md": friends,
     "docs/importing.md": lambda: export("export.zip"),
     "docs/operations.md": lambda: (friends("mira.evimem"), users("chats.jsonl")),
-    "docs/guides/move-to-postgresql.md": lambda: (friends(), Path("users").mkdir()),
 }
