@@ -22,7 +22,6 @@ from evimem.llm.extract_facts import read_extraction
 from evimem.loops import VARIANTS, Loop
 from evimem.testing import ScriptedModel
 from evimem.types.stored import EARLIER
-from evimem.types.trace import Complete
 
 from .gold_model import Conversation, GoldJudge, conversations
 from .recording import add_result, data_set, record
@@ -79,12 +78,9 @@ def asked(one: Conversation, facts: Mapping[str, Facts]) -> Iterator[Outcome]:
     """Yield what each question finds in a memory with these facts."""
     judge = GoldJudge(one.turns)
 
-    def reply(request: Complete) -> str:
-        return json.dumps({**json.loads(judge(request)), "query": "", "names": [], "type": "direct"})
-
     with (
         tempfile.TemporaryDirectory() as folder,
-        evimem.open(Path(folder) / "m.evimem", extractor=Given(facts), llm=ScriptedModel(then=reply)) as memory,
+        evimem.open(Path(folder) / "m.evimem", extractor=Given(facts), llm=ScriptedModel(then=judge)) as memory,
     ):
         memory.extend(one.turns, strict=True)
         for question in one.questions:

@@ -70,6 +70,7 @@ class Figure:
 
 
 ALL_CHATS = "benchmarks/chats benchmarks/strangers"
+MAILED_LOOPS = "iris full memr3 memr3-as-published mgretrieval mgretrieval-as-published mragent mragent-as-published"
 FIGURES = (
     Figure("locomo", "benchmarks locomo LOCOMO --offline --wide"),
     Figure("retrieval", f"benchmarks.retrieval LOCOMO --chats {ALL_CHATS} benchmarks/unseen --ablate"),
@@ -85,6 +86,17 @@ FIGURES = (
     Figure("loops-scripted", "benchmarks.loops benchmarks/chats --scripted --literal --every 4"),
     Figure("loops-locomo", "benchmarks.loops LOCOMO --literal --every 8"),
     Figure("loops-locomo-scripted", "benchmarks.loops LOCOMO --scripted --literal --every 8"),
+    Figure(
+        "loops-mailed-locomo",
+        f"benchmarks.loops LOCOMO --mailbox mailbox/locomo --only conv-26 conv-30 --loops {MAILED_LOOPS} --every 40",
+        "a model: give --model-replies",
+    ),
+    Figure(
+        "loops-mailed",
+        "benchmarks.loops benchmarks/chats --mailbox mailbox/chats --only nurses-glasgow companion-retiree "
+        f"--loops {MAILED_LOOPS} --every 5",
+        "a model: give --model-replies",
+    ),
     Figure("model_calls", "benchmarks.model_calls LOCOMO --chats benchmarks/chats --every 4"),
     Figure(
         "metrics", "benchmarks.metric_libraries LOCOMO benchmarks/chats", "benchmarks/metric_libraries.txt installed"

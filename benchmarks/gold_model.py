@@ -18,6 +18,8 @@ from evimem.types.values import Turn
 from .scoring.labelled_chats import read_chats
 from .scoring.locomo_tables import CATEGORIES
 
+# What it replies to the requests of EviMem's pattern besides: no name, no query of its own, no chain.
+APART: dict[str, Any] = {"names": [], "query": "", "type": "direct", "steps": [], "used": []}
 _ROW = re.compile(r'"([^"]+)" \((tag|time|word)')
 
 
@@ -119,7 +121,7 @@ class GoldJudge:
         calls = [] if complete else next_calls(request)
         keep = [*labels, *(key for key, _ in _ROW.findall(request.text))]
         chosen = {"keywords": ["k1", "k2", "k3", "k4"], "calls": calls, "critical": labels, "keep": keep}
-        return json.dumps({**reply, **chosen})
+        return json.dumps({**reply, **chosen, **APART})
 
     def _misattributed(self, labels: Sequence[str]) -> dict[str, Any]:
         gap = {"kind": "attribution", "about": "", "text": "this is told of another", "evidence": labels}
