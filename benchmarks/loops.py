@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -183,9 +182,15 @@ def _asked(
     answerable = [one for one in conversation.questions if mailed or (one.answers and one.gold)]
     for question in answerable[::every]:
         judge.begin(question.gold)
-        with suppress(evimem.ModelUnavailable):  # it waits for its reply
+        try:
             answer = memory.ask(question.text, loop, asked_at=question.asked_at, on_event=judge.hear)
-            yield _outcome(conversation.name, question, answer, tuple(judge.asked))
+        except evimem.ModelUnavailable:
+            continue  # it waits for its reply
+        except evimem.InvalidQuery:  # a loop over facts, where there are none
+            asked = tuple(judge.asked)
+            yield Outcome(conversation.name, question.kind, (), question.gold, False, "refused", False, asked)  # noqa: FBT003
+            continue
+        yield _outcome(conversation.name, question, answer, tuple(judge.asked))
 
 
 def _outcome(conversation: str, question: Question, answer: Answer, asked: tuple[Asked, ...]) -> Outcome:
