@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from evimem.lang import ENGLISH
 from evimem.offline.matching import Match, Matches, strength
-from evimem.offline.quotation import ABOUT, NUMBER, SIZE
+from evimem.offline.quotation import NUMBER
 from evimem.text.terms import stem
 from evimem.times import Conventions, Located, locate_times
 from evimem.times.lexicon import SIMPLE_NUMBERS
@@ -24,6 +24,14 @@ from .word_lists import any_span_word
 _any = ENGLISH.any_of
 
 WORDS = ("zero", *(word for word, number in SIMPLE_NUMBERS.items() if number <= 20))  # by value
+ABOUT = rf"(?:{any_span_word('approximately')}\s+)?"
+SIZE = re.compile(
+    rf"\b{ABOUT}{NUMBER}(?:\s*(?:x|by)\s*{NUMBER})?[\s-]*"
+    r"(?:square\s+)?(?:mm|cm|km|m\u00b2|m|(?:centi|kilo|milli)?met(?:er|re)s?|inch(?:es)?|foot|feet|ft|yards?|miles?|acres?"
+    rf"|hectares?|lit(?:er|re)s?)\b(?:\s+(?:{any_span_word('dimensions')}|away))?"
+    rf"(?:\s+(?:and|by)\s+{NUMBER}\s+{any_span_word('dimensions')}\b)?",
+    re.IGNORECASE,
+)
 UNIT = rf"{_any('questions.answer_units')}s?"
 DURATION = re.compile(
     rf"\b{ABOUT}(?:{NUMBER}|an?|(?:a\s+)?(?:few|couple(?:\s+of)?)|several|half\s+an?)"

@@ -15,9 +15,11 @@ STANDS_FOR: Mapping[str, tuple[str, ...]] = {form: tuple(text.split()) for form,
 
 def span_words(name: str) -> tuple[str, ...]:
     """Return a list of words. Raise KeyError for one that there is not."""
-    return tuple(_LISTS[name].split())
+    listed = _LISTS[name]
+    return tuple(listed.split() if isinstance(listed, str) else listed)
 
 
 def any_span_word(name: str) -> str:
     """Return the source of a pattern for any word of a list."""
-    return f"(?:{'|'.join(map(re.escape, span_words(name)))})"
+    phrases = (re.escape(phrase).replace(r"\ ", r"\s+") for phrase in span_words(name))
+    return f"(?:{'|'.join(phrases)})"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from typing import Literal
 
 from ..lang import ENGLISH
 from ..text.sentences import merge_ranges, sentences
+from ..types.values import Turn
 
 MAX_SENTENCES = 24  # that are read of a short turn
 PER_SENTENCE = 2000  # characters of a long turn for each sentence more
@@ -42,6 +44,13 @@ _ANOTHER_WRITES = re.compile(
     rf"|{_RELATIVE} (?:here|speaking|typing|writing)\b)",
     re.IGNORECASE,
 )
+# "I'll be the customer, you the clerk": what follows is of nobody who is there, in later turns too
+_STAGES, _ENDS_STAGING, _DISOWNS = (
+    re.compile(rf"\b(?:{'|'.join(ENGLISH.words(f'small_talk.{name}'))})\b", re.IGNORECASE)
+    for name in ("stages", "ends_staging", "disowns")
+)
+TURNS_AFTER = 4  # in which it is looked for whether that is taken back
+_PAUSE = timedelta(hours=1)  # that ends a role-play
 _FIRST_PERSON = re.compile(rf"\b{ENGLISH.any_of('grammar.spoken_first_person')}\b", re.IGNORECASE)
 _ACT = re.compile("\\b(?:I|We)(?:['\u2019]ve| have)?(?: just| already| also| now)? ([a-z]{2,20})")
 _MAY_PASS_ON = re.compile('[\n:"\u201c]')
@@ -106,11 +115,33 @@ def outside(found: Iterable[tuple[int, int]], left_out: Sequence[tuple[int, int]
 def passed_on(text: str) -> list[tuple[int, int]]:
     """Return the ranges of a text that are not the speaker's own statements, in order."""
     found = [*_quotations(text), *_lines_passed_on(text)] if _MAY_PASS_ON.search(text) else []
-    for nobodys in (_MADE_UP.search(text), _ANOTHER_WRITES.search(text)):
+    for nobodys in (_MADE_UP.search(text), _ANOTHER_WRITES.search(text), _STAGES.search(text)):
         if nobodys is not None:
             found.append((nobodys.start(), len(text)))
     found += [(0, taken_back.end()) for taken_back in _TAKEN_BACK.finditer(text)]  # "I eat feta. Ignore me"
     return merge_ranges(found)
+
+
+def is_nobodys(turn: Turn, dialogue: Sequence[Turn]) -> bool:
+    """Return whether the turns around one leave it open who speaks in it; what is not sure is nobody's.
+
+    A role-play, a dictation or somebody else at the keyboard lasts for the next turns of the same speaker until it is
+    ended or a pause of an hour; a later turn may say of it that "that wasn't me". `dialogue` has the turn and some of
+    its session before and after it, in order.
+    """
+    at = next((number for number, other in enumerate(dialogue) if other.id == turn.id), 0)
+    own = [other for other in dialogue if other.speaker == turn.speaker]
+    later = (other for other in dialogue[at + 1 :] if other in own and other.time - turn.time <= _PAUSE)
+    if any(_DISOWNS.search(other.text) for other in later):
+        return True
+    after = turn
+    for other in reversed(dialogue[:at]):
+        if after.time - other.time > _PAUSE:
+            return False
+        after = other
+        if other in own and (_STAGES.search(other.text) or _ANOTHER_WRITES.search(other.text)):
+            return not any(_ENDS_STAGING.search(one.text) for one in dialogue[dialogue.index(other) : at + 1])
+    return False
 
 
 def _quotations(text: str) -> list[tuple[int, int]]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Literal
 
 from ..db.jobs import ATTEMPTS, PAGE, RETRY_SECONDS, holder
-from ..errors import DimensionMismatch, EmbedderError, ModelError, ModelUnavailable, ReplyError, UnknownTurn
+from ..errors import Attempt, DimensionMismatch, EmbedderError, ModelError, ModelUnavailable, ReplyError, UnknownTurn
+from ..extract.attribution import TURNS_AFTER, is_nobodys
 from ..extract.labels import Label, LabelNames, label_in
 from ..flow import CollectBatch, Flow, StartBatch
 from ..index.document import found_by
@@ -31,7 +32,7 @@ from ..llm.extract_facts import (
 from ..protocols import Extractor, Store
 from ..times import Conventions
 from ..types.results import BatchReport
-from ..types.stored import EARLIER, MOST_SECONDS, OF_A_MODEL, Entry, Job, JobKind, Listing
+from ..types.stored import BY_RULE, EARLIER, MOST_SECONDS, OF_A_MODEL, Entry, Job, JobKind, Listing
 from ..types.trace import Complete
 from ..types.values import Fact, Query, Turn
 from ..types.vectors import Vectors
@@ -80,6 +81,8 @@ def read_turns(store: Store, extractor: Extractor, jobs: Sequence[Job], *, defer
     Where the embedder fails, or its vectors are left to the queue (`deferred`), the edges are queued.
     """
     read = [read_facts(extractor, job.turn) for job in jobs]
+    if extractor.name == BY_RULE:
+        read = _without_nobodys(store, jobs, read)
     vectors = yield from _fact_vectors([() if deferred else one.value for one in read])
     found = [
         Entry(
@@ -92,6 +95,19 @@ def read_turns(store: Store, extractor: Extractor, jobs: Sequence[Job], *, defer
         for job, one, own in zip(jobs, read, vectors, strict=True)
     ]
     return settle(store, "facts", found)
+
+
+def _without_nobodys(
+    store: Store, jobs: Sequence[Job], read: Sequence[Attempt[tuple[Fact, ...]]]
+) -> list[Attempt[tuple[Fact, ...]]]:
+    """Return what was read without the facts of turns of which it is not sure who speaks in them."""
+    stating = [job.turn for job, one in zip(jobs, read, strict=True) if one.value]
+    around: dict[str, Sequence[Turn]] = {}
+    with suppress(UnknownTurn):  # one of them was forgotten meanwhile
+        ids = [turn.id for turn in stating]
+        around = dict(zip(ids, store.contexts(ids, EARLIER, TURNS_AFTER), strict=True)) if ids else {}
+    nobodys = {turn.id for turn in stating if is_nobodys(turn, around.get(turn.id, (turn,)))}
+    return [replace(one, value=()) if job.turn.id in nobodys else one for job, one in zip(jobs, read, strict=True)]
 
 
 def _fact_vectors(groups: Sequence[Sequence[Fact]]) -> Flow[list[Vectors | None]]:

@@ -113,8 +113,8 @@ class Analysis:
     `entities` are the names it mentions, as the memory spells them where it knows them; `asked` are the speakers
     it is about; `wants` is the form of the answer; `keywords` are the words that carry the asked property, without
     names, and `terms` their stems; `hints` are the priors of a search for it; `temporal` is whether the answer is, or
-    is constrained by, a time; `past` whether an older state is asked for; `supposed` are the entities that a question
-    for a guess about another one brings up itself ("Would Mira like Vivaldi?").
+    is constrained by, a time; `supposed` are the entities that a question for a guess about another one brings in
+    ("Would Mira like Vivaldi?").
     """
 
     question: str
@@ -125,7 +125,6 @@ class Analysis:
     terms: tuple[str, ...]
     times: tuple[TimeSpan, ...]
     temporal: bool
-    past: bool
     requirements: tuple[Requirement, ...]
     hints: Hints = field(default_factory=Hints)
     supposed: tuple[str, ...] = ()

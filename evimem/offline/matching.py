@@ -246,9 +246,14 @@ class Matches:
 
     @property
     def absent(self) -> tuple[str, ...]:
-        """The words of the question that no sentence has, nor a related word or another spelling; the rarest first."""
+        """The words of the question that no sentence has, nor a related word or another spelling; the rarest first.
+
+        Words of saying ("recommend") are none: what was said need not have them.
+        """
         said = np.max([match.said for match in self.ranked], axis=0) if self.ranked else np.zeros(len(self.weights))
-        absent = (word for word, share in zip(self.weights, said, strict=True) if share <= 0)
+        absent = (
+            word for word, share in zip(self.weights, said, strict=True) if share <= 0 and not _SAYING.match(word)
+        )
         return tuple(sorted(absent, key=lambda word: -self.weights[word]))
 
 

@@ -40,6 +40,7 @@ from .signals import SHIPPED, Constants, log_odds, of_another, signals_of
 QUOTED = "these are the lines to read; without a model nothing is concluded from them"
 OVERVIEW = "what was told of it, the newest first"
 UNREAD = "quoted as it was found: rules read English only"
+ABSENT_FROM = 0.75  # share of the words of a question, by weight, that nothing found has, from which it may be refused
 LIKELY = 0.5  # confidence from which what is shown counts as inferrable
 _BEST = 5  # turns of the evidence whose language is looked at
 _CANDIDATES = 5  # sentences that may be witnesses
@@ -158,7 +159,8 @@ def judge(view: View, by: OfflineJudge) -> Verdict:
     signals = {**(measured or {}), **ranked}
     score = constants.score(signals)
     spoken_of = constants.calibrated(score)
-    if measured is None or not measured["absent"] or or_else((), overview, view):  # a failure is no abstention
+    may_refuse = measured is not None and measured["absent"] >= ABSENT_FROM  # a failure is no abstention
+    if not may_refuse or or_else((), overview, view):
         spoken_of = max(spoken_of, constants.abstain_below)
     sufficient = constants.sufficient.probability(signals)
     doubtful = spoken_of < constants.abstain_below

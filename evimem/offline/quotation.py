@@ -10,9 +10,8 @@ first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cache
 from itertools import pairwise
 
@@ -44,14 +43,12 @@ from .matching import (
 from .signals import Linear
 
 MAX_LINES = 5
-MAX_LATER_LINES = 1  # of these
 LIKELY_TURNS = 3  # whose mean probability is a signal of whether the quotation holds the answer
-# Share of the best turn's probability below which a further turn is not quoted.
-_LEAST_SHARE = 0.2
+_LEAST_SHARE = 0.1  # of the probability of the best turn, below which a further turn is not quoted
+_SURE_SHARE = 0.35  # of the best turn's probability, below which the last line makes way for a later mention
 _REPLY = 80  # characters of a reply that is not understood without its question
 _SHORT = 200  # characters of a turn that is quoted whole, and that are quoted of a reply
 _LONGEST = 400  # characters that are quoted of one sentence
-_BURST = timedelta(minutes=10)  # between two messages of one
 _ABOUT = 0.5  # how far a sentence must be about the one who is asked about
 _REPLIED = 0.9  # how far a word counts as said that stands in the question which a turn answers
 _MAYBE = 0.5  # how far a sentence bears a form of answer that only looks like it may
@@ -73,7 +70,6 @@ _SPELLED = "|".join(
     )
 )
 NUMBER = rf"(?:\d+(?:[.,]\d+)*|(?:{_SPELLED})(?:[- ](?:and[- ])?(?:{_SPELLED}))*)"
-ABOUT = rf"(?:{_any('questions.approximately')}\s+)?"
 MONEY = re.compile(
     rf"[{CURRENCY}]\s?[-\u2212]?\d+(?:[.,]\d+)*(?:\s?(?:k|million))?"
     rf"|\b{_any('questions.money_codes')}\b\.?\s?[-\u2212]?\d+(?:[.,]\d+)*"
@@ -81,18 +77,15 @@ MONEY = re.compile(
     rf"|\b{NUMBER}\s*(?:{_any('questions.currencies')}|(?:{'|'.join(ENGLISH.words('questions.money_units'))}))\b",
     re.IGNORECASE,
 )
-SIZE = re.compile(
-    rf"\b{ABOUT}{NUMBER}(?:\s*(?:x|by)\s*{NUMBER})?[\s-]*"
-    r"(?:square\s+)?(?:mm|cm|km|m\u00b2|m|(?:centi|kilo|milli)?met(?:er|re)s?|inch(?:es)?|foot|feet|ft|yards?|miles?|acres?"
-    rf"|hectares?|lit(?:er|re)s?)\b(?:\s+(?:{_any('questions.dimensions')}|away))?"
-    rf"(?:\s+(?:and|by)\s+{NUMBER}\s+{_any('questions.dimensions')}\b)?",
-    re.IGNORECASE,
+_SIZE = (
+    rf"\b{NUMBER}(?:\s*(?:x|by)\s*{NUMBER})?[\s-]*(?:square\s+)?(?:mm|cm|km|m\u00b2|m|(?:centi|kilo|milli)?met(?:er|re)s?"
+    r"|inch(?:es)?|foot|feet|ft|yards?|miles?|acres?|hectares?|lit(?:er|re)s?)\b"
 )
 _PARTS = {
     "number": NUMBER,
     "unit": _any("questions.answer_units"),
     "money": MONEY.pattern,
-    "size": SIZE.pattern,
+    "size": _SIZE,
     "colour": _any("word_classes.colours.basic", "word_classes.colours.other"),
 }
 
@@ -213,15 +206,15 @@ def likely_turns(view: View, matches: Matches, model: Linear) -> LikelyTurns | N
 
 def quote(view: View, likely: LikelyTurns, conventions: Conventions = Conventions()) -> Quotation:
     """Return the lines that most probably hold the answer, best first, then what was said of the same things later."""
-    least = _LEAST_SHARE * next(iter(likely.probabilities.values()))
+    best = next(iter(likely.probabilities.values()))
     form, lines, quoted = asked_form(view.analysis.question), list[tuple[Extract, ...]](), set[str]()
+    last = best
     for turn, match in likely.best.items():
-        if len(lines) == MAX_LINES or likely.probabilities[turn] < least:
-            break
-        if turn not in quoted:
+        if turn not in quoted and len(lines) < MAX_LINES and likely.probabilities[turn] >= _LEAST_SHARE * best:
+            last = likely.probabilities[turn]
             lines.append(_with_neighbour(view, match.unit, _extent(match.unit, form)))
             quoted.update(one.turn.id for one in lines[-1])
-    later = or_else((), later_mentions, view, lines)
+    later = or_else((), later_mentions, view, lines) if len(lines) < MAX_LINES or last < _SURE_SHARE * best else ()
     lines = [*lines[: MAX_LINES - len(later)], *((whole(turn),) for turn in later)]
     return Quotation(tuple(dated(line, conventions) for line in lines), later)
 
@@ -238,35 +231,30 @@ def dated(extracts: Sequence[Extract], conventions: Conventions) -> QuotedLine:
 
 
 def later_mentions(view: View, lines: Sequence[Sequence[Extract]]) -> tuple[Turn, ...]:
-    """Return the newest later turns that speak of the things that the best line names, the newest first.
+    """Return the newest later turn that speaks of the things that the best line names, or none.
 
     Things are names in it, and rare words that it shares with the question; a found turn of its speaker that is nearly
     as near to the question counts too. What an assistant said and what only asks tells of no change.
     """
-    if not lines:
-        return ()
     best = lines[0][-1].turn
-    kept = lines if len(lines) < MAX_LINES else lines[: MAX_LINES - MAX_LATER_LINES]
-    known = {one.turn.id for line in kept for one in line}
+    known = {one.turn.id for line in lines[: MAX_LINES - 1] for one in line}
     found = {item.turn.id: item.turn for item in view.shown}
     scores = {item.turn.id: item.score for item in view.evidence}
-    least = _NEAR * scores.get(best.id, 1.0)
-    near = {turn.id for turn in found.values() if turn.speaker == best.speaker and scores[turn.id] >= least}
+    own = {turn.id for turn in found.values() if turn.speaker == best.speaker}
+    near = {turn_id for turn_id in own if scores[turn_id] >= _NEAR * scores.get(best.id, 1.0)}
     if things := _things(view, lines[0])[:_MAX_THINGS]:
         read = view.store.mentions(things, _MENTIONS_READ, _MAX_MENTIONS, view.scope)
         near.update(turn.id for turn in read)
         found |= {turn.id: turn for turn in read}
-    mentions = _since(best, (found[turn_id] for turn_id in sorted(near - known - view.exclude)))
-    if not mentions and len(lines) < MAX_LINES:  # what was said since may be the news, in words of its own
-        others = (item.turn for item in view.shown if item.turn.speaker == best.speaker and item.turn.id not in known)
-        mentions = sorted(_since(best, others), key=lambda turn: -scores[turn.id])[:1]
-    return tuple(mentions[:MAX_LATER_LINES])
-
-
-def _since(best: Turn, turns: Iterable[Turn]) -> list[Turn]:
-    """Return the turns that tell something later than one, the newest first."""
-    later = (turn for turn in turns if turn.time > best.time and _tells(turn))
-    return sorted(later, key=lambda turn: turn.time, reverse=True)
+    for ids in (
+        near,
+        own if len(lines) < MAX_LINES else set[str](),
+    ):  # what was said since may be the news, in other words
+        later = (found[turn_id] for turn_id in sorted(ids - known - view.exclude) if found[turn_id].time > best.time)
+        told = [turn for turn in later if not is_assistant(turn) and turn.role != "system" and stance(turn) != "asks"]
+        if told:
+            return (max(told, key=lambda turn: turn.time.timestamp() if ids is near else scores[turn.id]),)
+    return ()
 
 
 def _things(view: View, line: Sequence[Extract]) -> list[str]:
@@ -277,10 +265,6 @@ def _things(view: View, line: Sequence[Extract]) -> list[str]:
     shared = {stem(word) for word in words(said)} & {stem(word) for word in view.analysis.keywords}
     things = (named | {term for term in shared if rarity(term) >= _DISTINCT}) - speakers - _LIGHT
     return sorted(things, key=lambda term: (-rarity(term), term))
-
-
-def _tells(turn: Turn) -> bool:
-    return not is_assistant(turn) and turn.role != "system" and stance(turn) != "asks"
 
 
 def turn_signals(view: View, matches: Matches) -> dict[str, Mapping[str, float]]:
@@ -364,7 +348,7 @@ def whole(turn: Turn) -> Extract:
 def _with_neighbour(view: View, unit: SentenceUnit, span: tuple[int, int]) -> tuple[Extract, ...]:
     """Return what is quoted for a sentence with the neighbours it needs, in dialogue order.
 
-    That is the reply where it asks, the question where it is a reply, and of a burst of short messages the next ones.
+    That is the reply where it asks for something, and the question where it is a reply.
     """
     dialogue = view.context.get(unit.turn.id, (unit.turn,))
     at = next((number for number, turn in enumerate(dialogue) if turn.id == unit.turn.id), 0)
@@ -374,18 +358,12 @@ def _with_neighbour(view: View, unit: SentenceUnit, span: tuple[int, int]) -> tu
     first, last = list[Extract](), list[Extract]()
     asks = unit.asks or stance(unit.turn) != "asserts"
     replies = after is not None and asks and after.speaker != unit.turn.speaker
-    if after is not None and (replies or _burst(unit.turn, after)):
+    if after is not None and replies:
         last = [Extract(after, _cut(after.text, *_stripped(after.text), _SHORT))]
     if before is not None and len(unit.turn.text) <= _REPLY:
         asked = before.speaker != unit.turn.speaker and is_question(before.text)
-        first = [Extract(before, _ending(before.text))] if asked or _burst(before, unit.turn) else []
+        first = [Extract(before, _ending(before.text))] if asked else []
     return (*first, quoted, *last)
-
-
-def _burst(one: Turn, then: Turn) -> bool:
-    """Return whether two turns are short messages of one speaker, sent one after the other."""
-    short = max(len(one.text), len(then.text)) <= _SHORT
-    return short and one.speaker == then.speaker and then.time - one.time <= _BURST and bool(one.text.strip())
 
 
 def _extent(unit: SentenceUnit, form: str) -> tuple[int, int]:

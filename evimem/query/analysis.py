@@ -104,11 +104,6 @@ _TIED_TO_TIME = re.compile(
     rf"|\bthe\s+(?:very\s+|most\s+)?{_any('questions.superlatives')}\b(?!\s+{_any('questions.no_superlatives')}\b)",
     re.IGNORECASE,
 )
-_PAST = re.compile(
-    r"\b(?:used\s+to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|at\s+first|back\s+then)\b"
-    r"|\bbefore(?:\s+(?:that|this|now|then|(?-i:[A-Z])\w*|(?:i|we|he|she|they)\s+moved))?\s*[?.]*\s*$",
-    re.IGNORECASE,
-)
 _MEASURE = re.compile(rf"\bhow\s+{_any('questions.how_measure')}\b", re.IGNORECASE)
 _GUESSED = re.compile(rf"^\W*{_any('questions.guessing')}\b.*?\b{_any('questions.likely')}\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(
@@ -284,7 +279,6 @@ def analyse(
         terms=_distinct(or_else(word, stem, word) for word in keywords),
         times=hinted.times,
         temporal=temporal,
-        past=_PAST.search(question) is not None,
         requirements=_requirements(entities, asked, keywords, wants, hinted.times),
         hints=hinted,
         supposed=entities[len(hinted.names) :] if hinted.names and _GUESSED.search(question) else (),

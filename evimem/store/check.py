@@ -14,12 +14,13 @@ from typing import TypeAlias
 from ..db.derived_sql import facts_never_linked, turns_without_rows
 from ..db.turn_sql import TURNS
 from ..errors import UNREADABLE, StoreCorrupt, try_read
+from ..extract.attribution import TURNS_AFTER, is_nobodys
 from ..index.corpus import Stored
 from ..index.document import passages
 from ..index.segments import seal_documents
 from ..protocols import Extractor
 from ..raw.validate import wrong_instants
-from ..types.stored import OF_A_MODEL
+from ..types.stored import BY_RULE, EARLIER, OF_A_MODEL
 from ..types.values import Fact
 from ..types.vectors import is_packed
 from .handle import StoreHandle
@@ -156,6 +157,8 @@ def _segment_problems(handle: StoreHandle, extractor: Extractor, number: int, *,
             found = try_read(None, extractor.extract, turn).value
             kept_facts = {replace(fact, replaced_by=None) for fact in facts if fact.extractor == extractor.name}
             by_model = not kept_facts and any(fact.extractor == OF_A_MODEL for fact in facts)
+            if found and not kept_facts and extractor.name == BY_RULE:
+                found = () if is_nobodys(turn, handle.raw.contexts([one.seq], EARLIER, TURNS_AFTER)[0]) else found
             if one.seq not in unread and not by_model and (found is None or kept_facts != set(found)):
                 differing.append(turn.id)
             if not all(is_grounded(fact, turn) and _has_its_id(fact) for fact in facts):

@@ -54,6 +54,32 @@ def test_what_others_say_or_what_is_made_up_is_no_fact_about_the_user(tmp_path: 
         assert memory.facts(about="user") == ()
 
 
+@pytest.mark.parametrize(
+    ("said", "stated"),
+    [
+        (("I'll be the customer, you the clerk.", "I live in Tampere."), 0),
+        (("I need a sample chat for a training.", "Great, and now?", "I live in Tampere."), 0),
+        (("This is Jonna's uncle.", "I live in Tampere."), 0),
+        (("I live in Tampere.", "Oh, that wasn't me, my brother was using my phone."), 0),
+        (("Let's role-play.", "I live in Oulu.", "Back to me now.", "I live in Tampere."), 1),
+        (("I live in Tampere.", "The weather is grim."), 1),
+    ],
+)
+def test_whose_a_statement_is_shows_in_the_turns_around_it(tmp_path: Path, said: Sequence[str], stated: int) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        for minute, text in enumerate(said):
+            memory.add("user", text, session="s", time=f"2024-03-05T10:0{minute}")
+        assert len(memory.facts(about="user")) == stated
+        assert memory.check().status == "ok"
+
+
+def test_a_role_play_ends_with_an_hours_pause(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        for hour, text in ((10, "Let's role-play."), (12, "I live in Tampere.")):
+            memory.add("user", text, session="s", time=f"2024-03-05T{hour}:00")
+        assert len(memory.facts(about="user")) == 1
+
+
 def test_two_daughters_and_two_jobs_are_listed_newest_first(tmp_path: Path) -> None:
     with evimem.open(tmp_path / "m.evimem") as memory:
         for month, said in enumerate(("My daughter Lotte rows.", "My daughter Femke fences.", "I work at Aldi."), 1):

@@ -114,12 +114,6 @@ def test_i_is_the_user_and_you_the_assistant_where_they_are_called_that():
     assert ask("What did we name our nursery?", "user", "assistant").asked == ("user",)
 
 
-def test_a_question_about_the_past_says_so():
-    assert ask("Where did Tomas live before?").past
-    assert ask("What did Mira use to do? I mean used to do.").past
-    assert not ask("Where does Tomas live now?").past
-
-
 ASKED = datetime(2024, 3, 12, 9)
 
 
