@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from time import time
@@ -59,7 +59,8 @@ def open(  # noqa: PLR0913 - what a memory is made of
             with several hard links is refused. Files are created readable by their owner only. Or the address of a
             PostgreSQL server, "postgresql://role:password@host/database", with `user`; of its parameters, which
             docs/operations.md lists, `evimem_schema` names the schema of the tables.
-        user: Whose memory to open on a server: any non-empty string; no one else's is ever read or written.
+        user: Whose memory to open on a server, or in the folder of a `MemoryPool`: any non-empty string; no one else's
+            is ever read or written.
         store: In the place of a path, a store that is open: a `SqliteStore` with settings of its own, or an engine of
             yours, a subclass of `evimem.store.keeper.Keeper`. The memory closes it. `user`, `timezone`, `date_order`,
             `read_only` and `key` are settings of a store: they are not given beside one.
@@ -123,7 +124,9 @@ def open(  # noqa: PLR0913 - what a memory is made of
         raise InvalidQuery("the rerank of reranker is a coroutine function, for open_async; expected a plain one")
     settings = {"timezone": timezone, "date_order": date_order, "read_only": read_only, "key": key}
     place = _place_settings(path, store, user, settings)
-    core = make_core(path, model, embedder, extractor, clock, on_model_error, observer, reranker, **place)
+    core = make_core(
+        _file_of(path, place), model, embedder, extractor, clock, on_model_error, observer, reranker, **place
+    )
     return Memory(core, model)
 
 
@@ -157,8 +160,16 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
         raise InvalidQuery(f"llm is a {type(llm).__name__}; an event loop needs a model with as_async(), as OpenAI has")
     settings = {"timezone": timezone, "date_order": date_order, "read_only": read_only, "key": key}
     place = _place_settings(path, store, user, settings)
-    core = make_core(path, model, embedder, extractor, clock, on_model_error, observer, reranker, **place)
+    core = make_core(
+        _file_of(path, place), model, embedder, extractor, clock, on_model_error, observer, reranker, **place
+    )
     return AsyncMemory(core, None if model is None else model.as_async())
+
+
+def _file_of(path: AnyPath | None, place: Mapping[str, Any]) -> AnyPath | None:
+    """Return the file of a user in the folder of a pool; any other path as it is given."""
+    owner = place.get("owner")
+    return path if path is None or owner is None or is_server(path) else Folder(checked_path("path", path)).of(owner)
 
 
 def _place_settings(
@@ -262,7 +273,7 @@ def _check_embedder(store: Keeper, embedder: Embedder | AsyncEmbedder) -> None:
 
 
 def has_memory(path: AnyPath, user: str | None = None) -> bool:
-    """Return whether there is a memory at a path: a file, or what its mark says was one; on a server, of a user."""
+    """Return whether there is a memory at a path: a file, or what its mark says was one; else, of a user."""
     if (owner := _owner(path, user)) is not None:
         return place_of(path, "path").has(owner)
     file = checked_path("path", path)
@@ -277,18 +288,20 @@ def key_of(user_id: object) -> str:
 
 
 def _owner(path: AnyPath, user: str | None) -> str | None:
-    """Return the key of the user whose memory to open on a server; None for a file, which is one memory."""
+    """Return the key of the user whose memory to open on a server or in a folder; None for a file: one memory."""
     if is_server(path):
         if user is None:
             raise InvalidQuery("the path is that of a server, which has a memory a user; say whose, with user=")
         return key_of(user)
-    checked_path("path", path)
-    if user is not None:
-        raise InvalidQuery(
-            f"user is {shown(user)} but the path is that of a file, which is one memory; leave user= out, or give the "
-            "address of a server, or use MemoryPool for a file a user"
-        )
-    return None
+    file = checked_path("path", path)
+    if user is None:
+        return None
+    if file.is_dir():
+        return key_of(user)
+    raise InvalidQuery(
+        f"user is {shown(user)} but the path is that of a file, which is one memory; leave user= out, or give the "
+        "address of a server, or the folder of a MemoryPool, which has a file a user"
+    )
 
 
 def chat_model(llm: Any) -> Any:

@@ -115,7 +115,7 @@ COMMANDS = {
 }
 _HELP = {  # of arguments that several commands have, where the docstring of theirs says nothing else
     "path": "the memory: a file, or a server's address (postgresql://...)",
-    "user": "on a server: whose memory",
+    "user": "on a server, or in the folder of a pool: whose memory",
     "timezone": "where the user is, such as Europe/Madrid; the memory keeps it",
     "date_order": "how the user writes dates in figures: with dmy, 03/04/2024 is 3 April",
     "session": "only turns of this session",

@@ -24,6 +24,7 @@ from .arguments import Exit, Misused, Settings, existing, key_given, shown_path
 from .page import Screen, line
 
 ProfilePlace = Literal["system"]
+OnMemoryError = Literal["forward", "fail"]
 
 
 def mcp(  # noqa: PLR0913 - the options
@@ -126,7 +127,7 @@ def serve(  # noqa: PLR0913 - the options
     proxy_tokens: int = 1_500,
     user: str | None = None,
     profile: ProfilePlace | None = None,
-    on_error: Literal["forward", "fail"] = "forward",
+    on_error: OnMemoryError = "forward",
     timezone: str | None = None,
     date_order: DateOrder | None = None,
 ) -> Exit:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from ..api.memory import Memory
 from ..api.pool import MemoryPool
@@ -38,10 +38,11 @@ class Source(Protocol):
 class OneMemory:
     """A memory that is open for as long as the explorer runs."""
 
+    has_users: ClassVar[bool] = False
+
     memory: Memory
     name: str
     file: Path | None = None
-    has_users: bool = False
 
     @contextmanager
     def opened(self, user: str) -> Iterator[Memory]:
@@ -53,10 +54,11 @@ class OneMemory:
 class PoolOfMemories:
     """A pool: each page names the user whose memory it shows. Memories are never made by looking."""
 
+    has_users: ClassVar[bool] = True
+    file: ClassVar[None] = None
+
     pool: MemoryPool
     name: str
-    file: Path | None = None
-    has_users: bool = True
 
     @contextmanager
     def opened(self, user: str) -> Iterator[Memory]:

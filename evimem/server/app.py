@@ -186,10 +186,11 @@ class Gate:
         scope = {**scope, "evimem": about, **({"path": raw} if raw.startswith(_ROUTED_RAW) else {})}
         given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
         name = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
-        status = 500
+        status, begun = 500, False
 
         async def tell(message: Message) -> None:
-            nonlocal status
+            nonlocal status, begun
+            begun = True
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message = {**message, "headers": [*message["headers"], (b"x-request-id", name.encode())]}
@@ -202,6 +203,11 @@ class Gate:
                 await problem_response(busy)(scope, receive, tell)
             else:
                 await self._app(scope, receive, tell)
+        except asyncio.CancelledError:  # the seconds are over that requests have to end with the server
+            if begun:
+                raise
+            ending = Refusal(503, "Ending", "the server ends, and did not finish this request", {"Retry-After": "1"})
+            await problem_response(ending)(scope, receive, tell)
         finally:
             service.under_way -= 1
             seconds = monotonic() - began

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+import evimem
 import evimem.api.pool
 from evimem import MemoryPool, NotAMemory, PoolFull, StoreBusy, StoreClosed
 from evimem.api.pool import key_of
+from evimem.cli.arguments import Exit, run
 from tests.api.pools import PATIENCE, pool_at, visit, wait_until
 from tests.reliability.support.children import in_child
 from tests.reliability.support.world import said
@@ -318,3 +320,15 @@ def test_blocks_on_event_loops_use_one_thread_after_another_and_closing_the_pool
         assert len(set(used)) == 1
     used[0].join(PATIENCE)
     assert not used[0].is_alive()
+
+
+def test_the_memory_of_a_user_of_a_folder_is_opened_by_its_id_and_by_no_other(tmp_path):
+    with MemoryPool(tmp_path / "users") as pool, pool.open("mira") as memory:
+        memory.add("Mira", "I adopted a puppy called Juno.", time="2024-03-12T18:20")
+    with evimem.open(tmp_path / "users", user="mira") as memory:
+        assert memory.stats().turns == 1
+    with evimem.open(tmp_path / "users", user="omar") as memory:
+        assert memory.stats().turns == 0
+    assert run(["stats", str(tmp_path / "users"), "--user", "nobody"]) == Exit.INPUT
+    with MemoryPool(tmp_path / "users") as pool:
+        assert pool.count() == 2

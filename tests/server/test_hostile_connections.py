@@ -146,6 +146,21 @@ def test_readers_that_stop_reading_cost_bounded_memory_and_their_end_frees_their
         assert under_way == 1
 
 
+def test_a_request_that_does_not_end_with_the_server_is_told_so_as_a_problem(tmp_path: Path) -> None:
+    with serving("--pool", tmp_path / "users", "--grace", 0) as served:
+        with connected(served) as connection, served.client() as client:
+            connection.sendall(START + b"Content-Length: 9999\r\n\r\n{")
+            deadline = time.monotonic() + 30
+            while _under_way(client) < 2 and time.monotonic() < deadline:
+                time.sleep(0.02)
+            assert served.end() == 0
+            told = b""
+            while piece := connection.recv(65_536):
+                told += piece
+        assert told.startswith(b"HTTP/1.1 503 ")
+        assert b'"title":"Ending"' in told
+
+
 def _under_way(client: httpx2.Client) -> int:
     (line,) = [one for one in client.get("/metrics").text.splitlines() if one.startswith("evimem_requests_under_way ")]
     return int(float(line.split()[1]))

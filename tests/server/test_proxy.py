@@ -16,6 +16,7 @@ import pytest
 
 import evimem
 from evimem.adapters.user_tokens import new_token
+from evimem.cli.arguments import run
 from evimem.server.app import build_app
 from evimem.server.proxy import Upstream
 from tests.model_server import Fault, ModelServer
@@ -111,6 +112,27 @@ def test_a_reply_comes_back_byte_for_byte_with_a_receipt(proxy: Served, model: M
     again = chat(proxy, ASKED, user=f"byte{stream}")
     assert (again.headers["x-evimem-turns"], again.headers["x-evimem-memory"]) == ("1", "recalled")
     assert 0 < int(again.headers["x-evimem-tokens"]) <= 1_500
+
+
+def test_a_chat_that_is_imported_is_recalled_corrected_and_erased_while_the_proxy_runs(
+    tmp_path: Path, model: ModelServer
+) -> None:
+    file = tmp_path / "chat.txt"
+    file.write_text(
+        "[25.03.24, 18:20:11] Mira: We adopted a puppy, she is called Juno.\n[25.03.24, 18:21:40] Tomas: Well done!\n"
+    )
+    with proxied(tmp_path, model, "--user", "mira") as served, served.client() as client:
+        assert run(["ingest", str(tmp_path / "users"), str(file), "--user", "mira"]) == 0
+        assert chat(served, ASKED).headers["x-evimem-memory"] == "recalled"
+        assert "she is called Juno" in json.dumps(model.received[-1].body)
+        (turn,) = client.get("/v1/users/mira/turns", params={"speaker": "Mira"}).json()["turns"]
+        fixed = {"id": turn["id"], "text": "We adopted a puppy, she is called Nala."}
+        assert client.patch("/v1/users/mira/turns", json=fixed).status_code == 200
+        chat(served, "What is that puppy of mine called?")
+        assert "she is called Nala" in json.dumps(model.received[-1].body)
+        until_said(served, "mira", 6)
+        assert client.delete("/v1/users/mira").json()["turns"] == 6
+        assert not [path for path in (tmp_path / "users").rglob("*") if path.is_file() and b"Nala" in path.read_bytes()]
 
 
 def test_what_is_said_is_stored_once_over_a_whole_conversation(proxy: Served) -> None:
