@@ -19,7 +19,7 @@
     x WrongKey           it is encrypted with another key, or is not encrypted
     x NotAMemory         it is not a memory
     x NewerSchema        a later version of evimem wrote it
-    x StoreCorrupt       its content is not what was written
+    x StoreCorrupt       its content is not as it was written
     x StoreRolledBack    it is older than its commit mark, emptied or missing
     x StoreReadOnly      it cannot be written
     x StoreUnavailable   its server cannot be reached, or was lost (.retryable, .in_doubt)
@@ -44,12 +44,12 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _LOG = logging.getLogger("evimem")
 
-# What decoding a damaged row can raise; the store reports each of them as StoreCorrupt.
+# Decoding a damaged row can raise these; the store reports each of them as StoreCorrupt.
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, struct.error)
 
 
 class _Shown(Repr):
-    """Shows any value: what cannot be shown, such as a number of 5,000 digits or a list in itself, by its type."""
+    """Shows any value: one that cannot be shown, such as a number of 5,000 digits or a list in itself, by its type."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,13 +70,13 @@ _SHOWN = _Shown()
 
 
 def shown(value: object, most: int = 60) -> str:
-    """Return what a caller gave, for a message: about `most` characters, whatever the value is and holds."""
+    """Return a caller's value for a message: about `most` characters, of any value."""
     text = _SHOWN.repr(value)
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def describe_safely(value: object) -> str:
-    """Return a value for a message where it may be what was said: numbers as they are, else its type and its size."""
+    """Return a value that may quote a conversation, for a message: numbers as they are, else its type and its size."""
     parts = value if isinstance(value, (list, tuple)) and len(value) < 10 else [value]
     if all(one is None or isinstance(one, (bool, int, float)) for one in parts):
         return shown(value)
@@ -134,7 +134,7 @@ class InvalidQuery(EvimemError):
 
 
 class NoModel(InvalidQuery):
-    """What was asked for needs a chat model, and none was given: a loop that asks one, or `enrich_batch`."""
+    """The call needs a chat model, and none was given: a loop that asks one, or `enrich_batch`."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} needs a chat model, but there is none; give llm=, such as evimem.OpenAI(model=...)")
@@ -182,7 +182,7 @@ class ModelError(EvimemError):
     Attributes:
         retryable: Whether the same request may succeed later.
         calls: The requests (`evimem.types.trace.Called`) made for it, this one included.
-        received: What the request came to all the same (`evimem.types.trace.Reply`: its text where there is one, its
+        received: The reply as far as it came (`evimem.types.trace.Reply`: its text where there is one, its
             tokens and its seconds); None if unknown.
         partial: Where `ask` raised it, an `Answer` with the evidence so far, which neither answers nor abstains; else
             None.
@@ -201,7 +201,7 @@ class ReplyError(ModelError):
 
     Attributes:
         role: The role of the model: "judge", "decide", "answer" or "extract".
-        why: What is wrong with the reply.
+        why: The fault of the reply.
         reply: Its text.
         cut: Whether the reply ended at the limit of its length.
         refused: Whether the model, or a filter of its provider, declined on account of the text.
@@ -234,7 +234,7 @@ class ModelUnavailable(ModelError):
     Attributes:
         retryable: Whether the same request may succeed later.
         retry_after: Seconds that the server asked to wait; None if it did not.
-        detail: The server's own text, kept out of the message because servers quote what they were sent.
+        detail: The server's own text, kept out of the message because servers quote the request.
         status: The HTTP status; None without a response.
     """
 
@@ -306,7 +306,7 @@ class NewerSchema(StoreError):
 
 
 class StoreCorrupt(StoreError):
-    """The content of the file is not what was written: a digest, page or row is damaged. See `evimem doctor`."""
+    """The content of the file is not as it was written: a digest, page or row is damaged. See `evimem doctor`."""
 
 
 class StoreRolledBack(StoreError):
@@ -367,7 +367,7 @@ class ImportFailed(EvimemError):
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Generic[T]):
-    """What a reading found; with `error`, the type of the exception that it raised, what stands in its place.
+    """The result of a reading; with `error`, the type of the exception that it raised, a default stands in its place.
 
     Of an exception only the type is kept: its words may quote what was read.
     """
@@ -377,10 +377,10 @@ class Attempt(Generic[T]):
 
 
 def try_read(otherwise: T, read: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Attempt[T]:
-    """Call a reading; return what it found or, where it raised an exception of any kind, what stands in its place."""
+    """Call a reading; return its result or, where it raised an exception of any kind, the default."""
     try:
         return Attempt(read(*args, **kwargs))
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with one reading, what was said is not lost for it
+    except Exception as error:  # noqa: BLE001 - a failed reading must not lose the turn
         return Attempt(otherwise, type(error).__name__)
 
 

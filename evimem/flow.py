@@ -1,6 +1,6 @@
-"""Flows: evimem's logic as generators that wait for nobody themselves.
+"""Flows: evimem's logic as generators that never wait themselves.
 
-A flow yields an effect and is sent its result: what a model or an embedder says, which may be waited for. A store is
+A flow yields an effect and is sent its result: the reply of a model or an embedder, which may be waited for. A store is
 called plainly. `advance` is the one driver: `api` performs the effects, and says which of them wait.
 """
 
@@ -30,7 +30,7 @@ class StartBatch:
 
 @dataclass(frozen=True, slots=True)
 class CollectBatch:
-    """Ask what a batch came to: a `Reply` or a ModelError a request, or None while it is worked on."""
+    """Ask for the results of a batch: a `Reply` or a ModelError a request, or None while it is worked on."""
 
     batch_id: str
     requests: Mapping[str, Complete] = field(hash=False)
@@ -53,12 +53,12 @@ class Rerank:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Let others have the thread that uses the file, between two transactions of a long call."""
+    """Yield the thread that uses the file to other calls, between two transactions of a long one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Drive flows, as many at the same time as a model takes; the result is a list of what each returns."""
+    """Drive flows, as many at the same time as a model takes; the result is a list of their results."""
 
     flows: Iterable[Generator[Any, Any, Any]]
 
@@ -78,7 +78,7 @@ Step: TypeAlias = Callable[[], Effect]  # drives a flow to its next effect
 
 @dataclass(frozen=True, slots=True)
 class Ended(Generic[T]):
-    """What a flow returned."""
+    """The result of a flow that ended."""
 
     value: T
 
@@ -86,9 +86,9 @@ class Ended(Generic[T]):
 def advance(
     flow: Flow[T], step: Step, perform: Callable[[Effect], Any], waits: Callable[[Effect], bool]
 ) -> Effect | Ended[T]:
-    """Drive a flow from a step on, performing its effects, until one `waits` for others, or it ends.
+    """Drive a flow from a step on, performing its effects, until one `waits` for something outside, or it ends.
 
-    An `Exception` of an effect is thrown into the flow, which decides what it means. Whatever else leaves it closes it:
+    An `Exception` of an effect is thrown into the flow, which decides what it means. Any other exception closes it:
     its `finally` clauses run now, not when it is collected.
     """
     try:
@@ -104,19 +104,19 @@ def advance(
 
 
 def perform_effect(flow: Flow[T], act: Callable[[], Any]) -> Step:
-    """Perform an effect; return the step that tells the flow what it gave, or how it failed."""
+    """Perform an effect; return the step that sends the flow its result or its failure."""
     try:
         result = act()
-    except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
+    except Exception as error:  # noqa: BLE001 - the flow decides how a failure counts
         return partial(flow.throw, error)
     return partial(flow.send, result)
 
 
 async def answered_later(flow: Flow[T], result: Awaitable[Any]) -> Step:
-    """Do what `perform_effect` does with an effect that is awaited."""
+    """Perform an effect as `perform_effect` does, awaiting it."""
     try:
         given = await result
-    except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
+    except Exception as error:  # noqa: BLE001 - the flow decides how a failure counts
         return partial(flow.throw, error)
     return partial(flow.send, given)
 
@@ -144,7 +144,7 @@ def intercept_effects(flow: Flow[T], perform: Callable[[Effect], Flow[Any]]) -> 
         while True:
             try:
                 result = yield from perform(effect)
-            except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
+            except Exception as error:  # noqa: BLE001 - the flow decides how a failure counts
                 effect = flow.throw(error)
             else:
                 effect = flow.send(result)
@@ -171,15 +171,15 @@ def run_side_by_side(
     start: Callable[[Effect], Future[Any]],
     most: int,
 ) -> list[T]:
-    """Drive flows as `run` does, at most so many at once, in the thread of the caller; return what each returns.
+    """Drive flows as `run` does, at most so many at once, in the thread of the caller; return their results.
 
-    Only what `waits` for others is done elsewhere: `start` returns its future. So one thread reads and writes the file,
-    and its memory is not scattered over the heaps that the C library keeps for each thread.
+    Only an effect that `waits` is performed elsewhere: `start` returns its future. So one thread reads and writes the
+    file, and its memory is not scattered over the heaps that the C library keeps for each thread.
 
     After an `Exception` of a flow no further flow is begun. It is raised when those under way have ended, as what they
     wait for may be paid for. Anything else leaves at once, and closes the flows.
     """
-    from concurrent.futures import FIRST_COMPLETED, wait  # noqa: PLC0415 - only what waits for others needs it
+    from concurrent.futures import FIRST_COMPLETED, wait  # noqa: PLC0415 - only effects that wait need it
 
     under_way: dict[Future[Any], Flow[T]] = {}
     results: list[T] = []

@@ -1,4 +1,4 @@
-"""The seams: what evimem needs from embedders, models and extractors, and what stores promise to loops."""
+"""The seams: methods that evimem needs of embedders, models and extractors, and loops of stores."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ class Store(Protocol):
     ) -> AddReport:
         """Store the first turns of a batch in one transaction; known ids with the same content are no-ops.
 
-        It is as many as do not make others wait long who want to write, at least one, and the report tells how many:
-        go on with the rest. A turn that contradicts what is stored is refused in the report; with `strict` it raises
+        It takes as many as keep other writers waiting only briefly, at least one, and the report tells how many:
+        go on with the rest. A turn that contradicts a stored one is refused in the report; with `strict` it raises
         TurnConflict or InvalidTurn, and nothing of the batch is kept. With `replace`, a known id with other content is
         erased and stored anew in that transaction; of several versions in one batch the last is stored. The turns of
         the ids in `gone` that are there are erased with the whole batch, in one transaction.

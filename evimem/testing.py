@@ -1,4 +1,4 @@
-"""A scripted chat model, for tests of what asks one."""
+"""A scripted chat model, for tests of code that asks one."""
 
 from __future__ import annotations
 

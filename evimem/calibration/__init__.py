@@ -138,7 +138,7 @@ def _descending(probabilities: Sequence[float], labels: Sequence[bool]) -> Itera
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Calibration(PublicValue):
-    """A monotone map from a judge's raw score to a probability, with what it was fitted to and its quality.
+    """A monotone map from a judge's raw score to a probability, with the judge it was fitted to and its quality.
 
     It is valid for one judge and one embedder, and contains no text of any question. Every figure is cross-validated:
     measured on questions that the map was not fitted on (five parts, each left out in turn).
@@ -211,7 +211,7 @@ class Labelled:
 
     Attributes:
         question: The text; 1 to 100,000 characters.
-        answerable: Whether the memory holds what is needed to answer it.
+        answerable: Whether the memory holds evidence that answers it.
         asked_at: "Today" for the question: a datetime or an ISO 8601 string, naive or aware like the memory's times; by
             default the time of the newest turn.
     """

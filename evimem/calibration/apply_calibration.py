@@ -74,7 +74,7 @@ def _last_scores(trace: Trace, *, answerable: bool, before: Calibration | None) 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationTarget:
-    """What a calibration is fitted to: a judge, the name of its model (empty for rules) and of the embedder."""
+    """The target of a calibration: a judge, the name of its model (empty for rules) and of the embedder."""
 
     judge: Judge
     model: str

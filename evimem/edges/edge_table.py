@@ -80,7 +80,7 @@ class EdgeGraph:
         self._vectors = FactVectors(db)
 
     def more_than(self, count: int) -> bool:
-        """Say whether more than `count` facts have a vector, which is what linking one more fact costs."""
+        """Say whether more than `count` facts have a vector: the cost of linking one more fact."""
         return self._vectors.more_than(count)
 
     def link(self, rows: Sequence[int], vectors: Vectors, min_cosine: float) -> bool:
@@ -103,7 +103,7 @@ class EdgeGraph:
             self._vectors.drop_cache()
         known = self._vectors.current()
         # A new fact may push another out of the best `PER_FACT` of a later one; one that was there, which lost a link
-        # to what was forgotten, changes its own alone.
+        # to forgotten facts, changes its own alone.
         new = known.positions(fresh)
         later = self._relink(known, new, min_cosine, without_edges=newest).union(known.positions(rows)) - set(new)
         self._relink(known, sorted(later), min_cosine)

@@ -116,7 +116,7 @@ class _Close:
     cosines: Vectors
 
     def concatenate(self, other: _Close) -> _Close:
-        """Return these and others."""
+        """Return both sets of vectors as one."""
         if not len(other.positions):
             return self
         positions = np.concatenate([self.positions, other.positions])
@@ -386,7 +386,7 @@ class FactVectors:
 
 
 def _blocks(positions: Sequence[int]) -> Iterator[Positions]:
-    """Yield positions, ascending, in blocks that lie together: a block is compared with what is around all of it."""
+    """Yield positions, ascending, in blocks that lie together: a block is compared with the cells around all of it."""
     block: list[int] = []
     for position in sorted(positions):
         if block and (len(block) == _BLOCK or position - block[0] > WINDOW):

@@ -67,12 +67,12 @@ def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
 
 
 def failure(embedder: Embedder | AsyncEmbedder, error: Exception) -> EmbedderError:
-    """Return the error for an embedder that raised; what it said stays in the cause, since it may quote a turn."""
+    """Return the error for an embedder that raised; its message stays in the cause, since it may quote a turn."""
     return EmbedderError(f"embedder {embedder.name!r} failed with {type(error).__name__}; its own error is the cause")
 
 
 def checked_rows(embedder: Embedder | AsyncEmbedder, rows: Any, count: int) -> Vectors:
-    """Return what an embedder gave for `count` texts, normalized; rows that are unit already stay as they are."""
+    """Return the embedder's rows for `count` texts, normalized; rows that are unit already stay as they are."""
     if count == 0:
         return np.zeros((0, embedder.dimension), dtype=np.float32)
     try:

@@ -1,9 +1,9 @@
 """How many tokens a text has at most, whichever of the common tokenizers reads it.
 
 cl100k, o200k, Llama 3's and Qwen's split a text at words and merge bytes within them, so that a text costs no more than
-its parts. What the words of the shipped vocabulary and each character cost in the dearest of the four stands in
-`data/token_bounds.bin`, which `python -m benchmarks.token_bounds` writes. A word that is not there costs what its parts
-do, a figure and a mark one each.
+its parts. The costs of the words of the shipped vocabulary and of each character, in the dearest of the four, stand in
+`data/token_bounds.bin`, which `python -m benchmarks.token_bounds` writes. A word that is not there costs as much as its
+parts do, a figure and a mark one each.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 FILE = Path(__file__).parent / "data" / "token_bounds.bin"
 CHARACTERS = 1 << 16  # the characters whose costs are listed, two bits each, after a byte a word
 STRADDLED = 24  # characters in a row, of which a merge may straddle two
-USUAL = 1 << 13  # words whose costs are remembered: the same few make up most of what is said
+USUAL = 1 << 13  # words whose costs are remembered: the same few make up most of a conversation
 DEAR = 255  # a word of which some form costs more than four tokens: its letters count
 _PICTURES = range(0x1F000, 0x1FB00)  # emoji: three tokens at most, where other rare characters take four
 _PARTS = re.compile(
@@ -53,7 +53,7 @@ class _Costs:
     characters: bytes
 
     def of_word(self, said: str) -> int:
-        """Return what letters cost, a space before them included."""
+        """Return the tokens that letters cost, a space before them included."""
         word = said.lstrip(" ")
         spaced, low = len(said) > len(word), word.lower()
         if word != low and word != low.capitalize():
@@ -81,7 +81,7 @@ class _Costs:
         return min(len(word) + spaced, max(total + (cuts > 1) + cuts // 3, least))
 
     def of_character(self, character: str) -> int:
-        """Return what a character costs by itself."""
+        """Return the tokens that a character costs by itself."""
         code = ord(character)
         if code < CHARACTERS:
             return (self.characters[code >> 2] >> (2 * (code & 3)) & 3) + 1

@@ -1,1 +1,1 @@
-"""Facts from turns by rule or by a spaCy parse, what they fill of a person or thing, and which replace others."""
+"""Facts from turns by rule or by a spaCy parse, the attributes that they fill, and which facts replace which."""

@@ -23,9 +23,10 @@ _SALUTATION = re.compile(
     re.IGNORECASE,
 )
 _SIGN_OFF = re.compile(rf"\s*{ENGLISH.any_of('small_talk.sign_offs')}\b[^.?\n]{{0,30}}$", re.IGNORECASE)
-# "Rewrite this:", "Here is my cover letter:"; what follows is not said but passed on
+# "Rewrite this:", "Here is my cover letter:"; the text that follows is passed on, not said
 _PASSED_ON = re.compile(rf"\b{ENGLISH.any_of('small_talk.passed_on')}\b[^.!?:\n]{{0,60}}:\s*", re.IGNORECASE)
-# "Write a diary entry for a pirate. I live in Tortuga.", "Let's say I'm fifty": what follows is of nobody who is there
+# "Write a diary entry for a pirate. I live in Tortuga.", "Let's say I'm fifty": the text that follows is about no
+# participant
 _MADE_UP = re.compile(
     rf"(?:^|(?<=[.!?:\n]))[^\w\n.!?:]{{0,8}}(?=\w)(?:{ENGLISH.any_of('small_talk.polite_leads')}\W{{1,8}}){{0,4}}"
     rf"(?:{ENGLISH.any_of('small_talk.writes')}\b[^.!?\n]{{0,80}}?\b{ENGLISH.any_of('small_talk.invented')}"
@@ -33,7 +34,7 @@ _MADE_UP = re.compile(
     re.IGNORECASE,
 )
 _TAKEN_BACK = re.compile(rf"\b{ENGLISH.any_of('small_talk.takes_back')}\b", re.IGNORECASE)
-# "Bob: I live in Perth": a line of a dialogue, whoever wrote it down
+# "Bob: I live in Perth": a line of a pasted dialogue
 _CAPITALIZED = r"[A-Z\u00c0-\u00de][\w.'\u2019-]*"
 _LABELLED = re.compile(rf"\s*[*_]{{0,2}}(?:{_CAPITALIZED}(?: {_CAPITALIZED}){{0,2}}|me|you):(?=[*_\s]*\S)")
 # "This is Eric's uncle", "Mira's brother here": somebody else is at the keyboard
@@ -55,7 +56,7 @@ _FIRST_PERSON = re.compile(rf"\b{ENGLISH.any_of('grammar.spoken_first_person')}\
 _ACT = re.compile("\\b(?:I|We)(?:['\u2019]ve| have)?(?: just| already| also| now)? ([a-z]{2,20})")
 _MAY_PASS_ON = re.compile('[\n:"\u201c]')
 _QUOTE_MARKS = re.compile('["\u201c\u201d]')
-# what a line is within: the own words, code, a pasted letter or its signature, an announced text, before it or in it
+# the context of a line: the own words, code, a pasted letter or its signature, an announced text, before it or in it
 _Place = Literal["own", "code", "letter", "signature", "announced", "text"]
 
 _EMPTY_LINES = re.compile("\n{4,}")
@@ -64,8 +65,8 @@ _EMPTY_LINES = re.compile("\n{4,}")
 def own_sentences(text: str) -> list[tuple[int, int]]:
     """Return the ranges of the sentences that a speaker says themselves, at most those that are worth reading.
 
-    A short turn gives up to `MAX_SENTENCES`; each `PER_SENTENCE` characters more give another. What is left out first
-    are sentences without a first person, from the end.
+    A short turn gives up to `MAX_SENTENCES`; each `PER_SENTENCE` characters more give another. Sentences that are left
+    out first are sentences without a first person, from the end.
     """
     # At most 1,000 characters of a sentence are read.
     found = [(start, min(end, start + 1000)) for start, end in sentences(text)]
@@ -145,9 +146,9 @@ def is_nobodys(turn: Turn, dialogue: Sequence[Turn]) -> bool:
 
 
 def _quotations(text: str) -> list[tuple[int, int]]:
-    """Return what stands between quotation marks, within a paragraph; a mark that is never closed quotes nothing.
+    """Return the text between quotation marks, within a paragraph; a mark that is never closed quotes nothing.
 
-    A sentence may open with a title, but what opens with a quoted sentence is not the speaker's own.
+    A sentence may open with a title, but a text that opens with a quoted sentence is not the speaker's own.
     """
     found = []
     opened = -1
@@ -192,7 +193,7 @@ def _lines_passed_on(text: str) -> list[tuple[int, int]]:
 
 
 def _read_line(line: str, place: _Place, *, said_before: bool) -> tuple[_Place, bool]:
-    """Return what the line after this one is within, and whether this one is passed on whole."""
+    """Return the context of the next line, and whether this one is passed on whole."""
     bare = line.strip()
     if place == "code" or bare.startswith(_FENCE):
         return ("own" if place == "code" and bare.startswith(_FENCE) else "code"), True

@@ -1,7 +1,7 @@
-"""What a model files a turn under, beside its facts: a topic, a tag and keywords (MRAgent, MGRetrieval).
+"""A model's labels of a turn, beside its facts: a topic, a tag and keywords (MRAgent, MGRetrieval).
 
 They are kept as one fact of a kind of its own, so that they come and go with the facts of their turn; it states
-nothing, and whoever reads facts leaves it out. A name is one for all forms of its words, and never merged by an
+nothing, and readers of facts leave it out. A name is one for all forms of its words, and never merged by an
 embedding.
 """
 
@@ -19,9 +19,9 @@ _BETWEEN = "; "
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a turn is filed under.
+    """The labels of a turn.
 
-    `topic` is what it is part of, over many sessions; `tag` is the kind of thing that it tells; `keywords` are the
+    `topic` is its subject over many sessions; `tag` is the kind of thing that it tells; `keywords` are the
     names and things that it speaks of. Each may be empty.
     """
 
@@ -40,7 +40,7 @@ def label_fact(turn: Turn, label: Label) -> Fact:
 
 
 def label_in(facts: Iterable[Fact]) -> Label:
-    """Return what a turn with these facts is filed under; an empty label where no model has filed it."""
+    """Return the label among the facts of a turn; an empty one where no model has labelled it."""
     kept = next((fact for fact in facts if fact.kind == LABEL), None)
     if kept is None:
         return Label()

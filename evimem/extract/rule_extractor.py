@@ -27,13 +27,13 @@ _GRANULARITIES = frozenset(get_args(Granularity))
 class RuleExtractor:
     """Extracts the facts of a turn by rule, from English text; needs no model and no network.
 
-    Kinds of facts: event (something happened), state (something holds), opinion (a liking), image (what a shared
-    picture shows). Facts are about the speaker, what is theirs, and whom they name: who they are, whom or what they
-    have, what they did and like. What is planned, supposed, reported, or not understood for sure is left out. At most
-    16 facts come from a turn, and one more for every 2,000 characters of a long one; code, quotations, tables and
-    letters that are passed on are not read.
+    Kinds of facts: event (something happened), state (something holds), opinion (a liking), image (the content of a
+    shared picture). Facts are about speakers, their possessions, and people they name: who they are, whom or which
+    things they have, did and like. Plans, suppositions, reports and unsure readings are left out. At most 16 facts come
+    from a turn, and one more for every 2,000 characters of a long one; code, quotations, tables and letters that are
+    passed on are not read.
 
-    `weekday` decides what "last Friday" means and `date_order` what 03/04/2024 does, as in `evimem.find_times`; a
+    `weekday` decides how "last Friday" is read and `date_order` how 03/04/2024 is, as in `evimem.find_times`; a
     memory gives its own rules its `date_order`, and its timezone as `zone`. Safe to use from any thread.
     """
 
@@ -54,7 +54,7 @@ class RuleExtractor:
 
 
 def conventions_of(extractor: Extractor) -> Conventions:
-    """Return what the times in turns mean to an extractor: the usual things for one of another kind."""
+    """Return the conventions by which an extractor reads times: the usual things for one of another kind."""
     conventions: Conventions = getattr(extractor, "conventions", Conventions())
     return conventions
 
@@ -73,7 +73,7 @@ class BoundedExtractor:
 
     @property
     def conventions(self) -> Conventions:
-        """What times mean to the extractor inside and, where it leaves that open, to the memory."""
+        """The conventions of the extractor inside and, where it has none, of the memory."""
         own = conventions_of(self.inner)
         return replace(self.memory, weekday=own.weekday, date_order=own.date_order or self.memory.date_order)
 
@@ -90,7 +90,7 @@ def content_id(fact: Fact) -> str:
 
 
 def fact_fault(fact: Fact, turn: Turn) -> str | None:
-    """Return what is wrong with a fact of a turn and what was expected, or None for a fact that can be stored."""
+    """Return the fault of a fact of a turn and the expected form, or None for a fact that can be stored."""
     if fact.turn_id != turn.id:
         return f"its turn_id is {fact.turn_id[:40]!r}; expected the id of the turn on the same line, {turn.id[:40]!r}"
     for name, text in (("subject", fact.subject), ("predicate", fact.predicate), ("object", fact.object)):

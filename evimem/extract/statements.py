@@ -1,4 +1,4 @@
-"""The statements of a tagged sentence: what its speaker surely says of themselves, of theirs, or of whom they name.
+"""The statements of a tagged sentence: sure claims about the speaker, their possessions, or people they name.
 
 A clause is read whole or not at all: it begins where the sentence or a conjunction begins, its subject is sure, its
 verb states something, and no word of its object points out of it. A sentence that hedges, supposes or asks states
@@ -36,7 +36,7 @@ _NOW = frozenset(("now", "today", "currently", "again"))
 _BOUNDS = frozenset(ENGLISH.words("grammar.not_its_time"))
 _LAST_TIME = frozenset(ENGLISH.words("grammar.dangling_words"))
 _PLURAL = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
-_ABLE = ("stand", "bear", "speak", "play")  # what somebody can, or cannot, is told of these
+_ABLE = ("stand", "bear", "speak", "play")  # a statement about ability may use these
 _NAMED = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]|[A-Z][a-z'\u2019]*[A-Z][a-z]")  # no "HST"
 
 _PHRASE = "[NOUN_PHRASE PAST_OR_PARTICIPLE]"
@@ -49,7 +49,7 @@ _GROUP = """(?: ADVERBS* (?:
     | [PASTS S_FORM] | (?<=[NOUNS THIRD_PERSON ADVERB NOT]) S_FORM_OR_PLURAL
     | (?<=[FIRST_PERSON PLURAL S_FORM_OR_PLURAL ADVERB NOT]) BASES
 ) (?! [BE MODAL] ) )"""
-# The name of the group that holds the verb says what kind of subject was found.
+# The name of the group that holds the verb is the kind of the subject.
 _CLAUSE = re.compile(
     tag_pattern(f"""
     (?: (?<![^ COMMA BREAK AND SUBORDINATOR SO ADVERB INTERJECTION TIME SYMBOL QUOTE PREPOSITION_OR_CONJUNCTION]) | ^ )
@@ -125,7 +125,7 @@ class ClauseSpan(NamedTuple):
 
 
 def read(sentence: Tagged, voice: Voice, limit: int | None = None, whom: str = "") -> list[Statement]:
-    """Return what the sentence (its first `limit` tokens) surely states, in order; `whom` is the "he" of its start."""
+    """Return the sure statements of a sentence (its first `limit` tokens) in order; `whom` is the "he" of its start."""
     tags = sentence.tags if limit is None else sentence.tags[:limit]
     return statements_from(sentence, tags, list(find_clauses(tags)), voice, whom)
 
@@ -141,7 +141,7 @@ def find_clauses(tags: str) -> Iterator[ClauseSpan]:
 def statements_from(
     sentence: Tagged, tags: str, clauses: Sequence[ClauseSpan], voice: Voice, whom: str = ""
 ) -> list[Statement]:
-    """Return what clauses state, those with the subject of the one before only after it."""
+    """Return the statements of clauses; a clause that shares a subject comes after the one that names it."""
     words = sentence.words[: len(tags)]
     if not _UNSURE.isdisjoint(words) or tags.lstrip(_OPENING)[:1] == Tag.QUESTION_WORD:
         return []
@@ -174,7 +174,7 @@ def is_called(pronoun: str, whom: str) -> bool:
 
 
 def _reported_from(words: Sequence[str], tags: str) -> int:
-    """Return the token of the first verb of saying, thinking or wishing: what follows it is not stated."""
+    """Return the token of the first verb of saying, thinking or wishing: the words after it are not stated."""
     verbs = (place for place, tag in enumerate(tags) if tag in _HEAD and lemma(words[place]) in _REPORTING)
     return next(verbs, len(tags))
 
@@ -190,7 +190,7 @@ def _tense(tags: str, clause: ClauseSpan) -> bool:
 
 
 def _subject(sentence: Tagged, tags: str, clause: ClauseSpan, voice: Voice) -> str:
-    """Return whom or what a clause is about; nothing where that is not sure."""
+    """Return the subject of a clause; nothing where it is not sure."""
     words, start = sentence.words, clause.subject
     opener = words[start - 1] if start else ""
     depends = tags[start - 1 : start] in (Tag.SUBORDINATOR, Tag.PREPOSITION_OR_CONJUNCTION)
@@ -223,7 +223,7 @@ def _statement(sentence: Tagged, tags: str, clause: ClauseSpan, subject: str, vo
     predicate = voice.predicate(sentence, clause.verb, thing.start, first=subject == voice.name)
     kind = _kind(verb, group, said)
     if not predicate or (kind == "event" and Tag.NOT in group):
-        return None  # of what did not happen, it may be said how it did not
+        return None  # an event that did not happen may have an adverb of how it did not
     ranges = sentence.ranges
     last = len(tags[: max(thing.stop, clause.end)].rstrip(_JOINS))
     span = (ranges[clause.subject][0], ranges[last - 1][1])
@@ -264,7 +264,7 @@ def _object(sentence: Tagged, tags: str, clause: ClauseSpan) -> _Object | None:
 
 
 def _is_whole(sentence: Tagged, tags: str, clause: ClauseSpan, verb: str, thing: _Object) -> bool:
-    """Return whether what follows a verb is all that belongs to it, and points at nothing outside the sentence."""
+    """Return whether the words after a verb are its whole object, and points at nothing outside the sentence."""
     start, end, stop = thing
     words, when = sentence.words, sentence.words[end:stop]
     said = {word for word, tag in zip(words[clause.end : end], tags[clause.end : end], strict=True) if tag != Tag.NAME}
@@ -292,7 +292,7 @@ def _kind(verb: str, group: str, said: Sequence[str]) -> Kind:
 
 
 def _goes_on(group: str, said: Sequence[str]) -> bool:
-    """Return whether a verb group tells what is so now: "is moving", "has got"."""
+    """Return whether a verb group describes the present: "is moving", "has got"."""
     lead = len(group) - len(group.lstrip(TagSet.QUALIFIERS))
     if group[lead : lead + 1] == Tag.HAVE:
         return said[lead] != "had" and "got" in said
@@ -300,7 +300,7 @@ def _goes_on(group: str, said: Sequence[str]) -> bool:
 
 
 def _end_of_object(sentence: Tagged, tags: str, start: int) -> int | None:
-    """Return where the object of a verb ends, None where it cannot be told or goes on with what is not read."""
+    """Return where the object of a verb ends, None where it is unknown or goes on with words that are not read."""
     at, join = start, -1
     while at < len(tags):
         tag = tags[at]
@@ -323,7 +323,7 @@ def _end_of_object(sentence: Tagged, tags: str, start: int) -> int | None:
             at += 1
         elif tag in _WITHIN or (tag == Tag.OBJECT and at > start) or tag == Tag.HAVE == tags[at - 1]:
             at += 1
-        else:  # what joins it is no part of the object: "and the tablets contain it", "before the factory closed"
+        else:  # a conjunction is no part of the object: "and the tablets contain it", "before the factory closed"
             return join if join > start else None
     return at
 
@@ -389,7 +389,7 @@ class Statement(NamedTuple):
     """The texts of a fact, its characters (`span`), and those that may hold its time (`scope`).
 
     `elliptic` is one whose subject was left out: "Sold the car"; `verb` is the base of the verb that means, `way` the
-    preposition that leads to its object, `goes_on` whether it tells what is so now: "is moving", "has got".
+    preposition that leads to its object, `goes_on` whether it describes the present: "is moving", "has got".
     """
 
     subject: str
@@ -431,7 +431,7 @@ class Voice:
         }
 
     def possessive(self, thing: str) -> str:
-        """Return what is the speaker's: "Mira's sister"."""
+        """Return a possession of the speaker: "Mira's sister"."""
         return f"{self._owner} {thing}"
 
     def phrase(self, sentence: Tagged, start: int, end: int) -> str:
@@ -488,7 +488,7 @@ def _spell_out(word: str, *, first: bool) -> str:
 
 
 def _ambiguous(word: str, tag: str, words: Sequence[str], tags: str) -> str:
-    """Return what 's or 'd stands for before the rest of its verb group."""
+    """Expand 's or 'd before the rest of its verb group."""
     verb = tags.lstrip(TagSet.QUALIFIERS)[:1]
     perfect = tag == Tag.HAVE or (verb != "" and verb in _AFTER_HAVE and _STATIVE.isdisjoint(words))
     return ("has" if perfect else "is") if word == "'s" else ("had" if perfect else "would")

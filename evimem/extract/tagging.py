@@ -58,7 +58,7 @@ class Tag:
     THAT = "q"  # that, as a pronoun, a determiner or a conjunction
     THERE = "x"  # there
     OBJECT = "o"  # me, him, ourselves
-    # nouns and what stands with them
+    # nouns and their companions
     DETERMINER = "D"  # the, some, two, any number
     POSSESSIVE = "S"  # my, her
     APOSTROPHE = "'"  # the 's of a possessor
@@ -98,7 +98,7 @@ class Tag:
     COMMA = ","  # or a dash, a bracket, an ellipsis
     BREAK = ";"  # or a colon
     QUOTE = '"'  # a quotation mark, or anything quoted
-    END = "."  # what ends a sentence
+    END = "."  # the end of a sentence
     SYMBOL = "_"
 
 
@@ -109,7 +109,7 @@ class TagSet:
     QUALIFIERS = Tag.ADVERB + Tag.SO + Tag.NOT + Tag.TIME  # before a verb group
     DETERMINERS = Tag.DETERMINER + Tag.POSSESSIVE
     NOUNS = Tag.NOUN + Tag.NAME + Tag.PLURAL
-    # what may stand in a noun phrase after its determiner
+    # tags of a noun phrase after its determiner
     NOUN_PHRASE = NOUNS + Tag.ADJECTIVE + Tag.BASE_OR_NOUN + Tag.S_FORM_OR_PLURAL + Tag.GERUND
     PERSONS = Tag.FIRST_PERSON + Tag.SECOND_PERSON + Tag.THIRD_PERSON
     BASES = Tag.BASE + Tag.BASE_OR_NOUN + Tag.LIKE

@@ -26,7 +26,7 @@ _BEFORE_QUESTION = letters("INTERJECTION COMMA AND ADVERB SYMBOL SO QUOTE")
 _BEFORE_STATEMENT = letters("INTERJECTION COMMA AND ADVERB SYMBOL")
 _OPENS_QUESTION = frozenset(letters("MODAL DO BE HAVE QUESTION_WORD PREPOSITION"))
 
-# "What dog do you", "did Ben"
+# "Which dog do you", "did Ben"
 _INVERTED = re.compile(
     tag_pattern(
         """
@@ -99,14 +99,14 @@ Stance = Literal["asserts", "asks", "neither"]
 Reader: TypeAlias = Callable[[Tagged, Voice, "int | None", str], "list[Statement]"]
 """Reads a sentence, or only its first tokens (the third argument), as statements; the last is whom its "he" means."""
 
-# What lies beyond these bounds stays searchable as raw text.
+# Text beyond these bounds stays searchable as raw text.
 MAX_FACTS = 16  # of a short turn
 MAX_AT_ONCE = 2000  # characters in which times are looked for at once; in a longer turn, sentence by sentence
 
 _PRONOUNS = frozenset(("he", "she"))
 
 
-# "Remember that I love tea" asks for nothing but to remember what it states.
+# "Remember that I love tea" only asks to remember its statement.
 _TO_REMEMBER = re.compile(
     rf"(?:please,?\s+)?{ENGLISH.any_of('small_talk.requests_to_remember')}\s*[,:]?\s+"
     rf"(?:that\s+(?={ENGLISH.any_of('small_talk.remembered_after_that')}\b)"
@@ -162,7 +162,7 @@ def is_request(tags: str) -> bool:
 
 
 def read_caption(caption: str, voice: Voice) -> Statement | None:
-    """Return the fact (speaker, "shared a photo of", what it shows), or None for an empty caption."""
+    """Return the fact (speaker, "shared a photo of", its content), or None for an empty caption."""
     # At most 400 characters of a caption are read.
     text = caption[:400].rstrip(" .\n\t")
     opening = _OPENING.match(text)
@@ -227,7 +227,7 @@ def facts_of(turn: Turn, conventions: Conventions, read: Reader, extractor: str)
     image = _image(turn, extractor)
     # A long turn may have one fact more for each 2,000 characters.
     most = MAX_FACTS + len(turn.text) // 2000 - (image is not None)
-    if len(found) > most:  # those about the speaker before others
+    if len(found) > most:  # those about the speaker first
         speaker = voice_of(turn.speaker).name
         kept = {fact.id for fact in sorted(found, key=lambda fact: fact.subject != speaker)[:most]}
         found = [fact for fact in found if fact.id in kept]
@@ -249,7 +249,7 @@ def role_of(turn: Turn) -> str:
 
 
 def _told(turn: Turn, conventions: Conventions, read: Reader, extractor: str) -> Iterator[Fact]:
-    """Yield the facts that the sentences of a turn tell; of an assistant only what it says that it did."""
+    """Yield the facts that the sentences of a turn tell; of an assistant only its own acts."""
     role = role_of(turn)
     own = own_acts(turn.text) if role == "assistant" else own_sentences(turn.text) if role == "user" else []
     if not own:
@@ -284,12 +284,12 @@ def _is_when(words: str, fact: Fact) -> bool:
 
 
 def is_own_act(statement: Statement, voice: Voice) -> bool:
-    """Return whether an assistant states what it did itself; its advice, samples and opinions are no facts."""
+    """Return whether an assistant states its own act; its advice, samples and opinions are no facts."""
     return statement.kind == "event" and statement.subject == voice.name and statement.object != ""
 
 
 def tells(statement: Statement, fact: Fact) -> bool:
-    """Return whether a statement is worth keeping: who somebody is, whom or what they have, what they did or like."""
+    """Return whether a statement is worth keeping: who people are, and whom or which things they have, did or like."""
     if statement.predicate == ALSO_KNOWN_AS or statement.predicate.endswith((" called", " named")):
         return statement.object != ""
     if statement.verb in {"be", "have"}:
@@ -318,7 +318,7 @@ def _did(statement: Statement, fact: Fact, *, dated: bool) -> bool:
 def _says_who_or_what(statement: Statement) -> bool:
     """Return whether a statement of being or having names a thing, a kind or a number: "is a nurse", "has two cats".
 
-    Of what is somebody's, any words are ("my favourite colour is green"); of somebody, no adjective alone ("is tired").
+    Of a possession, any words are ("my favourite colour is green"); of somebody, no adjective alone ("is tired").
     """
     said = statement.object
     if _UNIDENTIFIED.match(said) or _NOTHING.match(said):
@@ -410,7 +410,7 @@ def _fact(turn: Turn, statement: Statement, event: TimeSpan | None, extractor: s
 def stance(turn: Turn) -> Stance:
     """Return whether a turn asserts something, only asks, or does neither (greets, reacts).
 
-    A turn may assert what the rules are not sure enough of to make it a fact. In other languages than English, where
+    A turn may assert more than the rules are sure enough of to make a fact. In other languages than English, where
     they find no facts, every sentence that is not marked as a question counts as asserting.
     """
     if not is_english(turn.text):

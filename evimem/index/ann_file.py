@@ -29,7 +29,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What an index was built from. `store` must change whenever the memory reassigns its positions."""
+    """The origin of an index. `store` must change whenever the memory reassigns its positions."""
 
     store: str
     embedder: str
@@ -37,7 +37,7 @@ class Origin:
 
 
 def _description(origin: Origin, kind: str) -> dict[str, Any]:
-    """Return what the header of an index says of where it is from."""
+    """Return the origin in the header of an index."""
     named = {"store": origin.store, "embedder": origin.embedder, "dimension": origin.dimension}
     # The version of the file format.
     return {"version": 1, **named, "kind": kind}

@@ -66,7 +66,7 @@ class StoredPostings(Protocol):
     """The postings of the rows of a corpus that are stored by term."""
 
     def read(self, terms: Collection[str]) -> Mapping[str, Posting]:
-        """Return the postings of terms; and others."""
+        """Return the postings of terms, and of related terms."""
         ...
 
     def terms_beginning(self, prefix: str) -> Collection[str]:
@@ -148,10 +148,10 @@ class Stored:
 
     @classmethod
     def of(cls, document: Document, packed: Packed | None, events: Sequence[Interval], **place: int) -> Stored:
-        """Return what is stored of a passage.
+        """Return the stored values of a passage.
 
         Args:
-            document: What it is found by.
+            document: Its terms, vector and columns.
             packed: Its vector; None while it is pending.
             events: The event times of its whole turn.
             place: The other stored columns by name (see `Corpus`).
@@ -288,7 +288,7 @@ class Corpus:
         self.has_assistant = self.has_assistant or bool((rows["role"][rows["alive"]] == ASSISTANT).any())
 
     def erase(self, rows: Mapping[int, Collection[str]]) -> None:
-        """Take rows out, given by position with their terms; what was not read yet is left out.
+        """Take rows out, given by position with their terms; rows that were not read yet are left out.
 
         Everything is as if they had never been there, but that their positions stay unused.
         """
@@ -298,7 +298,7 @@ class Corpus:
         self._count(positions, -1)
         said_by_assistant = bool((self.role[positions] == ASSISTANT).any())
         self.smoothing.change(self.dialogue.erase(positions, self.session))
-        if (self.scale[positions[positions < SAMPLE]] != 0).any():  # they set the bounds of the others' sketches
+        if (self.scale[positions[positions < SAMPLE]] != 0).any():  # they set the bounds of all sketches
             self.sketches.sample_again()
         for name, column in self.columns.items():
             if name != "turn":  # it never falls
@@ -355,7 +355,7 @@ class Corpus:
         return np.fromiter(self._events, np.int64, len(self._events))
 
     def expect(self, terms: Collection[str]) -> None:
-        """Read what is stored of terms at once, before their postings are asked for."""
+        """Prefetch the postings of terms."""
         self._sealed.read(terms)
 
     def terms_beginning(self, prefix: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Dialogue order, and the share of its neighbours' words and vectors that counts for a passage.
 
-An answer often stands in the turn after its question, and a turn often refers to what the one before it named. Shares
+An answer often stands in the turn after its question, and a turn often refers to names of the one before it. Shares
 are computed at query time, so that nothing stored depends on a neighbour.
 """
 
@@ -32,7 +32,7 @@ class Dialogue:
         self._last: dict[int, int] = {}
 
     def extend(self, sessions: NDArray[np.int32], times: NDArray[np.int64], alive: NDArray[np.bool_]) -> None:
-        """Link the newest positions, given what is known of all; those that are not alive are linked to none."""
+        """Link the newest positions, given the columns of all; those that are not alive are linked to none."""
         first = len(self.before)
         for links in (self.before, self.after):
             links.extend(np.full(len(sessions) - first, NONE, np.int32))
@@ -41,7 +41,7 @@ class Dialogue:
         last = np.array([self._last[one] for one in touched if one in self._last], np.int32)
         order = np.concatenate([last, fresh])
         order = order[np.argsort(sessions[order], kind="stable")]
-        if _is_late(order, sessions, times):  # rare: what follows these in their sessions is ordered anew
+        if _is_late(order, sessions, times):  # rare: later turns of their sessions are ordered anew
             follows = alive & np.isin(sessions, sessions[fresh]) & (times >= times[fresh].min())
             before = self.before.values[follows]
             order = np.union1d(np.flatnonzero(follows), np.append(last, before[before != NONE])).astype(np.int32)
@@ -83,7 +83,7 @@ Shares = NDArray[np.float64]
 class Neighbourhood:
     """One column a passage: the rows that count in its score, itself first; NONE with share 0 where there are fewer.
 
-    `shares` is what counts of a neighbour, `answers` what counts beyond it of a question that the passage may answer.
+    `shares` is the weight of a neighbour, `answers` the additional weight of a question that the passage may answer.
     `places` are all the positions that occur, ascending; `slots` says for each position of the corpus where among
     them it is, counting from 1, and `rows` says it for each of `positions`.
     """
@@ -141,7 +141,7 @@ def decay(far: float, weights: Weights) -> float:
 
 @lru_cache(maxsize=16)
 def _fading(weights: Weights) -> tuple[Shares, Shares]:
-    """Return what counts of a row after so many steps of length one and repeats, and of the question that it asks.
+    """Return the weight of a row after so many steps of length one and repeats, and of the question that it asks.
 
     The entry is steps * (most steps + 1) + repeats, the last one of no row. Tables, because numpy's exp may differ in
     its last bit with the length of an array.
@@ -152,11 +152,11 @@ def _fading(weights: Weights) -> tuple[Shares, Shares]:
 
 
 class Smoothing:
-    """What the dialogue around rows makes of them under the weights of the last query, computed when first needed.
+    """Rows with the dialogue around them under the weights of the last query, computed when first needed.
 
-    `norms` are the lengths of smoothed vectors by position, NaN where not known yet, for whoever computes them to keep.
-    Of the lines of the other two the first are the rows themselves, then those before them from the nearest on, then
-    those after them.
+    `norms` are the lengths of smoothed vectors by position, NaN where not known yet; the code that computes them stores
+    them. Of the lines of the other two the first are the rows themselves, then those before them from the nearest on,
+    then those after them.
     """
 
     def __init__(self) -> None:
@@ -167,7 +167,7 @@ class Smoothing:
         self._changed: list[int] = []
 
     def change(self, positions: Iterable[int]) -> None:
-        """Mark what is around positions as stale: their place in the dialogue has changed."""
+        """Mark the neighbours of positions as stale: their place in the dialogue has changed."""
         self._changed += positions
 
     def neighbourhood(
@@ -197,7 +197,7 @@ class Smoothing:
         return Neighbourhood(around, shares, answers, *_places(around, len(turns)))
 
     def _follow(self, dialogue: Dialogue, size: int, weights: Weights, echoing: float) -> None:
-        """Make room for so many positions under these weights, and forget what is stale."""
+        """Make room for so many positions under these weights, and drop stale ones."""
         changed = np.array(self._changed, np.int32)
         if (weights, echoing) != self._for:
             lines = 2 * weights.steps + 1

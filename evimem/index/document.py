@@ -1,4 +1,4 @@
-"""What the index stores of a turn: its passages, and of each its terms, how much of it asks, and if it mentions time.
+"""The documents of the index for a turn: passages with their terms, the share that asks, and mentions of time.
 
 A short turn is one row of the index, a long one a row for each passage.
 """
@@ -112,7 +112,7 @@ _STANDING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a passage is found by.
+    """The indexed values of a passage.
 
     `terms` holds for each stem how often it stands in a statement and how often in a question (see `pack_counts`);
     speaker and caption count as statements. `length` is the number of stems, `asks` the share of them in questions,
@@ -126,7 +126,7 @@ class Document:
 
 
 def documents(turn: Turn, count: int | None = None) -> tuple[Document, ...]:
-    """Return what each passage of a turn is found by, in time linear in its text.
+    """Return the document of each passage of a turn, in time linear in its text.
 
     `count` is the number of rows that the turn is stored in; None for a turn that is about to be stored.
     """
@@ -149,12 +149,12 @@ def _plain_documents(turn: Turn, count: int | None) -> tuple[Document, ...]:
 
 
 def embedding_texts(turn: Turn, count: int | None = None) -> tuple[str, ...]:
-    """Return the texts that are embedded for a turn, one a passage: who says what, and what the picture shows."""
+    """Return the texts to embed for a turn, one a passage: the speaker, the text, and the caption of the picture."""
     return tuple(f"{turn.speaker}: {text} {shown}".rstrip() for text, shown in _texts(turn, count))
 
 
 def sets_rule(turn: Turn) -> bool:
-    """Return whether a user's turn tells an assistant what to do from now on ("Always give me metric units")."""
+    """Return whether a user's turn instructs an assistant from now on ("Always give me metric units")."""
     # A turn of over 1,000 characters is pasted text, not a standing instruction.
     return turn.role == "user" and len(turn.text) < 1_000 and _STANDING.search(turn.text) is not None
 

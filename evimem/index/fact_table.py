@@ -1,4 +1,4 @@
-"""Facts, with what replaced them."""
+"""Facts, and the facts that replaced them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REACH = 16
 
 @dataclass(frozen=True, slots=True)
 class StatedFacts:
-    """Facts of a turn; `said` is its instant, `extractor` names what found them."""
+    """Facts of a turn; `said` is its instant, `extractor` names the one that found them."""
 
     seq: int
     said: int
@@ -70,13 +70,13 @@ class FactTable:
         return found
 
     def read_by_a_model(self, seqs: Collection[int]) -> set[int]:
-        """Return those of these turns in which a model found facts: they have no others."""
+        """Return those of these turns in which a model found facts: they have only those."""
         return {seq for (seq,) in self._db.select("fact", "DISTINCT seq", seq=seqs, extractor=[OF_A_MODEL])}
 
     def of_a_model_after(self, seqs: Collection[int]) -> set[int]:
         """Return those turns, of the `EARLIER` that follow each of these in its session, in which a model found facts.
 
-        It read these with them, so that whom they name may be the "he" of what follows.
+        It read these with them, so that a person they name may be the "he" of later turns.
         """
         return {seq for (seq,) in self._db.rows(*turns_with_facts_after(self._db, seqs, EARLIER, OF_A_MODEL))}
 
@@ -120,7 +120,7 @@ class FactTable:
     def outdated_ids(self, stated: Sequence[StatedFacts]) -> list[str]:
         """Return the ids of the facts that leave turns as extractors have read these again, as they find them no more.
 
-        A model's facts take the place of all others of their turn; where it found none, those stay.
+        A model's facts take the place of all earlier ones of their turn; where it found none, those stay.
         """
         kept = self.of_turns([one.seq for one in stated])
         outdated: list[str] = []
@@ -132,7 +132,7 @@ class FactTable:
         return outdated
 
     def exchange(self, outdated: Sequence[str], stated: Sequence[StatedFacts], held: Collection[int]) -> None:
-        """Delete facts and store others; some of the turns may have `held` facts."""
+        """Delete facts and store new ones; some of the turns may have `held` facts."""
         if outdated:
             self._delete(self.rows(outdated))
         self.insert(stated, held)
@@ -227,8 +227,8 @@ class PlacedFact:
 class Supersession:
     """Keeps `replaced_by` of every fact up to date: the first later one of the same topic that replaces it.
 
-    What somebody says of another never replaces that person's own word. It is decided when facts arrive or leave, for
-    them and for those just before them, so that a long topic costs no more than a short one. A fact looks at most
+    A statement about another person never replaces that person's own word. It is decided when facts arrive or leave,
+    for them and for those just before them, so that a long topic costs no more than a short one. A fact looks at most
     `REACH` facts of its topic ahead: whatever the order in which facts came and went, the result is the same.
     """
 

@@ -28,7 +28,7 @@ _SEED = 1
 
 
 class Graph(Protocol):
-    """What `HnswIndex` needs from a library. The caller ensures one writer at a time and no reader meanwhile.
+    """The methods that `HnswIndex` needs of a library. The caller ensures one writer at a time and no reader meanwhile.
 
     `kind` names the library, its version and how it stores vectors: a saved graph is read by its own kind only.
     """
@@ -51,7 +51,7 @@ class Graph(Protocol):
     def save(self, file: BinaryIO) -> None: ...
 
     def load(self, file: BinaryIO) -> None:
-        """Replace this graph by what `save` wrote, from where the file stands to its end."""
+        """Load the graph that `save` wrote, from the position of the file to its end."""
         ...
 
 

@@ -44,7 +44,7 @@ class SearchWidth:
 
 
 class _FairLock:
-    """A lock that whoever waits for it has before whoever had it last."""
+    """A fair lock: a waiting thread gets it before the last holder."""
 
     def __init__(self) -> None:
         self._next, self._lock = threading.Lock(), threading.Lock()
@@ -60,8 +60,8 @@ class _FairLock:
 class HnswIndex:
     """Approximate search with recall@10 of at least .95 against exact search at every size.
 
-    `exact`, a function from positions to their vectors, ranks what the graph finds, which may keep a byte a value. A
-    vector is never removed: exclude its position, and rebuild the index when much of it is excluded.
+    `exact`, a function from positions to their vectors, ranks the candidates of the graph, which may keep a byte a
+    value. A vector is never removed: exclude its position, and rebuild the index when much of it is excluded.
     """
 
     def __init__(self, dimension: int, exact: Rows, graph: Graph | None = None) -> None:
@@ -123,7 +123,7 @@ class HnswIndex:
             self._graph.save(file)
 
     def load(self, file: BinaryIO, effort: SearchWidth) -> None:
-        """Replace what it holds by what `save` wrote. Native code reads this: verify it first."""
+        """Replace the content by that which `save` wrote. Native code reads this: verify it first."""
         with self._adding, self._lock:
             self._graph.load(file)
             positions = self._graph.positions()
@@ -156,7 +156,7 @@ class HnswIndex:
         return nearest
 
     def _measure(self, probes: Vectors) -> None:
-        """Widen searches until they find the wanted share of what is nearest to probes, or see half of the index.
+        """Widen searches until they find the wanted share of the neighbours of probes, or see half of the index.
 
         Probes are vectors about to be added or, where these are too few, some of the index. Runs inside `add`, so that
         nothing else writes meanwhile.

@@ -39,18 +39,18 @@ MOST_TERMS = 256  # of a query that are looked up; four thousand characters of a
 FEW = 64  # a term of fewer rows is never too common to tell anything
 UNIT = 1024  # shares of related words are whole numbers of this, so that they sum exactly in any order
 _NAMED = re.compile(r"(?<=[\w,;'\u2019] )[A-Z][\w'\u2019]*")
-_SLICE = 4_096  # rows turned into floats at once: what a core's cache holds
+_SLICE = 4_096  # rows turned into floats at once: they fit into the cache of a core
 
 
 @dataclass(frozen=True, slots=True)
 class IndexQuery:
-    """What to look for, in the index's numbers.
+    """A query in the index's numbers.
 
     `before`, `after`, `speaker`, `session`, `role`, `exclude`, `among`, `holding` and `any_of` are hard filters;
     `names`, `times`, `when`, `recalls` and `several` are priors. Times are microseconds (see `instant`) in
     half-open intervals, speakers and sessions the ordinals of the corpus, `role` an index in `ROLES`, `exclude` and
     `among` numbers of turns, `holding` terms that a turn must have, and `any_of` terms of which a passage must have
-    one; `vector` has shape (dimension,). `weights` say what the
+    one; `vector` has shape (dimension,). `weights` say how much the
     parts of a score count.
     """
 
@@ -90,7 +90,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class RelatedTerm:
-    """A term that means what another asks for: its posting, and how much it counts, in units of 1 / UNIT."""
+    """A term of the same meaning as an asked one: its posting, and how much it counts, in units of 1 / UNIT."""
 
     posting: Posting
     share: int
@@ -108,7 +108,7 @@ class QueryTerm:
 
 @dataclass(frozen=True, slots=True)
 class PreparedQuery:
-    """A query looked up in a corpus: what every step of a ranking shares.
+    """A query looked up in a corpus: shared by every step of a ranking.
 
     `total` is the weight of all its terms together, whether any turn has them or not. `direction` is its vector in
     whole numbers, shape (dimension,); None without one. `allowed` says by position which rows its filters let through,

@@ -1,11 +1,11 @@
 """The best turns for a query, each by its best passage: candidates first, then the full score on them only.
 
 A score is the sum of named parts:
-words, related   BM25 over what a passage and its neighbours say (Robertson and Zaragoza 2009)
+words, related   BM25 over a passage and its neighbours (Robertson and Zaragoza 2009)
 meaning          the cosine of the query with the passage's vector, smoothed over its neighbours
 asks, brief, speaker, date, when, passages, user, rule   priors that need no neighbours
 
-Everything is elementwise or an exact sum of whole numbers, so that a row's score does not depend on which others are
+Everything is elementwise or an exact sum of whole numbers, so that a row's score does not depend on which rows are
 scored with it, and a rebuilt memory ranks to the bit as the one it was built from.
 """
 
@@ -30,7 +30,7 @@ DAY = 86_400_000_000  # microseconds
 USER = ROLES.index("user")
 _ASKED_BITS = 32  # counts are summed as stated + asked << _ASKED_BITS
 _STATED = (1 << _ASKED_BITS) - 1
-_SLICE = 512  # rows whose smoothed vectors are made at once: what a core's cache holds
+_SLICE = 512  # rows whose smoothed vectors are made at once: they fit into the cache of a core
 Scores = NDArray[np.float64]
 
 
@@ -131,7 +131,7 @@ def priors(prepared: PreparedQuery, positions: NDArray[np.int32], asking: Scores
 
 
 def still_asking(corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Scores:
-    """Return what share of the stems in questions counts as asking: few of a long question do, the rest tells."""
+    """Return the share of the stems in questions that counts as asking: few of a long question do, the rest tells."""
     asking = np.rint(corpus.asks[positions].astype(np.float64) * corpus.length[positions])
     share: Scores = np.minimum(1.0, most_asking(corpus, weights) / np.maximum(asking, 1.0))
     return share
@@ -151,9 +151,9 @@ def logarithms() -> Scores:
 def speaker_weight(query: IndexQuery, corpus: Corpus, weights: Weights) -> float:
     """Return the weight of a row by the one speaker that a query names.
 
-    It is more for the one who says less in an unequal pair: an assistant's long replies repeat what a user said, and
-    would outrank the user's few words. It is more where several things are asked for: people tell what they read, play
-    or visit in many turns of their own, and the other person asks about it in as many.
+    It is more for the one who says less in an unequal pair: an assistant's long replies repeat a user's words, and
+    would outrank the user's few words. It is more where several things are asked for: people tell which things they
+    read, play or visit in many turns of their own, and the other person asks about it in as many.
     """
     (speaker,) = query.names
     wordiness = min(weights.laconic, max(1.0, math.sqrt(1 / corpus.verbosity(speaker))))
@@ -388,7 +388,7 @@ def _by_meaning(prepared: PreparedQuery, effort: SearchEffort) -> Positions:
     if count <= effort.compared:
         positions = np.flatnonzero(comparable).astype(np.int32)
     else:
-        # One of 64 rows is compared by its vector, the others by their sketches only.
+        # One of 64 rows is compared by its vector, the rest by their sketches only.
         most = max(effort.sketched, count // 64)
         positions = corpus.sketches.nearest(corpus.stored, direction, comparable, most)
     seeds = positions[largest(prepared.products(positions), effort.nearest)]

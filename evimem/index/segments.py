@@ -1,7 +1,7 @@
-"""Rows: which numbers a turn has, and what is stored of each: a row in an open segment, then columns and postings.
+"""Rows: the numbers of a turn, and the stored values of each: a row in an open segment, then columns and postings.
 
 Rows are numbered from 1 in order of arrival; numbers of erased turns stay unused until there are many of them. Segment
-n holds the rows n * size + 1 .. (n + 1) * size and is sealed when the last of these numbers is assigned. So what is
+n holds the rows n * size + 1 .. (n + 1) * size and is sealed when the last of these numbers is assigned. So the content
 stored depends on the turns and their row numbers alone: a rebuild gives the same rows.
 """
 
@@ -132,7 +132,7 @@ class Segments:
         self._db.update("document", "vector, scale", "row", values)
 
     def _places(self, rows: Mapping[int, T]) -> tuple[dict[int, dict[int, T]], dict[int, T]]:
-        """Return what is given of rows: by sealed segment and index in it, ascending, and by open row."""
+        """Group values of rows: by sealed segment and index in it, ascending, and by open row."""
         last = sealed_segments(self._db) * self.size
         sealed: dict[int, dict[int, T]] = defaultdict(dict)
         for row in sorted(row for row in rows if row <= last):
@@ -332,7 +332,7 @@ class Segments:
 class SealedPostings:
     """The postings of the first `segments` segments; an open corpus holds those of later ones in its tail.
 
-    What was read is kept, up to so many entries, until it is dropped.
+    Postings are cached, up to so many entries.
     """
 
     def __init__(self, db: Tables, segments: int, entries: int = 16_000_000) -> None:
@@ -346,7 +346,7 @@ class SealedPostings:
         return stored_terms_beginning(self._db, prefix, MAX_TERMS_READ) if self._segments else []
 
     def read(self, terms: Collection[str]) -> Mapping[str, Posting]:
-        """Return the postings of terms, all of which are read at once; and others."""
+        """Return the postings of terms, all of which are read at once, and of related terms."""
         new = {term: (list[bytes](), list[bytes]()) for term in terms if term not in self._found}
         if new and self._segments:
             below, columns = range(self._segments), "term, positions, counts"

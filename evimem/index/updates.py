@@ -1,7 +1,7 @@
 """Which facts replace which: none by rule.
 
 A model, or an extractor of the caller's, says of a fact that its subject has one value of an `attribute` at a time. A
-later fact of the same subject and attribute with another object replaces it. What somebody reports of another person
+later fact of the same subject and attribute with another object replaces it. A report about another person
 never replaces that person's own word.
 """
 
@@ -13,21 +13,21 @@ from ..types.values import Fact
 
 
 class Topic(NamedTuple):
-    """What facts must share to replace one another: a subject, case folded, and an attribute of it."""
+    """The common topic of facts that replace one another: a subject, case folded, and an attribute of it."""
 
     owner: str
     name: str
 
 
 def topic_of(fact: Fact) -> Topic | None:
-    """Return the topic of a fact; None for one that neither replaces others nor is replaced."""
+    """Return the topic of a fact; None for one that neither replaces a fact nor is replaced."""
     return Topic(fact.subject.casefold(), fact.attribute) if fact.attribute else None
 
 
 def replaces(newer: Fact, older: Fact) -> bool:
     """Return whether a fact, stated later, replaces an earlier one of its topic.
 
-    Facts of one turn by two extractors never do: a misreading must not mark what was said as outdated.
+    Facts of one turn by two extractors never do: a misreading must not mark a statement as outdated.
     """
     if _read_twice(newer, older):
         return False

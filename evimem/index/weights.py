@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each part of a score weighs, in units of a turn that has every word of the question often (1.0).
+    """The weight of each part of a score, in units of a turn that has every word of the question often (1.0).
 
     The kernel gives a passage a share of the words and vectors around it: `spread` of the next speaker's, falling by e
     with every `fade` passages up to `reach`; a further message of the same speaker is `burst` of a turn away, a further
     passage of the same message one, and at most `steps` passages to each side count. Words that ask count `asking` in
     the passage that asks them and `answering` in those that reply; of the vector of a passage that only asks, `echo`
     goes to the reply. Of a passage at most `questions` stems count as asking, `questions_to_assistant` where an
-    assistant speaks: people tell it what is the matter while they ask.
+    assistant speaks: people describe their situation while they ask.
 
     Beside each constant stands the set that chose it: LoCoMo (its five development conversations), the scenes
     (generated, benchmarks/scenes.py), ours (benchmarks/chats), the strangers' (benchmarks/strangers), the users' (chats
@@ -35,7 +35,7 @@ class Weights:
     echo: float = 0.6
     questions: float = 6.0  # the users', as the next one; LoCoMo does not tell them from more
     questions_to_assistant: float = 1.0
-    # words that mean what the question says
+    # words of the same meaning as those of the question
     related: float = 0.45  # LoCoMo, as the next one
     floor: float = 0.3
     # parts
@@ -53,7 +53,7 @@ class Weights:
     # 0 for short turns and where no assistant speaks
     tickets: float = 0.03  # off the best of several passages, times the logarithm of their number; the users' and ours
     user: float = 0.06  # the users'
-    discarded: float = 100.0  # off a turn that is no longer part of its dialogue: more than all others together
+    discarded: float = 100.0  # off a turn that is no longer part of its dialogue: more than all other parts together
     rule: float = 0.1  # of a standing instruction, where the question asks for something new; the users'
 
 

@@ -34,7 +34,7 @@ def embed_groups(groups: Iterable[Sequence[str]], *, works: bool = False) -> Flo
     """Return the vectors of each group of texts, float32 of shape (texts in the group, dimension), in order.
 
     They are asked for with one request. Where that fails though the embedder works, by halves, until the groups are
-    found that it fails for: those have the type of what it raised. Whether it `works` a text of our own shows once.
+    found that it fails for: those have the type of its exception. Whether it `works` a text of our own shows once.
     Raise EmbedderError where it does not, or DimensionMismatch where it is another than the memory was built with; then
     no group has vectors.
     """
@@ -106,7 +106,8 @@ class Ingestion:
         stored_as, gone = _imported(self.into, turns)
         outcomes = [self.admitted(stored_as.get(place, turn)) for place, turn in enumerate(turns)]
         admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
-        # What is there would be embedded for nothing; of a few turns, which seldom are, that costs less than to ask.
+        # Turns that are there would be embedded for nothing; of a few turns, which seldom are, that costs less than to
+        # ask.
         stored = self.into.known(admitted) if len(admitted) > _FEW else [False] * len(admitted)
         fresh = [turn for turn, is_known in zip(admitted, stored, strict=True) if not is_known]
         entries = iter((yield from self.entries(fresh)))
@@ -150,7 +151,7 @@ class Ingestion:
 def write(
     store: Store, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
 ) -> AddReport:
-    """Keep a batch, in as many transactions as the store makes of it; return what became of it."""
+    """Keep a batch, in as many transactions as the store makes of it; return the outcomes."""
     left, reports = entries, list[AddReport]()
     while left or not reports:
         reports.append(store.write(left, strict=strict, replace=replace, gone=gone))
@@ -159,11 +160,11 @@ def write(
 
 
 def _imported(store: Store, turns: Sequence[Any]) -> tuple[dict[int, Turn], list[str]]:
-    """Return what stands in the memory for turns of exports, by their place, and the ids of abandoned turns.
+    """Return the stored counterparts of turns of exports, by their place, and the ids of abandoned turns.
 
     A message is known by its id, also by the one that an earlier version gave it in that session: its title and its
-    time may have changed since. A turn is abandoned only if it says what the export says of it: a turn of that id
-    that came another way, or was changed since, stays.
+    time may have changed since. A turn is abandoned only if it has the content that the export gives it: a turn of that
+    id that came another way, or was changed since, stays.
     """
     exported = {place: turn for place, turn in enumerate(turns) if isinstance(turn, ImportedTurn)}
     left = [turn for one in exported.values() for turn in one.abandoned]
@@ -173,7 +174,7 @@ def _imported(store: Store, turns: Sequence[Any]) -> tuple[dict[int, Turn], list
     stored = {turn.id: turn for turn in store.find([*ids]) if turn is not None}
 
     def kept(turn: ImportedTurn) -> tuple[Turn | None, Turn | None]:
-        """Return the stored turn that says what a message says, and the one that has its former id."""
+        """Return the stored turn with the content of a message, and the one that has its former id."""
         found = [stored.get(id) for id in (turn.id, turn.former_id)]
         same, former = (old if old is not None and old.session == turn.session else None for old in found)
         said = (turn.speaker, turn.text, turn.caption)
@@ -193,7 +194,7 @@ def _imported(store: Store, turns: Sequence[Any]) -> tuple[dict[int, Turn], list
 
 
 def _without_blocks(turn: Any) -> Any:
-    """Return a turn without what evimem itself wrote for a prompt (see `Memory.block`), or its status if that is all.
+    """Return a turn without text that evimem wrote for a prompt (see `Memory.block`), or its status if that is all.
 
     Anything else than a turn is returned as it is.
     """
@@ -209,5 +210,5 @@ def _without_blocks(turn: Any) -> Any:
 
 
 def read_facts(extractor: Extractor, turn: Turn) -> Attempt[tuple[Fact, ...]]:
-    """Return the facts that an extractor finds in a turn; none, and what it raised, where it fails for that turn."""
+    """Return the facts that an extractor finds in a turn; none, and its exception, where it fails for that turn."""
     return try_read((), extractor.extract, turn)

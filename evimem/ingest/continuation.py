@@ -1,8 +1,8 @@
-"""How a list of messages continues what is stored of its session: which of them are new.
+"""The alignment of a list of messages with its stored session: which of them are new.
 
 A caller gives the whole history each time, its last messages, or only the new ones. The list is laid beside the
-session: what goes beyond the longest part of it with which the session ends is new. Where that leaves open what was
-meant, how the session's lists came so far decides, and what is then in doubt is rather stored twice than lost.
+session: messages beyond the longest part of it with which the session ends are new. Where that leaves the meaning
+open, the earlier lists of the session decide, and messages still in doubt are rather stored twice than lost.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Standing = Literal["new", "uncertain", "edited"]
 LIKENESS_OF_EDIT = 0.6  # share of the words that two versions of one message have in common
 
 _TELLING = 16  # bytes of a text that is not said twice by chance, as "ok" and "Thanks!" are
-_SAID_ONCE = 40  # characters of a text that nobody says again word by word, as "Went running today, 5k" is
+_SAID_ONCE = 40  # characters of a text that is hardly ever repeated word by word, as "Went running today, 5k" is
 _VARIED = 4  # different messages of a list that is not said again by chance, message by message
 
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """What became of each message: the index of the place in the session where it stands, or why it is stored."""
+    """The outcome of each message: the index of the place in the session where it stands, or why it is stored."""
 
     standings: tuple[int | Standing, ...]
     calls: Calls
@@ -42,11 +42,11 @@ class Beside:
     """A list of messages beside a session.
 
     Attributes:
-        given: What each message says.
+        given: The content of each message.
         texts: Their texts.
         roles: Their roles.
-        kept: What is said in each of the last places of the session, all of them where it is `complete`; None where
-            nobody can say.
+        kept: The content of each of the last places of the session, all of them where it is `complete`; None where
+            it is unknown.
         there: The text that stands in each place, "" in open ones.
         kept_roles: The role of the message in each place, "" in open ones.
         complete: Whether there is nothing before `kept`.
@@ -91,7 +91,7 @@ class Beside:
                 return earlier
         if not overlap and (stored := self._stored_elsewhere()):
             return self._grown("", 0, uncertain=stored)
-        # What was forgotten tells nothing of the caller, nor does what is in doubt.
+        # Forgotten messages tell nothing of the caller, nor do doubtful ones.
         nothing = "new" if not overlap and any(one is not None for one in self.kept) else ""
         kind = nothing if not known else "whole" if entire else "window"
         return self._grown(kind, known, uncertain=overlap - known)
@@ -104,7 +104,7 @@ class Beside:
         return laid if varied or (len(known) > 2 and self._tells(known)) else None
 
     def _repeated(self) -> Laid | None:
-        """Return where the messages of a repeated call stand, which goes on where it was cut short; None for others."""
+        """Return the places of the messages of a repeated call that was cut short; None for any other call."""
         calls = self.calls
         if not self.at or (calls.at, calls.size) != (self.at, len(self.given)):
             return None
@@ -126,16 +126,16 @@ class Beside:
 
     @property
     def _only_new(self) -> bool:
-        """Whether most of the lists so far held only what was new."""
+        """Whether most of the lists so far held only new messages."""
         return self.calls.new > self.calls.whole + self.calls.window
 
     @property
     def _is_exchange(self) -> bool:
-        """Whether the list is one message, or one of the user's with what followed it."""
+        """Whether the list is one message, or one of the user's with its reply."""
         return len(self.given) == 1 or (self.roles[0] == "user" and "user" not in self.roles[1:])
 
     def _known(self, count: int) -> Laid:
-        """The first so many messages end the session; the others are new, and nothing is learned of the caller."""
+        """The first so many messages end the session; the rest are new, and nothing is learned of the caller."""
         first = len(self.kept) - count
         rest = len(self.given) - count
         standings: list[int | Standing] = list(range(first, len(self.kept)))
@@ -143,7 +143,7 @@ class Beside:
         return Laid(tuple(standings), replace(self.calls, done=count))
 
     def _grown(self, kind: str, known: int, *, uncertain: int = 0) -> Laid:
-        """The first so many messages end the session, and the others go on; that is how this caller's lists come."""
+        """The first so many messages end the session, and the rest go on; that is how this caller's lists come."""
         size, calls = len(self.given), self.calls
         first = len(self.kept) - known
         standings: list[int | Standing] = list(range(first, len(self.kept)))
@@ -255,8 +255,8 @@ class Beside:
     def _changed(self, known: int) -> Laid | None:
         """Return where the messages of a changed history stand; None where the list looks like no changed history.
 
-        Equal messages are aligned first. What lies between them, and after the last of them, is paired in order: such a
-        message is an edit of the one in its place. `known` messages are explained by the end of the session.
+        Equal messages are aligned first. The messages between them, and after the last of them, are paired in order:
+        such a message is an edit of the one in its place. `known` messages are explained by the end of the session.
         """
         size, end = len(self.given), len(self.kept)
         if size <= 2 < end or size == 1:
@@ -300,7 +300,7 @@ class Beside:
         return in_doubt
 
     def aligned(self) -> tuple[dict[int, int], dict[int, int]]:
-        """Return the places of known messages, and those of the messages that others changed, by message."""
+        """Return the places of known messages, and those of changed messages, by message."""
         size, end, found, instead = len(self.given), len(self.kept), dict[int, int](), dict[int, int]()
         first = 0  # how many messages the list and the session begin with alike
         while self.complete and first < min(size, end) and self.given[first] == self.kept[first]:
@@ -364,7 +364,7 @@ class Beside:
             return False
         if self._tells(exact) or any(is_within(self.there[at], self.texts[one]) for one, at in instead.items()):
             return True
-        # In a whole history that was changed, what stands at its old place up to the end is no chance either.
+        # In a whole history that was changed, messages at their old places up to the end are no chance either.
         in_place = self.complete and size >= end and len(exact) > 1 and found.get(end - 1) == end - 1
         if in_place and (self._tells(exact, least=1) or len({self.given[one] for one in exact}) >= _VARIED):
             return True

@@ -1,4 +1,4 @@
-"""Process queued jobs: embeddings, edges, LLM facts, and what could not be read of a turn when it came.
+"""Process queued jobs: embeddings, edges, LLM facts, and the parts of turns that could not be read when they came.
 
 With a provider's Batch API queued turns are submitted together, and the replies collected when they are ready.
 """
@@ -137,7 +137,7 @@ class Endpoint:
     Attributes:
         failed: The ids of the turns that failed since the last usable reply.
         read: The turn that the last usable reply in this call was about; None before the first.
-        names: What the turns of this call are filed under: those that are read side by side cannot see one another's.
+        names: The labels of the turns of this call: those that are read side by side cannot see one another's.
     """
 
     failed: set[str] = field(default_factory=set)
@@ -169,9 +169,9 @@ def extract_job(
 ) -> Flow[int]:
     """Ask a model for the facts of one turn; return 1, or 0 where the job is left to be offered again at once.
 
-    A failure is recorded in the queue. A turn that fails again and again though the endpoint answers others is given
-    up, and blocks no other. The reason may be one of the turns before it, so it is then asked about without these.
-    Raise ModelError where the endpoint is the reason; then no turn is given up.
+    A failure is recorded in the queue. A turn that fails again and again though the endpoint answers for other turns is
+    given up, and blocks no other. The reason may be one of the turns before it, so it is then asked about without
+    these. Raise ModelError where the endpoint is the reason; then no turn is given up.
     """
     endpoint = endpoint or Endpoint()
     if endpoint.is_doubted():
@@ -321,7 +321,7 @@ def process_batches(store: Store, conventions: Conventions = Conventions()) -> F
 
 @dataclass(frozen=True, slots=True)
 class _BatchRead:
-    """The facts of the replies of a batch that can be read, by their jobs, and the errors of the others by their turns.
+    """The facts of the replies of a batch that can be read, by their jobs, and the errors of the rest by their turns.
 
     `refused` is one of the errors where no reply could be read, so that the endpoint is the reason; else None.
     """

@@ -84,7 +84,7 @@ def export_lines(items: Iterable[Item]) -> Iterator[bytes]:
 def write_export(path: Path, items: Iterable[Item], progress: Callable[[int], None] = lambda turns: None) -> None:
     """Write an export, readable by its owner only; after a crash there is no file that looks whole.
 
-    Call `progress` with 1 after each turn. Raise StoreError where the path is that of a database or of what is no file,
+    Call `progress` with 1 after each turn. Raise StoreError where the path is that of a database or of no regular file,
     DiskFull or StoreReadOnly where the system refuses the write.
     """
     check_replaceable(path)
@@ -121,7 +121,7 @@ def _plain(value: Turn | Fact | TimeSpan) -> dict[str, Any]:
 
 
 class MalformedError(ValueError):
-    """A line is not what `write_export` writes; the message says what was found and what was expected."""
+    """A line has another form than `write_export` writes; the message names the found and the expected form."""
 
 
 def read_export(path: Path, file: BinaryIO) -> Iterator[Item]:
@@ -232,7 +232,7 @@ def _forgotten_of(line: dict[str, Any]) -> ForgottenMarks | ForgottenPlace:
 def _pair_of(line: dict[str, Any]) -> Pair:
     """Return the turn of a line with its facts. Raise MalformedError or InvalidTurn."""
     _checked("the line", line, _LINE)
-    turn = Turn(**_checked("the turn", line["turn"], _TURN))  # parses the time; TurnValidator refuses what is none
+    turn = Turn(**_checked("the turn", line["turn"], _TURN))  # parses the time; TurnValidator refuses any other value
     if TurnValidator()(turn) != turn:
         raise MalformedError(f"turn {turn.id[:40]!r} has an empty id or session, or metadata that JSON cannot hold")
     if len(line["facts"]) > MAX_FACTS:
@@ -271,8 +271,8 @@ def _stated(
 ) -> Iterator[tuple[Turn, Attempt[tuple[Fact, ...]]] | ForgottenMarks | ForgottenPlace]:
     """Yield turns with those of their facts whose words stand in the turn, or in those before it in its session.
 
-    The others are left out, as those of a model are: what they stood in may be a turn that was forgotten since. Facts
-    of `extractor` are taken at their word if it is the caller's own: whoever opened the memory with it trusts it.
+    The rest are left out, as those of a model are: their source may be a turn that was forgotten since. Facts of
+    `extractor` are taken at their word if it is the caller's own: the caller who opened the memory with it trusts it.
     """
     trusted = None if extractor == RuleExtractor.name else extractor
     earlier: OrderedDict[str, deque[str]] = OrderedDict()
@@ -349,7 +349,7 @@ def _is_turn(item: object) -> bool:
 
 
 def _unchanged(path: Path, file: BinaryIO, before: tuple[int, int], items: Iterator[T]) -> Iterator[T]:
-    """Yield what is read of a file; raise ImportFailed where it was changed since it was validated."""
+    """Yield the items of a file; raise ImportFailed where it was changed since it was validated."""
     while True:
         try:
             item = next(items, None)
@@ -362,7 +362,7 @@ def _unchanged(path: Path, file: BinaryIO, before: tuple[int, int], items: Itera
 
 
 class _Places:
-    """Keeps what an export says of forgotten turns, in the order in which it says so."""
+    """Keeps the forgotten places of an export, in their order."""
 
     def __init__(self, store: Any, names: Collection[str]) -> None:
         self._store = store
@@ -392,9 +392,9 @@ def _version(file: BinaryIO) -> tuple[int, int]:
 def _facts_of(
     own: Extractor, exported: Mapping[str, tuple[Turn, tuple[Fact, ...], str | None]], turn: Turn
 ) -> Attempt[tuple[Fact, ...]]:
-    """Return the facts that were exported with a turn; where a model found some, a turn has no others.
+    """Return the facts that were exported with a turn; where a model found some, a turn has only those.
 
-    Where its day or hour is another one in the timezone of this memory, the memory's own extractor reads what
+    Where its day or hour is another one in the timezone of this memory, the memory's own extractor reads the times that
     "yesterday" in it is.
     """
     given, facts, error = exported[turn.id]

@@ -7,7 +7,7 @@ A turn is a comment with its fields as JSON, a line for readers, and its text as
 
     > We adopted a puppy last Friday.
 
-What was said stands behind ">" in every line and cannot end the quotation; "<" in it is written as "&lt;", so that no
+The text stands behind ">" in every line and cannot end the quotation; "<" in it is written as "&lt;", so that no
 page shows it as HTML. Facts are not written: they are read from the turns again.
 """
 
@@ -128,13 +128,13 @@ def _file_name(session: str) -> str:
 
 
 def _comment(value: dict[str, Any]) -> str:
-    """Return JSON that ends a comment, without what could end it sooner."""
+    """Return JSON that ends a comment, without marks that could end it sooner."""
     text = json.dumps(value, ensure_ascii=False)  # halves of an emoji side by side stay two
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("--", "-\\u002d") + " -->"
 
 
 def _shown_line(text: str) -> str:
-    """Return a name as a line of Markdown: what is not read back, and may not begin another form."""
+    """Return a name as a line of Markdown that is not read back and begins no other form."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text[:100])
     return re.sub(r"([\\`*_\[\]<>#&!|~])", r"\\\1", plain).encode("utf-8", "replace").decode()
 

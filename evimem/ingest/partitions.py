@@ -98,7 +98,7 @@ def _user(line: bytes, by: str) -> str:
 class Manifest:
     """Which users of a data set are done: a line each, synced to disk after their memory is whole and closed.
 
-    A user whose lines have changed since is done again, which stores what is new. Users stand in it as digests.
+    A user whose lines have changed since is done again, which stores its new lines. Users stand in it as digests.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -115,7 +115,7 @@ class Manifest:
         return self._done.get(key) == digest
 
     def add(self, rows: Sequence[dict[str, object]]) -> None:
-        """Note users as done, each with `user`, `digest` and what the memory then holds."""
+        """Note users as done, each with `user`, `digest` and the counts of the memory afterwards."""
         self._file.write(b"".join(json_bytes(row) + b"\n" for row in rows))
         self._file.flush()
         os.fsync(self._file.fileno())

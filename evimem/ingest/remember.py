@@ -1,4 +1,4 @@
-"""Messages of a chat API as turns: each is stored once, whether the whole history comes each time or what is new."""
+"""Messages of a chat API as turns: each is stored once, whether a call has the whole history or only new ones."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class _Stored:
 
 
 class Remembering:
-    """One call of `remember`. What was decided for its first batch holds for the others."""
+    """One call of `remember`. The decisions for its first batch hold for the later ones."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Remembering:
         again: bool = False,
         replace: bool = False,
     ) -> None:
-        """`time` is that of new messages that have none of their own; `again` stores what was forgotten, too.
+        """`time` is that of new messages that have none of their own; `again` stores forgotten messages, too.
 
         With `replace`, a changed message takes the place of the stored one, which is erased.
         """
@@ -80,12 +80,12 @@ class Remembering:
         outcomes = [ingestion.admitted(turn) for turn in self._turns(messages)]
         self._refused = {number: one for number, one in enumerate(outcomes) if isinstance(one, TurnStatus)}
         self._given = {number: one for number, one in enumerate(outcomes) if isinstance(one, Turn)}
-        self._new: dict[int, Turn] = {}  # what is stored, by the number of its message
-        self._notes: dict[int, tuple[TurnOutcome, str]] = {}  # what there is to say of it
-        self._statuses: dict[int, TurnStatus] = {}  # of everything else, and of what was stored
+        self._new: dict[int, Turn] = {}  # turns to store, by the number of their message
+        self._notes: dict[int, tuple[TurnOutcome, str]] = {}  # outcomes and reasons of these
+        self._statuses: dict[int, TurnStatus] = {}  # of all other messages, and of stored ones
         self._entries: dict[int, Entry] = {}
         self._read: dict[str, ChatMessage] = {}  # the messages of stored turns, by id
-        self._places: dict[str, int] = {}  # of what was forgotten and is stored again, by its id
+        self._places: dict[str, int] = {}  # of forgotten turns that are stored again, by id
         self._replaced: set[str] = set()  # ids whose stored content the new turns replace
         self._marked: dict[str, Turn] = {}  # stored turns whose mark as discarded changes, by id
         self._mark_entries: dict[str, Entry] = {}
@@ -120,7 +120,7 @@ class Remembering:
         return f"{self._session}:{message.id}" if self._session else message.id
 
     def _keep(self, batch: range) -> Flow[AddReport]:
-        """Store what is new in a batch. Where others stored something in the session meanwhile, look at it again."""
+        """Store the new messages of a batch. Where another caller stored into the session meanwhile, align again."""
         facts = 0
         if not batch.start:
             self._decide()
@@ -164,7 +164,7 @@ class Remembering:
         self._mark_entries = dict(zip(self._marked, (yield from self._ingestion.entries(marked)), strict=True))
 
     def _decide(self) -> None:
-        """Lay the list beside its session, and keep out of what is new what is known."""
+        """Align the list with its session, and take known messages out of the new ones."""
         self._new, self._statuses, self._notes, self._places = dict(self._given), dict(self._refused), {}, {}
         self._replaced, self._marked, self._changed = set(), {}, {}
         size = len(self._given)
@@ -178,7 +178,7 @@ class Remembering:
             self._lay(dialogue, found, known)
 
     def _look_again(self, start: int) -> None:
-        """Leave out what others have stored since the batch before: those who repeat this call."""
+        """Leave out messages that a repetition of this call has stored since the batch before."""
         found = self._past(beginning=0, end=0)
         self._known(found)
         repeated = (found.calls.at, found.calls.size) == (self._calls.at, self._calls.size) != ("", 0)
@@ -186,7 +186,7 @@ class Remembering:
             self._settle(number, "exists")
 
     def _past(self, beginning: int, end: int) -> SessionWindow:
-        """Read what the list is laid beside, and the turns that have what its messages have of their own."""
+        """Read the part of the session to align with, and the turns with ids or times of the messages."""
         named = [(self._messages[number], turn) for number, turn in self._given.items()]
         ids = tuple(turn.id for message, turn in named if message.id or message.role == "system")
         own = {(self._own_time(message), message.role) for message, _ in named}
@@ -208,7 +208,7 @@ class Remembering:
             stored.at[self._own_time(message) or turn.time, message.said].append(turn)
             stored.copies[message.id, message.said] = turn
         known: dict[int, Turn] = {}
-        claimed: dict[str, str] = {}  # what is said under an id in this list: what comes later under it stays as well
+        claimed: dict[str, str] = {}  # contents under ids in this list: a later one under the same id stays as well
         for number, turn in list(self._new.items()):
             is_first = claimed.setdefault(turn.id, self._said(number)) == self._said(number)
             former = stored.by_id.get(turn.id)
@@ -249,12 +249,12 @@ class Remembering:
         return turn.id in found.forgotten or by_time
 
     def _lay(self, numbers: Sequence[int], found: SessionWindow, known: Mapping[int, Turn]) -> None:
-        """Settle the messages that stand in the session, and note of others what there is to say."""
+        """Settle the messages that stand in the session, and note the outcomes of the rest."""
         read = found.end if found.complete else (*found.beginning, _GAP, *found.end)
         places = [place for place in read if place.turn is None or place.turn.role != "system"]
         there = {place.seq: self._message_of(place.turn) for place in places if place.turn is not None}
         messages = [(self._messages[number], self._said(number)) for number in numbers]
-        # What is said with an id or a time of its own, here and there, is compared by these, too.
+        # Messages with ids or times of their own, here and there, are compared by these, too.
         loose = {said for message, said in messages if not _own(message)}
         loose |= {message.said for message in there.values() if not _own(message)}
         current = _in_dialogue_order([one for one in places if one.turn is None or not is_discarded(one.turn)])
@@ -274,7 +274,7 @@ class Remembering:
             self._say_again(found.calls, laid.calls, places)
         self._settle_places(numbers, laid, current, places)
         stands = {number: at for number, at in zip(numbers, laid.standings, strict=True) if isinstance(at, int)}
-        for number in self._new.keys() - set(numbers):  # a system prompt stood before what it stands before now
+        for number in self._new.keys() - set(numbers):  # a system prompt stood before the same message
             at = stands.get(number + 1, 0)
             if at and at - 1 not in stands.values() and current[at - 1].turn is None:
                 self._stand(number, current[at - 1])
@@ -321,7 +321,7 @@ class Remembering:
                 self._notes.setdefault(number, _NOTES[standing])
 
     def _say_again(self, before: Calls, calls: Calls, places: Sequence[Place]) -> None:
-        """Store again the message that the call before had again, where this caller turns out to give what is new."""
+        """Store again the message that the call before had again, where this caller proves to give only new ones."""
         said = next((place.turn for place in places if place.seq == before.said_again), None)
         if calls.new > before.new and said is not None and before.at:
             time = datetime.fromisoformat(before.at) - _BEFORE_REPLY
@@ -392,7 +392,7 @@ class Remembering:
                 yield at, places[whole[-1]]
 
     def _moved(self, number: int, left: list[Place]) -> Turn | None:
-        """Return the turn of a place that is left and says what a message says, and take it; None without one."""
+        """Return the turn of a place that is left and has the content of a message, and take it; None without one."""
         for place in left:
             if place.turn is not None and self._message_of(place.turn).said == self._said(number):
                 left.remove(place)
@@ -437,8 +437,8 @@ class Remembering:
     def _change(self, number: int, former: Turn, *, by_id: bool = True, marks: bool | None = None) -> None:
         """Settle a message that changed a stored turn.
 
-        A reply that was cut off gives way to the whole one. Of others both stay, the former one marked as discarded
-        where it is another version of the message (`marks`), unless it is to be replaced.
+        A reply that was cut off gives way to the whole one. Of any other pair both stay, the former one marked as
+        discarded where it is another version of the message (`marks`), unless it is to be replaced.
         """
         turn, text = self._new[number], self._messages[number].text
         reply = turn.role == former.role == "assistant"
@@ -486,7 +486,7 @@ class Remembering:
         return self._read[turn.id]
 
     def _said(self, number: int) -> str:
-        """Return what a message says, without what evimem itself wrote into it for a prompt."""
+        """Return the content of a message, without text that evimem wrote into it for a prompt."""
         message = self._messages[number]
         return _message_of(self._given[number]).said if OPEN in message.text else message.said
 
@@ -532,7 +532,7 @@ def _own(message: ChatMessage) -> bool:
 
 
 def _compared(place: Place, there: Mapping[int, ChatMessage], loose: set[str]) -> str | None:
-    """Return what a place is compared by; None for one that any message may have stood in."""
+    """Return the comparison key of a place; None for one that any message may have stood in."""
     if place is _GAP:
         return ""
     if place.turn is None or (place.other and "message" not in place.turn.metadata):

@@ -1,4 +1,4 @@
-"""What is known about a language, as data: word lists and tables in `<code>/*.toml`, read when first named."""
+"""The knowledge of a language, as data: word lists and tables in `<code>/*.toml`, read when first named."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HERE = Path(__file__).parent  # not importlib.resources: its import takes 18 ms
 class Language:
     """The knowledge of one language. Names are `file.key`: `people.honorifics` is `honorifics` in `people.toml`.
 
-    In a file, a list of single words is one string of words; what has spaces in it is an array.
+    In a file, a list of single words is one string of words; entries with spaces are an array.
     """
 
     code: str

@@ -1,6 +1,6 @@
 """Which language a text is in, guessed from its scripts and its frequent words.
 
-Only what speaks against English counts: a short or mixed text without a clear sign is taken for English, whose rules
+Only signs against English count: a short or mixed text without a clear sign is taken for English, whose rules
 were made for texts like that.
 """
 

@@ -38,7 +38,7 @@ OnPiece = Callable[[str], None]
 
 
 class _Client:
-    """What a model and an embedder have in common: checked settings, a server, and calls that an interrupt ends."""
+    """The common part of a model and an embedder: checked settings, a server, and calls that an interrupt ends."""
 
     _feature: ClassVar[str]
     model: str
@@ -164,7 +164,7 @@ class OpenAI(_Client):
         """Return the reply or the error of each request, or None while the batch is in progress.
 
         Args:
-            batch_id: What `start_batch` returned.
+            batch_id: The id that `start_batch` returned.
             requests: Those of `start_batch`, by the same keys. One that the batch did not answer gets a retryable
                 ModelUnavailable as its error.
 
@@ -313,7 +313,7 @@ async def _read_stream(response: Any, request: Complete, pieces: _Pieces) -> Rep
     except Exception as error:
         if not pieces.any or isinstance(error, ReplyError):
             raise
-    # Outside of `except`, so that the client's error, which may quote what was sent, is not chained.
+    # Outside of `except`, so that the client's error, which may quote the request, is not chained.
     raise ModelUnavailable("the stream broke off after it had begun; ask again", retryable=False)
 
 

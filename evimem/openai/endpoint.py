@@ -245,7 +245,7 @@ def _too_long(limit: int) -> ModelUnavailable:
 async def _raise_http_errors(response: Any) -> None:
     """Raise for an HTTP error or a redirect before the client reads the body, which it would do without a limit.
 
-    A redirect is never followed: it would send the key and the conversation to an address that nobody gave.
+    A redirect is never followed: it would send the key and the conversation to an address that the user did not give.
     """
     if response.status_code < 300:
         return

@@ -115,7 +115,7 @@ class AsyncEndpointReranker(_Async[EndpointReranker]):
     remote: ClassVar[bool] = True
 
     async def rerank(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        """Return the server's score of each text, as `EndpointReranker.rerank` does, which says what is raised."""
+        """Return the server's score of each text; raises as `EndpointReranker.rerank` does."""
         return await asyncio.wrap_future(self.model._submit(query, texts))
 
 

@@ -145,7 +145,7 @@ def rejected_option(error: ModelError, options: Mapping[str, Any]) -> str | None
 
 def redact(body: bytes | str) -> str:
     """Return the beginning of a server's text without anything that looks like a secret."""
-    start = body[: 4 * MAX_DETAIL]  # longer than what is kept, so that no secret is cut before it is recognized
+    start = body[: 4 * MAX_DETAIL]  # more than is kept, so that no secret is cut before it is recognized
     text = start.decode("utf-8", "replace") if isinstance(start, bytes) else start
     return _SECRETS.sub("…", text)[:MAX_DETAIL]
 
@@ -391,7 +391,7 @@ class Completion:
         calls = message.get("tool_calls")
         for place, call in enumerate(calls if isinstance(calls, list) else []):
             function = call.get("function") if isinstance(call, dict) else None
-            if isinstance(function, dict):  # what is none is passed over
+            if isinstance(function, dict):  # anything else is skipped
                 at = call.get("index")
                 self._add_call(at if isinstance(at, int) else place, call, function)
         return piece
@@ -404,7 +404,7 @@ class Completion:
         self.uses[at] = ToolUse(known.id or of, known.name or name, known.arguments + arguments)
 
     def reply(self, request: Complete) -> Reply:
-        """Return the reply. Raise ModelUnavailable for half of a stream, ReplyError for what was refused, cut or empty.
+        """Return the reply. Raise ModelUnavailable for half a stream, ReplyError for a refused, cut or empty reply.
 
         Some servers give a structured reply as the arguments of a tool that was not offered, or file all of it as
         thoughts: then these are the JSON object that was asked for, and nothing else.

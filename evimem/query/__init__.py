@@ -1,1 +1,1 @@
-"""What is read from a question before anything is searched: names, times, the form of the answer."""
+"""The reading of a question before anything is searched: names, times, the form of the answer."""

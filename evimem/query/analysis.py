@@ -1,4 +1,4 @@
-"""What a question asks, read from its words: names, times, keywords, the form of the answer; never from a model.
+"""The analysis of a question by its words: names, times, keywords, the form of the answer; never from a model.
 
 In another language than English that is read with the lists of `lang/<code>/questions.toml`.
 """
@@ -40,7 +40,7 @@ _ENDS_ASKING = re.compile(r"[?\uff1f\u061f]\W*$")
 _any = ENGLISH.any_of
 _HONORIFICS = frozenset(ENGLISH.words("people.honorifics"))
 
-# Hints: whether a question asks for a time. The patterns that say so leave out "what did he do when ...".
+# Hints: whether a question asks for a time. The patterns that say so leave out "... did he do when ...".
 _UNIT = rf"{_any('questions.time_units')}s?"
 _VERB = _any(*(f"word_classes.auxiliaries.{kind}" for kind in ("common", "asking", "formal", "negated")))
 _HEDGE = rf"(?:{_any('questions.after_when')}|in \d+)"
@@ -59,7 +59,7 @@ _USER = re.compile(rf"\b{_any('word_classes.pronouns.first')}\b", re.IGNORECASE)
 # "Can you tell me ..." asks the assistant, and is not about it.
 _ASSISTANT = re.compile(rf"\b(?:your|(?:did|have) you|you {_any('questions.assistant_said')})\b", re.IGNORECASE)
 _RECALLS = re.compile(rf"\b{_any('questions.recalling')}\b", re.IGNORECASE)
-# "Which books ...", "What has she painted?": what one turn rarely tells in full. A count is one thing.
+# "Which books ...", "What has she painted?": one turn rarely tells it in full. A count is one thing.
 _NO_THING = (
     rf"(?!{_any('word_classes.auxiliaries.common', 'word_classes.auxiliaries.asking', 'questions.no_things')}\b)"
 )
@@ -124,7 +124,7 @@ _NOT_NAMES = _HONORIFICS.union(
 _OPENERS_ELSEWHERE = frozenset(ENGLISH.words("questions.openers_elsewhere"))
 _NO_KEYWORDS = STOP_WORDS.union(ENGLISH.words("questions.no_keywords"))
 
-MOST_ASKED = 100_000  # characters of a query or question: what is longer is refused
+MOST_ASKED = 100_000  # characters of a query or question: a longer one is refused
 _EITHER_END = 2_048  # characters that are looked for of a longer text, from its beginning and from its end
 
 
@@ -151,7 +151,7 @@ class ForeignQuestions:
 
     @cached_property
     def _no_keywords(self) -> frozenset[str]:
-        """Words that say nothing of what is asked, as `words` gives them."""
+        """Words that carry nothing of a question, as `words` gives them."""
         lists = ("common.function_words", *(f"questions.{name}" for _, name in _LISTS))
         return frozenset(word for name in lists for listed in self.language.words(name) for word in words(listed))
 
@@ -170,7 +170,7 @@ class ForeignQuestions:
         return "yes_no" if _ENDS_ASKING.search(text) else "thing"
 
     def keywords(self, question: str) -> list[str]:
-        """Return the words of a question that say what is asked, without single Latin letters."""
+        """Return the words of a question that carry its content, without single Latin letters."""
         found = words(question)
         return [word for word in found if word not in self._no_keywords and word not in ascii_lowercase]
 
@@ -207,7 +207,7 @@ def check_asked(what: str, text: str) -> None:
 
 
 def looked_for(text: str) -> str:
-    """Return what of a text is searched: all of it, or its two ends, where a question stands by pasted text."""
+    """Return the part of a text to search: all of it, or its two ends, where a question stands by pasted text."""
     return text if len(text) <= 2 * _EITHER_END else f"{text[:_EITHER_END]} {text[-_EITHER_END:]}"
 
 
@@ -257,8 +257,8 @@ def asks_when(text: str) -> bool:
 def analyse(
     question: str, speakers: Sequence[str], asked_at: datetime | None, date_order: DateOrder | None = None
 ) -> Analysis:
-    """Return what a question asks, its hints included, given who speaks in the memory and what time it is."""
-    from ..judging.evidence import Analysis  # noqa: PLC0415 - what a judge takes, and a search does without
+    """Analyse a question, its hints included, given who speaks in the memory and what time it is."""
+    from ..judging.evidence import Analysis  # noqa: PLC0415 - a judge takes it, and a search does without
 
     # Analyse the first 2,000 characters: no question is longer, pasted text may be.
     question = question[:2_000]
@@ -378,7 +378,7 @@ def _is_english(text: str) -> bool:
 
 
 def _opens_sentence(text: str, start: int) -> bool:
-    """Return whether the word at `start` opens a sentence, by what stands between it and the word before."""
+    """Return whether the word at `start` opens a sentence, by the text between it and the word before."""
     gap = start
     while gap and not (text[gap - 1].isalnum() or text[gap - 1] == "_"):
         gap -= 1

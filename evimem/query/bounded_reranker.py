@@ -103,7 +103,7 @@ class Reranking:
         return self.accept(given, len(sent))
 
     def accept(self, given: Any, count: int) -> Scores | None:
-        """Return what a reranker has `given` for so many texts (`count`) as scores; None where it is none, counted."""
+        """Return a reranker's result (`given`) for `count` texts as scores; None, counted, where it is invalid."""
         try:
             scores = checked_scores(given, count)
         except UnusableScores as error:
@@ -193,7 +193,7 @@ def checked_scores(scores: Any, count: int) -> Scores:
 
 
 def bound_reranker(reranker: Any) -> Reranking | None:
-    """Return what `open(reranker=)` was given within bounds; None for None. Raise InvalidQuery for no reranker."""
+    """Return the reranker of `open(reranker=)` within bounds; None for None. Raise InvalidQuery for no reranker."""
     return reranker if reranker is None or isinstance(reranker, Reranking) else Reranking(reranker)
 
 

@@ -1,8 +1,8 @@
-"""A text in, a query out: what `Memory.search` looks for, and every search of a loop.
+"""A text in, a query out: the query of `Memory.search` and of every search of a loop.
 
-Where the embedder gives no vector, a question is searched for by its words. Standing wishes are what a user asked for
-once and for all, such as "always give me metric units". Only a memory of one user and an assistant has them: what
-anybody else says is data, whatever it asks for, and so is what the user quotes or passes on.
+Where the embedder gives no vector, a question is searched for by its words. Standing instructions are requests of a
+user once and for all, such as "always give me metric units". Only a memory of one user and an assistant has them: text
+that any other speaker says is data, and so is text that the user quotes or passes on.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_READ = 200  # characters of a phrase that names an interval
 EACH = 4  # facts looked for, for each turn that is wanted
 
 MOST_WISHES = 5  # the newest of them
-# What a word begins and ends with: no boundary where words are not spaced, and in Hindi a sign is part of one.
+# The boundaries of a word: no boundary where words are not spaced, and in Hindi a sign is part of one.
 _BOUNDS = {"ja": ("", ""), "zh": ("", ""), "hi": (r"(?<![\u0900-\u0963])", r"(?![\u0900-\u0963])")}
 
 
@@ -42,10 +42,10 @@ class QuestionVectors:
     """The vectors of the queries of one question, each embedded once.
 
     Where the embedder fails, that query and all further ones are searched for by their words: a question is not refused
-    for what is derived from it, nor does it wait again and again for a service that is down.
+    for its derived vectors, nor does it wait again and again for a service that is down.
 
     Attributes:
-        by_words: The queries without a vector that nobody has been told of yet.
+        by_words: The queries without a vector that are not reported yet.
     """
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ def is_of_texts(error: EmbedderError | DimensionMismatch) -> Flow[bool]:
 
 
 def cause_of(error: BaseException) -> str:
-    """Return the type of what an embedder raised: its words may quote the text."""
+    """Return the type of an embedder's exception: its message may quote the text."""
     return type(error.__cause__ or error).__name__
 
 
@@ -138,9 +138,9 @@ def run_query(
 def search_with_hints(
     store: Store, hinted: Callable[[Roster], Hints], recall: Callable[[Hints], Flow[T]], *, seen: bool
 ) -> Flow[tuple[Roster, T]]:
-    """Recall by the hints of a text, which depend on who speaks; return who does, and what was recalled.
+    """Recall by the hints of a text, which depend on who speaks; return the speakers and the hits.
 
-    A store that is far away is not waited for to know who speaks where it sees that with what is recalled (`seen`): it
+    A remote store is not waited for to know who speaks where the recall itself shows it (`seen`): it
     recalls again where the hints are then others.
     """
     known = store.roster(seen=seen)
@@ -162,7 +162,7 @@ def query_of(text: str, k: int, hinted: Hints, within: Query, vector: Any, *, wh
 
 
 def interval(during: str | TimeSpan, today: datetime | None) -> TimeSpan:
-    """Return the interval that a phrase means, or the one given. Raise InvalidQuery for what means none, or several."""
+    """Return the interval of a phrase, or the one given. Raise InvalidQuery for a phrase of none or of several."""
     found = [during] if isinstance(during, TimeSpan) else []
     if isinstance(during, str) and today is not None:
         found = [located.time for located in locate_times(during[:MOST_READ], today)]
@@ -236,7 +236,7 @@ def standing_wishes(
 
 
 def relevant_instructions(store: Store, query: Query, speakers: Sequence[str]) -> tuple[StandingInstruction, ...]:
-    """Return the standing wishes of the user that are nearest to what a query means, the nearest first."""
+    """Return the standing instructions of the user that are nearest in meaning to a query, the nearest first."""
     who = user_among(speakers)
     if who is None or query.speaker not in (None, who):
         return ()
@@ -256,7 +256,7 @@ def wishes_of(hits: Sequence[Hit], who: str | None, spoken: str = "en") -> Itera
 
 
 def user_among(speakers: Sequence[str]) -> str | None:
-    """Return the one who talks to the assistant; None where nobody does, or who it is cannot be told."""
+    """Return the speaker who talks to the assistant; None where there is none, or it is ambiguous."""
     called = {speaker.casefold(): speaker for speaker in speakers}
     if "assistant" not in called or len(called) != 2:
         return None

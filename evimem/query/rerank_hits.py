@@ -1,4 +1,4 @@
-"""The order of a search's hits by a reranker: the first so many of them, the others behind in their own order."""
+"""The order of a search's hits by a reranker: the first so many of them, the rest behind in their own order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def rerank_hits(query: str, hits: Sequence[Hit], depth: int) -> Flow[tuple[Hit, 
     """Return hits with the first `depth` in the order of the reranker, ties in their own order; with 0, as they are.
 
     The scores of these hits are dealt out again in the new order, so that the best hit has the highest one and scores
-    stay comparable with those of the others. `parts` tells how far the reranker moved each.
+    stay comparable with those of the rest. `parts` tells how far the reranker moved each.
     """
     first = hits[:depth]
     if len(first) < 2:

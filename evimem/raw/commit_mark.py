@@ -29,7 +29,7 @@ def mark_path(path: Path) -> Path:
 
 
 def read_mark(path: Path) -> Mark | None:
-    """Return the mark of a memory, or None where there is none or it is torn. Raise OSError for what is no file."""
+    """Return the mark of a memory; None where it is missing or torn. Raise OSError where the path is no file."""
     try:
         with open_regular(mark_path(path)) as file:
             # A mark has some hundred bytes.

@@ -131,7 +131,7 @@ class RawLog:
         self._seen |= found
 
     def expect(self, turn_ids: Sequence[str], *then: Callable[[list[int]], object]) -> None:
-        """Ask ahead for the numbers of ids and, where each was seen, what `then` asks by those that they had."""
+        """Prefetch the numbers of ids and, where each was seen, the query that `then` makes of their last numbers."""
         met = [self._seen.get(one, 0) if isinstance(one, str) else 0 for one in turn_ids]
         if self._db.far and met and all(met):
             self._db.ahead(partial(self.known, turn_ids), *(partial(one, list(dict.fromkeys(met))) for one in then))
@@ -186,7 +186,7 @@ class RawLog:
         return [turns[seq] for seq in seqs]
 
     def intact(self, seqs: Sequence[int]) -> dict[int, Turn]:
-        """Return those of these turns that are what was stored, by sequence number."""
+        """Return those of these turns that are as they were stored, by sequence number."""
         try:
             return dict(zip(seqs, self.read(seqs), strict=True))
         except (*UNREADABLE, StoreCorrupt):
@@ -289,7 +289,7 @@ def _to_row(place: TurnRows, turn: Turn) -> tuple[Value, ...]:
 
 
 def is_same(turn: Turn, other: Turn) -> bool:
-    """Return whether a turn says what another of its id does."""
+    """Return whether a turn has the content of another of its id."""
     return _is_kept(turn, digest(other), other.time.isoformat())
 
 

@@ -67,7 +67,7 @@ AS_GIVEN = LocalTimes()
 
 
 def fixed_offset(time: datetime) -> datetime:
-    """Return a time with its offset instead of a zone, as it is read back from a file: what is derived is then equal.
+    """Return a time with its offset instead of a zone, as it is read back from a file: derived values are then equal.
 
     Raise ValueError, TypeError or OverflowError for an offset that a tzinfo of the caller cannot give.
     """
@@ -266,7 +266,7 @@ class MemoryClock:
         )
 
     def keep(self) -> None:
-        """Record what the turns that were not refused have decided."""
+        """Record the decisions that follow from the turns that were not refused."""
         if self._kind is not None and self._kind != self._kept:
             self._db.set_meta("clock", self._kind)
             self._kept = self._kind

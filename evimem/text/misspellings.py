@@ -13,7 +13,7 @@ from ..lang import Language
 from ..lang.guess import ENGLISH_OR_UNKNOWN, LANGUAGES, language_of
 from .terms import plain, stem, vocabulary_stems
 
-MIN_LETTERS = 4  # of a word that may be mistyped: every shorter one is near to too many others
+MIN_LETTERS = 4  # of a word that may be mistyped: every shorter one is near to too many words
 MAX_MISTYPED_WORDS = 4  # of a text that other spellings are looked up for: hundreds of terms each
 SHARED_LETTERS = 3  # first letters that two words two edits apart must share, so that few are compared
 

@@ -1,4 +1,4 @@
-"""What texts say: names by whole words, and what a phrase adds to them, a number, a name, or a word of a kind."""
+"""Names in texts by whole words, and the additions of a phrase to them: a number, a name, or a word of a kind."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def is_named_in(fact: Fact, entity: str) -> bool:
 
 
 def other_forms(name: str) -> tuple[str, ...]:
-    """Return what else the same name may be written as, in lower case: "Corkums" is Corkum, "Welsh" is of Wales.
+    """Return other spellings of the same name, in lower case: "Corkums" is Corkum, "Welsh" is of Wales.
 
     Only of single words; forms that no language has are harmless, as no text has them.
     """
@@ -123,7 +123,7 @@ def _places() -> dict[str, tuple[str, ...]]:
     return {**back, **adjectives}
 
 
-# ---- What a phrase adds to texts
+# ---- Additions of a phrase to texts
 
 
 class Sources:
@@ -157,7 +157,8 @@ class Sources:
     def means(self, phrase: str) -> bool:
         """Return whether a phrase may be the texts' own words for somebody or something.
 
-        Not where a word of it excludes others in its place and has no synonym there: a sister, where none was told of.
+        Not where a word of it excludes the other words in its place and has no synonym there: a sister, where none was
+        told of.
         """
         excluding = {word for word in _WORD.findall(phrase.lower()) if {word, word.rstrip("s")} & _excluding()}
         return self.names(phrase) and self.anchor(phrase) and all(map(self._has_synonym, excluding))
@@ -172,7 +173,7 @@ class Sources:
 
 
 def _figures(text: str) -> set[str]:
-    """Return the numbers that are written in figures, without what parts their digits or stands behind them."""
+    """Return the numbers that are written in figures, without separators and units."""
     return {re.sub("[.,]", "", found) for found in _FIGURES.findall(text)}
 
 

@@ -1,4 +1,4 @@
-"""Sentences as half-open ranges of characters: what ends one, and what only looks like an end."""
+"""Sentences as half-open ranges of characters: real ends, and marks that only look like one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ABBREVIATIONS = _MAY_END.union(ENGLISH.words("terms.abbreviations"))
 _I = re.compile("\\s{1,2}i(?=\\s|['\u2019](?:m|ve|d|ll)\\b)")  # begins a sentence as a capital does: "in dec. i own"
 _BEFORE_NAMES = frozenset(ENGLISH.words("terms.abbreviations_before_names"))
 
-# What may end a sentence: a line break, or marks and emoji, with the closing quotes and brackets after them.
+# The possible ends of a sentence: a line break, or marks and emoji, with the closing quotes and brackets after them.
 _END = re.compile(
     "(?:\n+|[.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff])"
     "[.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff\ufe0f\u200d]*"

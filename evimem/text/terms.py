@@ -1,4 +1,4 @@
-"""Words and terms: what texts and questions are matched by, with case and accents folded and suffixes stripped.
+"""Words and terms: texts and questions are matched by them, with case and accents folded and suffixes stripped.
 
 Stems are those of Porter (1980), so that "adopted", "adopting" and "adopts" are one term, with a table of the English
 forms that no rule connects. The stems of the shipped embedding's vocabulary are computed once, by
@@ -22,9 +22,9 @@ from ..lang.guess import language_of
 
 _VC = re.compile("v+c+")
 _LETTERS = str.maketrans({**dict.fromkeys("bcdfghjklmnpqrstvwxz", "c"), **dict.fromkeys("aeiou", "v")})
-# What a writer may leave out: accents of Latin, Greek and Cyrillic letters, Hebrew and Arabic vowel points, the Arabic
-# hamza on a carrier and the stretching tatweel, the Indic nukta, joiners. Marks that make another letter or syllable
-# stay: Indic vowel signs and viramas, the voicing marks of kana, Thai vowels and tones.
+# Marks that a writer may leave out: accents of Latin, Greek and Cyrillic letters, Hebrew and Arabic vowel points, the
+# Arabic hamza on a carrier and the stretching tatweel, the Indic nukta, joiners. Marks that make another letter or
+# syllable stay: Indic vowel signs and viramas, the voicing marks of kana, Thai vowels and tones.
 _OPTIONAL = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
     "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d"
@@ -57,7 +57,7 @@ TABLE = Path(__file__).with_name("data") / "vocabulary_stems.txt"
 
 
 class _Suffixes:
-    """A table of suffixes, each with what replaces it. The longest that a word ends with is the one that counts."""
+    """A table of suffixes, each with its replacement. The longest that a word ends with is the one that counts."""
 
     def __init__(self, table: Mapping[str, str]) -> None:
         self._table = table
@@ -71,7 +71,7 @@ class _Suffixes:
         return next(suffix for suffix in self._longest_first if word.endswith(suffix))
 
     def replace(self, word: str, min_measure: int) -> str:
-        """Replace the suffix if the measure of what stands before it is above `min_measure`."""
+        """Replace the suffix if the measure of the stem before it is above `min_measure`."""
         suffix = self.of(word)
         if not suffix:
             return word
@@ -194,7 +194,7 @@ BASE = _base_forms()
 def words(text: str) -> list[str]:
     """Return the words of a text in order: case folded, without accents, contracted endings ("'s", "n't"), elisions.
 
-    What is written without spaces is cut into pairs of neighbouring characters, the usual stand-in for its words. An
+    Text without spaces is cut into pairs of neighbouring characters, the usual stand-in for its words. An
     ideograph is often a word by itself and follows alone as well; another character counts alone where it stands alone.
     """
     return [_bare(word) for word in _raw_words(text)]

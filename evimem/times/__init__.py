@@ -1,7 +1,7 @@
 """Times: the intervals that a text mentions, and an interval in words.
 
-One engine reads all languages by their tables (`lang/<code>/dates.toml`): forms are matched, what stands beside each
-other is joined, and what is not read whole is not read at all. Where words are ambiguous, these conventions hold,
+One engine reads all languages by their tables (`lang/<code>/dates.toml`): forms are matched, neighbouring parts are
+joined, and an expression that is not read whole is not read at all. Where words are ambiguous, these conventions hold,
 always counted from the day of saying:
 
 * "last Friday" is the most recent past Friday, or by choice that of the ISO week before; "next Friday" is that of the
@@ -12,12 +12,13 @@ always counted from the day of saying:
   clause names; without a tense it is the one that is far nearer, or none. A weekday beside a date decides which it is
   ("Monday the 24th", "Fri 6/7").
 * The precision is that of the words: "two months ago" is a month, "yesterday at 4 pm" a minute, "a few days ago" the
-  span of two to five days ago. "Recently", "a while ago", "the other day" have no interval, nor has what is due by the
+  span of two to five days ago. "Recently", "a while ago", "the other day" have no interval, nor has a deadline by the
   end of a month.
 * A time of day belongs to the day beside it; after "at", and where no day is near, it is one of today. Hours 1 to 6
   without am or pm are pm. "2 to 4 pm" is a span.
-* "The next day", "a week later", "that Saturday" count from the time named before them; where none is, they are none.
-* Habits, lists of weekdays, what is taken back, denied or only supposed are no dates: "in the winter I love skiing",
+* "The next day", "a week later", "that Saturday" count from the time named before them; where none is, they are none. *
+Habits, lists of weekdays, and times that are taken back, denied or only supposed are no dates: "in the winter I love
+skiing",
   "Monday to Friday", "not on Monday", "I'd sell tomorrow".
 * Beside a number, year or unit that is not understood nothing is read: "31 June 2023", "Q3 FY24".
 * "Since 2016" and "for three years now" last until now; `onset` is the unit in which they began. A bare duration ("for

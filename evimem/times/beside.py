@@ -1,4 +1,4 @@
-"""What stands beside an expression: what makes one time with it, and what denies it.
+"""The text beside an expression: parts that make one time with it, and signs that deny it.
 
 A weekday and a date, a day and a clock, the ends of a range are joined; a habit, a list, a correction, or words of it
 that were not read make an expression none.
@@ -22,7 +22,7 @@ from .readers import Expression, Meaning
 YEAR = re.compile(r"(?<![\d.,:/#$\u20ac-])(?:1[5-9]\d\d|20\d\d)(?![\d%:/-])")
 # A day of the month after a weekday that was not read.
 _NUMBER_AFTER = re.compile(r",? (?:(?:the|der|den|le|el|il|dia|de) )?\d{1,2}(?:st|nd|rd|th)?(?![\d:.h%]| ?[ap]\.?m)")
-# What is to be filled in: {name}, [Date], DD-MM-YYYY.
+# Slots to fill in: {name}, [Date], DD-MM-YYYY.
 _SLOT = (
     r"(?:lorem ipsum|\{[a-z_ ]{1,24}\}|\[(?:[a-z]{1,12} )?(?:name|nom|nombre|nome|naam|date|datum|fecha|data)\]"
     r"|(?<!\w)(?:dd|tt|jj|gg)[-/. ]?mm[-/. ]?(?:yyyy|jjjj|aaaa)(?!\w)|(?<!\w)yyyy[-/.]mm[-/.]dd(?!\w))"
@@ -37,7 +37,7 @@ def _signs(words: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Beside:
-    """The patterns of what stands beside an expression, made from the lists of a language."""
+    """The patterns of the text beside an expression, made from the lists of a language."""
 
     grammar: DateGrammar
 
@@ -49,7 +49,7 @@ class Beside:
 
     @cached_property
     def habit(self) -> re.Pattern[str]:
-        """What makes a time one of a habit: every, each, also with a word between: "every wet Sunday"."""
+        """Words that make a time one of a habit: every, each, also with a word between: "every wet Sunday"."""
         every, before = self._any_of_list("habit"), f"(?<![{LETTER}])"
         if not self.grammar.words.has_spaces:
             return re.compile(rf"{every}\s?\Z")
@@ -69,7 +69,7 @@ class Beside:
 
     @cached_property
     def sample(self) -> re.Pattern[str]:
-        """What makes its line an example or a form to fill in: a word before a colon, or an empty slot."""
+        """Signs that make a line an example or a form to fill in: a word before a colon, or an empty slot."""
         start, end = (f"(?<![{LETTER}])", f"(?![{LETTER}])") if self.grammar.words.has_spaces else ("", "")
         word = f"{start}(?:{'|'.join(map(self.grammar.source, self.grammar.words.words_in('sample')))}){end}"
         opens = rf"(?:\A|[.!?\n\u3002]\s?)[^.!?:\n]{{0,24}}{word}[^.!?:\n\uff1a]{{0,40}}"
@@ -77,7 +77,7 @@ class Beside:
 
     @cached_property
     def correction(self) -> re.Pattern[str]:
-        """What takes back the time before it, up to the one that follows."""
+        """Words that take back the time before them, up to the one that follows."""
         spaced = self.grammar.words.has_spaces
         last, reach = (f"(?![{LETTER}])", 16) if spaced else ("", 8)
         stop = rf"\s?[{MARKS}-]{{1,3}}\s?" if spaced else f"[{MARKS}]{{0,2}}"
@@ -93,7 +93,7 @@ class Beside:
 
     @cached_property
     def unread_before(self) -> re.Pattern[str]:
-        """What right before a time belongs to it: a number, an ordinal, "last", and words between them and the time."""
+        """Words right before a time that belong to it: a number, an ordinal, "last", and words between."""
         words = self.grammar.words
         lists = words.lists("relative")
         follows = any("{last_or_next}" in form for form in words.words_in("forms.relative"))
@@ -114,7 +114,7 @@ class Beside:
 
     @cached_property
     def third_before(self) -> re.Pattern[str]:
-        """A third of a month or longer before what is not one: "early", "Anfang"."""
+        """A third of a month or longer before a shorter unit: "early", "Anfang"."""
         words = self.grammar.words
         return re.compile(
             rf"{any_of(words.words_in('early_or_late') or words.thirds.words)}[\s-]?(?:{self._glue}\s)?\Z"
@@ -132,7 +132,7 @@ class Beside:
 
     @cached_property
     def counted(self) -> re.Pattern[str]:
-        """What a number before it belongs to."""
+        """Words that a number before them belongs to."""
         words = self.grammar.words
         return re.compile(rf"\d|{words.numbers.source}|{words.units.source}|{words.months.source}")
 
@@ -148,13 +148,13 @@ class Beside:
 
     @cached_property
     def side_after(self) -> re.Pattern[str]:
-        """What makes a weekday one before or after the day that follows: "Friday before 9 June"."""
+        """Words that make a weekday one before or after the day that follows: "Friday before 9 June"."""
         words = self.grammar.words
         return re.compile(rf" ?{words.sides.source} (?:\w{{1,3}} )?(?:\d|{words.months.source})")
 
     @cached_property
     def unread_after(self) -> re.Pattern[str]:
-        """What right after a time belongs to it: "of the month", "next", the figures of a year."""
+        """Words right after a time that belong to it: "of the month", "next", the figures of a year."""
         words, after = self.grammar.words, self._any_of_list("not_after")
         half = self._any_of_list("half")
         if not words.has_spaces:
@@ -176,7 +176,7 @@ def beside_of(grammar: DateGrammar) -> Beside:
 
 
 def alone(expressions: list[Expression], ctx: Context) -> list[Expression]:
-    """Return the expressions that are read whole, without the days of a list or a habit, and what is taken back.
+    """Return the expressions that are read whole, without the days of a list or a habit and those taken back.
 
     None of two that stand beside each other and make no time together is read, nor days of a list, which are habits as
     often, nor a time that the next one corrects.
@@ -460,7 +460,7 @@ def _range(first: Expression, second: Expression, gap: str, ctx: Context) -> Mea
 
 
 def _join_pair(first: Expression, second: Expression, gap: str, ctx: Context) -> Meaning | None:
-    """Return what two expressions mean together that a gap separates; None where they do not."""
+    """Return the joint meaning of two expressions that a gap separates; None where they have none."""
     if first.meaning.side is not None:
         return _counted_from_event(first, second, ctx)
     if gap.removeprefix(",").lstrip() not in ctx.grammar.between:

@@ -19,7 +19,7 @@ from .lexicon import DateWords
 BACK, PERHAPS_BACK, PRESENT, AHEAD = -2, -1, 1, 2  # how a sentence looks at a time; 0 is unknown
 FAR = 64  # characters from a cue at which it may belong to another clause
 REACH = 160  # characters of a sentence that are read for its tense, on each side: bounds the work on long sentences
-# How the cues look, and their rank: one that is surer outweighs what only ends like a verb, and both a present.
+# How the cues look, and their rank: a surer one outweighs a word that only ends like a verb, and both a present.
 LOOKS = {
     "ahead": (AHEAD, 0), "state": (PRESENT, 0), "back": (BACK, 0), "perhaps": (PERHAPS_BACK, 0), "now": (PRESENT, 0),
     "will": (AHEAD, 0), "like_will": (PRESENT, 1), "like_was": (PERHAPS_BACK, 1), "is": (PRESENT, 2),
@@ -44,7 +44,7 @@ _start = attrgetter("start")
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """What the chat spoke of before a text.
+    """The times that the chat mentioned before a text.
 
     `year` is another one than that of saying; `asked` is how the question looks that the text answers, `time` the last
     time that was told.
@@ -60,7 +60,7 @@ UNSPOKEN = Spoken()
 
 @dataclass(frozen=True)
 class Utterance:
-    """A text as written and folded, the naive time it was said at, what "last Friday" and "6/9" mean in it."""
+    """A text as written and folded, the naive time it was said at, the conventions for "last Friday" and "6/9"."""
 
     text: str
     folded: str
@@ -72,7 +72,7 @@ class Utterance:
 
     @property
     def words(self) -> DateWords:
-        """What the words of the language stand for."""
+        """The meanings of the words of the language."""
         return self.grammar.words
 
     @cached_property
@@ -142,7 +142,7 @@ class Utterance:
 
 @dataclass(frozen=True)
 class Context(Utterance):
-    """What was said, and how its sentences look at their times."""
+    """An utterance, and how its sentences look at their times."""
 
     @cached_property
     def _found_cues(self) -> dict[tuple[int, int], list[Cue]]:
@@ -190,7 +190,7 @@ class Context(Utterance):
 
         A cue that is FAR away counts for less: it makes a PERHAPS_BACK or PRESENT.
 
-        The nearest cue of the clause decides, else that of the sentence. What was moved to a day ("we moved the exam to
+        The nearest cue of the clause decides, else that of the sentence. An event moved to a day ("we moved the exam to
         the 5th") lies ahead.
         """
         if self.right_before("moved_to", start):
@@ -250,7 +250,7 @@ def occurrences(yearly: Yearly, year: int) -> list[TimeInterval]:
 DOUBT: dict[int, float] = {BACK: 40, PERHAPS_BACK: 5, 0: 1.5, PRESENT: 2.5, AHEAD: 100}
 DOUBT_OF_DAYS: dict[int, float] = DOUBT | {BACK: 20, PERHAPS_BACK: 3}
 # Of the same day in two years one is mostly far nearer, and that says more than the tense: "Got my exam on 5/21!" said
-# in April is of the same year. Chosen on our own tables in tests/times, as the others.
+# in April is of the same year. Chosen on our own tables in tests/times, as all of these.
 DOUBT_OF_YEARS: dict[int, float] = {BACK: 20, PERHAPS_BACK: 3, 0: 1.5, PRESENT: 2.5, AHEAD: 12}
 SEASON = timedelta(days=92)  # how far "this summer" may be
 YEARS = timedelta(days=200)  # two occurrences farther apart than this are of two years

@@ -33,7 +33,7 @@ _MONTHS = 12
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
-    """What a text's times mean where it does not say: the `weekday` of "last Friday", the order of 03/04/2024.
+    """The conventions for times of a text that does not say: the `weekday` of "last Friday", the order of 03/04/2024.
 
     `zone` is where it was said: its clock says when a day begins there, whatever the offset of the time of saying, and
     its country writes dates in an order that the language of a text outweighs.

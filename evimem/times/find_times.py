@@ -1,4 +1,4 @@
-"""From a text to the times it mentions: forms, joins, what stands beside them, and the time zone of the caller.
+"""From a text to the times it mentions: forms, joins, their surroundings, and the time zone of the caller.
 
 The wall clock is never read: everything counts from `said_at`. Only the first LIMIT characters of a text are read, so
 that the work is bounded.
@@ -25,9 +25,9 @@ from .forms import Form, grammar
 from .lexicon import IDEOGRAPHS, LIMIT, DateWords, any_of, fold
 from .readers import READERS, Expression, Match, Meaning, possible, span_of
 
-NEAR = 80  # characters between a time and what tells its day or month
+NEAR = 80  # characters between a time and the words that tell its day or month
 RECENT = timedelta(hours=12)  # how long ago a message was said that tells which year is spoken of
-# What somebody else said or wrote, whose day of saying is another one.
+# Quotations of another speaker, whose day of saying is another one.
 QUOTED = re.compile(
     '"[^"\n]{1,200}"|\u201c[^\u201d\n]{1,200}\u201d|\u00ab[^\u00bb\n]{1,200}\u00bb|\u201e[^\u201c\n]{1,200}\u201c|\u300c[^\u300d\n]{1,200}\u300d'
     "|\u300e[^\u300f\n]{1,200}\u300f|\u300a[^\u300b\n]{1,200}\u300b|\u3008[^\u3009\n]{1,200}\u3009|\u2018[^\u2018\n]{1,200}?\u2019(?!\\w)"
@@ -53,20 +53,20 @@ def find_times(
 ) -> list[TimeSpan]:
     """Return the times that a text mentions, one per expression, in text order.
 
-    The conventions (what "next Friday" or "in May" mean) are listed in the docstring of `evimem.times`.
+    The conventions (of "next Friday" or "in May") are listed in the docstring of `evimem.times`.
 
     Args:
-        text: What was said, in English or a language of `evimem.lang` (French, German, Spanish, Italian, Portuguese,
+        text: The text, in English or a language of `evimem.lang` (French, German, Spanish, Italian, Portuguese,
             Dutch, Russian, Chinese, Japanese, Hindi, Arabic), which is guessed; in some others full dates are read.
             Only the first 16,384 characters are read.
         said_at: When it was said, naive or aware; relative expressions count from it. The wall clock is never read.
-        weekday: What "last Friday" and "last week" mean: "recent" is the most recent past Friday and the seven days
-            before today, "previous_week" the Friday and the whole of the ISO week before. English only.
+        weekday: The reading of "last Friday" and "last week": "recent" is the most recent past Friday and the seven
+            days before today, "previous_week" the Friday and the whole of the ISO week before. English only.
         date_order: How 03/04/2024 is written: "dmy" is 3 April, "mdy" 4 March; with "ymd" 24/03/04 is 4 March. By
             default as another date of the text shows (25/12/2024), else as its language or the country of the
             `ZoneInfo` of `said_at` writes it; where these do not tell, such a date is left out.
-        before: What was said before in the chat, each with its time, the last one last. Where a message of the same
-            hours names another year ("how was 2019?"), what the text dates without a year is of that one. A weekday
+        before: Earlier messages of the chat, each with its time, the last one last. Where a message of the same
+            hours names another year ("how was 2019?"), dates of the text without a year are of that one. A weekday
             without a verb that answers a question looks where the question does ("When did it break?"). "The day
             after", "that Saturday" count from the one time that the last dated message tells.
 
@@ -122,7 +122,7 @@ def locate_times(
 
 
 def _spoken_before(before: Sequence[tuple[str, datetime]], now: datetime) -> Spoken:
-    """Return what the messages of the last hours spoke of: the year named last, how a question looks, the last time."""
+    """Return the times that messages of the last hours mentioned: last year, look of a question, last time."""
     said = [(text[-LIMIT:], at.replace(tzinfo=None)) for text, at in before]
     said = [(text, at) for text, at in said if timedelta(0) <= now - at <= RECENT]
     if not said:
@@ -263,7 +263,7 @@ _MOST = 200  # matches of a form that are read in one text
 def _longest(forms: tuple[Form, ...], ctx: Context) -> list[Expression]:
     """Return, of the matches of the forms, the longest with a meaning; of equally long ones that of the first reader.
 
-    The forms of what is no time by itself are tried where there is one.
+    Forms that are no time by themselves are tried beside one that is.
     """
     matches = list(_matches((form for form in forms if form.is_a_time), ctx))
     if matches:
@@ -325,7 +325,7 @@ def _matches(forms: Iterable[Form], ctx: Context) -> Iterator[tuple[int, int, tu
 
 
 def _in_spoken_year(each: Expression, ctx: Context) -> Expression:
-    """Move what names no year into the one that is spoken of, unless its clause looks ahead."""
+    """Move times without a year into the one that is spoken of, unless its clause looks ahead."""
     meaning = each.meaning
     if ctx.spoken.year is None or meaning.interval is None or ctx.direction(each.start, each.end) == AHEAD:
         return each
@@ -340,7 +340,7 @@ WholeDays = dict[tuple[int, int], datetime]  # the days of dates with their year
 
 
 def _in_year_beside(each: Expression, expressions: list[Expression], whole: WholeDays, ctx: Context) -> Expression:
-    """Move what names no year into the one that its clause names: "in 2009 we married in May".
+    """Move times without a year into the one that their clause names: "in 2009 we married in May".
 
     The day of a whole date of another year ("11.02.19, that's 11 Feb") may be the same one, or one that comes again.
     """
@@ -443,7 +443,7 @@ def _the_last(each: Expression, interval: TimeInterval, ctx: Context) -> TimeInt
     return max(over, key=lambda day: day.start, default=interval)
 
 
-# dateparser gets only what a form matched, a day, one word, a year: it is imported at the first such match.
+# dateparser gets only the match of a form: a day, one word, a year: it is imported at the first such match.
 DATE_IN_WORDS = re.compile(
     r"(?<![\w.,:/$#-])(?:[12]?\d|3[01])(?:\.|º|er)? (?:de |di )?(?P<month>[^\W\d_]{3,14})\.? (?:de |del |di )?"
     r"(?:1[5-9]|20)\d\d(?![\w/-])"

@@ -174,7 +174,7 @@ def _is_closed(parts: tuple[Part, ...], at: int, side: int, closed: tuple[bool, 
     """Return whether surely no letter stands beside a part of a branch; `closed` says that of the whole branch."""
     at += side
     while 0 <= at < len(parts):
-        part, own = parts[at], (False, False)  # what stands beyond a group says nothing of its ends
+        part, own = parts[at], (False, False)  # the text beyond a group says nothing of its ends
         if part.kind == "text":
             return part.name != "" and not part.name[-1 if side < 0 else 0].isalpha()
         if part.kind == "optional" and part.branches[0][0].kind != "group":
@@ -192,13 +192,13 @@ _NAME = re.compile(r"\?P<\w+>")
 _BRACKETS = {"(": "(?:", "<": "(?P<x>", ">": ")"}
 LETTER = "\\w\u0900-\u0963\u064b-\u0652"  # with the signs of Devanagari and the points of Arabic
 MARKS = ".,!?;:()\u2026\u3001\u3002\uff0c\uff01\uff1f\u0964\u060c\u061f"
-# Slots whose words a text has or lacks; what has no such slot may be said in any text.
+# Slots whose words a text has or lacks; a form without such a slot may match any text.
 _SEEN = {
     "named_day": "days", "day_part": "day_parts", "phrase": "phrases", "relative": "relatives", "weekday": "weekdays",
     "month": "months", "season": "seasons", "part": "parts", "unit": "units", "third": "thirds", "ordinal": "ordinals",
     "holiday": "holidays", "side": "sides", "amount_word": "amounts", "vague": "vague", "decade": "decades",
 }  # fmt: skip
-# What a text must have for slots of figures; ordinals and names of decades are looked for besides.
+# Patterns that a text must match for slots of figures; ordinals and names of decades are looked for besides.
 _FIGURES = {name: re.compile(r"\d") for name in ("day", "number", "minute", "short_year", "digits")} | {
     "year": re.compile(r"\d{4}|'\d"), "figures": re.compile(r"\d[/.-]"), "decade": re.compile(r"\d0"),
     "quarter": re.compile(r"q\d"),
@@ -390,16 +390,16 @@ class DateForms:
 
 @dataclass(frozen=True)
 class DateGrammar(DateForms):
-    """What stands between and beside expressions of a language, and how a sentence looks at them."""
+    """The text between and beside expressions of a language, and how a sentence looks at them."""
 
     @cached_property
     def between(self) -> frozenset[str]:
-        """What may stand between two parts of one expression."""
+        """Words that may stand between two parts of one expression."""
         return frozenset(self.words.words_in("between"))
 
     @cached_property
     def range(self) -> frozenset[str]:
-        """What may stand between the first and the last day of a range."""
+        """Words that may stand between the first and the last day of a range."""
         return frozenset(self.words.words_in("range"))
 
     @cached_property
@@ -425,7 +425,7 @@ class DateGrammar(DateForms):
 
     @cached_property
     def noun_that_follows(self) -> re.Pattern[str] | None:
-        """What may follow an expression that a noun would make a part of itself; None where any word may."""
+        """Words that may follow an expression that a noun would make a part of itself; None where any word may."""
         followers = self.words.words_in("followers")
         if not followers:
             return None
@@ -442,7 +442,7 @@ class DateGrammar(DateForms):
 
     @cached_property
     def clause_end(self) -> re.Pattern[str]:
-        """What ends a clause: a mark, or a conjunction with the subject of another one."""
+        """The ends of a clause: a mark, or a conjunction with the subject of another one."""
         words = self.words
         another = rf"\s{any_of(words.words_in('conjunctions'))}\s(?={any_of(words.words_in('subjects'))}(?!\w))"
         return re.compile(rf"[{MARKS}](?!\d)|\n|{another}")
@@ -506,5 +506,5 @@ def standing_alone(source: str, words: DateWords) -> re.Pattern[str]:
 
 @cache
 def grammar(code: str) -> DateGrammar:
-    """Return what the language of a code says of times."""
+    """Return the grammar of times of the language of a code."""
     return DateGrammar(date_words(code))

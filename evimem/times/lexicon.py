@@ -1,4 +1,4 @@
-"""The words of time of each language (`lang/<code>/dates.toml`) in any spelling, and what they stand for."""
+"""The words of time of each language (`lang/<code>/dates.toml`) in any spelling, and their meanings."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def any_of(words: Iterable[str]) -> str:
 
 
 def spelling_key(word: str) -> str:
-    """Return what all spellings of a word have in common: no accents, points, blanks and hyphens."""
+    """Return the common key of all spellings of a word: no accents, points, blanks and hyphens."""
     if word.isascii():
         return word.lower().translate(_NO_BLANKS)
     return _DROPPED.sub("", unicodedata.normalize("NFKD", word.lower())).translate(_SAME)
@@ -122,7 +122,7 @@ def _longest_word(phrase: str) -> str:
 
 
 class SpelledTable(Generic[T]):
-    """What words stand for, found by any of their spellings. `source` is a pattern of all of them."""
+    """The meanings of words, found by any of their spellings. `source` is a pattern of all of them."""
 
     def __init__(self, table: Mapping[str, T]) -> None:
         self.words = tuple(table)
@@ -134,11 +134,11 @@ class SpelledTable(Generic[T]):
         self._spelled |= {spelling_key(word.translate(_WRITTEN_OUT)): value for word, value in self.values.items()}
 
     def get(self, word: str) -> T | None:
-        """Return what a word stands for, as it is spelled in a text; None for another word."""
+        """Return the meaning of a word, as it is spelled in a text; None for another word."""
         return self._spelled.get(spelling_key(word))
 
     def of(self, word: str) -> T:
-        """Return what a word stands for, as it is spelled in a text; raise ValueError for another word."""
+        """Return the meaning of a word, as it is spelled in a text; raise ValueError for another word."""
         found = self.get(word)
         if found is None:
             raise ValueError(f"{word!r} is none of these words")
@@ -207,7 +207,7 @@ class _Table(cached_property["SpelledTable[T]"]):
 
 @dataclass(frozen=True)
 class DateWords:
-    """What the words of a language stand for, in any spelling; a table that the language lacks is empty."""
+    """The meanings of the words of a language, in any spelling; a table that the language lacks is empty."""
 
     language: Language
 
@@ -347,7 +347,7 @@ _OTHER_NAMES = {"short_weekday": "short_weekdays", "this": "relative.this", "wee
 
 @cache
 def date_words(code: str) -> DateWords:
-    """Return what the words of the language of a code stand for."""
+    """Return the words of time of the language of a code."""
     return DateWords(Language(code))
 
 

@@ -1,7 +1,7 @@
-"""What each form of a language means: a reader takes the match of a form and returns its meaning, or None for no time.
+"""The readers of the forms of a language: a reader returns the meaning of a match, or None for no time.
 
 An interval is as precise as its words: "two months ago" is a month, "ten years ago" a year, "a few days ago" a range of
-days. What the words alone do not show has no interval: what stands beside them may give it one.
+days. A meaning that the words alone do not show has no interval: the text beside them may give it one.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What an expression means: an interval, or what gives one together with an adjacent expression.
+    """The meaning of an expression: an interval, or a part of one together with an adjacent expression.
 
     `yearly` gives the same expression in another year, where it names none itself ("August" next to "last year").
     `choices` are all days that the words may mean where they do not tell which ("the 15th", 6/7): the weekday next to
-    them does. `weekday`, `part` and `number` (a day of some month) are told by what stands beside them, as is `clock`,
-    a time of day, and `third`, the beginning (0), middle (1) or end (2) of what follows. `amount` may count from the
+    them does. `weekday`, `part` and `number` (a day of some month) are joined with the text beside them, as is `clock`,
+    a time of day, and `third`, the beginning (0), middle (1) or end (2) of the next unit. `amount` may count from the
     day beside it ("a week from Friday"); with `side` it does from the day after it: before it (-1), after it (1), or it
     is the unit that has it (0). `then` gives the time of "a week later" from the one that was spoken of.
     """
@@ -75,7 +75,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """The half-open range of characters of an expression, and what it means."""
+    """The half-open range of characters of an expression, and its meaning."""
 
     start: int
     end: int
@@ -385,7 +385,7 @@ def lasting(match: Match, ctx: Context) -> TimeInterval | None:
     return begun and calendar.span(begun.start, ctx.now)
 
 
-# ---- What counts from a time that was spoken of
+# ---- Times counted from one that was spoken of
 
 
 def spoken(match: Match, ctx: Context) -> Meaning:

@@ -1,4 +1,4 @@
-"""What every value has that evimem returns: `to_dict` for programs, and a short repr for people; JSON of any value."""
+"""The common methods of returned values: `to_dict` for programs, and a short repr for people; JSON of any value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_server(path: object) -> bool:
 
 
 def json_bytes(value: Any, *, sort_keys: bool = False) -> bytes:
-    """Return a value as JSON; a date or time is its ISO 8601 text. Raise TypeError for what JSON cannot say.
+    """Return a value as JSON; a date or time is its ISO 8601 text. Raise TypeError for a value that JSON cannot hold.
 
     orjson never reads a time here: one whose `tzinfo` raises makes it access memory that is not its own.
     """
@@ -66,7 +66,7 @@ class PublicValue:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it. What JSON cannot say stays as it is, and is refused where it is written."""
+    """Return a value as JSON has it. One that JSON cannot hold stays as it is, and is refused where it is written."""
     if type(value) in _PLAIN:
         return value
     if isinstance(value, PublicValue):

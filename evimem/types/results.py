@@ -1,4 +1,4 @@
-"""What calls return: the answer to a question, with the limits it is asked under, the block of a prompt, reports."""
+"""The results of calls: the answer to a question, with the limits it is asked under, the block of a prompt, reports."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class BlockForm:
-    """What a block is to be: see the arguments of `Memory.block`. Without `count`, tokens are bounded from above."""
+    """The form of a block: see the arguments of `Memory.block`. Without `count`, tokens are bounded from above."""
 
     tokens: int = 1500
     style: Style = "plain"
@@ -68,13 +68,13 @@ class Block(PublicValue):
 
     Attributes:
         text: The text for a user message of the prompt; empty if there is nothing to recall, or nothing fits. Never put
-            it into a system message: it quotes what people, assistants and tools wrote.
+            it into a system message: it quotes people, assistants and tools.
         turns: The turns that are quoted, whole or in part, in the order of the text: the line `[3]` is `turns[2]`.
         tokens: The tokens of `text`: by the caller's `count`, else an upper bound for the tokenizers in common use.
         relevance: How far a reply to the message needs the memory, 0 to 1; below .5 nothing is recalled.
         tier: With `check=True`, how far the evidence answers the question, judged by rule; else None.
         confidence: With `check=True`, the probability, 0 to 1, that the memory answers the question; else None.
-        missing: With `check=True`, what is missing from the evidence, the worst first; else None.
+        missing: With `check=True`, the gaps of the evidence, the worst first; else None.
     """
 
     text: str
@@ -109,7 +109,7 @@ class Citation(PublicValue):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Usage(PublicValue):
-    """What an answer cost.
+    """The cost of an answer.
 
     Two runs of one question differ in `seconds`, so it takes no part in equality.
 
@@ -143,7 +143,7 @@ class Answer(PublicValue):
 
     Attributes:
         text: The answer, the quotation, or None if there is neither.
-        kind: What `text` claims. "answer": that this is the answer, which only a model says. "quote": that the answer
+        kind: The claim of `text`. "answer": that this is the answer, which only a model says. "quote": that the answer
             is in these lines, at most five, best first, each with who said it and when; all there is without a model.
             "abstained": there is no text, for lack of evidence (E11). "failed": there is no text because a failure of
             the model ended the question; it is only found as `partial` of a `ModelError`.
@@ -151,19 +151,19 @@ class Answer(PublicValue):
             model, by `confidence`: inferrable from .5 on, else partial. Exact is a model's word.
         confidence: Probability, 0 to 1, that this answer is right; of a quotation, that it holds the answer; of an
             abstention, that the memory does not hold one; 0 for a failure. With a model that was not calibrated it is
-            what the model said of its evidence, after the clamps of E7 and E8, and no more than its tier allows: .60
+            the model's own figure, after the clamps of E7 and E8, and no more than its tier allows: .60
             where it is partial, .30 where nothing bears on the question. How far the evidence suffices is another
             number, `Judged.final_confidence` in the trace.
         citations: The places that the answer or quotation rests on, to the character; empty if abstained.
-        gaps: What is missing, the worst first.
+        gaps: The gaps of the evidence, the worst first.
         trace: Every step of the loop.
-        usage: What it cost.
+        usage: Its cost.
         time: The interval that the answer states, if it states one.
-        reason: Why there is no answer, or what limits it; None if nothing does. Where the model failed and the offline
-            judge was asked, it begins with that failure.
+        reason: Why there is no answer, or the limits of it; None if nothing does. Where the model failed and the
+            offline judge was asked, it begins with that failure.
         confidence_is: "calibrated" where `confidence` was fitted to labelled questions, those of this memory
             (`calibrate`) or, without a model, those that the shipped constants were fitted to; "uncalibrated" where it
-            is what a model said.
+            is the model's own.
     """
 
     text: str | None
@@ -179,11 +179,11 @@ class Answer(PublicValue):
     confidence_is: ConfidenceIs = "calibrated"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every field as plain JSON values, the trace as `Trace.to_dict`, and what is derived from them."""
+        """Return every field as plain JSON values, the trace as `Trace.to_dict`, and the properties."""
         return PublicValue.to_dict(self) | {"abstained": self.abstained, "fell_back": self.fell_back}
 
     def _repr_html_(self) -> str:
-        """Return a notebook's view of it: the text, the cited words, what is missing."""
+        """Return a notebook's view of it: the text, the cited words, the gaps."""
         judged = f"{self.tier.value}, probability {self.confidence:.0%}"
         places = [(one.turn_id, one.quote) for one in self.citations]
         text = None if self.text is None else self.text
@@ -211,7 +211,7 @@ UNKNOWN_ROLE = "it has no role, or an unknown one: it is stored as data, as the 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TurnStatus(PublicValue):
-    """What was done with one turn.
+    """The outcome of one turn.
 
     Attributes:
         id: The turn's id, also where the memory has set it.
@@ -219,7 +219,7 @@ class TurnStatus(PublicValue):
             stored), "uncertain" (stored by `remember`, though it may be one that was stored before), "exists" (stored
             already with the same content), "forgotten" (it was forgotten, so that `remember` has not stored it again),
             "refused", or "dropped" (its text is a block of `Memory.block`, and nothing else).
-        reason: Why it was refused, dropped or is uncertain, that it has "no text", or why bytes of what was replaced
+        reason: Why it was refused, dropped or is uncertain, that it has "no text", or why bytes of the replaced version
             are still there; else None.
         pending: Jobs queued for it: "facts" (read by enrich(), or when they are first needed), "vector" (embedding),
             "link" (`similar` edges), "extract" (facts by a model), and "terms" where reading them raised: enrich()
@@ -234,7 +234,7 @@ class TurnStatus(PublicValue):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AddReport(PublicValue):
-    """What was done with the turns of one call. Every turn that is not refused is durable when the call returns.
+    """The outcomes of the turns of one call. Every turn that is not refused is durable when the call returns.
 
     Attributes:
         added: How many turns were stored, those that had been forgotten and the uncertain ones included.
@@ -282,7 +282,7 @@ class AddReport(PublicValue):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Estimate(PublicValue):
-    """What it would cost to have a model extract facts from the turns that it has not read.
+    """The cost of extracting facts by a model from the turns that it has not read.
 
     Attributes:
         turns: Turns that no model has read.
@@ -301,7 +301,7 @@ class Estimate(PublicValue):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class EnrichReport(PublicValue):
-    """What `enrich` did; true where it did anything.
+    """The work of `enrich`; true where there was any.
 
     Attributes:
         done: Jobs processed, postponed ones included.
@@ -323,7 +323,7 @@ class EnrichReport(PublicValue):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BatchReport(PublicValue):
-    """What `enrich_batch` did, in turns.
+    """The work of `enrich_batch`, in turns.
 
     Attributes:
         collected: Turns whose facts were collected from finished batches.
@@ -340,7 +340,7 @@ class BatchReport(PublicValue):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class EraseReport(PublicValue):
-    """What was erased.
+    """The counts of erased rows.
 
     Attributes:
         status: "erased", or "pending" while another reader holds an older state of the file, or another process writes
@@ -359,7 +359,7 @@ class EraseReport(PublicValue):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CopyReport(PublicValue):
-    """What was copied.
+    """The counts of copied rows.
 
     Attributes:
         turns: How many turns.
@@ -392,7 +392,7 @@ class RestoreReport(PublicValue):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BuildReport(PublicValue):
-    """What a build did.
+    """The outcome of a build.
 
     Attributes:
         users: How many users were built now.
@@ -461,7 +461,7 @@ class Health(PublicValue):
         pending: Queued jobs by kind: "facts" (read when they are first needed), "vector", "link", "extract", "terms".
         failed: Jobs given up after repeated failures, by kind.
         oldest_pending: When the oldest queued job was queued; None if there is none.
-        problems: What is wrong and what to do, a sentence each.
+        problems: Each problem with its remedy, a sentence each.
     """
 
     status: Literal["ok", "outdated", "degraded"]

@@ -17,7 +17,7 @@ READINGS: frozenset[JobKind] = frozenset(("facts", "terms"))  # cost no request:
 COUNTED = 1_000  # turns are counted up to here: each question asks whether a memory is small, none how large
 ALSO_KNOWN_AS = "also_known_as"  # the predicate of another name
 BY_RULE = "rules"  # the extractor of the facts that the shipped rules found
-LABEL = "label"  # the kind of the fact that keeps what a model files a turn under, and states nothing
+LABEL = "label"  # the kind of a fact that is a model's label of a turn, and states nothing
 OF_A_MODEL = "llm"  # the extractor of the facts that a model found
 EARLIER = 12  # most turns of a session that a model reads before one: whom they name, a fact of it may be about
 MOST_SECONDS = 7 * 86_400.0  # the longest wait before a job is tried again
@@ -25,7 +25,7 @@ MOST_SECONDS = 7 * 86_400.0  # the longest wait before a job is tried again
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One validated turn with what was derived from it outside the store."""
+    """One validated turn with the values derived from it outside the store."""
 
     turn: Turn
     facts: tuple[Fact, ...] = ()
@@ -33,12 +33,12 @@ class Entry:
     fact_vectors: Any = None  # of its facts, shape (len(facts), dimension), float32; None to queue them
     jobs: tuple[JobKind, ...] = ()  # to queue for it
     failed: tuple[tuple[JobKind, str], ...] = ()  # tried already, with the type of the exception that each ended with
-    extractor: str = ""  # of the result of a job "facts": what found the facts
+    extractor: str = ""  # of the result of a job "facts": the extractor that found them
 
 
 @dataclass(frozen=True, slots=True)
 class ForgottenMarks:
-    """Digests of what was forgotten, and the keys, ids of memories, by which they were made; see `store.sequence`."""
+    """Digests of forgotten turns, and the keys, ids of memories, by which they were made; see `store.sequence`."""
 
     keys: tuple[str, ...]
     marks: tuple[bytes, ...]
@@ -82,7 +82,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a question is put to: only turns of this session, speaker and role, with such metadata. None admits all."""
+    """The scope of a question: only turns of this session, speaker and role, with such metadata. None admits all."""
 
     session: str | None = None
     speaker: str | None = None
@@ -100,7 +100,7 @@ class Scope:
         return Query(text, k, exclude=frozenset(exclude), **of, **further)  # type: ignore[arg-type]
 
     def of_speaker(self, speaker: str | None) -> Scope | None:
-        """Return what of it one speaker said; all of it for None, and None where it is what another speaker said."""
+        """Return the scope narrowed to one speaker: itself for None, and None where it is another speaker's."""
         if speaker is not None and self.speaker not in (None, speaker):
             return None
         return self if speaker is None else replace(self, speaker=speaker)
@@ -206,7 +206,7 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class SessionWindow:
-    """What a list of messages is laid beside: a session in order of arrival, or its beginning and end."""
+    """The part of a session to align messages with: a session in order of arrival, or its beginning and end."""
 
     beginning: tuple[Place, ...]
     end: tuple[Place, ...]  # all of its places where it is complete
@@ -220,7 +220,7 @@ class SessionWindow:
 
 @dataclass(frozen=True, slots=True)
 class WindowRequest:
-    """What to return of a session, "" for those named after the day: how many places, which ids, times with roles."""
+    """A request for part of a session, "" for those named after the day: a number of places, ids, times with roles."""
 
     session: str
     beginning: int
@@ -231,7 +231,7 @@ class WindowRequest:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """What continues a session that is in a state, and goes into no other."""
+    """The turns that continue a session in one state, and in no other."""
 
     session: str  # its name, as in `WindowRequest`
     entries: tuple[Entry, ...]  # the new turns

@@ -14,16 +14,16 @@ import orjson
 from .public_value import PublicValue, json_bytes
 from .values import Gap, Tier, Turn
 
-ModelRole: TypeAlias = str  # of evimem's own: "judge", "decide", "answer" and "extract"; a loop may have others
+ModelRole: TypeAlias = str  # of evimem's own: "judge", "decide", "answer" and "extract"; a loop may have its own
 Speaks = Literal["system", "user", "assistant", "tool"]
-VERSION = 2  # of what its analysis holds: 1 had the settings of a loop among the limits of its budget
+VERSION = 2  # of the format of a trace: 1 had the settings of a loop among the limits of its budget
 FALL_BACK = "fall back"  # the action by which a question goes on after a failure of the model, without it
 RERANK = "rerank"  # the action of a reranker; its `order` holds the former places of the first hits, None if it failed
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool that a model may call: its name, what it does, and the JSON schema of its arguments."""
+    """A tool that a model may call: its name, its purpose, and the JSON schema of its arguments."""
 
     name: str
     says: str
@@ -44,8 +44,8 @@ class Message:
     """One message of an exchange with a model.
 
     Attributes:
-        role: "system" instructs, "user" asks, "assistant" is the model, "tool" is what a call returned.
-        text: What it says.
+        role: "system" instructs, "user" asks, "assistant" is the model, "tool" is the result of a call.
+        text: Its content.
         uses: The calls that a message of the model makes.
         of: The id of the call whose result a message of a tool is.
     """
@@ -61,17 +61,17 @@ class Complete:
     """A request to the chat model.
 
     Attributes:
-        role: What is asked for: "judge", "decide", "answer", "extract", or any name of a loop's own. Each may be served
-            by another model.
+        role: The purpose of the request: "judge", "decide", "answer", "extract", or any name of a loop's own. Each may
+            be served by another model.
         system: Instructions only, never retrieved text.
         prompt: The data, with retrieved text delimited as data.
         schema: The JSON schema of the reply; None for free text.
         most_tokens: Tokens that the reply may have, a model's thoughts included; None leaves it to the model.
         seconds: Wall-clock seconds that are left for the call; None for the model's own deadline. Its own deadline
             holds besides.
-        tools: What the model may call in place of the reply, or before it. A model that knows no tools leaves them out:
-            then the reply itself names its calls.
-        earlier: Messages between the instructions and the prompt, such as calls and what they returned.
+        tools: Functions that the model may call in place of the reply, or before it. A model that knows no tools leaves
+            them out: then the reply itself names its calls.
+        earlier: Messages between the instructions and the prompt, such as calls and their results.
         temperature: Sampling temperature of this request, 0 or more; None for the model's own of that role.
         likely: How many of the likeliest first tokens the reply should name, for `Reply.likely`; 0 for none. A server
             that gives none is asked again without.
@@ -90,18 +90,18 @@ class Complete:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The whole request: the instructions, what came before, and the prompt."""
+        """The whole request: the instructions, the earlier messages, and the prompt."""
         return (Message("system", self.system), *self.earlier, Message("user", self.prompt))
 
     @property
     def text(self) -> str:
-        """What all messages say, a line each: what there is to count."""
+        """The texts of all messages, a line each, for counting."""
         return "\n".join(message.text for message in self.messages)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply of a chat model to one `Complete`, and what it cost.
+    """The reply of a chat model to one `Complete`, and its cost.
 
     Attributes:
         text: The reply.
@@ -141,7 +141,7 @@ def _told(message: Message) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Event(PublicValue):
-    """What happened in an iteration; `kind` says what."""
+    """An action in an iteration, of the kind `kind`."""
 
     kind: ClassVar[str]
 
@@ -190,7 +190,7 @@ class Judged(_Event):
 
     `tier` and `confidence` (0 to 1) are the judge's own, `final_tier` and `final_confidence` those after the clamps of
     E7 and E8; `probability` (0 to 1) is the calibrated one, None of a judge without. `entities` counts the facts about
-    each entity. `gaps` is what is missing, worst first, the clamps' own included; `reason` is the judge's.
+    each entity. `gaps` are the gaps, worst first, the clamps' own included; `reason` is the judge's.
     """
 
     kind: ClassVar[str] = "judgement"
@@ -292,7 +292,7 @@ class Trace(PublicValue):
     Attributes:
         question: The question.
         loop: The name of the loop.
-        events: What happened, in order.
+        events: The events, in order.
         read: A digest of the words of each turn that was read, by its id: which version of the turn the trace quotes.
     """
 
@@ -337,7 +337,7 @@ def version_of(turn: Turn) -> str:
 def _parse(text: str | bytes) -> Any:
     try:
         return orjson.loads(text)
-    except orjson.JSONDecodeError:  # what `to_json` had to write with the standard library
+    except orjson.JSONDecodeError:  # JSON that `to_json` had to write with the standard library
         return json.loads(text)
 
 

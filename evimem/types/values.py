@@ -23,7 +23,7 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType({"$gt": gt,
 OPERATORS = ("$eq", "$ne", *_ORDERS, "$in", "$prefix")
 _MISSING = object()
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_ -]+")
-Over = Literal["turns", "facts", "both"]  # what a search compares with its query
+Over = Literal["turns", "facts", "both"]  # the texts that a search compares with its query
 ExportFormat = Literal["jsonl", "markdown"]  # lines of JSON with facts, or a folder of a file a session
 DateOrder = Literal["dmy", "mdy", "ymd"]  # how a date in figures is written
 Granularity = Literal["minute", "hour", "day", "weekend", "week", "month", "season", "year", "decade", "span", "vague"]
@@ -113,7 +113,7 @@ class Condition:
 class Where:
     """Conditions on the metadata of a turn, which must meet all of them.
 
-    `text` is what was given, as canonical JSON.
+    `text` is the condition as canonical JSON.
     """
 
     text: str
@@ -121,7 +121,7 @@ class Where:
 
     @classmethod
     def read(cls, given: Any) -> Where:
-        """Read what a caller gave; `Memory.search` says what it means. Raise ValueError for anything else."""
+        """Parse a caller's condition, as `Memory.search` documents it. Raise ValueError for anything else."""
         if not isinstance(given, Mapping) or not given:
             raise ValueError("expected a mapping that is not empty, such as {'topic': 'pets'}")
         try:
@@ -272,7 +272,7 @@ class Turn(PublicValue):
                 object.__setattr__(self, name, "")
         given: Any = self.time
         if isinstance(given, str):
-            with contextlib.suppress(ValueError):  # what stays a string is refused on the way in, with its reason
+            with contextlib.suppress(ValueError):  # a time that stays a string is refused later, with its reason
                 object.__setattr__(self, "time", datetime.fromisoformat(given.strip().replace("Z", "+00:00")))
 
 
@@ -292,7 +292,7 @@ class Fact(PublicValue):
     Attributes:
         id: Unique in the memory.
         turn_id: The turn that states it.
-        subject: Who or what it is about; first person is resolved to the speaker.
+        subject: The person or thing it is about; first person is resolved to the speaker.
         predicate: With negation and modality ("does not like", "might move to").
         object: May be empty.
         event: When it happened; None if no time is stated. See `TimeSpan`.
@@ -300,9 +300,9 @@ class Fact(PublicValue):
         kind: "event", "state", "opinion", "plan", "report", "statement" or "image" (stated by the caption).
         extractor: The name of the extractor that found it.
         replaced_by: The id of a later fact that replaced it; the older fact is kept. None where nothing did.
-        attribute: What of the subject it states, where the subject has one value of it at a time ("home", "employer"):
-            a later fact of the same subject and attribute replaces it. A model says so, or an extractor of yours; facts
-            by rule have none, so that nothing replaces them.
+        attribute: The attribute of the subject that it states, where the subject has one value of it at a time ("home",
+            "employer"): a later fact of the same subject and attribute replaces it. A model says so, or an extractor of
+            yours; facts by rule have none, so that nothing replaces them.
     """
 
     id: str
@@ -319,14 +319,14 @@ class Fact(PublicValue):
 
     @property
     def is_current(self) -> bool | None:
-        """Whether it still holds, as far as was told: None where nobody can say, as of every fact by rule."""
+        """Whether it still holds as far as is known; None where that is unknown, as of every fact by rule."""
         if self.replaced_by is not None:
             return False
         return True if self.attribute else None
 
     @property
     def text(self) -> str:
-        """The fact as a phrase: subject, predicate and object. This text is what is embedded."""
+        """The fact as a phrase: subject, predicate and object. This text is embedded."""
         return " ".join(part for part in (self.subject, self.predicate, self.object) if part)
 
 
@@ -350,7 +350,7 @@ class Edge(PublicValue):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a store searches for. Filters exclude turns; hints only raise or lower scores.
+    """A search of a store. Filters exclude turns; hints only raise or lower scores.
 
     Attributes:
         text: The words to look for.
@@ -366,7 +366,7 @@ class Query:
         names: Hint: speakers of this memory that the question names.
         times: Hint: intervals that the question mentions.
         when: Hint: whether the question asks for a time.
-        recalls: Hint: whether it recalls what was said or done, and asks for no advice.
+        recalls: Hint: whether it recalls an event or a statement, and asks for no advice.
         several: Hint: whether it asks for several things, which one turn rarely tells.
         bare: Rank by BM25 over the words of each turn alone (the paper's Raw-only variant).
         holding: Filter: only turns that have all of these terms, the stems that turns are found by.
@@ -395,10 +395,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a question says about where to look: priors of a search, never filters.
+    """The hints of a question about where to look: priors of a search, never filters.
 
     `names` are the speakers it names, `times` the intervals it mentions, `when` whether it asks for a time or duration,
-    `recalls` whether it recalls what was said or done, `several` whether it asks for several things.
+    `recalls` whether it recalls an event or a statement, `several` whether it asks for several things.
     """
 
     names: tuple[str, ...] = ()
@@ -475,12 +475,12 @@ class FactHit(PublicValue):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Gap(PublicValue):
-    """What is missing from the evidence.
+    """A gap of the evidence.
 
     Attributes:
         kind: "entity" (too little about it), "attribute" (the asked property is missing), "time" (no date),
             "attribution" (the evidence is about another person), "granularity" (only a coarser date is known),
-            "conflict" (two values), "contradicted" (the evidence contradicts what the question takes for granted; the
+            "conflict" (two values), "contradicted" (the evidence contradicts a premise of the question; the
             text is the correction), or "none".
         about: The entity or property; may be empty.
         text: The gap as a phrase for people and for a model.

@@ -1,4 +1,4 @@
-"""Vectors, as compared and as stored, the result of a vector index, and arrays that grow: what needs numpy."""
+"""Vectors, as compared and as stored, the result of a vector index, and arrays that grow: values of numpy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Neighbours:
 class Column:
     """An array, or with a `width` one of rows, that grows at its end at a cost that does not grow with it.
 
-    `values` is a view of what it holds: an attribute, because it is read far oftener than it grows.
+    `values` is a view of its content: an attribute, because it is read far oftener than it grows.
     """
 
     __slots__ = ("_room", "values")
@@ -61,7 +61,7 @@ def products(rows: Vectors, vector: Vectors) -> Vectors:
 
 
 def all_products(rows: Vectors, others: Vectors) -> Vectors:
-    """Return the products of rows with others, shape (rows, others); a small matrix in parts that wake no threads."""
+    """Return the products of two sets of rows, shape (rows, others); a small matrix in parts that wake no threads."""
     if len(rows) == 1:
         return products(others, rows[0])[None]
     if rows.size * len(others) > _LARGE:
