@@ -16,7 +16,11 @@ import evimem
 from evimem import MissingExtra
 
 HERE = Path(__file__).parent
-TESTS = ("tests/encrypted/test_encrypted_files.py", "tests/reliability/test_exchanged_files.py")
+PAGE = "tests/docs/test_blocks.py::test_the_blocks_of_a_page_run"
+TESTS = (
+    "tests/encrypted/test_encrypted_files.py", "tests/reliability/test_exchanged_files.py",
+    f"{PAGE}[docs/guides/encrypt.md]", f"{PAGE}[docs/files.md]",
+)  # fmt: skip
 
 
 @pytest.fixture
