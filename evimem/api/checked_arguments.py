@@ -63,7 +63,7 @@ def checked_ids(name: str, ids: Iterable[str]) -> list[str]:
     items = checked_items(name, ids)
     wrong = [one for one in items if not isinstance(one, str)]
     if wrong:
-        raise InvalidQuery(f"{name} holds {shown(wrong[0])}; expected ids of turns, which are strings")
+        raise InvalidQuery(f"{name} holds {describe_safely(wrong[0])}; expected ids of turns, which are strings")
     return items
 
 
@@ -197,11 +197,11 @@ def checked_share(name: str, value: float | None) -> float | None:
 
 
 def checked_kind(name: str, value: T, kind: type[T]) -> T:
-    """Return a value of a class, or a string. Raise InvalidQuery for anything else."""
+    """Return a value of a class, or a string. Raise InvalidQuery, which does not quote it, for anything else."""
     if isinstance(value, kind):
         return value
-    expected = "a string" if kind is str else f"a {kind.__module__.partition('.')[0]}.{kind.__name__}"
-    raise InvalidQuery(f"{name} is {shown(value)}; expected {expected}")
+    expected = "a string" if kind is str else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+    raise InvalidQuery(f"{name} is {describe_safely(value)}; expected {expected}")
 
 
 def checked_price(value: tuple[float, float] | None) -> tuple[float, float] | None:

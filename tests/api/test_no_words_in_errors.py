@@ -33,6 +33,9 @@ CALLS = {
     "extend": lambda memory, given: memory.extend([given], strict=True),
     "extend, lenient": lambda memory, given: memory.extend([given]),
     "metadata": lambda memory, given: memory.extend([Turn("u", "s", "Vera", SAID, "2024-05-02", metadata={1: given})]),
+    "calibrate": lambda memory, given: memory.calibrate([given]),
+    "forget": lambda memory, given: memory.forget([given] if isinstance(given, (dict, list)) else [7]),
+    "facts": lambda memory, given: memory.facts([given] if isinstance(given, (dict, list)) else [7]),
     "conflict": lambda memory, given: memory.add("Vera", SAID, time="2024-05-02", id="t"),
 }
 
