@@ -1,12 +1,14 @@
 """Fit which statements bear on a request, and say how well topics are told: `python -m benchmarks.bearing`.
 
-`messages/requests.tsv` and `messages/details.tsv` hold a text a line with its topics before a tab. With `--write` the
-models fitted on all lines go to `evimem/page/bearing.npy`.
+`messages/requests.tsv` and `messages/details.tsv` hold a text a line with its topics before a tab. Statements that last
+are told from requests, tasks and small talk, and requests from the questions of labelled chats, in balanced sets. With
+`--write` the models fitted on all lines go to `evimem/page/bearing.npz`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,15 @@ from numpy.typing import NDArray
 
 from evimem.embedding import static_embedder
 from evimem.page import bearing
+from evimem.page.gate import is_read
 
 from .logistic import newton
+from .scoring.labelled_chats import read_chats
 
 HERE = Path(__file__).parent / "messages"
 FOLDS = 5
-RIDGE = 0.1
+RIDGE, KIND_RIDGE = 0.1, 1.0
+CHATS = ("chats", "strangers", "fresh")
 Lines = list[tuple[frozenset[str], str]]
 
 
@@ -28,6 +33,11 @@ def read_lines(path: Path) -> Lines:
     """Return the lines of a file: the topics of each and its text."""
     rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
     return [(frozenset(topics.split()), text) for topics, text in rows]
+
+
+def read_texts(name: str) -> list[str]:
+    """Return the lines of a file of messages."""
+    return (HERE / name).read_text(encoding="utf-8").splitlines()
 
 
 def fit_topics(vectors: NDArray[Any], lines: Lines, topics: list[str]) -> NDArray[np.float64]:
@@ -50,6 +60,21 @@ def told_rightly(vectors: NDArray[Any], lines: Lines, topics: list[str]) -> floa
     return right / len(lines)
 
 
+def fit_two(vectors: NDArray[Any], labels: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights that tell two kinds of texts apart, the bias last, each kind counting as much."""
+    share = labels.mean()
+    return newton(vectors, labels, np.where(labels > 0, 0.5 / share, 0.5 / (1 - share)), KIND_RIDGE)
+
+
+def told_apart(vectors: NDArray[Any], labels: NDArray[np.float64]) -> float:
+    """Return the mean share of both kinds that models tell which did not see them."""
+    fold, right = np.arange(len(labels)) % FOLDS, np.zeros(len(labels))
+    for number in range(FOLDS):
+        weights, unseen = fit_two(vectors[fold != number], labels[fold != number]), fold == number
+        right[unseen] = (vectors[unseen] @ weights[:-1] + weights[-1] > 0) == (labels[unseen] > 0)
+    return float((right[labels > 0].mean() + right[labels == 0].mean()) / 2)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the models that ship")
@@ -62,9 +87,28 @@ def main() -> None:
         vectors = np.asarray(embedder.embed([text for _, text in lines]), np.float64)
         print(f"{name}: {len(lines)} lines, topic told rightly {told_rightly(vectors, lines, topics):.3f}")
         fitted[name] = fit_topics(vectors, lines, topics)
+    asked = [text for _, text in requests]
+    others = [
+        *asked,
+        *read_texts("self_contained.txt"),
+        *(json.loads(row)["text"] for row in read_texts("messages.jsonl")),
+    ]
+    questions = [one.text for name in CHATS for chat in read_chats(HERE.parent / name) for one in chat.questions]
+    two = {
+        "lasting": ([text for _, text in details], others),
+        "requesting": (asked, [text for text in questions if is_read(text)]),
+    }
+    for name, (these, those) in two.items():
+        vectors = np.asarray(embedder.embed([*these, *those]), np.float64)
+        if name == "lasting":
+            vectors = np.c_[vectors, [bearing.marks_of(one) for one in (*these, *those)]]
+        labels = np.array([1.0] * len(these) + [0.0] * len(those))
+        print(f"{name}: {len(these)} texts and {len(those)}, told rightly {told_apart(vectors, labels):.3f}")
+        fitted[name] = fit_two(vectors, labels)
     if options.write:
-        joined = np.c_[fitted["requests"], fitted["details"][:, :-1]]
-        np.save(bearing.FILE, joined.astype(np.float16))
+        fitted["statements"] = fitted.pop("details")[:, :-1]
+        arrays: dict[str, Any] = {name: array.astype(np.float16) for name, array in fitted.items()}
+        np.savez_compressed(bearing.FILE, **arrays)
 
 
 if __name__ == "__main__":

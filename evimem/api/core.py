@@ -35,7 +35,7 @@ from ..store.keeper import Keeper
 from ..text.names import is_named_in
 from ..times import Conventions
 from ..types.results import MOST, AddReport, Answer, Block, BlockForm, Budget, EnrichReport, EraseReport, Health
-from ..types.stored import Job, JobKind, Scope
+from ..types.stored import Job, JobKind, Scope, statements
 from ..types.values import Fact, Hit, Over, Query
 from .checked_arguments import (
     OnEvent,
@@ -313,7 +313,7 @@ class Core:
     def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
         """Return the facts of turns, or those about a person or thing; see `Memory.facts`."""
         if turns is not None:
-            found = self.store.facts(checked_ids("turns", turns))
+            found = statements(self.store.facts(checked_ids("turns", turns)))
         else:
             name = about or ""
             check_asked("about", name)

@@ -21,7 +21,7 @@ from ..text.prompt_text import caption_line, find_quote, format_time, marked, na
 from ..text.terms import terms
 from ..times import Conventions, locate_times
 from ..types.results import Estimate
-from ..types.stored import EARLIER, OF_A_MODEL
+from ..types.stored import BEARING, EARLIER, OF_A_MODEL
 from ..types.trace import Called, Complete
 from ..types.values import Fact, TimeSpan, Turn
 from .request import EXTRACT, Ledger, ask_model
@@ -259,6 +259,10 @@ class _FactReader:
         identity = fact_id(turn.id, OF_A_MODEL, span, subject, predicate, obj)
         found = Fact(identity, turn.id, subject, predicate, obj, event, span, kind, OF_A_MODEL)
         self.facts[identity] = replace(found, attribute=attribute)
+        bears_on = ", ".join(filter(None, map(str.strip, entry["bears_on"].split(","))))
+        if bears_on and turn.role in _OWN and kind != "image":
+            identity = fact_id(turn.id, OF_A_MODEL, span, "", "", bears_on)
+            self.facts[identity] = Fact(identity, turn.id, "", "", bears_on, None, span, BEARING, OF_A_MODEL)
 
     def _event(self, when: str) -> TimeSpan | None:
         """Return the time that a phrase of the turn names, by our own rules: models resolve dates unreliably."""

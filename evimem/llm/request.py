@@ -281,6 +281,7 @@ _FACTS = _records(
     when=_words(120),
     quote=_QUOTE,
     kind=_one_of(KINDS),
+    bears_on=_words(120),
 )
 _LISTED = replace(_FACTS, read=lambda value: _FACTS.read(value) if isinstance(value, list) else None, needed="no list")
 _FILED = _words(LABEL, stated, MAX_FILED)

@@ -2,25 +2,36 @@
 
 No word leads from one to the other, and no word vector. Two linear models over the shipped embedding do: one tells the
 topics of a request, the other the direction in which statements on each topic lie. The vector of a request is moved
-towards those, so that one search finds both what its words are near to and what bears on it.
+towards those, so that one search finds both what its words are near to and what bears on it. Two more tell statements
+that last from requests and questions, and requests from questions that ask for a value that was told.
 
-`python -m benchmarks.bearing --write` fits them on requests and details that were written for it.
+`python -m benchmarks.bearing --write` fits them on requests, details and questions that were written for it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import or_else
+from ..lang import ENGLISH
+from ..query.analysis import form, question_words
+from ..text.terms import plain
 from ..types.vectors import Vectors
+from .question import ENDS_ASKING
 
 EMBEDDER = "static-minilm-256"  # the embedder whose vectors the models read
 SHIFT = 1.0  # length of the move towards what bears on a request, in lengths of its own vector
-FILE = Path(__file__).with_name("bearing.npy")
+FILE = Path(__file__).with_name("bearing.npz")
+_FIRST_PERSON = re.compile(
+    rf"\b(?:{ENGLISH.any_of('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}|im|ive)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +41,18 @@ class Bearing:
     Attributes:
         requests: Weights of each topic over a request's vector, the bias last, shape (topics, dimension + 1).
         statements: The direction of statements on each topic, shape (topics, dimension).
+        lasting: Weights over a sentence's vector and marks, the bias last, of a statement that lasts,
+            shape (dimension + marks + 1,).
+        requesting: Weights over a message's vector, the bias last, of a request, shape (dimension + 1,).
     """
 
     requests: NDArray[np.float32]
     statements: NDArray[np.float32]
+    lasting: NDArray[np.float32]
+    requesting: NDArray[np.float32]
 
     @property
-    def lasting(self) -> Vectors:
+    def any_topic(self) -> Vectors:
         """The unit vector in whose direction statements of any topic lie, shape (dimension,)."""
         lengths = np.linalg.norm(self.statements, axis=1, keepdims=True)
         total = (self.statements / np.maximum(lengths, 1e-9)).sum(axis=0)
@@ -49,10 +65,36 @@ class Bearing:
         moved = vector + SHIFT * towards / max(float(np.linalg.norm(towards)), 1e-9)
         return np.asarray(moved / max(float(np.linalg.norm(moved)), 1e-9), np.float32)
 
+    def lasting_odds(self, vectors: Vectors, marks: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the logarithm of the odds that sentences are statements that last.
+
+        `vectors` are their unit vectors, shape (n, dimension), `marks` those of `marks_of`, shape (n, marks).
+        """
+        return np.asarray(np.c_[vectors, marks] @ self.lasting[:-1] + self.lasting[-1], np.float32)
+
+    def request_probability(self, vector: Vectors) -> float:
+        """Return how likely a message asks for advice, a plan or a text, of its unit vector, shape (dimension,)."""
+        return float(1 / (1 + np.exp(-(vector @ self.requesting[:-1] + self.requesting[-1]))))
+
+
+def marks_of(sentence: str) -> tuple[float, ...]:
+    """Return what tells statements from requests beside their vectors: the first person, a question, the length."""
+    return (
+        float(or_else(None, speaks_of_self, sentence) or False),
+        float(or_else("thing", form, sentence) != "thing"),
+        float(sentence.rstrip().endswith(ENDS_ASKING)),
+        min(1.0, len(sentence.split()) / 20),
+    )
+
+
+def speaks_of_self(sentence: str) -> bool:
+    """Return whether a sentence has a word by which its speaker means themselves."""
+    foreign = question_words(sentence)
+    return (foreign.user if foreign else _FIRST_PERSON).search(plain(sentence)) is not None
+
 
 @cache
 def fitted() -> Bearing:
     """Return the models that ship."""
-    stored = np.load(FILE, allow_pickle=False).astype(np.float32)
-    dimension = stored.shape[1] // 2
-    return Bearing(stored[:, : dimension + 1], stored[:, dimension + 1 :])
+    with np.load(FILE, allow_pickle=False) as stored:
+        return Bearing(*(stored[one.name].astype(np.float32) for one in fields(Bearing)))

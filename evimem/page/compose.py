@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
+
+import numpy as np
 
 from ..embedding.static_embedder import StaticEmbedder
 from ..embedding.token_bound import token_bound
 from ..errors import or_else
 from ..flow import Flow
 from ..protocols import Store
+from ..query.analysis import form as form_of
 from ..query.find_turns import QuestionVectors, StandingInstruction, relevant_instructions
 from ..query.remaining_turns import read_remaining
 from ..query.rerank_hits import rerank_hits
@@ -30,12 +33,25 @@ from ..text.terms import plainest, terms
 from ..types.results import Block, BlockForm, CountTokens, Style
 from ..types.stored import Scope
 from ..types.values import Hit, TimeSpan, Turn
-from .gate import LEAST_RELEVANCE, matches_nothing, relevance
-from .profile import asks_about_user, find_statements
+from ..types.vectors import Vectors
+from .bearing import fitted
+from .gate import LEAST_RELEVANCE, is_read, matches_nothing, relevance
+from .profile import LEAST_ODDS, asks_about_user, find_statements, read_sentences
 from .question import Asked, Recalled, Recollected, asks, find_for, find_later
-from .quoted_lines import PARTS, FactReader, Line, Notes, Part, block_text, line_text
+from .quoted_lines import (
+    PARTS,
+    FactReader,
+    Line,
+    Notes,
+    Part,
+    PartName,
+    block_text,
+    line_text,
+    tokens_of_parts,
+)
 
-ASSISTANT_SCORE_RATIO = 0.3  # of a hit's score that an assistant's turn keeps, unless its words are asked for
+# Of a hit's score, that an assistant's turn keeps unless its words are asked for, and a user's that only asks.
+ASSISTANT_SCORE_RATIO, ASKING_SCORE_RATIO = 0.3, 0.5
 LEADING_HITS = 6  # lines before those that tell what came of the first of them
 BEST_HITS = 4  # turns that may carry notes
 WHOLE_CHARACTERS = 100  # of a turn that is never cut
@@ -52,6 +68,7 @@ MAX_MISFITS = 12  # lines in a row that do not fit, after which none is tried
 NUMBER = 10  # that a line is counted with: no number of a usual block is longer
 MAX_WISHES = 8  # standing instructions
 WISH_SHARE, MAX_WISH_TOKENS = 0.16, 300  # of the tokens, and tokens, that these take at most
+REQUEST_SHARE = 0.25  # of the tokens, for statements on a message that is certainly a request
 PROFILE_SHARE = 0.7  # of the tokens, for what users said of themselves where they ask about themselves
 PROFILE_TOKENS = 350  # of the profile that a system prompt holds, whose turns a block without it leaves out
 SPAN_SHARE = 0.6  # of the tokens, for the turns of a time that the message speaks of
@@ -79,36 +96,90 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
     found = yield from find_for(
         store, recalled, asked, form.tokens, asked_at, exclude, scope, vectors, move, rerank_depth
     )
-    vector = StaticEmbedder().embed([asked.text])[0] if move else None
-    relevant = or_else(1.0, relevance, asked, found, vector)  # a gate that cannot be read is open
+    vector = np.asarray(StaticEmbedder().embed([asked.text])[0], np.float32)
+    words = vector if move else None
+    relevant = or_else(1.0, relevance, asked, found, words)  # a gate that cannot be read is open
     if form.gate and asked.earlier and relevant < LEAST_RELEVANCE:  # the message may be complete in itself
         asked = replace(asked, earlier=())
         found = yield from find_for(
             store, recalled, asked, form.tokens, asked_at, exclude, scope, vectors, move, rerank_depth
         )
-        relevant = or_else(1.0, relevance, asked, found, vector)
+        relevant = or_else(1.0, relevance, asked, found, words)
     if form.gate and relevant < LEAST_RELEVANCE:
         return Block("", (), 0, relevant)
-    if vector is not None and or_else(None, matches_nothing, asked, found):
+    if move and or_else(None, matches_nothing, asked, found):
         return Block("", (), 0, relevant)
     found = replace(found, hits=(yield from rerank_hits(asked.with_earlier, found.hits, rerank_depth)))
     count = form.count or token_bound
-    first: dict[Part, Sequence[StandingInstruction]] = {
-        "wish": relevant_instructions(store, found.query, found.speakers)
-    }
-    if or_else(None, asks_about_user, asked.text):
-        said = yield from find_statements(store, recalled, scope, exclude, shipped=move is not None, asker=asked.asker)
-        first["profile"] = [one for one in said if not asked.holds(one.turn.text)]
+    request = fitted().request_probability(vector) if is_read(asked.text) else 0.5
+    found = replace(found, is_pointed=_asks_for_value(asked, found, request))
+    openings = yield from _find_openings(
+        store, recalled, facts, asked, found, vector, request, form, exclude, scope, shipped=move is not None
+    )
     spoken_of = _turns_of_time(store, found, scope, asked_at, frozenset(exclude))
     later = yield from find_later(recalled, found, exclude, scope, asked, vectors)
     notes = Notes(facts, found.hits, found.date_order, dated=found.query.when)
-    lines = compose(found, later, first, spoken_of, terms_in(asked.searched), form.tokens, form.style, count, notes)
+    lines = compose(found, later, openings, spoken_of, terms_in(asked.searched), form.tokens, form.style, count, notes)
     lines = _in_dialogue_order(store, lines)
     text = block_text(lines, form.style)
     while (taken := count(text) if text else 0) > form.tokens:  # rare: the tokens of lines add up
         lines = lines[:-1]
         text = block_text(lines, form.style)
-    return Block(text, tuple(line.turn for line in lines), taken, relevant)
+    parts = tokens_of_parts(lines, form.style, count)
+    return Block(text, tuple(line.turn for line in lines), taken, relevant, parts=parts)
+
+
+def _asks_for_value(asked: Asked, found: Recollected, request: float) -> bool:
+    """Return whether a message asks for one value that was told, and not for advice or the state of things."""
+    if request > 0.5 or found.hinted.recalls:
+        return False
+    return or_else("thing", form_of, asked.text) in {"person", "time", "count", "duration"}
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Statements that stand before the hits, the best first, in a room of so many tokens."""
+
+    part: Part
+    said: Sequence[StandingInstruction]
+    tokens: int
+
+
+def _find_openings(  # noqa: PLR0913, PLR0917 - where and how is searched
+    store: Store,
+    recalled: Recalled,
+    facts: FactReader,
+    asked: Asked,
+    found: Recollected,
+    vector: Vectors,
+    request: float,
+    form: BlockForm,
+    exclude: Collection[str],
+    scope: Scope,
+    *,
+    shipped: bool,
+) -> Flow[tuple[Opening, ...]]:
+    """Return the standing instructions on a message, and the statements of users that bear on it.
+
+    `request` is the probability that it asks for advice, a plan or a text: the likelier, the more of them is shown.
+    """
+    instructions = relevant_instructions(store, found.query, found.speakers)[:MAX_WISHES]
+    openings = [Opening("wish", instructions, min(MAX_WISH_TOKENS, int(WISH_SHARE * form.tokens)))]
+    about_user = bool(or_else(None, asks_about_user, asked.text))
+    if about_user or form.profile:
+        near = None if about_user else fitted().move(vector)
+        said = yield from find_statements(
+            store, recalled, scope, exclude, shipped=shipped, asker=asked.asker, near=near, facts=facts
+        )
+        share = REQUEST_SHARE * request
+        room = int(PROFILE_SHARE * form.tokens) if about_user else min(PROFILE_TOKENS, int(share * form.tokens))
+        shown = set() if about_user else {hit.turn.id for hit in found.hits[:8]}  # which stand among the hits
+        openings.append(
+            Opening(
+                "profile", [one for one in said if not asked.holds(one.turn.text) and one.turn.id not in shown], room
+            )
+        )
+    return tuple(openings)
 
 
 def write_profile(
@@ -121,10 +192,11 @@ def write_profile(
     said = yield from find_statements(store, recalled, scope, exclude, shipped=shipped)
     count = form.count or token_bound
     page = _Filling(form.style, count, frozenset(), form.tokens, user=None)
-    page.add_first("profile", said, form.tokens)
+    page.add_opening(Opening("profile", said, form.tokens))
     lines = _in_dialogue_order(store, page.lines)
     text = block_text(lines, form.style)
-    return Block(text, tuple(line.turn for line in lines), count(text) if text else 0, float(bool(text)))
+    parts = tokens_of_parts(lines, form.style, count)
+    return Block(text, tuple(line.turn for line in lines), count(text) if text else 0, float(bool(text)), parts=parts)
 
 
 def _turns_of_time(
@@ -159,7 +231,7 @@ def _in_dialogue_order(store: Store, lines: Sequence[Line]) -> tuple[Line, ...]:
 def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
     found: Recollected,
     later: Sequence[Hit],
-    first: Mapping[Part, Sequence[StandingInstruction]],
+    openings: Sequence[Opening],
     spoken_of: Sequence[Turn],
     wanted: Collection[str],
     tokens: int,
@@ -169,8 +241,8 @@ def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
 ) -> tuple[Line, ...]:
     """Return the lines of a block as they were chosen; `wanted` are the terms by which passages are shown."""
     page = _Filling(style, count, frozenset(wanted), tokens, notes, user=found.user)
-    page.add_first("wish", first["wish"][:MAX_WISHES], min(MAX_WISH_TOKENS, int(WISH_SHARE * tokens)))
-    page.add_first("profile", first.get("profile", ()), int(PROFILE_SHARE * tokens))
+    for one in openings:
+        page.add_opening(one)
     page.add_spoken_of(spoken_of, int(SPAN_SHARE * tokens))
     if found.is_pointed:
         least = POINTED_SCORE_RATIO * max((hit.score for hit in found.hits), default=0.0)
@@ -179,10 +251,11 @@ def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
         if all(hit.parts.get("words", 0.0) < LEAST_WORDS_SCORE for hit in found.hits):
             page.keep_room(GUESS_TOKENS)
     ordered = with_replies(_newest_first(_user_first(found)), frozenset(wanted))
-    for hit in (*ordered[:LEADING_HITS], *later, *ordered[LEADING_HITS:]):
-        if page.is_full:
-            break
-        page.add(hit)
+    best, rest = ordered[:LEADING_HITS], ordered[LEADING_HITS:]
+    named: tuple[tuple[PartName, Sequence[Hit]], ...]
+    named = (("answers", best), ("what came of it", later), ("answers", rest))
+    for name, hits in named:
+        page.add_hits(hits, name)
     page.complete()
     return tuple(page.lines)
 
@@ -198,9 +271,17 @@ def _user_first(found: Recollected) -> Sequence[Hit]:
         return found.hits
 
     def rank(hit: Hit) -> float:
-        return hit.score * (ASSISTANT_SCORE_RATIO if hit.turn.speaker != found.user else 1.0)
+        if hit.turn.speaker != found.user:
+            return hit.score * ASSISTANT_SCORE_RATIO
+        return hit.score * (1.0 if tells(hit.turn.text) else ASKING_SCORE_RATIO)
 
     return sorted(found.hits, key=rank, reverse=True)
+
+
+def tells(text: str) -> bool:
+    """Return whether a turn of a user may tell something beside what it asks for."""
+    read = or_else((), read_sentences, text[:READ_CHARACTERS])
+    return len(text) > FIRST_CHARACTERS or any(one.odds >= LEAST_ODDS for one in read)
 
 
 def _newest_first(hits: Sequence[Hit]) -> list[Hit]:
@@ -275,20 +356,28 @@ class _Filling:
     def is_full(self) -> bool:
         return self._left < LEAST_LINE_TOKENS or self._misfits >= MAX_MISFITS
 
-    def add_first(self, part: Part, said: Iterable[StandingInstruction], room: int) -> None:
+    def add_opening(self, opening: Opening) -> None:
         """Take lines that stand before the hits, as far as they fit into a room of their own."""
-        least = self._left - room
-        for one in said:
-            self._take(Line(one.turn, one.text, part=part), least)
+        least = self._left - opening.tokens
+        for one in opening.said:
+            name: PartName = "standing wishes" if opening.part == "wish" else "about the user"
+            self._take(Line(one.turn, one.text, part=opening.part, name=name), least)
 
     def add_spoken_of(self, turns: Sequence[Turn], room: int) -> None:
         """Take the turns of a time in a room of their own: the user's, then as much of the replies as fits."""
         least = self._left - room
         own = [turn for turn in turns if turn.speaker == self._user]
         for turn in (*own, *(turn for turn in turns if turn.speaker != self._user)):
-            self._take(Line(turn, self._shortest(turn), clock=True), least)
+            self._take(Line(turn, self._shortest(turn), clock=True, name="the conversation"), least)
 
-    def add(self, hit: Hit) -> None:
+    def add_hits(self, hits: Sequence[Hit], name: PartName) -> None:
+        """Take hits, best first, while there is room."""
+        for hit in hits:
+            if self.is_full:
+                return
+            self._add(hit, name)
+
+    def _add(self, hit: Hit, name: PartName) -> None:
         """Take a hit by its shortest form, with notes where it is among the best."""
         if hit.turn.id in self._shown or _plain_words(hit.turn.text) in self._texts:
             return
@@ -301,7 +390,7 @@ class _Filling:
             most = (FIRST_CHARACTERS, FURTHER_CHARACTERS) if len(self.lines) < BEST_HITS else (FURTHER_CHARACTERS,)
             sizes = turn_texts(hit.turn, self._wanted, most, hit.span, short=160, read=READ_CHARACTERS)
         for said in sizes:
-            if self._take(Line(hit.turn, said)):
+            if self._take(Line(hit.turn, said, name=name)):
                 self._misfits = 0
                 if self._notes and len(self.lines) <= BEST_HITS:
                     self._add_notes(self._notes.on(hit.turn, said))

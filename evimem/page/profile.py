@@ -1,76 +1,144 @@
-"""The statements of a user about themselves, whatever is asked: the part of a page that a system prompt can hold.
+"""The statements of a user about themselves: those that bear on a message, or all that a system prompt can hold.
 
-Statements that last lie in the directions in which statements on any topic lie (`bearing`). One search in their sum
-finds the turns; of each stands its own sentence in the first person that lies nearest to it, no quotation, draft or
-role.
+One search finds turns in the direction of a message moved towards what bears on it, or of statements on any topic
+(`bearing`). Their sentences are ranked by what lasts and what is near, no quotation, draft or role among them.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..embedding.static_embedder import StaticEmbedder
 from ..errors import or_else
 from ..flow import Flow
-from ..lang import ENGLISH
 from ..protocols import Store
-from ..query.analysis import form, question_words
 from ..query.find_turns import StandingInstruction, user_among
-from ..text.terms import plain, terms
-from ..types.stored import Scope
-from ..types.values import Turn, is_discarded
-from .bearing import fitted
-from .question import ENDS_ASKING, Recalled
+from ..text.sentences import sentences
+from ..text.terms import terms
+from ..types.stored import BEARING, Scope
+from ..types.values import Fact, Turn, is_discarded
+from ..types.vectors import Vectors
+from .bearing import fitted, marks_of, speaks_of_self
+from .question import Recalled
+from .quoted_lines import FactReader
 
 MAX_STATEMENTS = 60
-SEARCHED_TURNS = 300
-MIN_WORDS = 3
+SEARCHED_TURNS = 300  # that are looked through for any statements
+LEAST_ODDS = -1.0  # logarithm of the odds that a sentence lasts, from which it may bear on a message
+PROFILE_ODDS = 1.0  # from which it stands in a profile, near to nothing
 _OF_NO_TOPIC = frozenset(terms("know remember tell describe name"))  # of messages that ask who their user is
-_FIRST_PERSON = re.compile(
-    rf"\b(?:{ENGLISH.any_of('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}|im|ive)\b",
-    re.IGNORECASE,
-)
 
 
-def find_statements(
-    store: Store, recalled: Recalled, scope: Scope, exclude: Collection[str], *, shipped: bool, asker: str = ""
+def find_statements(  # noqa: PLR0913 - where and by what is searched
+    store: Store,
+    recalled: Recalled,
+    scope: Scope,
+    exclude: Collection[str],
+    *,
+    shipped: bool,
+    asker: str = "",
+    near: Vectors | None = None,
+    facts: FactReader | None = None,
 ) -> Flow[tuple[StandingInstruction, ...]]:
     """Return what people said of themselves that lasts, each by its sentence, the likeliest first.
 
-    Of a memory of a user and an assistant that is the user, of a group the asker, if one is known, and else every
-    speaker within the scope. Where turns have no vectors of the shipped embedding, the newest turns are read.
+    With `near`, the vector of a message by the shipped embedding, moved towards what bears on it, those nearest to it
+    come first. Of a memory of a user and an assistant these are statements of the user, of a group the asker's, if one
+    is known, and else, without `near`, every speaker's within the scope. Where turns have no vectors of the shipped
+    embedding, the newest turns are read. `facts` reads the stored facts of turns, among them the requests that a model
+    found a statement to bear on.
     """
-    speakers = store.roster().speakers
+    speakers = store.roster(seen=True).speakers
     named = next((name for name in speakers if name.casefold() == asker.casefold()), None)
-    own = scope.of_speaker(named or user_among(speakers))
-    if own is None:
+    who = named or user_among(speakers)
+    own = scope.of_speaker(who)
+    if own is None or (near is not None and who is None):
         return ()
     if shipped:
-        hits = yield from recalled(own.query("", SEARCHED_TURNS, exclude, vector=fitted().lasting))
-        return tuple(islice(_statements([hit.turn for hit in hits]), MAX_STATEMENTS))
-    turns = store.turns(replace(own.listing, limit=SEARCHED_TURNS, newest=True))
-    return tuple(islice(_statements([turn for turn in turns if turn.id not in exclude]), MAX_STATEMENTS))
+        direction = fitted().any_topic if near is None else near
+        most = SEARCHED_TURNS if near is None else 2 * MAX_STATEMENTS
+        hits = yield from recalled(own.query("", most, exclude, vector=direction))
+        turns = [hit.turn for hit in hits]
+    else:
+        turns = list(store.turns(replace(own.listing, limit=SEARCHED_TURNS, newest=True)))
+    left_out = frozenset(exclude)
+    turns = [turn for turn in turns if turn.id not in left_out and turn.role in (None, "user")]
+    return _rank(turns, near, [] if near is None or facts is None else facts([turn.id for turn in turns]))
 
 
-def _statements(turns: Sequence[Turn]) -> Iterator[StandingInstruction]:
-    found: list[tuple[Turn, str]] = []
-    for turn in turns:
-        if turn.role in (None, "user") and not is_discarded(turn):
-            found += [(turn, one) for one in or_else([], own_sentences_of, turn.text) if is_statement(one)]
+def _rank(turns: Sequence[Turn], near: Vectors | None, facts: Sequence[Fact]) -> tuple[StandingInstruction, ...]:
+    """Return the lasting statements in turns, the likeliest or nearest first, of those that say the same the newest."""
+    told = [turn for turn in turns if not is_discarded(turn)]
+    bearing = {(one.turn_id, _sentence_at(one, told)): one.object for one in facts if one.kind == BEARING}
+    read = ((turn, one) for turn in told for one in or_else((), read_sentences, turn.text))
+    least = PROFILE_ODDS if near is None else LEAST_ODDS
+    found = [(turn, one) for turn, one in read if one.odds >= least or (turn.id, one.text) in bearing]
     if not found:
-        return
-    worth = np.asarray(StaticEmbedder().embed([text for _, text in found])) @ fitted().lasting
-    seen: set[str] = set()
-    for at in np.argsort(-worth, kind="stable").tolist():
-        turn, text = found[at]
-        if turn.id not in seen:
-            seen.add(turn.id)
-            yield StandingInstruction(turn, text)
+        return ()
+    vectors = np.stack([one.vector for _, one in found]).astype(np.float32)
+    # Small beside the cosine: what likely lasts, and of that the shorter, since the page has room for more of it.
+    worth = -0.08 * np.logaddexp(0, -np.array([one.odds for _, one in found]))
+    worth -= 0.02 * np.log([len(one.text) for _, one in found])
+    if near is not None:
+        worth += vectors @ near
+        for place, (turn, one) in enumerate(found):
+            if requests := bearing.get((turn.id, one.text)):
+                worth[place] += float(np.max(_vectors_of(requests) @ near))
+    order = np.argsort(-worth, kind="stable")[: 2 * MAX_STATEMENTS]
+    alike = vectors[order] @ vectors[order].T
+    chosen: list[int] = []
+    for place, at in enumerate(order.tolist()):
+        same = [other for other in chosen if alike[place, other] >= 0.9]  # say the same
+        if any(found[order[other]][0].time >= found[at][0].time for other in same):
+            continue
+        if same:
+            chosen[chosen.index(same[0])] = place
+        else:
+            chosen.append(place)
+    return tuple(
+        StandingInstruction(found[order[place]][0], found[order[place]][1].text) for place in chosen[:MAX_STATEMENTS]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a turn, its vector by the shipped embedding, and the logarithm of the odds that it lasts."""
+
+    text: str
+    vector: NDArray[np.float16]
+    odds: float
+
+
+@lru_cache(maxsize=4_096)
+def read_sentences(text: str) -> tuple[Sentence, ...]:
+    """Return the own sentences of a turn that are short enough to be quoted as statements."""
+    said = [one for one in own_sentences_of(text) if len(one.split()) > 1 and len(one) <= 200]
+    if not said:
+        return ()
+    vectors = np.asarray(StaticEmbedder().embed(said), np.float32)
+    odds = fitted().lasting_odds(vectors, np.array([marks_of(one) for one in said], np.float32))
+    return tuple(
+        Sentence(one, vector.astype(np.float16), float(own))
+        for one, vector, own in zip(said, vectors, odds, strict=True)
+    )
+
+
+def _sentence_at(fact: Fact, turns: Sequence[Turn]) -> str:
+    """Return the sentence of a turn in which the span of a fact begins; "" where it has none."""
+    text = next((turn.text for turn in turns if turn.id == fact.turn_id), "")
+    found = (text[start:end] for start, end in sentences(text) if start <= fact.span[0] < end)
+    return " ".join(next(found, "").split())
+
+
+@lru_cache(maxsize=1_024)
+def _vectors_of(requests: str) -> Vectors:
+    """Return the vectors of kinds of request with commas between them, shape (n, dimension)."""
+    return np.asarray(StaticEmbedder().embed([one.strip() for one in requests.split(",") if one.strip()]), np.float32)
 
 
 def own_sentences_of(text: str) -> list[str]:
@@ -80,16 +148,6 @@ def own_sentences_of(text: str) -> list[str]:
     return [" ".join(text[start:end].split()) for start, end in own_sentences(text)]
 
 
-def is_statement(sentence: str) -> bool:
-    """Return whether a sentence speaks of its speaker and asks nothing."""
-    if sentence.rstrip().endswith(ENDS_ASKING) or len(sentence.split()) < MIN_WORDS or form(sentence) != "thing":
-        return False
-    foreign = question_words(sentence)
-    return (foreign.user if foreign else _FIRST_PERSON).search(plain(sentence)) is not None
-
-
 def asks_about_user(message: str) -> bool:
     """Return whether a message asks who its user is, and nothing else ("What do you know about me?", "my name?")."""
-    foreign = question_words(message)
-    first_person = (foreign.user if foreign else _FIRST_PERSON).search(plain(message)) is not None
-    return first_person and _OF_NO_TOPIC.issuperset(terms(message))
+    return speaks_of_self(message) and _OF_NO_TOPIC.issuperset(terms(message))

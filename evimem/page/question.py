@@ -146,13 +146,12 @@ class Recollected:
     query: Query
     speakers: tuple[str, ...] = ()
     date_order: DateOrder | None = None
+    is_pointed: bool = False  # whether the message asks for one value that was told
 
     @property
     def user(self) -> str | None:
         """Who talks to the assistant; None where that cannot be told, or no assistant speaks."""
         return user_among(self.speakers)
-
-    is_pointed: bool = False
 
     @property
     def recalls_assistant(self) -> bool:
@@ -192,7 +191,7 @@ def find_for(  # noqa: PLR0913, PLR0917 - where and how is searched
         return Recollected(_own_first(hits, asked.asker, found)[:most], found, query)
 
     known, found = yield from search_with_hints(store, hinted, recall, seen=True)
-    return replace(found, speakers=known.speakers, date_order=known.date_order, is_pointed=is_pointed(asked.text))
+    return replace(found, speakers=known.speakers, date_order=known.date_order)
 
 
 def find_later(
@@ -237,20 +236,3 @@ def _own_first(hits: tuple[Hit, ...], asker: str, hinted: Hints) -> tuple[Hit, .
 def asks(turn: Turn) -> bool:
     """Return whether a turn ends in a question."""
     return turn.text.rstrip(" \n\"')\u201d*").endswith(ENDS_ASKING)
-
-
-_ASKS_FOR_VALUE = re.compile(
-    r"^\W*(?:what|when|which|where|who|whose|how (?:much|many|old|long))(?:['\u2019]?s)?\b", re.IGNORECASE
-)
-_ASKS_FOR_MORE = re.compile(
-    r"\b(?:should|shall|could|can|would|may|might|recommend|suggest|ideas?|best|good|know|next|still|talk|recap"
-    r"|where (?:were|was|are) (?:we|i)|up to|did we|do we do)\b",
-    re.IGNORECASE,
-)
-
-
-def is_pointed(text: str) -> bool:
-    """Return whether an English message asks for one value that was told, and not for advice or the state of things."""
-    if language_of(text) in LANGUAGES and language_of(text) != "en":
-        return False
-    return _ASKS_FOR_VALUE.search(text) is not None and _ASKS_FOR_MORE.search(text) is None

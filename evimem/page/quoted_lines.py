@@ -13,14 +13,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape as escape_xml
-from typing import Literal
+from typing import Literal, get_args
 
 from ..errors import or_else
 from ..text.memory_fence import PROFILE, QUOTED, WISHES, WORKED_OUT, fence_lines, line_prefix
 from ..text.prompt_text import escape, escape_attribute, what_is_meant
 from ..times import Conventions
 from ..times.computed import date_notes
-from ..types.results import Style
+from ..types.results import CountTokens, Style
 from ..types.values import DateOrder, Fact, Hit, Turn
 
 _LIKE_HEAD = re.compile(
@@ -34,22 +34,41 @@ FactReader = Callable[[Sequence[str]], Sequence[Fact]]  # the stored facts of tu
 Part = Literal["wish", "profile", ""]
 PARTS: tuple[Part, ...] = ("wish", "profile", "")  # of a block, in their order
 HEADINGS = {"wish": WISHES, "profile": PROFILE}
+PartName = Literal["standing wishes", "about the user", "answers", "what came of it", "the conversation"]
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A turn as it is quoted: the words shown, notes on them, its part of the block, and whether its clock is shown."""
+    """A turn as it is quoted.
+
+    Attributes:
+        turn: The turn.
+        said: Its words that are shown.
+        worked_out: Notes on them.
+        part: Where it stands in the block: under a heading, or below, "".
+        clock: Whether the time of day is shown.
+        name: Why it is shown.
+    """
 
     turn: Turn
     said: str
     worked_out: tuple[str, ...] = ()
     part: Part = ""
     clock: bool = False
+    name: PartName = "answers"
 
 
 def block_text(lines: Sequence[Line], style: Style) -> str:
     """Return lines as a block: standing wishes, a profile, the rest, each in the order given; empty for no line."""
     return fence_lines(written(lines, style)) if lines else ""
+
+
+def tokens_of_parts(lines: Sequence[Line], style: Style, count: CountTokens) -> dict[str, int]:
+    """Return the tokens of the lines of each part of a block, without the fence, the parts in their order."""
+    parts: dict[str, list[str]] = {name: [] for name in get_args(PartName)}
+    for line, text in zip(lines, written(lines, style), strict=True):
+        parts[line.name].append(text)
+    return {name: count("\n".join(texts)) for name, texts in parts.items() if texts}
 
 
 def written(lines: Sequence[Line], style: Style) -> Iterator[str]:
@@ -88,8 +107,9 @@ def _new_time(line: Line, above: Line | None) -> str:
     """Return of the time of a line the day, its year, and the clock, as far as the line above has another."""
     time, before = line.turn.time, None if above is None else above.turn.time
     parts = []
-    if before is None or before.date() != time.date():
-        parts.append(f"{time.day} {time:%b}")
+    is_month = line.part == "profile"  # of what lasts, the month is enough
+    if before is None or before.timetuple()[: 2 if is_month else 3] != time.timetuple()[: 2 if is_month else 3]:
+        parts.append(f"{time:%b}" if is_month else f"{time.day} {time:%b}")
         if before is None or before.year != time.year:
             parts.append(str(time.year))
     if line.clock and (time.hour or time.minute) and (parts or before is None or before.hour != time.hour):

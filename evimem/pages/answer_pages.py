@@ -227,8 +227,9 @@ def _ids(block: Block) -> set[str]:
 
 
 def _parts(block: Block) -> list[tuple[str, int]]:
-    """Return the tokens of a block by part; of one without parts, all of them."""
-    return [("tokens", block.tokens)] if block.tokens else []
+    """Return the tokens of a block by part, and those of the fence around them."""
+    around = block.tokens - sum(block.parts.values())
+    return [*block.parts.items(), *((("around them", around),) if around > 0 else ())]
 
 
 def _reason(hit: Hit, best: Hit, blocks: Mapping[int, Block], size: int) -> str:

@@ -15,7 +15,7 @@ from ..index.ranking import rank
 from ..text.names import is_named_in
 from ..text.terms import terms
 from ..times import render
-from ..types.stored import ANY_FACT, EVERYTHING, LABEL, FactFilter, Scope
+from ..types.stored import ANY_FACT, EVERYTHING, OF_NO_STATEMENT, FactFilter, Scope
 from ..types.values import Fact, FactHit, Query, Turn
 from .handle import StoreHandle
 from .reads import ABOUT, look_up, seqs_naming
@@ -86,7 +86,9 @@ def linked_facts(handle: StoreHandle, fact_ids: Sequence[str], scope: Scope = EV
 
 def _with_turns(handle: StoreHandle, parts: Mapping[int, Mapping[str, float]]) -> tuple[FactHit, ...]:
     """Return facts by row with their turns, in the order of what each score is made of; labels are none."""
-    found = {row: (seq, fact) for row, seq, fact in handle.fact_table.read(sorted(parts)) if fact.kind != LABEL}
+    found = {
+        row: (seq, fact) for row, seq, fact in handle.fact_table.read(sorted(parts)) if fact.kind not in OF_NO_STATEMENT
+    }
     turns = _turns(handle, {seq for seq, _ in found.values()})
     stated = ((*found[row], of) for row, of in parts.items() if row in found)
     return tuple(FactHit(fact, turns[seq], sum(of.values()), of) for seq, fact, of in stated)
@@ -126,7 +128,7 @@ def parts_of(asked: PreparedQuery, fact: Fact, cosine: float, fitting: float) ->
 
 def is_wanted(fact: Fact, turn: Turn | None, only: FactFilter) -> bool:
     """Return whether a filter lets a fact through; its turn is needed where the filter has an interval."""
-    if fact.kind == LABEL or (only.current and not fact.is_current):
+    if fact.kind in OF_NO_STATEMENT or (only.current and not fact.is_current):
         return False
     if only.about is not None and not is_named_in(fact, only.about):
         return False

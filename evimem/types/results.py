@@ -75,6 +75,9 @@ class Block(PublicValue):
         tier: With `check=True`, how far the evidence answers the question, judged by rule; else None.
         confidence: With `check=True`, the probability, 0 to 1, that the memory answers the question; else None.
         missing: With `check=True`, the gaps of the evidence, the worst first; else None.
+        parts: The tokens of each part that has lines, without the fence around them: "standing wishes", "about the
+            user", "answers" (turns found for the message), "what came of it" (later ones on the same thing) and "the
+            conversation" (turns of a time that the message speaks of).
     """
 
     text: str
@@ -84,6 +87,7 @@ class Block(PublicValue):
     tier: Tier | None = None
     confidence: float | None = None
     missing: tuple[Gap, ...] | None = None
+    parts: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
         """The text."""

@@ -18,6 +18,8 @@ COUNTED = 1_000  # turns are counted up to here: each question asks whether a me
 ALSO_KNOWN_AS = "also_known_as"  # the predicate of another name
 BY_RULE = "rules"  # the extractor of the facts that the shipped rules found
 LABEL = "label"  # the kind of a fact that is a model's label of a turn, and states nothing
+BEARING = "bearing"  # the kind of the fact that keeps the requests that a lasting fact bears on, and states nothing
+OF_NO_STATEMENT = frozenset((LABEL, BEARING))
 OF_A_MODEL = "llm"  # the extractor of the facts that a model found
 EARLIER = 12  # most turns of a session that a model reads before one: whom they name, a fact of it may be about
 MOST_SECONDS = 7 * 86_400.0  # the longest wait before a job is tried again
@@ -253,5 +255,5 @@ class Job:
 
 
 def statements(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """Return facts without labels."""
-    return tuple(fact for fact in facts if fact.kind != LABEL)
+    """Return facts without those that keep what a model files them under."""
+    return tuple(fact for fact in facts if fact.kind not in OF_NO_STATEMENT)

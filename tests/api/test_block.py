@@ -203,12 +203,30 @@ def told(memory):
 
 def test_a_profile_is_what_the_user_said_of_themselves_whatever_is_asked(told):
     profile = told.profile(tokens=100)
-    assert profile.text.splitlines()[2:-1] == [PROFILE, f"[1] user, 12 Mar 2024: {TOLD[0]}", f"[2] 13 Mar: {TOLD[1]}"]
+    assert profile.text.splitlines()[2:-1] == [PROFILE, f"[1] user, Mar 2024: {TOLD[0]}", f"[2] {TOLD[1]}"]
     assert profile == told.profile(tokens=100)
     assert profile.tokens == token_bound(profile.text)
     assert without_blocks(profile.text) == ""
     assert told.profile(tokens=0).text == ""
     assert [turn.text for turn in told.profile(exclude=["t0"]).turns] == [TOLD[1]]
+
+
+def test_a_preference_told_behind_a_question_is_shown_by_its_own_sentence(memory):
+    for day, said in enumerate(
+        ["How far is the moon?", "What is 12 times 12? I never drink alcohol.", "Tell me a joke."]
+    ):
+        memory.add("user", said, time=NOON + timedelta(days=day))
+        memory.add("assistant", "Here you go.", time=NOON + timedelta(days=day))
+    page = memory.block("What should I order at the rooftop bar?", tokens=800)
+    assert "I never drink alcohol." in page.text
+    assert "joke" not in page.text.partition("\n[2]")[0]
+
+
+def test_a_block_says_how_many_tokens_each_part_takes(told):
+    page = told.block("Who am I?")
+    assert {"about the user", "answers"}.issuperset(page.parts)
+    assert 0 < page.parts["about the user"] <= sum(page.parts.values()) < page.tokens
+    assert told.block("thanks!").parts == {}
 
 
 @pytest.mark.parametrize("asked", ["What do you know about me?", "Who am I?"])

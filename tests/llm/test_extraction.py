@@ -235,3 +235,30 @@ def test_one_name_stands_for_all_forms_of_its_words_and_for_no_other():
 def test_a_label_adds_nothing_to_what_is_meant_by_the_words_of_a_turn():
     filed = label_fact(TURN, Label("Mira's pets", "new pet", ("shelter",)))
     assert what_is_meant([filed], TURN, TURN.text) == ""
+
+
+def test_a_fact_comes_up_for_the_requests_that_a_model_found_it_to_bear_on(tmp_path):
+    said = "the folder is at Tom's place"
+    fact = {
+        "subject": "user",
+        "predicate": "has",
+        "object": "the folder at Tom's place",
+        "quote": said,
+        "kind": "state",
+    }
+    found = json.dumps({"facts": [{**fact, "bears_on": "dinner, recipes, restaurants"}]})
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=lambda request: found)) as memory:
+        memory.add("user", said, time=datetime(2024, 3, 12), id="folder")
+        for n in range(30):
+            memory.add(
+                "user",
+                f"My cousin number {n} lives in the village and I like her kitchen and garden.",
+                time=datetime(2024, 3, 13),
+            )
+            memory.add("assistant", "I see.", time=datetime(2024, 3, 13))
+        asked = "Suggest a dinner for tonight"
+        before = memory.block(asked, tokens=160).text
+        memory.enrich()
+        assert said not in before
+        assert said in memory.block(asked, tokens=160).text
+        assert [one.predicate for one in memory.facts(["folder"])] == ["has"]
