@@ -1,5 +1,6 @@
 """A tag is released only as the version it names; the built wheel runs in an environment that pipx makes."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,3 +53,14 @@ def test_pipx_runs_the_built_wheel_and_the_source_distribution_holds_its_tests(t
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=home)
         assert told in done.stdout
     assert list(tmp_path.glob("*.tar.gz"))
+
+
+def test_the_changelog_has_the_form_that_it_names() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert versions[0] == "[Unreleased]"
+    assert [one for one in versions[1:] if not re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", one)] == []
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= kinds
+    unreleased = text.partition("## [Unreleased]")[2].partition("\n## ")[0]
+    assert unreleased.strip().startswith("### ")
