@@ -262,7 +262,7 @@ export class EvimemClient {
   }
 
   /** Find stored messages. */
-  async mem0Search(body: { query: string; user_id?: string | null; agent_id?: string | null; run_id?: string | null; filters?: { user_id?: string; agent_id?: string; run_id?: string; created_at?: string | { eq?: string; ne?: string; gt?: string; gte?: string; lt?: string; lte?: string }; updated_at?: string | { eq?: string; ne?: string; gt?: string; gte?: string; lt?: string; lte?: string }; AND?: ({ user_id?: string; agent_id?: string; run_id?: string })[] } | null; top_k?: number | null; limit?: number | null }): Promise<{ results: ({ id: string; memory: string })[] }> {
+  async mem0Search(body: { query: string; user_id?: string | null; agent_id?: string | null; run_id?: string | null; filters?: { user_id?: string; agent_id?: string; run_id?: string; created_at?: string | { eq?: string; ne?: string; gt?: string; gte?: string; lt?: string; lte?: string }; updated_at?: string | { eq?: string; ne?: string; gt?: string; gte?: string; lt?: string; lte?: string }; AND?: ({ user_id?: string; agent_id?: string; run_id?: string })[] } | null; top_k?: number | null; limit?: number | null; threshold?: number | null }): Promise<{ results: ({ id: string; memory: string })[] }> {
     return (await this.#send("POST", `/search`, {}, JSON.stringify(body), "application/json")).json();
   }
 

@@ -28,7 +28,7 @@ _SCOPE: dict[str, Schema] = {
     name: {"type": ["string", "null"], "minLength": 1, "maxLength": MAX_NAME} for name in SCOPES
 }
 _MAPPING: Schema = {"type": ["object", "null"]}
-_COUNT: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": schemas.MAX_HITS}
+_COUNT: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": schemas.MAX_TURNS}
 _CONDITION: Schema = {
     "anyOf": [
         {"type": ["number", "boolean", "null"]},
@@ -69,7 +69,15 @@ _ADD = object_of(
     examples=[{"messages": [{"role": "user", "content": "I adopted a puppy called Juno."}], "user_id": "mira"}],
 )  # fmt: skip
 _SEARCH = object_of(
-    {"query": schemas.QUESTION, **_SCOPE, "filters": _FILTERS, "top_k": _COUNT, "limit": _COUNT}, "query"
+    {
+        "query": schemas.QUESTION,
+        **_SCOPE,
+        "filters": _FILTERS,
+        "top_k": _COUNT,
+        "limit": _COUNT,
+        "threshold": {"type": ["number", "null"], "description": "the least score of a result"},
+    },
+    "query",
 )
 _UPDATE = object_of(
     {
@@ -94,7 +102,9 @@ async def search(call: Call) -> Any:
     filters = call.body.get("filters")
     scope = _scoped(call, call.body, "read", filters)
     count = call.body.get("top_k") or call.body.get("limit") or 20
-    return await _run(_shim(call).search, call.body["query"], top_k=count, filters=filters, **scope)
+    found = await _run(_shim(call).search, call.body["query"], top_k=count, filters=filters, **scope)
+    least = call.body.get("threshold")
+    return {"results": [one for one in found["results"] if least is None or one["score"] >= least]}
 
 
 async def list_all(call: Call) -> Any:

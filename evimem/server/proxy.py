@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -260,6 +261,7 @@ class Proxy:
         """Say in the receipt how the memory failed. Raise Refusal where the chat is to fail with it."""
         refusal = refuse(error)
         chat.receipt["X-Evimem-Error"] = refusal.title
+        logging.getLogger("evimem.server").warning("the memory of a chat failed: %s", refusal.title)
         if self._upstream.on_error == "fail":
             detail = f"the memory failed, and this proxy passes no chat on without it: {refusal.detail}"
             raise Refusal(refusal.status, refusal.title, detail, {**refusal.headers, **chat.receipt})

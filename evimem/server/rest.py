@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
@@ -16,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 
 from ..adapters.user_tokens import SCOPES
 from ..calibration import Calibration, Labelled
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, StoreError
 from ..loops import LOOPS, VARIANTS
 from ..text.names import is_named_in
 from ..types.overview import SessionSummary
@@ -262,8 +263,17 @@ async def _given(call: Call, memory: AsyncMemory, answer: Answer) -> dict[str, A
     result = answer.to_dict()
     if not call.body.get("explain", False):
         result["trace"] = None
-    result["trace_number"] = await memory.keep_trace(answer.trace) if call.body.get("keep", False) else None
+    result["trace_number"] = await _kept_number(memory, answer) if call.body.get("keep", False) else None
     return result
+
+
+async def _kept_number(memory: AsyncMemory, answer: Answer) -> int | None:
+    """Keep the trace of an answer; return its number, or None where it cannot be kept, for which no answer is lost."""
+    try:
+        return await memory.keep_trace(answer.trace)
+    except StoreError as error:
+        logging.getLogger("evimem.server").warning("a trace was not kept: %s", type(error).__name__)
+        return None
 
 
 async def forget(call: Call) -> Any:

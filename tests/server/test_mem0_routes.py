@@ -29,6 +29,21 @@ def test_messages_are_added_found_listed_corrected_and_deleted(client: httpx2.Cl
     assert client.get(place).json()["title"] == "UnknownTurn"
 
 
+def test_results_below_a_threshold_are_left_out_and_many_may_be_asked_for(client: httpx2.Client) -> None:
+    client.post("/memories", json={**SAID, "user_id": "least"})
+    asked = {"query": "puppy", "user_id": "least", "top_k": 1000}
+    (found,) = client.post("/search", json={**asked, "threshold": 0}).json()["results"]
+    assert client.post("/search", json={**asked, "threshold": found["score"]}).json()["results"] == [found]
+    assert client.post("/search", json={**asked, "threshold": found["score"] + 0.01}).json()["results"] == []
+
+
+def test_what_is_not_there_is_deleted_without_an_error_or_is_unknown(client: httpx2.Client) -> None:
+    assert client.delete("/memories?user_id=never-seen").status_code == 200
+    assert client.delete("/memories?user_id=never-seen&run_id=r").status_code == 200
+    assert client.delete("/memories/user_id=never-seen/x").json()["title"] == "UnknownTurn"
+    assert client.delete("/memories?user_id=").status_code == 422
+
+
 def test_a_user_of_mem0_is_the_user_of_the_other_routes(client: httpx2.Client) -> None:
     client.post("/memories", json={**SAID, "user_id": "shared"})
     assert len(client.get("/v1/users/shared/turns").json()["turns"]) == 1

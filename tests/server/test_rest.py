@@ -14,7 +14,11 @@ from urllib.parse import quote
 
 import httpx2
 import pytest
+from starlette.testclient import TestClient
 
+import evimem
+from evimem.api.async_memory import AsyncMemory
+from evimem.server.app import build_app
 from evimem.server.workers import shared_folder
 from tests.server.served import serving
 
@@ -300,3 +304,18 @@ def test_memories_may_stand_on_a_postgresql_server(postgres: str) -> None:
         assert client.get("/v1/users/served-2/turns").json()["turns"] == []
         assert client.get("/readyz").json() == {"status": "ok"}
         assert client.delete("/v1/users/served-1").json()["turns"] == 1
+
+
+def test_an_answer_is_not_lost_where_its_trace_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise evimem.DiskFull("no room")
+
+    app = build_app(evimem.MemoryPool(tmp_path))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        client.post("/v1/users/mira/turns", json={"turns": [TURN]})
+        monkeypatch.setattr(AsyncMemory, "keep_trace", full)
+        asked = {"question": "What is Mira's puppy called?", "keep": True}
+        answer = client.post("/v1/users/mira/ask", json=asked).json()
+        assert ("Juno" in answer["text"], answer["trace_number"]) == (True, None)
+        streamed = client.post("/v1/users/mira/ask", json={**asked, "stream": True}).text
+        assert ("event: answer" in streamed, "event: error" in streamed) == (True, False)
