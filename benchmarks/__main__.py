@@ -20,7 +20,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.data_sets import check_present
-from evimem.cli.arguments import MODEL_OPTIONS, Exit, Parser, add_model, misused, output_options, prices, run_words
+from evimem.cli.arguments import (
+    MODEL_OPTIONS,
+    Exit,
+    Parser,
+    add_model,
+    check_model_options,
+    output_options,
+    prices,
+    run_words,
+)
 from evimem.cli.page import Screen, line
 from evimem.db.atomic_files import replace_with
 from evimem.db.connection import check_replaceable
@@ -70,7 +79,7 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     )
     _add_arguments(parser)
     options = parser.parse_args(words, argparse.Namespace(words=list(words), run=_run))
-    if wrong := _misused(options) or misused(options):
+    if wrong := _misused(options) or check_model_options(options):
         parser.error(wrong)
     return options
 

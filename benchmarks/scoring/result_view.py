@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from evimem.cli.page import BLANK, Block, Heading, Piece, field, line, table
-from evimem.cli.views import counted
+from evimem.cli.views import count_noun
 
 from .locomo_tables import category_name
 from .readme_report import shown_rows
@@ -29,7 +29,7 @@ def result_page(tables: Sequence[ResultTable]) -> list[Block]:
 def answers_page(asked: Sequence[QuestionResult], many: int) -> list[Block]:
     """Return a fixed random sample of `many` answers, unedited, right and wrong ones."""
     drawn = random.Random(_SEED).sample(list(asked), min(many, len(asked)))
-    page: list[Block] = [Heading(f"{counted(len(drawn), 'answer')}, unedited")]
+    page: list[Block] = [Heading(f"{count_noun(len(drawn), 'answer')}, unedited")]
     for one in drawn:
         page += [
             BLANK,

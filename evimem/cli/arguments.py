@@ -30,11 +30,11 @@ from ..types import results, values
 from ..types.public_value import AnyPath, is_server
 from .page import Screen, visible, write_note
 
-Settings: TypeAlias = dict[str, Any]  # of `evimem.open`: the model, and what to do where it fails
+Settings: TypeAlias = dict[str, Any]  # of `evimem.open`: the model, and the reaction to its failures
 
 
 class Exit(IntEnum):
-    """The exit codes, stable between versions, and what they mean."""
+    """The exit codes, stable between versions, and their meanings."""
 
     meaning: str
 
@@ -64,11 +64,11 @@ _ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://|postgres(?:ql)?:).*", re.D
 
 
 class Misused(Exception):
-    """What is wrong with the words of a command line."""
+    """An error in the words of a command line."""
 
 
 class Command(NamedTuple):
-    """A command: the module of its function, and what it takes besides the arguments of that.
+    """A command: the module of its function, and its arguments besides those of the function.
 
     Attributes:
         module: The module beside this one; the function is named as the command.
@@ -135,10 +135,10 @@ def function_of(command: str) -> Callable[..., Any]:
     return function
 
 
-def declared(method: str) -> Callable[..., Any]:
+def read_declaration(method: str) -> Callable[..., Any]:
     """Return a method of `Memory`, or `open`, as its signature and docstring alone.
 
-    Its module is read as text: what it imports, the engine, takes longer than help may.
+    Its module is read as text: importing the engine takes longer than help may.
     """
     module = Path(evimem.__file__).parent / "api" / f"{'open' if method == 'open' else 'memory'}.py"
     nodes = ast.walk(ast.parse(module.read_text("utf-8")))
@@ -173,7 +173,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 def parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser of these words. Where they begin with a command, it knows the options of that one only.
 
-    It sets `command` and `parser`, the parser of the command, and `takes`, the names of what its function is given.
+    It sets `command` and `parser`, the parser of the command, and `takes`, the names of its function's arguments.
     """
     top = Parser(
         prog="evimem",
@@ -211,7 +211,7 @@ def _add_arguments(parser: argparse.ArgumentParser, name: str) -> None:
         parser.add_argument("--user", metavar="ID", help=_HELP["user"])
     takes = {one.name for one in own.values() if add_argument(parser, one, function, _HELP | _told(function))}
     if command.like:
-        source = declared(command.like)
+        source = read_declaration(command.like)
         says, left_out = _told(source) | _HELP | _told(function), {*command.without, *own}
         for one in inspect.signature(source).parameters.values():
             optional = one.replace(kind=one.KEYWORD_ONLY)
@@ -227,9 +227,9 @@ def add_argument(
 ) -> bool:
     """Add an argument of a function to a parser; return False for one that no word of a command line can be.
 
-    What is not given is left to the function.
+    Omitted arguments are left to the function.
     """
-    how, default = _typed(str(one.annotation), function.__globals__), one.default
+    how, default = _parse_type(str(one.annotation), function.__globals__), one.default
     if how is None or one.kind is one.VAR_KEYWORD:
         return False
     says = told.get(one.name, "")
@@ -250,7 +250,7 @@ def add_argument(
 
 
 def _told(function: Callable[..., Any]) -> dict[str, str]:
-    """Return the first sentence of what a docstring says of each argument."""
+    """Return the first sentence of a docstring about each argument."""
     section = (inspect.getdoc(function) or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
     found = {}
     for name, text in re.findall(r"^    (\w+): (.*(?:\n     .*)*)", section, re.MULTILINE):
@@ -290,7 +290,7 @@ _TYPES: dict[str, dict[str, Any]] = {
 }
 
 
-def _typed(annotation: str, names: Mapping[str, Any]) -> dict[str, Any] | None:
+def _parse_type(annotation: str, names: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return how argparse reads a word as this type; None where no word can be one. Names are those of its module."""
     found = None
     for kind in annotation.split(" | "):
@@ -308,7 +308,7 @@ MODEL_OPTIONS = (
 
 
 def add_model(parser: argparse.ArgumentParser, *, asks: bool = False) -> None:
-    """Add the options of a chat model; where it `asks`, what to do when that fails on a question."""
+    """Add the options of a chat model; where it `asks`, the one for its failure on a question."""
     group = parser.add_argument_group("chat model", "optional; without --llm nothing leaves this machine")
     add = group.add_argument
     add("--llm", action="store_true", help="use a chat model behind an OpenAI-compatible endpoint")
@@ -353,8 +353,8 @@ def prices(options: argparse.Namespace) -> dict[str, tuple[float, float]]:
     return found | ({options.model: tuple(options.price)} if getattr(options, "price", None) else {})
 
 
-def misused(options: argparse.Namespace) -> str | None:
-    """Return what is wrong with the options of the chat model; None if nothing is."""
+def check_model_options(options: argparse.Namespace) -> str | None:
+    """Return the error in the options of the chat model; None if there is none."""
     named = [name for name in MODEL_OPTIONS if getattr(options, name, None) is not None]
     try:
         prices(options)
@@ -392,7 +392,7 @@ def existing(path: AnyPath, user: str | None = None, **settings: Any) -> evimem.
 
 
 def shown_path(path: AnyPath) -> str:
-    """Return what a memory is called: a file by its path, a server without role, password and parameters."""
+    """Return the name of a memory: a file by its path, a server without role, password and parameters."""
     if not isinstance(path, str):
         return str(path)
     return show_address(path)
@@ -404,10 +404,10 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def run_words(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequence[str] | None = None) -> int:
-    """Run what `read` makes of the words: options with `run`, a function of them and of a screen."""
+    """Run the options that `read` makes of the words: options with `run`, a function of them and of a screen."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a question mark for what a terminal cannot print
+            stream.reconfigure(errors="replace")  # a question mark for a character that a terminal cannot print
     try:
         options = read(sys.argv[1:] if argv is None else list(argv))
         return int(options.run(options, Screen(as_json=options.json, coloured=not options.plain)))
@@ -433,13 +433,13 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
         hint = f"did you mean {near[0]!r}? " if near else ""
         Parser(prog="evimem").error(f"there is no command {words[0]!r}; {hint}`evimem --help` lists them")
     options = parser(words).parse_args(words, argparse.Namespace(run=_command))
-    if wrong := misused(options):
+    if wrong := check_model_options(options):
         options.parser.error(wrong)
     return options
 
 
 def _command(options: argparse.Namespace, screen: Screen) -> Exit:
-    """Call the function of a command with what was given; what it leaves out is as the function says."""
+    """Call the function of a command with the given arguments; the rest are as the function says."""
     function = function_of(options.command)
     settings: Settings = {}
     if COMMANDS[options.command].model:

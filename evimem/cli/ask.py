@@ -21,7 +21,7 @@ from ..types.values import Turn
 from . import views
 from .arguments import Exit, Misused
 from .page import BLANK, Block, Heading, Piece, Screen, line
-from .views import counted, day, trace_page
+from .views import count_noun, day, trace_page
 
 QUESTIONS = (
     "When did Mira adopt her puppy?",
@@ -55,9 +55,9 @@ def demo(screen: Screen, *, keep: Path | None = None) -> Exit:
     with folder, evimem.open(path) as memory:
         memory.extend(turns)
         found, took = memory.stats(), time.perf_counter() - started
-        size = f"{counted(found.turns, 'turn')} in {counted(found.sessions, 'session')}"
+        size = f"{count_noun(found.turns, 'turn')} in {count_noun(found.sessions, 'session')}"
         since = f"{day(turns[0].time)} to {day(turns[-1].time)}"
-        what = f"{size}, {since}: ingested in {took:.1f} s, {counted(found.facts, 'fact')} found."
+        what = f"{size}, {since}: ingested in {took:.1f} s, {count_noun(found.facts, 'fact')} found."
         why = "No model, no API key, no network: nothing is concluded, the lines to read are quoted, best first."
         screen.page([Heading("Mira and Tomas, old friends, over a year"), line(what), line(Piece(why, "dim")), BLANK])
         answers = [memory.ask(question) for question in QUESTIONS]
@@ -128,18 +128,18 @@ def ask(
 
     given["loop"] = loop
     try:
-        answer = _streamed(memory, screen, question, given) if stream else memory.ask(question, **given)
+        answer = _print_stream(memory, screen, question, given) if stream else memory.ask(question, **given)
     except ModelError as error:
-        if error.partial is not None:  # its trace says what was found and asked
+        if error.partial is not None:  # its trace names the evidence and the requests
             screen.page(found(error.partial))
         raise
-    turns = _cited(memory, [answer])
+    turns = _cited_turns(memory, [answer])
     page = [*views.answer_page(question, answer, turns, streamed=stream), *found(answer)]
     screen.show(page, answer_data(answer, turns) | ({"trace": answer.trace.to_dict()} if trace else {}))
     return exit_of(answer)
 
 
-def _streamed(memory: evimem.Memory, screen: Screen, question: str, given: Mapping[str, Any]) -> Answer:
+def _print_stream(memory: evimem.Memory, screen: Screen, question: str, given: Mapping[str, Any]) -> Answer:
     """Print the text of the answer as it comes; return the answer."""
     screen.page([line(Piece("? ", "dim"), Piece(question, "strong"))])
     printed = False
@@ -157,7 +157,7 @@ def _streamed(memory: evimem.Memory, screen: Screen, question: str, given: Mappi
     return answer
 
 
-def _cited(memory: evimem.Memory, answers: Sequence[Answer]) -> dict[str, Turn]:
+def _cited_turns(memory: evimem.Memory, answers: Sequence[Answer]) -> dict[str, Turn]:
     cited = {citation.turn_id for answer in answers for citation in answer.citations}
     return {turn_id: memory.turn(turn_id) for turn_id in sorted(cited)}
 
@@ -233,7 +233,7 @@ def compare(memory: evimem.Memory, screen: Screen, question: str, *, as_publishe
             if error.partial is None:
                 raise
             answers[name] = error.partial
-    turns = _cited(memory, [*answers.values()])
+    turns = _cited_turns(memory, [*answers.values()])
     data = {name: answer_data(one, turns) | {"found": list(views.found_by(one))} for name, one in answers.items()}
     screen.show(views.comparison_page(question, answers), data)
     codes = [exit_of(answer) for answer in answers.values()]

@@ -58,7 +58,7 @@ class Screen:
         sys.stdout.flush()
 
     def flush(self) -> None:
-        """Send what was printed at once: the command goes on for long."""
+        """Flush the output at once: the command goes on for long."""
         sys.stdout.flush()
 
     def note(self, text: str) -> None:
@@ -157,7 +157,7 @@ class Piece(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Pieces behind an indent and a label, padded to a `width` in characters; what does not fit is wrapped there."""
+    """Pieces behind an indent and a label, padded to a `width` in characters; a longer text is wrapped there."""
 
     pieces: tuple[Piece, ...] = ()
     indent: int = 0
@@ -221,7 +221,7 @@ def visible(text: str) -> str:
 def text_of(page: Sequence[Block], width: int = 100, *, coloured: bool = False) -> str:
     """Return a page as text of at most this width in characters; longer words and tables stay whole.
 
-    What is marked stands in angle quotes, or in a colour.
+    Marked text stands in angle quotes, or in a colour.
     """
 
     def styled(text: str, style: Style) -> str:
@@ -241,7 +241,7 @@ def text_of(page: Sequence[Block], width: int = 100, *, coloured: bool = False) 
                 Piece((mark if style == "mark" else "{}").format(visible(text)), style) for text, style in block.pieces
             ]
             label = f"{' ' * block.indent}{visible(block.label).ljust(block.width)}"
-            wrapped = _wrapped(pieces, len(label), block.indent + block.width, width)
+            wrapped = _wrap(pieces, len(label), block.indent + block.width, width)
             lines = ["".join(styled(*piece) for piece in one) for one in wrapped]
             rows.append(f"{styled(label, block.style) if block.label else label}{lines[0]}")
             rows += [f"{' ' * (block.indent + block.width)}{line}" for line in lines[1:]]
@@ -258,8 +258,8 @@ def _table_rows(block: Table) -> list[str]:
     return [visible(block.title), head, "  ".join("-" * size for size in widths), *others]
 
 
-def _wrapped(pieces: Sequence[Piece], first: int, others: int, width: int) -> list[list[Piece]]:
-    """Return the pieces of each row; of `width` characters the first row has so many less, and each of the others."""
+def _wrap(pieces: Sequence[Piece], first: int, others: int, width: int) -> list[list[Piece]]:
+    """Return the pieces of each row; of `width` characters the first row has so many less, and each later one."""
     text, styles = "".join(one.text for one in pieces), [one.style for one in pieces for _ in one.text]
     rows, at = list[list[Piece]](), 0
     for part in text.split("\n"):

@@ -89,7 +89,7 @@ def mcp(  # noqa: PLR0913 - the options
     terminated = Event()
     signal.signal(signal.SIGTERM, partial(_interrupt, terminated))
     opening = {"timezone": timezone, "date_order": date_order, **key_given(path or pool or "")}
-    make = partial(_opened, path, pool, settings | opening | ({"user": user} if is_server(path) else {}))
+    make = partial(_open_memory, path, pool, settings | opening | ({"user": user} if is_server(path) else {}))
     if url:
         screen.note(f"evimem: listening at {url}")
     offered = {"read_only": read_only, "allow_forget": allow_forget, "prefix": prefix}
@@ -103,7 +103,7 @@ def mcp(  # noqa: PLR0913 - the options
 
 
 def _interrupt(terminated: Event, *_: object) -> None:
-    """Note that SIGTERM came, and end what runs as Ctrl-C does."""
+    """Note that SIGTERM came, and end the running call as Ctrl-C does."""
     terminated.set()
     raise KeyboardInterrupt
 
@@ -335,14 +335,16 @@ def _check(
             raise Misused(sentence)
 
 
-def _opened(path: AnyPath | None, pool: AnyPath | None, settings: Settings) -> evimem.AsyncMemory | evimem.MemoryPool:
+def _open_memory(
+    path: AnyPath | None, pool: AnyPath | None, settings: Settings
+) -> evimem.AsyncMemory | evimem.MemoryPool:
     if path is None:
         return evimem.MemoryPool(str(pool), observer=_spans(), **settings)
     return evimem.open_async(path, observer=_spans(), **settings)
 
 
 def _spans() -> Any:
-    """Return what makes OpenTelemetry spans; None where that extra is not installed."""
+    """Return the observer that makes OpenTelemetry spans; None where that extra is not installed."""
     try:
         from ..adapters.otel import Spans  # noqa: PLC0415 - comes with that extra
     except MissingExtra:

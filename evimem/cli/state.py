@@ -21,7 +21,7 @@ from ..types.values import DateOrder, ExportFormat
 from . import views
 from .arguments import Exit, Misused, Settings, existing, key_given, shown_path
 from .page import Screen, line
-from .views import counted
+from .views import count_noun
 
 
 def ingest(  # noqa: PLR0913 - the options
@@ -90,7 +90,7 @@ def ingest(  # noqa: PLR0913 - the options
             if is_new and not memory.stats().turns:
                 with suppress(StoreError):  # another process has stored turns in it since
                     memory._core.store.remove()
-    data = {"path": shown_path(path), **_added(report, refusals), "doubts": found.log.doubts}
+    data = {"path": shown_path(path), **_added_fields(report, refusals), "doubts": found.log.doubts}
     left_out = [
         {"kind": one.kind, "count": one.count, "reason": one.reason, "places": list(one.places)}
         for one in found.left_out
@@ -112,7 +112,7 @@ def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
     """
     with evimem.open(path, **key_given(path), **opening) as memory, screen.progress("importing", "turns") as progress:
         report = memory.import_(file, progress=progress)
-    data = _added(report)
+    data = _added_fields(report)
     return _told(data, data, path, progress.seconds, screen)
 
 
@@ -232,12 +232,14 @@ def build(  # noqa: PLR0913 - the options
     given: dict[str, Any] = {"workers": workers, "manifest": manifest, "timezone": timezone, "date_order": date_order}
     with screen.progress("building", "turns") as progress:
         report = evimem.build(dataset, target, by=by, progress=progress, **given)
-    screen.show(views.fields_page(f"{views.counted(report.users, 'user')} built", report.to_dict()), report.to_dict())
+    screen.show(
+        views.fields_page(f"{views.count_noun(report.users, 'user')} built", report.to_dict()), report.to_dict()
+    )
     return Exit.INPUT if report.refused or report.set_aside else Exit.OK
 
 
-def _added(report: AddReport, refused: Sequence[RefusedItem] = ()) -> dict[str, Any]:
-    """Return the counts of a report, what is queued, and what was refused: of the others there may be very many."""
+def _added_fields(report: AddReport, refused: Sequence[RefusedItem] = ()) -> dict[str, Any]:
+    """Return the counts of a report, what is queued, and the refused ones: there may be very many of the rest."""
     data = report.to_dict()
     del data["statuses"]
     left_out: list[dict[str, Any]] = [{"id": one.where, "reason": one.why} for one in refused]
@@ -247,8 +249,8 @@ def _added(report: AddReport, refused: Sequence[RefusedItem] = ()) -> dict[str, 
 
 
 def _told(data: Mapping[str, Any], whole: Mapping[str, Any], path: AnyPath, seconds: float, screen: Screen) -> Exit:
-    """Print what was added, and on stderr what was refused; return the exit code. The `whole` is for programs."""
-    added, refused = counted(data["added"], "turn"), data["refused"]
+    """Print the added turns, and on stderr the refused ones; return the exit code. The `whole` is for programs."""
+    added, refused = count_noun(data["added"], "turn"), data["refused"]
     title = f"{shown_path(path)}  {added} added in {seconds:.1f} s"
     screen.show(views.fields_page(title, data, "path", "added"), whole)
     if not refused:
@@ -323,12 +325,12 @@ def enrich(
         estimate = memory.estimate()
         data = estimate.to_dict()
         unknown = {} if estimate.cost is not None else {"cost": "unknown; give --llm, --model NAME and --price IN OUT"}
-        title = f"{counted(estimate.turns, 'turn')} not yet read by a model"
+        title = f"{count_noun(estimate.turns, 'turn')} not yet read by a model"
         screen.show(views.fields_page(title, data | unknown, "turns"), data)
     elif batch:
         report = memory.enrich_batch()
         again = "; repeat this command to collect them, a batch takes up to a day" if report.waiting else ""
-        title = f"{counted(report.waiting, 'turn')} waiting{again}"
+        title = f"{count_noun(report.waiting, 'turn')} waiting{again}"
         screen.show(views.fields_page(title, report.to_dict(), "waiting"), report.to_dict())
     else:
         pending = memory.health().pending
@@ -337,7 +339,7 @@ def enrich(
         with screen.progress("enriching", "jobs", total or None) as progress:
             data = memory.enrich(progress=progress, **given).to_dict()
         data["pending"] = dict(memory.health().pending)
-        screen.show(views.fields_page(f"{counted(data['done'], 'job')} done", data, "done"), data)
+        screen.show(views.fields_page(f"{count_noun(data['done'], 'job')} done", data, "done"), data)
     return Exit.OK
 
 
@@ -386,7 +388,7 @@ def export(
     turns = memory.stats().turns
     with screen.progress("exporting", "turns", turns) as progress:
         memory.export(file, format=format, progress=progress)
-    screen.show([line(f"{counted(turns, 'turn')} written to {file}")], {"file": str(file), "turns": turns})
+    screen.show([line(f"{count_noun(turns, 'turn')} written to {file}")], {"file": str(file), "turns": turns})
     return Exit.OK
 
 

@@ -1,4 +1,4 @@
-"""Results as pages for people: answers, hits, turns, the trace of a question by iteration; of others their fields."""
+"""Results as pages for people: answers, hits, turns, the trace of a question by iteration, else their fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TIER: dict[Tier, Style] = {Tier.EXACT: "good", Tier.INFERRABLE: "good", Tier.PA
 _LONGEST_QUOTE = 300
 _MIDNIGHT = time.min
 _COUNTED = ("found", "iterations", "cites", "requests", "tokens", "ms")
-_MOST_ROWS = 10  # of what a result has many of; the rest are counted
+_MOST_ROWS = 10  # of a long list; the rest are counted
 _MOST_NAMED = 6  # of a list in a trace
 _MOST_DETAILS = 8
 _NOTHING: tuple[Any, ...] = (None, "", [], {}, 0)
@@ -49,7 +49,7 @@ def answer_page(question: str, answer: Answer, turns: Mapping[str, Turn], *, str
     page += [line(one, indent=4) for one in lines]
     for citation in answer.citations if not lines else ():
         turn = turns[citation.turn_id]
-        page += [line(*_who(turn), Piece(f", {day(turn.time)}", "dim"), indent=4), quoted(turn, citation)]
+        page += [line(*_who(turn), Piece(f", {day(turn.time)}", "dim"), indent=4), quote_turn(turn, citation)]
     reason = answer.reason or ""  # of a failure, and after it the gap
     if reason and (answer.kind != "quote" or answer.fell_back):
         page.append(field("because", reason, indent=4))
@@ -67,7 +67,7 @@ def _cost(usage: Usage) -> list[Block]:
     if not usage.requests:
         return []
     failed = f" ({usage.failed:,} failed)" if usage.failed else ""
-    tokens = f"{counted(usage.requests, 'request')}{failed}, {usage.input_tokens:,} + {usage.output_tokens:,} tokens"
+    tokens = f"{count_noun(usage.requests, 'request')}{failed}, {usage.input_tokens:,} + {usage.output_tokens:,} tokens"
     price = "" if usage.cost is None else f", ${usage.cost:.4f}"
     return [line(Piece(f"{tokens}{price}", "dim"), indent=4)]
 
@@ -84,7 +84,7 @@ def interval(span: TimeSpan) -> str:
     return f"{start.isoformat(' ', 'minutes')} to {end.isoformat(' ', 'minutes')} ({span.granularity})"
 
 
-def quoted(turn: Turn, citation: Citation | None = None, indent: int = 6) -> Line:
+def quote_turn(turn: Turn, citation: Citation | None = None, indent: int = 6) -> Line:
     """Return the text of a turn, cut to the surroundings of the cited characters, which are marked."""
     if citation is None or citation.span is None:
         text = said(turn)
@@ -108,7 +108,7 @@ def hits_page(query: str, hits: Sequence[Hit], *, explain: bool = False) -> list
     page: list[Block] = []
     for rank, hit in enumerate(hits, start=1):
         at = Piece(f", {day(hit.turn.time)}, {hit.turn.time:%H:%M}  {hit.score:.3f}", "dim")
-        page += [line(Piece(f"{rank:>2}. ", "dim"), *_who(hit.turn), at), quoted(hit.turn, indent=4)]
+        page += [line(Piece(f"{rank:>2}. ", "dim"), *_who(hit.turn), at), quote_turn(hit.turn, indent=4)]
         if explain:
             parts = "  ".join(f"{name} {value:+.3f}" for name, value in hit.parts.items())
             page.append(line(Piece(f"{parts}  by {hit.path}", "dim"), indent=4))
@@ -118,7 +118,7 @@ def hits_page(query: str, hits: Sequence[Hit], *, explain: bool = False) -> list
 def turn_page(turn: Turn, facts: Sequence[Fact], around: Sequence[Turn], linked: Sequence[Hit] = ()) -> list[Block]:
     """Return a turn with the spans of its facts marked, its facts, its neighbours in the dialogue, and linked turns."""
     at = f", {day(turn.time)}, {turn.time:%H:%M}  session {turn.session}, {turn.role}"
-    page: list[Block] = [line(*_who(turn), Piece(at, "dim")), marked(turn, facts)]
+    page: list[Block] = [line(*_who(turn), Piece(at, "dim")), mark_facts(turn, facts)]
     for name, value in (("picture", turn.caption), ("metadata", dict(turn.metadata))):
         page += [field(name, str(value))] if value else []
     rows = [(one.text, _when(one), "replaced" if one.replaced_by else one.extractor) for one in facts]
@@ -136,7 +136,7 @@ def turn_page(turn: Turn, facts: Sequence[Fact], around: Sequence[Turn], linked:
 
 
 def profile_page(name: str, facts: Sequence[Fact]) -> list[Block]:
-    """Return what is known about a person or thing, the newest turn first, and what replaced what."""
+    """Return the facts about a person or thing, the newest turn first, and their replacements."""
     if not facts:
         return [line(Piece("nothing is known about ", "dim"), name)]
     texts: dict[str | None, str] = {None: "", **{fact.id: fact.text for fact in facts}}
@@ -145,7 +145,7 @@ def profile_page(name: str, facts: Sequence[Fact]) -> list[Block]:
     return [table(("fact", "event", "turn", "replaced by"), rows), BLANK]
 
 
-def marked(turn: Turn, facts: Sequence[Fact]) -> Line:
+def mark_facts(turn: Turn, facts: Sequence[Fact]) -> Line:
     """Return the text of a turn with the spans of its facts marked."""
     spans = sorted(fact.span for fact in facts if fact.kind != "image")
     pieces, at = [], 0
@@ -161,7 +161,7 @@ def _when(fact: Fact) -> str:
 
 
 def fields_page(title: str, data: Mapping[str, Any], *left_out: str) -> list[Block]:
-    """Return any result as its fields, as `to_dict` has them: those that say something, apart from what is left out."""
+    """Return any result as its fields, as `to_dict` has them: those that say something, apart from `left_out`."""
     page: list[Block] = [line(Piece(title, "strong"))]
     width = 2 + max((len(name) for name in data), default=0)
     for name, value in data.items():
@@ -189,7 +189,7 @@ def _plain(value: Any) -> str:
 
 
 def comparison_page(question: str, answers: Mapping[str, Answer]) -> list[Block]:
-    """Return what each loop found, cited and cost, and what it answered."""
+    """Return the evidence, citations, cost and answer of each loop."""
     rows = []
     for name, answer in answers.items():
         usage, events = answer.usage, [one for one in answer.trace if isinstance(one, Found) and one.turns]
@@ -211,7 +211,7 @@ def found_by(answer: Answer) -> tuple[str, ...]:
 
 
 def trace_page(trace: Trace) -> list[Block]:
-    """Return every event of a trace, in order, and what its model requests cost."""
+    """Return every event of a trace, in order, and the cost of its model requests."""
     from ..loops.answering import cost  # noqa: PLC0415 - most of the package, which a call for help does without
 
     page: list[Block] = [Heading(f"Trace of {trace.question!r} through {trace.loop}")]
@@ -222,7 +222,7 @@ def trace_page(trace: Trace) -> list[Block]:
 
 
 def _details(event: Event) -> str:
-    """Return what an event says besides its line."""
+    """Return the details of an event besides its line."""
     data = event.to_dict()
     left = data["detail"] if isinstance(event, Acted) else data
     parts = [
@@ -256,7 +256,7 @@ def said(turn: Turn) -> str:
     return f"{turn.text} [{turn.caption}]".lstrip() if turn.caption else turn.text
 
 
-def counted(count: int, one: str) -> str:
+def count_noun(count: int, one: str) -> str:
     """Return a number with its noun.
 
     >>> counted(1, "turn"), counted(1200, "turn")

@@ -14,7 +14,7 @@ from ..flow import Flow, embed
 from ..index.document import embedding_texts
 from ..loaders.conversation import ImportedTurn
 from ..protocols import Extractor, Store
-from ..query.find_turns import cause_of, is_of_texts
+from ..query.find_turns import cause_of, texts_are_at_fault
 from ..raw.validate import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.memory_fence import without_blocks
 from ..types.results import AddReport, TurnStatus
@@ -43,7 +43,7 @@ def embed_groups(groups: Iterable[Sequence[str]], *, works: bool = False) -> Flo
         vectors = yield from embed(list(chain.from_iterable(texts)))
     except (EmbedderError, DimensionMismatch) as error:
         # Once it works, an error that says that the texts are not the reason still ends this: it is asked no further.
-        if not (works and getattr(error, "of_texts", None)) and not (yield from is_of_texts(error)):
+        if not (works and getattr(error, "of_texts", None)) and not (yield from texts_are_at_fault(error)):
             raise
         if len(texts) == 1:
             return [Attempt(None, cause_of(error))]
@@ -103,8 +103,8 @@ class Ingestion:
         if self.now is not None and any(getattr(turn, "time", None) == "now" for turn in turns):
             now = self.now()
             turns = [replace(turn, time=now) if getattr(turn, "time", None) == "now" else turn for turn in turns]
-        stored_as, gone = _imported(self.into, turns)
-        outcomes = [self.admitted(stored_as.get(place, turn)) for place, turn in enumerate(turns)]
+        stored_as, gone = _stored_counterparts(self.into, turns)
+        outcomes = [self.admit_turn(stored_as.get(place, turn)) for place, turn in enumerate(turns)]
         admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
         # Turns that are there would be embedded for nothing; of a few turns, which seldom are, that costs less than to
         # ask.
@@ -117,7 +117,7 @@ class Ingestion:
         statuses = tuple(next(written) if isinstance(outcome, Turn) else outcome for outcome in outcomes)
         return AddReport.of(statuses, report.facts, report.erased)
 
-    def admitted(self, turn: Turn) -> Turn | TurnStatus:
+    def admit_turn(self, turn: Turn) -> Turn | TurnStatus:
         """Return a turn with its defaults, or why it is not stored. With `strict`, raise InvalidTurn."""
         own = _without_blocks(turn)
         if isinstance(own, TurnStatus):
@@ -159,7 +159,7 @@ def write(
     return AddReport.of_all(reports)
 
 
-def _imported(store: Store, turns: Sequence[Any]) -> tuple[dict[int, Turn], list[str]]:
+def _stored_counterparts(store: Store, turns: Sequence[Any]) -> tuple[dict[int, Turn], list[str]]:
     """Return the stored counterparts of turns of exports, by their place, and the ids of abandoned turns.
 
     A message is known by its id, also by the one that an earlier version gave it in that session: its title and its

@@ -17,7 +17,7 @@ from typing import Literal
 from ..text.terms import words
 from ..types.stored import Calls
 
-Standing = Literal["new", "uncertain", "edited"]
+Status = Literal["new", "uncertain", "edited"]
 """Of a message that is stored: it is new; it may be stored already; or it stands amid known ones, which it changed."""
 
 LIKENESS_OF_EDIT = 0.6  # share of the words that two versions of one message have in common
@@ -28,10 +28,10 @@ _VARIED = 4  # different messages of a list that is not said again by chance, me
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
+class Alignment:
     """The outcome of each message: the index of the place in the session where it stands, or why it is stored."""
 
-    standings: tuple[int | Standing, ...]
+    statuses: tuple[int | Status, ...]
     calls: Calls
     instead: Mapping[int, int] = field(default_factory=dict)  # of edited messages: the place whose message each changed
     said_again: int | None = None  # the place whose message, which is known, may have been said again
@@ -70,12 +70,12 @@ class Beside:
     at: str
     is_cut: bool = False
 
-    def laid(self) -> Laid:
+    def align_list(self) -> Alignment:
         """Return where each message stands."""
         calls, size, end = self.calls, len(self.given), len(self.kept)
         if not self.kept:
             return self._grown("", 0)
-        if repeated := self._repeated():
+        if repeated := self._align_repeated():
             return repeated
         overlap = self._overlap()
         if overlap == size:
@@ -86,7 +86,7 @@ class Beside:
         sure = not self._only_new or longer or tells or self._again(overlap)
         known = overlap if sure else 0
         if not entire and not (known and size - known <= max(2, calls.step)):  # it may be a changed or an older list
-            earlier = self._changed(known) or (None if overlap else self._earlier())
+            earlier = self._align_changed(known) or (None if overlap else self._earlier())
             if earlier is not None:
                 return earlier
         if not overlap and (stored := self._stored_elsewhere()):
@@ -96,23 +96,23 @@ class Beside:
         kind = nothing if not known else "whole" if entire else "window"
         return self._grown(kind, known, uncertain=overlap - known)
 
-    def laid_without_ids(self) -> Laid | None:
+    def laid_without_ids(self) -> Alignment | None:
         """Return where messages stand whose ids were all given anew; None where they may be said again."""
-        laid = self.laid()
-        known = [message for message, at in enumerate(laid.standings) if isinstance(at, int)]
+        laid = self.align_list()
+        known = [message for message, at in enumerate(laid.statuses) if isinstance(at, int)]
         varied = len({self.given[one] for one in known}) >= _VARIED
         return laid if varied or (len(known) > 2 and self._tells(known)) else None
 
-    def _repeated(self) -> Laid | None:
+    def _align_repeated(self) -> Alignment | None:
         """Return the places of the messages of a repeated call that was cut short; None for any other call."""
         calls = self.calls
         if not self.at or (calls.at, calls.size) != (self.at, len(self.given)):
             return None
         if calls.said_again and self.given == [self.kept[0], self.kept[-1]]:
-            return Laid((0, len(self.kept) - 1), calls)  # its message was not stored again
+            return Alignment((0, len(self.kept) - 1), calls)  # its message was not stored again
         return self._known(calls.done) if self._fits(calls.done) else None
 
-    def _all_known(self) -> Laid:
+    def _all_known(self) -> Alignment:
         """Where the end of the session is the list: it is sent again, or was said again."""
         size = len(self.given)
         if self.is_cut or self._again(size):
@@ -134,21 +134,21 @@ class Beside:
         """Whether the list is one message, or one of the user's with its reply."""
         return len(self.given) == 1 or (self.roles[0] == "user" and "user" not in self.roles[1:])
 
-    def _known(self, count: int) -> Laid:
+    def _known(self, count: int) -> Alignment:
         """The first so many messages end the session; the rest are new, and nothing is learned of the caller."""
         first = len(self.kept) - count
         rest = len(self.given) - count
-        standings: list[int | Standing] = list(range(first, len(self.kept)))
-        standings += ["new"] * rest
-        return Laid(tuple(standings), replace(self.calls, done=count))
+        statuses: list[int | Status] = list(range(first, len(self.kept)))
+        statuses += ["new"] * rest
+        return Alignment(tuple(statuses), replace(self.calls, done=count))
 
-    def _grown(self, kind: str, known: int, *, uncertain: int = 0) -> Laid:
+    def _grown(self, kind: str, known: int, *, uncertain: int = 0) -> Alignment:
         """The first so many messages end the session, and the rest go on; that is how this caller's lists come."""
         size, calls = len(self.given), self.calls
         first = len(self.kept) - known
-        standings: list[int | Standing] = list(range(first, len(self.kept)))
-        standings += ["uncertain"] * uncertain
-        standings += ["new"] * (size - len(standings))
+        statuses: list[int | Status] = list(range(first, len(self.kept)))
+        statuses += ["uncertain"] * uncertain
+        statuses += ["new"] * (size - len(statuses))
         grown = Calls(
             calls.whole + (kind == "whole"),
             calls.window + (kind == "window"),
@@ -158,7 +158,7 @@ class Beside:
             self.at,
             known,
         )
-        return Laid(tuple(standings), grown)
+        return Alignment(tuple(statuses), grown)
 
     def _fits(self, count: int) -> bool:
         """Whether the first so many messages are the last of the session."""
@@ -225,7 +225,7 @@ class Beside:
         entire = self.complete and count == len(self.kept)
         return (count == self.calls.size or entire) and len(set(self.given[:count])) >= _VARIED
 
-    def _earlier(self) -> Laid | None:
+    def _earlier(self) -> Alignment | None:
         """Return the places inside the session where the list stands: it is an older one that came late."""
         size = len(self.given)
         reads = self.calls.whole or self.calls.window
@@ -235,7 +235,7 @@ class Beside:
                 late = all(self.repeated[place] or self.kept[place] is None for place in places)
                 late = late and not self._again(len(self.kept))  # the session has gone on since
                 if late or (size > 2 and (reads or self._tells(range(size))) and not self._period()):
-                    return Laid(tuple(places), self.calls)
+                    return Alignment(tuple(places), self.calls)
         return None
 
     def _stored_elsewhere(self) -> int:
@@ -252,7 +252,7 @@ class Beside:
         is_first = self.complete and list(self.given) == list(self.kept[:1])
         return longest if longest > 1 or (is_first and (self.calls.whole or self.calls.window)) else 0
 
-    def _changed(self, known: int) -> Laid | None:
+    def _align_changed(self, known: int) -> Alignment | None:
         """Return where the messages of a changed history stand; None where the list looks like no changed history.
 
         Equal messages are aligned first. The messages between them, and after the last of them, are paired in order:
@@ -264,42 +264,44 @@ class Beside:
         # At most four million pairs of a message and a place are compared to find an edit.
         if size * end > 4_000_000:
             return None
-        found, instead = self.aligned()
+        found, instead = self.align()
         exact = [one for one, at in found.items() if self.kept[at] is not None]
         if len(exact) <= known or not self._is_history(found, exact, instead):
             return None
         in_order = [one for one in exact if found[one] >= max(found[each] for each in exact if each <= one)]
         last, is_open = max((*in_order, *instead)), self._is_open(found, instead)
-        changed: Standing = "uncertain" if is_open else "edited"
-        standings = tuple(found.get(one, changed if one <= last else "new") for one in range(size))
+        changed: Status = "uncertain" if is_open else "edited"
+        statuses = tuple(found.get(one, changed if one <= last else "new") for one in range(size))
         if is_open:  # the list is a changed exchange, or another that begins alike
             calls = replace(self.calls, size=size, step=1, at=self.at, done=size)
-            return Laid(standings, calls, said_again=0)
-        calls = replace(self.calls, size=size, at=self.at, done=sum(one != "new" for one in standings))
-        return Laid(standings, replace(calls, step=size - calls.done), instead)
+            return Alignment(statuses, calls, said_again=0)
+        calls = replace(self.calls, size=size, at=self.at, done=sum(one != "new" for one in statuses))
+        return Alignment(statuses, replace(calls, step=size - calls.done), instead)
 
-    def _changed_reply(self) -> Laid | None:
+    def _changed_reply(self) -> Alignment | None:
         """Return where the last exchange stands, given alone with another reply; None where it is a new one."""
         size, end = len(self.given), len(self.kept)
         last = end - size
         asked = max((at for at, said in enumerate(self.kept) if said == self.given[0]), default=end)
         opened = [at for at in range(asked + 1, end) if self.kept[at] is None]
         if size > 1 and opened and all(self.kept_roles[at] in ("", "assistant") for at in range(asked + 1, end)):
-            return Laid((asked, opened[0]), self.calls)  # the reply may be the one that was forgotten
+            return Alignment((asked, opened[0]), self.calls)  # the reply may be the one that was forgotten
         replies = self.roles[-1] == self.kept_roles[-1] == "assistant" and None not in self.kept[last:]
-        in_doubt = replace(self._grown("new", 0), standings=("uncertain", "uncertain"))
+        in_doubt = replace(self._grown("new", 0), statuses=("uncertain", "uncertain"))
         if size == 2 and last >= 0 and self.given[-1] == self.kept[-1] and is_within(self.there[last], self.texts[0]):
             return in_doubt  # the same exchange, with and without the context of its question, or one said again
         if last < 0 or not replies or self.given[:-1] != self.kept[last:-1]:
             return None
         if size == 1:
             is_saved_in_part = is_beginning(self.there[-1], self.texts[0])
-            return Laid(("edited",), self.calls, {0: end - 1}) if is_saved_in_part else None
+            return Alignment(("edited",), self.calls, {0: end - 1}) if is_saved_in_part else None
         if len(self.texts[0]) >= _SAID_ONCE or self._alike(1, end - 1):
-            return Laid((last, "edited"), replace(self.calls, size=size, step=1, at=self.at, done=size), {1: end - 1})
+            return Alignment(
+                (last, "edited"), replace(self.calls, size=size, step=1, at=self.at, done=size), {1: end - 1}
+            )
         return in_doubt
 
-    def aligned(self) -> tuple[dict[int, int], dict[int, int]]:
+    def align(self) -> tuple[dict[int, int], dict[int, int]]:
         """Return the places of known messages, and those of changed messages, by message."""
         size, end, found, instead = len(self.given), len(self.kept), dict[int, int](), dict[int, int]()
         first = 0  # how many messages the list and the session begin with alike

@@ -132,7 +132,7 @@ def read_export(path: Path, file: BinaryIO) -> Iterator[Item]:
         nonlocal number
         for line in iter(lambda: file.readline(MAX_LINE + 1), b""):
             number += 1
-            yield _parsed(line)
+            yield _parse_line(line)
 
     try:
         yield from _items(values())
@@ -174,7 +174,7 @@ def _items(values: Iterator[dict[str, Any]]) -> Iterator[Item]:
     )
 
 
-def _parsed(line: bytes) -> Any:
+def _parse_line(line: bytes) -> Any:
     """Return the JSON object of a line. Raise MalformedError for anything else, or for a line beyond MAX_LINE."""
     if len(line) > MAX_LINE:
         raise MalformedError(f"longer than {MAX_LINE >> 20} MiB; expected one turn with its facts")
@@ -187,7 +187,7 @@ def _parsed(line: bytes) -> Any:
     return value
 
 
-def _checked(what: str, value: Any, known: _Fields) -> dict[str, Any]:
+def _check_fields(what: str, value: Any, known: _Fields) -> dict[str, Any]:
     """Return an object of an export. Raise MalformedError unless it has the fields that it needs, of their types."""
     if not isinstance(value, dict):
         raise MalformedError(f"{what} is {_briefly(value)}; expected an object")
@@ -213,13 +213,15 @@ def _forgotten_of(line: dict[str, Any]) -> ForgottenMarks | ForgottenPlace:
     """Return the marks or the place of a line. Raise MalformedError."""
     try:
         if "forgotten" in line:
-            given = _checked("forgotten", _checked("the line", line, {"forgotten": dict})["forgotten"], _MARKS)
+            given = _check_fields(
+                "forgotten", _check_fields("the line", line, {"forgotten": dict})["forgotten"], _MARKS
+            )
             keys = tuple(bytes.fromhex(key).hex() for key in given["keys"])
             marks = ForgottenMarks(keys, tuple(map(bytes.fromhex, given["marks"])))
             if all(len(key) == 32 for key in keys) and all(len(mark) == 16 for mark in marks.marks):
                 return marks
         else:
-            given = _checked("place", _checked("the line", line, {"place": dict})["place"], _PLACE)
+            given = _check_fields("place", _check_fields("the line", line, {"place": dict})["place"], _PLACE)
             place = ForgottenPlace(bytes.fromhex(given["session"]), given["count"], given.get("taken"))
             # At most a million places are deleted in a row.
             if len(place.session) == 16 and 0 < place.count <= 1_000_000:
@@ -231,8 +233,10 @@ def _forgotten_of(line: dict[str, Any]) -> ForgottenMarks | ForgottenPlace:
 
 def _pair_of(line: dict[str, Any]) -> Pair:
     """Return the turn of a line with its facts. Raise MalformedError or InvalidTurn."""
-    _checked("the line", line, _LINE)
-    turn = Turn(**_checked("the turn", line["turn"], _TURN))  # parses the time; TurnValidator refuses any other value
+    _check_fields("the line", line, _LINE)
+    turn = Turn(
+        **_check_fields("the turn", line["turn"], _TURN)
+    )  # parses the time; TurnValidator refuses any other value
     if TurnValidator()(turn) != turn:
         raise MalformedError(f"turn {turn.id[:40]!r} has an empty id or session, or metadata that JSON cannot hold")
     if len(line["facts"]) > MAX_FACTS:
@@ -244,7 +248,7 @@ def _pair_of(line: dict[str, Any]) -> Pair:
 
 
 def _fact(given: Any, what: str, turn: Turn) -> Fact:
-    value = dict(_checked(what, given, _FACT))
+    value = dict(_check_fields(what, given, _FACT))
     span, event = value["span"], value.pop("event", None)
     if len(span) != 2 or not all(type(one) is int and abs(one) < 1 << 32 for one in span):
         raise MalformedError(f"the span of {what} is {_briefly(span)}; expected two positions, [start, end]")
@@ -256,7 +260,7 @@ def _fact(given: Any, what: str, turn: Turn) -> Fact:
 
 
 def _event(given: Any, what: str) -> TimeSpan:
-    value = _checked(what, given, _EVENT)
+    value = _check_fields(what, given, _EVENT)
     bounds: dict[str, datetime] = {}
     for name in value.keys() & {"start", "end"}:
         try:
@@ -266,7 +270,7 @@ def _event(given: Any, what: str) -> TimeSpan:
     return TimeSpan(bounds.get("start"), bounds.get("end"), value["granularity"], value["text"])
 
 
-def _stated(
+def _turns_with_facts(
     items: Iterable[Item], extractor: str
 ) -> Iterator[tuple[Turn, Attempt[tuple[Fact, ...]]] | ForgottenMarks | ForgottenPlace]:
     """Yield turns with those of their facts whose words stand in the turn, or in those before it in its session.
@@ -325,9 +329,9 @@ def import_batches(
         names = {item[0].session for item in read_export(path, file) if isinstance(item, tuple)}
         file.seek(0)
         places = _Places(store, names)
-        given: Iterator[Any] = _stated(read_export(path, file), extractor.name)
+        given: Iterator[Any] = _turns_with_facts(read_export(path, file), extractor.name)
         for are_turns, group in groupby(given, _is_turn):
-            while batch := list(islice(_unchanged(path, file, before, group), BATCH)):
+            while batch := list(islice(_read_unchanged(path, file, before, group), BATCH)):
                 if not are_turns:
                     places.keep(batch)
                     continue
@@ -348,7 +352,7 @@ def _is_turn(item: object) -> bool:
     return isinstance(item, tuple)
 
 
-def _unchanged(path: Path, file: BinaryIO, before: tuple[int, int], items: Iterator[T]) -> Iterator[T]:
+def _read_unchanged(path: Path, file: BinaryIO, before: tuple[int, int], items: Iterator[T]) -> Iterator[T]:
     """Yield the items of a file; raise ImportFailed where it was changed since it was validated."""
     while True:
         try:

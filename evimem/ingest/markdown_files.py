@@ -237,7 +237,7 @@ def _read(file: BinaryIO, session: str, path: Path, byte: int) -> Iterator[tuple
     for line in iter(lambda: file.readline(MAX_LINE + 1), b""):
         here, byte = byte, byte + len(line)
         if line.startswith(b">"):
-            quoted.append(_unquoted(line, path))
+            quoted.append(_unquote(line, path))
         elif line.startswith((_TURN.encode(), _END.encode())):
             if fields is not None:
                 count += 1
@@ -245,7 +245,7 @@ def _read(file: BinaryIO, session: str, path: Path, byte: int) -> Iterator[tuple
             if line.startswith(_END.encode()):
                 _check_end(_fields(line, _END, path, here), count, file, path)
                 return
-            fields, start, quoted = _checked(_fields(line, _TURN, path, here), path), here, []
+            fields, start, quoted = _check_fields(_fields(line, _TURN, path, here), path), here, []
     raise ImportFailed(f"{path.name!r} is cut short: it has no last line {_END}...; export the memory again")
 
 
@@ -254,7 +254,7 @@ def _check_end(end: dict[str, Any], count: int, file: BinaryIO, path: Path) -> N
         raise ImportFailed(f"{path.name!r} has {count} turns and an end of {shown(end.get('turns'))}: was it edited?")
 
 
-def _unquoted(line: bytes, path: Path) -> str:
+def _unquote(line: bytes, path: Path) -> str:
     if len(line) > MAX_LINE:
         raise ImportFailed(f"{path.name!r} has a line of over {MAX_LINE >> 20} MiB")
     text = line.decode("utf-8", "surrogatepass").removesuffix("\n").removeprefix(">").removeprefix(" ")
@@ -275,7 +275,7 @@ def _fields(line: bytes, mark: str, path: Path, byte: int) -> dict[str, Any]:
     return value
 
 
-def _checked(fields: dict[str, Any], path: Path) -> dict[str, Any]:
+def _check_fields(fields: dict[str, Any], path: Path) -> dict[str, Any]:
     known = {**_FIELDS, **_OPTIONAL}
     wrong = [name for name in _FIELDS if name not in fields]
     wrong += [name for name, value in fields.items() if name not in known or type(value) is not known[name]]

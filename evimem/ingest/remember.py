@@ -23,11 +23,11 @@ from ..types.results import AddReport, TurnOutcome, TurnStatus
 from ..types.stored import Calls, Continuation, Entry, Listing, Place, SessionWindow, WindowRequest
 from ..types.values import DISCARDED, Turn, is_discarded
 from .add import BATCH, Ingestion
-from .continuation import LIKENESS_OF_EDIT, Beside, Laid, Standing, is_beginning, likeness
+from .continuation import LIKENESS_OF_EDIT, Alignment, Beside, Status, is_beginning, likeness
 
 _NO_TIME = datetime(2000, 1, 1)  # of a message that has none, until it turns out to be known
 _GAP = Place(-1, None)  # between the beginning and the end of a session that was not read whole
-_NOTES: dict[Standing, tuple[TurnOutcome, str]] = {
+_NOTES: dict[Status, tuple[TurnOutcome, str]] = {
     "uncertain": (
         "uncertain",
         "it may be stored already: the list begins with what was said last, but the lists before it held only what "
@@ -77,7 +77,7 @@ class Remembering:
         self._messages, self._session, self._time, self._ingestion = messages, session, time, ingestion
         self._again, self._replace = again, replace
         self._strict = ingestion.strict
-        outcomes = [ingestion.admitted(turn) for turn in self._turns(messages)]
+        outcomes = [ingestion.admit_turn(turn) for turn in self._turns(messages)]
         self._refused = {number: one for number, one in enumerate(outcomes) if isinstance(one, TurnStatus)}
         self._given = {number: one for number, one in enumerate(outcomes) if isinstance(one, Turn)}
         self._new: dict[int, Turn] = {}  # turns to store, by the number of their message
@@ -259,7 +259,7 @@ class Remembering:
         loose |= {message.said for message in there.values() if not _own(message)}
         current = _in_dialogue_order([one for one in places if one.turn is None or not is_discarded(one.turn)])
         beside = self._beside(numbers, found, known, current, there, loose)
-        laid = beside.laid()
+        laid = beside.align_list()
         if any(
             message.id is not None
             for number, (message, _) in zip(numbers, messages, strict=True)
@@ -273,52 +273,52 @@ class Remembering:
         elif found.calls.said_again:
             self._say_again(found.calls, laid.calls, places)
         self._settle_places(numbers, laid, current, places)
-        stands = {number: at for number, at in zip(numbers, laid.standings, strict=True) if isinstance(at, int)}
+        stands = {number: at for number, at in zip(numbers, laid.statuses, strict=True) if isinstance(at, int)}
         for number in self._new.keys() - set(numbers):  # a system prompt stood before the same message
             at = stands.get(number + 1, 0)
             if at and at - 1 not in stands.values() and current[at - 1].turn is None:
                 self._stand(number, current[at - 1])
 
     def _without_new_ids(
-        self, numbers: Sequence[int], laid: Laid, bare: Beside, known: Mapping[int, Turn], current: Sequence[Place]
-    ) -> Laid:
+        self, numbers: Sequence[int], laid: Alignment, bare: Beside, known: Mapping[int, Turn], current: Sequence[Place]
+    ) -> Alignment:
         """Return where messages stand, those included whose ids were given anew.
 
         Before a message that is known by its id, a message that says the same as the one in its place is that one.
         """
         if not known:
             return bare.laid_without_ids() or laid
-        stands, _ = bare.aligned()
+        stands, _ = bare.align()
         ids = {place.turn.id: at for at, place in enumerate(current) if place.turn is not None}
         anchors = [(index, ids.get(known[number].id)) for index, number in enumerate(numbers) if number in known]
         last, place = next(((index, at) for index, at in reversed(anchors) if at is not None), (0, 0))
         old = {index: at for index, at in stands.items() if index < last and place is not None and at < place}
-        standings = tuple(
-            old[index] if index in old and number not in known else standing
-            for index, (number, standing) in enumerate(zip(numbers, laid.standings, strict=True))
+        statuses = tuple(
+            old[index] if index in old and number not in known else status
+            for index, (number, status) in enumerate(zip(numbers, laid.statuses, strict=True))
         )
         instead = {index: at for index, at in laid.instead.items() if index not in old and at not in old.values()}
-        return replace(laid, standings=standings, instead=instead)
+        return replace(laid, statuses=statuses, instead=instead)
 
     def _settle_places(
-        self, numbers: Sequence[int], laid: Laid, current: Sequence[Place], places: Sequence[Place]
+        self, numbers: Sequence[int], laid: Alignment, current: Sequence[Place], places: Sequence[Place]
     ) -> None:
         """Settle messages by where they stand among the current places; `places` has the discarded ones, too."""
-        taken = {current[at].seq for at in (*laid.standings, *laid.instead.values()) if isinstance(at, int)}
+        taken = {current[at].seq for at in (*laid.statuses, *laid.instead.values()) if isinstance(at, int)}
         left = [place for place in places if place.seq not in taken]
-        for index, (number, standing) in enumerate(zip(numbers, laid.standings, strict=True)):
-            if number not in self._new or number in self._changed or standing == "new":
+        for index, (number, status) in enumerate(zip(numbers, laid.statuses, strict=True)):
+            if number not in self._new or number in self._changed or status == "new":
                 continue
-            if isinstance(standing, int):
-                self._stand(number, current[standing])
-            elif standing == "edited" and (same := self._moved(number, left)) is not None:
+            if isinstance(status, int):
+                self._stand(number, current[status])
+            elif status == "edited" and (same := self._take_moved(number, left)) is not None:
                 self._settle(number, "exists", same.id)
                 self._mark(same, discarded=False)
                 self._mark_changed(index, laid.instead, numbers, current)
-            elif standing == "edited" and index in laid.instead:
+            elif status == "edited" and index in laid.instead:
                 self._change_in_place(index, laid.instead, numbers, current)
             else:
-                self._notes.setdefault(number, _NOTES[standing])
+                self._notes.setdefault(number, _NOTES[status])
 
     def _say_again(self, before: Calls, calls: Calls, places: Sequence[Place]) -> None:
         """Store again the message that the call before had again, where this caller proves to give only new ones."""
@@ -354,7 +354,7 @@ class Remembering:
             [said if said in loose else f"{said} {turn_id}" for (_, said), turn_id in zip(messages, ids, strict=True)],
             [message.text for message, _ in messages],
             [message.role for message, _ in messages],
-            [_compared(place, there, loose) for place in places],
+            [_comparison_key(place, there, loose) for place in places],
             [text for text, _ in texts],
             [role for _, role in texts],
             found.complete,
@@ -391,7 +391,7 @@ class Remembering:
                 before = there[places[whole[-1]].seq].said
                 yield at, places[whole[-1]]
 
-    def _moved(self, number: int, left: list[Place]) -> Turn | None:
+    def _take_moved(self, number: int, left: list[Place]) -> Turn | None:
         """Return the turn of a place that is left and has the content of a message, and take it; None without one."""
         for place in left:
             if place.turn is not None and self._message_of(place.turn).said == self._said(number):
@@ -531,7 +531,7 @@ def _own(message: ChatMessage) -> bool:
     return message.id is not None or message.time is not None
 
 
-def _compared(place: Place, there: Mapping[int, ChatMessage], loose: set[str]) -> str | None:
+def _comparison_key(place: Place, there: Mapping[int, ChatMessage], loose: set[str]) -> str | None:
     """Return the comparison key of a place; None for one that any message may have stood in."""
     if place is _GAP:
         return ""

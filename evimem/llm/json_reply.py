@@ -1,7 +1,7 @@
 """The JSON object in a model's reply that has a wanted field, and the answer in one that is still arriving.
 
 Models wrap JSON in fences, prose and thoughts, leave trailing commas, or quote with apostrophes. All of that is read;
-what cannot be, or could be read in two ways, raises `ReplyError`, and nothing else is ever raised.
+a reply that cannot be read, or in two ways, raises `ReplyError`, and nothing else is ever raised.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CAPITALS = (
 _ENDED = rf"(?:[/\\]\s*{_NAME}|end[_:\u2581 -]?{_NAME}|{_NAME}[_:\u2581-]end)"
 _SQUARE = rf"(?:{_CAPITALS}|\u601d\u8003)[\]\u3011]"
 
-_STRIPPED = "(?:analysis|commentary)"  # the names of channels, glued to what they hold where a server drops the marks
+_STRIPPED = "(?:analysis|commentary)"  # the names of channels, glued to their content where a server drops the marks
 
 _HOW = re.IGNORECASE | re.MULTILINE
 
@@ -34,7 +34,8 @@ _FINAL = (
     r"|(?-i:assistantfinal|assistant\s*\n\s*final\b)"
 )
 
-# What any mark begins with but the names at the beginning of a text: looked for first, as most characters are no mark.
+# The first characters of marks, but for the names at the beginning of a text: looked for first, as most characters are
+# no mark.
 _FIRST = r"[<\uff1c\u25c1\u27e8\u3008`~]|(?-i:[\[\u3010][\s/A-Z_\u601d]|assistant)"
 
 _PREFACE = re.compile(
@@ -65,7 +66,7 @@ MOST_WATCHED = 100_000  # characters: a reply that is longer, thoughts included,
 
 _LEFT, _RIGHT, _PIPE = r"[<\uff1c\u25c1\u27e8\u3008]\s*[|\uff5c]?\s*", r"[>\uff1e\u25b7\u27e9\u3009]", r"[|\uff5c]?"
 _CLOSED = rf"{_LEFT}{_ENDED}\s*{_PIPE}\s*{_RIGHT}|[\[\u3010]\s*/\s*{_SQUARE}|<channel\|>"
-# What opens a thought, by the kind of what ends it.
+# The openings of thoughts, by the kind of their ends.
 _OPENINGS = {
     "tag": rf"{_LEFT}{_NAME}(?:\s[^<>]{{0,200}})?(?<!/){_PIPE}{_RIGHT}|[\[\u3010]{_SQUARE}",
     "channel": r"<\|channel\|?>\s*(?!\s|final\b)\w+",
@@ -89,7 +90,7 @@ def _marks(bracket: str) -> re.Pattern[str]:
     return re.compile(rf"(?:\A|(?={_FIRST}|{bracket}))(?:{marks})", _HOW)
 
 
-# A bracket is what a value may begin with; "closed" ends a thought that began in the prompt, and "final" may do so.
+# A bracket may begin a value; "closed" ends a thought that began in the prompt, and "final" may do so.
 MARK, MARK_OR_OBJECT = _marks(r"[{\[]"), _marks(r"\{")
 
 
@@ -100,9 +101,9 @@ def end_of(thought: re.Match[str]) -> int:
 
 
 def begun(text: str) -> str:
-    """Return what a reply that is arriving holds from its first bracket on; empty while it may still be thought.
+    """Return an arriving reply from its first bracket on; empty while it may still be thought.
 
-    Prose before the bracket is thought that nobody marked, or that a later mark closes.
+    Prose before the bracket is an unmarked thought, or one that a later mark closes.
     """
     at = 0
     while (mark := MARK.search(text, at)) is not None:
@@ -161,9 +162,9 @@ def _spoken(text: str, marks: re.Pattern[str]) -> list[_Reader] | None:
             spoken = True
             with suppress(_Unreadable):
                 values.append(_Reader(text, mark.start(), left))
-                at = values[-1].at  # what is nested in an object that is read was read with it
+                at = values[-1].at  # values nested in an object were read with it
         elif mark.lastgroup in {"closed", "final"}:
-            if mark.lastgroup == "closed" or not final:  # what it closes began in the prompt
+            if mark.lastgroup == "closed" or not final:  # the thought that it closes began in the prompt
                 values, spoken = [], False
             final = final or mark.lastgroup == "final"
         else:
@@ -248,14 +249,14 @@ def _word(token: str) -> Any:
 def _unescaped(body: str) -> str:
     def character(match: re.Match[str]) -> str:
         code, plain = match.groups()
-        return chr(int(code, 16)) if code else _ESCAPES.get(plain, match[0])  # what is none is text: a formula, a path
+        return chr(int(code, 16)) if code else _ESCAPES.get(plain, match[0])  # anything else is text: a formula, a path
 
     plain = _ESCAPE.sub(character, body) if "\\" in body else body
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins surrogate pairs
 
 
 class AnswerStream:
-    """Extracts the answer's text from the pieces of a JSON reply as they arrive, after what the model thinks."""
+    """Extracts the answer's text from the pieces of a JSON reply as they arrive, after the thoughts of the model."""
 
     def __init__(self) -> None:
         self._reply = ""
@@ -268,7 +269,7 @@ class AnswerStream:
         self._reply += piece
         arriving = _ARRIVING.search(begun(self._reply))
         answer = _unescaped(_HALF.sub("", arriving[1])) if arriving else ""
-        if not answer.startswith(self._sent):  # what was sent was thought after all
+        if not answer.startswith(self._sent):  # the sent text was a thought after all
             return ""
         new = answer[len(self._sent) :]
         self._sent = answer

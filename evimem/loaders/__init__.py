@@ -24,7 +24,7 @@ def load(
     columns: str | None = None,
     refuse: _Refuse | None = None,
 ) -> _Iterator[_Conversation]:
-    """Yield the conversation of a file; its `left_out` says what did not become turns, once all turns were read.
+    """Yield the conversation of a file; its `left_out` counts the rest, once all turns were read.
 
     `format` is one of `formats.FORMATS`, detected by default; `start` is the time of the first message where messages
     have none; `session` names the session of a file that is one; `date_order` is that of dates in figures, dmy, mdy or

@@ -1,8 +1,8 @@
-"""Messages of chats, one by one, in the forms of providers and frameworks: who said what and when.
+"""Messages of chats, one by one, in the forms of providers and frameworks: speaker, text and time.
 
 A form is known by its shape, never by its package: chat completions and items of Responses (OpenAI), blocks
 (Anthropic), `contents` (Gemini), messages of the AI SDK, Ollama, Bedrock, LangChain, LlamaIndex and Pydantic AI, as
-mappings, as objects, or as what those dump.
+mappings, as objects, or as their dumps.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class ChatMessage:
 
     Attributes:
         raw: The message as JSON, its keys in the order given, and media replaced by {digest, bytes, type}.
-        role: "user", "assistant", "system" or "tool". A role of no known meaning is "tool": what it says is data.
+        role: "user", "assistant", "system" or "tool". A role of no known meaning is "tool": its text is data.
         speaker: Its `name`, else its role as it was given.
         text: Its words, calls, results and media, in order, such as `get_weather({"city": "Porto"})` or
             `[picture, image/jpeg, 3.1 MB]`; without any, its type in brackets. Thoughts are left out.
         time: Its own time, if it has one that can be read.
         id: Its own id: `id` or `messageId`, of an application, the AI SDK, LangChain, or an item of Responses. It may
-            name a message within one conversation only, and a copy of the same message may lack it. Ids of what is
+            name a message within one conversation only, and a copy of the same message may lack it. Ids of text that is
             called (`tool_call_id`, `call_id`), empty ones and placeholders are none.
         said: A digest of its content: equal for the same role, name, words, calls, results and media in any form.
         note: `UNKNOWN_ROLE`, or "no text" where nothing was said in words, else None.
@@ -75,7 +75,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of a message as it reads, and what it is compared by."""
+    """A part of a message as it reads, and its comparison key."""
 
     kind: Literal["words", "result", "call", "other"]
     text: str
@@ -83,7 +83,7 @@ class _Piece:
 
 
 def read_message(message: object) -> ChatMessage:
-    """Return a message. Raise ValueError for what is no mapping and no object that holds one, or is not JSON."""
+    """Return a message. Raise ValueError for a value that neither is nor holds a mapping, or is not JSON."""
     held = message if isinstance(message, Mapping) else held_by(message)
     if held is None:
         raise mismatch_error("a message", message, "a mapping with role and content, or an object of a provider")
@@ -97,7 +97,7 @@ def read_message(message: object) -> ChatMessage:
 def words_of(message: Any, role: str) -> str:
     """Return the words of a message, without calls, results and media; empty for one of another role."""
     try:
-        whole = _unwrapped(kept(message))
+        whole = _unwrap(kept(message))
         pieces = [*_pieces(whole)]
         words = "\n".join(one.text for one in pieces if one.kind == "words")
         return words if _role(whole, pieces)[0] == role else ""
@@ -128,7 +128,7 @@ def media_named(value: Json) -> Json:
 
 
 def holds_media(value: Json) -> bool:
-    """Return whether media of a kept message, which nobody can send, stand in a value."""
+    """Return whether media of a kept message, which cannot be sent, stand in a value."""
     return any(map(is_media, _walk(value)))
 
 
@@ -145,7 +145,7 @@ def _part_named(part: Json) -> Json:
 
 
 def _read(whole: dict[str, Json], raw: str) -> ChatMessage:
-    message = _unwrapped(whole)
+    message = _unwrap(whole)
     pieces = [piece for piece in _pieces(message) if piece.text.strip()]
     role, speaker = _role(message, pieces)
     spoken = [piece for piece in pieces if piece.kind != "other" or not piece.text.startswith("[")]
@@ -172,8 +172,8 @@ def _read(whole: dict[str, Json], raw: str) -> ChatMessage:
     )
 
 
-def _unwrapped(whole: dict[str, Json]) -> dict[str, Json]:
-    """Return the message in what LangChain dumps, in a choice or candidate, or in a whole reply: its first of these."""
+def _unwrap(whole: dict[str, Json]) -> dict[str, Json]:
+    """Return the message in a dump of LangChain, in a choice or candidate, or in a whole reply: its first of these."""
     inside: dict[str, Json] = {}
     for name in ("choices", "candidates"):
         whole = next((one for one in _list(whole.get(name)) if isinstance(one, dict)), whole)
@@ -204,7 +204,7 @@ def _role(message: Mapping[str, Json], pieces: Sequence[_Piece]) -> tuple[str, s
         role = _role_of_parts(message) or ("assistant" if assists else "tool")
     if role == "user" and pieces and all(piece.kind == "result" for piece in pieces):
         role = given = "tool"
-    name = message.get("name") if named else None  # of a call without a role, it is that of what is called
+    name = message.get("name") if named else None  # of a call without a role, it is that of the called tool
     speaker = name.strip() if isinstance(name, str) else ""
     return role or "tool", speaker or role or given
 
@@ -239,7 +239,7 @@ def _pieces(message: Mapping[str, Json]) -> Iterator[_Piece]:
         return
     if kind in _UNSPOKEN:
         return
-    # A request of Pydantic AI repeats the system prompt beside what was said.
+    # A request of Pydantic AI repeats the system prompt beside the messages.
     own = [part for part in parts if not (isinstance(part, dict) and part.get("part_kind") == "system-prompt")]
     said = [*_pieces_of(own or parts)] or [*_pieces_of(message.get("content"), loose=True)]
     if not said and any(message.get(name) for name in WHO):
@@ -269,7 +269,7 @@ def _calls(message: Mapping[str, Json]) -> Iterator[_Piece]:
     found = next((each for each in lists if isinstance(each, list) and each), [one] if isinstance(one, dict) else [])
     for call in found:
         if isinstance(call, dict):
-            yield _call(call) or _unknown(call)
+            yield _call(call) or _unknown_part(call)
 
 
 def _pieces_of(content: Json, *, loose: bool = False) -> Iterator[_Piece]:
@@ -282,7 +282,7 @@ def _pieces_of(content: Json, *, loose: bool = False) -> Iterator[_Piece]:
     elif isinstance(content, dict) and (not loose or _kind(content) or is_media(content) or "text" in content):
         yield from _pieces_of_part(content)
     elif content != {}:
-        text = content if isinstance(content, str) else _dumped(content)
+        text = content if isinstance(content, str) else _dump(content)
         yield _Piece("words", text, None)
 
 
@@ -293,7 +293,7 @@ def _pieces_of_part(part: dict[str, Json]) -> Iterator[_Piece]:
     if isinstance(part.get("content"), list) and not _is_result(kind):
         yield from _pieces_of(part["content"])
         return
-    if shaped := _shaped(part, kind):
+    if shaped := _read_part(part, kind):
         yield shaped
         return
     code = part.get("executableCode") or part.get("executable_code")  # of Gemini
@@ -307,10 +307,10 @@ def _pieces_of_part(part: dict[str, Json]) -> Iterator[_Piece]:
     elif text is not None:
         yield from _pieces_of(text)
     elif not part.keys() <= {"type", "text", "annotations", "cache_control"}:
-        yield _unknown(part)
+        yield _unknown_part(part)
 
 
-def _shaped(part: dict[str, Json], kind: str) -> _Piece | None:
+def _read_part(part: dict[str, Json], kind: str) -> _Piece | None:
     """Return the result, the call or the media that a part is."""
     returned = next((part[name] for name in _RESULT_INSIDE if isinstance(part.get(name), dict)), None)
     if returned or _is_result(kind):
@@ -321,7 +321,7 @@ def _shaped(part: dict[str, Json], kind: str) -> _Piece | None:
 
 
 def _call(part: Mapping[str, Json]) -> _Piece | None:
-    """Return a call of a tool as one would write it, with what it returned where that stands in it; else None."""
+    """Return a call of a tool as one would write it, with its result where that stands in it; else None."""
     kind = _kind(part)
     inside = next((part[name] for name in _INSIDE if isinstance(part.get(name), dict)), None)
     called = part if inside is None else inside
@@ -337,36 +337,36 @@ def _call(part: Mapping[str, Json]) -> _Piece | None:
         return None
     if hosted:  # one that is not known gives its words
         given = ", ".join(_texts({key: part[key] for key in part if key not in _RETURNED})) if given is None else given
-        given = _filled(given) or None
-    text = f"{name}({given if isinstance(given, str) else '' if given is None else _dumped(given)})"
-    key = [name, _filled(_canonical(given)) or {}]
+        given = _without_nulls(given) or None
+    text = f"{name}({given if isinstance(given, str) else '' if given is None else _dump(given)})"
+    key = [name, _without_nulls(_canonical(given)) or {}]
     results = [called[key_] for key_ in _RETURNED if called.get(key_) not in (None, "", [])] if called is part else []
     results = results or [called[key_] for key_ in ("result",) if called.get(key_) is not None]
     if results:
-        returned = _returned(results[0])
+        returned = _result_text(results[0])
         return _Piece("call", f"{text} -> {returned}", [*key, _canonical(returned)])
     return _Piece("call", text, key)
 
 
 def _result(part: Mapping[str, Json]) -> _Piece:
     found = next((part[name] for name in _RETURNED if part.get(name) not in (None, "", [])), None)
-    return _Piece("result", ", ".join(_texts(part)) if found is None else _returned(found), None)
+    return _Piece("result", ", ".join(_texts(part)) if found is None else _result_text(found), None)
 
 
-def _returned(value: Json) -> str:
-    """Return what a tool returned as text: its text, its parts, else its JSON."""
+def _result_text(value: Json) -> str:
+    """Return the result of a tool as text: its text, its parts, else its JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "\n".join(text for each in value if (text := _returned(each)))
+        return "\n".join(text for each in value if (text := _result_text(each)))
     if isinstance(value, dict):
         if _is_text(value, "type") and "value" in value:  # of the AI SDK
-            return _returned(value["value"])
+            return _result_text(value["value"])
         if _kind(value) or "text" in value or is_media(value):
             return "\n".join(piece.text for piece in _pieces_of_part(value))
         if len(value) == 1 and (only := next(iter(value))) in (*_RETURNED, "text", "json"):
-            return _returned(value[only])
-    return _dumped(value)
+            return _result_text(value[only])
+    return _dump(value)
 
 
 def _media(part: Json, kind: str = "") -> _Piece:
@@ -390,14 +390,14 @@ def _media(part: Json, kind: str = "") -> _Piece:
     return _Piece("other", "\n".join((label, *said)) if not said else "\n".join((*said, label)), key)
 
 
-def _unknown(part: Mapping[str, Json]) -> _Piece:
+def _unknown_part(part: Mapping[str, Json]) -> _Piece:
     """Return a part of no known shape with the text found in it, or its type."""
     kind, texts = _kind(part) or "part", [*_texts(part)]
     return _Piece("other", f"{kind}: {', '.join(texts)}" if texts else f"[{kind}]", _essence(part))
 
 
 def _texts(value: Json) -> list[str]:
-    """Return what may be words in a value, not ids, types and states, with the numbers beside them; else nothing."""
+    """Return the words of a value, not ids, types and states, with the numbers beside them; else nothing."""
     found = [*_leaves(value)]
     return [text for text, _ in found] if any(spoken for _, spoken in found) else []
 
@@ -417,16 +417,18 @@ def _leaves(value: Json, key: str = "") -> Iterator[tuple[str, bool]]:
         yield f"{key} {json.dumps(value)}", False
 
 
-def _filled(value: Json, without: Callable[[str], bool] = lambda key: False) -> Json:
+def _without_nulls(value: Json, without: Callable[[str], bool] = lambda key: False) -> Json:
     """Return a value without its null fields, and those whose names say so."""
     if isinstance(value, dict):
-        return {key: _filled(each, without) for key, each in value.items() if each is not None and not without(key)}
-    return [_filled(each, without) for each in value] if isinstance(value, list) else value
+        return {
+            key: _without_nulls(each, without) for key, each in value.items() if each is not None and not without(key)
+        }
+    return [_without_nulls(each, without) for each in value] if isinstance(value, list) else value
 
 
 def _essence(value: Json) -> Json:
-    """Return what of a value tells it from others."""
-    return _filled(value, lambda key: _is_id(key) or key in ("status", "state", *TIMES))
+    """Return the distinguishing part of a value."""
+    return _without_nulls(value, lambda key: _is_id(key) or key in ("status", "state", *TIMES))
 
 
 def _canonical(value: Json) -> Json:
@@ -483,16 +485,16 @@ def _list(value: Json) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _dumped(value: Json) -> str:
-    return json.dumps(_labelled(value), ensure_ascii=False)
+def _dump(value: Json) -> str:
+    return json.dumps(_label_media(value), ensure_ascii=False)
 
 
-def _labelled(value: Json) -> Json:
+def _label_media(value: Json) -> Json:
     if is_media(value):
         return media_label(value["type"], value["bytes"])
     if isinstance(value, dict):
-        return {key: _labelled(each) for key, each in value.items()}
-    return [_labelled(each) for each in value] if isinstance(value, list) else value
+        return {key: _label_media(each) for key, each in value.items()}
+    return [_label_media(each) for each in value] if isinstance(value, list) else value
 
 
 def _walk(value: Json) -> Iterator[Json]:

@@ -53,7 +53,7 @@ def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
         if newest is None and at is not None:
             raise ValueError("its current node is missing")
         at = newest
-    branch: dict[str, Any] = {}  # from the shown end back: what was edited or answered anew is on other branches
+    branch: dict[str, Any] = {}  # from the shown end back: edited messages and newer answers are on other branches
     while at and at not in branch:  # a cyclic mapping ends here
         branch[at] = nodes[at].get("message") if at in nodes else {"id": at}
         at = nodes[at].get("parent") if at in nodes else None
@@ -110,7 +110,7 @@ def _plain_text(content: Mapping[str, Any]) -> str:
 
 
 def _instructions(content: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[Said]:
-    """Yield what the user wrote about themselves and about replies, without the program's words around it."""
+    """Yield the user's own instructions about themselves and about replies, without the program's words around it."""
     for own, wrapped in (("about_user_message", "user_profile"), ("about_model_message", "user_instructions")):
         text = given.get(own) or content.get(wrapped) or ""
         fenced = _FENCED.search(text)

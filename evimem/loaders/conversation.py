@@ -1,4 +1,4 @@
-"""The result of a loader: turns, and what was refused or left out; and the files that an export is made of.
+"""The result of a loader: turns, and refused or left-out items; and the files that an export is made of.
 
 An export is one file, the members of a zip or the files of a folder. Nothing of it is unpacked to a disk.
 """
@@ -101,10 +101,10 @@ class LeftOut:
 
 
 class ImportLog:
-    """What one reading of a file refused, left out, and read in a way that may be wrong.
+    """The items of a file that were refused, left out, or read in a way that may be wrong.
 
     Attributes:
-        doubts: What was decided and may be wrong, with the option that decides it.
+        doubts: Decisions that may be wrong, with the option that decides them.
     """
 
     def __init__(self, refuse: Refuse = raise_refused) -> None:
@@ -127,7 +127,7 @@ class ImportLog:
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
-        """Return what was left out so far, the most frequent kind first."""
+        """Return the items left out so far, the most frequent kind first."""
         return tuple(
             LeftOut(kind, count, REASONS[kind], tuple(self._places[kind])) for kind, count in self._counts.most_common()
         )
@@ -139,7 +139,7 @@ class Conversation:
 
     Attributes:
         turns: The turns.
-        log: What was refused and left out; complete when all turns were read.
+        log: The refused and left-out items; complete when all turns were read.
     """
 
     turns: Iterable[Turn]
@@ -147,7 +147,7 @@ class Conversation:
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
-        """Return what did not become turns, by kind; complete when all turns were read."""
+        """Return the items that did not become turns, by kind; complete when all turns were read."""
         return self.log.left_out
 
 
@@ -174,7 +174,7 @@ class Part:
             return file.read(count).removeprefix(b"\xef\xbb\xbf")
 
     def whole(self) -> Any:
-        """Return what it holds as JSON. Raise ImportFailed if it is too large or no JSON."""
+        """Return its content as JSON. Raise ImportFailed if it is too large or no JSON."""
         with self.open() as file:
             data = file.read(MAX_WHOLE + 1)
         if len(data) > MAX_WHOLE:
@@ -191,15 +191,15 @@ def parts_of(path: Path) -> Iterator[list[Part]]:
     if path.is_dir():
         every = (one for one in path.rglob("*") if one.suffix in _READ and one.is_file() and not one.is_symlink())
         files = sorted(every, key=lambda one: _by_number(one.as_posix()))
-        yield [Part(f"{path.name}/{one.relative_to(path).as_posix()}", partial(_opened, one)) for one in files]
+        yield [Part(f"{path.name}/{one.relative_to(path).as_posix()}", partial(_open, one)) for one in files]
     elif not is_zip(path):
-        yield [Part(path.name, partial(_opened, path))]
+        yield [Part(path.name, partial(_open, path))]
     else:
         with _archive(path) as archive:
             members = {one.filename: one for one in archive.infolist()}
             names = [name for name in members if name.endswith(_READ) and "__MACOSX/" not in name]
             names.sort(key=_by_number)
-            yield [Part(f"{path.name}/{name}", partial(_unpacked, archive, members[name])) for name in names]
+            yield [Part(f"{path.name}/{name}", partial(_unpack, archive, members[name])) for name in names]
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:
@@ -209,12 +209,12 @@ def _by_number(name: str) -> list[tuple[int, str]]:
     return [(int(piece), "") if at % 2 else (-1, piece) for at, piece in enumerate(pieces)]
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
 @contextmanager
-def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[BinaryIO]:
+def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[BinaryIO]:
     """Open a member for reading. Raise ImportFailed for one that is damaged, encrypted or too large.
 
     No more comes out than its header says, whatever is in it.

@@ -119,7 +119,7 @@ def _find_columns(header: Sequence[str], named: Mapping[str, str]) -> dict[str, 
 
 
 def _records(part: Part) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of each row's last line and its fields. Raise ImportFailed for what is no text."""
+    """Yield the number of each row's last line and its fields. Raise ImportFailed for a file that is no text."""
     with part.open() as file:
         yield from _records_in(file, part.name)
 
@@ -128,7 +128,7 @@ def _records_in(file: BinaryIO, name: str) -> Iterator[tuple[int, list[str]]]:
     text = TextIOWrapper(file, "utf-8-sig", errors="replace", newline="")
     try:
         start = text.readline(_MAX_FIELD_START)
-        rows = csv.reader(_chained(start, text), delimiter=_delimiter(start))
+        rows = csv.reader(_chain_lines(start, text), delimiter=_delimiter(start))
         while True:
             try:
                 row = next(rows, None)
@@ -143,7 +143,7 @@ def _records_in(file: BinaryIO, name: str) -> Iterator[tuple[int, list[str]]]:
             text.detach()
 
 
-def _chained(start: str, text: TextIOWrapper) -> Iterator[str]:
+def _chain_lines(start: str, text: TextIOWrapper) -> Iterator[str]:
     yield start.replace("\0", "")
     for line in iter(lambda: text.readline(1 << 20), ""):
         yield line.replace("\0", "")

@@ -72,7 +72,7 @@ def decide_order(dates: Sequence[NumericDate], name: str, *, may_begin_with_year
 
 
 def check_order(order: str | None) -> None:
-    """Raise ImportFailed for what is no order."""
+    """Raise ImportFailed for an unknown order."""
     if order is not None and order not in DATE_ORDERS:
         raise ImportFailed(f"the order of dates is {order!r}; expected one of {', '.join(DATE_ORDERS)}")
 

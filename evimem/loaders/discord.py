@@ -52,7 +52,7 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
     text = message.get("content") or (message.get("forwardedMessage") or {}).get("content") or ""
     embeds = [one for one in message.get("embeds") or () if isinstance(one, dict)]
     omitted = ("content of a file",) * len(files)
-    if author.get("isBot") or not text.strip():  # an embed is what a bot says; a person's is the preview of a link
+    if author.get("isBot") or not text.strip():  # an embed is the text of a bot; a person's is the preview of a link
         text = "\n\n".join(one for one in (text, *map(_embed_text, embeds)) if one.strip())
     else:
         omitted += ("link preview",) * len(embeds)

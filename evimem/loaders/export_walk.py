@@ -1,7 +1,7 @@
 """The walk that reads every chat export: files, conversations in them, messages in these, turns.
 
 A program's export is an `Export`: where its conversations stand, which part of one is a session, where a message has
-its time, and what it says. A message without a time has that of the one before it. What is no turn is counted by kind.
+its time, and its text. A message without a time has that of the one before it. Other items are counted by kind.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ Outcome: TypeAlias = Said | Skipped | Sequence[Said]
 
 
 class Export(NamedTuple):
-    """A program's export. A function may raise ValueError, or what comes of a value of another type than it expects.
+    """A program's export. A function may raise ValueError, or the error that a value of an unexpected type causes.
 
     Attributes:
         name: The program.
@@ -87,7 +87,7 @@ class Export(NamedTuple):
         found: The conversations of a file.
         chat: Which part of one is a session.
         times: Where a message has its time.
-        said: What a message says, given the names of people by their ids.
+        said: The text of a message, given the names of people by their ids.
         names: The names of people by their ids.
     """
 
@@ -105,8 +105,8 @@ def read_export(
 ) -> Iterator[ImportedTurn]:
     """Yield the turns of an export, one session per conversation; its last turn names those on other branches.
 
-    `start` is the time of what has none and stands beside no message that has one. Raise ImportFailed for a file that
-    is no export; what cannot be read and what is left out is told to `log`.
+    `start` is the time of a message that has none and stands beside no message that has one. Raise ImportFailed for a
+    file that is no export; unreadable and left-out items are told to `log`.
     """
     path, log = Path(path), log or ImportLog()
     with parts_of(path) as parts:
@@ -127,7 +127,7 @@ def read_export(
 
 @dataclass(slots=True)
 class _Walk:
-    """The reading of one export; `latest` is the newest time seen, `shared` what is kept once."""
+    """The reading of one export; `latest` is the newest time seen, `shared` the texts that are kept once."""
 
     export: Export
     path: Path
@@ -140,7 +140,7 @@ class _Walk:
         """Yield the turns of all parts; at the end those of no conversation, which may need the newest time."""
         about: list[tuple[Chat, str]] = []
         for part in parts:
-            for raw in self._typed(self.export.found(part), part.name):
+            for raw in self._check_types(self.export.found(part), part.name):
                 if isinstance(raw, Malformed):
                     self.log.refuse(f"{part.name} a conversation", raw.why)
                     continue
@@ -171,16 +171,16 @@ class _Walk:
             if last is not None:
                 yield last
             last = turn
-        if last is not None:  # of what was not shown nothing is missed
+        if last is not None:  # nothing is missing from a branch that was not shown
             others = self._messages(chat, chat.abandoned, where, ImportLog(lambda item: None))
             yield replace(last, abandoned=tuple(others))
         for message in chat.abandoned:
-            self.log.skip("other branch", f"{where} message {_named(message, '')}")
+            self.log.skip("other branch", f"{where} message {_message_name(message, '')}")
 
     def _messages(self, chat: Chat, messages: Iterable[Any], where: str, log: ImportLog) -> Iterator[ImportedTurn]:
-        now, messages = self._begin(chat, self._typed(messages, where))
+        now, messages = self._begin(chat, self._check_types(messages, where))
         for number, message in enumerate(messages, start=1):
-            place = f"{where} message {_named(message, number)}"
+            place = f"{where} message {_message_name(message, number)}"
             try:
                 if isinstance(message, Malformed):
                     raise ValueError(message.why)  # noqa: TRY004 - refused with its place
@@ -207,8 +207,8 @@ class _Walk:
             else:
                 yield from turns
 
-    def _typed(self, values: Iterable[Any], where: str) -> Iterator[Any]:
-        """Yield values. Raise ImportFailed for what comes of a file of another form than they are found in."""
+    def _check_types(self, values: Iterable[Any], where: str) -> Iterator[Any]:
+        """Yield values. Raise ImportFailed for errors of values of another form than expected."""
         try:
             yield from values
         except UNREADABLE as error:
@@ -239,7 +239,7 @@ class _Walk:
 
 
 def _turns_of(said: Said, chat: Chat, now: datetime | None) -> Iterator[ImportedTurn]:
-    """Yield the turn of a message, if it says something, and those of what is attached to it."""
+    """Yield the turn of a message, if it says something, and those of its attachments."""
     if not isinstance(said.text, str) or not isinstance(said.speaker, str):
         wrong = said.speaker if isinstance(said.text, str) else said.text
         raise type_mismatch("the text or sender of a message", wrong, "a string")
@@ -281,7 +281,7 @@ def _why(error: Exception, form: str) -> str:
     return f"not in the form of {form} ({type(error).__name__}{what})"
 
 
-def _named(message: Any, number: object) -> str:
+def _message_name(message: Any, number: object) -> str:
     known = message if isinstance(message, dict) else {}
     name = next((known[key] for key in ("id", "uuid", "ID") if known.get(key)), None)
     return str(number) if name is None else shown(name, 60)
@@ -309,7 +309,7 @@ def _moment(given: Any) -> datetime | None:
 
 
 def labels(*named: tuple[str, Iterable[Any]]) -> str | None:
-    """Return what stands for files: `[file plan.pdf]`."""
+    """Return the placeholder of files: `[file plan.pdf]`."""
     return " ".join(f"[{kind} {name or ''}]".replace(" ]", "]") for kind, names in named for name in names) or None
 
 

@@ -1,4 +1,4 @@
-"""The formats that are read: one row each, told apart by what a file holds and never by its name.
+"""The formats that are read: one row each, told apart by the content of a file and never by its name.
 
 Files of chat messages, and of turns in evimem's own format (a JSON object a line), are read here.
 """
@@ -147,7 +147,7 @@ class Format(NamedTuple):
     takes: tuple[str, ...] = ()
 
 
-def _exported(export: Export) -> Callable[..., Iterator[Turn]]:
+def _export_reader(export: Export) -> Callable[..., Iterator[Turn]]:
     return partial(read_export, export)
 
 
@@ -160,13 +160,13 @@ _TABLE = {  # the first that fits counts
         takes=("start", "session"),
     ),
     "chatgpt": Format(
-        _exported(CHATGPT),
+        _export_reader(CHATGPT),
         "a ChatGPT export (mapping)",
         ("[].mapping", "mapping", "conversations[].mapping"),
         takes=("start",),
     ),
     "claude": Format(
-        _exported(CLAUDE),
+        _export_reader(CLAUDE),
         "a Claude export (chat_messages)",
         (
             "[].chat_messages",
@@ -186,36 +186,36 @@ _TABLE = {  # the first that fits counts
         takes=("date_order", "session"),
     ),
     "telegram": Format(
-        _exported(TELEGRAM),
+        _export_reader(TELEGRAM),
         "Telegram's result.json or messages.html",
         ("messages[].id messages[].type messages[].date", "chats.list", "left_chats.list"),
         is_page,
     ),
-    "slack": Format(_exported(SLACK), "a Slack export (type and ts)", ("[].type [].ts",)),
+    "slack": Format(_export_reader(SLACK), "a Slack export (type and ts)", ("[].type [].ts",)),
     "discord": Format(
-        _exported(DISCORD),
+        _export_reader(DISCORD),
         "DiscordChatExporter's JSON (channel, messages)",
         ("messages[].author messages[].timestamp", "guild channel"),
     ),
     "discord-package": Format(
-        _exported(DISCORD_PACKAGE),
+        _export_reader(DISCORD_PACKAGE),
         "Discord's own package (ID, Timestamp, Contents)",
         ("[].ID [].Timestamp [].Contents",),
         lambda start: start.startswith(b"ID,Timestamp,Contents"),
     ),
     "messenger": Format(
-        _exported(MESSENGER),
+        _export_reader(MESSENGER),
         "Facebook's JSON of Messenger or Instagram (sender_name, timestamp_ms)",
         ("messages[].sender_name messages[].timestamp_ms", "messages[].senderName messages[].timestamp"),
     ),
     "gemini": Format(
-        _exported(GEMINI),
+        _export_reader(GEMINI),
         "Google Takeout's history of Gemini (MyActivity)",
         ("[].title [].time [].products", "[].title [].time [].header"),
         is_activity_page,
     ),
     "mem0": Format(
-        _exported(MEM0),
+        _export_reader(MEM0),
         "memories of mem0 (memory, id)",
         ("[].id [].memory", "results[].id results[].memory", "memories[].id memories[].memory"),
         takes=("start",),

@@ -152,7 +152,7 @@ def _page_entries(part: Part) -> Iterator[dict[str, Any]]:
 
 
 def _page_entry(events: list[Event]) -> dict[str, Any] | None:
-    """Return an entry: its title to the first line that is a time; what follows is the answer."""
+    """Return an entry: its title to the first line that is a time; the rest is the answer."""
     lines: list[list[Event]] = [[]]
     top = min((event.level for event in events), default=0)
     for event in events:
@@ -168,7 +168,7 @@ def _page_entry(events: list[Event]) -> dict[str, Any] | None:
             ]
             title = "\n".join(text_of_events(one) for one in lines[:at]).strip()
             answer = text_of_events(rest)
-            items = [{"html": _escaped(answer)}] if answer else []
+            items = [{"html": _escape(answer)}] if answer else []
             return {"title": title.replace("\xa0", " "), "time": first.strip(), "safeHtmlItem": items}
     return {"title": "", "time": ""} if any(event.text.strip() for event in events) else None
 
@@ -177,7 +177,7 @@ def _looks_like_time(text: str) -> bool:
     return len(text) <= 60 and bool(re.search(r"\d{4}", text) and re.search(r"\d{1,2}[:.]\d\d[:.]\d\d", text))
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     import html  # noqa: PLC0415
 
     return html.escape(text).replace("\n", "<br>")

@@ -70,7 +70,7 @@ def events_of(file: BinaryIO, name: str) -> Iterator[Event]:
     for chunk in iter(lambda: file.read(1 << 16), b""):
         try:
             parser.feed(chunk.decode("utf-8", "replace") if not _is_cut(chunk) else _decode_whole(chunk, file))
-        except AssertionError as error:  # what the parser raises for a declaration that is none
+        except AssertionError as error:  # the parser raises it for an invalid declaration
             raise ImportFailed(f"{name!r} has a malformed declaration and is no page of an export") from error
         if len(parser.rawdata) > MAX_TOKEN:
             raise ImportFailed(f"{name!r} has a tag or text of over {MAX_TOKEN >> 20} MiB; it is no page of an export")

@@ -28,7 +28,7 @@ class Malformed(NamedTuple):
 class JsonReader:
     """Reads the JSON of a file from its beginning: a value, or the elements or members of one.
 
-    Every method raises ImportFailed for what is no JSON, truncated, too large or too deep; `name` is the file's.
+    Every method raises ImportFailed for text that is no JSON, truncated, too large or too deep; `name` is the file's.
     """
 
     def __init__(self, file: BinaryIO, name: str) -> None:
@@ -74,10 +74,10 @@ class JsonReader:
         except json.JSONDecodeError as error:
             # A token of JSON, but for strings, has at most 12 characters: longer text was not merely cut.
             if error.pos < len(self._buffer) - 12 and not error.msg.startswith("Unterminated"):
-                raise self._malformed(str(error)) from error
+                raise self._malformed_error(str(error)) from error
             return None, len(self._buffer)
         except ValueError as error:  # NaN, and the like
-            raise self._malformed(str(error)) from error
+            raise self._malformed_error(str(error)) from error
         return (Malformed(f"it has over {MAX_DEPTH} levels, nested too deeply") if is_too_deep(value) else value), end
 
     def elements(self) -> Iterator[Any]:
@@ -96,7 +96,7 @@ class JsonReader:
         for _ in self._items("{", "}"):
             key = self.value()
             if not isinstance(key, str) or self.next_mark() != ":":
-                raise self._malformed("a key is expected")
+                raise self._malformed_error("a key is expected")
             self._at += 1
             yield key
 
@@ -113,31 +113,31 @@ class JsonReader:
                 if mark == closing:
                     return
                 if not mark:
-                    raise self._truncated()
+                    raise self._truncated_error()
                 if mark != ",":
-                    raise self._malformed(f"{mark!r} stands where a comma is expected")
+                    raise self._malformed_error(f"{mark!r} stands where a comma is expected")
         self._at += 1
 
     def _last_value(self) -> Any:
         try:
             value, self._at = DECODER.raw_decode(self._buffer, self._at)
         except ValueError as error:
-            raise self._truncated() from error
+            raise self._truncated_error() from error
         return Malformed("nested too deeply") if is_too_deep(value) else value
 
     def _read_more(self, count: int) -> bool:
         try:
             more = self._text.read(count)
         except UnicodeDecodeError as error:
-            raise self._malformed("it is not UTF-8") from error
+            raise self._malformed_error("it is not UTF-8") from error
         if more:
             self._buffer, self._at = self._buffer[self._at :] + more, 0
         return bool(more)
 
-    def _malformed(self, why: str) -> ImportFailed:
+    def _malformed_error(self, why: str) -> ImportFailed:
         return ImportFailed(f"{self._name!r} holds what is not JSON ({why}); export or download it again")
 
-    def _truncated(self) -> ImportFailed:
+    def _truncated_error(self) -> ImportFailed:
         return ImportFailed(f"{self._name!r} is truncated; export or download it again")
 
 

@@ -22,7 +22,7 @@ from ..errors import describe_safely, shown
 
 _FRACTION = re.compile(r"\.(\d+)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-Json = Any  # what `json.loads` returns
+Json = Any  # a value of `json.loads`
 
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.=+-]+)*;base64,([\w+/\s-]*={0,2})\s*")
 _EMBEDDED = re.compile(r"data:([\w.+-]+/[\w.+-]+)(?:;[\w.=+-]+)*;base64,([A-Za-z0-9+/_-]{750,}={0,2})")  # half a KB
@@ -99,7 +99,7 @@ DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def kept(value: object, key: str = "", around: Mapping[Any, Any] | None = None) -> Json:
-    """Return what JSON holds of a value, media replaced by {digest, bytes, type}. Raise ValueError for what is none.
+    """Return a value as JSON, media replaced by {digest, bytes, type}. Raise ValueError where it cannot be JSON.
 
     `key` and `around` are where it stands. Media are bytes, data URLs, and base64 where a form has its data: beside a
     type, among `images`, or 64 K characters of nothing else.
@@ -116,7 +116,7 @@ def kept(value: object, key: str = "", around: Mapping[Any, Any] | None = None) 
 
 
 def held_by(value: object) -> Mapping[Any, Any] | None:
-    """Return what an object holds, by `model_dump`, `to_dict` or its fields; None for another kind of object."""
+    """Return the fields of an object, by `model_dump`, `to_dict` or its fields; None for another kind of object."""
     if isinstance(value, type):
         return None
     for name in ("model_dump", "to_dict"):
@@ -131,7 +131,7 @@ def held_by(value: object) -> Mapping[Any, Any] | None:
 
 
 def is_media(value: object) -> bool:
-    """Return whether this is what is kept of media."""
+    """Return whether this is the record of media."""
     return isinstance(value, dict) and value.keys() == {"digest", "bytes", "type"}
 
 
@@ -143,7 +143,7 @@ def media_label(type_: str, size: int | None = None, name: str = "") -> str:
 
 
 def name_in(url: str) -> str:
-    """Return the name of the file that a URL ends in, without what it is signed with; empty for none."""
+    """Return the name of the file that a URL ends in, without its signature; empty for none."""
     try:
         name = unquote(urlsplit(url).path.rpartition("/")[2])
     except ValueError:
@@ -176,14 +176,14 @@ def _kept_text(text: str, key: str, around: Mapping[Any, Any]) -> Json:
     if len(text) < 4:
         return text
     if text.startswith("data:") and (url := _DATA_URL.fullmatch(text)):
-        return _decoded(url[2], url[1] or _type_beside(around, key), text)
+        return _decode(url[2], url[1] or _type_beside(around, key), text)
     if _is_data(text, key, around):
-        return _decoded(text, _type_beside(around, key), text)
+        return _decode(text, _type_beside(around, key), text)
     if len(text) <= 750 or ";base64," not in text:
         return text
 
     def labelled(found: re.Match[str]) -> str:
-        data = _decoded(found[2], found[1], found[0])
+        data = _decode(found[2], found[1], found[0])
         return media_label(data["type"], data["bytes"]) if is_media(data) else found[0]
 
     return _EMBEDDED.sub(labelled, text)
@@ -201,7 +201,7 @@ def _is_data(text: str, key: str, around: Mapping[Any, Any]) -> bool:
     return of_form and len(text.rstrip()) % 4 != 1 and _BASE64.fullmatch(text) is not None
 
 
-def _decoded(data: str, type_: str, given: str) -> Json:
+def _decode(data: str, type_: str, given: str) -> Json:
     plain = "".join(data.split()).rstrip("=")
     try:
         found = b64decode(plain + "=" * (-len(plain) % 4), altchars=b"-_" if "-" in plain or "_" in plain else None)
@@ -218,7 +218,7 @@ def _media(data: bytes, type_: str) -> dict[str, Json]:
 
 
 def _type_beside(around: Mapping[Any, Any], key: str) -> str:
-    """Return the type of media that stands beside them, or what their key says; empty for neither."""
+    """Return the type of media that stands beside them, or that of their key; empty for neither."""
     said = next((around[name] for name in _TYPES if isinstance(around.get(name), str)), "")
     of_key = {"images": "image", "image": "image", "audio": "audio"}.get(key, "")
     if "/" in said or not said:

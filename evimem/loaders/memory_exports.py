@@ -1,4 +1,4 @@
-"""What mem0 exports: memories that a model wrote of a user, without the messages that they come from."""
+"""Exports of mem0: memories that a model wrote of a user, without the messages that they come from."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _NUMBER = re.compile(r"(.*?)_\d+")
 
 
-def _repaired(text: Any) -> str:
+def _repair_encoding(text: Any) -> str:
     """Return a text whose bytes of UTF-8 Facebook wrote as one character each, as it was; another as it is."""
     if not isinstance(text, str):
         raise type_mismatch("a text", text, "a string")
@@ -42,7 +42,7 @@ def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
         numbered = _NUMBER.fullmatch(name)  # Benjamin_12, as the file is called
         ordered = _by_time(messages, "timestamp")
         return Chat(f"messenger/{name}", ordered, {"chat": numbered[1] if numbered else name})
-    title = _repaired(raw.get("title") or "")
+    title = _repair_encoding(raw.get("title") or "")
     session = raw.get("thread_path") or title or part.folder or part.stem
     ordered = _by_time(messages, "timestamp_ms")
     return Chat(str(session), ordered, {"chat": title} if title else {})
@@ -63,13 +63,13 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
     if message.get("is_unsent") or message.get("isUnsent"):
         return Skipped("deleted message")
     if "senderName" in message:
-        return _encrypted(message)
+        return _decode_encrypted(message)
     if message.get("type") not in (None, "Generic", "Share") or message.get("call_duration") is not None:
         return Skipped("notice")
-    speaker, text = _repaired(message["sender_name"]), _repaired(message.get("content") or "")
+    speaker, text = _repair_encoding(message["sender_name"]), _repair_encoding(message.get("content") or "")
     captions = labels(*((kind, _uris(message.get(key))) for key, kind in _FILES.items() if message.get(key)))
     share = message.get("share") or {}
-    link = _repaired(share.get("link") or "")
+    link = _repair_encoding(share.get("link") or "")
     if link and link not in text:
         text = f"{text}\n{link}".strip()
     files = sum(len(_uris(message.get(key))) for key in _FILES)
@@ -79,7 +79,7 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
         omitted=("content of a file",) * files + reactions)  # fmt: skip
 
 
-def _encrypted(message: Mapping[str, Any]) -> Outcome:
+def _decode_encrypted(message: Mapping[str, Any]) -> Outcome:
     """Return a message of an encrypted chat, whose texts are UTF-8 as they should be."""
     if message.get("type") not in ("text", "media", "link", None):
         return Skipped("notice")
@@ -92,13 +92,13 @@ def _encrypted(message: Mapping[str, Any]) -> Outcome:
 
 
 def _order_key(text: str, caption: str | None) -> str:
-    """Return what tells messages of one sender and millisecond apart."""
+    """Return a key that tells messages of one sender and millisecond apart."""
     return blake2b(f"{text}\0{caption}".encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 def _uris(value: Any) -> list[str]:
     ones = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
-    return [_repaired(one.get("uri") or "").rpartition("/")[2] for one in ones if isinstance(one, dict)]
+    return [_repair_encoding(one.get("uri") or "").rpartition("/")[2] for one in ones if isinstance(one, dict)]
 
 
 def _time(milliseconds: Any) -> str:

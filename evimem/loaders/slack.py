@@ -103,7 +103,7 @@ def _emoji(block: Mapping[str, Any]) -> str:
 
 
 def _attachment(one: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """Return the words of what a bot attaches."""
+    """Return the words of a bot's attachments."""
     said = [one.get("pretext"), one.get("title"), one.get("text")]
     said += [f"{field.get('title') or ''}: {field.get('value') or ''}" for field in one.get("fields") or ()]
     texts = [_plain(str(text), names) for text in said if text]

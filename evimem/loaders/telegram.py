@@ -88,7 +88,7 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
 
 
 def _place(message: Mapping[str, Any]) -> str | None:
-    """Return what stands for a location: its name and address, where known, and its degrees."""
+    """Return the placeholder of a location: its name and address, where known, and its degrees."""
     at = message.get("location_information")
     if not isinstance(at, dict):
         return None
@@ -190,7 +190,7 @@ def _inside(events: list[Event], at: int) -> list[Event]:
 
 
 def _page_time(title: str) -> str:
-    """Return a time of a page in ISO 8601; what is none as it is, which is refused where it is read."""
+    """Return a time of a page in ISO 8601; any other text as it is, to be refused where it is read."""
     found = _PAGE_TIME.fullmatch(title.strip())
     if found is None:
         return title

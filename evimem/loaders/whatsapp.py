@@ -43,7 +43,7 @@ _OMITTED = re.compile(r"<[^<>]{4,40}>")
 _EDITED = re.compile(r"\s*(?P<mark>\u200e?)<(?P<words>[^<>]{4,60})>\s*$")
 _QUOTES = re.compile('["“”„«»「」『』]')
 _CHAT = re.compile(r"_chat(?:[ _-]?\(?(\d{1,4})\)?)?")  # as the file is called in the zip of an iPhone
-_KINDS = {  # what stands for a file that was not exported, behind the mark that no person types
+_KINDS = {  # the placeholder of a file that was not exported, behind the mark that no person types
     "picture": "image|photo|bild|imagen|foto|immagine|imagem|afbeelding",
     "video": "video|vídeo|vidéo|gif",
     "audio": "audio|áudio|ptt|nota de voz",
@@ -151,22 +151,22 @@ def looks_like_whatsapp(start: bytes) -> bool:
 @cache
 def _notices() -> dict[str, frozenset[str]]:
     """Return the notices of all languages by their kind, as they are compared."""
-    return {kind: frozenset(map(_compared, words)) for kind, words in _table().items()}
+    return {kind: frozenset(map(_comparison_key, words)) for kind, words in _table().items()}
 
 
 def _table() -> dict[str, list[str]]:
     return tomllib.loads(Path(__file__).with_name("whatsapp_notices.toml").read_text("utf-8"))
 
 
-def _compared(text: str) -> str:
+def _comparison_key(text: str) -> str:
     return " ".join(_MARKS.sub("", text).split()).strip(" .。\u06d4\u0964").casefold()
 
 
 def _survey(part: Part, date_order: str | None) -> _Survey:
-    """Read a file once for what its messages tell together.
+    """Read a file once for properties of all its messages.
 
     An iPhone shows the notice of encryption as sent by the chat: the other person, or the group. Who sent it is a group
-    where two others speak.
+    where two other people speak.
     """
     dates: dict[NumericDate, None] = {}
     speakers: dict[str, None] = {}
@@ -193,7 +193,7 @@ def _is_notice(line: _Line, survey: _Survey) -> bool:
 
 
 def _is_about_encryption(body: str) -> bool:
-    words = _compared(body)
+    words = _comparison_key(body)
     return len(words) > 30 and any(stem in words for stem in _notices()["encrypted"])
 
 
@@ -202,7 +202,7 @@ def _speaker(sender: str) -> str:
 
 
 def _said(rest: str, group: str = "") -> tuple[str, str, str | None] | str:
-    """Return who said it, the words, and what stands for a picture or file; for no message, the kind that it is."""
+    """Return the speaker, the words, and the placeholder of a picture or file; for no message, the kind that it is."""
     sender, colon, body = rest.partition(": ")
     if not colon and not sender.rstrip().endswith(":"):
         return "notice"
@@ -211,7 +211,7 @@ def _said(rest: str, group: str = "") -> tuple[str, str, str | None] | str:
     if not speaker or speaker == group or len(_QUOTES.findall(sender)) % 2 or len(sender) > 200:
         return "notice"  # the name of a group, or a colon inside of quotation marks, such as that of its new subject
     text = _MARKS.sub("", _without_edited(body)).strip()
-    if _compared(text) in _notices()["deleted"]:
+    if _comparison_key(text) in _notices()["deleted"]:
         return "deleted message"
     first, _, below = text.partition("\n")
     caption = None
@@ -233,7 +233,7 @@ def _without_edited(body: str) -> str:
     found = _EDITED.search(body[-100:])
     if found is None:
         return body
-    is_remark = _compared(found["words"]) in _notices()["edited"] or (found["mark"] and found.start() > 0)
+    is_remark = _comparison_key(found["words"]) in _notices()["edited"] or (found["mark"] and found.start() > 0)
     is_media = len(body) - len(found[0]) == 0
     return body[: len(body) - len(found[0])] if is_remark and not is_media else body
 

@@ -418,9 +418,9 @@ class OpenAIEmbedder(_Client):
         return AsyncOpenAIEmbedder(self)
 
     def _submit(self, texts: Sequence[str]) -> Future[Vectors]:
-        return self._server.submit(lambda connection: self._embedded(connection, texts))
+        return self._server.submit(lambda connection: self._request_vectors(connection, texts))
 
-    async def _embedded(self, connection: Connection, texts: Sequence[str]) -> Vectors:
+    async def _request_vectors(self, connection: Connection, texts: Sequence[str]) -> Vectors:
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         filled = [row for row, text in enumerate(texts) if text.strip()]  # servers reject blank texts
         for start in range(0, len(filled), self.batch):

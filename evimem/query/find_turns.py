@@ -69,7 +69,7 @@ class QuestionVectors:
         except EmbedderError as error:
             failure: Exception = error
         except DimensionMismatch as error:
-            if not (yield from is_of_texts(error)):
+            if not (yield from texts_are_at_fault(error)):
                 raise
             failure = error
         self._failed = True
@@ -77,7 +77,7 @@ class QuestionVectors:
         return None
 
 
-def is_of_texts(error: EmbedderError | DimensionMismatch) -> Flow[bool]:
+def texts_are_at_fault(error: EmbedderError | DimensionMismatch) -> Flow[bool]:
     """Return whether the texts are why an embedder failed: they may be, and a text that cannot be is embedded."""
     if isinstance(error, EmbedderError) and (error.of_texts is False or error.retry_after is not None):
         return False

@@ -161,7 +161,7 @@ class Beside:
             return re.compile(rf"(?:{after}|{half}|\d)")
         lists = words.lists("relative")
         which = any_of(word for name in ("last", "next") for word in lists.get(name, ()))
-        months = any_of(name for name in words.named("months", 1) if len(name) > 2)
+        months = any_of(name for name in words.names_by_place("months", 1) if len(name) > 2)
         return re.compile(
             rf"\s?(?:{after}|{half}|{which})(?![{LETTER}])|\s{months}(?![{LETTER}])"
             rf"|\s?{self._run}\s?\d(?![\d]*[:h])"

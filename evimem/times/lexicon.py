@@ -240,7 +240,7 @@ class DateWords:
         if name in _OF_SLOTS:
             return tuple(getattr(self, _OF_SLOTS[name]).words)
         if name == "full_weekday":
-            return tuple(self.named("weekdays", 0))
+            return tuple(self.names_by_place("weekdays", 0))
         if name == "last_or_next":
             return tuple(word for word in self.relatives.words if self.relatives.of(word.removeprefix("=")) != "this")
         name = _OTHER_NAMES.get(name, name)
@@ -268,7 +268,7 @@ class DateWords:
 
     @cached_property
     def weekdays(self) -> SpelledTable[int]:
-        names = self.named("weekdays", 0)
+        names = self.names_by_place("weekdays", 0)
         shorts = {name: number for number, name in enumerate(self.words_in("short_weekdays"))}
         endings = self.words_in("weekday_endings")  # "Freitagabend" is one word
         return SpelledTable(names | shorts | {name + end: day for name, day in names.items() for end in endings})
@@ -295,7 +295,7 @@ class DateWords:
             return self._spelled("holidays")
         return SpelledTable({name: rule for rule, names in ENGLISH.lists("holidays.dates").items() for name in names})
 
-    months = _Table[int](lambda words: SpelledTable(words.named("months", 1)))
+    months = _Table[int](lambda words: SpelledTable(words.names_by_place("months", 1)))
     seasons = _Table[int](lambda words: SpelledTable(words.table("seasons")))  # by their first month
     numbers = _Table[int](lambda words: SpelledTable({**words.table("numbers"), **words.table("article_numbers")}))
     thirds = _Table[int](lambda words: SpelledTable(words.table("thirds")))  # beginning (0), middle (1) and end (2)
@@ -322,7 +322,7 @@ class DateWords:
         ]
         return Quantity(min(ends), max(ends))
 
-    def named(self, key: str, first: int) -> dict[str, int]:
+    def names_by_place(self, key: str, first: int) -> dict[str, int]:
         """Return the names of a list of common.toml, and their other spellings, by their place in it."""
         names = {name: place for place, name in enumerate(self.language.words(f"common.{key}"), start=first)}
         also = self.language.lists("common.also")

@@ -30,7 +30,7 @@ def words_of_facts_are_not_sought_in_their_turns() -> None:
     gate=f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="TypeError|KeyError|Error"
 )
 def fields_of_an_export_are_not_validated() -> None:
-    put(import_file, "_checked", lambda what, value, known: value)
+    put(import_file, "_check_fields", lambda what, value, known: value)
 
 
 @breaks(

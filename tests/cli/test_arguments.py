@@ -12,7 +12,7 @@ import evimem
 from evimem.__main__ import main
 from evimem.adapters.user_tokens import TokenFile, TokenHolder
 from evimem.api.memory import Memory
-from evimem.cli.arguments import COMMANDS, Exit, Parser, add_argument, code_of, declared, function_of, parser
+from evimem.cli.arguments import COMMANDS, Exit, Parser, add_argument, code_of, function_of, parser, read_declaration
 from evimem.errors import (
     EmbedderError,
     EmbedderMismatch,
@@ -86,7 +86,7 @@ def test_a_word_becomes_a_value_of_the_type_that_is_named_and_what_no_word_can_b
 @pytest.mark.parametrize("method", sorted({command.like for command in COMMANDS.values()} - {""}))
 def test_a_method_that_is_read_as_text_is_as_it_is(method):
     """Its options are those of the method, and the words of help."""
-    real, read = getattr(evimem if method == "open" else Memory, method), declared(method)
+    real, read = getattr(evimem if method == "open" else Memory, method), read_declaration(method)
     assert list(inspect.signature(read).parameters.values()) == list(inspect.signature(real).parameters.values())
     assert inspect.getdoc(read) == inspect.getdoc(real)
 

@@ -63,7 +63,7 @@ class _Spoken:
         numbers = FIGURES + sorted(language.table("dates.numbers")) + ([] if words.has_spaces else IDEOGRAPHS)
         phrases = [phrase for some in language.table("dates.phrases").values() for phrase in some]
         amounts = [amount for some in language.table("dates.amounts").values() for amount in some]
-        weekdays, months = sorted(words.named("weekdays", 0)), sorted(words.named("months", 1))
+        weekdays, months = sorted(words.names_by_place("weekdays", 0)), sorted(words.names_by_place("months", 1))
         shorts = list(language.words("dates.short_weekdays")) or weekdays
         self._words: dict[str, list[str]] = {
             **dict.fromkeys(("weekday", "full_weekday"), weekdays),

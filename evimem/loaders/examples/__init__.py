@@ -51,7 +51,7 @@ def load_questions(name: str) -> list[ExampleQuestion]:
 
 
 def load_replies(name: str) -> dict[str, dict[str, str]]:
-    """Return what a model replied about an example, written down beforehand: by question, then by role of the request.
+    """Return recorded replies of a model about an example: by question, then by role of the request.
 
     Raise ValueError for a `name` that is not in `EXAMPLES`.
     """
