@@ -24,9 +24,7 @@ _FOUND_NOTE = (
     "told: questions with an answer; cites gold: of these, answers and quotations that cite a gold turn; quote holds: "
     "of their quotations, and first line: of these, in their first line; ms: processor time of asking",
 )
-_GIVEN_NOTE = (
-    "given: short answers, of the questions with an answer and of those without; right, yes/no: of short answers",
-)
+_GIVEN_NOTE = ("given: answers, of the questions with an answer and of those without; right, yes/no: of answers",)
 _Measure = Callable[[ChatResult], float]
 
 
@@ -82,13 +80,13 @@ def _found(name: str, results: Sequence[ChatResult]) -> tuple[Cell, ...]:
 def _given(name: str, results: Sequence[ChatResult]) -> tuple[Cell, ...]:
     told = [one for one in results if one.answerable]
     untold = [one for one in results if not one.answerable]
-    short = [one for one in results if one.kind == "answer"]
+    given = [one for one in results if one.kind == "answer"]
     return (
         name,
-        _rate(told, lambda one: one.kind == "answer"),
-        _rate(short, lambda one: one.right),
-        _rate([one for one in short if _is_yes_no(one.text)], lambda one: one.right),
-        _rate(untold, lambda one: one.kind == "answer"),
+        _rate(told if given else [], lambda one: one.kind == "answer"),
+        _rate(given, lambda one: one.right),
+        _rate([one for one in given if _is_yes_no(one.text)], lambda one: one.right),
+        _rate(untold if given else [], lambda one: one.kind == "answer"),
         _rate(untold, lambda one: one.kind == "abstained"),
         _rate(told, lambda one: one.kind == "abstained"),
     )

@@ -1,4 +1,4 @@
-"""Whether a short answer to a question about a chat is right: the rule of our labelled conversations.
+"""Whether an answer to a question about a chat is right: the rule of our labelled conversations.
 
 It is right if a gold form is contained in it, numbers and months spelled alike, or if its F1 with one is .6 or more and
 it has all of its numbers: the 8th is not the 7th. An answer to yes or no is right by its first word.

@@ -24,7 +24,7 @@ DEPTH = 10  # turns of each ranking that are scored
 class ChatResult:
     """The result of one question: the best turns of a search and of plain BM25, and the answer.
 
-    `right` is whether a short answer is right, `cites_gold` whether any gold turn is cited, `first_line` whether
+    `right` is whether an answer is right, `cites_gold` whether any gold turn is cited, `first_line` whether
     one is in the first line of a quotation. `seconds` is the processor
     time of asking in its thread. `confidence` is None where the memory states none, and `failed` why it said nothing.
     """

@@ -21,7 +21,7 @@ from .asking import Approach
 
 @dataclass(frozen=True, slots=True)
 class MemoryReply:
-    """What a memory says to a question: a short answer, a quotation, or that it knows nothing.
+    """What a memory says to a question: an answer, a quotation, or that it knows nothing.
 
     `cited` holds the ids of the turns that it rests on; `confidence` is the probability, 0 to 1, that its claim holds,
     None where the memory states none; `failed` is why it could not say anything. Where it asks a model, `requests` and

@@ -1,1 +1,1 @@
-"""Judging and answering without a model: requirements, attribution, features, a probability, a short answer."""
+"""Judging and quoting without a model: requirements, attribution, signals, probabilities, quoted lines."""
