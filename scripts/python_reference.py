@@ -21,7 +21,10 @@ from evimem.cli.arguments import COMMANDS, Exit, parser
 PACKAGE = Path(evimem.__file__).parent
 SECTION = re.compile(r"^(Args|Returns|Raises|Attributes|Yields):\n", re.MULTILINE)
 ITEM = re.compile(r"^    (\*{0,2}[\w, *]+): ?(.*(?:\n(?:     .*|(?=\n     )))*)", re.MULTILINE)
-STATEMENT = re.compile(r" \(E\d+(?:(?:, | to | and )E\d+)*\)")  # numbers of the paper's statements, which tests name
+CODE_LINE = re.compile(r"(?:\w+ = |await |with |from \w+ import |import )?[\w.]+\(.*")
+STATEMENT = re.compile(
+    r" \([EGMR]\d+(?:(?:, | to | and )[EGMR]\d+)*\)"
+)  # numbers of the paper's statements, which tests name
 SEE = re.compile(r"(?:[Ss]ee|as|of|what|that) `(?:evimem\.)?([\w.]+)`")
 PAGES: Mapping[str, tuple[str, str, str]] = {  # the page: its title, its first sentence, its names in order
     "opening": (
@@ -182,8 +185,15 @@ def plain(text: str) -> str:
 
 
 def paragraphs(text: str) -> str:
-    """Return the text of a docstring as Markdown; indented lines are code."""
-    return "\n".join(line if line.startswith("    ") else plain(line) for line in text.splitlines())
+    """Return the text of a docstring as Markdown; indented lines, and paragraphs of statements alone, are code."""
+    made = []
+    for one in text.split("\n\n"):
+        lines = one.splitlines()
+        if lines and all(CODE_LINE.match(line) for line in lines):
+            made.append(f"```python\n{one}\n```")
+        else:
+            made.append("\n".join(line if line.startswith("    ") else plain(line) for line in lines))
+    return "\n\n".join(made)
 
 
 def annotation(value: Any) -> str:
@@ -360,22 +370,39 @@ def index_page() -> str:
     return "\n".join(lines)
 
 
-MODULES = (
-    "adapters.openai_agents", "adapters.langchain", "adapters.langgraph", "adapters.pydantic_ai",
-    "adapters.llama_index", "adapters.adk", "adapters.agent_framework", "adapters.mem0", "adapters.otel",
-    "loaders", "testing", "extract.spacy_extractor", "query.cross_encoder", "query.fastembed_reranker",
-)  # fmt: skip
+MODULES: Mapping[str, str] = {  # public modules beside the package itself, and their names
+    "adapters.openai_agents": "EvimemSession recall_tool",
+    "adapters.langchain": "EvimemRetriever EvimemChatMessageHistory",
+    "adapters.langgraph": "EvimemStore",
+    "adapters.pydantic_ai": "memory_toolset",
+    "adapters.llama_index": "EvimemBlock EvimemNodeRetriever",
+    "adapters.adk": "EvimemMemoryService",
+    "adapters.agent_framework": "EvimemContext",
+    "adapters.mem0": "Mem0Memory AsyncMem0Memory",
+    "adapters.otel": "Spans",
+    "loaders": "load",
+    "calibration": "read_labelled",
+    "loops.iris": "Iris SinglePass",
+    "loops.memr3": "MemR3",
+    "loops.mgretrieval": "MGRetrieval",
+    "loops.mragent": "MRAgent",
+    "testing": "ScriptedModel AsyncScriptedModel",
+    "extract.spacy_extractor": "SpacyExtractor",
+    "query.cross_encoder": "CrossEncoderReranker",
+    "query.fastembed_reranker": "FastembedReranker",
+}
 
 
 def modules_page() -> str:
     """Return the page of public modules beside the package itself, read as text: their extras need not be installed."""
     lines = ["# Modules of integrations\n", "Imported by their full name, such as `evimem.adapters.langgraph`.\n"]
-    for name in MODULES:
+    for name, names in MODULES.items():
         path = PACKAGE / f"{name.replace('.', '/')}.py"
         tree = ast.parse((path if path.exists() else path.with_suffix("") / "__init__.py").read_text(encoding="utf-8"))
         lines += [f"## evimem.{name} {{#{name.rpartition('.')[2].replace('_', '-')}}}\n"]
         lines += [f"{paragraphs(ast.get_docstring(tree) or '')}\n"]
-        lines += [line for node in public_nodes(tree.body) for line in node_lines(node, 3)]
+        nodes = {node.name: node for node in public_nodes(tree.body)}
+        lines += [line for one in names.split() for line in node_lines(nodes[one], 3)]
     return "\n".join(lines)
 
 
@@ -387,6 +414,15 @@ def public_nodes(body: Iterable[ast.stmt]) -> Iterator[ast.ClassDef | ast.Functi
         )
         if named and ast.get_docstring(node):
             yield node
+
+
+def fields_of(node: ast.ClassDef) -> Iterator[str]:
+    """Yield the public fields of a class that is a value, each with its default."""
+    for one in node.body:
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and not one.target.id.startswith("_"):
+            default = "" if one.value is None else f"={ast.unparse(one.value)}"
+            if "ClassVar" not in ast.unparse(one.annotation):
+                yield one.target.id + default
 
 
 def node_lines(
@@ -403,6 +439,8 @@ def node_lines(
             arguments = ast.unparse(made_by.args).removeprefix("self, ").removeprefix("self")
             inner = parse_docstring(ast.get_docstring(made_by) or "")
             document = Docstring(document.text, {**inner.sections, **document.sections}, document.returns)
+        else:
+            arguments = ", ".join(fields_of(node))
     arguments = "" if arguments == "self" else arguments
     yield f"{'#' * level} {owner}{node.name}\n"
     yield f"```text\n{owner}{node.name}({arguments})\n```\n"
