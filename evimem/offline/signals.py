@@ -184,7 +184,7 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
     nearest turns come on average. `window` is how far the best sentence has the question's words with the dialogue
     around it; `sessions` is over how many sessions good sentences lie: many where an answer must be put together. The
     others say what the form of the question tells of how much evidence it needs. `absent` is the share of the words of
-    the question, by their weights, that no sentence has.
+    the question, by their weights, that no sentence has, where it has several such: one may be told in other words.
     """
     analysis = matches.analysis
     total = sum(matches.weights.values()) or 1.0
@@ -206,7 +206,7 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
         "listed": float(LISTED.search(analysis.question) is not None),
         "timed": float(analysis.wants == "time"),
         "guess": float(analysis.wants in {"yes_no", "choice"}),
-        "absent": sum(matches.weights[word] for word in matches.absent) / total,
+        "absent": sum(matches.weights[word] for word in matches.absent) / total * (len(matches.absent) > 1),
     }
 
 

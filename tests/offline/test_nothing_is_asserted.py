@@ -54,6 +54,18 @@ def test_what_others_say_or_what_is_made_up_is_no_fact_about_the_user(tmp_path: 
         assert memory.facts(about="user") == ()
 
 
+def test_one_word_that_was_never_said_refuses_nothing(tmp_path: Path) -> None:
+    said = ("I'm an architect in Hanoi.", "Correction, I'm an enterprise architect now.")
+    assert asked(tmp_path, said, "What is my job?").kind == "quote"
+
+
+def test_a_refusal_names_words_that_nothing_found_has(tmp_path: Path) -> None:
+    answer = asked(tmp_path, ("We repainted the hallway.",), "Which exhaust did Rasmus weld?")
+    assert (answer.kind, answer.text) == ("abstained", None)
+    assert answer.reason is not None
+    assert answer.reason.startswith("nothing found about Rasmus")
+
+
 @pytest.mark.parametrize(
     ("said", "stated"),
     [
