@@ -37,7 +37,7 @@ export type Answer = { text: string | null; kind: "answer" | "quote" | "abstaine
 
 export type Bin = { predicted: number; observed: number; count: number };
 
-export type Block = { text: string; turns: Turn[]; tokens: number; relevance: number; tier: "exact" | "inferrable" | "partial" | "none" | null; confidence: number | null; missing: Gap[] | null; parts: Record<string, number> };
+export type Block = { text: string; turns: Turn[]; tokens: number; relevance: number; tier: "exact" | "inferrable" | "partial" | "none" | null; confidence: number | null; missing: Gap[] | null; parts: { [name: string]: number } };
 
 export type Calibration = { judge: string; embedder: string; questions: number; answerable: number; knots: ([number, number])[]; abstain_below: number; ece: number; ece_before: number; auroc: number; aurc: number; caught: number; false_abstention: number; precision: number; precise: Point | null; reliability: Bin[]; curve: Point[] };
 

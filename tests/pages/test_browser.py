@@ -20,7 +20,7 @@ from selenium.webdriver.common.keys import Keys
 
 WHEN = "When did Mira adopt her puppy?"
 ADDRESSES = (
-    f"ask?q={WHEN}", "block?q=What+is+Mira+allergic+to%3F&why=s7:9", "search?q=puppy&why=s11:6", "timeline",
+    f"ask?q={WHEN}", "block?q=What+is+Mira+allergic+to%3F&why=s7:9", "find?q=puppy&why=s11:6", "timeline",
     "people?name=Tomas", f"why?q={WHEN}", "compare?q=boat", "import", "corrections", "forget?kind=session&value=s3",
     "health", "turn?id=s1:4", "turns?day=2024-03-12",
 )  # fmt: skip
@@ -87,7 +87,7 @@ def test_each_mark_is_the_quote_of_its_citation(browser, friends):
 
 
 def test_the_tab_key_reaches_every_control(browser):
-    for address in (f"ask?q={WHEN}", "search?q=puppy", "forget?kind=turn&value=s1:4"):
+    for address in (f"ask?q={WHEN}", "find?q=puppy", "forget?kind=turn&value=s1:4"):
         browser.get(f"{browser.base}/{address}")
         wanted = browser.execute_script(
             "let all = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea')];"
