@@ -101,7 +101,7 @@ FIGURES = (
     Figure(
         "metrics", "benchmarks.metric_libraries LOCOMO benchmarks/chats", "benchmarks/metric_libraries.txt installed"
     ),
-    Figure("papers", "benchmarks.paper_tables all LOCOMO --every 16"),
+    Figure("papers", "benchmarks.paper_tables evimem LOCOMO --every 8"),
     Figure("speed", "benchmarks.speed 1000 10000"),
     Figure("floor", "benchmarks.floor"),
     Figure("calls", "benchmarks.scaling 1000 10000 100000"),

@@ -7,7 +7,8 @@ asking again without one) and, with a model, 10 and 11 (another backbone or embe
 All of them are of EviMem to the letter (`evimem.loops.VARIANTS`), whose units are facts. memr3, mgretrieval and mragent
 are the main tables of those papers, by category: their loop, as it ships and as published, beside one search and their
 baselines; the same with -ablations are theirs. memr3-sweep and mgretrieval-sweep vary their numbers, memr3-iterations
-counts decisions by category, mgretrieval-rounds scores the answers by round. `all` asks once and makes each of them.
+counts decisions by category, mgretrieval-rounds scores the answers by round. `evimem` asks once and makes
+that paper's, `all` makes each of them.
 --repeat N asks everything N times, and adds the mean and standard deviation over the runs.
 
 Without --model all is deterministic: the offline judge and reader stand in the place of the models, and no row compares
@@ -158,7 +159,7 @@ class PaperTable:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=(*TABLES, "all"))
+    parser.add_argument("table", choices=(*TABLES, "evimem", "all"))
     parser.add_argument("locomo", type=data_set("locomo"))
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
     parser.add_argument(
@@ -177,7 +178,8 @@ def main() -> None:
         parser.error(f"table {options.table} needs --settings with [models.second_judge]")
     if options.table in OF_MRAGENT and not asking.llm:
         parser.error(f"{options.table} explores with a model: give --settings, --model or --mailbox")
-    named = TABLES if options.table == "all" else {options.table: TABLES[options.table]}
+    of_evimem = {name: one for name, one in TABLES.items() if name.partition("-")[0] not in LOOPS}
+    named = {"all": TABLES, "evimem": of_evimem}.get(options.table) or {options.table: TABLES[options.table]}
     named = {name: one for name, one in named.items() if asking.llm or name not in OF_MRAGENT}
     wanted = {name: one for name, one in named.items() if (served and served.second_judge) or not one.two_judges}
     rows = {name: _approach(name, asking.llm, options.judge, asking.marker) for name in _needed(wanted.values())}
