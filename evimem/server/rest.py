@@ -102,9 +102,9 @@ async def _page_of_turns(memory: AsyncMemory, query: dict[str, Any]) -> tuple[li
     if cursor is not None:
         query["after"], given = _read_cursor(cursor, (await memory.now()).tzinfo)
     if query.pop("newest", False):
-        before = {turn.id for turn in await memory.turns(**query, limit=given)}
+        seen = {turn.id for turn in await memory.turns(**query, limit=given)}
         last = await memory.turns(**query, limit=limit + given, newest=True)
-        return [turn for turn in last if turn.id not in before][-limit:], None
+        return [turn for turn in last if turn.id not in seen][-limit:], None
     found = await memory.turns(**query, limit=given + limit + 1)
     page, rest = found[given : given + limit], found[given + limit :]
     more = _cursor(page, query.get("after"), given) if page and rest else None
