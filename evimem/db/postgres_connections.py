@@ -228,7 +228,7 @@ class ConnectionPool:
         try:
             with closing(ServerConnection.connect(asked, autocommit=True, cursor_factory=psycopg.RawCursor)) as db:
                 db.silence_seconds = _PROBE_SECONDS
-                return db.execute(_IS_AT_WORK, (process,)).fetchone() == (True,)
+                return bool(db.execute(_IS_AT_WORK, (process,)).fetchone() == (True,))
         except psycopg.OperationalError as error:
             return isinstance(explain_refusal(str(error), self.name), CrowdedServer)
 
