@@ -3,7 +3,8 @@
 A folder holds chats with an assistant (`NAME.turns.jsonl`) and what is asked of it next (`NAME.requests.jsonl`). A
 request has `needs`, things that a good reply must know, each a list of turn ids of which any one tells it, and
 `stale`, turns that no longer hold. A turn is in view when a block shows 30 % of its three-word runs, or twelve of
-them. Beside the block stand the hits of `search`, whole and best first, until the same tokens are used.
+them. Beside the block stand the hits of `search`, whole and best first, until the same tokens are used. With
+`--without` the block is written once more for each of the parts named, without that part.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import evimem
 from evimem.embedding.token_bound import token_bound
+from evimem.flow import Flow
+from evimem.page import compose
 
 from .recording import add_result, data_set, record
 from .scoring.result_file import Cell, ResultTable
@@ -113,6 +118,35 @@ def write_block(memory: evimem.Memory, request: Request, tokens: int) -> str:
     return memory.block(request.message, asked_at=request.asked_at, tokens=tokens).text
 
 
+def _find_nothing(*_: Any, **__: Any) -> Flow[tuple[Any, ...]]:
+    yield from ()
+    return ()
+
+
+# By part: the name in `compose` of the function that makes it, and the one that stands in for it where it is left out.
+ABLATIONS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "statements": ("find_statements", _find_nothing),
+    "instructions": ("relevant_instructions", lambda *_: ()),
+    "later": ("find_later", _find_nothing),
+    "replies": ("with_replies", lambda hits, _: list(hits)),
+    "newest": ("_newest_first", list),
+    "user": ("_user_first", lambda found: found.hits),
+    "telling": ("tells", lambda _: True),
+}
+
+
+@contextmanager
+def leave_out(part: str) -> Iterator[None]:
+    """Write blocks without a part of `ABLATIONS` inside the context; another name leaves none out."""
+    name, stand_in = ABLATIONS.get(part, ("write_block", compose.write_block))
+    kept = getattr(compose, name)
+    setattr(compose, name, stand_in)
+    try:
+        yield
+    finally:
+        setattr(compose, name, kept)
+
+
 def look_at(
     request: Request, turns: Mapping[str, evimem.Turn], memory: evimem.Memory, write: Callable[..., str]
 ) -> Seen:
@@ -138,9 +172,11 @@ def share_in_view(rows: Sequence[Seen], tokens: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=data_set("requests"))
+    parser.add_argument("--without", nargs="*", default=[], choices=ABLATIONS, help="parts to leave out, one by one")
     add_result(parser)
     options = parser.parse_args()
     pages = {"block": write_block, "hits of search": lay_out_hits}
+    pages |= {f"without {part}": write_block for part in options.without}
     seen: dict[str, list[Seen]] = defaultdict(list)
     spent: dict[str, float] = defaultdict(float)
     for _, turns, requests in read_requests(options.folder):
@@ -150,7 +186,8 @@ def main() -> None:
             memory.enrich()
             for name, write in pages.items():
                 begun = time.process_time()
-                seen[name] += [look_at(request, by_id, memory, write) for request in requests]
+                with leave_out(name.removeprefix("without ")):
+                    seen[name] += [look_at(request, by_id, memory, write) for request in requests]
                 spent[name] += time.process_time() - begun
     cells = [row for name, rows in seen.items() for row in rows_of(name, rows, 1000 * spent[name])]
     columns = ("share of needs in view", *(f"{tokens:,} tokens" for tokens in BUDGETS_TOKENS), "messages")

@@ -59,13 +59,13 @@ def find_statements(  # noqa: PLR0913 - where and by what is searched
     own = scope.of_speaker(who)
     if own is None or (near is not None and who is None):
         return ()
+    most = SEARCHED_TURNS if near is None else 2 * MAX_STATEMENTS
     if shipped:
         direction = fitted().any_topic if near is None else near
-        most = SEARCHED_TURNS if near is None else 2 * MAX_STATEMENTS
         hits = yield from recalled(own.query("", most, exclude, vector=direction))
         turns = [hit.turn for hit in hits]
     else:
-        turns = list(store.turns(replace(own.listing, limit=SEARCHED_TURNS, newest=True)))
+        turns = list(store.turns(replace(own.listing, limit=most, newest=True)))
     left_out = frozenset(exclude)
     turns = [turn for turn in turns if turn.id not in left_out and turn.role in (None, "user")]
     return _rank(turns, near, [] if near is None or facts is None else facts([turn.id for turn in turns]))
