@@ -21,7 +21,7 @@ from evimem.extract.rule_extractor import RuleExtractor
 from evimem.llm.extract_facts import read_extraction
 from evimem.loops import VARIANTS, Loop
 from evimem.testing import ScriptedModel
-from evimem.types.stored import EARLIER
+from evimem.types.stored import MAX_EARLIER_TURNS
 
 from .gold_model import Conversation, GoldJudge, conversations
 from .recording import add_result, data_set, record
@@ -65,7 +65,7 @@ def extractors(one: Conversation, replied: Mapping[str, str]) -> Iterator[tuple[
     model: dict[str, Facts] = {}
     for place, turn in enumerate(one.turns):
         reply = replied.get(f"{one.name}/{turn.id}")
-        before = one.turns[max(0, place - EARLIER) : place]
+        before = one.turns[max(0, place - MAX_EARLIER_TURNS) : place]
         model[turn.id] = read_extraction(reply, turn, before).facts if reply else ()
     yield "no facts", dict.fromkeys(by_rule, ())
     yield "by rule", by_rule

@@ -48,10 +48,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sizes", nargs="*", type=int)
     parser.add_argument("--locomo", type=data_set("locomo"))
-    parser.add_argument("--window", type=int, default=fact_vectors.WINDOW)
+    parser.add_argument("--window", type=int, default=fact_vectors.WINDOW_FACTS)
     add_result(parser)
     options = parser.parse_args()
-    fact_vectors.WINDOW = options.window
+    fact_vectors.WINDOW_FACTS = options.window
     columns: list[dict[str, Cell]] = []
     if options.locomo:
         print(column(turn for one in load(options.locomo) for turn in one.turns))

@@ -69,7 +69,7 @@ def _long(turn: evimem.Turn, others: Sequence[str], chance: random.Random) -> ev
 
 def recalls(chats: Sequence[LabelledChat], *, whole: bool = False) -> Iterator[tuple[float, float]]:
     """Yield the recall of a search, and of plain BM25, for each question with evidence."""
-    rows = patch.object(document, "WHOLE", 1 << 30) if whole else nullcontext()
+    rows = patch.object(document, "MAX_WHOLE_CHARACTERS", 1 << 30) if whole else nullcontext()
     with rows, tempfile.TemporaryDirectory() as folder:
         for chat in chats:
             with evimem.open(Path(folder) / f"{chat.name}.evimem") as memory:

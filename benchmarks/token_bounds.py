@@ -18,7 +18,7 @@ from pathlib import Path
 
 import tiktoken
 
-from evimem.embedding.token_bound import CHARACTERS, DEAR, FILE, token_bound
+from evimem.embedding.token_bound import FILE, LISTED_CHARACTERS, UNLISTED_COST, token_bound
 
 from .scoring.labelled_chats import read_chats
 
@@ -62,9 +62,11 @@ def costs(count: Callable[[str], int]) -> bytes:
         if re.fullmatch("[a-z]+", word):
             forms = [word] * 4 if piece != word else [f" {word}", word, f" {word.capitalize()}", word.capitalize()]
             each = [count(form) for form in forms]
-            words[number] = DEAR if max(each) > 4 else sum((cost - 1) << 2 * place for place, cost in enumerate(each))
-    characters = bytearray(CHARACTERS // 4)
-    for code in range(CHARACTERS):
+            words[number] = (
+                UNLISTED_COST if max(each) > 4 else sum((cost - 1) << 2 * place for place, cost in enumerate(each))
+            )
+    characters = bytearray(LISTED_CHARACTERS // 4)
+    for code in range(LISTED_CHARACTERS):
         cost = 3 if code < 0x80 or 0xD800 <= code < 0xE000 else count(chr(code))
         characters[code >> 2] |= (cost - 1) << 2 * (code & 3)
     return bytes(words + characters)

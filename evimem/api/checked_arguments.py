@@ -18,7 +18,7 @@ from ..page.question import Asked, read_messages
 from ..query.analysis import check_asked
 from ..raw.validate import AS_GIVEN, ROLES, LocalTimes
 from ..text.memory_fence import without_blocks
-from ..types.results import MOST, BlockForm, CountTokens, Style
+from ..types.results import MAX_COUNT, BlockForm, CountTokens, Style
 from ..types.stored import Scope
 from ..types.trace import Event, Found, Trace
 from ..types.values import Where
@@ -73,9 +73,9 @@ def checked_exclude(ids: Collection[str]) -> frozenset[str]:
 
 
 def checked_count(name: str, value: int, least: int = 0) -> int:
-    """Return a whole number from `least` to `MOST`. Raise InvalidQuery for anything else."""
-    if not isinstance(value, int) or not least <= value <= MOST:
-        raise InvalidQuery(f"{name} is {shown(value)}; expected a whole number from {least} to {MOST}")
+    """Return a whole number from `least` to `MAX_COUNT`. Raise InvalidQuery for anything else."""
+    if not isinstance(value, int) or not least <= value <= MAX_COUNT:
+        raise InvalidQuery(f"{name} is {shown(value)}; expected a whole number from {least} to {MAX_COUNT}")
     return value
 
 

@@ -29,12 +29,12 @@ from ..page.question import Asked
 from ..protocols import Extractor
 from ..query.analysis import check_asked
 from ..query.bounded_reranker import Reranking
-from ..query.find_turns import EACH, check_clock, fuse_rankings, turns_of_facts
+from ..query.find_turns import FACTS_PER_TURN, check_clock, fuse_rankings, turns_of_facts
 from ..query.rerank_hits import rerank_hits
 from ..store.keeper import Keeper
 from ..text.names import is_named_in
 from ..times import Conventions
-from ..types.results import MOST, AddReport, Answer, Block, BlockForm, Budget, EnrichReport, EraseReport, Health
+from ..types.results import MAX_COUNT, AddReport, Answer, Block, BlockForm, Budget, EnrichReport, EraseReport, Health
 from ..types.stored import Job, JobKind, Scope, statements
 from ..types.values import Fact, Hit, Over, Query
 from .checked_arguments import (
@@ -317,7 +317,7 @@ class Core:
         else:
             name = about or ""
             check_asked("about", name)
-            known = self.store.about(name, MOST).facts  # what they said of other things too
+            known = self.store.about(name, MAX_COUNT).facts  # what they said of other things too
             found = tuple(fact for fact in known if is_named_in(fact, name))
         return tuple(fact for fact in found if fact.is_current or not current)
 
@@ -464,7 +464,7 @@ class Core:
         """
         if over != "turns":
             yield from self.caught_up()
-            stating = turns_of_facts(self.store.recall_facts(replace(query, k=EACH * query.k)))
+            stating = turns_of_facts(self.store.recall_facts(replace(query, k=FACTS_PER_TURN * query.k)))
             return (stating if over == "facts" else fuse_rankings(self.store.recall(query), stating))[: query.k]
         waiting, hits = self.store.recall_read(query, "facts", PAGE + 1)
         if not waiting:

@@ -36,7 +36,7 @@ from ..types.results import (
     Stats,
     Style,
 )
-from ..types.stored import EARLIER, FactFilter, Listing
+from ..types.stored import MAX_EARLIER_TURNS, FactFilter, Listing
 from ..types.trace import Complete, Event, Found, Queried, Reply, Trace
 from ..types.values import ExportFormat, Fact, FactHit, Hit, Hits, Over, TimeSpan, Turn
 from .checked_arguments import (
@@ -696,7 +696,7 @@ class Memory:
 
         if price is None and hasattr(self._model, "model_for"):
             price = self._model.prices.get(self._model.model_for("extract"))
-        return estimate(self._core.store.unread(EARLIER), checked_price(price))
+        return estimate(self._core.store.unread(MAX_EARLIER_TURNS), checked_price(price))
 
     @verb
     def calibrate(

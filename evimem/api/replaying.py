@@ -20,8 +20,8 @@ from ..loops import LOOPS, OVER_SEARCHERS, VARIANTS, Loop, Task, answer_question
 from ..offline.offline_judge import OfflineJudge
 from ..protocols import Searcher
 from ..types.results import Answer, Budget
-from ..types.stored import COUNTED, EVERYTHING, Holding, Roster, Scope
-from ..types.trace import FALL_BACK, RERANK, VERSION, Acted, Called, Complete, Judged, Reply, Trace
+from ..types.stored import EVERYTHING, MAX_COUNTED_TURNS, Holding, Roster, Scope
+from ..types.trace import FALL_BACK, RERANK, TRACE_VERSION, Acted, Called, Complete, Judged, Reply, Trace
 from ..types.values import Hit, Query, Turn, Where
 from .checked_arguments import checked_items, checked_kind, checked_part, checked_time, checked_trace
 from .core import Core, needed
@@ -146,10 +146,10 @@ def _asked(trace: Trace, memory: Memory, rerank_depth: int) -> tuple[Task, str |
 def _analysis(trace: Trace) -> Mapping[str, Any]:
     for event in trace:
         if isinstance(event, Acted) and event.action == "analyse" and event.detail.keys() >= _REQUIRED:
-            if (version := event.detail.get("version", 1)) != VERSION:
+            if (version := event.detail.get("version", 1)) != TRACE_VERSION:
                 raise TraceMismatch(
                     f"the trace is of version {shown(version)} and can be read, not replayed: this evimem replays "
-                    f"version {VERSION}, whose loops decide otherwise; ask the question again for a trace that replays"
+                    f"version {TRACE_VERSION}, whose loops decide otherwise; ask the question again"
                 )
             return event.detail
     raise TraceMismatch(
@@ -223,7 +223,7 @@ class SearchedStore:
     def __init__(self, searcher: Any, speakers: Sequence[str], asked_at: datetime | None) -> None:
         """Take the names of who speaks, and the time that counts as today."""
         self._searcher = searcher
-        self._roster = Roster(tuple(speakers), None, asked_at, COUNTED)
+        self._roster = Roster(tuple(speakers), None, asked_at, MAX_COUNTED_TURNS)
         self._turns: dict[str, Turn] = {}
 
     def __getattr__(self, name: str) -> Any:

@@ -26,25 +26,25 @@ from ..offline.signals import LEAST, Monotone, pooled_map
 from ..types.public_value import PublicValue
 from ..types.results import FALSE_ABSTENTION
 
-BINS = 10
+CALIBRATION_BINS = 10
 _EXPECTED = (
     'expected a line such as {"question": "When did we move?", "answer": "May 2023"}, with null if the memory has '
     'no answer, or with "answerable": true or false instead of the answer'
 )
 
-_MARGIN = 0.005  # probabilities are clipped to this distance from 0 and 1: log-odds must stay finite
+_MIN_PROBABILITY = 0.005  # probabilities are clipped to this distance from 0 and 1: log-odds must stay finite
 
 Array = NDArray[np.float64]
 _UNCHANGED: Array = np.array([1.0, 0.0])  # slope and shift
 _PRECISION: Array = np.array([2.0, 0.5])  # of the Gaussian prior around `_UNCHANGED`: few labels change little
 
-PRECISION = 0.95
+TARGET_PRECISION = 0.95
 _MIN_PER_LABEL = 10  # answerable and unanswerable questions each; shares of fewer are noise
-_FOLDS = 5
+_VALIDATION_FOLDS = 5
 _MIN_BINS, _MAX_BINS, _PER_BIN = 5, 16, 8  # labelled questions, between the least and the most bins
 _MAX_STEPS, _TOLERANCE = 50, 1e-9  # Newton converges in about five steps
 
-_PRIOR = 10  # questions: the weight of the tilted map in every bin, against the labels in it
+_PRIOR_QUESTIONS = 10  # questions: the weight of the tilted map in every bin, against the labels in it
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -65,7 +65,9 @@ class Point(PublicValue):
     risk: float
 
 
-def reliability(probabilities: Sequence[float], labels: Sequence[bool], bins: int = BINS) -> tuple[Bin, ...]:
+def reliability(
+    probabilities: Sequence[float], labels: Sequence[bool], bins: int = CALIBRATION_BINS
+) -> tuple[Bin, ...]:
     """Return predicted against observed over equally wide bins of probability; empty ones are left out."""
     places = [min(int(p * bins), bins - 1) for p in probabilities]
     parts = (
@@ -269,7 +271,7 @@ def tilt(probabilities: Sequence[float], labels: Sequence[bool]) -> Callable[[fl
 
 
 def _log_odds(p: float) -> float:
-    clipped = min(max(p, _MARGIN), 1 - _MARGIN)
+    clipped = min(max(p, _MIN_PROBABILITY), 1 - _MIN_PROBABILITY)
     return math.log(clipped / (1 - clipped))
 
 
@@ -301,7 +303,7 @@ def fit(scored: Sequence[ScoredQuestion], judge: str, embedder: str, wanted: Wan
     probabilities = [probability for probability, _ in held]
     bins = reliability(probabilities, labels)
     answered = [answers for _, answers in held]
-    precision = PRECISION if wanted.precision is None else wanted.precision
+    precision = TARGET_PRECISION if wanted.precision is None else wanted.precision
     precise = threshold_for(scores, labels, precision)
     if wanted.precision is not None and precise is None:
         best = min(risk_coverage(scores, labels), key=lambda point: point.risk)
@@ -351,7 +353,7 @@ def _map(scored: Sequence[ScoredQuestion]) -> Monotone:
     labels = [one.answerable for one in scored]
     tilted = tilt([one.judged for one in scored], labels)
     bins = max(_MIN_BINS, min(_MAX_BINS, len(scored) // _PER_BIN))
-    own = _PRIOR / (_PRIOR + len(scored) / bins)
+    own = _PRIOR_QUESTIONS / (_PRIOR_QUESTIONS + len(scored) / bins)
     mixed = [own * tilted(one.judged) + (1 - own) * one.answerable for one in scored]
     return pooled_map([one.score for one in scored], mixed, bins)
 
@@ -374,8 +376,8 @@ def _held_out(scored: Sequence[ScoredQuestion], wanted: Wanted) -> list[tuple[fl
     found: list[tuple[float, bool]] = [(0.0, False)] * len(scored)
     # Sorted by label and dealt out in turn, so that each fold gets its share of both labels.
     order = sorted(range(len(scored)), key=lambda place: scored[place].answerable)
-    for fold in range(_FOLDS):
-        inside = order[fold::_FOLDS]
+    for fold in range(_VALIDATION_FOLDS):
+        inside = order[fold::_VALIDATION_FOLDS]
         others = [scored[place] for place in order if place not in set(inside)]
         probable, least = _map(others), _threshold(others, wanted)
         for place in inside:

@@ -14,8 +14,8 @@ from itertools import groupby
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, TextIO, TypeAlias
 
-_QUIET = 1.0  # seconds without a bar: short work needs none
-_BAR = 24  # characters
+_QUIET_SECONDS = 1.0  # seconds without a bar: short work needs none
+_BAR_CHARACTERS = 24  # characters
 Style = Literal["", "answer", "strong", "dim", "good", "warn", "bad", "mark", "name"]
 
 _COLOURS: dict[Style, str] = {  # as a terminal is told them (SGR)
@@ -113,7 +113,7 @@ class Progress:
         # Seconds between updates on a terminal,
         # or between lines where stderr is not a terminal.
         pause = 0.1 if self._terminal else 15.0
-        if now - self._started >= _QUIET and now - self._drawn >= pause:
+        if now - self._started >= _QUIET_SECONDS and now - self._drawn >= pause:
             self._draw(now)
 
     def __enter__(self) -> Progress:
@@ -122,7 +122,7 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._shown or (self._clock() - self._started >= _QUIET and self.done):
+        if self._shown or (self._clock() - self._started >= _QUIET_SECONDS and self.done):
             self._draw(self._clock())
             if self._terminal:
                 print(file=self._stream)
@@ -144,7 +144,7 @@ class Progress:
         if not self._total:
             return f"{self._label}  {count}"
         share = min(self.done / self._total, 1.0)
-        bar = ("#" * round(share * _BAR)).ljust(_BAR, ".")
+        bar = ("#" * round(share * _BAR_CHARACTERS)).ljust(_BAR_CHARACTERS, ".")
         left = (self._total - self.done) / rate if rate else 0.0
         return f"{self._label} [{bar}] {share:4.0%}  {count}, {max(left, 0):,.0f} s left"
 

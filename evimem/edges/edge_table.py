@@ -27,7 +27,7 @@ from ..types.values import EdgeKind
 from ..types.vectors import Vectors
 from .fact_vectors import FactMatrix, FactVectors, best
 
-_PAGE = 4_096  # edges read, or facts checked, at once
+_PAGE_EDGES = 4_096  # edges read, or facts checked, at once
 NEXT_WEIGHT = 0.5  # of the turns before and after one in its dialogue; EviMem keeps edges from 0.5 on (E5)
 UPDATE_WEIGHT = 1.0
 THRESHOLDS = {"static-minilm-256": 0.7}  # calibrated per embedder (`python -m benchmarks.links`)
@@ -133,8 +133,8 @@ class EdgeGraph:
         queued = known.positions(facts_to_link(self._db))
         checked = np.setdiff1d(np.arange(len(known)), queued)
         wrong = set(self._unsound(known, min_cosine)) - set(known.rows[queued].tolist())
-        for start in range(0, len(checked), _PAGE):
-            page = checked[start : start + _PAGE]
+        for start in range(0, len(checked), _PAGE_EDGES):
+            page = checked[start : start + _PAGE_EDGES]
             kept: dict[int, set[tuple[int, float]]] = {row: set() for row in known.rows[page].tolist()}
             for row, other, weight in linked_facts(self._db, kept, "<"):
                 kept[row].add((other, weight))
@@ -147,7 +147,7 @@ class EdgeGraph:
 
     def _unsound(self, known: FactMatrix, min_cosine: float) -> Iterator[int]:
         """Yield the later end of each edge that its vectors do not give, from a pass over all edges."""
-        for page in self._db.pages(EDGES, (-1, -1), _PAGE):
+        for page in self._db.pages(EDGES, (-1, -1), _PAGE_EDGES):
             yield from known.unsound([(first, second, weight) for first, second, weight in page], min_cosine)
 
     def clear(self) -> None:

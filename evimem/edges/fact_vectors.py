@@ -22,32 +22,32 @@ from ..types.vectors import Column, Vectors, all_products, pack, products
 
 PER_FACT = 4  # most `similar` edges from a fact to earlier ones; later facts may add theirs to it
 # A fact is compared with so many before and after it, by arrival, and with so many each way in each of its cells among
-# the others: up to `WINDOW` facts with all, and beyond it at a cost that does not grow with the memory.
-WINDOW = 8_192
+# the others: up to `WINDOW_FACTS` facts with all, and beyond it at a cost that does not grow with the memory.
+WINDOW_FACTS = 8_192
 IN_A_CELL = 64
 
 Positions = NDArray[np.int64]
-_ROUNDING = 1e-4  # bound on the rounding error of a float32 cosine
-_BLOCK = 256  # facts compared with others in one matrix product
+_MAX_ROUNDING_ERROR = 1e-4  # bound on the rounding error of a float32 cosine
+_BLOCK_FACTS = 256  # facts compared with others in one matrix product
 
 _AT_ONCE = 512  # vectors that become floats at once: 2,048 leave the cache, and take eight times as long each
-_PAGE = 16_384  # vectors read at once
-_HASHED = 8_192  # vectors put into cells at once
+_PAGE_VECTORS = 16_384  # vectors read at once
+_HASH_BATCH_VECTORS = 8_192  # vectors put into cells at once
 
-# A vector falls into the cell of that one of `SIZE` fixed random directions, or their opposites, that it is nearest to:
-# a cross-polytope hash (Andoni et al. 2015). A cell of a pair of hashes holds the vectors that fall alike in both: like
-# vectors share a cell of some pair, and unlike ones of few.
-HASHES = 16
-SIZE = 16  # directions of a hash: 32 cells, or 1,024 of a pair
-_PAIRS = tuple((one, (one + step) % HASHES) for step in (1, 3) for one in range(HASHES))
-_CELLS = (2 * SIZE) ** 2  # of a pair
+# A vector falls into the cell of that one of `HASH_DIRECTIONS` fixed random directions, or their opposites, that it is
+# nearest to: a cross-polytope hash (Andoni et al. 2015). A cell of a pair of hashes holds the vectors that fall alike
+# in both: like vectors share a cell of some pair, and unlike ones of few.
+HASH_COUNT = 16
+HASH_DIRECTIONS = 16  # directions of a hash: 32 cells, or 1,024 of a pair
+_PAIRS = tuple((one, (one + step) % HASH_COUNT) for step in (1, 3) for one in range(HASH_COUNT))
+_CELLS = (2 * HASH_DIRECTIONS) ** 2  # of a pair
 
 
 class AlikeCells:
     """The cells of vectors at positions from 0, in the order in which they are added."""
 
     def __init__(self) -> None:
-        self._hashes = Column(np.uint8, HASHES)
+        self._hashes = Column(np.uint8, HASH_COUNT)
         self._cells = [array("i") for _ in range(len(_PAIRS) * _CELLS)]  # positions, ascending
 
     def __len__(self) -> int:
@@ -78,12 +78,12 @@ class AlikeCells:
     def _numbers(hashes: NDArray[np.uint8]) -> Positions:
         """Return the numbers of the cells of hashes, shape (n, pairs)."""
         one, two = np.array(_PAIRS).T
-        numbers: Positions = hashes[:, one].astype(np.int64) * (2 * SIZE) + hashes[:, two]
+        numbers: Positions = hashes[:, one].astype(np.int64) * (2 * HASH_DIRECTIONS) + hashes[:, two]
         return numbers + np.arange(len(_PAIRS)) * _CELLS
 
 
 def _hash_rows(vectors: Vectors) -> NDArray[np.uint8]:
-    products = (vectors @ _directions(vectors.shape[1])).reshape(len(vectors), HASHES, SIZE)
+    products = (vectors @ _directions(vectors.shape[1])).reshape(len(vectors), HASH_COUNT, HASH_DIRECTIONS)
     nearest = np.abs(products).argmax(axis=2)
     opposite = np.take_along_axis(products, nearest[:, :, None], axis=2)[:, :, 0] < 0
     hashes: NDArray[np.uint8] = (2 * nearest + opposite).astype(np.uint8)
@@ -92,7 +92,7 @@ def _hash_rows(vectors: Vectors) -> NDArray[np.uint8]:
 
 @cache
 def _directions(dimension: int) -> Vectors:
-    return np.random.default_rng(dimension).normal(size=(dimension, HASHES * SIZE)).astype(np.float32)
+    return np.random.default_rng(dimension).normal(size=(dimension, HASH_COUNT * HASH_DIRECTIONS)).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +180,15 @@ class FactMatrix:
     def similar(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
         """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older turn.
 
-        Each is compared with the `WINDOW` facts before and after it by row, and with those further away of its cells.
+        Each is compared with the `WINDOW_FACTS` facts before and after it by row, and with farther ones of its cells.
         """
         for block in _blocks(positions):
-            bounds = np.clip(block[:, None] + np.array([-WINDOW, WINDOW + 1]), 0, len(self))
+            bounds = np.clip(block[:, None] + np.array([-WINDOW_FACTS, WINDOW_FACTS + 1]), 0, len(self))
             for position, near in self._close(block, bounds, min_cosine):
                 yield self._similar_to(position, near.concatenate(self._afar(position, min_cosine)), min_cosine)
 
     def similar_nearby(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
-        """Yield, for each of these, the similar facts among those whose rows differ by at most `WINDOW`.
+        """Yield, for each of these, the similar facts among those whose rows differ by at most `WINDOW_FACTS`.
 
         Rows are never used twice, so that these were within the window whenever the fact was compared, whatever was
         forgotten since. `later` may be incomplete: facts that are in the order of the dialogue are compared with
@@ -197,7 +197,7 @@ class FactMatrix:
         later, after = np.diff(self.instants), np.diff(self.turns)
         in_order = bool(((later > 0) | ((later == 0) & (after >= 0))).all())
         for block in _blocks(positions):
-            bounds = np.searchsorted(self.rows, self.rows[block, None] + np.array([-WINDOW, WINDOW + 1]))
+            bounds = np.searchsorted(self.rows, self.rows[block, None] + np.array([-WINDOW_FACTS, WINDOW_FACTS + 1]))
             if in_order:
                 bounds[:, 1] = block
             for position, near in self._close(block, bounds, min_cosine):
@@ -210,7 +210,7 @@ class FactMatrix:
             cosines = all_products(self._floats(block), self._floats(slice(begin, end)))
         for position, (first, stop), row in zip(block.tolist(), bounds.tolist(), cosines, strict=True):
             inside = row[first - begin : stop - begin]
-            enough = np.flatnonzero(inside >= min_cosine - _ROUNDING)
+            enough = np.flatnonzero(inside >= min_cosine - _MAX_ROUNDING_ERROR)
             yield position, _Close(enough + first, np.minimum(inside[enough], 1.0))
 
     def _afar(self, position: int, min_cosine: float) -> _Close:
@@ -218,10 +218,10 @@ class FactMatrix:
         if self.cells is None:
             return _NOBODY
         others = self.cells.near(position, IN_A_CELL)
-        others = others[np.abs(others - position) > WINDOW]
+        others = others[np.abs(others - position) > WINDOW_FACTS]
         with np.errstate(all="ignore"):  # as in `_close`
             cosines = products(self._floats(others), self._floats(slice(position, position + 1))[0])
-        enough = cosines >= min_cosine - _ROUNDING
+        enough = cosines >= min_cosine - _MAX_ROUNDING_ERROR
         return _Close(others[enough], np.minimum(cosines[enough], 1.0))
 
     def _floats(self, which: Positions | slice) -> Vectors:
@@ -236,7 +236,7 @@ class FactMatrix:
         earlier, later, cosines = close[is_earlier], close[~is_earlier], cosines[is_earlier]
         if len(earlier) > PER_FACT:  # exact cosines are slow: compute them only for those that can be among the best
             bound = np.partition(cosines, len(earlier) - PER_FACT)[len(earlier) - PER_FACT]
-            earlier = earlier[cosines >= bound - 2 * _ROUNDING]
+            earlier = earlier[cosines >= bound - 2 * _MAX_ROUNDING_ERROR]
         exact = np.minimum(1.0, self.exact_cosines(earlier, position))
         earlier, exact = earlier[exact >= min_cosine], exact[exact >= min_cosine]
         first = np.lexsort((earlier, self.turns[earlier], -exact))[:PER_FACT]  # as `best` has it, of thousands alike
@@ -352,18 +352,18 @@ class FactVectors:
     def current(self) -> FactMatrix:
         """Return every vector that the file holds now; inside a transaction of the caller."""
         last = int(self._columns.values[-1, 0]) if self._size else 0
-        for found in self._db.pages(VECTORS, (last,), _PAGE):
+        for found in self._db.pages(VECTORS, (last,), _PAGE_VECTORS):
             quantized = np.stack([np.frombuffer(row[3], np.int8) for row in found])
             if not self._size:
                 self._quantized = Column(np.int8, quantized.shape[1])
             self._columns.extend(np.array([row[:3] for row in found], np.int64))
             self._quantized.extend(quantized)
             self._scales.extend(np.array([row[4] for row in found]))
-            if len(found) < _PAGE:
+            if len(found) < _PAGE_VECTORS:
                 break
         rows, turns, instants = self._columns.values.T
         known = FactMatrix(rows, turns, instants, self._quantized.values, self._scales.values)
-        return known if len(known) <= WINDOW + 1 else replace(known, cells=self._cells_of(known))
+        return known if len(known) <= WINDOW_FACTS + 1 else replace(known, cells=self._cells_of(known))
 
     def drop_cache(self) -> None:
         """Drop the cached matrix; `current` reads the file again."""
@@ -379,9 +379,9 @@ class FactVectors:
     def _cells_of(self, known: FactMatrix) -> AlikeCells:
         """Return the cells of all positions, those added since included."""
         self._cells = self._cells or AlikeCells()
-        for start in range(len(self._cells), len(known), _HASHED):
+        for start in range(len(self._cells), len(known), _HASH_BATCH_VECTORS):
             # Without their scales: the cell of a vector does not depend on its length.
-            self._cells.extend(known.quantized[start : start + _HASHED].astype(np.float32))
+            self._cells.extend(known.quantized[start : start + _HASH_BATCH_VECTORS].astype(np.float32))
         return self._cells
 
 
@@ -389,7 +389,7 @@ def _blocks(positions: Sequence[int]) -> Iterator[Positions]:
     """Yield positions, ascending, in blocks that lie together: a block is compared with the cells around all of it."""
     block: list[int] = []
     for position in sorted(positions):
-        if block and (len(block) == _BLOCK or position - block[0] > WINDOW):
+        if block and (len(block) == _BLOCK_FACTS or position - block[0] > WINDOW_FACTS):
             yield np.array(block)
             block = []
         block.append(position)

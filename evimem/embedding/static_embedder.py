@@ -46,7 +46,7 @@ _WORDS_BEYOND_ASCII = re.compile(r"[^\s!-/:-@\[-`{-~]+|[!-/:-@\[-`{-~]")
 _FOLDS_KEPT = 1 << 16  # characters; a chat uses a few hundred, and a hostile text could name a million
 
 SHIPPED = Path(__file__).with_name("data") / "static-minilm-256.safetensors"
-_SLICE = 4096  # tokens summed at once: a text of 1 MiB must not take 1 KiB a token
+_SLICE_TOKENS = 4096  # tokens summed at once: a text of 1 MiB must not take 1 KiB a token
 
 _loading = threading.RLock()
 
@@ -221,8 +221,8 @@ class StaticEmbedder:
         sums = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for index, text in enumerate(texts):
             numbers = pieces.ids(text)
-            for start in range(0, len(numbers), _SLICE):
-                part = numbers[start : start + _SLICE]
+            for start in range(0, len(numbers), _SLICE_TOKENS):
+                part = numbers[start : start + _SLICE_TOKENS]
                 rows = table.vectors.take(part, axis=0) * table.scale.take(part, axis=0)
                 sums[index] += np.add.reduce(rows, axis=0)
         norms = np.sqrt(np.add.reduce(sums * sums, axis=1, keepdims=True))

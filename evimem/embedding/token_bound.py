@@ -15,16 +15,16 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 FILE = Path(__file__).parent / "data" / "token_bounds.bin"
-CHARACTERS = 1 << 16  # the characters whose costs are listed, two bits each, after a byte a word
-STRADDLED = 24  # characters in a row, of which a merge may straddle two
-USUAL = 1 << 13  # words whose costs are remembered: the same few make up most of a conversation
-DEAR = 255  # a word of which some form costs more than four tokens: its letters count
+LISTED_CHARACTERS = 1 << 16  # the characters whose costs are listed, two bits each, after a byte a word
+MAX_STRADDLED_CHARACTERS = 24  # characters in a row, of which a merge may straddle two
+CACHED_WORDS = 1 << 13  # words whose costs are remembered: the same few make up most of a conversation
+UNLISTED_COST = 255  # a word of which some form costs more than four tokens: its letters count
 _PICTURES = range(0x1F000, 0x1FB00)  # emoji: three tokens at most, where other rare characters take four
 _PARTS = re.compile(
     r" ?[A-Za-z]+"  # a word
     r"|'(?:s|t|re|ve|m|ll|d)(?![A-Za-z])"
     r"| ?[!-/:-@\[-`{-~]{1,24}"  # marks
-    rf"|[^\x00-\x7f]{{1,{STRADDLED}}}"
+    rf"|[^\x00-\x7f]{{1,{MAX_STRADDLED_CHARACTERS}}}"
     r"|.",
     re.DOTALL,
 )
@@ -36,10 +36,10 @@ def token_bound(text: str) -> int:
     return sum(map(_of_part, _PARTS.findall(text)))
 
 
-@lru_cache(maxsize=USUAL)
+@lru_cache(maxsize=CACHED_WORDS)
 def _of_part(said: str) -> int:
     if not said.isascii():
-        return sum(map(_costs().of_character, said)) + len(said) // STRADDLED
+        return sum(map(_costs().of_character, said)) + len(said) // MAX_STRADDLED_CHARACTERS
     if said[-1].isalpha():
         return 1 if said[0] == "'" else _costs().of_word(said)
     return len(said.lstrip(" ")) or 1
@@ -62,8 +62,8 @@ class _Costs:
         return cost if cost else self._of_parts(low, spaced=spaced, capital=word != low)
 
     def _of_piece(self, piece: str, form: int) -> int:
-        listed = self.words.get(piece, DEAR)
-        return 0 if listed == DEAR else (listed >> (2 * form) & 3) + 1
+        listed = self.words.get(piece, UNLISTED_COST)
+        return 0 if listed == UNLISTED_COST else (listed >> (2 * form) & 3) + 1
 
     def _of_parts(self, word: str, *, spaced: bool, capital: bool) -> int:
         total, start, cuts = 0, 0, 0
@@ -83,7 +83,7 @@ class _Costs:
     def of_character(self, character: str) -> int:
         """Return the tokens that a character costs by itself."""
         code = ord(character)
-        if code < CHARACTERS:
+        if code < LISTED_CHARACTERS:
             return (self.characters[code >> 2] >> (2 * (code & 3)) & 3) + 1
         return 3 if code in _PICTURES else 4
 

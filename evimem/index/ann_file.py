@@ -24,7 +24,7 @@ _LOG = logging.getLogger("evimem")
 _MAGIC = b"evimANN\x01"
 _START = struct.Struct("<8sI")
 _CHECKSUM = struct.Struct("<Q32s")
-_BLOCK = 1 << 20
+_BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def save(path: Path, index: HnswIndex, origin: Origin) -> None:
         checksum_at = file.tell()
         file.write(bytes(_CHECKSUM.size))
         graph = _Digested(file, hashlib.blake2b(header, digest_size=32), most_bytes(len(index), origin.dimension))
-        blocks = io.BufferedWriter(graph, _BLOCK)  # of the many small writes of a library
+        blocks = io.BufferedWriter(graph, _BLOCK_BYTES)  # of the many small writes of a library
         index.save(blocks)
         blocks.flush()
         file.seek(checksum_at)
@@ -124,7 +124,7 @@ def _read_header(file: BinaryIO) -> dict[str, Any]:
     if os.fstat(file.fileno()).st_size != begin + size:
         raise _Unusable(f"its graph has {os.fstat(file.fileno()).st_size - begin} bytes, expected {size}")
     digest = hashlib.blake2b(header, digest_size=32)
-    while block := file.read(_BLOCK):
+    while block := file.read(_BLOCK_BYTES):
         digest.update(block)
     if digest.digest() != expected:
         raise _Unusable("its checksum is wrong")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..types.vectors import Column, Packed
 from .dialogue import Dialogue, Smoothing
 from .document import Document, Span, passage
-from .sketches import SAMPLE, Sketches, StoredVectors
+from .sketches import SAMPLE_VECTORS, Sketches, StoredVectors
 
 NEVER = np.iinfo(np.int64).min  # the event time of a turn whose facts have none
 ROLES = ("user", "assistant", "system", "tool")
@@ -28,8 +28,8 @@ ASSISTANT = ROLES.index("assistant")
 SYSTEM = ROLES.index("system")
 DISCARDED_ROW = 1 << 7  # added to the index of the role of a turn that is no longer part of its dialogue
 Interval = tuple[int, int]
-_BITS = 16  # of a count
-_MOST = 2**_BITS - 1
+_COUNT_BITS = 16  # of a count
+_MOST = 2**_COUNT_BITS - 1
 S = TypeVar("S", bound=np.generic)
 
 
@@ -104,7 +104,7 @@ class TailPostings:
 
     def add(self, position: int, counts: Mapping[str, int]) -> None:
         """Add a row's terms; positions only grow."""
-        entries, above = self._entries, position << _BITS
+        entries, above = self._entries, position << _COUNT_BITS
         for term, count in counts.items():
             entries[term].append(above | (count if count < _MOST else _MOST))
 
@@ -117,7 +117,7 @@ class TailPostings:
         found = self._entries.pop(term, None)
         if found is not None:
             packed = np.array(found, np.int64)
-            left = packed[~np.isin(packed >> _BITS, positions)]
+            left = packed[~np.isin(packed >> _COUNT_BITS, positions)]
             if len(left):
                 self._entries[term] = array("q", left.tobytes())
 
@@ -126,7 +126,7 @@ class TailPostings:
         if found is None:
             return NO_POSTING
         packed = np.array(found, np.int64)
-        return Posting((packed >> _BITS).astype(np.int32), (packed & _MOST).astype(np.uint16))
+        return Posting((packed >> _COUNT_BITS).astype(np.int32), (packed & _MOST).astype(np.uint16))
 
 
 def join_postings(first: Posting, second: Posting) -> Posting:
@@ -298,7 +298,7 @@ class Corpus:
         self._count(positions, -1)
         said_by_assistant = bool((self.role[positions] == ASSISTANT).any())
         self.smoothing.change(self.dialogue.erase(positions, self.session))
-        if (self.scale[positions[positions < SAMPLE]] != 0).any():  # they set the bounds of all sketches
+        if (self.scale[positions[positions < SAMPLE_VECTORS]] != 0).any():  # they set the bounds of all sketches
             self.sketches.sample_again()
         for name, column in self.columns.items():
             if name != "turn":  # it never falls

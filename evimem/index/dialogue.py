@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from ..types.vectors import Column
 from .weights import Weights
 
-NONE = -1
+NO_POSITION = -1
 
 
 class Dialogue:
     """Doubly linked sessions, ordered by time, then by arrival; a late turn finds its place.
 
-    `before` and `after` hold one position for each position, `NONE` where there is no turn.
+    `before` and `after` hold one position for each position, `NO_POSITION` where there is no turn.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Dialogue:
         """Link the newest positions, given the columns of all; those that are not alive are linked to none."""
         first = len(self.before)
         for links in (self.before, self.after):
-            links.extend(np.full(len(sessions) - first, NONE, np.int32))
+            links.extend(np.full(len(sessions) - first, NO_POSITION, np.int32))
         fresh = (first + np.flatnonzero(alive[first:])).astype(np.int32)
         touched = set(sessions[fresh].tolist()) if first else set()
         last = np.array([self._last[one] for one in touched if one in self._last], np.int32)
@@ -44,7 +44,7 @@ class Dialogue:
         if _is_late(order, sessions, times):  # rare: later turns of their sessions are ordered anew
             follows = alive & np.isin(sessions, sessions[fresh]) & (times >= times[fresh].min())
             before = self.before.values[follows]
-            order = np.union1d(np.flatnonzero(follows), np.append(last, before[before != NONE])).astype(np.int32)
+            order = np.union1d(np.flatnonzero(follows), np.append(last, before[before != NO_POSITION])).astype(np.int32)
             order = order[np.lexsort((order, times[order], sessions[order]))]
         same = sessions[order[1:]] == sessions[order[:-1]]
         self.before.values[order[1:][same]] = order[:-1][same]
@@ -57,17 +57,17 @@ class Dialogue:
         before, after, beside = self.before.values, self.after.values, set[int]()
         for position in positions.tolist():
             earlier, later = int(before[position]), int(after[position])
-            if earlier != NONE:
+            if earlier != NO_POSITION:
                 after[earlier] = later
-            if later != NONE:
+            if later != NO_POSITION:
                 before[later] = earlier
-            elif earlier != NONE:
+            elif earlier != NO_POSITION:
                 self._last[int(sessions[position])] = earlier
             else:
                 del self._last[int(sessions[position])]
-            before[position] = after[position] = NONE
+            before[position] = after[position] = NO_POSITION
             beside |= {earlier, later}
-        return beside - {NONE}
+        return beside - {NO_POSITION}
 
 
 def _is_late(order: NDArray[np.int32], sessions: NDArray[np.int32], times: NDArray[np.int64]) -> bool:
@@ -107,7 +107,7 @@ def around(dialogue: Dialogue, positions: NDArray[np.int32], hops: int) -> NDArr
     for links in (dialogue.before.values, dialogue.after.values):
         here = columns[0]
         for _ in range(hops):
-            here = np.where(here == NONE, NONE, links[here])
+            here = np.where(here == NO_POSITION, NO_POSITION, links[here])
             columns.append(here)
     return np.stack(columns, axis=1)
 
@@ -186,11 +186,11 @@ class Smoothing:
         """
         self._follow(dialogue, len(turns), weights, echoing)
         shares_of, answers_of = _fading(weights)
-        missing = positions[self._there[0, positions] == NONE]
+        missing = positions[self._there[0, positions] == NO_POSITION]
         if len(missing):
             self._fill(dialogue, speakers, turns, missing, shares_of)
         states = self._states[:, positions]
-        reaching = np.flatnonzero([True, *(states[1:] != NONE).any(axis=1)])  # the other lines reach no row
+        reaching = np.flatnonzero([True, *(states[1:] != NO_POSITION).any(axis=1)])  # the other lines reach no row
         around, states = self._there[reaching][:, positions], states[reaching]
         shares, answers = shares_of[states], answers_of[states]
         shares[0], answers[0], answers[reaching > weights.steps] = 1.0, 0.0, 0.0
@@ -204,14 +204,14 @@ class Smoothing:
             self._for, self.norms = (weights, echoing), np.zeros(0)
             self._there, self._states = np.zeros((lines, 0), np.int32), np.zeros((lines, 0), np.int16)
         if (missing := size - len(self.norms)) > 0:
-            room = np.full((len(self._there), missing + size // 8), NONE)
+            room = np.full((len(self._there), missing + size // 8), NO_POSITION)
             self.norms = np.append(self.norms, np.full(room.shape[1], np.nan))
             self._there = np.append(self._there, room.astype(np.int32), axis=1)
             self._states = np.append(self._states, room.astype(np.int16), axis=1)
         if len(changed):
             near = around(dialogue, changed, weights.steps)
-            stale = near[near != NONE]
-            self.norms[stale], self._there[0, stale] = np.nan, NONE
+            stale = near[near != NO_POSITION]
+            self.norms[stale], self._there[0, stale] = np.nan, NO_POSITION
             del self._changed[: len(changed)]
 
     def _fill(
@@ -223,21 +223,21 @@ class Smoothing:
         share: Shares,
     ) -> None:
         steps = len(self._there) // 2
-        self._there[:, positions], self._states[:, positions] = NONE, NONE
+        self._there[:, positions], self._states[:, positions] = NO_POSITION, NO_POSITION
         self._there[0, positions], self._states[0, positions] = positions, 0
         # Both directions at once: the first line of each array goes backward, the second forward.
         here, speaker, turn = (np.stack([one, one]) for one in (positions, speakers[positions], turns[positions]))
         states = np.zeros(here.shape, np.intp)
         for step in range(1, steps + 1):
             there = np.stack([dialogue.before.values[here[0]], dialogue.after.values[here[1]]])
-            there[here == NONE] = NONE
+            there[here == NO_POSITION] = NO_POSITION
             following, next_turn = speakers[there], turns[there]
             states += np.where((following == speaker) & (next_turn != turn), 1, steps + 1)
-            beyond = (there == NONE) | (share[states] == 0)
-            there[beyond] = NONE  # no turn beyond the reach is followed
+            beyond = (there == NO_POSITION) | (share[states] == 0)
+            there[beyond] = NO_POSITION  # no turn beyond the reach is followed
             if beyond.all():
                 break
             for line, back in ((step, 0), (steps + step, 1)):
                 self._there[line, positions] = there[back]
-                self._states[line, positions] = np.where(beyond[back], NONE, states[back])
+                self._states[line, positions] = np.where(beyond[back], NO_POSITION, states[back])
             here, speaker, turn = there, following, next_turn

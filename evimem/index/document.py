@@ -21,24 +21,24 @@ from ..types.values import Turn
 
 # Chosen on user-assistant chats with replies of 2-9 kB; our own chats and LoCoMo have few turns that are longer than
 # WHOLE, and do not tell these apart.
-WHOLE = 480  # characters of a turn that stays one passage
-WORDS = 60  # words that a passage of a longer turn is filled up to
-LONGEST = 120  # words of a sentence that stays whole
-MOST = 400  # passages of a turn; a longer one has longer passages
-_WORD = 8  # characters that count as a word where nothing separates words
+MAX_WHOLE_CHARACTERS = 480  # characters of a turn that stays one passage
+PASSAGE_WORDS = 60  # words that a passage of a longer turn is filled up to
+MAX_SENTENCE_WORDS = 120  # words of a sentence that stays whole
+MAX_PASSAGES = 400  # passages of a turn; a longer one has longer passages
+_WORD_CHARACTERS = 8  # characters that count as a word where nothing separates words
 
 Span = tuple[int, int]
 
 SENTENCE = re.compile(r"[^.!?\u2026\u3002\uff01\uff1f\n]+[.!?\u2026\u3002\uff01\uff1f\n]*")
-_RUN = re.compile(rf"\S{{1,{WORDS * _WORD}}}\s*")
+_RUN = re.compile(rf"\S{{1,{PASSAGE_WORDS * _WORD_CHARACTERS}}}\s*")
 
 
 def passages(text: str) -> tuple[Span, ...]:
     """Return the half-open character ranges of a text's passages: in order, without gaps, at least one."""
-    if len(text) <= WHOLE:
+    if len(text) <= MAX_WHOLE_CHARACTERS:
         return ((0, len(text)),)
     bounds = [0, *_cuts(text), len(text)]
-    together = -(-(len(bounds) - 1) // MOST)
+    together = -(-(len(bounds) - 1) // MAX_PASSAGES)
     bounds = [*bounds[:-1:together], len(text)]
     return tuple(pairwise(bounds))
 
@@ -69,20 +69,20 @@ def _cuts(text: str) -> Iterator[int]:
     filled = 0
     for sentence in SENTENCE.finditer(text):
         size = _size(sentence[0])
-        if size > LONGEST:
+        if size > MAX_SENTENCE_WORDS:
             if filled:
                 yield sentence.start()
             filled = 0
             at = sentence.end() - len(sentence[0].lstrip())
             for length in map(len, _RUN.findall(text, at, sentence.end())):  # runs without gaps
-                here = length // _WORD or 1  # as `_size` of one word
-                if filled and filled + here > WORDS:
+                here = length // _WORD_CHARACTERS or 1  # as `_size` of one word
+                if filled and filled + here > PASSAGE_WORDS:
                     yield at
                     filled = 0
                 filled += here
                 at += length
         else:
-            if filled and filled + size > WORDS:
+            if filled and filled + size > PASSAGE_WORDS:
                 yield sentence.start()
                 filled = 0
             filled += size
@@ -90,17 +90,17 @@ def _cuts(text: str) -> Iterator[int]:
 
 def _size(text: str) -> int:
     """Return the number of words; more than that of a text with few spaces."""
-    return max(len(text.split()), len(text) // _WORD)
+    return max(len(text.split()), len(text) // _WORD_CHARACTERS)
 
 
-_HALF = 255  # of either kind; BM25 saturates long before
+_MAX_TERM_COUNT = 255  # of either kind; BM25 saturates long before
 
 
 def pack_counts(stated: Mapping[str, int], asked: Mapping[str, int]) -> dict[str, int]:
     """Return two counts of each term as one number: in statements in the low byte, in questions in the high one."""
-    counts = {term: count if count < _HALF else _HALF for term, count in stated.items()}
+    counts = {term: count if count < _MAX_TERM_COUNT else _MAX_TERM_COUNT for term, count in stated.items()}
     for term, count in asked.items():
-        counts[term] = counts.get(term, 0) | min(count, _HALF) << 8
+        counts[term] = counts.get(term, 0) | min(count, _MAX_TERM_COUNT) << 8
     return counts
 
 

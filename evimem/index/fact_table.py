@@ -21,7 +21,7 @@ from ..db.derived_sql import (
 )
 from ..db.tables import Tables, bindable, unbound
 from ..errors import UNREADABLE, or_else
-from ..types.stored import EARLIER, OF_A_MODEL
+from ..types.stored import MAX_EARLIER_TURNS, OF_A_MODEL
 from ..types.values import Fact, Granularity, TimeSpan
 from .updates import outranks, replaces, topic_of
 
@@ -29,8 +29,8 @@ _COLUMNS = (
     "row, id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, "
     "span_start, span_end, kind, extractor, owner, topic, instant"
 )
-_PAGE = 1_000  # facts read at once
-REACH = 16
+_PAGE_FACTS = 1_000  # facts read at once
+REACH_TURNS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,11 @@ class FactTable:
         return {seq for (seq,) in self._db.select("fact", "DISTINCT seq", seq=seqs, extractor=[OF_A_MODEL])}
 
     def of_a_model_after(self, seqs: Collection[int]) -> set[int]:
-        """Return those turns, of the `EARLIER` that follow each of these in its session, in which a model found facts.
+        """Return the turns with facts by a model among the `MAX_EARLIER_TURNS` after each of these in its session.
 
         It read these with them, so that a person they name may be the "he" of later turns.
         """
-        return {seq for (seq,) in self._db.rows(*turns_with_facts_after(self._db, seqs, EARLIER, OF_A_MODEL))}
+        return {seq for (seq,) in self._db.rows(*turns_with_facts_after(self._db, seqs, MAX_EARLIER_TURNS, OF_A_MODEL))}
 
     def rows(self, fact_ids: Sequence[str]) -> list[int]:
         """Return the rows of these facts."""
@@ -139,7 +139,7 @@ class FactTable:
 
     def drop_unreadable(self) -> None:
         """Delete facts of which not even the columns can be read."""
-        for page in self._db.pages(ALL_FACTS, (0,), _PAGE):
+        for page in self._db.pages(ALL_FACTS, (0,), _PAGE_FACTS):
             rows = [row for (row,) in page]
             if not self._is_readable(rows):
                 self._db.delete("fact", row=[row for row in rows if not self._is_readable([row])])
@@ -153,18 +153,18 @@ class FactTable:
 
     def settle(self) -> Iterator[None]:
         """Recompute topic and `replaced_by` of every fact, a page at a time."""
-        for page in self._db.pages(ALL_FACTS, (0,), _PAGE):
+        for page in self._db.pages(ALL_FACTS, (0,), _PAGE_FACTS):
             read = [(or_else(None, _topic, fact), row) for row, _, fact in self.read([row for (row,) in page])]
             self._db.update("fact", "owner, topic", "row", [(*topic, row) for topic, row in read if topic])
             yield
         unmark_without_topic(self._db)
-        for page in self._db.pages(TOPICAL, (0,), _PAGE):
+        for page in self._db.pages(TOPICAL, (0,), _PAGE_FACTS):
             self._supersession.settle([row for (row,) in page])
             yield
 
     def wrongly_replaced(self) -> int:
         """Return how many facts have a wrong `replaced_by`."""
-        pages = self._db.pages(TOPICAL, (0,), _PAGE)
+        pages = self._db.pages(TOPICAL, (0,), _PAGE_FACTS)
         topical = (self._supersession.topics([row for (row,) in page]) for page in pages)
         wrong = sum(len(self._supersession.wrong(topics)) for topics in topical)
         return replaced_without_topic(self._db) + wrong
@@ -229,7 +229,7 @@ class Supersession:
 
     A statement about another person never replaces that person's own word. It is decided when facts arrive or leave,
     for them and for those just before them, so that a long topic costs no more than a short one. A fact looks at most
-    `REACH` facts of its topic ahead: whatever the order in which facts came and went, the result is the same.
+    `REACH_TURNS` facts of its topic ahead: whatever the order in which facts came and went, the result is the same.
     """
 
     def __init__(self, db: Tables) -> None:
@@ -257,7 +257,7 @@ class Supersession:
         """Return those of these facts, given with their topics, that have a wrong `replaced_by`, with the right one."""
         asked = [(row, topic) for row, topic in topics.items() if topic is not None]
         near: dict[int, list[int]] = defaultdict(list)
-        for row, later in facts_near(self._db, asked, ">", REACH) if asked else ():
+        for row, later in facts_near(self._db, asked, ">", REACH_TURNS) if asked else ():
             near[row].append(later)
         placed = self._with_places({*topics, *(later for some in near.values() for later in some)})
         winners = {row: _winner(placed[row], [placed[later] for later in near[row]]) for row in topics}
@@ -265,7 +265,7 @@ class Supersession:
 
     def _before(self, topics: Mapping[int, str]) -> dict[int, str]:
         """Return the facts, with their topics, that have one of these within their reach."""
-        near = facts_near(self._db, topics.items(), "<", REACH) if topics else ()
+        near = facts_near(self._db, topics.items(), "<", REACH_TURNS) if topics else ()
         return {before: topics[row] for row, before in near}
 
     def topics(self, rows: Collection[int]) -> dict[int, str]:

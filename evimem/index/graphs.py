@@ -22,9 +22,9 @@ if TYPE_CHECKING or find_spec("hnswlib"):
     import hnswlib
 
 Positions = NDArray[np.int64]
-_M = 24
+_GRAPH_LINKS = 24
 _EF_CONSTRUCTION = 128
-_SEED = 1
+_GRAPH_SEED = 1
 
 
 class Graph(Protocol):
@@ -63,10 +63,10 @@ def default_graph(dimension: int) -> Graph:
 class VoyagerGraph:
     """Stores a byte a value: 0.47 KB a vector of 256 instead of 1.24."""
 
-    def __init__(self, dimension: int, m: int = _M, ef_construction: int = _EF_CONSTRUCTION) -> None:
+    def __init__(self, dimension: int, m: int = _GRAPH_LINKS, ef_construction: int = _EF_CONSTRUCTION) -> None:
         self._storage = voyager.StorageDataType.Float8
         self._index = voyager.Index(
-            voyager.Space.Cosine, dimension, m, ef_construction, _SEED, storage_data_type=self._storage
+            voyager.Space.Cosine, dimension, m, ef_construction, _GRAPH_SEED, storage_data_type=self._storage
         )
         self.kind: str = f"voyager-{version('voyager').split('.')[0]}-{self._storage.name.lower()}"
 
@@ -100,9 +100,9 @@ class HnswlibGraph:
     A process that is killed leaves it there with the vectors: its name is one that `atomic_files.sweep` knows.
     """
 
-    def __init__(self, dimension: int, m: int = _M, ef_construction: int = _EF_CONSTRUCTION) -> None:
+    def __init__(self, dimension: int, m: int = _GRAPH_LINKS, ef_construction: int = _EF_CONSTRUCTION) -> None:
         self._index = hnswlib.Index("ip", dimension)
-        self._index.init_index(1024, ef_construction=ef_construction, M=m, random_seed=_SEED)
+        self._index.init_index(1024, ef_construction=ef_construction, M=m, random_seed=_GRAPH_SEED)
         self._searching = threading.Lock()
         self.kind: str = f"hnswlib-{version('hnswlib')}-float32"
 

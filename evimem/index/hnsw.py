@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 Positions: TypeAlias = NDArray[np.int64]
 Rows: TypeAlias = Callable[[Positions], Vectors]
 EMPTY = Neighbours(np.empty(0, np.int64), np.empty(0, np.float32))
-_ADDED = 32  # vectors added under one lock: some 20 ms, so that searches never wait long
-_COMPARED = 16_384  # vectors compared at once
-K = 10
-PROBES = 100
+_ADD_BATCH_VECTORS = 32  # vectors added under one lock: some 20 ms, so that searches never wait long
+_COMPARE_BATCH_VECTORS = 16_384  # vectors compared at once
+PROBE_NEIGHBOURS = 10
+PROBE_COUNT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class SearchWidth:
 
     def at(self, size: int, k: int) -> int:
         """Return the width for another size and k: it grows with the root of both until it is measured again."""
-        return math.ceil(self.ef * math.sqrt(max(size / self.size, 1) * max(k / K, 1)))
+        return math.ceil(self.ef * math.sqrt(max(size / self.size, 1) * max(k / PROBE_NEIGHBOURS, 1)))
 
 
 class _FairLock:
@@ -100,14 +100,14 @@ class HnswIndex:
             raise ValueError(f"expected a position a vector, got {len(places)} positions for {len(rows)} vectors")
         with self._adding:
             self._make_room(places)
-            for start in range(0, len(places), _ADDED):
+            for start in range(0, len(places), _ADD_BATCH_VECTORS):
                 # Measure the width again at 1.5 times the size at which it was measured.
                 if self._size >= self.effort.size * 1.5:
-                    self._measure(rows[start :: max((len(rows) - start) // PROBES, 1)][:PROBES])
-                some = places[start : start + _ADDED]
+                    self._measure(rows[start :: max((len(rows) - start) // PROBE_COUNT, 1)][:PROBE_COUNT])
+                some = places[start : start + _ADD_BATCH_VECTORS]
                 with self._lock:
                     self._graph.reserve(self._size + len(some))
-                    self._graph.add(some, rows[start : start + _ADDED])
+                    self._graph.add(some, rows[start : start + _ADD_BATCH_VECTORS])
                     self._held[some] = True
                     self._size += len(some)
 
@@ -164,21 +164,28 @@ class HnswIndex:
         held = self.positions()
         # A hundred probes measure recall to about .01, and .95 must hold.
         own, wanted = np.full(len(probes), -1), 0.965
-        if len(probes) < PROBES:
+        if len(probes) < PROBE_COUNT:
             # Vectors in the index are found more easily than new ones.
-            own, wanted = np.random.default_rng(len(held)).choice(held, PROBES), 0.985
+            own, wanted = np.random.default_rng(len(held)).choice(held, PROBE_COUNT), 0.985
             probes = self._exact(own)
-        top = np.full((len(probes), K), -2, dtype=np.float32)
+        top = np.full((len(probes), PROBE_NEIGHBOURS), -2, dtype=np.float32)
         for part in _slices(held):
             scores = probes @ self._exact(part).T
             scores[own[:, None] == part] = -2
-            top = np.partition(np.hstack([top, scores]), -K, axis=1)[:, -K:]
+            top = np.partition(np.hstack([top, scores]), -PROBE_NEIGHBOURS, axis=1)[:, -PROBE_NEIGHBOURS:]
         # Cosines that differ by less than 1e-5 count as equal.
         least, ef = top.min(axis=1) - 1e-5, self.effort.ef  # a vector as near as the tenth counts
         while ef * 2 < self._size:
             width = SearchWidth(ef, self._size)
-            found = [self._search(one, K, own[at : at + 1], width).scores for at, one in enumerate(probes)]
-            if np.mean([(scores >= bound).sum() / K for scores, bound in zip(found, least, strict=True)]) >= wanted:
+            found = [
+                self._search(one, PROBE_NEIGHBOURS, own[at : at + 1], width).scores for at, one in enumerate(probes)
+            ]
+            if (
+                np.mean(
+                    [(scores >= bound).sum() / PROBE_NEIGHBOURS for scores, bound in zip(found, least, strict=True)]
+                )
+                >= wanted
+            ):
                 break
             # The width grows by the cube root of 2.
             ef = math.ceil(ef * (2 ** (1 / 3)))
@@ -225,5 +232,5 @@ def best(positions: Positions, scores: NDArray[np.float32], k: int) -> Neighbour
 
 def _slices(positions: Positions) -> Iterator[Positions]:
     """Cut positions into parts whose rows fit in a little memory."""
-    for start in range(0, len(positions), _COMPARED):
-        yield positions[start : start + _COMPARED]
+    for start in range(0, len(positions), _COMPARE_BATCH_VECTORS):
+        yield positions[start : start + _COMPARE_BATCH_VECTORS]

@@ -36,10 +36,10 @@ from .corpus import DISCARDED_ROW, NEVER, SYSTEM, Corpus, Interval, Posting
 from .weights import WEIGHTS, Weights
 
 MOST_TERMS = 256  # of a query that are looked up; four thousand characters of a chat in English rarely have more
-FEW = 64  # a term of fewer rows is never too common to tell anything
-UNIT = 1024  # shares of related words are whole numbers of this, so that they sum exactly in any order
+RARE_TERM_ROWS = 64  # a term of fewer rows is never too common to tell anything
+SHARE_UNIT = 1024  # shares of related words are whole numbers of this, so that they sum exactly in any order
 _NAMED = re.compile(r"(?<=[\w,;'\u2019] )[A-Z][\w'\u2019]*")
-_SLICE = 4_096  # rows turned into floats at once: they fit into the cache of a core
+_SLICE_ROWS = 4_096  # rows turned into floats at once: they fit into the cache of a core
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +127,8 @@ class PreparedQuery:
         """Return the products of the direction with the vectors of rows: below 2 ** 24, exact in any order."""
         assert self.direction is not None
         corpus, dots = self.corpus, np.empty(len(positions), np.float32)
-        for start in range(0, len(positions), _SLICE):
-            some = slice(start, start + _SLICE)
+        for start in range(0, len(positions), _SLICE_ROWS):
+            some = slice(start, start + _SLICE_ROWS)
             rows = corpus.vectors.take(positions[some], axis=0, mode="wrap")
             dots[some] = products(rows.astype(np.float32), self.direction)
         return dots.astype(np.float64) * corpus.scale[positions]
@@ -215,7 +215,7 @@ def overlaps(interval: Interval, query: IndexQuery) -> bool:
 
 def is_common(frequency: int, corpus: Corpus) -> bool:
     """Return whether so many rows have a term that it tells nothing."""
-    return frequency > max(FEW, corpus.rows // 4)
+    return frequency > max(RARE_TERM_ROWS, corpus.rows // 4)
 
 
 def _surfaces(text: str, asked: frozenset[str]) -> dict[str, list[str]]:
@@ -270,7 +270,7 @@ def _others(respelled: Sequence[str], idf: float, corpus: Corpus) -> tuple[Relat
         for posting in postings
         if not is_common(len(posting), corpus)
     )
-    return tuple(RelatedTerm(posting, round(UNIT * share)) for posting, share in shares)
+    return tuple(RelatedTerm(posting, round(SHARE_UNIT * share)) for posting, share in shares)
 
 
 def _weigh_related(
@@ -284,7 +284,7 @@ def _weigh_related(
             continue
         share = weights.related * (closeness - weights.floor) / (1 - weights.floor)
         share *= min(1.0, corpus.idf(len(posting)) / idf)
-        found.append(RelatedTerm(posting, round(UNIT * share)))
+        found.append(RelatedTerm(posting, round(SHARE_UNIT * share)))
     return tuple(found)
 
 
@@ -301,7 +301,7 @@ def _direction(vector: NDArray[np.float32] | None, dimension: int) -> NDArray[np
 
 
 TABLE = Path(__file__).with_name("data") / "related.bin"
-WIDTH = 8
+RELATED_TERMS = 8
 ENTRY = np.dtype([("piece", "<u2"), ("cosine", "u1")])  # cosine in 255ths; 0 where there is no further word
 
 
@@ -333,7 +333,7 @@ def _numbers() -> dict[str, int]:
 
 @lru_cache(maxsize=1)
 def _table() -> NDArray[np.void]:
-    return np.frombuffer(TABLE.read_bytes(), ENTRY).reshape(-1, WIDTH)
+    return np.frombuffer(TABLE.read_bytes(), ENTRY).reshape(-1, RELATED_TERMS)
 
 
 def instances(term: str) -> tuple[str, ...]:

@@ -21,16 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .corpus import DISCARDED_ROW, NEVER, ROLES, Corpus
-from .dialogue import NONE, Neighbourhood, around, decay, distinct
-from .document import MOST
-from .prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm
+from .dialogue import NO_POSITION, Neighbourhood, around, decay, distinct
+from .document import MAX_PASSAGES
+from .prepared_query import SHARE_UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm
 from .weights import Weights
 
-DAY = 86_400_000_000  # microseconds
+DAY_MICROSECONDS = 86_400_000_000  # microseconds
 USER = ROLES.index("user")
 _ASKED_BITS = 32  # counts are summed as stated + asked << _ASKED_BITS
 _STATED = (1 << _ASKED_BITS) - 1
-_SLICE = 512  # rows whose smoothed vectors are made at once: they fit into the cache of a core
+_SLICE_ROWS = 512  # rows whose smoothed vectors are made at once: they fit into the cache of a core
 Scores = NDArray[np.float64]
 
 
@@ -145,7 +145,7 @@ def most_asking(corpus: Corpus, weights: Weights) -> float:
 @lru_cache(maxsize=1)
 def logarithms() -> Scores:
     """Return the logarithms of 0 to MOST + 1 passages (0 for none): numpy's may differ with the length of an array."""
-    return np.array([0.0, *(math.log(count) for count in range(1, MOST + 2))])
+    return np.array([0.0, *(math.log(count) for count in range(1, MAX_PASSAGES + 2))])
 
 
 def speaker_weight(query: IndexQuery, corpus: Corpus, weights: Weights) -> float:
@@ -176,7 +176,7 @@ def _closeness(prepared: PreparedQuery, positions: NDArray[np.int32]) -> Scores:
 
 def _days(start: NDArray[np.int64], end: NDArray[np.int64], first: int, last: int) -> Scores:
     """Return how far two half-open intervals are apart; 0 where they meet."""
-    gap: Scores = np.maximum(np.maximum(first - end, start - last), 0) / DAY
+    gap: Scores = np.maximum(np.maximum(first - end, start - last), 0) / DAY_MICROSECONDS
     return gap
 
 
@@ -197,11 +197,11 @@ def lexical(prepared: PreparedQuery, near: Neighbourhood, still_asking: Scores) 
         all_asked = (counts[1:] >> _ASKED_BITS).astype(np.float64)
         asking = all_asked * still_asking
         telling = (counts[1:] & _STATED) + (all_asked - asking)
-        return sum_lines(near.shares * telling[near.rows] + asked * asking[near.rows]) / UNIT
+        return sum_lines(near.shares * telling[near.rows] + asked * asking[near.rows]) / SHARE_UNIT
 
     sums = {"words": np.zeros(len(room)), "related": np.zeros(len(room))}
     for term in prepared.terms:
-        own = frequency([RelatedTerm(term.posting, UNIT)])
+        own = frequency([RelatedTerm(term.posting, SHARE_UNIT)])
         words = own / (own + room)  # BM25's share of a term: 1 where a passage has nothing else
         sums["words"] = sums["words"] + term.weight * words
         if term.related:
@@ -262,8 +262,8 @@ def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
     """Return the lengths of smoothed vectors; those computed for an earlier query are kept."""
     kept, rows = corpus.smoothing.norms, near.positions[0]
     missing = np.flatnonzero(np.isnan(kept[rows]))
-    for start in range(0, len(missing), _SLICE):
-        part = missing[start : start + _SLICE]
+    for start in range(0, len(missing), _SLICE_ROWS):
+        part = missing[start : start + _SLICE_ROWS]
         smooth = np.zeros((len(part), corpus.dimension), np.float32)
         for share, places in zip(shares[:, part], near.positions[:, part], strict=True):
             amount = (share * corpus.scale[places].astype(np.float64)).astype(np.float32)
@@ -275,8 +275,10 @@ def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
 
 
 Positions = NDArray[np.int32]
-_HOPS = 4  # rows before and after a seed that are candidates with it
-_MOST = 0.9  # share of rows that a filter must let through for the ANN index, which knows no filters, to be used
+_NEIGHBOUR_ROWS = 4  # rows before and after a seed that are candidates with it
+_MIN_FILTER_SHARE = (
+    0.9  # share of rows that a filter must let through for the ANN index, which knows no filters, to be used
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,13 +319,13 @@ def _best(scored: Scored, turns: NDArray[np.int32], k: int) -> list[Ranked]:
         chosen = chosen[best >= np.partition(best, len(best) - k)[len(best) - k]]
     chosen = chosen[np.argsort(-total[chosen], kind="stable")][:k]
     there = scored.neighbours.positions[1:, chosen]
-    around = np.where(there == NONE, NONE, turns[there]).T.tolist()
+    around = np.where(there == NO_POSITION, NO_POSITION, turns[there]).T.tolist()
     rows = zip(scored.positions[chosen].tolist(), total[chosen].tolist(), around, strict=True)
     parts = [(name, part[chosen].tolist()) for name, part in scored.parts.items()]
     found = []
     for at, (position, value, near) in enumerate(rows):
         turn = int(turns[position])
-        others = tuple(other for other in dict.fromkeys(near) if other not in (NONE, turn))
+        others = tuple(other for other in dict.fromkeys(near) if other not in (NO_POSITION, turn))
         found.append(Ranked(turn, position, value, {name: part[at] for name, part in parts if part[at]}, others))
     return found
 
@@ -352,7 +354,7 @@ def candidates(prepared: PreparedQuery, k: int, effort: SearchEffort) -> Positio
 def _by_words(prepared: PreparedQuery, kept: int, effort: SearchEffort) -> Positions:
     corpus = prepared.corpus
     members = [(term.weight, term.posting) for term in prepared.terms]
-    members += [(term.weight * one.share / UNIT, one.posting) for term in prepared.terms for one in term.related]
+    members += [(term.weight * one.share / SHARE_UNIT, one.posting) for term in prepared.terms for one in term.related]
     weight_of = np.zeros(len(corpus) + 1, np.float32)  # one more element: NONE (-1) points to the last
     read: list[Positions] = []
     left = effort.entries
@@ -365,8 +367,10 @@ def _by_words(prepared: PreparedQuery, kept: int, effort: SearchEffort) -> Posit
         return np.zeros(0, np.int32)
     touched = np.concatenate(read)
     seeds = distinct(touched[largest(weight_of[touched], effort.seeds)], len(corpus))
-    near = around(corpus.dialogue, seeds, _HOPS)
-    fading = [prepared.query.weights.spread * decay(hop, prepared.query.weights) for hop in range(1, _HOPS + 1)]
+    near = around(corpus.dialogue, seeds, _NEIGHBOUR_ROWS)
+    fading = [
+        prepared.query.weights.spread * decay(hop, prepared.query.weights) for hop in range(1, _NEIGHBOUR_ROWS + 1)
+    ]
     reaching = weight_of[seeds][:, None] * np.array([1.0, *fading, *fading], np.float32)
     # Counted from 1, so that NONE (-1) is counted apart.
     spread = np.bincount(near.reshape(-1) + 1, reaching.reshape(-1), len(corpus) + 1)[1:].astype(np.float32)
@@ -380,9 +384,11 @@ def _by_meaning(prepared: PreparedQuery, effort: SearchEffort) -> Positions:
     corpus, direction, allowed = prepared.corpus, prepared.direction, prepared.allowed
     if direction is None:
         return np.zeros(0, np.int32)
-    if prepared.index is not None and np.count_nonzero(allowed) >= _MOST * corpus.rows:
-        seeds = prepared.index.search(direction, math.ceil(effort.nearest / _MOST)).positions.astype(np.int32)
-        return around(corpus.dialogue, seeds[seeds < len(corpus)], _HOPS).reshape(-1)
+    if prepared.index is not None and np.count_nonzero(allowed) >= _MIN_FILTER_SHARE * corpus.rows:
+        seeds = prepared.index.search(direction, math.ceil(effort.nearest / _MIN_FILTER_SHARE)).positions.astype(
+            np.int32
+        )
+        return around(corpus.dialogue, seeds[seeds < len(corpus)], _NEIGHBOUR_ROWS).reshape(-1)
     comparable = allowed & (corpus.scale > 0)
     count = int(np.count_nonzero(comparable))
     if count <= effort.compared:
@@ -392,7 +398,7 @@ def _by_meaning(prepared: PreparedQuery, effort: SearchEffort) -> Positions:
         most = max(effort.sketched, count // 64)
         positions = corpus.sketches.nearest(corpus.stored, direction, comparable, most)
     seeds = positions[largest(prepared.products(positions), effort.nearest)]
-    return around(corpus.dialogue, seeds, _HOPS).reshape(-1)
+    return around(corpus.dialogue, seeds, _NEIGHBOUR_ROWS).reshape(-1)
 
 
 def _by_date(prepared: PreparedQuery, effort: SearchEffort) -> Positions:

@@ -99,7 +99,7 @@ class PassageTable:
 T = TypeVar("T")
 MAX_TERMS_READ = 4_096  # terms that share their first letters and are read for one word
 # Rows of new memories; each memory keeps its own. A first search reads open rows one by one and sealed ones at once.
-SIZE = 2_048
+SEGMENT_ROWS = 2_048
 
 
 class Segments:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-SAMPLE = 4_096  # positions whose vectors set the bounds
-_STEP = 0.5  # standard deviations from the mean to a low or high value
-_SLICE = 8_192  # rows sketched at once
-_WORD = 64  # bits
+SAMPLE_VECTORS = 4_096  # positions whose vectors set the bounds
+_STEP_DEVIATIONS = 0.5  # standard deviations from the mean to a low or high value
+_SLICE_ROWS = 8_192  # rows sketched at once
+_WORD_BITS = 64  # bits
 Words = NDArray[np.uint64]
 
 
@@ -56,7 +56,7 @@ class Sketches:
         distances = np.zeros(len(stored.scale), np.uint16)
         for word, bits in zip(words, asked, strict=True):
             distances += np.bitwise_count(word ^ bits)
-        far = _WORD * len(words) + 1  # further than any
+        far = _WORD_BITS * len(words) + 1  # further than any
         distances[~allowed] = far
         within = np.cumsum(np.bincount(distances, minlength=far)[:far])  # counting beats a partition five times
         last = min(int(np.searchsorted(within, most)), far - 1)
@@ -65,15 +65,15 @@ class Sketches:
     def _of(self, stored: StoredVectors) -> Words:
         """Return the sketches of every position; those before the last call are kept where their bounds are."""
         size = len(stored.scale)
-        if not self._is_sampled or self._size < SAMPLE:
+        if not self._is_sampled or self._size < SAMPLE_VECTORS:
             self._take_bounds(stored)
         if self._words.shape[1] < size:
-            words = np.zeros((2 * -(-stored.vectors.shape[1] // _WORD), size + size // 8), np.uint64)
+            words = np.zeros((2 * -(-stored.vectors.shape[1] // _WORD_BITS), size + size // 8), np.uint64)
             if self._size:
                 words[:, : self._size] = self._words[:, : self._size]
             self._words = words
-        for start in range(self._size, size, _SLICE):
-            some = slice(start, min(start + _SLICE, size))
+        for start in range(self._size, size, _SLICE_ROWS):
+            some = slice(start, min(start + _SLICE_ROWS, size))
             self._words[:, some] = self._sketch(stored.vectors[some] * stored.scale[some, None]).T
         self._size = size
         return self._words[:, :size]
@@ -115,10 +115,10 @@ def _bounds(stored: StoredVectors) -> NDArray[np.float32]:
     They are rounded to an eighth of the mean value of a dimension in a unit vector: a few vectors that go then move few
     bounds, and only the bits of those dimensions are set anew.
     """
-    scale, vectors = stored.scale[:SAMPLE], stored.vectors[:SAMPLE].astype(np.float32)
+    scale, vectors = stored.scale[:SAMPLE_VECTORS], stored.vectors[:SAMPLE_VECTORS].astype(np.float32)
     if not (known := np.count_nonzero(scale)):
         return np.zeros((2, vectors.shape[1]), np.float32)
     mean = scale @ vectors / known
     spread = np.sqrt(np.maximum(0, np.square(scale) @ np.square(vectors) / known - np.square(mean)))
     grid = np.float32(1 / (8 * math.sqrt(vectors.shape[1])))
-    return np.rint(np.stack([mean - _STEP * spread, mean + _STEP * spread]) / grid) * grid
+    return np.rint(np.stack([mean - _STEP_DEVIATIONS * spread, mean + _STEP_DEVIATIONS * spread]) / grid) * grid

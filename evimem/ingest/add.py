@@ -23,8 +23,8 @@ from ..types.values import Fact, Turn
 from ..types.vectors import Vectors
 
 _RECALLED = "its text is a block that evimem wrote for a prompt, and nothing else"
-_FEW = 8  # turns
-BATCH = 256  # turns per transaction: near the best rate, and little to repeat after a crash
+_FEW_TURNS = 8  # turns
+BATCH_TURNS = 256  # turns per transaction: near the best rate, and little to repeat after a crash
 
 Embedded: TypeAlias = Attempt[Vectors | None]  # of a group of texts; None where it is left to the queue
 _LEFT: Embedded = Attempt(None)
@@ -92,7 +92,7 @@ class Ingestion:
             turns = iter(turns)
         except TypeError as error:
             raise InvalidTurn(f"turns is a {type(turns).__name__}; expected an iterable of evimem.Turn") from error
-        while batch := list(islice(turns, BATCH)):
+        while batch := list(islice(turns, BATCH_TURNS)):
             yield self.store(batch)
 
     def store(self, turns: Sequence[Turn]) -> Flow[AddReport]:
@@ -108,7 +108,7 @@ class Ingestion:
         admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
         # Turns that are there would be embedded for nothing; of a few turns, which seldom are, that costs less than to
         # ask.
-        stored = self.into.known(admitted) if len(admitted) > _FEW else [False] * len(admitted)
+        stored = self.into.known(admitted) if len(admitted) > _FEW_TURNS else [False] * len(admitted)
         fresh = [turn for turn, is_known in zip(admitted, stored, strict=True) if not is_known]
         entries = iter((yield from self.entries(fresh)))
         whole = [Entry(turn) if is_known else next(entries) for turn, is_known in zip(admitted, stored, strict=True)]

@@ -22,9 +22,9 @@ Status = Literal["new", "uncertain", "edited"]
 
 LIKENESS_OF_EDIT = 0.6  # share of the words that two versions of one message have in common
 
-_TELLING = 16  # bytes of a text that is not said twice by chance, as "ok" and "Thanks!" are
+_MIN_TELLING_BYTES = 16  # bytes of a text that is not said twice by chance, as "ok" and "Thanks!" are
 _SAID_ONCE = 40  # characters of a text that is hardly ever repeated word by word, as "Went running today, 5k" is
-_VARIED = 4  # different messages of a list that is not said again by chance, message by message
+_MIN_VARIED_MESSAGES = 4  # different messages of a list that is not said again by chance, message by message
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Beside:
         """Return where messages stand whose ids were all given anew; None where they may be said again."""
         laid = self.align_list()
         known = [message for message, at in enumerate(laid.statuses) if isinstance(at, int)]
-        varied = len({self.given[one] for one in known}) >= _VARIED
+        varied = len({self.given[one] for one in known}) >= _MIN_VARIED_MESSAGES
         return laid if varied or (len(known) > 2 and self._tells(known)) else None
 
     def _align_repeated(self) -> Alignment | None:
@@ -218,12 +218,12 @@ class Beside:
     def _tells(self, indices: Sequence[int], least: int = 2) -> bool:
         """Whether messages are not there by chance: so many of them say different things, at some length."""
         sizes = {one: len(self.texts[one].encode("utf-8", "surrogatepass")) for one in indices}
-        return len({self.given[one] for one, size in sizes.items() if size >= _TELLING}) >= least
+        return len({self.given[one] for one, size in sizes.items() if size >= _MIN_TELLING_BYTES}) >= least
 
     def _is_list(self, count: int) -> bool:
         """Whether the first so many messages are the last list, or the session, and too varied to be so by chance."""
         entire = self.complete and count == len(self.kept)
-        return (count == self.calls.size or entire) and len(set(self.given[:count])) >= _VARIED
+        return (count == self.calls.size or entire) and len(set(self.given[:count])) >= _MIN_VARIED_MESSAGES
 
     def _earlier(self) -> Alignment | None:
         """Return the places inside the session where the list stands: it is an older one that came late."""
@@ -368,13 +368,15 @@ class Beside:
             return True
         # In a whole history that was changed, messages at their old places up to the end are no chance either.
         in_place = self.complete and size >= end and len(exact) > 1 and found.get(end - 1) == end - 1
-        if in_place and (self._tells(exact, least=1) or len({self.given[one] for one in exact}) >= _VARIED):
+        if in_place and (
+            self._tells(exact, least=1) or len({self.given[one] for one in exact}) >= _MIN_VARIED_MESSAGES
+        ):
             return True
         if self._only_new:
             return False
         begins = self.complete and found.get(0) == 0
         if calls.whole or calls.window:
-            return (begins and 2 * len(exact) >= end) or len(exact) >= _VARIED
+            return (begins and 2 * len(exact) >= end) or len(exact) >= _MIN_VARIED_MESSAGES
         return (begins and size >= end) or any(self._alike(one, place) for one, place in instead.items())
 
     def _is_open(self, found: Mapping[int, int], instead: Mapping[int, int]) -> bool:
@@ -402,7 +404,7 @@ def likeness(one: str, other: str) -> float:
 def is_within(one: str, other: str) -> bool:
     """Return whether one of two texts opens or ends the other, as a question does that was sent with its context."""
     short, long = sorted((one.strip(), other.strip()), key=len)
-    return len(short) >= _TELLING and short != long and (long.startswith(short) or long.endswith(short))
+    return len(short) >= _MIN_TELLING_BYTES and short != long and (long.startswith(short) or long.endswith(short))
 
 
 def is_beginning(one: str, other: str) -> bool:

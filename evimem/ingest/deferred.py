@@ -32,7 +32,7 @@ from ..llm.extract_facts import (
 from ..protocols import Extractor, Store
 from ..times import Conventions
 from ..types.results import BatchReport
-from ..types.stored import BY_RULE, EARLIER, MOST_SECONDS, OF_A_MODEL, Entry, Job, JobKind, Listing
+from ..types.stored import BY_RULE, MAX_EARLIER_TURNS, MOST_SECONDS, OF_A_MODEL, Entry, Job, JobKind, Listing
 from ..types.trace import Complete
 from ..types.values import Fact, Query, Turn
 from ..types.vectors import Vectors
@@ -40,7 +40,7 @@ from .add import embed_groups, embed_turns, read_facts
 
 MAX_REQUESTS = 10_000  # in a batch; providers accept 50,000, and 200 MB
 _OPEN = "open batches"  # the setting that holds the ids of submitted batches
-_PAGE = 256  # jobs per transaction
+_PAGE_JOBS = 256  # jobs per transaction
 REFUSED_IN_A_ROW = 3  # different turns, from which on the endpoint may be the reason
 
 
@@ -105,7 +105,7 @@ def _without_nobodys(
     around: dict[str, Sequence[Turn]] = {}
     with suppress(UnknownTurn):  # one of them was forgotten meanwhile
         ids = [turn.id for turn in stating]
-        around = dict(zip(ids, store.contexts(ids, EARLIER, TURNS_AFTER), strict=True)) if ids else {}
+        around = dict(zip(ids, store.contexts(ids, MAX_EARLIER_TURNS, TURNS_AFTER), strict=True)) if ids else {}
     nobodys = {turn.id for turn in stating if is_nobodys(turn, around.get(turn.id, (turn,)))}
     return [replace(one, value=()) if job.turn.id in nobodys else one for job, one in zip(jobs, read, strict=True)]
 
@@ -177,7 +177,7 @@ def extract_job(
     if endpoint.is_doubted():
         return 0
     try:
-        ((*earlier, _),) = store.contexts([job.turn.id], EARLIER, 0)
+        ((*earlier, _),) = store.contexts([job.turn.id], MAX_EARLIER_TURNS, 0)
     except UnknownTurn:
         return 1  # it was forgotten since the job was read
     if not may_state_facts(job.turn):  # no word that could state anything
@@ -348,8 +348,8 @@ def _collect(store: Store, batch_id: str, conventions: Conventions) -> Flow[_Bat
     if outcomes is None:
         return _BatchRead()
     read = _read_batch(jobs, earlier, outcomes, conventions)
-    for start in range(0, len(read.extracted), _PAGE):
-        yield from store_facts(store, read.extracted[start : start + _PAGE])
+    for start in range(0, len(read.extracted), _PAGE_JOBS):
+        yield from store_facts(store, read.extracted[start : start + _PAGE_JOBS])
     for job in jobs:
         if (failure := read.errors.get(job.turn.id)) is not None:
             plan = plan_retry(failure, job.attempts + 1)
@@ -385,12 +385,12 @@ def _with_earlier(store: Store, jobs: Sequence[Job]) -> tuple[tuple[Job, ...], d
     """Return the jobs with the turns before each; a turn that was forgotten since the job was read is left out."""
     earlier: dict[str, Sequence[Turn]] = {}
     try:
-        around = store.contexts([job.turn.id for job in jobs], EARLIER, 0)
+        around = store.contexts([job.turn.id for job in jobs], MAX_EARLIER_TURNS, 0)
         earlier = {job.turn.id: turns[:-1] for job, turns in zip(jobs, around, strict=True)}
     except UnknownTurn:
         for job in jobs:
             with suppress(UnknownTurn):
-                (turns,) = store.contexts([job.turn.id], EARLIER, 0)
+                (turns,) = store.contexts([job.turn.id], MAX_EARLIER_TURNS, 0)
                 earlier[job.turn.id] = turns[:-1]
     return tuple(job for job in jobs if job.turn.id in earlier), earlier
 

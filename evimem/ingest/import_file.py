@@ -30,11 +30,11 @@ from ..protocols import Extractor, Store
 from ..raw.validate import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.names import Sources
 from ..types.results import AddReport
-from ..types.stored import EARLIER, OF_A_MODEL, ForgottenMarks, ForgottenPlace, JobKind
+from ..types.stored import MAX_EARLIER_TURNS, OF_A_MODEL, ForgottenMarks, ForgottenPlace, JobKind
 from ..types.values import Fact, TimeSpan, Turn
-from .add import BATCH, Ingestion, read_facts
+from .add import BATCH_TURNS, Ingestion, read_facts
 
-FORMAT = 1
+EXPORT_FORMAT_VERSION = 1
 HEADER = "evimem"  # the key of the first line; its value is the format
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 MAX_LINE = 32 << 20  # bytes: a turn and its facts at their bounds, every character escaped
@@ -65,7 +65,7 @@ _KINDS: dict[Any, str] = {int: "a whole number", str: "a string", list: "a list"
 
 def export_lines(items: Iterable[Item]) -> Iterator[bytes]:
     """Yield a header, a line a turn or forgotten place, and last the number of turns, which a cut file lacks."""
-    yield _line({HEADER: FORMAT})
+    yield _line({HEADER: EXPORT_FORMAT_VERSION})
     count = 0
     for item in items:
         if isinstance(item, ForgottenMarks):
@@ -144,9 +144,9 @@ def _items(values: Iterator[dict[str, Any]]) -> Iterator[Item]:
     """Yield the turns of an export. Its header comes first and its end last, an id once, and times are of one kind."""
     aware: bool | None = None
     ids: set[bytes] = set()
-    header = next(values, {HEADER: FORMAT})
-    if type(header.get(HEADER)) is not int or header != {HEADER: FORMAT}:
-        wanted = f'{{"{HEADER}": {FORMAT}}}'
+    header = next(values, {HEADER: EXPORT_FORMAT_VERSION})
+    if type(header.get(HEADER)) is not int or header != {HEADER: EXPORT_FORMAT_VERSION}:
+        wanted = f'{{"{HEADER}": {EXPORT_FORMAT_VERSION}}}'
         raise MalformedError(f"{_briefly(header)}; expected the header {wanted} (for other files: `evimem ingest`)")
     for value in values:
         if "end" in value:
@@ -285,7 +285,7 @@ def _turns_with_facts(
             yield item
             continue
         turn, facts = item
-        near = earlier.setdefault(turn.session, deque(maxlen=EARLIER))
+        near = earlier.setdefault(turn.session, deque(maxlen=MAX_EARLIER_TURNS))
         earlier.move_to_end(turn.session)
         # The last turns of 1,000 sessions are cached while a file is read.
         if len(earlier) > 1_000:
@@ -331,7 +331,7 @@ def import_batches(
         places = _Places(store, names)
         given: Iterator[Any] = _turns_with_facts(read_export(path, file), extractor.name)
         for are_turns, group in groupby(given, _is_turn):
-            while batch := list(islice(_read_unchanged(path, file, before, group), BATCH)):
+            while batch := list(islice(_read_unchanged(path, file, before, group), BATCH_TURNS)):
                 if not are_turns:
                     places.keep(batch)
                     continue

@@ -33,9 +33,9 @@ from ..raw.validate import AS_GIVEN, LocalTimes, TurnValidator
 from ..types.results import AddReport
 from ..types.stored import JobKind
 from ..types.values import Fact, Turn
-from .add import BATCH, Ingestion
+from .add import BATCH_TURNS, Ingestion
 
-FORMAT = 1
+MARKDOWN_FORMAT_VERSION = 1
 MAX_LINE = 32 << 20  # bytes: the fields of a turn at their bounds, every character escaped
 MAX_OPEN_FILES = 32
 _HEADER, _TURN, _END = "<!-- evimem ", "<!-- turn ", "<!-- end "
@@ -101,7 +101,7 @@ class _Files:
         name = _file_name(turn.session)
         file = self._file(name)
         if name not in self._counts:
-            head = {"format": FORMAT, "session": turn.session}
+            head = {"format": MARKDOWN_FORMAT_VERSION, "session": turn.session}
             file.write(f"{_HEADER}{_comment(head)}\n# {_shown_line(turn.session)}\n\n".encode("utf-8", "surrogatepass"))
         self._counts[name] = self._counts.get(name, 0) + 1
         file.write(_turn_lines(turn, number).encode("utf-8", "surrogatepass"))
@@ -193,7 +193,7 @@ def import_folder(
             places.append(_Place(number, at, byte))
     places.sort()
     turns = _in_order(files, places)
-    while batch := list(islice(turns, BATCH)):
+    while batch := list(islice(turns, BATCH_TURNS)):
         yield Ingestion(store, None, deferred=deferred, jobs=jobs, times=times).store(batch)
 
 
@@ -225,8 +225,8 @@ def _turns_of(path: Path) -> Iterator[tuple[Turn, int, int]]:
 def _session_of(line: bytes, path: Path) -> str:
     head = _fields(line, _HEADER, path, 1)
     session = head.get("session")
-    if head.get("format") != FORMAT or not isinstance(session, str) or not session:
-        raise ImportFailed(f"{path.name!r} is no Markdown of an evimem export of the format {FORMAT}")
+    if head.get("format") != MARKDOWN_FORMAT_VERSION or not isinstance(session, str) or not session:
+        raise ImportFailed(f"{path.name!r} is no Markdown of an evimem export of the format {MARKDOWN_FORMAT_VERSION}")
     return session
 
 

@@ -20,7 +20,7 @@ from ..loaders.json_lines import lines_of
 from ..loaders.json_values import parse
 from ..types.public_value import json_bytes
 
-_PARTS = 256  # a user is in one of them, and one is held in memory at a time
+_PARTITION_COUNT = 256  # a user is in one of them, and one is held in memory at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def tasks_of(files: Sequence[Path], by: str, folder: Path, refuse: Refuse) -> It
 
 
 def _parts(files: Sequence[Path], by: str, folder: Path, refuse: Refuse) -> list[Path]:
-    paths = [folder / f"{number:03}.jsonl" for number in range(_PARTS)]
+    paths = [folder / f"{number:03}.jsonl" for number in range(_PARTITION_COUNT)]
     with ExitStack() as opened:
         parts = [opened.enter_context(path.open("wb")) for path in paths]
         for path in files:
@@ -77,7 +77,7 @@ def _parts(files: Sequence[Path], by: str, folder: Path, refuse: Refuse) -> list
                 for number, line in enumerate(lines_of(file), start=1):
                     try:
                         if line.strip():
-                            parts[crc32(_user(line, by).encode("utf-8", "surrogatepass")) % _PARTS].write(
+                            parts[crc32(_user(line, by).encode("utf-8", "surrogatepass")) % _PARTITION_COUNT].write(
                                 line.rstrip(b"\r\n") + b"\n"
                             )
                     except ValueError as error:

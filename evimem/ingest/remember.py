@@ -22,7 +22,7 @@ from ..text.terms import words
 from ..types.results import AddReport, TurnOutcome, TurnStatus
 from ..types.stored import Calls, Continuation, Entry, Listing, Place, SessionWindow, WindowRequest
 from ..types.values import DISCARDED, Turn, is_discarded
-from .add import BATCH, Ingestion
+from .add import BATCH_TURNS, Ingestion
 from .continuation import LIKENESS_OF_EDIT, Alignment, Beside, Status, is_beginning, likeness
 
 _NO_TIME = datetime(2000, 1, 1)  # of a message that has none, until it turns out to be known
@@ -95,8 +95,8 @@ class Remembering:
 
     def batches(self) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of messages, one transaction each."""
-        for start in range(0, len(self._messages), BATCH):
-            yield self._keep(range(start, min(start + BATCH, len(self._messages))))
+        for start in range(0, len(self._messages), BATCH_TURNS):
+            yield self._keep(range(start, min(start + BATCH_TURNS, len(self._messages))))
 
     def _turns(self, messages: Sequence[ChatMessage]) -> Iterator[Turn]:
         """Yield the turn of each message, none earlier than the one before it by the clock of another device."""

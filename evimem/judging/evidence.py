@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from ..errors import InvalidQuery, shown
 from ..protocols import Store
-from ..types.results import MOST, Citation
+from ..types.results import MAX_COUNT, Citation
 from ..types.stored import EVERYTHING, Scope
 from ..types.trace import Called
 from ..types.values import Fact, Gap, Hints, Tier, TimeSpan, Turn
@@ -86,14 +86,14 @@ def _check(name: str, value: object, kind: Any) -> None:
         return
     counted = kind is int or int in get_args(kind)
     least = 0 if name in _FROM_ZERO else 1
-    if counted and isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST:
+    if counted and isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_COUNT:
         return
     if kind is bool and isinstance(value, bool):
         return
     degree = kind is float or float in get_args(kind)
     if degree and (value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0)):
         return
-    expected = [repr(one) for one in names] + [f"a whole number from {least} to {MOST}"] * counted
+    expected = [repr(one) for one in names] + [f"a whole number from {least} to {MAX_COUNT}"] * counted
     expected += ["True or False"] * (kind is bool) + ["a number from 0, or None"] * degree
     raise InvalidQuery(f"{name} is {shown(value)}; expected {' or '.join(expected)}")
 

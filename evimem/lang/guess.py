@@ -16,8 +16,8 @@ from . import ENGLISH, Language
 
 OTHER = "other"  # a language without tables of its own
 ENGLISH_OR_UNKNOWN = frozenset(("en", ""))
-_FEWEST = 9  # words of a text that is not short; without any English word it is in another language
-_ENOUGH = 2  # signs of a language that a text must have
+_MIN_LONG_TEXT_WORDS = 9  # words of a text that is not short; without any English word it is in another language
+_MIN_LANGUAGE_SIGNS = 2  # signs of a language that a text must have
 _LATIN = ("fr", "de", "es", "it", "pt", "nl")  # written in Latin letters, and told apart by their words
 LANGUAGES = tuple(sorted(path.name for path in Path(__file__).parent.iterdir() if (path / "common.toml").exists()))
 
@@ -69,7 +69,7 @@ def _guess(text: str) -> str:
         return "en" if balance >= 2 else _of_latin_words(words, text)[0]
     scripts = _by_script(text)
     language, score = _of_latin_words(words, text)
-    if language != "en" and sum(_OF_OTHERS.search(word) is not None for word in words) >= _ENOUGH:
+    if language != "en" and sum(_OF_OTHERS.search(word) is not None for word in words) >= _MIN_LANGUAGE_SIGNS:
         return OTHER
     if not scripts:
         return language
@@ -105,14 +105,18 @@ def _of_latin_words(words: list[str], text: str) -> tuple[str, float]:
         own = sum(word not in shared and language in known.get(word, ()) for word in words)
         score = own + (hits[language] - own + letters[language]) / 2
         # One is enough for a short text with at most one shared word that may be English.
-        enough = _ENOUGH if len(words) >= _FEWEST or english >= 1 else 1
+        enough = _MIN_LANGUAGE_SIGNS if len(words) >= _MIN_LONG_TEXT_WORDS or english >= 1 else 1
         shown = own + letters[language] >= 1
         if not shown:  # by words that English texts have as well, if there are many and English is hardly spoken for
             # Three different words of a language show it, though English texts have each of them.
             shown = len(_spoken(language, words)) >= 3 and score > 2 * english
         if shown and score >= enough and score > english:
             return language, score
-    if english == 0 and len(words) >= _FEWEST and sum(word not in known for word in words) * 3 >= len(words) * 2:
+    if (
+        english == 0
+        and len(words) >= _MIN_LONG_TEXT_WORDS
+        and sum(word not in known for word in words) * 3 >= len(words) * 2
+    ):
         return OTHER, len(words)
     if english == 0 and _TURKISH.search(text):
         return OTHER, len(words)

@@ -21,7 +21,7 @@ from ..text.prompt_text import caption_line, find_quote, format_time, marked, na
 from ..text.terms import terms
 from ..times import Conventions, locate_times
 from ..types.results import Estimate
-from ..types.stored import BEARING, EARLIER, OF_A_MODEL
+from ..types.stored import BEARING, MAX_EARLIER_TURNS, OF_A_MODEL
 from ..types.trace import Called, Complete
 from ..types.values import Fact, TimeSpan, Turn
 from .request import EXTRACT, Ledger, ask_model
@@ -129,7 +129,7 @@ def _context(previous: Sequence[Turn]) -> list[Turn]:
     """Return the turns before one that the model is shown; the first of them is cut at its beginning where it must."""
     shown: list[Turn] = []
     left = EARLIER_TOKENS
-    for turn in reversed(previous[-EARLIER:]):
+    for turn in reversed(previous[-MAX_EARLIER_TURNS:]):
         text = turn.text[-4 * left :]  # about four characters a token
         shown.insert(0, replace(turn, text=text))
         left -= count_tokens(text + caption_line(turn.caption))

@@ -14,7 +14,7 @@ from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import NOT_SEARCHED, Chosen, Considered, Decided, Explored, Move, Round, Stage
 from ..query.find_turns import StandingInstruction, standing_wishes
 from ..text.prompt_text import bullets, escape_attribute, format_time, marked, named
-from ..types.results import MOST
+from ..types.results import MAX_COUNT
 from ..types.stored import Keyword
 from ..types.trace import Complete, Reply
 from ..types.values import Tier
@@ -267,7 +267,7 @@ def _room(view: View) -> int:
 
     Facts in the place of turns were chosen by these tokens, each whole, so that no second bound leaves any out.
     """
-    most = MOST if view.by_fact else max(EVIDENCE_CHARACTERS, view.room)
+    most = MAX_COUNT if view.by_fact else max(EVIDENCE_CHARACTERS, view.room)
     room: int = view.memo.get("room", most)
     return room
 

@@ -22,7 +22,7 @@ from .json_stream import Malformed, elements
 from .json_values import time_of, type_mismatch
 
 _SECONDS = re.compile(r"\d+(\.\d+)?")
-_PIECE = 200_000  # characters of an attached text that are one turn
+_MAX_PIECE_CHARACTERS = 200_000  # characters of an attached text that are one turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +259,9 @@ def _turns_of(said: Said, chat: Chat, now: datetime | None) -> Iterator[Imported
         )
     number = 0
     for name, text in said.attached:
-        for at in range(0, len(text), _PIECE):
+        for at in range(0, len(text), _MAX_PIECE_CHARACTERS):
             number += 1
-            piece = text[at : at + _PIECE]
+            piece = text[at : at + _MAX_PIECE_CHARACTERS]
             if piece.strip():
                 label = labels(("file", [name]))
                 yield ImportedTurn(f"{id_}#{number}", session, name or "file", piece, time, label, "tool", metadata)

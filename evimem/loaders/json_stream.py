@@ -15,7 +15,7 @@ from .json_values import DECODER
 
 MAX_ELEMENT = 64 << 20  # bytes of one value (one conversation): bounds the memory used for a hostile file
 MAX_DEPTH = 200  # levels of lists and objects in each other; the deepest export seen has about twenty
-_CHUNK = 1 << 20  # characters that are read at a time
+_CHUNK_CHARACTERS = 1 << 20  # characters that are read at a time
 _SPACE = re.compile(r"\s*")
 
 
@@ -47,7 +47,7 @@ class JsonReader:
         while True:
             found = _SPACE.match(self._buffer, self._at)
             self._at = found.end() if found else self._at
-            if self._at < len(self._buffer) or not self._read_more(_CHUNK):
+            if self._at < len(self._buffer) or not self._read_more(_CHUNK_CHARACTERS):
                 return self._buffer[self._at : self._at + 1]
 
     def value(self) -> Any:
@@ -62,7 +62,7 @@ class JsonReader:
                 raise ImportFailed(
                     f"{self._name!r} has an element of over {MAX_ELEMENT >> 20} MiB; split the file by conversation"
                 )
-            if not self._read_more(max(_CHUNK, end - self._at)):
+            if not self._read_more(max(_CHUNK_CHARACTERS, end - self._at)):
                 return self._last_value()
 
     def _decode(self) -> tuple[Any, int]:

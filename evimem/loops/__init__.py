@@ -11,7 +11,7 @@ from ..flow import Flow
 from ..judging.evidence import Ablation
 from ..judging.evidence import Variant as Variant
 from ..query.analysis import check_asked
-from ..types.results import MOST, Answer, Budget
+from ..types.results import MAX_COUNT, Answer, Budget
 from ..types.trace import FALL_BACK, Acted
 from .answering import as_loop as as_loop
 from .answering import concluded as concluded
@@ -174,8 +174,8 @@ def check_budget(budget: Budget) -> None:
         value = getattr(budget, name)
         if value is None and name != "tokens":
             continue
-        if not isinstance(value, int) or not 1 <= value <= MOST:
-            raise InvalidQuery(f"budget.{name} is {shown(value)}; expected a whole number from 1 to {MOST}")
+        if not isinstance(value, int) or not 1 <= value <= MAX_COUNT:
+            raise InvalidQuery(f"budget.{name} is {shown(value)}; expected a whole number from 1 to {MAX_COUNT}")
     if not isinstance(budget.format, str):
         raise InvalidQuery(f"budget.format is {shown(budget.format)}; expected how to write the answer, in words")
     below, seconds = budget.abstain_below, budget.seconds

@@ -12,7 +12,7 @@ from ..protocols import Store
 from ..text.names import NameSearch, names, other_forms
 from ..text.sentences import scripts
 from ..text.terms import terms
-from ..types.results import MOST
+from ..types.results import MAX_COUNT
 from ..types.stored import ALSO_KNOWN_AS, Scope
 from ..types.values import Fact, Turn
 
@@ -109,7 +109,7 @@ class EntityCounter:
         counts: dict[str, EntityCount] = {}
         for entity in entities:
             found = self._found(entity, evidence)
-            if found < needed(MOST, self._delta) and self._ask_memory(entity):
+            if found < needed(MAX_COUNT, self._delta) and self._ask_memory(entity):
                 found = self._found(entity, evidence)
             total = max(found, self._totals.get(entity, 0))
             if total or self._literal or not self._may_be_unnamed(entity, evidence):

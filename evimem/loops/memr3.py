@@ -15,7 +15,7 @@ from ..judging.evidence import Variant, View, whole_around
 from ..judging.judge import NOT_SEARCHED, Action, Decided, Stage
 from ..judging.tracker import Tracker
 from ..types.results import Answer
-from ..types.stored import COUNTED
+from ..types.stored import MAX_COUNTED_TURNS
 from ..types.trace import Acted
 from ..types.values import Gap
 from .answering import answered
@@ -244,7 +244,7 @@ class Deciding(Rounds):
         """Whether every turn of the memory was returned, or shown beside another; not known of one that is large."""
         counted = self.session.roster.counted
         found = self.seen.union(item.turn.id for item in self.session.retrieval.evidence)
-        return counted < COUNTED and len(found) >= counted
+        return counted < MAX_COUNTED_TURNS and len(found) >= counted
 
 
 def open_gaps(tracker: Tracker, stated: Iterable[Gap]) -> tuple[Gap, ...]:

@@ -17,7 +17,7 @@ from ..query.analysis import hints, looked_for
 from ..query.find_turns import QuestionVectors, query_of
 from ..query.remaining_turns import read_remaining
 from ..query.rerank_hits import PART, rerank_hits
-from ..types.results import MOST, Answer, Budget
+from ..types.results import MAX_COUNT, Answer, Budget
 from ..types.stored import EVERYTHING, LABEL, Roster, Scope, statements
 from ..types.trace import RERANK, Acted, Event, Found, Queried
 from ..types.values import Fact, FactHit, Gap, Hit, Turn, is_discarded
@@ -267,7 +267,7 @@ class Retrieval:
 
     def expand(self, seeds: Sequence[str], limit: int | None, iteration: int) -> Arrived:
         """Add the best turns one edge away from the seeds; without a limit all of them, in order of time."""
-        most = MOST if limit is None else limit
+        most = MAX_COUNT if limit is None else limit
         hits = read_remaining(self._store, lambda ids: self._store.expand(ids, most, self._scope), seeds)
         if limit is None:
             hits = tuple(sorted(hits, key=lambda hit: hit.turn.time))

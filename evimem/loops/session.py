@@ -18,7 +18,7 @@ from ..judging.tracker import Show, Tracker, apply, grounded, start
 from ..query.analysis import analyse
 from ..query.remaining_turns import remaining
 from ..types.stored import EVERYTHING, Roster
-from ..types.trace import VERSION, Acted, Complete, Event, Judged, Stopped
+from ..types.trace import TRACE_VERSION, Acted, Complete, Event, Judged, Stopped
 from ..types.values import Hit, Tier, Turn
 from .evidence_view import EntityCounter, select
 from .retrieve import Arrived, Retrieval, Search, Task, TupleRetrieval, strategy
@@ -337,7 +337,7 @@ class Rounds(ABC):
 def _analysed(session: Session) -> Acted:
     analysis = session.analysis
     detail = {
-        "version": VERSION,
+        "version": TRACE_VERSION,
         "judge": session.task.judge.name,
         "abstain_below": session.task.judge.abstain_below,
         "asked_at": session.asked_at.isoformat() if session.asked_at else None,

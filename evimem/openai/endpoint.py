@@ -30,7 +30,7 @@ MAX_BODY = 8_000_000  # bytes of a reply, both as sent and as it is when decompr
 MOST_JSON = 2_000_000  # bytes of JSON that are parsed at once for a completion: as objects they take 40 times as much
 MAX_ERROR_BODY = 16_000  # bytes
 THREAD = "evimem-openai"
-PIECE = 65_536  # bytes that are decompressed at once
+PIECE_BYTES = 65_536  # bytes that are decompressed at once
 
 
 @dataclass(repr=False, eq=False)  # it holds a key
@@ -231,7 +231,9 @@ async def _read_limited(response: Any, limit: int) -> AsyncIterator[bytes]:
         sent += len(part)
         left = part
         while left:
-            piece, left = (left, b"") if unpack is None else (unpack.decompress(left, PIECE), unpack.unconsumed_tail)
+            piece, left = (
+                (left, b"") if unpack is None else (unpack.decompress(left, PIECE_BYTES), unpack.unconsumed_tail)
+            )
             size += len(piece)
             if max(sent, size) > limit:
                 raise _too_long(limit)

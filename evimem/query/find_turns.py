@@ -31,7 +31,7 @@ T = TypeVar("T")
 _LOG = logging.getLogger("evimem")
 MOST_READ = 200  # characters of a phrase that names an interval
 
-EACH = 4  # facts looked for, for each turn that is wanted
+FACTS_PER_TURN = 4  # facts looked for, for each turn that is wanted
 
 MOST_WISHES = 5  # the newest of them
 # The boundaries of a word: no boundary where words are not spaced, and in Hindi a sign is part of one.

@@ -12,7 +12,7 @@ import orjson
 
 from ..db.atomic_files import has_no_room, open_regular, replace_with
 
-EVERY = 64  # commits between two marks that are synced: a power cut leaves one of the last so many
+COMMITS_PER_MARK = 64  # commits between two marks that are synced: a power cut leaves one of the last so many
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,11 @@ from ..db.turn_sql import (
     whole_turns_around,
 )
 from ..errors import UNREADABLE, StoreCorrupt, UnknownTurn
-from ..types.stored import COUNTED, Listing, Roster
+from ..types.stored import MAX_COUNTED_TURNS, Listing, Roster
 from ..types.values import Turn, canonical, instant
 from .validate import forget_clock
 
-_PAGE = 2000  # turns read at once
+_PAGE_TURNS = 2000  # turns read at once
 _COLUMNS = "seq, id, session, speaker, role, text, caption, time, instant, metadata, digest"
 
 
@@ -225,7 +225,7 @@ class RawLog:
         before, after = _bounds(listing)
         if after is not None:  # as the start of the range: of two lower bounds, SQLite might use the wider
             start = max(start, DialoguePlace(after, 0))
-        rows = listed_turns(self._db, listing, before, (start.instant, start.seq), min(limit, _PAGE))
+        rows = listed_turns(self._db, listing, before, (start.instant, start.seq), min(limit, _PAGE_TURNS))
         return [(DialoguePlace(at, row[0]), _turn(row)) for at, *row in rows]
 
     def place_of_last(self, listing: Listing) -> DialoguePlace:
@@ -233,7 +233,7 @@ class RawLog:
         found = listed_from_last(self._db, listing, *_bounds(listing), listing.limit - 1) if listing.limit else None
         return DialoguePlace(*found) if found else BEGINNING
 
-    def pages(self, after: int = 0, size: int = _PAGE) -> Iterator[list[tuple[int, Turn]]]:
+    def pages(self, after: int = 0, size: int = _PAGE_TURNS) -> Iterator[list[tuple[int, Turn]]]:
         """Yield all turns in order of arrival, so many at a time, without holding a transaction between pages."""
         for page in pages_of_turns(self._db, after, size):
             yield [(row[0], _turn(row)) for row in page]
@@ -263,7 +263,7 @@ class RawLog:
 
     def roster(self) -> Roster:
         """Return the speakers in the order in which they first spoke, and the time of the first and last turn."""
-        counted = first_last_and_count(COUNTED)  # only whether a memory is small matters here
+        counted = first_last_and_count(MAX_COUNTED_TURNS)  # only whether a memory is small matters here
         *ends, ((turns,),), names = self._db.rows_of(*counted, self._db.selecting("speaker", "name", "ord"))
         first, last = (datetime.fromisoformat(rows[0][0]) if rows else None for rows in ends)
         return Roster(self.speakers.read(names), first, last, int(turns))

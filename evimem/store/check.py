@@ -20,7 +20,7 @@ from ..index.document import passages
 from ..index.segments import seal_documents
 from ..protocols import Extractor
 from ..raw.validate import wrong_instants
-from ..types.stored import BY_RULE, EARLIER, OF_A_MODEL
+from ..types.stored import BY_RULE, MAX_EARLIER_TURNS, OF_A_MODEL
 from ..types.values import Fact
 from ..types.vectors import is_packed
 from .handle import StoreHandle
@@ -158,7 +158,9 @@ def _segment_problems(handle: StoreHandle, extractor: Extractor, number: int, *,
             kept_facts = {replace(fact, replaced_by=None) for fact in facts if fact.extractor == extractor.name}
             by_model = not kept_facts and any(fact.extractor == OF_A_MODEL for fact in facts)
             if found and not kept_facts and extractor.name == BY_RULE:
-                found = () if is_nobodys(turn, handle.raw.contexts([one.seq], EARLIER, TURNS_AFTER)[0]) else found
+                found = (
+                    () if is_nobodys(turn, handle.raw.contexts([one.seq], MAX_EARLIER_TURNS, TURNS_AFTER)[0]) else found
+                )
             if one.seq not in unread and not by_model and (found is None or kept_facts != set(found)):
                 differing.append(turn.id)
             if not all(is_grounded(fact, turn) and _has_its_id(fact) for fact in facts):

@@ -14,7 +14,7 @@ from ..errors import UNREADABLE, try_read
 from ..index.document import Document, found_by
 from ..text.terms import terms
 from ..types.results import EraseReport
-from ..types.stored import EARLIER, Listing
+from ..types.stored import MAX_EARLIER_TURNS, Listing
 from ..types.values import Fact, Where
 from .handle import SETTING, UNFINISHED, StoreHandle
 from .rebuild import derive_segment, drop_traces
@@ -257,7 +257,11 @@ class ReadBeside:
     def note(self, seqs: Sequence[int]) -> None:
         """Note the words of turns that are about to be erased."""
         handle, erased = self._handle, set(seqs)
-        after = [pair for pair in handle.db.rows(*turns_around(handle.db, seqs, 0, EARLIER)) if pair[1] not in erased]
+        after = [
+            pair
+            for pair in handle.db.rows(*turns_around(handle.db, seqs, 0, MAX_EARLIER_TURNS))
+            if pair[1] not in erased
+        ]
         by_model = handle.fact_table.read_by_a_model({near for _, near in after})
         after = [(seq, near) for seq, near in after if near in by_model]
         said = self._said({seq for seq, _ in after})
@@ -268,7 +272,7 @@ class ReadBeside:
         """Return the turns that are left and have a fact with a word of an erased turn, and of none that is left."""
         handle = self._handle
         beside = sorted(handle.fact_table.read_by_a_model(self._words))
-        left = [(seq, seq) for seq in beside] + handle.db.rows(*turns_around(handle.db, beside, EARLIER, 0))
+        left = [(seq, seq) for seq in beside] + handle.db.rows(*turns_around(handle.db, beside, MAX_EARLIER_TURNS, 0))
         said, gone = self._said({near for _, near in left}), {seq: set(self._words[seq]) for seq in beside}
         for seq, near in left:
             gone[seq] -= said[near]

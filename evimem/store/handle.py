@@ -18,7 +18,7 @@ from ..index.ann_file import Origin
 from ..index.corpus import Corpus
 from ..index.fact_table import FactTable
 from ..index.segments import PassageTable, Segments
-from ..raw.commit_mark import EVERY
+from ..raw.commit_mark import COMMITS_PER_MARK
 from ..raw.turn_log import RawLog
 from ..raw.validate import LocalTimes, settle_timezone
 from ..times import Conventions
@@ -182,11 +182,11 @@ class StoreHandle:
         self._corpus, self._state = corpus, (str(int(epoch or 0) + 1), aborted)
 
     def after_commit(self) -> None:
-        """Retry an unfinished erasure; write the high-water mark, and after every `EVERY` commits sync it."""
+        """Retry an unfinished erasure; write the high-water mark, and every `COMMITS_PER_MARK` commits sync it."""
         if not self.purged:
             self.finish_erasure()
         self._commits_since_mark += 1
-        if self._commits_since_mark >= EVERY:
+        if self._commits_since_mark >= COMMITS_PER_MARK:
             self.save_mark()
         else:
             self.note_mark()

@@ -26,7 +26,7 @@ from ..db.postgres_address import parse_address
 from ..db.postgres_checks import NO_TENANT
 from ..db.safe_context import safe_context
 from ..errors import StoreError
-from ..index.segments import SIZE
+from ..index.segments import SEGMENT_ROWS
 from ..raw.validate import settle_timezone
 from ..types.values import DateOrder
 from .handle import COMPARED, FORMER_KEYS, IDENTITY
@@ -132,7 +132,7 @@ class PostgresStore(Keeper):
         *,
         clock: Callable[[], float] = time.time,
         busy_seconds: float = 5.0,
-        segment: int = SIZE,
+        segment: int = SEGMENT_ROWS,
         timezone: str | None = None,
         date_order: DateOrder | None = None,
     ) -> None:

@@ -23,7 +23,7 @@ from ..raw.validate import ROLES
 from ..text.names import is_about, names
 from ..text.terms import terms
 from ..times.date_order import order_of_zone
-from ..types.results import MOST, Health, Stats
+from ..types.results import MAX_COUNT, Health, Stats
 from ..types.stored import (
     EVERYTHING,
     About,
@@ -363,7 +363,7 @@ def turns(handle: StoreHandle, listing: Listing | None = None) -> Iterator[Turn]
 
 
 def _listed(handle: StoreHandle, listing: Listing) -> Iterator[Turn]:
-    left = MOST if listing.limit is None else listing.limit
+    left = MAX_COUNT if listing.limit is None else listing.limit
     with handle.db.reading():
         place = handle.raw.place_of_last(listing) if listing.newest else BEGINNING
         page = handle.raw.listed(listing, place, left)

@@ -11,8 +11,8 @@ from ..db.atomic_files import kind_of, new_database, sweep
 from ..db.connection import Connection
 from ..db.encryption import Key
 from ..errors import StoreBusy, StoreError, StoreReadOnly, WrongKey
-from ..index.segments import SIZE
-from ..raw.commit_mark import EVERY, Mark, raise_mark
+from ..index.segments import SEGMENT_ROWS
+from ..raw.commit_mark import COMMITS_PER_MARK, Mark, raise_mark
 from ..types.values import DateOrder
 from .keeper import Keeper
 from .nearest import MIN_ROWS, AnnIndexCache
@@ -32,7 +32,7 @@ class SqliteStore(Keeper):
         clock: Callable[[], float] = time.time,
         busy_seconds: float = 5.0,
         owner: str | None = None,
-        segment: int = SIZE,
+        segment: int = SEGMENT_ROWS,
         index_from: int = MIN_ROWS,
         timezone: str | None = None,
         date_order: DateOrder | None = None,
@@ -96,7 +96,7 @@ class SqliteStore(Keeper):
 
         What was committed is kept without it, so that no call fails for it.
         """
-        self._commits_since_mark = EVERY
+        self._commits_since_mark = COMMITS_PER_MARK
         with suppress(StoreBusy):
             save_mark(self.file)
             self._commits_since_mark = 0

@@ -27,7 +27,7 @@ _SLOT = (
     r"(?:lorem ipsum|\{[a-z_ ]{1,24}\}|\[(?:[a-z]{1,12} )?(?:name|nom|nombre|nome|naam|date|datum|fecha|data)\]"
     r"|(?<!\w)(?:dd|tt|jj|gg)[-/. ]?mm[-/. ]?(?:yyyy|jjjj|aaaa)(?!\w)|(?<!\w)yyyy[-/.]mm[-/.]dd(?!\w))"
 )
-_NEAR = 24  # characters before a time, and after it, that are looked at
+_NEAR_CHARACTERS = 24  # characters before a time, and after it, that are looked at
 
 
 def _signs(words: Iterable[str]) -> str:
@@ -233,13 +233,13 @@ def _line(at: int, ctx: Context) -> int:
 def _is_habit(each: Expression, beside: Beside, ctx: Context) -> bool:
     if each.meaning.weekday is not None and ctx.right_before("habit_of_a_weekday", each.start):
         return True
-    return beside.habit.search(ctx.folded, max(0, each.start - _NEAR), each.start) is not None
+    return beside.habit.search(ctx.folded, max(0, each.start - _NEAR_CHARACTERS), each.start) is not None
 
 
 def _is_unread_before(each: Expression, beside: Beside, ctx: Context) -> bool:
     """Return whether words before an expression belong to it and were not read, or deny it."""
     start, end, meaning = each.start, each.end, each.meaning
-    before = (ctx.folded, max(0, start - _NEAR), start)
+    before = (ctx.folded, max(0, start - _NEAR_CHARACTERS), start)
     named = meaning.weekday is not None or ctx.words.days.get(ctx.folded[start:end]) is not None
     named = named or meaning.yearly is not None or bool(meaning.number)
     return bool(
@@ -265,7 +265,7 @@ def _is_unread_after(each: Expression, beside: Beside, ctx: Context) -> bool:
         _NUMBER_AFTER.match(ctx.folded, end) or beside.side_after.match(ctx.folded, end)
     ):
         return True
-    after = beside.unread_after.match(ctx.folded, end, end + _NEAR)
+    after = beside.unread_after.match(ctx.folded, end, end + _NEAR_CHARACTERS)
     if after is None or after.groupdict().get("figures") is None:
         return after is not None
     return ctx.grammar.month.search(ctx.folded, start, end) is not None and not YEAR.search(ctx.folded, start, end)

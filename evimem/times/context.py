@@ -17,8 +17,10 @@ from .forms import DateGrammar
 from .lexicon import DateWords
 
 BACK, PERHAPS_BACK, PRESENT, AHEAD = -2, -1, 1, 2  # how a sentence looks at a time; 0 is unknown
-FAR = 64  # characters from a cue at which it may belong to another clause
-REACH = 160  # characters of a sentence that are read for its tense, on each side: bounds the work on long sentences
+CLAUSE_CHARACTERS = 64  # characters from a cue at which it may belong to another clause
+SENTENCE_CHARACTERS = (
+    160  # characters of a sentence that are read for its tense, on each side: bounds the work on long sentences
+)
 # How the cues look, and their rank: a surer one outweighs a word that only ends like a verb, and both a present.
 LOOKS = {
     "ahead": (AHEAD, 0), "state": (PRESENT, 0), "back": (BACK, 0), "perhaps": (PERHAPS_BACK, 0), "now": (PRESENT, 0),
@@ -93,7 +95,7 @@ class Utterance:
     def sentence(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the sentence around a range, at most REACH characters more on each side."""
         first, last = self._whole_sentence(start, end)
-        return max(first, start - REACH), min(last, end + REACH)
+        return max(first, start - SENTENCE_CHARACTERS), min(last, end + SENTENCE_CHARACTERS)
 
     def _whole_sentence(self, start: int, end: int) -> tuple[int, int]:
         ends = self._sentence_ends
@@ -136,7 +138,7 @@ class Utterance:
 
     def start_of(self, name: str, start: int) -> int:
         """Return where the word or form of a list that stands right before an index begins, else the index."""
-        found = self.grammar.right_before(name).search(self.folded, max(0, start - FAR), start)
+        found = self.grammar.right_before(name).search(self.folded, max(0, start - CLAUSE_CHARACTERS), start)
         return found.start() if found else start
 
 
@@ -170,7 +172,11 @@ class Context(Utterance):
 
         One after the range counts as twice as far, and one that is less sure only where there is none that is surer.
         """
-        direction, nearest, before = 0, (9, 3 * REACH), (0, 3 * REACH)  # more than any distance in the sentence
+        direction, nearest, before = (
+            0,
+            (9, 3 * SENTENCE_CHARACTERS),
+            (0, 3 * SENTENCE_CHARACTERS),
+        )  # more than any distance in the sentence
         for cue in cues[bisect_left(cues, within[0], key=_start) : bisect_left(cues, within[1], key=_start)]:
             if cue.start < end and cue.end > start:
                 continue
@@ -200,7 +206,7 @@ class Context(Utterance):
         direction, nearest = self._nearest(cues, self._around(start, end), start, end)
         if direction == 0:
             direction, nearest = self._nearest(cues, (first, last), start, end)
-        if nearest > FAR and direction:
+        if nearest > CLAUSE_CHARACTERS and direction:
             return PERHAPS_BACK if direction < 0 else PRESENT
         return direction
 

@@ -27,8 +27,8 @@ FIGURES = (
 )
 _FIGURES = re.compile(FIGURES)
 _NUMBERS = re.compile(r"\d+")
-_MOST = 200  # dates in figures of one text that are looked at for their order
-_MONTHS = 12
+_MAX_DATES = 200  # dates in figures of one text that are looked at for their order
+_MONTHS_PER_YEAR = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Conventions:
 
     def order_in(self, folded: str, language: str) -> DateOrder | None:
         """Return how a folded text in a language writes dates: as another date of it shows, else as is usual."""
-        orders = {order for match in islice(_FIGURES.finditer(folded), _MOST) if (order := _shown_by(match[0]))}
+        orders = {order for match in islice(_FIGURES.finditer(folded), _MAX_DATES) if (order := _shown_by(match[0]))}
         if len(orders) == 1:
             return orders.pop()
         if self.date_order is not None:
@@ -120,9 +120,9 @@ def month_and_day(
 
     With dots the day is first, wherever the month is not. Where the year is written first, the month follows it.
     """
-    if first > _MONTHS or first == second:
+    if first > _MONTHS_PER_YEAR or first == second:
         return second, first
-    if second > _MONTHS or order == "mdy" or (order == "ymd" and yearless):
+    if second > _MONTHS_PER_YEAR or order == "mdy" or (order == "ymd" and yearless):
         return first, second
     return (second, first) if order == "dmy" or dotted else None
 
@@ -130,6 +130,6 @@ def month_and_day(
 def _shown_by(words: str) -> DateOrder | None:
     """Return the order that a date itself shows, which has one number that is no month."""
     first, second, year = map(int, _NUMBERS.findall(words))
-    if year < 100 or max(first, second) > 31 or (first > _MONTHS) == (second > _MONTHS):
+    if year < 100 or max(first, second) > 31 or (first > _MONTHS_PER_YEAR) == (second > _MONTHS_PER_YEAR):
         return None
-    return "dmy" if first > _MONTHS else "mdy"
+    return "dmy" if first > _MONTHS_PER_YEAR else "mdy"

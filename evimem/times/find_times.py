@@ -22,10 +22,10 @@ from .calendar import WEEK, TimeInterval
 from .context import AHEAD, BACK, PERHAPS_BACK, UNSPOKEN, Context, Spoken
 from .date_order import FIGURES, Conventions, Weekday, date_in_figures
 from .forms import Form, grammar
-from .lexicon import IDEOGRAPHS, LIMIT, DateWords, any_of, fold
+from .lexicon import IDEOGRAPHS, MAX_TEXT_CHARACTERS, DateWords, any_of, fold
 from .readers import READERS, Expression, Match, Meaning, possible, span_of
 
-NEAR = 80  # characters between a time and the words that tell its day or month
+NEAR_CHARACTERS = 80  # characters between a time and the words that tell its day or month
 RECENT = timedelta(hours=12)  # how long ago a message was said that tells which year is spoken of
 # Quotations of another speaker, whose day of saying is another one.
 QUOTED = re.compile(
@@ -103,7 +103,7 @@ def locate_times(
 
     Intervals are those of `find_times`.
     """
-    folded, now = fold(text[:LIMIT]), said_at.replace(tzinfo=None)
+    folded, now = fold(text[:MAX_TEXT_CHARACTERS]), said_at.replace(tzinfo=None)
     language, spoken = _language_of_times(text), _spoken_before(before, now)
     found = []
     for start, end, time in locate_dates(language, text, folded, now, conventions, spoken):
@@ -113,7 +113,7 @@ def locate_times(
         else:
             first, last = conventions.aware(time.start, said_at), conventions.aware(time.end, said_at)
             found.append(Located(start, end, TimeSpan(first, last, time.granularity, words)))
-    quoted = [match.span() for match in QUOTED.finditer(text[:LIMIT]) if len(match[0]) < len(text) - 2]
+    quoted = [match.span() for match in QUOTED.finditer(text[:MAX_TEXT_CHARACTERS]) if len(match[0]) < len(text) - 2]
     return [
         each
         for each in found
@@ -123,12 +123,12 @@ def locate_times(
 
 def _spoken_before(before: Sequence[tuple[str, datetime]], now: datetime) -> Spoken:
     """Return the times that messages of the last hours mentioned: last year, look of a question, last time."""
-    said = [(text[-LIMIT:], at.replace(tzinfo=None)) for text, at in before]
+    said = [(text[-MAX_TEXT_CHARACTERS:], at.replace(tzinfo=None)) for text, at in before]
     said = [(text, at) for text, at in said if timedelta(0) <= now - at <= RECENT]
     if not said:
         return UNSPOKEN
     named = next((int(years[-1]) for text, _ in reversed(said) if (years := YEAR.findall(text))), now.year)
-    asked = _looks_back(*said[-1]) if said[-1][0] == before[-1][0][-LIMIT:] else 0
+    asked = _looks_back(*said[-1]) if said[-1][0] == before[-1][0][-MAX_TEXT_CHARACTERS:] else 0
     # The time spoken of is looked for in the last 8 messages.
     return Spoken(named if named != now.year else None, asked, _last_told(said[-8:]))
 
@@ -160,7 +160,7 @@ def mentions_time(text: str) -> bool:
     Without them `find_times` finds nothing. With them it may still find nothing. Only the first LIMIT (16,384)
     characters are read.
     """
-    folded = fold(text[:LIMIT])
+    folded = fold(text[:MAX_TEXT_CHARACTERS])
     return may_mention_dates(_language_of_times(text), folded)
 
 
@@ -236,7 +236,7 @@ def _on_day_beside(clock: Expression, days: list[Expression], ctx: Context) -> E
     """Return a time of day as it is where no day is spoken of near it, else on the one day of its sentence."""
     if clock.meaning.kind != "clock" and not clock.meaning.part:
         return clock
-    near = [day for day in days if max(day.start - clock.end, clock.start - day.end) <= NEAR]
+    near = [day for day in days if max(day.start - clock.end, clock.start - day.end) <= NEAR_CHARACTERS]
     if not near:
         return clock if clock.interval else None
     of_sentence = [day for day in near if ctx.same_sentence(*sorted((day.start, clock.start)))]
@@ -257,7 +257,7 @@ def _from_spoken(expressions: list[Expression], spoken: TimeInterval | None) -> 
         spoken = each.interval or spoken
 
 
-_MOST = 200  # matches of a form that are read in one text
+_MAX_MATCHES = 200  # matches of a form that are read in one text
 
 
 def _longest(forms: tuple[Form, ...], ctx: Context) -> list[Expression]:
@@ -316,7 +316,7 @@ _ORDER = {name: place for place, name in enumerate(READERS)}
 def _matches(forms: Iterable[Form], ctx: Context) -> Iterator[tuple[int, int, tuple[int, int], Match, Form]]:
     """Yield the matches of forms, the longest of them and the readers that come first being the least."""
     for form in forms:
-        for match in islice(form.pattern.finditer(ctx.folded), _MOST):
+        for match in islice(form.pattern.finditer(ctx.folded), _MAX_MATCHES):
             start, end = span_of(match)
             yield start - end, _ORDER[form.reader], (start, end), match, form
 
@@ -391,7 +391,7 @@ def _names_month(each: Expression, ctx: Context) -> bool:
 
 def _month_beside(each: Expression, dated: list[Expression], ctx: Context) -> datetime | None:
     """Return the month of the date before a day, or of a later day after it in the same sentence."""
-    before = [one for one in dated if 0 <= each.start - one.end <= NEAR]
+    before = [one for one in dated if 0 <= each.start - one.end <= NEAR_CHARACTERS]
     if before and before[-1].interval:
         return before[-1].interval.start
     after = next((one for one in dated if one.start > each.start), None)
@@ -449,8 +449,8 @@ DATE_IN_WORDS = re.compile(
     r"(?:1[5-9]|20)\d\d(?![\w/-])"
 )
 LANGUAGES = ["fr", "de", "es", "it", "pt", "nl", "pl", "sv", "ru", "tr", "da", "nb", "fi", "cs", "ro", "uk"]
-LONGEST = 64  # characters of a match that dateparser gets
-PARSES = 16  # matches per text that dateparser gets
+MAX_DATE_CHARACTERS = 64  # characters of a match that dateparser gets
+MAX_PARSES = 16  # matches per text that dateparser gets
 
 
 def _in_words(match: Match, ctx: Context) -> TimeInterval | None:
@@ -461,7 +461,7 @@ def _in_words(match: Match, ctx: Context) -> TimeInterval | None:
     import dateparser  # noqa: PLC0415  its import takes 0.2 s
 
     found = dateparser.parse(
-        match.group()[:LONGEST],
+        match.group()[:MAX_DATE_CHARACTERS],
         languages=LANGUAGES,
         settings={"RELATIVE_BASE": ctx.now, "STRICT_PARSING": True, "DATE_ORDER": "DMY", "PARSERS": ["absolute-time"]},
     )
@@ -469,8 +469,8 @@ def _in_words(match: Match, ctx: Context) -> TimeInterval | None:
 
 
 def _full_dates(ctx: Context) -> Iterator[tuple[int, int, TimeInterval]]:
-    found = [(match, _in_words) for match in islice(DATE_IN_WORDS.finditer(ctx.folded), PARSES)]
-    found += [(match, _in_figures) for match in islice(_ANY_FIGURES.finditer(ctx.folded), _MOST)]
+    found = [(match, _in_words) for match in islice(DATE_IN_WORDS.finditer(ctx.folded), MAX_PARSES)]
+    found += [(match, _in_figures) for match in islice(_ANY_FIGURES.finditer(ctx.folded), _MAX_MATCHES)]
     for match, read in sorted(found, key=lambda each: each[0].start()):
         date = possible(read, match, ctx)
         if date is not None:
@@ -479,7 +479,7 @@ def _full_dates(ctx: Context) -> Iterator[tuple[int, int, TimeInterval]]:
 
 def _of_other_languages(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
     """Yield the full dates in other languages that stand between expressions: "am 9. Juni 2023" in an English text."""
-    for match in islice(DATE_IN_WORDS.finditer(ctx.folded), PARSES):
+    for match in islice(DATE_IN_WORDS.finditer(ctx.folded), MAX_PARSES):
         start, end = match.span()
         day = possible(_in_words, match, ctx)
         if day is not None and not any(each.start < end and start < each.end for each in expressions):

@@ -27,7 +27,7 @@ _PLAIN = {
 }
 _FOLD = str.maketrans(_PLAIN)
 
-LIMIT = 1 << 14  # characters of a text that are read, so that the work is bounded
+MAX_TEXT_CHARACTERS = 1 << 14  # characters of a text that are read, so that the work is bounded
 
 
 def fold(text: str) -> str:

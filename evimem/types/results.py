@@ -12,7 +12,7 @@ from .public_value import PublicValue
 from .trace import FALL_BACK, Acted, Trace
 from .values import Gap, Tier, TimeSpan, Turn
 
-MOST = 2**31 - 1  # of anything counted: more than a memory holds, and still an integer of SQLite and numpy
+MAX_COUNT = 2**31 - 1  # of anything counted: more than a memory holds, and still an integer of SQLite and numpy
 FALSE_ABSTENTION = 0.10  # of answerable questions, which a calibration allows by default
 Style = Literal["plain", "xml", "json"]
 CountTokens = Callable[[str], int]

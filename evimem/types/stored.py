@@ -14,14 +14,16 @@ JobKind = Literal["facts", "terms", "vector", "link", "extract"]
 facts; facts found by a model."""
 READINGS: frozenset[JobKind] = frozenset(("facts", "terms"))  # cost no request: tried at once
 
-COUNTED = 1_000  # turns are counted up to here: each question asks whether a memory is small, none how large
+MAX_COUNTED_TURNS = 1_000  # turns are counted up to here: each question asks whether a memory is small, none how large
 ALSO_KNOWN_AS = "also_known_as"  # the predicate of another name
 BY_RULE = "rules"  # the extractor of the facts that the shipped rules found
 LABEL = "label"  # the kind of a fact that is a model's label of a turn, and states nothing
 BEARING = "bearing"  # the kind of the fact that keeps the requests that a lasting fact bears on, and states nothing
 OF_NO_STATEMENT = frozenset((LABEL, BEARING))
 OF_A_MODEL = "llm"  # the extractor of the facts that a model found
-EARLIER = 12  # most turns of a session that a model reads before one: whom they name, a fact of it may be about
+MAX_EARLIER_TURNS = (
+    12  # most turns of a session that a model reads before one: whom they name, a fact of it may be about
+)
 MOST_SECONDS = 7 * 86_400.0  # the longest wait before a job is tried again
 
 
@@ -120,7 +122,7 @@ EVERYTHING = Scope()
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """The speakers of a memory, the times of its first and last turn, and the number of turns, at most `COUNTED`.
+    """The speakers of a memory, the times of its first and last turn, and its turns, counted up to `MAX_COUNTED_TURNS`.
 
     `date_order` is how its dates in figures are written, as far as that is known. `seen` is one that was seen earlier,
     and may be older than the memory.

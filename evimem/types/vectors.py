@@ -13,7 +13,7 @@ Vectors: TypeAlias = NDArray[np.float32]
 Packed: TypeAlias = tuple[NDArray[np.int8], float]
 """A unit vector as stored: int8 with one scale, a quarter of float32; cosines agree to four digits."""
 
-_LARGE = 2**25  # of so many, several threads spare more time than they take
+_THREADED_PRODUCTS = 2**25  # of so many, several threads spare more time than they take
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def all_products(rows: Vectors, others: Vectors) -> Vectors:
     """Return the products of two sets of rows, shape (rows, others); a small matrix in parts that wake no threads."""
     if len(rows) == 1:
         return products(others, rows[0])[None]
-    if rows.size * len(others) > _LARGE:
+    if rows.size * len(others) > _THREADED_PRODUCTS:
         return rows @ others.T
     # BLAS uses one thread for up to 2**18 multiplications.
     step = max(2, (2**18) // max(rows.size, 1))

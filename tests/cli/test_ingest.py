@@ -39,7 +39,7 @@ def test_ingest_keeps_every_turn_and_says_how_many(cli, chat, path):
 
 
 def test_after_an_interrupt_the_same_command_goes_on(cli, chat, path, monkeypatch):
-    monkeypatch.setattr("evimem.ingest.add.BATCH", 40)
+    monkeypatch.setattr("evimem.ingest.add.BATCH_TURNS", 40)
 
     def interrupted(*args, **options):
         turns = load_example("friends")

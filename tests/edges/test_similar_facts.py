@@ -45,7 +45,7 @@ def one_by_one(known: FactMatrix, position: int, least: float, *, window: int | 
 @pytest.mark.parametrize("in_order", [True, False])
 @pytest.mark.parametrize("search", [FactMatrix.similar, FactMatrix.similar_nearby])
 def test_similar_facts_are_those_of_comparing_each_with_each(monkeypatch, in_order, search):
-    monkeypatch.setattr(fact_vectors, "_BLOCK", 7)
+    monkeypatch.setattr(fact_vectors, "_BLOCK_FACTS", 7)
     known = matrix(180, in_order=in_order)
     found = list(search(known, range(180), 0.7))
     assert sum(len(one.links) for one in found) > 300
@@ -64,8 +64,8 @@ def test_of_facts_that_are_all_the_same_the_oldest_are_kept(search):
 
 @pytest.mark.parametrize("in_order", [True, False])
 def test_nearby_facts_are_those_whose_rows_are_near(monkeypatch, in_order):
-    monkeypatch.setattr(fact_vectors, "_BLOCK", 7)
-    monkeypatch.setattr(fact_vectors, "WINDOW", 30)
+    monkeypatch.setattr(fact_vectors, "_BLOCK_FACTS", 7)
+    monkeypatch.setattr(fact_vectors, "WINDOW_FACTS", 30)
     known = matrix(180, in_order=in_order)
     for one in known.similar_nearby(range(180), 0.7):
         assert list(one.links) == one_by_one(known, one.position, 0.7, window=30)
@@ -73,7 +73,7 @@ def test_nearby_facts_are_those_whose_rows_are_near(monkeypatch, in_order):
 
 @pytest.mark.parametrize("in_order", [True, False])
 def test_beyond_the_window_cells_find_nearly_what_comparing_all_would(monkeypatch, in_order):
-    monkeypatch.setattr(fact_vectors, "WINDOW", 40)
+    monkeypatch.setattr(fact_vectors, "WINDOW_FACTS", 40)
     monkeypatch.setattr(fact_vectors, "IN_A_CELL", 20)
     known = matrix(400, in_order=in_order)
     cells = AlikeCells()
@@ -89,7 +89,7 @@ def test_beyond_the_window_cells_find_nearly_what_comparing_all_would(monkeypatc
 
 
 def test_a_fact_is_compared_with_no_more_others_in_a_larger_memory(monkeypatch):
-    monkeypatch.setattr(fact_vectors, "WINDOW", 30)
+    monkeypatch.setattr(fact_vectors, "WINDOW_FACTS", 30)
     monkeypatch.setattr(fact_vectors, "IN_A_CELL", 2)
     compared: list[int] = []
     honest = FactMatrix._floats
@@ -148,7 +148,7 @@ def linked(memory):
     ],
 )
 def test_the_check_sees_edges_that_the_vectors_do_not_give(linked, monkeypatch, window, damage):
-    monkeypatch.setattr(fact_vectors, "WINDOW", window)
+    monkeypatch.setattr(fact_vectors, "WINDOW_FACTS", window)
     assert linked.check().problems == ()
     db = linked._core.store.db
     with db.writing():
@@ -158,7 +158,7 @@ def test_the_check_sees_edges_that_the_vectors_do_not_give(linked, monkeypatch, 
 
 @pytest.mark.parametrize("in_order", [True, False])
 def test_a_memory_beyond_the_window_checks_clean_after_late_turns_and_forgetting(tmp_path, monkeypatch, in_order):
-    monkeypatch.setattr(fact_vectors, "WINDOW", 9)
+    monkeypatch.setattr(fact_vectors, "WINDOW_FACTS", 9)
     monkeypatch.setattr(fact_vectors, "IN_A_CELL", 2)
     minutes = list(range(45)) if in_order else Random(3).sample(range(45), 45)
     with evimem.open(tmp_path / "m.evimem") as memory:
@@ -178,7 +178,7 @@ def test_a_memory_beyond_the_window_checks_clean_after_late_turns_and_forgetting
 
 
 def test_edges_across_blocks_survive_forgetting(tmp_path, monkeypatch):
-    monkeypatch.setattr(fact_vectors, "_BLOCK", 3)
+    monkeypatch.setattr(fact_vectors, "_BLOCK_FACTS", 3)
     with evimem.open(tmp_path / "m.evimem") as memory:
         for number in range(12):
             memory.add(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.index.corpus import COLUMNS, Corpus, Posting, RowBlock
-from evimem.index.dialogue import NONE, Neighbourhood
+from evimem.index.dialogue import NO_POSITION, Neighbourhood
 from evimem.index.ranking import SEARCH_EFFORT, SearchEffort
 from evimem.index.weights import WEIGHTS
 
@@ -49,9 +49,9 @@ def sealed(turns: list[Said], gone: frozenset[int] = frozenset()) -> Corpus:
 
 def chain(corpus: Corpus, session: int) -> list[int]:
     start = [i for i in range(len(corpus)) if corpus.alive[i] and corpus.session[i] == session]
-    here = next((i for i in start if corpus.dialogue.before.values[i] == NONE), NONE)
+    here = next((i for i in start if corpus.dialogue.before.values[i] == NO_POSITION), NO_POSITION)
     found = []
-    while here != NONE:
+    while here != NO_POSITION:
         found.append(here)
         here = int(corpus.dialogue.after.values[here])
     return found

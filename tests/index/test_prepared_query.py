@@ -4,11 +4,11 @@ import pytest
 
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.index.prepared_query import (
-    FEW,
     MOST_TERMS,
+    RARE_TERM_ROWS,
+    RELATED_TERMS,
+    SHARE_UNIT,
     TABLE,
-    UNIT,
-    WIDTH,
     IndexQuery,
     PreparedQuery,
     _numbers,
@@ -47,7 +47,7 @@ def test_a_term_that_no_turn_has_is_missed_in_the_total():
 
 
 def test_a_term_of_every_fourth_turn_is_left_out_where_there_is_another():
-    turns = ["tea boat", *["tea"] * FEW, *["cake"] * 2 * FEW]
+    turns = ["tea boat", *["tea"] * RARE_TERM_ROWS, *["cake"] * 2 * RARE_TERM_ROWS]
     assert names(asked("tea boat", *turns)) == ["boat"]
     assert names(asked("tea", *turns)) == ["tea"]
 
@@ -63,11 +63,11 @@ def test_what_means_a_term_counts_less_than_the_term():
     assert names(found) == ["instrument"]
     (piano,) = found.terms[0].related
     assert piano.posting.positions.tolist() == [0]
-    assert piano.share == pytest.approx(UNIT * WEIGHTS.related * CORPUS.idf(1) / CORPUS.idf(0), abs=1)
+    assert piano.share == pytest.approx(SHARE_UNIT * WEIGHTS.related * CORPUS.idf(1) / CORPUS.idf(0), abs=1)
 
 
 def test_a_common_word_that_means_a_term_tells_nothing():
-    assert asked("instruments", *["piano"] * (FEW + 1), *["boat"] * FEW).terms == ()
+    assert asked("instruments", *["piano"] * (RARE_TERM_ROWS + 1), *["boat"] * RARE_TERM_ROWS).terms == ()
 
 
 def test_a_name_means_nothing_but_itself():
@@ -81,7 +81,7 @@ def test_the_table_holds_the_nearest_words_of_the_shipped_embedding(word):
     vectors = StaticEmbedder().embed([word, *words])
     cosines = dict(zip(words, vectors[1:] @ vectors[0], strict=True))
     others = [other for other in sorted(cosines, key=lambda other: -cosines[other]) if stem(other) != stem(word)]
-    expected = list(dict.fromkeys(map(stem, others)))[:WIDTH]
+    expected = list(dict.fromkeys(map(stem, others)))[:RELATED_TERMS]
     assert [term for term, _ in nearest_stems(word)] == expected
     assert nearest_stems(word)[0][1] == pytest.approx(cosines[others[0]], abs=1 / 255)
 
@@ -97,7 +97,7 @@ def test_an_unknown_word_is_related_to_nothing():
 
 
 def test_the_table_has_a_row_for_each_piece():
-    assert TABLE.stat().st_size % (WIDTH * 3) == 0
+    assert TABLE.stat().st_size % (RELATED_TERMS * 3) == 0
 
 
 def test_a_kind_has_instances_by_each_of_its_names():

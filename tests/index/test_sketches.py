@@ -77,7 +77,7 @@ def found(corpus: Corpus) -> list[list[int]]:
 def test_what_came_bit_by_bit_is_found_as_what_was_there_at_once(sample, first):
     vectors = topical(60, 6)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sketches, "SAMPLE", sample)
+        patch.setattr(sketches, "SAMPLE_VECTORS", sample)
         bit_by_bit = filled(vectors[:first])
         for at in range(first, len(vectors)):
             found(bit_by_bit)
@@ -97,7 +97,7 @@ def test_turns_with_queued_vectors_are_skipped():
 def test_after_forgetting_as_much_is_found_as_without_what_was_forgotten(gone):
     vectors = topical(60, 6)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sketches, "SAMPLE", 40)
+        patch.setattr(sketches, "SAMPLE_VECTORS", 40)
         kept, made_anew = filled(vectors), filled(vectors)
         found(kept)
         for corpus in (kept, made_anew):
@@ -107,7 +107,7 @@ def test_after_forgetting_as_much_is_found_as_without_what_was_forgotten(gone):
 
 def test_one_forgotten_vector_has_few_sketches_made_anew(monkeypatch):
     corpus = filled(topical(3_000, 7))
-    monkeypatch.setattr(sketches, "SAMPLE", 2_000)
+    monkeypatch.setattr(sketches, "SAMPLE_VECTORS", 2_000)
     found(corpus)
     sketched = list[int]()
     monkeypatch.setattr(sketches.Sketches, "_sketch", lambda of, vectors: sketched.append(len(vectors)))

@@ -184,12 +184,12 @@ VALUES = st.recursive(
 
 @given(st.lists(VALUES, max_size=6), st.integers(1, 7), st.booleans())
 def test_the_elements_are_those_of_the_list_whatever_the_chunks(values, chunk, spaced):
-    original, json_stream._CHUNK = json_stream._CHUNK, chunk
+    original, json_stream._CHUNK_CHARACTERS = json_stream._CHUNK_CHARACTERS, chunk
     data = json.dumps(values, indent=2 if spaced else None, ensure_ascii=not spaced).encode()
     try:
         assert list(json_stream.elements(io.BytesIO(data), "a list")) == values
     finally:
-        json_stream._CHUNK = original
+        json_stream._CHUNK_CHARACTERS = original
 
 
 @pytest.mark.parametrize(
@@ -200,14 +200,14 @@ def test_the_elements_are_those_of_the_list_whatever_the_chunks(values, chunk, s
     ],
 )
 def test_a_list_cut_short_or_an_endless_element_is_an_error_and_not_a_shorter_list(data, says, monkeypatch):
-    monkeypatch.setattr(json_stream, "_CHUNK", 64)
+    monkeypatch.setattr(json_stream, "_CHUNK_CHARACTERS", 64)
     monkeypatch.setattr(json_stream, "MAX_ELEMENT", 256)
     with pytest.raises(ImportFailed, match=says):
         list(json_stream.elements(io.BytesIO(data), "export.json"))
 
 
 def test_a_list_is_read_in_the_memory_of_its_largest_value(written, monkeypatch):
-    monkeypatch.setattr(json_stream, "_CHUNK", 1 << 14)
+    monkeypatch.setattr(json_stream, "_CHUNK_CHARACTERS", 1 << 14)
     path = written([{"role": "user", "content": "x" * 100, "time": 60}] * 20_000)
     tracemalloc.start()
     try:

@@ -12,7 +12,7 @@ import pytest
 
 from evimem.errors import EmbedderError, EvimemError, ModelTimeout, ModelUnavailable
 from evimem.openai import OpenAI, OpenAIEmbedder
-from evimem.openai.endpoint import PIECE, _read_limited
+from evimem.openai.endpoint import PIECE_BYTES, _read_limited
 from evimem.types.trace import Complete
 from tests.lateness import Lateness
 from tests.model_server import FAULTS, Fault, ModelServer
@@ -190,7 +190,7 @@ def test_the_models_own_width_is_not_asked_for():
 @pytest.mark.parametrize("encoding", ["gzip, gzip", "br", "zstd", "gzip"])
 def test_a_compressed_body_is_never_unpacked_beyond_the_limit(encoding):
     async def all_of(response):
-        return [len(part) async for part in _read_limited(response, 3 * PIECE)]
+        return [len(part) async for part in _read_limited(response, 3 * PIECE_BYTES)]
 
     async def raw():
         yield BOMB

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evimem.index.corpus import DISCARDED_ROW, ROLES, SYSTEM, Corpus
-from evimem.index.dialogue import NONE, decay, distance
-from evimem.index.prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, overlaps, prepare
-from evimem.index.ranking import DAY, speaker_weight
+from evimem.index.dialogue import NO_POSITION, decay, distance
+from evimem.index.prepared_query import SHARE_UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, overlaps, prepare
+from evimem.index.ranking import DAY_MICROSECONDS, speaker_weight
 from evimem.index.weights import Weights
 
 
@@ -72,7 +72,7 @@ def shares(corpus: Corpus, position: int, weights: Weights) -> Iterator[Share]:
         here, changes, repeats = position, 0, 0
         for _ in range(weights.steps):
             there = int(links[here])
-            if there == NONE:
+            if there == NO_POSITION:
                 break
             changed = bool(corpus.speaker[there] != corpus.speaker[here] or corpus.turn[there] == corpus.turn[here])
             changes, repeats = changes + changed, repeats + (not changed)
@@ -93,7 +93,7 @@ def _lexical(prepared: PreparedQuery, corpus: Corpus, near: Sequence[Share], wei
     room = weights.k1 * (1 - weights.b + weights.b * length / (average * _sum(one.share for one in near)))
     sums = {"words": 0.0, "related": 0.0}
     for term in prepared.terms:
-        own = _frequency([RelatedTerm(term.posting, UNIT)], corpus, near, weights)
+        own = _frequency([RelatedTerm(term.posting, SHARE_UNIT)], corpus, near, weights)
         words = own / (own + room)
         sums["words"] += term.weight * words
         if term.related:
@@ -127,7 +127,7 @@ def _frequency(members: Sequence[RelatedTerm], corpus: Corpus, near: Sequence[Sh
         still = asking * _still_asking(corpus, one.position, weights)
         told = stated + (asking - still)
         total += one.share * told + (weights.asking * one.share + weights.answering * one.answers) * still
-    return total / UNIT
+    return total / SHARE_UNIT
 
 
 def _cosine(direction: NDArray[np.float32] | None, corpus: Corpus, near: Sequence[Share], weights: Weights) -> float:
@@ -173,7 +173,7 @@ def _closeness(query: IndexQuery, corpus: Corpus, position: int, weights: Weight
     if happens := corpus.events(position):
         intervals.append((min(start for start, _ in happens), max(end for _, end in happens)))
     gaps = (max(first - end, start - last, 0) for start, end in intervals for first, last in query.times)
-    return max(1 / (1 + (gap / DAY / weights.days) ** 2) for gap in gaps)
+    return max(1 / (1 + (gap / DAY_MICROSECONDS / weights.days) ** 2) for gap in gaps)
 
 
 def _sum(values: Iterable[float]) -> float:

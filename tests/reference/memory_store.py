@@ -16,8 +16,8 @@ from evimem.text.names import is_about
 from evimem.types.results import AddReport, EraseReport, TurnOutcome, TurnStatus
 from evimem.types.stored import (
     ANY_FACT,
-    COUNTED,
     EVERYTHING,
+    MAX_COUNTED_TURNS,
     About,
     Entry,
     FactFilter,
@@ -228,7 +228,7 @@ class MemoryStore:
         turns = sorted((one.turn for one in self._all()), key=lambda turn: instant(turn.time))
         speakers = tuple(dict.fromkeys(one.turn.speaker for one in self._all()))
         first, last = (turns[0].time, turns[-1].time) if turns else (None, None)
-        return Roster(speakers, first, last, min(len(turns), COUNTED))
+        return Roster(speakers, first, last, min(len(turns), MAX_COUNTED_TURNS))
 
     def due(self, kind: JobKind, limit: int, reason: str | None = None) -> tuple[Job, ...]:
         """Return queued jobs of a kind that may be tried now or, with a reason, that wait for it."""

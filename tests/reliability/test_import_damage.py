@@ -234,7 +234,7 @@ def test_facts_of_the_callers_own_extractor_are_taken_at_their_word(disk, export
 
 
 def test_a_bad_last_line_leaves_nothing_of_the_batches_before_it(disk, unchanged, monkeypatch):
-    monkeypatch.setattr(import_file, "BATCH", 8)
+    monkeypatch.setattr(import_file, "BATCH_TURNS", 8)
     with open_memory(disk / "from.evimem") as memory:
         memory.extend(said(number) for number in range(60))
         memory.export(disk / "m.jsonl")
@@ -283,7 +283,7 @@ def test_metadata_counts_in_the_size_of_a_turn(disk):
 
 
 def test_an_import_takes_room_for_a_batch_and_not_for_the_file(disk, monkeypatch):
-    monkeypatch.setattr(import_file, "BATCH", 4)
+    monkeypatch.setattr(import_file, "BATCH_TURNS", 4)
     with open_memory(disk / "from.evimem") as memory:
         memory.extend(Turn(f"t{n}", "s", "Mira", f"{n} " + "x" * 20_000, NOON) for n in range(140))
         memory.export(disk / "m.jsonl")
@@ -300,7 +300,7 @@ def test_an_import_takes_room_for_a_batch_and_not_for_the_file(disk, monkeypatch
 
 
 def test_a_killed_import_leaves_whole_turns_and_repeating_it_completes_them(disk, monkeypatch):
-    monkeypatch.setattr(import_file, "BATCH", 8)
+    monkeypatch.setattr(import_file, "BATCH_TURNS", 8)
     with open_memory(disk / "from.evimem") as memory:
         memory.extend(said(number) for number in range(60))
         memory.export(disk / "m.jsonl")
@@ -319,7 +319,7 @@ def test_a_killed_import_leaves_whole_turns_and_repeating_it_completes_them(disk
 
 
 def test_a_file_that_changes_while_it_is_imported_is_refused(disk, monkeypatch):
-    monkeypatch.setattr(import_file, "BATCH", 8)
+    monkeypatch.setattr(import_file, "BATCH_TURNS", 8)
     with open_memory(disk / "from.evimem") as memory:
         memory.extend(said(number) for number in range(60))
         memory.export(disk / "m.jsonl")

@@ -312,7 +312,7 @@ def test_a_listing_longer_than_a_page_goes_on_where_the_page_ended(
 ) -> None:
     store = sqlite(tmp_path)
     keep(store, [said(f"Note {n}.", id=f"t{n}", at=n // 4) for n in range(30)])
-    monkeypatch.setattr("evimem.raw.turn_log._PAGE", 7)
+    monkeypatch.setattr("evimem.raw.turn_log._PAGE_TURNS", 7)
     assert [turn.id for turn in store.turns(Listing(session="s1"))] == [f"t{n}" for n in range(30)]
     last = Listing(session="s1", limit=20, newest=True)
     assert [turn.id for turn in store.turns(last)] == [f"t{n}" for n in range(10, 30)]

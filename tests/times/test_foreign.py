@@ -6,7 +6,7 @@ import dateparser
 import pytest
 
 from evimem.times import find_times
-from evimem.times.find_times import LONGEST, PARSES
+from evimem.times.find_times import MAX_DATE_CHARACTERS, MAX_PARSES
 
 SAID = datetime(2024, 3, 12)
 
@@ -36,8 +36,8 @@ def test_dateparser_is_called_a_bounded_number_of_times_per_text(monkeypatch: py
     calls = []
     monkeypatch.setattr(dateparser, "parse", lambda text, **options: calls.append((text, options["settings"])))
     find_times("12 foo 2023. " * 500, SAID)
-    assert len(calls) == PARSES
-    assert all(len(text) <= LONGEST and settings["RELATIVE_BASE"] == SAID for text, settings in calls)
+    assert len(calls) == MAX_PARSES
+    assert all(len(text) <= MAX_DATE_CHARACTERS and settings["RELATIVE_BASE"] == SAID for text, settings in calls)
 
 
 def test_the_wall_clock_is_never_read(monkeypatch: pytest.MonkeyPatch):

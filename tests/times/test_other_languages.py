@@ -18,7 +18,7 @@ from evimem.lang.guess import LANGUAGES
 from evimem.times import Conventions, find_times, locate_times, mentions_time
 from evimem.times.find_times import locate_dates, may_mention_dates
 from evimem.times.forms import grammar
-from evimem.times.lexicon import LIMIT, fold
+from evimem.times.lexicon import MAX_TEXT_CHARACTERS, fold
 from evimem.times.readers import READERS
 
 SAID = datetime(2024, 3, 13, 18, 20)  # a Wednesday
@@ -121,7 +121,7 @@ EXPENSIVE = ("il y a ", "ヶ月前", "2024年", "最", "de la semaine ", "पि
 
 @pytest.mark.parametrize("unit", EXPENSIVE)
 def test_no_text_of_any_language_is_expensive(unit: str) -> None:
-    text = (unit * LIMIT)[:LIMIT]
+    text = (unit * MAX_TEXT_CHARACTERS)[:MAX_TEXT_CHARACTERS]
     for code in CODES:
         list(locate_dates(code, unit, unit, SAID))  # patterns are compiled once per process
         taken = []

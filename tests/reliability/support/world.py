@@ -86,9 +86,9 @@ def small_thresholds() -> Iterator[None]:
     """
     with (
         patch.dict(SqliteStore.__init__.__kwdefaults__, segment=8, index_from=24),
-        patch.object(evimem.index.fact_table, "REACH", 2),
+        patch.object(evimem.index.fact_table, "REACH_TURNS", 2),
         patch.object(evimem.edges.fact_vectors, "PER_FACT", 2),
-        patch.object(evimem.store.handle, "EVERY", 5),
+        patch.object(evimem.store.handle, "COMMITS_PER_MARK", 5),
         patch.object(evimem.store.handle, "LINK_NOW", 40),
         patch.object(evimem.store.erase, "SPARE", 12),
     ):
