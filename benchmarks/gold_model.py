@@ -106,7 +106,9 @@ class GoldJudge:
 
     def __call__(self, request: Complete) -> str:
         evidence = request.prompt.partition("<evidence>")[2].partition("</evidence>")[0]
-        items = {text.partition(",")[0]: text for text in evidence.split("<item ")[1:]}
+        lines = re.split(r"^\[(e\d+)\] ", evidence, flags=re.MULTILINE)[1:]
+        items = dict(zip(lines[::2], lines[1::2], strict=True))  # those of a page, else of facts
+        items |= {text.partition(",")[0]: text.partition("\n")[2] for text in evidence.split("<item ")[1:]}
         found = [turn_id in self._shown for turn_id in self.gold]
         seen = [self._words[turn_id] for turn_id in self.gold if turn_id in self._shown]
         labels = [name for name, text in items.items() if any(_is_of(text, words) for words in seen)]
@@ -139,15 +141,24 @@ class GoldJudge:
 
 
 def _is_of(item: str, words: str) -> bool:
-    """Return whether every piece of the words that an item quotes stands in the words of a turn."""
-    quoted = [line.removeprefix(MARK) for line in item.splitlines() if line.startswith(MARK)]
-    pieces = [piece.strip() for line in quoted for piece in line.removeprefix("[picture: ").split("\u2026")]
-    return any(pieces) and all(piece.rstrip("]") in words for piece in pieces)
+    """Return whether every piece of an item's words, behind its head if it has one, stands in a turn."""
+    quoted = [line.removeprefix(MARK) for line in item.splitlines() if not line.startswith(("= ", "New in check"))]
+    if not any(quoted):
+        return False
+    return any(
+        all(piece.strip().rstrip("]") in words for line in (first, *quoted[1:]) for piece in _pieces(line))
+        for first in (quoted[0], quoted[0].partition(": ")[2])
+        if first
+    )
+
+
+def _pieces(line: str) -> list[str]:
+    return line.removeprefix("[picture: ").split("\u2026")
 
 
 def _searching() -> dict[str, Any]:
     gaps = [{"kind": "attribute", "about": "", "text": "not all of it is there"}]
-    said = {"next_query": "", "reason": "", "answer": "", "accepted": False, "action": "retrieve"}
+    said = {"next_query": "", "reason": "", "accepted": False, "action": "retrieve"}  # no answer yet
     return {"tier": "partial", "confidence": 0.45, "requirements": [], "gaps": gaps, **said}
 
 

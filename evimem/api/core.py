@@ -261,7 +261,7 @@ class Core:
         watch = self.watch("ask", question)
         tell = told_to(watch.heard, *map(checked_on_event, hears))
         given: dict[str, Any] = {"store": self.store, "asked_at": self.time("asked_at", asked_at), "budget": budget}
-        given |= {"scope": scope, "rerank_depth": self.rerank_depth}
+        given |= {"scope": scope, "rerank_depth": self.rerank_depth, "move": self.move}
         return (yield from watch.over(self._answered(question, loop, {**given, "on_event": tell})))
 
     def _answered(self, question: str, loop: str | Loop, given: Mapping[str, Any]) -> Flow[Answer]:
@@ -287,7 +287,7 @@ class Core:
     ) -> Flow[Block]:
         """Write a block for a prompt; it asks no chat model."""
         block = yield from write_block(
-            self.store, self._found, self._stored, asked, form, today, exclude, scope, self._move, self.rerank_depth
+            self.store, self._found, self._stored, asked, form, today, exclude, scope, self.move, self.rerank_depth
         )
         if not form.check:
             return block
@@ -303,10 +303,10 @@ class Core:
 
     def profile(self, form: BlockForm, exclude: frozenset[str], scope: Scope) -> Flow[Block]:
         """Write what a user said of themselves that lasts."""
-        return write_profile(self.store, self._found, form, scope, exclude, shipped=self._move is not None)
+        return write_profile(self.store, self._found, form, scope, exclude, shipped=self.move is not None)
 
     @property
-    def _move(self) -> Callable[[Any], Any] | None:
+    def move(self) -> Callable[[Any], Any] | None:
         """Moves the vector of a request towards statements that bear on it; None for another embedder's."""
         return bearing().move if self.embedder.name == EMBEDDER else None
 

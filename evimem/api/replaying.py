@@ -139,7 +139,7 @@ def _asked(trace: Trace, memory: Memory, rerank_depth: int) -> tuple[Task, str |
     judged = tuple(event for event in trace if isinstance(event, Judged))
     judge = cast(Judge, _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged))
     quoting = offline if detail.get("quoting") else None
-    further: dict[str, Any] = {"quoting": quoting, "rerank_depth": rerank_depth}
+    further: dict[str, Any] = {"quoting": quoting, "rerank_depth": rerank_depth, "move": core.move}
     return Task(trace.question, judge, core.store, asked_at, budget, scope=scope, **further), loop
 
 

@@ -47,8 +47,8 @@ class Variant:
     Attributes:
         iterations: At most this many rounds of searching and judging, where the budget names no number.
         k: At most this many turns of a search, where the budget names no number.
-        calls: "joint" judges and refines in one request; "separate" is EviMem's pattern (E14: up to 3 * iterations + 3
-            requests).
+        calls: "joint" judges, refines and answers in one request; "apart" answers in another one; "separate" is
+            EviMem's pattern (E14: up to 3 * iterations + 3 requests).
         abstain: "calibrated" abstains by a probability; "paper" by EviMem's rule (E11), and tells the confidence of an
             answer that is worded with care as it is.
         delta: How many facts an entity needs (E7), at most as many as the memory holds; "paper" for the literal rule.
@@ -57,7 +57,7 @@ class Variant:
 
     iterations: int = 3
     k: int = 10
-    calls: Literal["joint", "separate"] = "joint"
+    calls: Literal["joint", "apart", "separate"] = "joint"
     abstain: Literal["calibrated", "paper"] = "calibrated"
     delta: int | Literal["paper"] = 2
     without: Collection[Ablation] = frozenset()
@@ -169,12 +169,14 @@ class View:
     `scope` is what the question is put to, without the turns of the ids in `exclude`: a judge that reads more of the
     memory, `store`, reads nothing outside of it.
     `pinned` are the ids of turns that stay in view like witnesses: they showed what was missing in an earlier check.
-    `order` has the place in the dialogue of each turn that another of its minute is shown with, by id; empty until
-    somebody is to read the turns in their order (`evimem.llm.evidence_prompt.ordered`).
+    `parts` names turns that have a place of their own on the page of a model, by part and id, each with the sentence
+    that is shown of it, "" for its own words: "profile", "of_time" and "later" (see `evimem.page.compose.Parts`), and
+    "sought", what a search for what is missing found.
+    `tokens` is how many tokens the lines on that page may take, and `whole` whether it leaves out no turn because that
+    says little, or what another says.
     `before` is the verdict of the check before, calibrated; None at the first. `variant` is how the loop goes to work,
     `form` how the answer is to be written, in words. With `by_fact` the facts of `shown` stand for their turns, which
     only the answer is given.
-    `room` is about how many characters of evidence the caller's budget of tokens stands for.
     `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the judge's own:
     what it wants to keep between the checks of one question, which share it; the loop never looks inside.
     """
@@ -196,12 +198,13 @@ class View:
     pinned: frozenset[str] = frozenset()
     scope: Scope = EVERYTHING
     before: Verdict | None = None
-    order: Mapping[str, int] = field(default_factory=dict, hash=False)
+    parts: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    tokens: int = 2_000
+    whole: bool = False
     variant: Variant = field(default_factory=Variant)
     form: str = ""
     by_fact: bool = False
     exclude: frozenset[str] = frozenset()
-    room: int = 0
 
     @property
     def decisive(self) -> frozenset[str]:
@@ -253,6 +256,7 @@ class Verdict:
     `claims` are new statements from the evidence, `withdrawn` maps places of earlier ones to reasons.
     `pinned` are the ids of turns that show the gaps. `notes` are short sentences to check and use in the answer.
     `names` are names in the question that the judge found, and the analysis did not: their facts are counted too (E7).
+    `draft` is the answer that came with the verdict; None where the judge was asked for none, or gave none.
     """
 
     tier: Tier
@@ -273,6 +277,7 @@ class Verdict:
     names: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     withdrawn: Mapping[int, str] = field(default_factory=dict, hash=False)
+    draft: Draft | None = None
 
 
 @dataclass(frozen=True, slots=True)

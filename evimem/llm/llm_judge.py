@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,22 +10,19 @@ from typing import TypeVar
 
 from ..errors import PromptTooLong
 from ..flow import Flow
-from ..judging.apply_verdict import all_gaps, enough, follow, settle
+from ..judging.apply_verdict import all_gaps, enough, follow, is_short, settle
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import NOT_SEARCHED, Chosen, Considered, Decided, Explored, Move, Round, Stage
 from ..query.find_turns import StandingInstruction, standing_wishes
 from ..text.prompt_text import bullets, escape_attribute, format_time, marked, named
-from ..types.results import MAX_COUNT
 from ..types.stored import Keyword
 from ..types.trace import Complete, Reply
 from ..types.values import Tier
 from .evidence_prompt import (
-    EVIDENCE_CHARACTERS,
     ShownEvidence,
     claim_lines,
     evidence_request,
     legible,
-    ordered,
     show_evidence,
     show_facts,
     shown_so_far,
@@ -38,10 +36,11 @@ from .read_verdict import (
     read_considered,
     read_decision,
     read_draft,
+    read_joint,
     read_move,
     read_verdict,
 )
-from .request import ANSWER, CHAIN, DECIDE, ENTITIES, JUDGE, REFINE, Ledger, ask, ask_model, for_needs
+from .request import ANSWER, CHAIN, DECIDE, ENTITIES, JOINT, JUDGE, REFINE, Ledger, ask, ask_model, for_needs
 
 T = TypeVar("T")
 Made = TypeVar("Made", Decided, Considered, Move)
@@ -98,8 +97,16 @@ class LLMJudge:
         ledger = Ledger(view.iteration)
         names = (yield from _ask_names(view, ledger)) if _separate(view) else ()
 
+        joint = view.variant.calls == "joint" and not view.by_fact
+        wishes = standing_wishes(view.store, view.speakers, view.scope) if joint else ()
+
         def check(shown: ShownEvidence) -> Flow[Verdict]:
-            return ask_model(judge_request(view, shown, names), partial(read_verdict, view=view, shown=shown), ledger)
+            if not joint:
+                read = partial(read_verdict, view=view, shown=shown)
+                return ask_model(judge_request(view, shown, names), read, ledger)
+            first = partial(read_joint, view=view, shown=shown)
+            request = joint_request(view, shown, wishes)
+            return ask_model(request, first, ledger, at_last=partial(first, repaired=True))
 
         page = partial(show_facts, with_turns=False) if view.by_fact else show_evidence
         verdict = yield from within_room(view, page, check)
@@ -178,19 +185,31 @@ def _separate(view: View) -> bool:
 
 def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -> Complete:
     """Return the request for a sufficiency check."""
-    counts = [f"{named(name)} {count.found} of {count.needed}" for name, count in view.entities.items()]
-    counts += [f"{named(name)} (named in the question)" for name in names if name not in view.entities]
-    return evidence_request(
-        for_needs(JUDGE, len(view.tracker.requirements)),
-        view,
-        shown,
-        iteration=view.iteration,
-        iterations=view.iterations,
-        strategy=view.strategy,
-        queries=bullets(query for query in view.queries if query != view.analysis.question),
-        entities="; ".join(counts) or "none named",
-        requirements=_requirements(view),
-    )
+    return evidence_request(for_needs(JUDGE, len(view.tracker.requirements)), view, shown, **_checked(view, names))
+
+
+def joint_request(view: View, shown: ShownEvidence, wishes: Sequence[StandingInstruction] = ()) -> Complete:
+    """Return the request for a sufficiency check that answers too; `wishes` as in `answer_request`."""
+    form = for_needs(JOINT, len(view.tracker.requirements))
+    return evidence_request(form, view, shown, manner=_form_line(view) + _wishes(wishes), **_checked(view, ()))
+
+
+def _checked(view: View, names: Sequence[str]) -> dict[str, object]:
+    """Return the values of a sufficiency check; `names` are those that a model found in the question."""
+    short = [
+        f"{count.found} statements name {named(name)}; {count.needed} are wanted."
+        for name, count in view.entities.items()
+        if is_short(count)
+    ]
+    found = [f"{named(name)} is named in the question." for name in names if name not in view.entities]
+    return {
+        "iteration": view.iteration,
+        "iterations": view.iterations,
+        "strategy": view.strategy,
+        "queries": bullets(query for query in view.queries if query != view.analysis.question),
+        "entities": f"{' '.join((*short, *found))}\n".lstrip("\n"),
+        "requirements": _requirements(view),
+    }
 
 
 def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
@@ -233,17 +252,26 @@ def answer_request(
     wishes: Sequence[StandingInstruction] = (),
 ) -> Complete:
     """Return the request for the answer; the user's standing wishes have a place of their own, oldest first."""
-    said = "\n".join(f"{format_time(wish.time)}\n{marked(wish.text)}" for wish in wishes)
-    written = f'\nWrite it in this form: "{escape_attribute(view.form, MOST_FORM)}"' if view.form else ""
     reasoning = f"\nA chain of reasoning to check and use:\n{bullets(chain)}" if chain else ""
     return evidence_request(
         ANSWER,
         view,
         shown,
-        manner=MANNERS[manner] + written + reasoning,
+        manner=f"{MANNERS[manner]}\n{_form_line(view)}".rstrip() + reasoning,
         gaps=bullets(gap.text for gap in verdict.gaps),
-        wishes=f"\n<wishes>\n{said}\n</wishes>\n" if said else "",
+        wishes=_wishes(wishes),
     )
+
+
+def _form_line(view: View) -> str:
+    """Return how the caller wants the answer written, as a line; empty where that is left open."""
+    return f'Write it in this form: "{escape_attribute(view.form, MOST_FORM)}"\n' if view.form else ""
+
+
+def _wishes(wishes: Sequence[StandingInstruction]) -> str:
+    """Return the user's standing wishes in a place of their own; empty for none."""
+    said = "\n".join(f"{format_time(wish.time)}\n{marked(wish.text)}" for wish in wishes)
+    return f"\n<wishes>\n{said}\n</wishes>\n" if said else ""
 
 
 def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[ShownEvidence], Flow[T]]) -> Flow[T]:
@@ -251,7 +279,6 @@ def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[S
 
     What was too much once is not tried again for the same question. Raise PromptTooLong below `LEAST_ROOM`.
     """
-    view = ordered(view)
     while True:
         shown = page(view, room=_room(view))
         try:
@@ -262,24 +289,21 @@ def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[S
                 raise
 
 
-def _room(view: View) -> int:
-    """Return how many characters of evidence a prompt has room for: no fewer than the caller's tokens stand for.
-
-    Facts in the place of turns were chosen by these tokens, each whole, so that no second bound leaves any out.
-    """
-    most = MAX_COUNT if view.by_fact else max(EVIDENCE_CHARACTERS, view.room)
-    room: int = view.memo.get("room", most)
+def _room(view: View) -> float:
+    """Return how many characters of evidence a model was found to read at most."""
+    room: float = view.memo.get("room", math.inf)
     return room
 
 
 def _decisive(view: View, verdict: Verdict) -> frozenset[str]:
-    """Return the turns that an answer needs to see: the witnesses of exact evidence, as the model itself named them.
+    """Return the turns that an answer needs to see: the witnesses of exact evidence, and those beside them.
 
     Empty where every turn is needed: the evidence is not exact.
     """
     if verdict.tier is not Tier.EXACT or view.tracker.open:
         return frozenset()
-    return view.decisive
+    beside = (turn.id for one in view.decisive for turn in view.context.get(one, ()))
+    return view.decisive.union(beside)
 
 
 def _requirements(view: View) -> str:

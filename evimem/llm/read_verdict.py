@@ -41,7 +41,7 @@ from ..types.trace import Complete, Message, Reply, ToolSpec, ToolUse
 from ..types.values import Gap, Tier
 from .evidence_prompt import ShownEvidence, evidence_request
 from .json_reply import read_object
-from .request import ANSWER, CONSIDER, DECIDE, EXPLORE, JUDGE, KEY, KEYWORDS, load, names, with_tools
+from .request import ANSWER, CONSIDER, DECIDE, EXPLORE, JOINT, JUDGE, KEY, KEYWORDS, load, names, with_tools
 
 T = TypeVar("T")
 NO_ANSWER = "the evidence does not hold the answer"
@@ -60,19 +60,37 @@ def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Dr
     `repaired`, whose citations the loop drops.
     """
     reply = ANSWER.read(text)
-    answer, steps = reply["answer"], reply["steps"]
     if reply["answerable"] is False:
-        return Draft(None, (), steps, reason=NO_ANSWER if not answer or _refuses(answer) else answer)
-    if answer is None:
+        answer = reply["answer"]
+        return Draft(None, (), reply["steps"], reason=NO_ANSWER if not answer or _refuses(answer) else answer)
+    if reply["answer"] is None:
         raise ReplyError("answer", "its answer is no text", text)
+    return replace(_draft(reply, shown, text, NO_ANSWER, repaired=repaired), steps=reply["steps"])
+
+
+def read_joint(text: str, view: View, shown: ShownEvidence, *, repaired: bool = False) -> Verdict:
+    """Return the verdict in a reply, with the draft of an answer; without one where the reply has no such field.
+
+    Raise ReplyError as `read_verdict` and, unless the reply is `repaired`, for a draft as `read_draft` does.
+    """
+    reply = JOINT.read(text)
+    verdict = _verdict(reply, view, shown, query=reply["next_query"])
+    if reply["answer"] is None:
+        return verdict
+    return replace(verdict, draft=_draft(reply, shown, text, verdict.reason or NO_ANSWER, repaired=repaired))
+
+
+def _draft(reply: Mapping[str, Any], shown: ShownEvidence, text: str, why_none: str, *, repaired: bool) -> Draft:
+    """Return the draft among the fields of a reply, without a text for the reason given where it says none."""
+    answer: str = reply["answer"]
     if not answer or _refuses(answer):
-        return Draft(None, (), steps, reason=NO_ANSWER)
+        return Draft(None, reason=why_none)
     cited = tuple(dict.fromkeys(_citation(one["id"], one["quote"], shown) for one in reply["citations"]))
     ids = {turn.id for turn in shown.turns}
     invented = bool(cited) and all(citation.turn_id not in ids for citation in cited)
     if invented and not repaired:
         raise ReplyError("answer", "its citations name none of the items shown", text)
-    return Draft(answer, cited, steps)
+    return Draft(answer, cited)
 
 
 def _refuses(answer: str) -> bool:

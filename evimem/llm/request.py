@@ -174,6 +174,10 @@ class ReplyForm:
         """Return the form with some fields of another kind."""
         return replace(self, fields={**self.fields, **fields})
 
+    def worded(self, prompt: str) -> ReplyForm:
+        """Return the form with the prompt of another file."""
+        return replace(self, prompt=prompt)
+
     def request(self, **values: object) -> Complete:
         """Return the request that the prompt file makes with these values. Raise KeyError for a missing one.
 
@@ -244,12 +248,14 @@ _YES_NO = Kind({"type": "boolean"}, flag)
 _TIER = _one_of(TIERS, f"none of {TIERS!r}")
 _CONFIDENCE = Kind({"type": "number"}, confidence, "no number between 0 and 1")
 _REQUIREMENTS = _records(12, "id", id=_LABEL, status=_one_of(STATUSES), evidence=_LABELS(12), why=_LINE)
+_CITATIONS = _records(20, "id", id=_LABEL, quote=_QUOTE)
 _GAPS = _records(8, "text", kind=_one_of(GAPS), about=_words(80), text=_LINE, evidence=_LABELS(4))
 
 JUDGE = _form(
     "judge", "judge", "tier",
     requirements=_REQUIREMENTS, gaps=_GAPS, reason=_LINE, tier=_TIER, confidence=_CONFIDENCE, next_query=_QUERY,
 )  # fmt: skip
+JOINT = JUDGE.having(answer=_ANSWER, citations=_CITATIONS).worded("joint")
 DECIDE = _form(
     "decide", "decide", "action tier",
     requirements=_REQUIREMENTS, claims=_records(12, "text", text=_LINE, evidence=_LABELS(12)),
@@ -269,7 +275,7 @@ EXPLORE = _form(
 )  # fmt: skip
 ANSWER = _form(
     "answer", "answer", "answer",
-    steps=_LINES(5), answerable=_YES_NO, answer=_ANSWER, citations=_records(20, "id", id=_LABEL, quote=_QUOTE),
+    steps=_LINES(5), answerable=_YES_NO, answer=_ANSWER, citations=_CITATIONS,
 )  # fmt: skip
 _FACTS = _records(
     32,

@@ -62,6 +62,8 @@ VARIANTS: Mapping[str, Loop] = MappingProxyType(
         "index-layer": _full_but("edges"),
         # Where a loop departs from its paper, for a reason, and this does not
         "unranked-expansion": Iris(unranked=True),
+        # Judging and answering in requests of their own
+        "answer-apart": Iris(calls="apart"),
         "literal-router": MemR3(router="paper"),
         "largest-group-first": MGRetrieval(whole_groups=True),
         "exchanges": MGRetrieval(unit="exchange"),

@@ -65,7 +65,7 @@ def _worded(session: Session, check: Check) -> Flow[Draft]:
     )
     if why is not None:
         return Draft(None, reason=why)
-    if check.draft is not None and not session.has("rewriting"):
+    if check.draft is not None and (check.verdict.draft is not None or not session.has("rewriting")):
         return check.draft
     view = check.view.limited_to(session.retrieval.turns)
     draft = yield from session.consult(

@@ -9,14 +9,16 @@ from ..errors import InvalidQuery
 from ..flow import Effect, Flow, intercept_effects
 from ..judging.apply_verdict import enough, is_short
 from ..judging.evidence import Variant, Verdict
+from ..page.compose import find_parts
+from ..page.question import A_TURN, LEAST, MOST, Asked, Recollected
 from ..text.names import names
 from ..types.results import Answer
 from ..types.trace import Complete
-from ..types.values import Gap, Tier
+from ..types.values import Gap, Hit, Query, Tier
 from .answering import answered
 from .evidence_view import EDGE_SHARE
 from .retrieve import Retrieval, Search, Task, TupleRetrieval, compose, fresh
-from .session import Check, Rounds, Session
+from .session import Check, Rounds, Session, fitting, has_unseen_words, reads_page
 
 NO_FACTS = (
     "this loop reads facts alone, and no turn that it may read has any; open the memory with a model and call "
@@ -67,22 +69,29 @@ class Refining(Rounds):
     def __init__(self, session: Session, how: Iris) -> None:
         super().__init__(session)
         self._how = how
-        last = session.k + how.step * (session.iterations - 1)
-        further = session.iterations * (last // 2) if session.task.judge.explores else 0
-        session.retrieval.searches.deepest = last + further  # of a search that the last iteration reads
+        session.whole_page = how.unranked
         session.edge_share = EDGE_SHARE if how.unranked else 0.0
+        self._tokens = session.page_tokens  # of the page of a model after the last check
+        last = session.k + how.step * (session.iterations - 1)
+        further = min(MOST, max(LEAST, self._tokens // A_TURN)) if reads_page(session) else 0
+        session.retrieval.searches.deepest = max(last, further)  # of a search that any iteration reads
 
     def find(self, number: int) -> Flow[str | None]:
-        """Search; what brings nothing new is not judged again."""
-        k, found = self.session.k + self._how.step * (number - 1), self.session.retrieval
+        """Search; where nothing is left that the judge has not seen, it is not asked again."""
+        session, found = self.session, self.session.retrieval
+        if reads_page(session):
+            session.page_tokens = self._tokens * (number + 1) // (session.iterations + 1)
+        k = session.k + self._how.step * (number - 1)
         if isinstance(found, TupleRetrieval):
             new = yield from self._find_facts(found, k, number)
             if not found.count() and self.session.roster.counted:
                 raise InvalidQuery(NO_FACTS)
         else:
             new = yield from self._find_turns(found, k, number)
+        if reads_page(session) and not new:  # the words that a line left out are new too
+            new = has_unseen_words(session, number)
         # The paper ends on evidence or by iterations alone, and abstains by the checks that this takes (E11).
-        by_paper = self.last is not None and self.session.variant.abstain == "paper"
+        by_paper = self.last is not None and session.variant.abstain == "paper"
         return None if new or by_paper else "no new evidence"
 
     def ended(self, number: int, check: Check) -> str | None:
@@ -91,30 +100,58 @@ class Refining(Rounds):
             return reason
         if number == self.session.iterations:
             return "iterations used up"
+        if check.verdict.draft is not None and not check.verdict.query and not check.lowered:
+            return "the judge looks for nothing more"
         return "time used up" if self.session.late else None
 
     def _find_turns(self, found: Retrieval, k: int, number: int) -> Flow[bool]:
-        """Search turns, and add the best one edge away.
-
-        For a judge that reads on, most of these give way to what the question's search finds next: all but the best
-        two are gold less often (benchmarks/RESEARCH.md, "With a model").
-        """
+        """Search turns, and add the best one edge away; for a model, whatever its page may hold."""
         session, before, question = self.session, len(found.evidence), Search(self.session.task.question)
-        anchored = self.last is None or session.has("anchor")
-        if anchored:
+        if self.last is None or session.has("anchor"):
             yield from found.search(question, k, path="anchor", iteration=number)
         if self.last is not None:
             yield from self._refine(k, number, self.last)
         if self._how.hops and session.has("edges"):
-            on = session.task.judge.explores and not self._how.unranked
+            on = reads_page(session) and not self._how.unranked
             hop = max(1, k // HOP_PART) if on else k // 2
             seeds = tuple(item.turn.id for item in found.evidence[: session.k])
             if seeds:
                 found.expand(seeds, None if self._how.unranked else hop, number)
-            if on and anchored:
-                depth = k + max(0, number * (k // 2) - hop)
-                yield from found.deeper(question, depth, path="further", iteration=number)
+            if on and self.last is None:
+                yield from self._find_parts(found, number)
+            if on and (self.last is None or session.has("anchor")):
+                hits = yield from found.searches.ranked(question, found.searches.deepest)
+                found.keep(fitting(session, hits, "further", number), "further", number)
         return len(found.evidence) > before
+
+    def _find_parts(self, found: Retrieval, number: int) -> Flow[None]:
+        """Add what stands on a page beside the hits of its search."""
+        session, task = self.session, self.session.task
+        if not session.has("index"):
+            return
+
+        def recalled(query: Query) -> Flow[tuple[Hit, ...]]:
+            yield from ()
+            return task.store.recall(query)
+
+        asked = Asked(task.question)
+        hits = yield from found.searches.ranked(Search(task.question), session.k)
+        roster, analysis = session.roster, session.analysis
+        best = Recollected(hits, analysis.hints, Query(task.question), roster.speakers, roster.date_order)
+        parts = yield from find_parts(
+            task.store, recalled, best, asked, session.asked_at, task.exclude, task.scope, found.searches.vectors,
+            shipped=task.move is not None,
+        )  # fmt: skip
+        named: dict[str, tuple[Hit, ...]] = {
+            "profile": tuple(Hit(one.turn, (), 0.0) for one in parts.profile),
+            "of_time": tuple(Hit(turn, (), 0.0) for turn in parts.of_time),
+            "later": parts.later,
+        }
+        said = {one.turn.id: one.text for one in parts.profile}
+        for path, some in named.items():
+            if some:
+                found.keep(some, path, number)
+                found.parts[path] = {hit.turn.id: said.get(hit.turn.id, "") for hit in some}
 
     def _find_facts(self, found: TupleRetrieval, k: int, number: int) -> Flow[bool]:
         """Search facts for the question and for what is missing, and follow every edge of both (Algorithm 1)."""
@@ -147,6 +184,8 @@ class Refining(Rounds):
             speaker = gap.about if gap.kind == "attribution" and gap.about in session.roster.speakers else None
             wanted = Search(query, speaker, when=gap.kind == "time")
             yield from session.search(wanted, k, path="refined", iteration=number)
+            sought = yield from session.retrieval.searches.ranked(wanted, k)
+            session.retrieval.parts["sought"] = dict.fromkeys((hit.turn.id for hit in sought[:k]), "")
 
     def _new(self, verdict: Verdict, query: str, number: int) -> str:
         """Return a query if it is new, or else one from a gap; empty where each was searched for."""

@@ -14,7 +14,7 @@ from ..judging.evidence import Ablation, Analysis, Evidence, Variant
 from ..judging.judge import Judge
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
-from ..query.find_turns import QuestionVectors, query_of
+from ..query.find_turns import QuestionVectors, query_of, user_among
 from ..query.remaining_turns import read_remaining
 from ..query.rerank_hits import PART, rerank_hits
 from ..types.results import MAX_COUNT, Answer, Budget
@@ -45,7 +45,8 @@ class Task:
     of the trace as it is recorded. `earlier` are the events of a failed attempt, after which the trace goes on. Turns
     whose ids are in `exclude`, or that `scope` does not admit, are never evidence. `lacking` are parts that the store
     has not, whatever the loop. `quoting` is the judge without a model that quotes where a model finds no answer; None
-    where `judge` is none of a model. `rerank_depth` hits of each search are reranked, 0 for none.
+    where `judge` is none of a model. `rerank_depth` hits of each search are reranked, 0 for none. `move` moves the
+    vector of a request towards statements that bear on it, shape (dimension,); None for another embedder's.
     """
 
     question: str
@@ -61,6 +62,11 @@ class Task:
     lacking: frozenset[Ablation] = frozenset()
     quoting: Judge | None = None
     rerank_depth: int = 0
+    move: Callable[[Any], Any] | None = field(default=None, compare=False)
+
+    def moves(self, speakers: Sequence[str]) -> bool:
+        """Whether the vector of the question is moved: for a model, in a memory of a user and an assistant."""
+        return self.move is not None and self.judge.explores and user_among(speakers) is not None
 
 
 class Loop(Protocol):
@@ -136,6 +142,9 @@ class Searches:
         if not self._indexed:
             return (yield from self._reranked(text, k, task.store.recall(replace(within, bare=True))))
         vector, hinted = (yield from self.vectors.of(text)), self._analysis.hints
+        if vector is not None and wanted.text == task.question and task.moves(self._roster.speakers):
+            assert task.move is not None
+            vector = task.move(vector)
         if text != self._analysis.question:
             asked_at = task.asked_at or self._roster.last
             hinted = hints(text, self._roster.speakers, asked_at, self._roster.date_order)
@@ -213,6 +222,7 @@ class Retrieval:
         self.searches = Searches(task, analysis, roster, indexed=self._indexed)
         self.queries: list[str] = []
         self.filed: dict[str, tuple[Fact, ...]] = {}  # the labels of the turns that are evidence, by id
+        self.parts: dict[str, dict[str, str]] = {}  # turns that have a place of their own on a page: see `View.parts`
         self._evidence: dict[str, Evidence] = {}
         self._ranks: dict[str, float] = {}
         self._dialogue = Dialogue(task.store)

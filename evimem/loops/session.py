@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import count
@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 from ..errors import ModelError, ModelTimeout, PoolFull, ReplyError
 from ..flow import Flow, within
 from ..judging.apply_verdict import all_gaps, follow, settle
-from ..judging.evidence import Ablation, Analysis, Draft, Variant, Verdict, View
+from ..judging.evidence import Ablation, Analysis, Draft, Evidence, Variant, Verdict, View
 from ..judging.tracker import Show, Tracker, apply, grounded, start
+from ..page.loop_page import lines_to_add, page_so_far
 from ..query.analysis import analyse
 from ..query.remaining_turns import remaining
 from ..types.stored import EVERYTHING, Roster
@@ -25,7 +26,6 @@ from .retrieve import Arrived, Retrieval, Search, Task, TupleRetrieval, strategy
 
 T = TypeVar("T")
 ANSWER_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
-CHARACTERS_A_TOKEN = 4  # of evidence, about
 MAX_LOST_REPLIES = 2  # in a row, after which a model is asked for nothing but an answer
 LOST = "the model's replies cannot be read"
 UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged")
@@ -84,6 +84,8 @@ class Session:
         self.iterations: int = task.budget.iterations or variant.iterations
         self.k: int = task.budget.k or variant.k
         self.edge_share: float = 0.0  # of what is shown, for turns that edges brought
+        self.page_tokens: int = task.budget.tokens  # that the lines of a model's page may take at the next check
+        self.whole_page: bool = True  # whether none of them is left out that says little or what another says
         self.roster: Roster = task.store.roster()
         self.asked_at: datetime | None = task.asked_at or self.roster.last
         found = analyse(task.question, self.roster.speakers, self.asked_at, self.roster.date_order)
@@ -143,6 +145,8 @@ class Session:
         shown = tuple(item for item in view.shown if item.turn.id in there)
         near = {item.turn.id: tuple(turn for turn in view.context[item.turn.id] if turn.id in there) for item in shown}
         view = replace(view, shown=shown, context=near)
+        if reads_page(self):
+            view = replace(view, entities=self._counter.count(entities, shown))
         turns = [item.turn.id for item in shown]
         self.shown.update((item.turn.id, item.turn) for item in shown)
         self.shown_facts.update(fact.id for item in shown for fact in item.facts)
@@ -171,7 +175,7 @@ class Session:
         self.before = settled = _settled(self, view, verdict)
         view = replace(view, tracker=self.tracker, pinned=self.pinned)
         most = settled.confidence if settled.confidence < verdict.confidence else 1.0
-        return Check(view, settled, lowered=settled.tier is not verdict.tier, most=most)
+        return Check(view, settled, lowered=settled.tier is not verdict.tier, most=most, draft=verdict.draft)
 
     def adopt(self, turn_ids: Iterable[str], view: View) -> None:
         """Take turns that stood around the evidence of a view as evidence: what a verdict rests on stays in view."""
@@ -212,20 +216,43 @@ class Session:
         self.events.append(Stopped(iteration, reason))
 
 
+def reads_page(session: Session) -> bool:
+    """Return whether the judge reads a page composed of all evidence, and not the turns that `select` leaves."""
+    return session.task.judge.explores and not session.by_fact and not session.whole_page
+
+
+def fitting(session: Session, hits: Sequence[Hit], path: str, iteration: int) -> tuple[Hit, ...]:
+    """Return the hits that a model's page has room for, beside the evidence; nothing is recorded."""
+    found = [Evidence(hit.turn, hit.facts, hit.score, path, iteration, hit.parts, hit.span) for hit in hits]
+    known = session.retrieval
+    new = tuple(one for one in found if known.admits(one.turn) and not known.has(one.turn.id))
+    view = _view(session, iteration, (), None)
+    there = lines_to_add(replace(view, evidence=(*view.evidence, *new), shown=(*view.shown, *new)))
+    return tuple(hit for hit in hits if hit.turn.id in there)
+
+
+def has_unseen_words(session: Session, iteration: int) -> bool:
+    """Return whether a model's page would get a line: of a new turn, or of words that it left out."""
+    view = _view(session, iteration, (), None)
+    return bool(page_so_far(view) and lines_to_add(view))
+
+
 def _view(session: Session, iteration: int, entities: Iterable[str], only: Collection[str] | None) -> View:
     evidence = session.retrieval.evidence
     counts = session._counter.count(entities, evidence)
     witnesses = session.pinned.union(session.tracker.witnesses)
     if only is not None:
         evidence = tuple(item for item in evidence if item.turn.id in only)
-    shown = select(
-        evidence,
-        session.task.budget.tokens,
-        iteration=iteration,
-        witnesses=witnesses,
-        cost=session.retrieval.cost,
-        edge_share=session.edge_share,
-    )
+    shown = evidence
+    if not reads_page(session):
+        shown = select(
+            evidence,
+            session.task.budget.tokens,
+            iteration=iteration,
+            witnesses=witnesses,
+            cost=session.retrieval.cost,
+            edge_share=session.edge_share,
+        )
     around: dict[str, tuple[Turn, ...]] = {item.turn.id: (item.turn,) for item in shown}
     context = session.retrieval.around(around) if session._neighbours else around
     return View(
@@ -250,7 +277,9 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         variant=session.variant,
         form=session.task.budget.format,
         exclude=frozenset(session.task.exclude),
-        room=CHARACTERS_A_TOKEN * session.task.budget.tokens,
+        parts=session.retrieval.parts,
+        tokens=session.page_tokens,
+        whole=session.whole_page,
     )
 
 

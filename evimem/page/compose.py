@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -120,7 +120,7 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
     later = yield from find_later(recalled, found, exclude, scope, asked, vectors)
     notes = Notes(facts, found.hits, found.date_order, dated=found.query.when)
     lines = compose(found, later, openings, spoken_of, terms_in(asked.searched), form.tokens, form.style, count, notes)
-    lines = _in_dialogue_order(store, lines)
+    lines = in_dialogue_order(store, lines)
     text = block_text(lines, form.style)
     while (taken := count(text) if text else 0) > form.tokens:  # rare: the tokens of lines add up
         lines = lines[:-1]
@@ -191,12 +191,48 @@ def write_profile(
     """
     said = yield from find_statements(store, recalled, scope, exclude, shipped=shipped)
     count = form.count or token_bound
-    page = _Filling(form.style, count, frozenset(), form.tokens, user=None)
+    page = Filling(form.style, count, frozenset(), form.tokens, user=None)
     page.add_opening(Opening("profile", said, form.tokens))
-    lines = _in_dialogue_order(store, page.lines)
+    lines = in_dialogue_order(store, page.lines)
     text = block_text(lines, form.style)
     parts = tokens_of_parts(lines, form.style, count)
     return Block(text, tuple(line.turn for line in lines), count(text) if text else 0, float(bool(text)), parts=parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What stands on a page of a loop beside the hits of its search.
+
+    Attributes:
+        profile: Statements of the asker about themselves, the likeliest to last first, where the question is who they are.
+        of_time: The turns of a past time that the question asks for.
+        later: What came of the best hit.
+    """
+
+    profile: tuple[StandingInstruction, ...] = ()
+    of_time: tuple[Turn, ...] = ()
+    later: tuple[Hit, ...] = ()
+
+
+def find_parts(  # noqa: PLR0913, PLR0917 - where and how is searched
+    store: Store,
+    recalled: Recalled,
+    found: Recollected,
+    asked: Asked,
+    asked_at: datetime | None,
+    exclude: Collection[str],
+    scope: Scope,
+    vectors: QuestionVectors,
+    *,
+    shipped: bool,
+) -> Flow[Parts]:
+    """Find what stands on a page of a loop beside the hits of its search; `shipped` as in `write_profile`."""
+    said: tuple[StandingInstruction, ...] = ()
+    if or_else(None, asks_about_user, asked.text):
+        said = yield from find_statements(store, recalled, scope, exclude, shipped=shipped)
+    of_time = _turns_of_time(store, found, scope, asked_at, frozenset(exclude))
+    later = yield from find_later(recalled, found, exclude, scope, asked, vectors)
+    return Parts(said, of_time, later)
 
 
 def _turns_of_time(
@@ -217,7 +253,7 @@ def _is_past(span: TimeSpan, asked_at: datetime | None) -> bool:
     return span.start is not None and span.end is not None and (asked_at is None or span.start < asked_at)
 
 
-def _in_dialogue_order(store: Store, lines: Sequence[Line]) -> tuple[Line, ...]:
+def in_dialogue_order(store: Store, lines: Sequence[Line]) -> tuple[Line, ...]:
     """Sort by time; lines of one minute as their turns came, asked of the store where there are any."""
     minutes = Counter(line.turn.time.replace(second=0, microsecond=0) for line in lines)
     alike = [line.turn.id for line in lines if minutes[line.turn.time.replace(second=0, microsecond=0)] > 1]
@@ -240,7 +276,20 @@ def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
     notes: Notes,
 ) -> tuple[Line, ...]:
     """Return the lines of a block as they were chosen; `wanted` are the terms by which passages are shown."""
-    page = _Filling(style, count, frozenset(wanted), tokens, notes, user=found.user)
+    page = Filling(style, count, frozenset(wanted), tokens, notes, user=found.user)
+    fill(page, found, later, openings, spoken_of, tokens)
+    return tuple(page.lines)
+
+
+def fill(
+    page: Filling,
+    found: Recollected,
+    later: Sequence[Hit],
+    openings: Sequence[Opening],
+    spoken_of: Sequence[Turn],
+    tokens: int,
+) -> None:
+    """Fill a page of so many tokens with lines, in the order in which they are chosen."""
     for one in openings:
         page.add_opening(one)
     page.add_spoken_of(spoken_of, int(SPAN_SHARE * tokens))
@@ -250,14 +299,13 @@ def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
         later = [hit for hit in later if hit.score >= least]
         if all(hit.parts.get("words", 0.0) < LEAST_WORDS_SCORE for hit in found.hits):
             page.keep_room(GUESS_TOKENS)
-    ordered = with_replies(_newest_first(_user_first(found)), frozenset(wanted))
+    ordered = with_replies(_newest_first(_user_first(found)), page.wanted)
     best, rest = ordered[:LEADING_HITS], ordered[LEADING_HITS:]
     named: tuple[tuple[PartName, Sequence[Hit]], ...]
     named = (("answers", best), ("what came of it", later), ("answers", rest))
     for name, hits in named:
         page.add_hits(hits, name)
     page.complete()
-    return tuple(page.lines)
 
 
 def terms_in(text: str) -> frozenset[str]:
@@ -331,7 +379,17 @@ def _plain_words(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(".!?\u2026 ")
 
 
-class _Filling:
+def unseen_words(line: Line) -> str:
+    """Return the words of a turn that its line leaves out, with an ellipsis for those that it shows; empty for none."""
+    rest = line.turn.text
+    for shown in line.said.partition("\n[picture: ")[0].split("\u2026"):
+        if shown := shown.strip():
+            rest = rest.replace(shown, "\u2026", 1)
+    parts = [part.strip() for part in rest.split("\u2026")]
+    return " \u2026 ".join(("", *filter(None, parts))).strip()[:800] if any(parts) else ""
+
+
+class Filling:
     """Takes lines while they fit: short ones first, then whole turns for what is left."""
 
     def __init__(
@@ -343,14 +401,26 @@ class _Filling:
         notes: Notes | None = None,
         *,
         user: str | None,
+        known: Iterable[Line] = (),
+        noted: int = BEST_HITS,
+        weekday: bool = False,
+        whole: bool = False,
     ) -> None:
+        """Begin a page of so many tokens; `known` lines stand before it, `noted` lines may carry notes.
+
+        With `weekday` each date has its weekday, from which a reader counts "last Friday"; with `whole` no turn is left
+        out because it says little, or what another one says.
+        """
         self.lines: list[Line] = []
-        self._style, self._count, self._wanted, self._notes, self._user = style, count, wanted, notes, user
+        self._noted, self._weekday, self._whole = noted, weekday, whole
+        self._style, self._count, self.wanted, self._notes, self._user = style, count, wanted, notes, user
         self._left = tokens - count(fence_lines(()))
         self._misfits = 0
-        self._shown: set[str] = set()
+        known = tuple(known)
+        self._known = frozenset(line.turn.id for line in known)
+        self._shown = set(self._known)
         self._of: dict[tuple[Part, date], Line] = {}  # a line of each day
-        self._texts: set[str] = set()
+        self._texts = {_plain_words(text) for line in known for text in (line.said, line.turn.text)}
 
     @property
     def is_full(self) -> bool:
@@ -375,27 +445,32 @@ class _Filling:
         for hit in hits:
             if self.is_full:
                 return
-            self._add(hit, name)
+            self.add(hit, name)
 
-    def _add(self, hit: Hit, name: PartName) -> None:
+    def add(self, hit: Hit, name: PartName = "answers") -> None:
         """Take a hit by its shortest form, with notes where it is among the best."""
-        if hit.turn.id in self._shown or _plain_words(hit.turn.text) in self._texts:
+        if hit.turn.id in self._shown or (not self._whole and _plain_words(hit.turn.text) in self._texts):
             return
         is_reply = self._user is not None and hit.turn.speaker != self._user
-        if is_reply and len(terms_in(hit.turn.text[:READ_CHARACTERS])) < MIN_REPLY_TERMS:
+        if is_reply and not self._whole and len(terms_in(hit.turn.text[:READ_CHARACTERS])) < MIN_REPLY_TERMS:
             return  # an assent, a greeting, thanks
         if self._user is not None:
             sizes = iter((self._shortest(hit.turn, hit.span),))
         else:
             most = (FIRST_CHARACTERS, FURTHER_CHARACTERS) if len(self.lines) < BEST_HITS else (FURTHER_CHARACTERS,)
-            sizes = turn_texts(hit.turn, self._wanted, most, hit.span, short=160, read=READ_CHARACTERS)
+            sizes = turn_texts(hit.turn, self.wanted, most, hit.span, short=160, read=READ_CHARACTERS)
         for said in sizes:
             if self._take(Line(hit.turn, said, name=name)):
                 self._misfits = 0
-                if self._notes and len(self.lines) <= BEST_HITS:
+                if self._notes and len(self.lines) <= self._noted:
                     self._add_notes(self._notes.on(hit.turn, said))
                 return
         self._misfits += 1
+
+    def add_rest(self, known: Line) -> None:
+        """Take the words of a turn that its line does not show, if there are any and they fit."""
+        if rest := unseen_words(known):
+            self._take(replace(known, said=rest, worked_out=(), part=""), again=True)
 
     def _add_notes(self, notes: tuple[str, ...]) -> None:
         """Add notes to the line that was taken last, where they fit."""
@@ -412,7 +487,12 @@ class _Filling:
         """Show whole turns in the place of their sentences, in the order of the lines, while tokens are left."""
         for place, line in enumerate(self.lines):
             whole = line.turn.text
-            if line.part or len(line.said) >= len(whole) or self._left < LEAST_LINE_TOKENS:
+            if (
+                line.part
+                or line.turn.id in self._known
+                or len(line.said) >= len(whole)
+                or self._left < LEAST_LINE_TOKENS
+            ):
                 continue
             further = self._count(whole) - self._count(line.said) + 1
             if further <= self._left:
@@ -423,13 +503,14 @@ class _Filling:
         text = turn.text
         if turn.speaker != self._user and found is not None:
             text = text[slice(*found)]
-        said = text if len(text) <= WHOLE_CHARACTERS else telling_sentence(text, self._wanted)
+        said = text if len(text) <= WHOLE_CHARACTERS else telling_sentence(text, self.wanted)
         return said + caption_line(turn.caption or "")
 
-    def _take(self, line: Line, least: int = 0) -> bool:
+    def _take(self, line: Line, least: int = 0, *, again: bool = False) -> bool:
         words = {_plain_words(line.said), _plain_words(line.turn.text)}
-        if line.turn.id in self._shown or words & self._texts:
+        if not again and (line.turn.id in self._shown or (not self._whole and words & self._texts)):
             return False
+        line = replace(line, weekday=self._weekday)
         day = (line.part, line.turn.time.date())
         above = self._of.get(day) or next(iter(self.lines[-1:]), None)
         cost = self._count(f"\n{line_text(NUMBER, line, above, self._style)}")

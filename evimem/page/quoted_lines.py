@@ -48,6 +48,7 @@ class Line:
         part: Where it stands in the block: under a heading, or below, "".
         clock: Whether the time of day is shown.
         name: Why it is shown.
+        weekday: Whether a date has its weekday.
     """
 
     turn: Turn
@@ -56,6 +57,7 @@ class Line:
     part: Part = ""
     clock: bool = False
     name: PartName = "answers"
+    weekday: bool = False
 
 
 def block_text(lines: Sequence[Line], style: Style) -> str:
@@ -77,14 +79,14 @@ def written(lines: Sequence[Line], style: Style) -> Iterator[str]:
         yield line_text(number, line, above, style)
 
 
-def line_text(number: int, line: Line, above: Line | None, style: Style) -> str:
+def line_text(number: int | str, line: Line, above: Line | None, style: Style) -> str:
     """Return a line below another, under a heading where it is the first standing wish."""
     begins = line.part and style == "plain" and (above is None or above.part != line.part)
     heading = f"{HEADINGS[line.part]}\n" if begins else ""
     return heading + _WRITERS[style](number, line, above)
 
 
-def _plain(number: int, line: Line, above: Line | None) -> str:
+def _plain(number: int | str, line: Line, above: Line | None) -> str:
     first, *further = _lines_of(escape(line.said))
     if above is not None and above.part != line.part:
         above = None
@@ -109,7 +111,9 @@ def _new_time(line: Line, above: Line | None) -> str:
     parts = []
     is_month = line.part == "profile"  # of what lasts, the month is enough
     if before is None or before.timetuple()[: 2 if is_month else 3] != time.timetuple()[: 2 if is_month else 3]:
-        parts.append(f"{time:%b}" if is_month else f"{time.day} {time:%b}")
+        parts.append(
+            f"{time:%b}" if is_month else f"{time:%a} {time.day} {time:%b}" if line.weekday else f"{time.day} {time:%b}"
+        )
         if before is None or before.year != time.year:
             parts.append(str(time.year))
     if line.clock and (time.hour or time.minute) and (parts or before is None or before.hour != time.hour):
@@ -117,7 +121,7 @@ def _new_time(line: Line, above: Line | None) -> str:
     return " ".join(parts)
 
 
-def _xml(number: int, line: Line, above: Line | None) -> str:
+def _xml(number: int | str, line: Line, above: Line | None) -> str:
     added = "".join(f"<note>{escape_xml(note)}</note>" for note in line.worked_out)
     kind = f' kind="{line.part}"' if line.part else ""
     said = escape_xml(escape(line.said))
@@ -127,7 +131,7 @@ def _xml(number: int, line: Line, above: Line | None) -> str:
     return f"{head}{'&#10;'.join(_lines_of(said))}{added}</turn>"
 
 
-def _json(number: int, line: Line, above: Line | None) -> str:
+def _json(number: int | str, line: Line, above: Line | None) -> str:
     row: dict[str, object] = {"n": number, "speaker": speaker(line.turn), "time": f"{line.turn.time:%Y-%m-%dT%H:%M}"}
     row |= {"text": "\n".join(_lines_of(escape(line.said)))}
     row |= {"notes": list(line.worked_out)} if line.worked_out else {}

@@ -124,6 +124,7 @@ _NOT_NAMES = _HONORIFICS.union(
 _OPENERS_ELSEWHERE = frozenset(ENGLISH.words("questions.openers_elsewhere"))
 _NO_KEYWORDS = STOP_WORDS.union(ENGLISH.words("questions.no_keywords"))
 
+ROLE_NAMES = frozenset(("user", "assistant"))  # speakers that are called by what they are
 MOST_ASKED = 100_000  # characters of a query or question: a longer one is refused
 _EITHER_END = 2_048  # characters that are looked for of a longer text, from its beginning and from its end
 
@@ -270,6 +271,8 @@ def analyse(
     # At most 256 keywords are compared with the turns.
     keywords = or_else(tuple(plainest(question)), _keywords, question, hinted.names)[:256]
     temporal = wants in {"time", "duration"} or bool(hinted.times) or bool(or_else(None, _is_tied_to_time, question))
+    today = asked_at and asked_at.date()
+    past = [span for span in hinted.times if today is None or span.start is None or span.start.date() < today]
     return Analysis(
         question=question,
         entities=entities,
@@ -279,7 +282,7 @@ def analyse(
         terms=_distinct(or_else(word, stem, word) for word in keywords),
         times=hinted.times,
         temporal=temporal,
-        requirements=_requirements(entities, asked, keywords, wants, hinted.times),
+        requirements=_requirements(question, entities, asked, keywords, wants, past),
         hints=hinted,
         supposed=entities[len(hinted.names) :] if hinted.names and _GUESSED.search(question) else (),
     )
@@ -318,21 +321,36 @@ def _occurs(name: str, text: str) -> bool:
 
 
 def _requirements(
-    entities: Iterable[str], asked: Sequence[str], keywords: Sequence[str], wants: Wants, times: Sequence[TimeSpan]
+    question: str,
+    entities: Iterable[str],
+    asked: Sequence[str],
+    keywords: Sequence[str],
+    wants: Wants,
+    past: Sequence[TimeSpan],
 ) -> tuple[Requirement, ...]:
+    """Return what an answer needs, in the words of the question; nothing about the roles of user and assistant."""
     from ..judging.tracker import Requirement  # noqa: PLC0415 - as above
 
-    needs = [Requirement(f"entity:{name}", "entity", name, f"something about {name}") for name in entities]
-    for name in asked[:1]:
+    named = [name for name in entities if name.casefold() not in ROLE_NAMES]
+    needs = [Requirement(f"entity:{name}", "entity", name, f"a statement about {name}") for name in named]
+    for name in [name for name in asked if name not in named and name.casefold() not in ROLE_NAMES][:1]:
         needs.append(Requirement(f"attribution:{name}", "attribution", name, f"a statement about {name} and no other"))
     if keywords:
-        asked_for = " ".join(keywords)
-        needs.append(Requirement("attribute", "attribute", asked_for, f"what is said of: {asked_for}"))
+        needs.append(Requirement("attribute", "attribute", " ".join(keywords), _words_from(question, keywords)))
     if wants in {"time", "duration"}:
         needs.append(Requirement("time", "time", " ".join(keywords), "a date, or words of time to read one from"))
-    for span in times[:1]:
+    for span in past[:1]:
         needs.append(Requirement("when", "time", span.text, f"evidence from {span.text}"))
     return tuple(needs)
+
+
+def _words_from(question: str, keywords: Sequence[str]) -> str:
+    """Return the words of a question from its first to its last keyword; the keywords where it has them otherwise."""
+    folded = question.casefold()
+    first, last = folded.find(keywords[0].casefold()), folded.rfind(keywords[-1].casefold())
+    if not 0 <= first <= last or last - first > 160:
+        return " ".join(keywords)
+    return " ".join(question[first : last + len(keywords[-1])].split())
 
 
 def _asked_by_role(question: str, speakers: Sequence[str]) -> tuple[str, ...]:

@@ -25,8 +25,8 @@ def _cut(*lines: str) -> str:
     return rf"{_BREAK}(?:{'|'.join(map(re.escape, sorted(begun, reverse=True)))}|\[\d*\]?)\s*\Z"
 
 
-def line_prefix(number: int) -> str:
-    """Return the prefix of the line of a turn."""
+def line_prefix(number: int | str) -> str:
+    """Return the beginning of the line of a turn: its number in a block, its label in a loop."""
     return f"[{number}] "
 
 

@@ -177,11 +177,6 @@ def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
     return f"that is: {'; '.join(adding)}" if adding else ""
 
 
-def turn_text(turn: Turn, wanted: Collection[str], most: int, found: Range | None = None) -> str:
-    """Return the words of a turn that are shown, with its caption: all, or the passages that match."""
-    return next(turn_texts(turn, wanted, (most,), found))
-
-
 def turn_texts(
     turn: Turn,
     wanted: Collection[str],

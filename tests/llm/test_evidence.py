@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evimem
-from evimem.extract.rule_extractor import RuleExtractor
-from evimem.llm.evidence_prompt import AROUND_CHARACTERS, show_evidence
+from evimem.embedding.static_embedder import count_tokens
+from evimem.llm.evidence_prompt import show_evidence
 from evimem.testing import ScriptedModel
 from evimem.text.prompt_text import Passages, excerpt, what_is_meant
 from evimem.text.terms import terms
@@ -27,8 +27,7 @@ def test_an_item_tells_who_said_what_when_and_what_its_times_mean():
     fact = Fact("f", PUPPY.id, "Mira", "adopted", "a puppy", FRIDAY, (3, 17), "event", "rules")
     shown = show_evidence(view_of([evidence(PUPPY, facts=(fact,))])).text
     assert shown.splitlines() == [
-        '<item e1, "Mira", Wed 13 March 2024 18:20>',
-        "> We adopted a puppy last Friday.",
+        "[e1] Mira, Wed 13 Mar 2024: We adopted a puppy last Friday.",
         '= "last Friday" is 8 March 2024',
     ]
 
@@ -38,7 +37,8 @@ def test_no_word_of_a_long_neighbour_or_caption_is_cut():
     pictured = [replace(one, caption="extraordinarily picturesque " * 20) for one in said]
     text = show_evidence(view_of([pictured[1]], context={said[1].id: tuple(pictured)})).text
     whole = set(re.findall(r"\w+", f"{pictured[0].text} {pictured[0].caption} {said[1].text} picture"))
-    assert {word for line in text.splitlines() if line[0] == ">" for word in re.findall(r"\w+", line)} <= whole
+    heads = re.compile(r"^\[e\d+\] (?:Mira, )?\w+ \d+ \w+(?: \d+)?: ", re.MULTILINE)
+    assert set(re.findall(r"\w+", heads.sub("", text))) <= whole
     assert len(re.findall(r"\[picture: [^\]]*\]", text)) == text.count("[picture: ") == 2
 
 
@@ -57,37 +57,54 @@ def test_the_dialogue_around_an_item_is_shown_once_with_labels_of_its_own():
     around = (before, said, after)
     shown = show_evidence(view_of([said, after], context={said.id: around, after.id: (said, after)}))
     assert shown.text.splitlines() == [
-        '<item e1, "Noah", before e2>', "> Which pet?", '<item e2, "Mira", Sun 3 March 2024 18:20>', "> A puppy.",
-        '<item e3, "Noah", Mon 4 March 2024 18:20>', "> Lovely!",
+        "[e1] Noah, Sat 2 Mar 2024: Which pet?", "[e2] Mira, Sun 3 Mar: A puppy.", "[e3] Noah, Mon 4 Mar: Lovely!",
     ]  # fmt: skip
     assert shown.turn("e1") is before
 
 
-def test_a_turn_that_stood_around_an_item_is_shown_in_full_once_it_is_found():
+def test_no_turn_has_a_second_line_once_it_is_found_itself():
     said, after = turn(2, "A puppy."), turn(3, "It chewed the sofa. " * 20 + "Its name is Biscuit.", "Noah")
     first = view_of([said], context={said.id: (said, after)})
-    assert "Biscuit" not in show_evidence(first).text
+    before = show_evidence(first)
     found = replace(view_of([after, said], iteration=2, context={said.id: (said, after)}), memo=first.memo)
-    shown = show_evidence(found)
-    assert '<item e2, "Noah", Mon 4 March 2024 18:20, in full>' in shown.text
-    assert "Biscuit" in shown.text
-    assert shown.turn("e2") is after
+    assert show_evidence(found) == before
+    assert before.turn("e2") is after
+
+
+def test_of_a_cut_turn_that_is_searched_for_the_rest_is_shown_and_nothing_twice():
+    long = turn(3, " ".join(f"It rained on day {day}." for day in range(10, 40)))
+    first = replace(view_of([long]), tokens=120)
+    days = re.findall(r"day \d+", show_evidence(first).text)
+    second = replace(view_of([long], iteration=2), memo=first.memo, tokens=800, parts={"sought": {long.id: ""}})
+    text = show_evidence(second).text
+    assert 0 < len(days) < 30
+    assert sorted(re.findall(r"day \d+", text)) == [f"day {day}" for day in range(10, 40)]
+    assert text.count("[e1] ") == 2
 
 
 def test_a_long_turn_is_shown_as_passages_around_what_matches():
     padding = "The weather stayed grey over the harbour. " * 400
     said = turn(5, f"{padding}We adopted a puppy from the shelter. {padding}")
-    shown = show_evidence(view_of([said])).text
+    found = (len(padding), len(padding) + 36)  # as a search finds it
+    shown = show_evidence(view_of([replace(evidence(said), span=found)])).text
     assert "We adopted a puppy from the shelter." in shown
     assert len(shown) < 2_000
     assert shown.count("\u2026") >= 2
 
 
-def test_the_dialogue_around_has_a_budget_of_its_own():
-    turns = [turn(n, f"word{n} " * 40) for n in range(40)]
-    around = {t.id: (turn(100 + n, f"talk{n} " * 40), t) for n, t in enumerate(turns)}
-    bare, full = show_evidence(view_of(turns)).text, show_evidence(view_of(turns, context=around)).text
-    assert 0 < len(full) - len(bare) <= AROUND_CHARACTERS
+def test_the_dialogue_around_gives_way_to_what_was_found():
+    turns = [turn(n, f"word{n} " * 20) for n in range(40)]
+    around = {t.id: (turn(100 + n, f"talk{n} " * 20), t) for n, t in enumerate(turns)}
+    bare, full = (replace(view_of(turns, context=context), tokens=3_000) for context in ({}, around))
+    assert {*show_evidence(bare).turns} <= {*show_evidence(full).turns}
+
+
+def test_a_page_keeps_to_its_tokens_and_later_lines_to_those_that_are_left():
+    turns = [turn(n, f"word{n} " * 40) for n in range(28)]
+    first = replace(view_of(turns), tokens=800)
+    assert count_tokens(show_evidence(first).text) <= 800
+    second = replace(view_of(turns, iteration=2), memo=first.memo, tokens=1_200)
+    assert 1_000 < count_tokens(show_evidence(second).text) <= 1_200 + len("New in check 2:")
 
 
 @pytest.mark.parametrize("label", ["e2", "[e2]", "E2", "2", "(e02)", "t2"])
@@ -101,25 +118,20 @@ def test_a_label_that_was_not_offered_names_nothing(label):
     assert page(turn(1, "a"), turn(2, "b")).turn(label) is None
 
 
-def test_items_of_one_minute_say_which_came_before():
-    """Times are shown to the minute: which of two values is the later one must be said."""
+def test_lines_stand_in_the_order_of_the_dialogue_those_of_one_minute_too():
     said = [replace(turn(1, f"Line {number}."), id=f"t{number}") for number in range(4)]
     other = turn(9, "Line 9.")
     view = view_of([said[2], other, said[0], said[3], said[1]], order=[one.id for one in said])
-    heads = [line.partition(":20")[2] for line in show_evidence(view).text.splitlines() if line.startswith("<item")]
-    assert heads == [">", ">", ", before e1>", ", after e1>", ", after e3>"]
+    assert show_evidence(view).turns == (*said, other)
 
 
-def test_the_answer_sees_the_items_in_order_of_time():
+def test_the_answer_sees_the_lines_of_all_checks_in_order_of_time():
     late, early = turn(20, "later"), turn(3, "earlier")
-    assert [t.id for t in show_evidence(view_of([late, early])).turns] == [late.id, early.id]
-    assert [t.id for t in show_evidence(view_of([late, early]), by_time=True).turns] == [early.id, late.id]
-
-
-def test_an_assistants_reply_has_less_room_than_a_persons_words():
-    text = "The weather stayed grey over the harbour. " * 400
-    own, reply = turn(1, text), replace(turn(2, text), role="assistant")
-    assert len(show_evidence(view_of([reply])).text) < 0.6 * len(show_evidence(view_of([own])).text)
+    first = view_of([late])
+    show_evidence(first)
+    second = replace(view_of([early, late], iteration=2), memo=first.memo)
+    assert show_evidence(second).turns == (late, early)
+    assert show_evidence(second, by_time=True).turns == (early, late)
 
 
 def test_what_is_new_in_this_check_is_marked():
@@ -127,7 +139,7 @@ def test_what_is_new_in_this_check_is_marked():
     first = view_of([old])
     before = show_evidence(first).text
     after = show_evidence(replace(view_of([new, old], iteration=2), memo=first.memo)).text
-    assert after == f'{before}\nNew in check 2:\n<item e2, "Mira", Sun 3 March 2024 18:20>\n> b'
+    assert after == f"{before}\nNew in check 2:\n[e2] Mira, Sun 3 Mar 2024: b"
 
 
 GREY = "The weather stayed grey over the harbour. "
@@ -171,51 +183,7 @@ def test_ranges_lie_in_the_text_in_order_and_keep_to_their_room(text, wanted, mo
     assert sum(end - start for start, end in ranges) <= most
 
 
-OWN, REPORT = turn(12, "I live in Leeds."), turn(20, "Mira lives in Paris now.", "Tomas")
-
-
-class Homes(RuleExtractor):
-    """An extractor that says that somebody has one home at a time."""
-
-    name = "homes"
-
-    def extract(self, turn):
-        return tuple(replace(fact, extractor=self.name, attribute="home") for fact in super().extract(turn))
-
-
-def found(said, iteration=1):
-    return evidence(said, facts=Homes().extract(said), iteration=iteration)
-
-
-def test_the_page_says_beside_a_report_what_the_person_said(tmp_path):
-    model = ScriptedModel([verdict(), draft("Leeds")])
-    with evimem.open(tmp_path / "m.evimem", llm=model, extractor=Homes()) as memory:
-        memory.extend([OWN, REPORT])
-        assert memory.ask("Where does Mira live?").text == "Leeds"
-    for request in model.requests:
-        page = request.prompt
-        assert '> Mira lives in Paris now.\n= "Mira" said otherwise: "Mira lives in Leeds"' in page
-        assert "no longer so" not in page
-        assert "themselves" in request.system
-
-
-def test_an_own_word_that_is_found_after_the_report_is_shown_beside_it():
-    first = view_of([found(REPORT)])
-    show_evidence(first)
-    second = view_of([found(OWN, 2), found(REPORT)], iteration=2)
-    shown = show_evidence(replace(second, memo=first.memo)).text
-    assert shown.endswith('> I live in Leeds.\n= "Tomas" said otherwise: "Mira lives in Paris"')
-
-
-def test_a_report_that_agrees_or_came_before_or_was_replaced_says_nothing_otherwise():
-    agrees = turn(20, "Mira lives in Leeds.", "Tomas")
-    before = turn(3, "Mira lives in Paris now.", "Tomas")
-    gone = evidence(REPORT, facts=tuple(replace(fact, replaced_by="x") for fact in found(REPORT).facts))
-    for other in (found(agrees), found(before), gone):
-        assert "otherwise" not in show_evidence(view_of([found(OWN), other])).text
-
-
-MEANT = '> She got a place at the clinic.\n= that is: "Wilhelmina got a place at the clinic"'
+MEANT = 'She got a place at the clinic.\n= that is: "Wilhelmina got a place at the clinic"'
 FACT = {"subject": "Wilhelmina", "predicate": "got", "object": "a place at the clinic", "when": "", "kind": "event"}
 
 

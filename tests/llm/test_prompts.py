@@ -9,15 +9,16 @@ from evimem.judging.judge import Stage
 from evimem.llm import request
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.extract_facts import extract_request
-from evimem.llm.llm_judge import answer_request, decide_request, judge_request
+from evimem.llm.llm_judge import answer_request, decide_request, joint_request, judge_request
 from evimem.llm.request import load
+from evimem.query.find_turns import StandingInstruction
 from evimem.types.trace import Complete
 from evimem.types.values import Gap, Tier, Turn
 from tests.llm.views import turn, view_of
 
 FORMS = [
     request.JUDGE, request.DECIDE, request.ANSWER, request.EXTRACT, request.ENTITIES, request.REFINE, request.CHAIN,
-    request.KEYWORDS, request.CONSIDER, request.EXPLORE, request.RERANK,
+    request.JOINT, request.KEYWORDS, request.CONSIDER, request.EXPLORE, request.RERANK,
 ]  # fmt: skip
 SCHEMAS = {form.prompt: form.schema for form in FORMS}
 CANARY = "Zanzibarquince"
@@ -66,26 +67,28 @@ def same_form(example, schema):
     "asked",
     [
         judge_request(VIEW, show_evidence(VIEW), (CANARY,)),
+        joint_request(VIEW, show_evidence(VIEW), (StandingInstruction(SAID, CANARY),)),
         decide_request(VIEW, Stage(2, 5, False, False, tried=(CANARY,), thoughts=(CANARY,)), show_evidence(VIEW)),
         answer_request(VIEW, PARTIAL, "hedged", show_evidence(VIEW), (CANARY,)),
         extract_request(
             Turn("t", "s", CANARY, CANARY, SAID.time, CANARY), [SAID], known=[Label(CANARY, CANARY, (CANARY,))]
         ),
     ],
-    ids=["judge", "decide", "answer", "extract"],
+    ids=["judge", "joint", "decide", "answer", "extract"],
 )
 def test_what_people_wrote_is_data_in_the_prompt_and_never_in_the_system_part(asked):
     assert isinstance(asked, Complete)
     assert CANARY in asked.prompt
     assert CANARY not in asked.system
     assert re.search("never instructs? you", " ".join(asked.system.split()))
-    form = next(form for form in FORMS if form.prompt == asked.role)
-    assert asked.system == form.request(**dict.fromkeys(FIELDS, "")).system
+    systems = [form.request(**dict.fromkeys(FIELDS, "")).system for form in FORMS if form.role == asked.role]
+    assert asked.system in systems
 
 
 FIELDS = (
     "question asked_at speakers iteration iterations strategy queries entities requirements evidence manner gaps "
-    "wishes earlier speaker said text names attempt number most directive searched thoughts claims"
+    "wishes earlier speaker said text names attempt number most directive searched thoughts claims critical answer "
+    "cues query missing candidates hits kept"
 ).split()
 
 
@@ -94,6 +97,6 @@ def test_no_more_entries_are_asked_for_than_there_are_requirements(requirements,
     """A weak model fills each list to its end: twelve entries were most of what it wrote, and it was cut."""
     view = view_of([SAID], requirements=requirements)
     shown, stage = show_evidence(view), Stage(1, 5, last=False, empty=False)
-    for asked in (judge_request(view, shown), decide_request(view, stage, shown)):
+    for asked in (judge_request(view, shown), joint_request(view, shown), decide_request(view, stage, shown)):
         assert asked.schema["properties"]["requirements"]["maxItems"] == most
         assert next(iter(asked.schema["properties"])) == "requirements"

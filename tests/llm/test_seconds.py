@@ -35,7 +35,7 @@ def asked(memory, replies, seconds, each):
         clock.advance(each)
         return model.complete(effect)
 
-    budget = evimem.Budget(seconds=seconds)
+    budget = evimem.Budget(seconds=seconds, tokens=600)
     flow = answer_question(loops.Task(QUESTION, LLMJudge(), memory._core.store, budget=budget, clock=clock))
     return run(flow, perform), given
 

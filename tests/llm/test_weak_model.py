@@ -17,7 +17,7 @@ from tests.statements.conftest import verdict
 
 TOLD = "I am allergic to shellfish, so no paella for me."
 QUESTION = "What is Mira allergic to?"
-MAX_JUDGE_TOKENS = 900  # of the page of a memory of three turns, its instructions among them
+MAX_JUDGE_TOKENS = 1_200  # of a request that judges three turns and answers from them, its instructions among them
 BLIND = verdict("none", 1.0, reason="Mira is allergic to shellfish", requirements=[])
 FALSE_PREMISE = {"kind": "contradicted", "about": "Mira", "text": "Mira is allergic to nothing", "evidence": ["e1"]}
 

@@ -27,6 +27,18 @@ def evidence(said: Turn, *, iteration: int = 1, path: str = "anchor", facts: tup
     return Evidence(said, facts, 1.0, path, iteration)
 
 
+class Dialogue(MemoryStore):
+    """A store that knows nothing but the order of turns."""
+
+    def __init__(self, turn_ids: Sequence[str]) -> None:
+        super().__init__("none", 1)
+        self._order = tuple(turn_ids)
+
+    def order(self, turn_ids: Sequence[str]) -> tuple[str, ...]:
+        known = {one: place for place, one in enumerate(self._order)}
+        return tuple(sorted(turn_ids, key=lambda one: known.get(one, -1)))
+
+
 def view_of(  # noqa: PLR0913 - what a view is made of
     shown: Sequence[Turn | Evidence],
     *,
@@ -58,6 +70,5 @@ def view_of(  # noqa: PLR0913 - what a view is made of
         shown=items,
         context=context or {},
         tracker=tracker,
-        store=MemoryStore("none", 1),
-        order={turn_id: place for place, turn_id in enumerate(order)},
+        store=Dialogue(order or [item.turn.id for item in items]),
     )

@@ -24,6 +24,7 @@ from tests.ways import way
 EMBEDDER = StaticEmbedder()
 JUNO = Draft("Juno", (Citation("s1:1", None, ""),))
 START = datetime(2024, 3, 12, 18, 0)
+SMALL = 600  # tokens of a page that has no room for all turns
 
 
 @dataclass
@@ -67,7 +68,8 @@ class World:
         return len(self.calls("expand"))
 
     def ask(self, question: str, judge: Any, loop: str = "iris", **given: Any) -> Answer:
-        how = way(loop, **given)
+        room = {"tokens": SMALL} if loop == "iris" and judge.explores else {}
+        how = way(loop, **{**room, **given})
         return run(chosen_loop(how["loop"])(Task(question, judge, self, budget=how["budget"])), self.perform)
 
 

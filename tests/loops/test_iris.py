@@ -37,8 +37,8 @@ def test_what_the_question_finds_next_stands_beside_its_best_turns_and_more_of_i
         ]
         brought[explores] = {(event.iteration, event.path): len(event.turns) for event in found}
     on, off = brought[True], brought[False]
-    assert (on[1, "edge"], on[1, "further"]) == (1, 1)  # k // 2 together
-    assert on[2, "further"] >= 1
+    assert on[1, "edge"] == 1  # in the place of k // 2
+    assert min(on[1, "further"], on[2, "further"]) >= 1  # as far as there is room on the page
     assert (off[1, "edge"], [path for _, path in off if path == "further"]) == (2, [])
 
 
@@ -53,7 +53,7 @@ def test_the_dialogue_around_a_turn_is_read_once_and_all_of_a_check_together(pup
     puppy.ask(QUESTION, judge)
     read = [turn_id for turn_ids, _, _ in puppy.calls("contexts") for turn_id in turn_ids]
     assert len(read) == len(set(read)) == len({item.turn.id for view in judge.views for item in view.shown})
-    assert len(puppy.calls("contexts")) == 3
+    assert len(puppy.calls("contexts")) <= 2 * len(judge.views)  # one of them for what the page has room for
 
 
 def test_a_small_memory_stops_when_there_is_nothing_new(world: Any, script: Any) -> None:
@@ -76,7 +76,8 @@ def test_an_empty_memory_abstains_without_asking_anybody(world: Any, script: Any
 def test_a_time_gap_prefers_turns_that_tell_a_time(puppy: Any, script: Any) -> None:
     gap = Gap("time", "puppy called", "no date")
     puppy.ask(QUESTION, script([Verdict(Tier.PARTIAL, 0.4, gaps=(gap,))]))
-    assert [query.when for query in puppy.searches] == [False, True, True]
+    question, later, *refined = puppy.searches
+    assert (question.when, later.when, [query.when for query in refined]) == (False, False, [True, True])
 
 
 def test_a_low_probability_abstains_with_the_minds_reason(puppy: Any, script: Any) -> None:

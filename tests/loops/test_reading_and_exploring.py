@@ -140,7 +140,7 @@ def test_what_the_trace_says_was_shown_stood_in_the_prompt(short_turns: Path, wh
 
 def test_a_turn_that_was_kept_and_had_no_room_is_kept(long_turns: Path) -> None:
     def keeps(request: Complete) -> str:
-        labels = re.findall(r"<item (e\d+)", request.prompt)
+        labels = re.findall(r"(?m)^\[(e\d+)\]", request.prompt)
         return said("partial", 0.4, critical=labels, accepted=False) if request.role == "decide" else WORDED
 
     trace = ask(long_turns, "mgretrieval", then=keeps, iterations=20).answer.trace

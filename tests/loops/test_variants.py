@@ -100,7 +100,7 @@ def test_without_an_index_turns_are_searched_by_their_words_and_have_no_facts(pu
         ({"k": True}, "a whole number from 1"),
         ({"k": 2**70}, "a whole number from 1"),
         ({"delta": "all"}, "'paper' or a whole number from 0"),
-        ({"calls": 7}, "'joint' or 'separate'"),
+        ({"calls": 7}, "'joint' or 'apart' or 'separate'"),
         ({"abstain": "maybe"}, "'calibrated' or 'paper'"),
         ({"unranked": 1}, "True or False"),
     ],

@@ -101,7 +101,7 @@ CALLS: dict[str, Callable[[Case], Arguments]] = {
 
 def replied(request: Complete) -> str:
     """Reply as a model that quotes its prompt; now and then with something else."""
-    shown = re.findall(r"<item (e\d+),[^>]*>\n(.*)", request.prompt)
+    shown = re.findall(r"(?m)^\[(e\d+)\] (.*)", request.prompt)
     said = request.prompt.rpartition("<turn")[2].partition(">")[2].strip().partition("\n")[0]
     fact = {"subject": "I", "predicate": "says", "object": said[:80], "quote": said[:80], "kind": "state", "when": ""}
     verdict = {"tier": "exact", "confidence": 0.99, "requirements": SUPPORTED, "gaps": [], "reason": said}

@@ -51,6 +51,9 @@ def decision(action: str = "retrieve", query: str = "", **fields: Any) -> str:
     return json.dumps({"action": action, "query": query, **empty, **fields})
 
 
+SMALL = 1_500  # tokens of a page of "iris" that has no room for all of the chat
+
+
 class Chat:
     """A memory that is asked with replies in order."""
 
@@ -63,8 +66,9 @@ class Chat:
     def ask(self, question: str, *replies: Any, then: Any = None, loop: str = "iris", **given: Any) -> evimem.Answer:
         model = ScriptedModel(replies, then=then)
         self.requests = model.requests
+        room = {"tokens": SMALL} if loop == "iris" else {}
         with evimem.open(self.path, llm=model) as memory:
-            return memory.ask(question, **way(loop, **given))
+            return memory.ask(question, **way(loop, **{**room, **given}))
 
 
 @pytest.fixture(scope="session")

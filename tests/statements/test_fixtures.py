@@ -33,10 +33,10 @@ def test_f1_all_facts_that_are_new_in_an_iteration_are_seen_in_its_check(chat: C
         assert any(chat.texts[turn] in new for turn in found)
 
 
-@pytest.mark.parametrize(("unranked", "tokens"), [(False, 4_000), (True, 400)])
+@pytest.mark.parametrize(("unranked", "tokens"), [(False, 1_500), (True, 400)])
 def test_f2_the_answer_prompt_holds_what_edges_brought(chat: Chat, unranked: bool, tokens: int) -> None:
     """All of it; to the paper's letter, where edges bring everything, a share where there is little room."""
-    trace = chat.ask(WHEN, *LOOKING, draft(), tokens=tokens, unranked=unranked).trace
+    trace = chat.ask(WHEN, *LOOKING, draft("8 March 2024", "puppy"), tokens=tokens, unranked=unranked).trace
     shown = [event for event in events(trace, "action") if event.action == "show"][-1]
     by_edge = {t for e in events(trace, "evidence") if e.path == "edge" for t in e.turns}
     assert (shown.detail["left_out"] > 0) == unranked

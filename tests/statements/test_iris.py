@@ -216,7 +216,7 @@ def test_e13_the_wording_follows_tier_time_and_confidence_and_doubt_costs_some(
 
 
 def test_e13_the_answer_is_given_the_turns_themselves_with_the_facts(chat: Chat) -> None:
-    answer = chat.ask(WHEN, verdict(), draft("8 March 2024", "puppy"))
+    answer = chat.ask(WHEN, verdict(requirements=supported(4, "puppy")), draft("8 March 2024", "puppy"))
     assert PUPPY in chat.requests[-1].prompt
     assert '\n= "last Friday" is 8 March 2024\n' in chat.requests[-1].prompt
     assert [citation.turn_id for citation in answer.citations] == ["puppy"]
@@ -251,7 +251,8 @@ def test_e14_the_trace_has_both_queries_the_evidence_of_each_path_tier_confidenc
 
 
 def test_e_citations_are_of_what_was_shown(chat: Chat) -> None:
-    answer = chat.ask(WHEN, verdict(), draft("8 March 2024", "puppy", "e999", "D9:9"))
+    judged = verdict(requirements=supported(4, "puppy"))
+    answer = chat.ask(WHEN, judged, draft("8 March 2024", "puppy", "e999", "D9:9"))
     (acted,) = [event for event in events(answer.trace, "action") if event.action == "answer"]
     assert [citation.turn_id for citation in answer.citations] == ["puppy"]
     assert acted.detail["dropped"] == 2

@@ -24,7 +24,7 @@ def test_m9_each_request_has_what_is_known_and_the_newest_turns_alone(chat: Chat
     pages = [prompt.partition("<evidence>")[2].partition("</evidence>")[0] for prompt in asked]
     assert [prompt.count('"Mira saw heron ') for prompt in asked] == [0, 1, 2, 3, 4]
     assert 'c2 (e1): "Mira saw heron 2."' in asked[4]
-    labels = [set(re.findall(r"<item (e\d+)", page)) for page in pages]
+    labels = [set(re.findall(r"(?m)^\[(e\d+)\]", page)) for page in pages]
     assert [len(one & labels[0]) for one in labels] == [5, 0, 0, 0, 0]
     assert len(pages[4]) < 1.5 * len(pages[0])
     assert "Mira saw heron 1." in chat.requests[-1].prompt
@@ -44,7 +44,7 @@ def test_m10_a_claim_stays_until_it_is_withdrawn_with_a_reason(chat: Chat) -> No
 
 def test_m7_what_a_lost_reply_was_shown_is_shown_again(chat: Chat) -> None:
     ask(chat, WHAT, "hm", "hm", LOOKING[0], DONE, draft("a heron"))
-    first, _, again, *_ = (set(re.findall(r"<item (e\d+)", request.prompt)) for request in chat.requests)
+    first, _, again, *_ = (set(re.findall(r"(?m)^\[(e\d+)\]", request.prompt)) for request in chat.requests)
     assert first <= again
 
 

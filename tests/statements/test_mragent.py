@@ -239,7 +239,7 @@ def test_r7_what_is_not_kept_of_what_tools_return_joins_no_later_request(
 ) -> None:
     answer = ask("How far was it?", then=paging(kept), without=without, neighbours=False)
     asked = [request for request in ask.requests if request.role == "decide"]
-    items = [len(set(re.findall(r"<item (e\d+)", request.prompt))) for request in asked]
+    items = [len(set(re.findall(r"(?m)^\[(e\d+)\]", request.prompt))) for request in asked]
     rows = [sum(request.earlier[-1].text.count(f'"e{n}"') for n in range(99)) for request in asked[2:]]
     assert max(rows) == 5, "what the last calls returned is listed whole"
     assert (items[6] > 12) == grows

@@ -55,9 +55,8 @@ def load_replies(name: str) -> dict[str, dict[str, str]]:
 
     Raise ValueError for a `name` that is not in `EXAMPLES`.
     """
-    roles = ("judge", "answer")
     return {
-        row["question"]: {role: orjson.dumps(row[role]).decode() for role in roles}
+        row.pop("question"): {role: orjson.dumps(reply).decode() for role, reply in row.items()}
         for row in _rows(name, "replies.jsonl")
     }
 

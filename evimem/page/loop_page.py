@@ -1,0 +1,156 @@
+"""The page of a block in a loop: its lines with labels, e1, e2, ..., that stay through all checks of a question.
+
+A check adds lines for what is new, in the order of the dialogue; what stands there already stays as it is, so that a
+server can reuse what it has read. No words stand twice: of a turn that was cut, a later line has the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby
+
+from ..embedding.static_embedder import count_tokens
+from ..judging.evidence import Evidence, View
+from ..query.find_turns import StandingInstruction
+from ..types.values import Fact, Hit, Query
+from .compose import Filling, Opening, fill, in_dialogue_order, terms_in
+from .question import Recollected
+from .quoted_lines import Line, Notes, line_text
+
+SCORED_PATHS = frozenset(("anchor", "further", "refined", "keyword"))  # whose scores are those of a search
+NO_LINE = "(nothing was found)"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A line of the page: its label, its size, the check that showed it first, and its rank among the lines of that."""
+
+    label: str
+    line: Line
+    check: int
+    rank: int
+    tokens: int
+
+
+def extend_page(view: View) -> tuple[Item, ...]:
+    """Add lines for turns of a view that the page does not have, within its tokens; return the lines of its turns."""
+    page: list[Item] = view.memo.setdefault("page", [])
+    there = {item.turn.id for item in view.shown} | view.around.keys()
+    known = [one for one in page if one.line.turn.id in there]
+    left = view.tokens - sum(one.tokens for one in known)
+    if view.whole:  # what was kept leaves room for what is to be read
+        left = max(left, view.tokens // 4)
+    wanted = there.difference(one.line.turn.id for one in page)
+    if wanted or (view.parts.get("sought") and all(one.check < view.iteration for one in page)):
+        lines = _new_lines(view, [one.line for one in page], left)
+        rank = {line.turn.id: place for place, line in enumerate(lines)}
+        labels = {one.line.turn.id: one.label for one in page}
+        above: Line | None = None
+        for line in in_dialogue_order(view.store, lines):
+            label = labels.setdefault(line.turn.id, f"e{len(labels) + 1}")
+            tokens = count_tokens(line_text(label, line, above, "plain"))
+            page.append(Item(label, line, view.iteration, rank[line.turn.id], tokens))
+            above = line
+    return tuple(one for one in page if one.line.turn.id in there)
+
+
+def lines_to_add(view: View) -> frozenset[str]:
+    """Return the ids of the turns that `extend_page` would add lines for."""
+    page: list[Item] = view.memo.get("page", [])
+    left = view.tokens - sum(one.tokens for one in page)
+    return frozenset(line.turn.id for line in _new_lines(view, [one.line for one in page], left))
+
+
+def page_so_far(view: View) -> tuple[Item, ...]:
+    """Return all lines of a question's pages."""
+    return tuple(view.memo.get("page", ()))
+
+
+def _new_lines(view: View, known: Sequence[Line], tokens: int) -> list[Line]:
+    """Return lines for what is new in a view, in the order in which they were chosen."""
+    found = {item.turn.id: item for item in view.shown}
+    facts = {turn_id: item.facts for turn_id, item in found.items()}
+    hits = tuple(_as_hit(item, view) for item in view.shown)
+    recollected = Recollected(hits, view.analysis.hints, Query(view.analysis.question, 1), view.speakers)
+
+    def read(turn_ids: Iterable[str]) -> tuple[Fact, ...]:
+        return tuple(fact for turn_id in turn_ids for fact in facts.get(turn_id, ()))
+
+    page = Filling(
+        "plain",
+        count_tokens,
+        terms_in(" ".join((view.analysis.question, *view.queries))),
+        tokens,
+        Notes(read, hits, None, dated=view.analysis.temporal),
+        user=recollected.user,
+        known=known,
+        noted=len(hits),
+        weekday=True,
+        whole=view.whole,
+    )
+    sought = view.parts.get("sought", {})
+    seen = {line.turn.id: [one for one in known if one.turn.id == line.turn.id] for line in known}
+    for turn_id in [one for one in sought if len(seen.get(one, ())) == 1][:6]:
+        page.add_rest(seen[turn_id][0])  # what was searched for may stand in the words that were left out
+    for item in sorted(filter(None, map(_urgent(view), view.shown)), key=lambda pair: pair[0]):
+        page.add(_as_hit(item[1], view))
+    parts = {name: [one for one in part if one in found] for name, part in view.parts.items()}
+    said = [StandingInstruction(found[one].turn, view.parts["profile"][one]) for one in parts.get("profile", ())]
+    of_time = [found[one].turn for one in parts.get("of_time", ())]
+    later = [_as_hit(found[one], view) for one in parts.get("later", ())]
+    fill(page, recollected, later, (Opening("profile", said, int(0.7 * tokens)),), of_time, tokens)
+    for item in view.shown:  # where there is room, the dialogue around what was found
+        for turn in view.context.get(item.turn.id, ()):
+            page.add(Hit(turn, (), 0.0))
+    return page.lines
+
+
+def _urgent(view: View) -> Callable[[Evidence], tuple[int, Evidence] | None]:
+    """Return what tells the place of evidence before all other; None for the other.
+
+    First comes what a requirement rests on, then what was searched for because it was missing, then what edges lead to.
+    """
+    places = {"refined": 1, "about": 2, "edge": 3}
+
+    def place(item: Evidence) -> tuple[int, Evidence] | None:
+        if item.turn.id in view.decisive:
+            return 0, item
+        at = places.get(item.path.partition(":")[0])
+        return None if at is None or item.iteration != view.iteration else (at, item)
+
+    return place
+
+
+def _as_hit(item: Evidence, view: View) -> Hit:
+    """Return a turn that was found as a hit; one that no search found comes behind those that one did."""
+    score = item.score if item.path in SCORED_PATHS else 0.0
+    beside = tuple(turn.id for turn in view.context.get(item.turn.id, ()))
+    return Hit(item.turn, item.facts, score, item.parts, item.path, beside, item.span)
+
+
+def fitting(items: Sequence[Item], decisive: Collection[str], room: float) -> list[Item]:
+    """Return the items that fit into so many characters, at least one: first what a requirement rests on, then best."""
+    taken: set[str] = set()
+    for one in sorted(items, key=lambda one: (one.line.turn.id not in decisive, one.check, one.rank)):
+        size = len(line_text(one.label, one.line, None, "plain"))
+        if size <= room or not taken:
+            taken.add(one.label)
+            room -= size
+    return [one for one in items if one.label in taken]
+
+
+def page_text(items: Sequence[Item]) -> str:
+    """Return items as text, those of each check after a line that says so."""
+    groups = [list(group) for _, group in groupby(items, key=lambda one: one.check)]
+    lines = chain.from_iterable(_group_text(group, first=place == 0) for place, group in enumerate(groups))
+    return "\n".join(lines) or NO_LINE
+
+
+def _group_text(items: Sequence[Item], *, first: bool) -> Iterator[str]:
+    if not first:
+        yield f"New in check {items[0].check}:"
+    above: Line | None = None
+    for one in items:
+        yield line_text(one.label, one.line, above, "plain")
+        above = one.line
