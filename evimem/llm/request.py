@@ -174,10 +174,6 @@ class ReplyForm:
         """Return the form with some fields of another kind."""
         return replace(self, fields={**self.fields, **fields})
 
-    def worded(self, prompt: str) -> ReplyForm:
-        """Return the form with the prompt of another file."""
-        return replace(self, prompt=prompt)
-
     def request(self, **values: object) -> Complete:
         """Return the request that the prompt file makes with these values. Raise KeyError for a missing one.
 
@@ -255,7 +251,7 @@ JUDGE = _form(
     "judge", "judge", "tier",
     requirements=_REQUIREMENTS, gaps=_GAPS, reason=_LINE, tier=_TIER, confidence=_CONFIDENCE, next_query=_QUERY,
 )  # fmt: skip
-JOINT = JUDGE.having(answer=_ANSWER, citations=_CITATIONS).worded("joint")
+JOINT = replace(JUDGE.having(answer=_ANSWER, citations=_CITATIONS), prompt="joint")
 DECIDE = _form(
     "decide", "decide", "action tier",
     requirements=_REQUIREMENTS, claims=_records(12, "text", text=_LINE, evidence=_LABELS(12)),

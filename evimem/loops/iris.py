@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, or_else
 from ..flow import Effect, Flow, intercept_effects
 from ..judging.apply_verdict import enough, is_short
 from ..judging.evidence import Variant, Verdict
-from ..page.compose import find_parts
-from ..page.question import A_TURN, LEAST, MOST, Asked, Recollected
+from ..page.compose import turns_of_time
+from ..page.profile import asks_about_user, find_statements
+from ..page.question import A_TURN, LEAST, MOST, Asked, Recollected, find_later
 from ..text.names import names
 from ..types.results import Answer
 from ..types.trace import Complete
@@ -136,18 +137,18 @@ class Refining(Rounds):
 
         asked = Asked(task.question)
         hits = yield from found.searches.ranked(Search(task.question), session.k)
-        roster, analysis = session.roster, session.analysis
-        best = Recollected(hits, analysis.hints, Query(task.question), roster.speakers, roster.date_order)
-        parts = yield from find_parts(
-            task.store, recalled, best, asked, session.asked_at, task.exclude, task.scope, found.searches.vectors,
-            shipped=task.move is not None,
-        )  # fmt: skip
-        named: dict[str, tuple[Hit, ...]] = {
-            "profile": tuple(Hit(one.turn, (), 0.0) for one in parts.profile),
-            "of_time": tuple(Hit(turn, (), 0.0) for turn in parts.of_time),
-            "later": parts.later,
-        }
-        said = {one.turn.id: one.text for one in parts.profile}
+        roster, hinted = session.roster, session.analysis.hints
+        best = Recollected(hits, hinted, Query(task.question), roster.speakers, roster.date_order)
+        of_time = turns_of_time(task.store, best, task.scope, session.asked_at, task.exclude)
+        later = yield from find_later(recalled, best, task.exclude, task.scope, asked, found.searches.vectors)
+        said: dict[str, str] = {}
+        named = {"of_time": tuple(Hit(turn, (), 0.0) for turn in of_time), "later": later}
+        if or_else(None, asks_about_user, task.question):
+            told = yield from find_statements(
+                task.store, recalled, task.scope, task.exclude, shipped=task.move is not None
+            )
+            said = {one.turn.id: one.text for one in told}
+            named["profile"] = tuple(Hit(one.turn, (), 0.0) for one in told)
         for path, some in named.items():
             if some:
                 found.keep(some, path, number)

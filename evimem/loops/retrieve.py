@@ -64,10 +64,6 @@ class Task:
     rerank_depth: int = 0
     move: Callable[[Any], Any] | None = field(default=None, compare=False)
 
-    def moves(self, speakers: Sequence[str]) -> bool:
-        """Whether the vector of the question is moved: for a model, in a memory of a user and an assistant."""
-        return self.move is not None and self.judge.explores and user_among(speakers) is not None
-
 
 class Loop(Protocol):
     """How a question is answered: a flow from a task to an answer, as `ask(loop=)` takes it, by name or as it is.
@@ -142,9 +138,9 @@ class Searches:
         if not self._indexed:
             return (yield from self._reranked(text, k, task.store.recall(replace(within, bare=True))))
         vector, hinted = (yield from self.vectors.of(text)), self._analysis.hints
-        if vector is not None and wanted.text == task.question and task.moves(self._roster.speakers):
-            assert task.move is not None
-            vector = task.move(vector)
+        moved = task.move if task.judge.explores and wanted.text == task.question else None
+        if moved is not None and vector is not None and user_among(self._roster.speakers) is not None:
+            vector = moved(vector)
         if text != self._analysis.question:
             asked_at = task.asked_at or self._roster.last
             hinted = hints(text, self._roster.speakers, asked_at, self._roster.date_order)

@@ -116,7 +116,7 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
     openings = yield from _find_openings(
         store, recalled, facts, asked, found, vector, request, form, exclude, scope, shipped=move is not None
     )
-    spoken_of = _turns_of_time(store, found, scope, asked_at, frozenset(exclude))
+    spoken_of = turns_of_time(store, found, scope, asked_at, frozenset(exclude))
     later = yield from find_later(recalled, found, exclude, scope, asked, vectors)
     notes = Notes(facts, found.hits, found.date_order, dated=found.query.when)
     lines = compose(found, later, openings, spoken_of, terms_in(asked.searched), form.tokens, form.style, count, notes)
@@ -199,43 +199,7 @@ def write_profile(
     return Block(text, tuple(line.turn for line in lines), count(text) if text else 0, float(bool(text)), parts=parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What stands on a page of a loop beside the hits of its search.
-
-    Attributes:
-        profile: Statements of the asker about themselves, the likeliest to last first, where the question is who they are.
-        of_time: The turns of a past time that the question asks for.
-        later: What came of the best hit.
-    """
-
-    profile: tuple[StandingInstruction, ...] = ()
-    of_time: tuple[Turn, ...] = ()
-    later: tuple[Hit, ...] = ()
-
-
-def find_parts(  # noqa: PLR0913, PLR0917 - where and how is searched
-    store: Store,
-    recalled: Recalled,
-    found: Recollected,
-    asked: Asked,
-    asked_at: datetime | None,
-    exclude: Collection[str],
-    scope: Scope,
-    vectors: QuestionVectors,
-    *,
-    shipped: bool,
-) -> Flow[Parts]:
-    """Find what stands on a page of a loop beside the hits of its search; `shipped` as in `write_profile`."""
-    said: tuple[StandingInstruction, ...] = ()
-    if or_else(None, asks_about_user, asked.text):
-        said = yield from find_statements(store, recalled, scope, exclude, shipped=shipped)
-    of_time = _turns_of_time(store, found, scope, asked_at, frozenset(exclude))
-    later = yield from find_later(recalled, found, exclude, scope, asked, vectors)
-    return Parts(said, of_time, later)
-
-
-def _turns_of_time(
+def turns_of_time(
     store: Store, found: Recollected, scope: Scope, asked_at: datetime | None, exclude: frozenset[str]
 ) -> tuple[Turn, ...]:
     """Return the turns of a past time that a user asks their assistant about ("what did we talk about on Monday?")."""
@@ -392,7 +356,7 @@ def unseen_words(line: Line) -> str:
 class Filling:
     """Takes lines while they fit: short ones first, then whole turns for what is left."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - how lines are written, and for whom
         self,
         style: Style,
         count: CountTokens,

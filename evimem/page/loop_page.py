@@ -6,7 +6,7 @@ server can reuse what it has read. No words stand twice: of a turn that was cut,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 
@@ -93,8 +93,8 @@ def _new_lines(view: View, known: Sequence[Line], tokens: int) -> list[Line]:
     seen = {line.turn.id: [one for one in known if one.turn.id == line.turn.id] for line in known}
     for turn_id in [one for one in sought if len(seen.get(one, ())) == 1][:6]:
         page.add_rest(seen[turn_id][0])  # what was searched for may stand in the words that were left out
-    for item in sorted(filter(None, map(_urgent(view), view.shown)), key=lambda pair: pair[0]):
-        page.add(_as_hit(item[1], view))
+    for item in sorted((one for one in view.shown if _place(view, one) < 9), key=lambda one: _place(view, one)):
+        page.add(_as_hit(item, view))
     parts = {name: [one for one in part if one in found] for name, part in view.parts.items()}
     said = [StandingInstruction(found[one].turn, view.parts["profile"][one]) for one in parts.get("profile", ())]
     of_time = [found[one].turn for one in parts.get("of_time", ())]
@@ -106,20 +106,11 @@ def _new_lines(view: View, known: Sequence[Line], tokens: int) -> list[Line]:
     return page.lines
 
 
-def _urgent(view: View) -> Callable[[Evidence], tuple[int, Evidence] | None]:
-    """Return what tells the place of evidence before all other; None for the other.
-
-    First comes what a requirement rests on, then what was searched for because it was missing, then what edges lead to.
-    """
+def _place(view: View, item: Evidence) -> int:
+    """Return the place of evidence before others: what a requirement rests on, what was missing, edges; else 9."""
     places = {"refined": 1, "about": 2, "edge": 3}
-
-    def place(item: Evidence) -> tuple[int, Evidence] | None:
-        if item.turn.id in view.decisive:
-            return 0, item
-        at = places.get(item.path.partition(":")[0])
-        return None if at is None or item.iteration != view.iteration else (at, item)
-
-    return place
+    there = 0 if item.turn.id in view.decisive else places.get(item.path.partition(":")[0], 9)
+    return there if there == 0 or item.iteration == view.iteration else 9
 
 
 def _as_hit(item: Evidence, view: View) -> Hit:

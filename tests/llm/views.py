@@ -55,7 +55,7 @@ def view_of(  # noqa: PLR0913 - what a view is made of
     needs = tuple(Requirement(name, "attribute", name, f"the {name} of it") for name in requirements)
     items = tuple(item if isinstance(item, Evidence) else evidence(item) for item in shown)
     tracker = apply(start(needs), Show(tuple(item.turn.id for item in items)))
-    analysis = Analysis(question, tuple(entities), tuple(entities), "time", (), (), (), True, False, needs)
+    analysis = Analysis(question, tuple(entities), tuple(entities), "time", (), (), (), True, needs)
     counts = {name: EntityCount(1, 2, 5) for name in entities}
     return View(
         analysis=analysis,
