@@ -115,7 +115,7 @@ FIGURES = (
         "benchmarks.vector_index --sizes 10000 50000 100000 --data speech --graph hnswlib voyager",
         "hours: give --long",
     ),
-    Figure("peers", "benchmarks.beside_peers LOCOMO --turns 2000", "the interpreter of an environment: give --peers"),
+    Figure("peers", "benchmarks.beside_peers LOCOMO --turns 1000", "the interpreter of an environment: give --peers"),
     Figure("reader", "benchmarks.reader benchmarks/fresh --seed 4 --mailbox mailbox", "a model: give --model-replies"),
 )
 BY_HAND = {"real_model": "EVIMEM_REAL_RESULT=real_model.json python -m pytest -m nightly tests/real_model"}
