@@ -118,7 +118,11 @@ FIGURES = (
     Figure("peers", "benchmarks.beside_peers LOCOMO --turns 1000", "the interpreter of an environment: give --peers"),
     Figure("reader", "benchmarks.reader benchmarks/fresh --seed 4 --mailbox mailbox", "a model: give --model-replies"),
 )
-BY_HAND = {"real_model": "EVIMEM_REAL_RESULT=real_model.json python -m pytest -m nightly tests/real_model"}
+BY_HAND = {
+    "asked_arms": "python -m benchmarks.asked_arms benchmarks/requests_chats --chats benchmarks/chats "
+    "--mailbox mailbox --marks marks.json --result benchmarks/results/asked_arms.json",
+    "real_model": "EVIMEM_REAL_RESULT=real_model.json python -m pytest -m nightly tests/real_model",
+}
 
 
 def main(words: Sequence[str]) -> int:
