@@ -16,7 +16,7 @@ from .values import Gap, Tier, Turn
 
 ModelRole: TypeAlias = str  # of evimem's own: "judge", "decide", "answer" and "extract"; a loop may have its own
 Speaks = Literal["system", "user", "assistant", "tool"]
-TRACE_VERSION = 2  # of the format of a trace: 1 had the settings of a loop among the limits of its budget
+TRACE_VERSION = 3  # of how loops decide: 2 judged pages of items and answered in a request of its own
 FALL_BACK = "fall back"  # the action by which a question goes on after a failure of the model, without it
 RERANK = "rerank"  # the action of a reranker; its `order` holds the former places of the first hits, None if it failed
 
