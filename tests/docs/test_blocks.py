@@ -103,7 +103,7 @@ def test_the_blocks_of_a_page_run(name: str, place: Path, request: pytest.Fixtur
         finally:
             runner.close()
     if lacking:
-        pytest.skip(f"not installed: {', '.join(sorted(lacking))}; tests/adapters/run_frameworks runs these blocks")
+        pytest.skip(f"not installed: {', '.join(sorted(lacking))}; tests/adapters and tests/encrypted run them")
 
 
 def test_a_block_that_is_not_run_says_why_and_there_are_few() -> None:
