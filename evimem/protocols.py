@@ -18,7 +18,7 @@ from .types.stored import (
     JobKind,
     Keyword,
     Listing,
-    Roster,
+    MemoryOverview,
     Scope,
     Settled,
 )
@@ -185,7 +185,7 @@ class Store(Protocol):
         """
         ...
 
-    def roster(self, *, seen: bool = False) -> Roster:
+    def roster(self, *, seen: bool = False) -> MemoryOverview:
         """Return who speaks here and the time of the first and last turn.
 
         With `seen`, a store that is far away may return those of its last search, without waiting: see `by_hints`.

@@ -23,16 +23,18 @@ from ..loops import Loop
 from ..types.results import Answer, Budget
 from ..types.trace import Complete, Event, Reply
 from .checked_arguments import OnEvent, TimeInput, checked_on_event, checked_scope
-from .core import Core, needed, workers_for
+from .core import Core, require_model, workers_for
 from .memory import Memory, perform_batch
-from .observer import Lending, Streamed, streamed
+from .observer import Lending, Streamed, stream_answer
 
 T = TypeVar("T")
 A = TypeVar("A")
 P = ParamSpec("P")
 _CALLED = frozenset(("on_event", "progress"))  # arguments that are functions of the caller's
 _AT_ONCE = 2  # calls of worker threads: one computes, which only one thread can, while another waits for the disk
-_SHORT = 0.25  # seconds after which a call no longer counts: it may wait for a lock, or for a function of the user's
+_SHORT_SECONDS = (
+    0.25  # seconds after which a call no longer counts: it may wait for a lock, or for a function of the user's
+)
 
 
 class Turnstile:
@@ -50,7 +52,7 @@ class Turnstile:
         with self._lock:
             self._queue.append((threading.get_ident(), gate))
         self._admit()
-        while not gate.acquire(timeout=_SHORT):
+        while not gate.acquire(timeout=_SHORT_SECONDS):
             self._admit()
         try:
             return call()
@@ -66,7 +68,7 @@ class Turnstile:
         with self._lock:
             while self._queue and sum(until > monotonic() for until in tuple(self._inside.values())) < _AT_ONCE:
                 thread, gate = self._queue.popleft()
-                self._inside[thread] = monotonic() + _SHORT
+                self._inside[thread] = monotonic() + _SHORT_SECONDS
                 gate.release()
 
 
@@ -75,7 +77,7 @@ if hasattr(os, "register_at_fork"):  # another thread may hold the parent's lock
     os.register_at_fork(after_in_child=AT_WORK.__init__)  # type: ignore[misc]
 
 
-def _awaited(
+def _for_event_loop(
     method: Callable[Concatenate[Memory, P], T],
 ) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]]:
     """Return a method of `Memory` for an event loop: begun in the worker, and driven as far as it goes there."""
@@ -89,7 +91,7 @@ def _awaited(
     return awaited
 
 
-def _listed(method: Callable[Concatenate[Memory, P], Iterable[T]]) -> Callable[Concatenate[Memory, P], list[T]]:
+def _as_list(method: Callable[Concatenate[Memory, P], Iterable[T]]) -> Callable[Concatenate[Memory, P], list[T]]:
     """Return a method that gives all at once what another yields."""
 
     @wraps(method)
@@ -125,38 +127,38 @@ class AsyncMemory:
         self._memory = Memory(core, getattr(model, "model", model))
         self._loop: asyncio.AbstractEventLoop  # of the last call: set by whatever enters the worker
 
-    add = _awaited(Memory.add)
-    extend = _awaited(Memory.extend)
-    update = _awaited(Memory.update)
-    remember = _awaited(Memory.remember)
-    search = _awaited(Memory.search)
-    search_facts = _awaited(Memory.search_facts)
-    block = _awaited(Memory.block)
-    profile = _awaited(Memory.profile)
-    profile = _awaited(Memory.profile)
-    forget = _awaited(Memory.forget)
-    enrich = _awaited(Memory.enrich)
-    enrich_batch = _awaited(Memory.enrich_batch)
-    estimate = _awaited(Memory.estimate)
-    calibrate = _awaited(Memory.calibrate)
-    calibration = _awaited(Memory.calibration)
-    rebuild = _awaited(Memory.rebuild)
-    reembed = _awaited(Memory.reembed)
-    turn = _awaited(Memory.turn)
-    context = _awaited(Memory.context)
-    neighbours = _awaited(Memory.neighbours)
-    facts = _awaited(Memory.facts)
-    now = _awaited(Memory.now)
-    keep_trace = _awaited(Memory.keep_trace)
-    rekey = _awaited(Memory.rekey)
-    trace = _awaited(Memory.trace)
-    health = _awaited(Memory.health)
-    check = _awaited(Memory.check)
-    stats = _awaited(Memory.stats)
-    backup = _awaited(Memory.backup)
-    export = _awaited(Memory.export)
-    import_ = _awaited(Memory.import_)
-    turns = _awaited(_listed(Memory.turns))
+    add = _for_event_loop(Memory.add)
+    extend = _for_event_loop(Memory.extend)
+    update = _for_event_loop(Memory.update)
+    remember = _for_event_loop(Memory.remember)
+    search = _for_event_loop(Memory.search)
+    search_facts = _for_event_loop(Memory.search_facts)
+    block = _for_event_loop(Memory.block)
+    profile = _for_event_loop(Memory.profile)
+    profile = _for_event_loop(Memory.profile)
+    forget = _for_event_loop(Memory.forget)
+    enrich = _for_event_loop(Memory.enrich)
+    enrich_batch = _for_event_loop(Memory.enrich_batch)
+    estimate = _for_event_loop(Memory.estimate)
+    calibrate = _for_event_loop(Memory.calibrate)
+    calibration = _for_event_loop(Memory.calibration)
+    rebuild = _for_event_loop(Memory.rebuild)
+    reembed = _for_event_loop(Memory.reembed)
+    turn = _for_event_loop(Memory.turn)
+    context = _for_event_loop(Memory.context)
+    neighbours = _for_event_loop(Memory.neighbours)
+    facts = _for_event_loop(Memory.facts)
+    now = _for_event_loop(Memory.now)
+    keep_trace = _for_event_loop(Memory.keep_trace)
+    rekey = _for_event_loop(Memory.rekey)
+    trace = _for_event_loop(Memory.trace)
+    health = _for_event_loop(Memory.health)
+    check = _for_event_loop(Memory.check)
+    stats = _for_event_loop(Memory.stats)
+    backup = _for_event_loop(Memory.backup)
+    export = _for_event_loop(Memory.export)
+    import_ = _for_event_loop(Memory.import_)
+    turns = _for_event_loop(_as_list(Memory.turns))
 
     @overload
     def ask(
@@ -210,7 +212,7 @@ class AsyncMemory:
             return self._run(self._core.ask(question, loop, asked_at, budget, within, hears))
         events: deque[Event] = deque()
         asking = self._core.ask(question, loop, asked_at, budget, within, events.append, hears)
-        return streamed(asking, events, self._advance, self._perform, self._pieces, self._lending, self._leave)
+        return stream_answer(asking, events, self._advance, self._perform, self._pieces, self._lending, self._leave)
 
     async def close(self) -> None:
         """Close the file and end the worker thread. Other methods must not be called afterwards."""
@@ -293,7 +295,7 @@ class AsyncMemory:
         return results
 
     def _pieces(self, asked: Complete) -> AsyncIterator[str | Reply]:
-        pieces: AsyncIterator[str | Reply] = needed(self._model).stream(asked)
+        pieces: AsyncIterator[str | Reply] = require_model(self._model).stream(asked)
         return pieces
 
     def _is_awaited(self, effect: Effect) -> bool:
@@ -316,7 +318,7 @@ class AsyncMemory:
             if isinstance(effect, Rerank):
                 return await self._rerank(effect)
             if isinstance(effect, Complete):
-                return await needed(self._model).complete(effect)
+                return await require_model(self._model).complete(effect)
             return await asyncio.to_thread(perform_batch, getattr(self._model, "model", self._model), effect)
 
     async def _rerank(self, effect: Rerank) -> object:

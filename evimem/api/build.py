@@ -32,9 +32,9 @@ from .memory import Memory
 from .open import key_of, make_core, place_of
 
 _IN_FLIGHT = 4  # tasks a worker, its own included
-_KILLS = 3  # workers that a user may end before it is set aside
-_NAMED = 100  # refusals that are kept with their reasons
-_PAUSE = 0.2  # seconds before a call that may succeed later is repeated, then twice as many
+_MAX_KILLS = 3  # workers that a user may end before it is set aside
+_MAX_NAMED_REFUSALS = 100  # refusals that are kept with their reasons
+_FIRST_PAUSE_SECONDS = 0.2  # seconds before a call that may succeed later is repeated, then twice as many
 _OPTIONS = frozenset(("key", "embedder", "extractor", "clock", "timezone", "date_order"))
 _FATAL = {one.__name__: one for one in (DiskFull, InvalidQuery, StoreReadOnly)}  # the next user would fare no better
 
@@ -132,14 +132,14 @@ Work: TypeAlias = "Callable[[UserTask], Built]"  # what a worker does with a tas
 
 def build_user(target: str, by: str, options: Mapping[str, Any], task: UserTask) -> Built:
     """Build one memory, in a worker: an error comes back as text, for not every one can be pickled."""
-    for attempt in range(_KILLS):
+    for attempt in range(_MAX_KILLS):
         try:
             return _built(target, by, options, task)
         except EvimemError as error:
-            retried = getattr(error, "retryable", False) and attempt + 1 < _KILLS
+            retried = getattr(error, "retryable", False) and attempt + 1 < _MAX_KILLS
             if not retried:
                 return Built(error=str(error), kind=type(error).__name__)
-            time.sleep(_PAUSE * 2**attempt)
+            time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
         except Exception as error:  # noqa: BLE001 - of the user's own extractor or embedder; the others go on
             return Built(error=f"{type(error).__name__}: {error}")
     raise AssertionError("the last attempt returns")
@@ -186,7 +186,7 @@ class _Tally:
 
     def refuse(self, *reasons: str) -> None:
         self.counts["refused"] += len(reasons)
-        self.refusals += reasons[: max(0, _NAMED - len(self.refusals))]
+        self.refusals += reasons[: max(0, _MAX_NAMED_REFUSALS - len(self.refusals))]
 
     def add(self, user: str, built: Built) -> None:
         if built.error:
@@ -238,12 +238,12 @@ class _Runner:
 
     def _alone(self, work: Work, task: UserTask) -> Built:
         """Run a task with no other, so that it is known which one a worker dies of."""
-        for _ in range(_KILLS):
+        for _ in range(_MAX_KILLS):
             try:
                 return self._pool.submit(work, task).result()
             except BrokenExecutor:
                 self._renew()
-        return Built(error=f"{_KILLS} worker processes ended while they built this user's memory")
+        return Built(error=f"{_MAX_KILLS} worker processes ended while they built this user's memory")
 
     def _new(self) -> ProcessPoolExecutor:
         pool = ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"), initializer=_watch_parent)
@@ -345,7 +345,7 @@ def _source(path: AnyPath, owner: str | None, key: Key | None) -> Iterator[Table
     if owner is not None and is_server(path):
         from ..db.postgres import is_tenant  # noqa: PLC0415 - it needs an extra
 
-        with _served(path, owner) as db:
+        with _open_server(path, owner) as db:
             if not is_tenant(db):
                 raise InvalidQuery(f"there is no memory of this user at {db.name!r}; check the user id")
             yield db
@@ -360,7 +360,7 @@ def _source(path: AnyPath, owner: str | None, key: Key | None) -> Iterator[Table
 @contextmanager
 def _target(path: AnyPath, owner: str | None, key: Key | None) -> Iterator[Tables]:
     if owner is not None and is_server(path):
-        with _served(path, owner) as db:
+        with _open_server(path, owner) as db:
             yield db
         return
     file = real_path(checked_path("target", path))
@@ -372,7 +372,7 @@ def _target(path: AnyPath, owner: str | None, key: Key | None) -> Iterator[Table
 
 
 @contextmanager
-def _served(address: AnyPath, owner: str) -> Iterator[Tables]:
+def _open_server(address: AnyPath, owner: str) -> Iterator[Tables]:
     from ..db.postgres import PostgresConnection  # noqa: PLC0415 - it needs an extra
     from ..store.postgres_store import tenant_of  # noqa: PLC0415 - it needs an extra
 

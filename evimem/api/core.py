@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache, partial
 from time import time
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ..db.jobs import PAGE
+from ..db.jobs import PAGE_JOBS
 from ..embedding.static_embedder import forget_words
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, UnknownTurn, shown
 from ..flow import Effect, Embed, Flow, Pause, Rerank, SideBySide, flow_of
@@ -52,10 +52,10 @@ from .observer import (
     Operation,
     OperationName,
     Watch,
+    notifier,
     store_name,
     tell_of_backlog,
-    told_to,
-    unwrapped,
+    user_errors,
     warn_of_unread,
 )
 
@@ -72,10 +72,12 @@ T = TypeVar("T")
 _SECONDS_A_DAY = 86_400.0
 NOW = "now"  # as a time: what the clock of the memory shows
 OnModelError = Literal["raise", "offline"]
-WORKERS = 16  # model requests of one enrich() at the same time
+MAX_MODEL_REQUESTS = 16  # model requests of one enrich() at the same time
 LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
 _FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
-JOBS_PER_PAGE = 4 * WORKERS  # jobs read from the queue at a time; small, so that a slow reply delays few others
+JOBS_PER_PAGE = (
+    4 * MAX_MODEL_REQUESTS
+)  # jobs read from the queue at a time; small, so that a slow reply delays few others
 
 
 def clear_word_caches() -> None:
@@ -201,27 +203,27 @@ class Core:
     def ingestion(self, *, strict: bool = False, replace: bool = False) -> Ingestion:
         """Return what stores turns.
 
-        Facts are read when they are first needed: see `caught_up`. A remote embedder would hold up add(): its vectors
-        are queued. With a model, each turn waits to be extracted.
+        Facts are read when they are first needed: see `read_pending_facts`. A remote embedder would hold up add(): its
+        vectors are queued. With a model, each turn waits to be extracted.
         """
         from ..ingest.add import Ingestion
 
         given: dict[str, Any] = {"deferred": self.remote, "jobs": self.jobs, "times": self.store.times, "now": self.now}
         return Ingestion(self.store, None, strict=strict, replace=bool(replace), **given)
 
-    def stored(
+    def store_batches(
         self, name: OperationName, batches: Iterable[Flow[AddReport]], progress: Progress | None = None
     ) -> Flow[AddReport]:
         """Run flows that store a batch each, in one transaction, and report all of it."""
         self.store.require_writable()
-        watched = (self.watch(name).over(forgetful(batch)) for batch in batches)
+        watched = (self.watch(name).observed(clearing_word_caches(batch)) for batch in batches)
         return AddReport.of_all((yield from _each(watched, progress, lambda report: len(report.statuses))))
 
-    def erased(self, name: OperationName, erase: Callable[[], EraseReport]) -> Flow[EraseReport]:
+    def erase_watched(self, name: OperationName, erase: Callable[[], EraseReport]) -> Flow[EraseReport]:
         """Erase turns, watched, and empty the caches of words, which may hold erased ones."""
         self.store.require_writable()
         try:
-            report: EraseReport = yield from self.watch(name).over(flow_of(erase))
+            report: EraseReport = yield from self.watch(name).observed(flow_of(erase))
             return report
         finally:
             clear_word_caches()
@@ -235,7 +237,7 @@ class Core:
         self.retained_at = now
         if first is None or first >= bound:
             return None
-        report = yield from self.erased("forget", partial(self.store.forget_where, before=bound))
+        report = yield from self.erase_watched("forget", partial(self.store.forget_where, before=bound))
         return report
 
     def erase(self) -> Flow[EraseReport]:
@@ -245,7 +247,7 @@ class Core:
             report = self.store.forget_where()
             return report if self.store.remove() else replace(report, reason=report.reason or _FILE_STAYS)
 
-        return self.erased("erase", all_of_it)
+        return self.erase_watched("erase", all_of_it)
 
     def ask(
         self,
@@ -259,21 +261,21 @@ class Core:
         """Answer a question; tell those who hear of it of each trace event as it is recorded."""
         checked_kind("budget", budget, Budget)
         watch = self.watch("ask", question)
-        tell = told_to(watch.heard, *map(checked_on_event, hears))
+        tell = notifier(watch.heard, *map(checked_on_event, hears))
         given: dict[str, Any] = {"store": self.store, "asked_at": self.time("asked_at", asked_at), "budget": budget}
         given |= {"scope": scope, "rerank_depth": self.rerank_depth, "move": self.move}
-        return (yield from watch.over(self._answered(question, loop, {**given, "on_event": tell})))
+        return (yield from watch.observed(self._answer_or_fall_back(question, loop, {**given, "on_event": tell})))
 
-    def _answered(self, question: str, loop: str | Loop, given: Mapping[str, Any]) -> Flow[Answer]:
+    def _answer_or_fall_back(self, question: str, loop: str | Loop, given: Mapping[str, Any]) -> Flow[Answer]:
         from ..calibration.apply_calibration import calibrated_judge
         from ..loops import Task, answer_question, fall_back, remaining
 
-        yield from self.caught_up()
+        yield from self.read_pending_facts()
         offline = calibrated_judge(self.store, self.offline_target)
         quoting = offline if self.judge is not None and isinstance(loop, str) else None
         judge = offline if self.judge is None else calibrated_judge(self.store, self.target)
         task = Task(question, judge, quoting=quoting, **given)
-        with unwrapped():
+        with user_errors():
             try:
                 return (yield from answer_question(task, loop))
             except ModelError as error:
@@ -287,7 +289,7 @@ class Core:
     ) -> Flow[Block]:
         """Write a block for a prompt; it asks no chat model."""
         block = yield from write_block(
-            self.store, self._found, self._stored, asked, form, today, exclude, scope, self.move, self.rerank_depth
+            self.store, self._found, self._facts_by_turn, asked, form, today, exclude, scope, self.move, self.rerank_depth
         )
         if not form.check:
             return block
@@ -295,7 +297,7 @@ class Core:
         from ..loops import Task
         from ..loops.iris import judged
 
-        yield from self.caught_up()
+        yield from self.read_pending_facts()
         judge = calibrated_judge(self.store, self.offline_target)
         limits: dict[str, Any] = {"exclude": exclude, "scope": scope, "rerank_depth": self.rerank_depth}
         found = yield from judged(Task(asked.text, judge, self.store, today, **limits))
@@ -327,12 +329,12 @@ class Core:
         self.store.require_writable()
         if retry_now:
             self.store.retry_now()
-        done = sum((yield from _each(self._queued(), tell, int)))
+        done = sum((yield from _each(self._queued_links(), tell, int)))
         for indexed in self.store.index_vectors():
             done += indexed
             tell(indexed)
             yield Pause()
-        done += yield from self._extracted(tell)
+        done += yield from self._extract_waiting(tell)
         waiting = self.store.put_off()
         reasons: Counter[str] = Counter()
         for reason, count, _ in waiting:
@@ -341,7 +343,7 @@ class Core:
         first = None if until is None else datetime.fromtimestamp(until, tz=timezone.utc)
         return EnrichReport(done, sum(reasons.values()), first, dict(reasons), dict(self.store.health().failed))
 
-    def _queued(self) -> Iterator[Flow[int]]:
+    def _queued_links(self) -> Iterator[Flow[int]]:
         from ..ingest.deferred import embed_pending, index_again
 
         yield from map(self._read, self._each_once("facts"))
@@ -354,11 +356,11 @@ class Core:
     def _each_once(self, kind: JobKind) -> Iterator[list[Job]]:
         """Yield pages of the due jobs of a kind: one that fails again and is due at once is left to the next call."""
         tried: set[str] = set()
-        while page := [job for job in self.store.due(kind, PAGE) if job.turn.id not in tried]:
+        while page := [job for job in self.store.due(kind, PAGE_JOBS) if job.turn.id not in tried]:
             tried.update(job.turn.id for job in page)
             yield page
 
-    def _extracted(self, tell: Progress) -> Flow[int]:
+    def _extract_waiting(self, tell: Progress) -> Flow[int]:
         """Have a model extract facts from turns that it has not read, and are not postponed; return how many.
 
         A page is leased: no other caller is given its turns, so that none is paid for twice.
@@ -370,7 +372,7 @@ class Core:
 
         def extracted(job: Job) -> Flow[int]:
             flow = extract_job(self.store, job, self.conventions, endpoint)
-            count: int = yield from self.watch("extract").over(flow)
+            count: int = yield from self.watch("extract").observed(flow)
             if count:
                 tell(count)
             return count
@@ -409,7 +411,7 @@ class Core:
         tell = checked_progress(progress)
         self.store.require_writable()
         for read in self.store.rebuild(self.extractor.name, reread=reread):
-            yield from self.caught_up()  # a page of them, so that nobody who asks meanwhile has more to read
+            yield from self.read_pending_facts()  # a page of them, so that nobody who asks meanwhile has more to read
             tell(read)
             yield Pause()
         warn_of_unread("rebuild", self.name, self.store.health().pending)
@@ -421,7 +423,7 @@ class Core:
 
         return conventions_of(self.extractor)
 
-    def caught_up(self, most: int | None = None) -> Flow[None]:
+    def read_pending_facts(self, most: int | None = None) -> Flow[None]:
         """Read the facts of the turns that came since: whatever shows facts, or ranks by them, begins with it.
 
         With `most`, read them only where they are no more turns than that: a search must not wait for a large import.
@@ -430,16 +432,16 @@ class Core:
         if self.store.read_only or (most is not None and self.store.backlog("facts", most + 1) > most):
             return
         with suppress(StoreReadOnly, DiskFull):
-            while jobs := self.store.untried("facts", PAGE):
-                if len(jobs) == PAGE:
+            while jobs := self.store.untried("facts", PAGE_JOBS):
+                if len(jobs) == PAGE_JOBS:
                     tell_of_backlog(self.name)
                 yield from self._read(jobs)
-                if len(jobs) < PAGE:
+                if len(jobs) < PAGE_JOBS:
                     return
 
     def after_reading(self, flow: Flow[T]) -> Flow[T]:
         """Run a flow once the facts of all turns are read."""
-        yield from self.caught_up()
+        yield from self.read_pending_facts()
         return (yield from flow)
 
     def _read(self, jobs: Sequence[Job]) -> Flow[int]:
@@ -451,26 +453,26 @@ class Core:
             warn_of_unread("read", self.name, {"facts": failed})
         return len(jobs)
 
-    def recalled(self, query: Query, over: Over) -> Flow[Sequence[Hit]]:
+    def recall_reranked(self, query: Query, over: Over) -> Flow[Sequence[Hit]]:
         """Return the best turns for a query, in the order of the reranker where there is one."""
-        hits = yield from self._recalled(replace(query, k=max(query.k, self.rerank_depth)), over)
+        hits = yield from self._recall_turns(replace(query, k=max(query.k, self.rerank_depth)), over)
         return (yield from rerank_hits(query.text, hits, self.rerank_depth))[: query.k]
 
-    def _recalled(self, query: Query, over: Over) -> Flow[Sequence[Hit]]:
+    def _recall_turns(self, query: Query, over: Over) -> Flow[Sequence[Hit]]:
         """Return the best turns for a query; where at most a page of turns waits, read those first.
 
         Else, so that a search does not wait for all of a large import, the facts of its hits are read from their turns,
         and what replaced them is not known yet. A query for a time then ranks those turns by when they were said.
         """
         if over != "turns":
-            yield from self.caught_up()
+            yield from self.read_pending_facts()
             stating = turns_of_facts(self.store.recall_facts(replace(query, k=FACTS_PER_TURN * query.k)))
             return (stating if over == "facts" else fuse_rankings(self.store.recall(query), stating))[: query.k]
-        waiting, hits = self.store.recall_read(query, "facts", PAGE + 1)
+        waiting, hits = self.store.recall_unless_pending(query, "facts", PAGE_JOBS + 1)
         if not waiting:
             return hits
-        if waiting <= PAGE:
-            yield from self.caught_up()
+        if waiting <= PAGE_JOBS:
+            yield from self.read_pending_facts()
             return self._stating(self.store.recall(query))
         bounded = query.before is not None or query.after is not None
         hits = self._stating(self.store.recall(replace(query, k=2 * query.k) if bounded else query))
@@ -479,10 +481,10 @@ class Core:
     def _found(self, query: Query) -> Flow[tuple[Hit, ...]]:
         """Return the best turns for a query, without facts; where it asks for a time, a page that waits is read."""
         if query.times or query.before or query.after:
-            yield from self.caught_up(PAGE)
+            yield from self.read_pending_facts(PAGE_JOBS)
         return self.store.recall(query, facts=False, by_hints=True)
 
-    def _stored(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
+    def _facts_by_turn(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the stored facts of turns, grouped by turn; none where one of them is gone."""
         with suppress(UnknownTurn):
             return self.store.facts(turn_ids)
@@ -521,7 +523,7 @@ def _each(flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T
     return results
 
 
-def forgetful(flow: Flow[AddReport]) -> Flow[AddReport]:
+def clearing_word_caches(flow: Flow[AddReport]) -> Flow[AddReport]:
     """Run a flow that may erase turns, and empty the caches of words that may hold the erased ones."""
     report = yield from flow
     if report.replaced or report.erased:
@@ -529,7 +531,7 @@ def forgetful(flow: Flow[AddReport]) -> Flow[AddReport]:
     return report
 
 
-def needed(model: Any) -> Any:
+def require_model(model: Any) -> Any:
     """Return a model. Raise NoModel where there is none."""
     if model is None:
         raise NoModel("this loop")
@@ -538,4 +540,4 @@ def needed(model: Any) -> Any:
 
 def workers_for(model: Any) -> int:
     """Return how many requests to make at once: as many as the model takes, so that none waits within its deadline."""
-    return max(1, min(WORKERS, getattr(model, "concurrency", WORKERS)))
+    return max(1, min(MAX_MODEL_REQUESTS, getattr(model, "concurrency", MAX_MODEL_REQUESTS)))

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast, get_args, overload
 
 from ..db.encryption import Key
-from ..db.jobs import PAGE
+from ..db.jobs import PAGE_JOBS
 from ..db.tables import is_text
 from ..embedding.checked_embedder import embed_checked
 from ..errors import InvalidQuery, NoModel, shown
@@ -63,7 +63,7 @@ from .checked_arguments import (
     checked_trace,
     checked_where,
 )
-from .core import Core, forgetful, needed, workers_for
+from .core import Core, clearing_word_caches, require_model, workers_for
 from .observer import Lending, Streamed, streamed_now, warn_of_unknown_currency
 
 if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it
@@ -147,7 +147,7 @@ class Memory:
             TurnConflict: `id` is stored already with other content.
         """
         turn = Turn(id or "", session or "", speaker, text, cast(datetime, time), caption, role, metadata or {})
-        return self._core.stored("add", self._core.ingestion(strict=True).batches([turn]))
+        return self._core.store_batches("add", self._core.ingestion(strict=True).batches([turn]))
 
     @verb
     def extend(
@@ -184,7 +184,7 @@ class Memory:
             TurnConflict: With `strict`, an id is stored already with other content; not with `replace`.
         """
         ingestion = self._core.ingestion(strict=strict, replace=replace)
-        return self._core.stored("replace" if replace else "add", ingestion.batches(turns), progress)
+        return self._core.store_batches("replace" if replace else "add", ingestion.batches(turns), progress)
 
     @verb
     def update(self, id: str, text: str) -> Flow[AddReport]:
@@ -211,9 +211,9 @@ class Memory:
             (old,) = core.store.read([id])
             metadata = {name: value for name, value in old.metadata.items() if name != "message"}
             new = old if text == old.text else replaced(old, text=text, metadata=metadata)
-            return (yield from forgetful(core.ingestion(strict=True, replace=True).store([new])))
+            return (yield from clearing_word_caches(core.ingestion(strict=True, replace=True).store([new])))
 
-        return core.watch("update").over(updated())
+        return core.watch("update").observed(updated())
 
     @verb
     def remember(
@@ -279,7 +279,7 @@ class Memory:
             raise InvalidQuery(f"session {shown(of)} has a lone surrogate; give it as valid Unicode")
         moment, ingestion = core.time("time", time), core.ingestion(strict=strict)
         remembering = Remembering(core.store, given, of, moment, ingestion, again=again, replace=replace)
-        return core.stored("replace" if replace else "add", remembering.batches())
+        return core.store_batches("replace" if replace else "add", remembering.batches())
 
     @verb
     def search(  # noqa: PLR0913 - the filters
@@ -340,14 +340,14 @@ class Memory:
             if hears is not None:
                 check_asked("query", query)
                 hears(Queried(0, "search", query, most))
-            recall, seen = partial(core.recalled, over=which), which == "turns"
+            recall, seen = partial(core.recall_reranked, over=which), which == "turns"
             hits = Hits((yield from run_query(core.store, query, most, within, today, recall, seen=seen)))
             if hears is not None:
                 facts = tuple(fact.id for hit in hits for fact in hit.facts)
                 hears(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
             return hits
 
-        return core.watch("search", query).over(found())
+        return core.watch("search", query).observed(found())
 
     @verb
     def search_facts(  # noqa: PLR0913 - the filters
@@ -391,7 +391,7 @@ class Memory:
         today = core.time("asked_at", asked_at)
 
         def found() -> Flow[list[FactHit]]:
-            yield from core.caught_up()
+            yield from core.read_pending_facts()
             asked = yield from build_query(core.store, query, most, scope.query(), today)
             when = None if during is None else interval(during, today or core.store.roster().last)
             hits = list(core.store.recall_facts(asked, FactFilter(about, when, bool(current))))
@@ -399,7 +399,7 @@ class Memory:
                 warn_of_unknown_currency(core.name)
             return hits
 
-        return core.watch("search", query).over(found())
+        return core.watch("search", query).observed(found())
 
     @overload
     def ask(
@@ -548,7 +548,7 @@ class Memory:
         core, within = self._core, checked_scope(session, speaker, role, where)
         asked, today = checked_question(question_or_messages), core.time("asked_at", asked_at)
         block = core.block(asked, form, today, checked_exclude(exclude), within)
-        return core.watch("block", asked.text).over(block)
+        return core.watch("block", asked.text).observed(block)
 
     @verb
     def profile(
@@ -583,7 +583,7 @@ class Memory:
         """
         form = checked_form(tokens, style, count, gate=False, check=False, profile=True)
         core, within = self._core, checked_scope(session, speaker, None, where)
-        return core.watch("profile").over(core.profile(form, checked_exclude(exclude), within))
+        return core.watch("profile").observed(core.profile(form, checked_exclude(exclude), within))
 
     @verb
     def forget(
@@ -636,10 +636,10 @@ class Memory:
             )
         core, forget = self._core, self._core.store.forget_where
         if turns is not None:
-            return core.erased("forget", partial(core.store.forget, checked_ids("turns", turns)))
+            return core.erase_watched("forget", partial(core.store.forget, checked_ids("turns", turns)))
         bound, copy = core.bound("before", before), None if as_in is None else checked_path("as_in", as_in)
         of = {name: checked_text(name, value) for name, value in (("session", session), ("speaker", speaker))}
-        return core.erased("forget", partial(forget, before=bound, where=checked_where(where), as_in=copy, **of))
+        return core.erase_watched("forget", partial(forget, before=bound, where=checked_where(where), as_in=copy, **of))
 
     @verb
     def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> Flow[EnrichReport]:
@@ -828,7 +828,7 @@ class Memory:
             UnknownTurn: There is no such turn.
         """
         most = checked_count("limit", limit)
-        yield from self._core.caught_up()
+        yield from self._core.read_pending_facts()
         return list(self._core.store.expand([id], most))
 
     @verb
@@ -854,7 +854,7 @@ class Memory:
         """
         if (turns is None) == (about is None):
             raise InvalidQuery("facts was given turns and about, or neither; expected turns=[ids] or about='a name'")
-        yield from self._core.caught_up()
+        yield from self._core.read_pending_facts()
         found = self._core.facts(turns, about, current=current)
         if current and not found:
             warn_of_unknown_currency(self._core.name)
@@ -963,7 +963,7 @@ class Memory:
         Where at most 256 turns wait for their facts to be read, they are read first; else `facts` and `edges` are those
         of the turns that were read, and `health().pending` says how many wait.
         """
-        yield from self._core.caught_up(PAGE)
+        yield from self._core.read_pending_facts(PAGE_JOBS)
         return self._core.store.stats()
 
     def backup(self, path: str | PathLike[str]) -> None:
@@ -1012,7 +1012,7 @@ class Memory:
 
         to, tell = checked_path("path", path), checked_progress(progress)
         checked_choice("format", format, get_args(ExportFormat))
-        yield from self._core.caught_up()
+        yield from self._core.read_pending_facts()
         if format == "jsonl":
             write_export(to, self._core.store.exported(), tell)
         else:
@@ -1040,9 +1040,9 @@ class Memory:
         file, times = checked_path("path", path), core.store.times
         if is_folder(file):
             of_folder = import_folder(core.store, file, deferred=core.remote, jobs=core.jobs, times=times)
-            return core.stored("add", of_folder, progress)
+            return core.store_batches("add", of_folder, progress)
         batches = import_batches(core.store, file, core.extractor, deferred=core.remote, jobs=core.jobs, times=times)
-        return core.stored("add", batches, progress)
+        return core.store_batches("add", batches, progress)
 
     def close(self) -> None:
         """Close the file; a second call does nothing. Other methods raise StoreClosed from then on."""
@@ -1070,11 +1070,11 @@ class Memory:
             if isinstance(effect, Rerank):
                 return self._core.reranking and self._core.reranking.score_texts(effect.query, effect.texts)
             if isinstance(effect, Complete):
-                return needed(self._model).complete(effect)
+                return require_model(self._model).complete(effect)
             return perform_batch(self._model, effect)
 
     def _pieces(self, asked: Complete) -> Iterator[str | Reply]:
-        yield from needed(self._model).stream(asked)
+        yield from require_model(self._model).stream(asked)
 
     def _side_by_side(self, effect: SideBySide) -> list[Any]:
         from concurrent.futures import ThreadPoolExecutor

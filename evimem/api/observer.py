@@ -31,7 +31,7 @@ from .checked_arguments import checked_part
 T = TypeVar("T")
 Lending = Callable[[], AbstractContextManager[None]]  # lets others have a place of a pool meanwhile
 OperationName = Literal["add", "replace", "update", "extract", "search", "ask", "block", "profile", "forget", "erase"]
-_KEY = 40  # hexadecimal digits of the name of a pool's file
+_KEY_DIGITS = 40  # hexadecimal digits of the name of a pool's file
 _LOG = logging.getLogger("evimem")
 _LOG.addHandler(logging.NullHandler())  # silent, warnings too, unless the program sets up logging
 
@@ -93,7 +93,7 @@ class Watch:
         if self._observation is not None:
             self._observation.heard(event)
 
-    def over(self, flow: Flow[T]) -> Flow[T]:
+    def observed(self, flow: Flow[T]) -> Flow[T]:
         """Return the flow of the call."""
         self._began = perf_counter()
         try:
@@ -140,8 +140,8 @@ class _CallbackError(Exception):
     """Carries an exception of a caller's function past whoever would take it for one of the model or the embedder."""
 
 
-def told_to(*listeners: Callable[[Event], object] | None) -> Callable[[Event], None]:
-    """Return a function that passes an event to each of some that is there: in `unwrapped` only."""
+def notifier(*listeners: Callable[[Event], object] | None) -> Callable[[Event], None]:
+    """Return a function that passes an event to each of some that is there: in `user_errors` only."""
     heard_by = [each for each in listeners if each is not None]
 
     def tell(event: Event) -> None:
@@ -155,8 +155,8 @@ def told_to(*listeners: Callable[[Event], object] | None) -> Callable[[Event], N
 
 
 @contextmanager
-def unwrapped() -> Iterator[None]:
-    """Raise what a function of `told_to` raises in the block as it was raised."""
+def user_errors() -> Iterator[None]:
+    """Raise what a function of `notifier` raises in the block as it was raised."""
     try:
         yield
     except _CallbackError as wrapped:
@@ -166,7 +166,7 @@ def unwrapped() -> Iterator[None]:
 def store_name(name: AnyPath) -> str:
     """Return what a memory is called where its path would tell too much: see `Operation.store`."""
     stem = Path(name).name.partition(".")[0]
-    if len(stem) == _KEY and set(stem) <= set("0123456789abcdef"):
+    if len(stem) == _KEY_DIGITS and set(stem) <= set("0123456789abcdef"):
         return stem
     return blake2b(os.fsencode(name), digest_size=8).hexdigest()
 
@@ -182,7 +182,7 @@ def _log(operation: Operation, outcome: Any, seconds: float) -> None:
 def warn_of_unread(name: str, store: str, pending: Mapping[str, int]) -> None:
     """Warn where turns are kept of which something could not be read."""
     if waiting := [kind for kind in sorted(READINGS) if pending.get(kind)]:
-        _LOG.warning("%s in %s: %s", name, store, _unread(waiting, max(pending[kind] for kind in waiting)))
+        _LOG.warning("%s in %s: %s", name, store, _unread_message(waiting, max(pending[kind] for kind in waiting)))
 
 
 def warn_of_unknown_currency(store: str) -> None:
@@ -209,7 +209,7 @@ def tell_of_backlog(store: str) -> None:
     _LOG.info("the facts of many turns in %s are read first; enrich() after an import spares the next call that", store)
 
 
-def _unread(kinds: Iterable[str], turns: int) -> str:
+def _unread_message(kinds: Iterable[str], turns: int) -> str:
     return f"{' and '.join(kinds)} of {turns} turn(s) could not be read; enrich() tries again"
 
 
@@ -220,7 +220,7 @@ def _to_warn_of(operation: Operation, outcome: Any) -> str:
         case EraseReport(status="pending"):
             return "erased bytes are still stored for a time: the report says where, and until when"
         case AddReport() if unread := sum("terms" in one.pending for one in outcome.statuses):
-            return _unread(["terms"], unread)
+            return _unread_message(["terms"], unread)
         case AddReport() if not operation.remote and any("vector" in status.pending for status in outcome.statuses):
             return "the embedder failed; vectors wait for enrich()"
     return ""
@@ -291,7 +291,7 @@ class StreamedText:
         yield answer
 
 
-async def streamed(
+async def stream_answer(
     flow: Flow[Answer],
     events: deque[Event],
     advance: Callable[[Flow[Answer], Step], Awaitable[Effect | Ended[Answer]]],
@@ -318,7 +318,7 @@ async def streamed(
             step = partial(flow.throw, ModelError(_NO_REPLY))  # unless the last piece is the reply
             try:
                 with lending():
-                    async with aclosing(_worded(pieces_of(reached))) as pieces:
+                    async with aclosing(_answer_pieces(pieces_of(reached))) as pieces:
                         async for piece in pieces:
                             if isinstance(piece, Reply):
                                 step = partial(flow.send, piece)
@@ -335,7 +335,7 @@ async def streamed(
         leave(flow)
 
 
-async def _worded(pieces: AsyncIterator[str | Reply]) -> AsyncGenerator[str | Reply, None]:
+async def _answer_pieces(pieces: AsyncIterator[str | Reply]) -> AsyncGenerator[str | Reply, None]:
     """Yield new text of the answer while the model's JSON reply arrives, then the whole reply."""
     from ..llm.json_reply import AnswerStream  # noqa: PLC0415 - only a model's reply is read with it
 
@@ -358,7 +358,7 @@ def streamed_now(
     pieces_of: Callable[[Complete], Iterable[str | Reply]],
     lending: Lending,
 ) -> Iterator[Streamed]:
-    """Do what `streamed` does without an event loop: it is run as it is, and nothing that it awaits waits."""
+    """Do what `stream_answer` does without an event loop: it is run as it is, and nothing that it awaits waits."""
 
     async def advanced(flow: Flow[Answer], step: Step) -> Effect | Ended[Answer]:
         return advance(flow, step, perform, lambda _: True)
@@ -370,7 +370,7 @@ def streamed_now(
         for piece in pieces_of(request):
             yield piece
 
-    items = streamed(flow, events, advanced, performed, asked, lending, lambda flow: flow.close())
+    items = stream_answer(flow, events, advanced, performed, asked, lending, lambda flow: flow.close())
     try:
         while True:
             try:

@@ -27,7 +27,7 @@ from .memory import Memory
 from .observer import Observer, warn_of_missing_log, warn_of_read_only
 
 if TYPE_CHECKING:
-    from ..store.postgres_store import Census
+    from ..store.postgres_store import TenantDirectory
     from .async_memory import AsyncMemory
 
 _SUFFIX = ".evimem"
@@ -323,12 +323,12 @@ def chat_model(llm: Any) -> Any:
     )
 
 
-def place_of(target: AnyPath, name: str) -> Folder | Census:
+def place_of(target: AnyPath, name: str) -> Folder | TenantDirectory:
     """Return where a pool keeps the memories of its users; `name` is that of the argument."""
     if is_server(target):
-        from ..store.postgres_store import Census
+        from ..store.postgres_store import TenantDirectory
 
-        return Census(str(target))
+        return TenantDirectory(str(target))
     return Folder(checked_path(name, target))
 
 

@@ -56,7 +56,7 @@ from .open import chat_model, key_of, make_core, place_of
 _LEFT_TO_PARENT: list[object] = []
 
 _MOST_IDLE_WORKERS = 32  # threads that a pool keeps for the next block on an event loop
-_POLL = 0.005  # seconds between two looks at leases whose blocks have ended, while the pool is closed
+_POLL_SECONDS = 0.005  # seconds between two looks at leases whose blocks have ended, while the pool is closed
 
 
 class MemoryPool:
@@ -155,7 +155,7 @@ class MemoryPool:
             StoreClosed: the pool is closed.
             StoreError: the file cannot be opened; see `evimem.open`.
         """
-        with self._leased(key_of(user_id), secret=self._secret(user_id)) as (core, lease):
+        with self._lease(key_of(user_id), secret=self._secret(user_id)) as (core, lease):
             yield Memory(core, self._llm, self._lending(lease))
 
     @asynccontextmanager
@@ -191,7 +191,7 @@ class MemoryPool:
         key = key_of(user_id)
         if not self._is_there(key):
             return _nobody(user_id)
-        with self._leased(key, exclusive=True, secret=self._secret(user_id)) as (_, lease):
+        with self._lease(key, exclusive=True, secret=self._secret(user_id)) as (_, lease):
             return self._erase(lease)
 
     async def erase_async(self, user_id: str) -> EraseReport:
@@ -262,7 +262,7 @@ class MemoryPool:
         for key, secret in zip(found, secrets, strict=False):
             if not self._place.has(key):
                 continue  # erased since
-            with self._leased(key, secret=cast("Key | None", secret)) as (core, lease):
+            with self._lease(key, secret=cast("Key | None", secret)) as (core, lease):
                 memory = Memory(core, self._llm, self._lending(lease))
                 if (core.embedder.name, core.embedder.dimension) == (new.name, new.dimension):
                     memory.enrich()
@@ -283,7 +283,7 @@ class MemoryPool:
         """
         deadline = time.monotonic() + self._wait_seconds
         while not self._refuse_new(final=time.monotonic() >= deadline):
-            time.sleep(_POLL)
+            time.sleep(_POLL_SECONDS)
         with self._guard():
             idle, self._idle_workers = self._idle_workers, []
         for worker in idle:
@@ -306,7 +306,7 @@ class MemoryPool:
         self.close()
 
     @safe_context
-    def _leased(
+    def _lease(
         self,
         key: str,
         *,
@@ -374,7 +374,7 @@ class MemoryPool:
         """
         with self._guard():
             of_block = self._leases.has_block(key)
-        with self._leased(key, ending=True, reading=reading) if of_block else nullcontext():
+        with self._lease(key, ending=True, reading=reading) if of_block else nullcontext():
             yield
 
     def _lending(self, lease: Lease) -> Lending:

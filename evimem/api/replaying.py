@@ -20,11 +20,11 @@ from ..loops import LOOPS, OVER_SEARCHERS, VARIANTS, Loop, Task, answer_question
 from ..offline.offline_judge import OfflineJudge
 from ..protocols import Searcher
 from ..types.results import Answer, Budget
-from ..types.stored import EVERYTHING, MAX_COUNTED_TURNS, Holding, Roster, Scope
+from ..types.stored import EVERYTHING, MAX_COUNTED_TURNS, Holding, MemoryOverview, Scope
 from ..types.trace import FALL_BACK, RERANK, TRACE_VERSION, Acted, Called, Complete, Judged, Reply, Trace
 from ..types.values import Hit, Query, Turn, Where
 from .checked_arguments import checked_items, checked_kind, checked_part, checked_time, checked_trace
-from .core import Core, needed
+from .core import Core, require_model
 from .memory import Memory
 from .open import chat_model
 
@@ -55,7 +55,7 @@ def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
     replies = _replies(checked_trace(trace))
     checked_kind("memory", memory, Memory)
 
-    orders = (event.detail["order"] for event in _reranked(trace))
+    orders = (event.detail["order"] for event in _rerank_events(trace))
 
     def perform(effect: Effect) -> object:
         if isinstance(effect, Rerank):
@@ -85,15 +85,15 @@ def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
 
 def _rerun(trace: Trace, memory: Memory, own: Loop | None) -> Flow[Answer]:
     before, after = _split(trace)
-    depth = next((event.detail["depth"] for event in _reranked(trace)), 0)
-    task, named = _asked(before, memory, depth)
+    depth = next((event.detail["depth"] for event in _rerank_events(trace)), 0)
+    task, named = _question_settings(before, memory, depth)
     loop = named if own is None else own
     try:
         return (yield from answer_question(task, loop))
     except ModelError as error:
         if after is None or error.partial is None:
             raise
-        again, _ = _asked(after, memory, depth)
+        again, _ = _question_settings(after, memory, depth)
         return (yield from fall_back(error, again, loop))
 
 
@@ -105,7 +105,7 @@ def _split(trace: Trace) -> tuple[Trace, Trace | None]:
     return trace, None
 
 
-def _reranked(trace: Trace) -> Iterator[Acted]:
+def _rerank_events(trace: Trace) -> Iterator[Acted]:
     """Yield the events that tell how a reranker ordered hits."""
     for event in trace:
         if isinstance(event, Acted) and event.action == RERANK and event.detail.keys() >= {"order", "depth"}:
@@ -120,7 +120,7 @@ def _recorded_scores(order: Sequence[int] | None, count: int) -> tuple[float, ..
     return tuple(float(-ranks[place]) for place in range(count))
 
 
-def _asked(trace: Trace, memory: Memory, rerank_depth: int) -> tuple[Task, str | Loop]:
+def _question_settings(trace: Trace, memory: Memory, rerank_depth: int) -> tuple[Task, str | Loop]:
     """Return how a question was asked: of whom, on what day, how hard to look, and with which loop."""
     detail = _analysis(trace)
     try:
@@ -223,7 +223,7 @@ class SearchedStore:
     def __init__(self, searcher: Any, speakers: Sequence[str], asked_at: datetime | None) -> None:
         """Take the names of who speaks, and the time that counts as today."""
         self._searcher = searcher
-        self._roster = Roster(tuple(speakers), None, asked_at, MAX_COUNTED_TURNS)
+        self._roster = MemoryOverview(tuple(speakers), None, asked_at, MAX_COUNTED_TURNS)
         self._turns: dict[str, Turn] = {}
 
     def __getattr__(self, name: str) -> Any:
@@ -232,7 +232,7 @@ class SearchedStore:
             raise AttributeError(name)
         raise _not_of_a_searcher(name)
 
-    def roster(self, *, seen: bool = False) -> Roster:
+    def roster(self, *, seen: bool = False) -> MemoryOverview:
         del seen
         """Return who speaks and the time that counts as today."""
         return self._roster
@@ -321,7 +321,7 @@ def ask_searcher(
 
     def perform(effect: Effect) -> Any:
         if isinstance(effect, Complete):
-            return needed(model).complete(effect)
+            return require_model(model).complete(effect)
         raise _not_of_a_searcher(type(effect).__name__)
 
     return run(flow, perform)

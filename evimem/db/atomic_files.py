@@ -21,7 +21,7 @@ if os.name != "nt":
     import fcntl
     import resource
 
-PRIVATE = 0o600  # a memory and whatever is copied from it are for their owner alone, whatever the umask
+PRIVATE_MODE = 0o600  # a memory and whatever is copied from it are for their owner alone, whatever the umask
 _PRIVATE_FOLDER = 0o700
 _NO_DESCRIPTOR = {errno.EMFILE, errno.ENFILE}
 _DESCRIPTORS_OF_WINDOWS = 8_192
@@ -91,7 +91,7 @@ def replace_with(path: Path, *, like: Path | None = None) -> Iterator[BinaryIO]:
         with claim(temporary) as file:
             yield file
             file.flush()
-            _set_mode(file, _mode_of(path) or (like and _mode_of(like)) or PRIVATE)
+            _set_mode(file, _mode_of(path) or (like and _mode_of(like)) or PRIVATE_MODE)
             os.fsync(file.fileno())
             if os.name != "nt":
                 temporary.replace(path)  # while it is locked: `sweep` of another process takes what is not
@@ -138,7 +138,7 @@ def claim(temporary: Path) -> BinaryIO:
     while True:
         file = open_private(temporary)
         try:
-            _set_mode(file, PRIVATE)  # it may have been there, or the umask may forbid what the owner needs
+            _set_mode(file, PRIVATE_MODE)  # it may have been there, or the umask may forbid what the owner needs
             lock_file(file, wait=True)  # for `sweep` of another process, which has it for a moment
             if temporary.exists():
                 return file
@@ -156,10 +156,10 @@ def create_private(path: Path) -> None:
     """
     with suppress(FileExistsError):
         try:
-            os.mknod(path, stat.S_IFREG | PRIVATE)
+            os.mknod(path, stat.S_IFREG | PRIVATE_MODE)
         except (AttributeError, PermissionError):  # Windows has no mknod, and macOS leaves it to root
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE))
-        path.chmod(PRIVATE)  # a umask may forbid what the owner needs
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_MODE))
+        path.chmod(PRIVATE_MODE)  # a umask may forbid what the owner needs
 
 
 def make_folder(folder: Path) -> None:
@@ -271,7 +271,7 @@ def sync_folder(folder: Path) -> None:
 
 def open_private(path: Path, mode: Literal["wb", "a+b"] = "wb") -> BinaryIO:
     """Open a file for its owner alone, with no Python between the descriptor and its owner: no cast either."""
-    return open(path, mode, opener=partial(os.open, mode=PRIVATE))
+    return open(path, mode, opener=partial(os.open, mode=PRIVATE_MODE))
 
 
 def _opened_regular(path: str, flags: int) -> int:
@@ -302,7 +302,7 @@ def _temporary(path: Path, entry: os.DirEntry[str]) -> re.Match[str] | None:
 def _is_ours(file: BinaryIO) -> bool:
     """Return whether a file begins as a backup or an export does, or was killed before its beginning was written."""
     head = file.read(HEADER_SIZE)
-    unwritten = not head.strip(b"\0") and stat.S_IMODE(os.fstat(file.fileno()).st_mode) == PRIVATE
+    unwritten = not head.strip(b"\0") and stat.S_IMODE(os.fstat(file.fileno()).st_mode) == PRIVATE_MODE
     return head.startswith(_BEGINNINGS) or is_encrypted(head) or unwritten
 
 

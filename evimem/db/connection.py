@@ -202,10 +202,10 @@ class Connection(Tables):
             self._check_same_file()  # under the write lock, which `remove` takes too
             yield
 
-    def give_way(self) -> None:
+    def yield_write_lock(self) -> None:
         time.sleep(_LONGEST_SLEEP / 8)  # so that a thread that waits for this handle gets it
         give_up_at = time.monotonic() + _MOST_YIELDED
-        while self.is_awaited() and time.monotonic() < give_up_at:
+        while self.has_waiting_writer() and time.monotonic() < give_up_at:
             time.sleep(_LONGEST_SLEEP / 2)
 
     @safe_context
@@ -465,7 +465,7 @@ class Connection(Tables):
                 place.xLock(apsw.SQLITE_LOCK_RESERVED)
                 self._place = place
 
-    def is_awaited(self) -> bool:
+    def has_waiting_writer(self) -> bool:
         with self._errors, self._lock:
             return bool(self._as_file().xCheckReservedLock())
 
@@ -626,7 +626,7 @@ def read_header(path: Path, vfs: str | None = None) -> bytes:
         finally:
             file.xClose()
     except apsw.Error as error:
-        raise _typed(error, str(path)) from error
+        raise _typed_error(error, str(path)) from error
 
 
 def log_fits(path: Path, vfs: str | None = None, key: Key | None = None, store: str | None = None) -> bool:
@@ -967,10 +967,10 @@ class _TypedErrors:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, apsw.Error):
-            raise _typed(error, self._path) from error
+            raise _typed_error(error, self._path) from error
 
 
-def _typed(error: apsw.Error, path: str) -> StoreError:
+def _typed_error(error: apsw.Error, path: str) -> StoreError:
     code = getattr(error, "extendedresult", 0)
     if isinstance(error, apsw.FullError) or code in _NO_ROOM:
         return DiskFull(f"no room to write {path!r} ({error}); nothing of this call was kept: free space and repeat it")

@@ -45,7 +45,7 @@ def facts_near(db: Tables, asked: Iterable[tuple[int, str]], side: str, reach: i
     )
     sql = (
         f"SELECT asked.fact, fact.row FROM {db.dialect.table('asked', 'fact bigint', 'topic text')} "
-        f"JOIN fact AS here ON here.row = asked.fact {db.dialect.joined('fact', 'row', near)}"
+        f"JOIN fact AS here ON here.row = asked.fact {db.dialect.join_rows('fact', 'row', near)}"
     )
     return db.rows(sql, [db.dialect.table_of(list(asked))])
 
@@ -57,7 +57,7 @@ def turns_with_facts_after(db: Tables, seqs: Collection[int], count: int, extrac
         "WHERE later.session = turn.session AND later.seq > turn.seq ORDER BY later.seq LIMIT ?"
     )
     sql = (
-        f"SELECT DISTINCT fact.seq FROM turn {db.dialect.joined('fact', 'seq', following)} "
+        f"SELECT DISTINCT fact.seq FROM turn {db.dialect.join_rows('fact', 'seq', following)} "
         f"WHERE {db.dialect.among('turn.seq')} AND fact.extractor = ?"
     )
     return sql, (count, db.dialect.values(seqs), extractor)

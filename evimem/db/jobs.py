@@ -16,9 +16,11 @@ from functools import partial
 from ..types.stored import MOST_SECONDS, READINGS, JobKind
 from .tables import Query, Tables, Value
 
-PAGE = 256  # jobs per transaction
+PAGE_JOBS = 256  # jobs per transaction
 RETRY_SECONDS = 30.0  # before the second attempt; doubles with each further one
-ATTEMPTS = 4  # to derive something from a turn whose text is the reason that it fails; then its job is kept as failed
+MAX_ATTEMPTS = (
+    4  # to derive something from a turn whose text is the reason that it fails; then its job is kept as failed
+)
 _TOKEN = os.urandom(4).hex()  # tells this process from an earlier one with its number, as after a container's restart
 _LEASED, _IN_BATCH = "leased by %", "in batch %"  # of a job that is taken: why it waits
 
@@ -136,7 +138,7 @@ class Jobs:
         )
 
     def fail(self, kind: JobKind, errors: Mapping[int, str]) -> None:
-        """Count failures of jobs, queued here where they are not; keep those as failed that failed `ATTEMPTS` times.
+        """Count failures of jobs, queued here where they are not; set aside those with `MAX_ATTEMPTS` failures.
 
         A reading may be tried again at once; others so after the first failure, then after twice as long each time.
         """
@@ -145,7 +147,7 @@ class Jobs:
         self.enqueue(kind, errors)
         before = dict(self._db.select("job", "seq, attempts", kind=kind, seq=errors))
         waits = {seq: 0.0 if kind in READINGS or not n else RETRY_SECONDS * 2.0**n for seq, n in before.items()}
-        given_up = {seq for seq, n in before.items() if n + 1 >= ATTEMPTS}
+        given_up = {seq for seq, n in before.items() if n + 1 >= MAX_ATTEMPTS}
         self.postpone(kind, {seq: (why, None if seq in given_up else waits[seq]) for seq, why in errors.items()})
 
     def open_turns(self, kind: JobKind) -> set[int]:

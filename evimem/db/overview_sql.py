@@ -6,12 +6,12 @@ from typing import Any
 
 from .tables import Tables
 
-DAY = 86_400_000_000  # microseconds
+DAY_MICROSECONDS = 86_400_000_000  # microseconds
 
 
 def turns_by_day(db: Tables, offset: int) -> list[Any]:
     """Return (day since 1970, number of turns) in order; `offset` is added to each instant, in microseconds."""
-    day = f"(turn.instant + CAST(? AS BIGINT)) / {DAY}"
+    day = f"(turn.instant + CAST(? AS BIGINT)) / {DAY_MICROSECONDS}"
     return db.rows(f"SELECT {day} AS day, count(*) FROM turn GROUP BY 1 ORDER BY 1", (offset,))
 
 

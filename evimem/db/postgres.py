@@ -51,7 +51,7 @@ class PostgresDialect(Dialect):
         fields = ", ".join(f"CAST(value ->> {at} AS {kind}) AS {column}" for at, (column, kind) in enumerate(typed))
         return f"(SELECT {fields} FROM json_array_elements(CAST(? AS json))) AS {name}"
 
-    def joined(self, table: str, key: str, query: str) -> str:
+    def join_rows(self, table: str, key: str, query: str) -> str:
         return f"CROSS JOIN LATERAL ({query}) AS joined (key) JOIN {table} ON {table}.{key} = joined.key"
 
     def values(self, values: Collection[int | str]) -> Value:
@@ -80,7 +80,7 @@ class PostgresConnection(Tables):
 
     dialect = PostgresDialect()
     far = True
-    residue = (
+    unpurgeable_copies = (
         "the turns are gone from every answer; their bytes stay in the server's files until `evimem vacuum`, "
         "and in its log and backups for as long as it keeps those"
     )
@@ -172,7 +172,7 @@ class PostgresConnection(Tables):
         known = f" ON CONFLICT ({key}) DO {f'UPDATE SET {sets}' if new else 'NOTHING'}" if key else ""
         types = types_of(table)
         self.execute(
-            f"INSERT INTO {table} ({columns}) SELECT * FROM {_unnested([types[name] for name in names])}{known}",
+            f"INSERT INTO {table} ({columns}) SELECT * FROM {_unnest([types[name] for name in names])}{known}",
             _columns([types[name] for name in names], given),
         )
         if (counted := NUMBERED.get(table)) is not None:
@@ -194,7 +194,7 @@ class PostgresConnection(Tables):
         found = " AND ".join(f"{table}.{name} = given.c{at}" for at, name in enumerate(keys, len(names)))
         fields = ", ".join(f"c{at}" for at in range(len(kinds)))
         self.execute(
-            f"UPDATE {table} SET {sets} FROM {_unnested(kinds)} AS given ({fields}) WHERE {found}",
+            f"UPDATE {table} SET {sets} FROM {_unnest(kinds)} AS given ({fields}) WHERE {found}",
             _columns(kinds, given),
         )
 
@@ -513,7 +513,7 @@ def _all_rows(cursor: psycopg.Cursor[Any]) -> list[Any]:
     return rows
 
 
-def _unnested(types: Sequence[str]) -> str:
+def _unnest(types: Sequence[str]) -> str:
     arrays = ", ".join(f"CAST(? AS {'text' if kind == 'string' else kind}[])" for kind in types)
     return f"unnest({arrays})"
 

@@ -21,7 +21,7 @@ except ImportError as _error:
 
 OLDEST_SERVER = 150_000  # as PostgreSQL numbers its versions
 NO_TENANT = str(UUID(int=0))
-_INSTALLING = 0x65766D6D  # advisory lock of a schema: one process at a time creates or migrates its tables
+_INSTALL_LOCK = 0x65766D6D  # advisory lock of a schema: one process at a time creates or migrates its tables
 
 
 def check_server(db: psycopg.Connection[Any], name: str) -> None:
@@ -88,7 +88,7 @@ def install(db: psycopg.Connection[Any], name: str, schema: str) -> None:
     """Run the migrations that a schema lacks, in the transaction of the caller. Raise StoreError."""
     if _read_version(db, schema) == len(MIGRATIONS):
         return
-    lock = _INSTALLING + (crc32(schema.encode()) << 31 if schema != DEFAULT_SCHEMA else 0)
+    lock = _INSTALL_LOCK + (crc32(schema.encode()) << 31 if schema != DEFAULT_SCHEMA else 0)
     db.execute("SELECT pg_advisory_xact_lock($1)", (lock,))
     found = _read_version(db, schema)
     if found > len(MIGRATIONS):

@@ -267,7 +267,7 @@ MIGRATIONS: tuple[Callable[[str], list[str]], ...] = (
 
 _COPIED = tuple(TABLES)[1:]  # in an order in which no row refers to one that comes later; counters are set apart
 _PAGE = {"segment": 1, "trace": 100}  # rows read at once, where they are large
-_FEW = 1000  # of the other tables
+_FEW_ROWS = 1000  # of the other tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,9 +321,9 @@ def _pages(db: Tables, table: str) -> Iterator[list[tuple[Any, ...]]]:
     types, keys = types_of(table), TABLES[table].key.split(", ")
     names, after, where = list(types), tuple[Any, ...](), ""
     later = f"{keys[0]} > ?" if len(keys) == 1 else f"({', '.join(keys)}) > ({', '.join('?' * len(keys))})"
-    sql, size = f"SELECT {', '.join(names)} FROM {table}", _PAGE.get(table, _FEW)
+    sql, size = f"SELECT {', '.join(names)} FROM {table}", _PAGE.get(table, _FEW_ROWS)
     while page := db.rows(f"{sql}{where} ORDER BY {', '.join(keys)} LIMIT ?", (*after, size)):
-        yield [_typed(row, types.values()) for row in page]
+        yield [_convert_row(row, types.values()) for row in page]
         after, where = tuple(page[-1][names.index(key)] for key in keys), f" WHERE {later}"
 
 
@@ -335,5 +335,5 @@ _MADE: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _typed(row: Sequence[Any], kinds: Iterable[str]) -> tuple[Any, ...]:
+def _convert_row(row: Sequence[Any], kinds: Iterable[str]) -> tuple[Any, ...]:
     return tuple(None if value is None else _MADE[kind](value) for value, kind in zip(row, kinds, strict=True))

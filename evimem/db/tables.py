@@ -43,7 +43,7 @@ class Dialect:
         fields = ", ".join(f"value ->> {at} AS {column.split()[0]}" for at, column in enumerate(columns))
         return f"(SELECT {fields} FROM json_each(?)) AS {name}"
 
-    def joined(self, table: str, key: str, query: str) -> str:
+    def join_rows(self, table: str, key: str, query: str) -> str:
         """Return a join with the rows of a table whose key is among those that a query of the rows before it returns.
 
         The query may end in a LIMIT, which counts for each of the rows before it.
@@ -90,7 +90,7 @@ class Tables(ABC):
     aborted: int  # write blocks that were rolled back, and read blocks that failed unexpectedly
     far = False  # whether each wait for rows is one for a network
     key: Key | None = None  # of an encrypted file
-    residue: str | None = None  # where the bytes of erased rows stay whatever `purge` does, and until when
+    unpurgeable_copies: str | None = None  # where the bytes of erased rows stay whatever `purge` does, and until when
 
     @property
     @abstractmethod
@@ -149,11 +149,11 @@ class Tables(ABC):
 
     # What files need, and a server does by itself, or for who runs it.
 
-    def is_awaited(self) -> bool:
+    def has_waiting_writer(self) -> bool:
         """Return whether somebody else waits to write: who waits for a row of a server comes next without that."""
         return False
 
-    def give_way(self) -> None:  # noqa: B027 - see `is_awaited`
+    def yield_write_lock(self) -> None:  # noqa: B027 - see `has_waiting_writer`
         """Let those who wait for the write lock have it now: call it between two transactions of one long work."""
 
     def purge(self, settle: Callable[[], None], *, wait: bool) -> bool:

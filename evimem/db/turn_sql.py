@@ -53,7 +53,7 @@ def turns_around(db: Tables, seqs: Collection[int], before: int, after: int) -> 
         for side, way in (("<", "DESC"), (">", "ASC"))
     ]
     halves = [
-        f"SELECT here.seq, turn.seq FROM turn AS here {db.dialect.joined('turn', 'seq', query)} "
+        f"SELECT here.seq, turn.seq FROM turn AS here {db.dialect.join_rows('turn', 'seq', query)} "
         f"WHERE {db.dialect.among('here.seq')}"
         for query in near
     ]

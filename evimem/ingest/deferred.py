@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Literal
 
-from ..db.jobs import ATTEMPTS, PAGE, RETRY_SECONDS, holder
+from ..db.jobs import MAX_ATTEMPTS, PAGE_JOBS, RETRY_SECONDS, holder
 from ..errors import Attempt, DimensionMismatch, EmbedderError, ModelError, ModelUnavailable, ReplyError, UnknownTurn
 from ..extract.attribution import TURNS_AFTER, is_nobodys
 from ..extract.labels import Label, LabelNames, label_in
@@ -50,7 +50,7 @@ def embed_pending(store: Store, kind: Literal["vector", "link"]) -> Flow[int]:
     Facts are linked then. A job with a text that the embedder fails for is postponed alone. Where the embedder cannot
     be reached, raise EmbedderError: every job waits, and none is given up.
     """
-    jobs = store.due(kind, PAGE)
+    jobs = store.due(kind, PAGE_JOBS)
     if not jobs:
         return 0
     try:
@@ -70,7 +70,7 @@ def embed_pending(store: Store, kind: Literal["vector", "link"]) -> Flow[int]:
     if done := [entry for entry in entries if entry.turn.id not in errors]:
         settle(store, kind, done)
     if errors:  # their texts are the reason: after some tries such a job is kept as failed
-        waits = {id: None if job.attempts + 1 >= ATTEMPTS else _wait(job) for id, (job, _) in errors.items()}
+        waits = {id: None if job.attempts + 1 >= MAX_ATTEMPTS else _wait(job) for id, (job, _) in errors.items()}
         store.postpone(kind, {id: (error, waits[id]) for id, (_, error) in errors.items()})
     return len(jobs)
 
@@ -244,8 +244,8 @@ def _blame(store: Store, job: Job, error: ModelError, endpoint: Endpoint) -> Flo
 
 
 def _last_read(store: Store) -> Turn | None:
-    """Return the newest turn with facts by a model, of the last `PAGE`; None where there is none."""
-    turns = {turn.id: turn for turn in store.turns(Listing(limit=PAGE, newest=True))}
+    """Return the newest turn with facts by a model, of the last `PAGE_JOBS`; None where there is none."""
+    turns = {turn.id: turn for turn in store.turns(Listing(limit=PAGE_JOBS, newest=True))}
     read: list[str] = []
     with suppress(UnknownTurn):  # one of them was forgotten meanwhile
         read = [fact.turn_id for fact in store.facts([*turns]) if fact.extractor == OF_A_MODEL]
@@ -284,7 +284,7 @@ def _hold_queue(store: Store, kind: JobKind, error: ModelError | EmbedderError) 
     seconds = min(getattr(error, "retry_after", None) or 0.0, MOST_SECONDS)
     held: set[str] = set()
     for reason in (None, holder()):  # those that this process has leased and not begun wait as well
-        while seconds and (ids := {job.turn.id for job in store.due(kind, PAGE, reason)} - held):
+        while seconds and (ids := {job.turn.id for job in store.due(kind, PAGE_JOBS, reason)} - held):
             store.hold(kind, sorted(ids), type(error).__name__, seconds)
             held |= ids
 

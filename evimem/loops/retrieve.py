@@ -18,7 +18,7 @@ from ..query.find_turns import QuestionVectors, query_of, user_among
 from ..query.remaining_turns import read_remaining
 from ..query.rerank_hits import PART, rerank_hits
 from ..types.results import MAX_COUNT, Answer, Budget
-from ..types.stored import EVERYTHING, LABEL, Roster, Scope, statements
+from ..types.stored import EVERYTHING, LABEL, MemoryOverview, Scope, statements
 from ..types.trace import RERANK, Acted, Event, Found, Queried
 from ..types.values import Fact, FactHit, Gap, Hit, Turn, is_discarded
 from .evidence_view import tokens
@@ -108,7 +108,7 @@ class Arrived:
 class Searches:
     """The searches of one question, each made once. A search keeps `deepest` turns, so that it can be read further."""
 
-    def __init__(self, task: Task, analysis: Analysis, roster: Roster, *, indexed: bool) -> None:
+    def __init__(self, task: Task, analysis: Analysis, roster: MemoryOverview, *, indexed: bool) -> None:
         self._task = task
         self._analysis = analysis
         self._roster = roster
@@ -208,7 +208,9 @@ class Retrieval:
     in place of facts. Without the "mask" a search may return what was returned before.
     """
 
-    def __init__(self, task: Task, analysis: Analysis, roster: Roster, variant: Variant, events: list[Event]) -> None:
+    def __init__(
+        self, task: Task, analysis: Analysis, roster: MemoryOverview, variant: Variant, events: list[Event]
+    ) -> None:
         """Take the analysed question, and where to record."""
         self._store, self._scope, self._exclude = task.store, task.scope, task.exclude
         self._temporal = analysis.temporal

@@ -18,7 +18,7 @@ from ..judging.tracker import Show, Tracker, apply, grounded, start
 from ..page.loop_page import lines_to_add, page_so_far
 from ..query.analysis import analyse
 from ..query.remaining_turns import remaining
-from ..types.stored import EVERYTHING, Roster
+from ..types.stored import EVERYTHING, MemoryOverview
 from ..types.trace import TRACE_VERSION, Acted, Complete, Event, Judged, Stopped
 from ..types.values import Hit, Tier, Turn
 from .evidence_view import EntityCounter, select
@@ -86,7 +86,7 @@ class Session:
         self.edge_share: float = 0.0  # of what is shown, for turns that edges brought
         self.page_tokens: int = task.budget.tokens  # that the lines of a model's page may take at the next check
         self.whole_page: bool = True  # whether none of them is left out that says little or what another says
-        self.roster: Roster = task.store.roster()
+        self.roster: MemoryOverview = task.store.roster()
         self.asked_at: datetime | None = task.asked_at or self.roster.last
         found = analyse(task.question, self.roster.speakers, self.asked_at, self.roster.date_order)
         self.analysis: Analysis = found if self.has("temporal") else replace(found, temporal=False)

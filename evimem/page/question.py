@@ -21,7 +21,7 @@ from ..query.analysis import hints, looked_for
 from ..query.find_turns import QuestionVectors, query_of, search_with_hints, user_among
 from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, words
-from ..types.stored import Roster, Scope
+from ..types.stored import MemoryOverview, Scope
 from ..types.values import DateOrder, Hints, Hit, Query, Turn, is_discarded
 
 EARLIER = 3  # messages before the newest that a reference is looked up in
@@ -178,7 +178,7 @@ def find_for(  # noqa: PLR0913, PLR0917 - where and how is searched
     text = asked.searched
     most = max(LEAST, min(MOST, tokens // A_TURN), rerank_depth)
 
-    def hinted(known: Roster) -> Hints:
+    def hinted(known: MemoryOverview) -> Hints:
         return hints(asked.text, known.speakers, asked_at or known.last, known.date_order, asker=asked.asker)
 
     def recall(found: Hints) -> Flow[Recollected]:

@@ -23,7 +23,7 @@ from ..lang.guess import LANGUAGES, language_of
 from ..protocols import Store
 from ..text.terms import terms
 from ..times import locate_times
-from ..types.stored import EVERYTHING, Roster, Scope
+from ..types.stored import EVERYTHING, MemoryOverview, Scope
 from ..types.values import FactHit, Hints, Hit, Query, TimeSpan, Turn
 from .analysis import check_asked, hints, looked_for
 
@@ -124,7 +124,7 @@ def run_query(
         raise InvalidQuery(f"k is {shown(k)}; expected a whole number from 1 on")
     vectors = QuestionVectors()
 
-    def hinted(known: Roster) -> Hints:
+    def hinted(known: MemoryOverview) -> Hints:
         check_clock("before", within.before, known.last)
         check_clock("after", within.after, known.last)
         return hints(text, known.speakers, asked_at or known.last, known.date_order)
@@ -136,8 +136,8 @@ def run_query(
 
 
 def search_with_hints(
-    store: Store, hinted: Callable[[Roster], Hints], recall: Callable[[Hints], Flow[T]], *, seen: bool
-) -> Flow[tuple[Roster, T]]:
+    store: Store, hinted: Callable[[MemoryOverview], Hints], recall: Callable[[Hints], Flow[T]], *, seen: bool
+) -> Flow[tuple[MemoryOverview, T]]:
     """Recall by the hints of a text, which depend on who speaks; return the speakers and the hits.
 
     A remote store is not waited for to know who speaks where the recall itself shows it (`seen`): it

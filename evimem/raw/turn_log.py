@@ -24,7 +24,7 @@ from ..db.turn_sql import (
     whole_turns_around,
 )
 from ..errors import UNREADABLE, StoreCorrupt, UnknownTurn
-from ..types.stored import MAX_COUNTED_TURNS, Listing, Roster
+from ..types.stored import MAX_COUNTED_TURNS, Listing, MemoryOverview
 from ..types.values import Turn, canonical, instant
 from .validate import forget_clock
 
@@ -261,12 +261,12 @@ class RawLog:
         """Return the highest sequence number ever given, erased ones included."""
         return self._db.newest("turn")
 
-    def roster(self) -> Roster:
+    def roster(self) -> MemoryOverview:
         """Return the speakers in the order in which they first spoke, and the time of the first and last turn."""
         counted = first_last_and_count(MAX_COUNTED_TURNS)  # only whether a memory is small matters here
         *ends, ((turns,),), names = self._db.rows_of(*counted, self._db.selecting("speaker", "name", "ord"))
         first, last = (datetime.fromisoformat(rows[0][0]) if rows else None for rows in ends)
-        return Roster(self.speakers.read(names), first, last, int(turns))
+        return MemoryOverview(self.speakers.read(names), first, last, int(turns))
 
 
 def set_times(db: Tables, turns: Mapping[int, Turn]) -> None:

@@ -31,12 +31,12 @@ RESTORE = "restore a backup"
 CARRY_OVER = "carry the turns over into a new memory: `new.extend(old.turns())`"
 # Not derived: only a backup has them.
 _RAW = {"turn", "session", "speaker", "meta", "forgotten", "place", "calls", "trace", "trace_turn"}
-_PAGE = 500  # turns read at once
+_PAGE_TURNS = 500  # turns read at once
 _NO_TERMS = b"{}"  # of a turn without words: its vector is zero, which in a sealed segment stands for no vector
 # Where the messages of `PRAGMA integrity_check` name an index, or the root page of a tree.
 _OF_AN_INDEX = re.compile(r"(?:missing from|entries in|entry in) index (\S+)")
 _OF_A_TREE = re.compile(r"Tree (\d+) ")
-_NAMES = 5  # turns named in one line
+_MAX_NAMED_TURNS = 5  # turns named in one line
 Found: TypeAlias = Generator[str | int, None, None]  # lines, and numbers of turns that were looked at
 
 
@@ -57,7 +57,7 @@ def _problems(handle: StoreHandle, extractor: Extractor) -> Found:
     yield from _readable("the file", _page_problems(handle), RESTORE)
     yield from _readable("the references between tables", _orphans(handle), RESTORE)
     altered = False
-    for found in _readable("the table of turns", _altered(handle), RESTORE):
+    for found in _readable("the table of turns", _altered_lines(handle), RESTORE):
         altered |= isinstance(found, str)
         yield found
     if altered:
@@ -112,17 +112,17 @@ def _orphans(handle: StoreHandle) -> Found:
         yield f"{count} row(s) of table {table!r} refer to missing rows of {parent!r}: {cure}"
 
 
-def _altered(handle: StoreHandle) -> Found:
+def _altered_lines(handle: StoreHandle) -> Found:
     """Yield a line for each turn that is not what was stored, with its id where that can be read."""
-    for rows in handle.db.pages(TURNS, (0,), _PAGE):
+    for rows in handle.db.pages(TURNS, (0,), _PAGE_TURNS):
         page = [seq for seq, *_ in rows]
         intact = handle.raw.intact(page)
         for seq in (seq for seq in page if seq not in intact):
-            yield f"turn {_named(handle, seq)} is not what was stored: {RESTORE}, or forget it"
+            yield f"turn {_name_turn(handle, seq)} is not what was stored: {RESTORE}, or forget it"
         yield len(page)
 
 
-def _named(handle: StoreHandle, seq: int) -> str:
+def _name_turn(handle: StoreHandle, seq: int) -> str:
     try:
         return repr(handle.raw.ids([seq])[seq])
     except (*UNREADABLE, StoreCorrupt):
@@ -177,7 +177,11 @@ def _segment_problems(handle: StoreHandle, extractor: Extractor, number: int, *,
 
 def _of_turns(ids: Sequence[str], what: str) -> Found:
     if ids:
-        more = f" (and so have {len(ids) - 1} more: {', '.join(map(repr, ids[1:_NAMES]))})" if len(ids) > 1 else ""
+        more = (
+            f" (and so have {len(ids) - 1} more: {', '.join(map(repr, ids[1:_MAX_NAMED_TURNS]))})"
+            if len(ids) > 1
+            else ""
+        )
         yield f"turn {ids[0]!r} {what}{more}: {REPAIR}"
 
 

@@ -32,12 +32,12 @@ _DERIVED = (  # rows that refer to others first, for the foreign keys
     "trace_turn",
     "trace",
 )
-_PAGE = 1000  # turns erased at once
+_PAGE_TURNS = 1000  # turns erased at once
 HELD = (
     "another reader still holds an older state of the file, another process is writing to the file, or the disk is "
     "full; the bytes go when that has ended and the memory is next written, opened or closed"
 )
-SPARE = 256  # numbers of erased rows that stay unused however small a memory is
+SPARE_ROWS = 256  # numbers of erased rows that stay unused however small a memory is
 
 
 def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
@@ -105,12 +105,12 @@ class Erasure:
 
     def turns(self, seqs: Sequence[int]) -> None:
         """Erase these turns."""
-        self.replaced(seqs)
+        self.erase_replaced(seqs)
         self.taken({})
         if self._turns and not self._handle.raw.count():
             self._drop_settings()
 
-    def replaced(self, seqs: Sequence[int]) -> None:
+    def erase_replaced(self, seqs: Sequence[int]) -> None:
         """Erase turns that others replace: the settings of the memory stay, even if no turn is left.
 
         Call `taken` when the others are stored.
@@ -123,7 +123,7 @@ class Erasure:
         if self._turns:
             self._read_again()
             self._relink()
-            if self._handle.passages.sparse(SPARE):  # a search takes time and room by the highest number
+            if self._handle.passages.sparse(SPARE_ROWS):  # a search takes time and room by the highest number
                 self._gone = None
                 self._handle.segments.renumber(self._handle.passages.renumber())
             self._note_commit()
@@ -136,7 +136,7 @@ class Erasure:
         """Erase all turns, derived rows, traces and settings at once."""
         handle = self._handle
         self._turns, self._facts, self._gone = handle.raw.count(), handle.fact_table.count(), None
-        for page in handle.db.pages(TURNS, (0,), _PAGE):
+        for page in handle.db.pages(TURNS, (0,), _PAGE_TURNS):
             seqs = [seq for seq, *_ in page]
             remember_forgotten(handle, seqs)
             replace_places(handle, places_of(handle, seqs), {})
@@ -149,10 +149,10 @@ class Erasure:
 
     def report(self) -> EraseReport:
         """Purge the log, waiting for others; return what was erased, as "pending" where they held it on."""
-        residue = self._handle.db.residue
-        if residue is None and self._handle.finish_erasure(wait=True):
+        unpurgeable_copies = self._handle.db.unpurgeable_copies
+        if unpurgeable_copies is None and self._handle.finish_erasure(wait=True):
             return EraseReport("erased", self._turns, self._facts)
-        return EraseReport("pending", self._turns, self._facts, residue or HELD)
+        return EraseReport("pending", self._turns, self._facts, unpurgeable_copies or HELD)
 
     def _drop_settings(self) -> None:
         """Delete every setting kept for code above the store."""
@@ -161,7 +161,7 @@ class Erasure:
 
     def _note_commit(self) -> None:
         self.began = True
-        if self._handle.db.residue is None:
+        if self._handle.db.unpurgeable_copies is None:
             self._handle.db.set_meta(UNFINISHED, "1")
             self._handle.purged = False  # until the report: after an interrupt in between, the next commit finishes it
         self._handle.invalidate_ann()
@@ -240,8 +240,8 @@ class Erasure:
 
 
 def _pages(seqs: list[int]) -> Iterator[list[int]]:
-    for start in range(0, len(seqs), _PAGE):
-        yield seqs[start : start + _PAGE]
+    for start in range(0, len(seqs), _PAGE_TURNS):
+        yield seqs[start : start + _PAGE_TURNS]
 
 
 class ReadBeside:

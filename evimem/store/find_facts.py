@@ -18,11 +18,11 @@ from ..times import render
 from ..types.stored import ANY_FACT, EVERYTHING, OF_NO_STATEMENT, FactFilter, Scope
 from ..types.values import Fact, FactHit, Query, Turn
 from .handle import StoreHandle
-from .reads import ABOUT, look_up, seqs_naming
+from .reads import MAX_ABOUT_TURNS, look_up, seqs_naming
 
 LEAST, EACH = 40, 4  # turns and vectors that are looked at, and for each fact that is wanted
-LABELLED = 4  # as many rows as facts are wanted: a turn that a model filed has a label too, which is no fact
-WITHIN = 8  # times as many where facts are wanted of an interval, which turns and vectors know nothing of
+ROWS_PER_FACT = 4  # as many rows as facts are wanted: a turn that a model filed has a label too, which is no fact
+INTERVAL_FACTOR = 8  # times as many where facts are wanted of an interval, which turns and vectors know nothing of
 
 
 def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT) -> tuple[FactHit, ...]:
@@ -36,15 +36,15 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
         if sought is None:
             return ()
         vector = query.vector
-        most = max(LEAST, EACH * query.k) * (WITHIN if only.during else 1)
+        most = max(LEAST, EACH * query.k) * (INTERVAL_FACTOR if only.during else 1)
         fitting = {one.turn: one.score for one in rank(sought, most)}
-        allowed = _allowed(handle, sought)
+        allowed = _admitted_turns(handle, sought)
         if only.about is None:
             known = handle.edges.vectors()
             nearest = [] if vector is None else handle.fact_sketches.nearest(known, vector, allowed, most)
             rows = {*nearest, *handle.fact_table.rows_of(fitting)}
         else:
-            naming = [seq for seq in seqs_naming(handle, only.about) if allowed[seq]][-ABOUT:]
+            naming = [seq for seq in seqs_naming(handle, only.about) if allowed[seq]][-MAX_ABOUT_TURNS:]
             told = (seq for seq in handle.fact_table.of_a_model_after(naming) if allowed[seq])
             rows = {*handle.fact_table.rows_of({*naming, *told})}
         found = handle.fact_table.read(sorted(rows))
@@ -69,7 +69,7 @@ def nearest_facts(handle: StoreHandle, query: Query) -> tuple[FactHit, ...]:
         if sought is None or query.vector is None:
             return ()
         known = handle.edges.vectors()
-        rows = handle.fact_graph.nearest(known, query.vector, _allowed(handle, sought), LABELLED * query.k)
+        rows = handle.fact_graph.nearest(known, query.vector, _admitted_turns(handle, sought), ROWS_PER_FACT * query.k)
         cosines = known.cosines(query.vector, rows)
         return _with_turns(handle, {row: {"meaning": cosines[row]} for row in rows})[: query.k]
 
@@ -94,7 +94,7 @@ def _with_turns(handle: StoreHandle, parts: Mapping[int, Mapping[str, float]]) -
     return tuple(FactHit(fact, turns[seq], sum(of.values()), of) for seq, fact, of in stated)
 
 
-def _allowed(handle: StoreHandle, sought: PreparedQuery) -> NDArray[np.bool_]:
+def _admitted_turns(handle: StoreHandle, sought: PreparedQuery) -> NDArray[np.bool_]:
     """Return which turns a query lets through, by number."""
     allowed = np.zeros(handle.raw.high_water() + 1, np.bool_)
     allowed[sought.corpus.turn[sought.allowed]] = True
@@ -114,7 +114,7 @@ def _replaced_by(handle: StoreHandle, ids: Sequence[str]) -> dict[str, tuple[Fac
 
 
 WORDS, MEANING, TURN = 0.3, 0.4, 0.3  # of what a fact's words, its vector and its turn tell
-REPLACED = -0.05  # of two alike, the one that still holds comes first
+REPLACED_PENALTY = -0.05  # of two alike, the one that still holds comes first
 
 
 def parts_of(asked: PreparedQuery, fact: Fact, cosine: float, fitting: float) -> dict[str, float]:
@@ -122,7 +122,7 @@ def parts_of(asked: PreparedQuery, fact: Fact, cosine: float, fitting: float) ->
     said = frozenset(or_else([], terms, f"{fact.text} {render(fact.event)}" if fact.event else fact.text))
     words = sum(term.weight for term in asked.terms if term.name in said) / (asked.total or 1.0)
     parts = {"words": WORDS * words, "meaning": MEANING * cosine, "turn": TURN * fitting}
-    parts["replaced"] = REPLACED if fact.replaced_by else 0.0
+    parts["replaced"] = REPLACED_PENALTY if fact.replaced_by else 0.0
     return {name: part for name, part in parts.items() if part}
 
 

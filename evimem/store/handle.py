@@ -23,7 +23,7 @@ from ..raw.turn_log import RawLog
 from ..raw.validate import LocalTimes, settle_timezone
 from ..times import Conventions
 from ..times.date_order import checked_date_order
-from ..types.stored import Roster
+from ..types.stored import MemoryOverview
 from ..types.values import DateOrder
 from .nearest import AnnIndexCache, FactGraph, FactSketches
 
@@ -34,7 +34,7 @@ T = TypeVar("T")
 WHOLE_TURNS = "whole turns"
 # The number of the rules by which turns are read: raised with a release in which the same turns give other words,
 # passages, facts or dates. A memory keeps that of its rows in `meta`; one of an earlier version keeps none.
-RULES = 1
+RULES_VERSION = 1
 READ_BY = "rules"
 # `secure_delete` zeroes deleted rows in the file, but the log keeps their old pages until it is emptied. This setting
 # is there from an erasure until then, across crashes.
@@ -81,7 +81,7 @@ class StoreHandle:
         self.ann = ann
         self.fact_graph: FactGraph = FactGraph()
         self.fact_sketches: FactSketches = FactSketches()
-        self.roster_seen: Roster | None = None  # as it was read last from a store that is far away
+        self.roster_seen: MemoryOverview | None = None  # as it was read last from a store that is far away
         self._corpus: Corpus | None = None
         # What the caches were last compared with: the counter `epoch`, and the aborted blocks of this handle,
         # which may leave half an update in memory; for the vectors of facts, the counter `links` too.
@@ -110,7 +110,7 @@ class StoreHandle:
             raise StoreError(f"{self.name!r} belongs to another user of a pool; put that user's own file back")
         if kept is None or width is None:
             made = {"embedder": embedder, "dimension": self.segments.dimension, "segment": self.segments.size}
-            made |= {READ_BY: RULES} if owner is None else {READ_BY: RULES, "owner": owner}
+            made |= {READ_BY: RULES_VERSION} if owner is None else {READ_BY: RULES_VERSION, "owner": owner}
             for key, value in made.items():
                 self.db.set_meta(key, str(value))
         elif kept != embedder:
@@ -135,7 +135,7 @@ class StoreHandle:
 
     def is_read_by_these_rules(self) -> bool:
         """Return whether all rows were derived by the rules of this version, as `rebuild` does."""
-        return self.db.meta(READ_BY) == str(RULES)
+        return self.db.meta(READ_BY) == str(RULES_VERSION)
 
     @property
     def is_large(self) -> bool:
@@ -293,7 +293,7 @@ HELD_SECONDS = 0.02  # after so long, a transaction begins no more results of jo
 MOST_HELD = 0.08  # or if none does: what follows from them takes as long again, and nobody can cut in
 
 
-class Held:
+class WriteBudget:
     """How long a transaction holds the write lock: until somebody waits for it, looked at now and then, or too long."""
 
     def __init__(self, db: Tables) -> None:
@@ -301,13 +301,13 @@ class Held:
         self._look_at = time.monotonic() + HELD_SECONDS
         self._until = time.monotonic() + MOST_HELD
 
-    def long_enough(self) -> bool:
+    def exceeded(self) -> bool:
         """Return whether to begin no more."""
         now = time.monotonic()
         if now < self._look_at:
             return False
         self._look_at = now + HELD_SECONDS
-        return now > self._until or self._db.is_awaited()
+        return now > self._until or self._db.has_waiting_writer()
 
 
 # Has the C library give the system its free pages, where it has a call for that: a millisecond in glibc. A process that

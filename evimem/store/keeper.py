@@ -29,7 +29,7 @@ class Keeper(StoreHandle, ABC):
 
     known = reads.known
     recall = reads.recall
-    recall_read = reads.recall_read
+    recall_unless_pending = reads.recall_unless_pending
     recall_facts = find_facts.recall_facts
     nearest_facts = find_facts.nearest_facts
     linked_facts = find_facts.linked_facts

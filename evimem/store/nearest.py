@@ -25,9 +25,9 @@ from ..index.sketches import Sketches, StoredVectors
 from ..types.vectors import Neighbours, Vectors
 
 MIN_ROWS = 500_000  # below, sketches (see `index.sketches`) are about as fast and need no building
-_PAGE = 4_096  # vectors between two reports of progress
+_PAGE_VECTORS = 4_096  # vectors between two reports of progress
 _SAVE_EVERY = 100_000  # vectors: the work that an interrupted build loses at most
-COMPARED = 8_192  # facts up to which all are compared: sketches save nothing
+MAX_COMPARED_FACTS = 8_192  # facts up to which all are compared: sketches save nothing
 SKETCHED, SHARE = 2_048, 64  # of more, so many with the nearest sketches, or one of so many, are compared
 
 
@@ -104,11 +104,13 @@ class AnnIndexCache:
             return
         index = self.index(corpus, origin) or HnswIndex(corpus.dimension, self._rows)
         missing = np.setdiff1d(np.flatnonzero(corpus.scale), index.positions())
-        for start in range(0, len(missing), _PAGE):
-            page = missing[start : start + _PAGE]
+        for start in range(0, len(missing), _PAGE_VECTORS):
+            page = missing[start : start + _PAGE_VECTORS]
             index.add(page, self._rows(page))
-            last = start + _PAGE >= len(missing)
-            if last or (start + _PAGE) % _SAVE_EVERY < _PAGE:  # as one page in every `_SAVE_EVERY` vectors does
+            last = start + _PAGE_VECTORS >= len(missing)
+            if (
+                last or (start + _PAGE_VECTORS) % _SAVE_EVERY < _PAGE_VECTORS
+            ):  # as one page in every `_SAVE_EVERY` vectors does
                 with changing(repr(str(self._file)), "the memory is whole, and is searched without it"):
                     ann_file.save(self._file, index, origin)
                 if not is_current():
@@ -150,7 +152,7 @@ class FactSketches:
     def nearest(self, known: FactMatrix, vector: Vectors, allowed: NDArray[np.bool_], most: int) -> list[int]:
         """Return the rows of the facts nearest to a vector of shape (dimension,); `allowed` is by turn."""
         there = allowed[known.turns]
-        if np.count_nonzero(there) <= COMPARED:
+        if np.count_nonzero(there) <= MAX_COMPARED_FACTS:
             return known.nearest(vector, np.flatnonzero(there), most)
         stored = StoredVectors(known.quantized, known.scales.astype(np.float32))
         with self._searching:

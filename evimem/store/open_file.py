@@ -55,7 +55,9 @@ def open_checked(path: Path, vfs: str | None, busy_seconds: float, key: Key | No
         raise StoreReadOnly(
             f"the folder {str(path.parent)!r} of the memory {path.name!r} does not exist; create it first"
         )
-    db = _opened(path, vfs, lambda: Connection(path, vfs=vfs, busy_seconds=busy_seconds, key=key), _migrate, key)
+    db = _connect_checked(
+        path, vfs, lambda: Connection(path, vfs=vfs, busy_seconds=busy_seconds, key=key), _migrate, key
+    )
     db.trust()
     sweep(path)
     return db
@@ -96,10 +98,10 @@ def open_to_read(path: Path, vfs: str | None, busy_seconds: float, key: Key | No
     def connect() -> Connection:
         return Connection(path, vfs=vfs, busy_seconds=busy_seconds, readonly=True, key=key)
 
-    return _opened(path, vfs, connect, _check_schema, key)
+    return _connect_checked(path, vfs, connect, _check_schema, key)
 
 
-def _opened(
+def _connect_checked(
     path: Path,
     vfs: str | None,
     connect: Callable[[], Connection],

@@ -34,7 +34,7 @@ from .keeper import Keeper
 from .nearest import AnnIndexCache
 
 
-class Census:
+class TenantDirectory:
     """The users of a server, each with rows that no statement of another reaches."""
 
     def __init__(self, address: str) -> None:

@@ -34,7 +34,7 @@ from ..types.stored import (
     JobKind,
     Keyword,
     Listing,
-    Roster,
+    MemoryOverview,
     Scope,
     SessionWindow,
     WindowRequest,
@@ -46,7 +46,9 @@ from .handle import LACKS_LOG, SETTING, UNFINISHED, StoreHandle
 from .sequence import exported_forgotten, past_of
 
 OUTDATED = "turns were read by older rules, which is no damage: rebuild() reads them by those of this version"
-ABOUT = 512  # newest turns naming an entity whose facts are read: a common name must not cost a scan of the memory
+MAX_ABOUT_TURNS = (
+    512  # newest turns naming an entity whose facts are read: a common name must not cost a scan of the memory
+)
 
 
 def look_up(handle: StoreHandle, query: Query) -> PreparedQuery | None:
@@ -61,7 +63,7 @@ def _looked_up(handle: StoreHandle, corpus: Corpus, resolved: IndexQuery) -> Pre
     return prepare(resolved, corpus, handle.ann.nearest(corpus, handle.ann_origin()) if large else None)
 
 
-def _expected(
+def _rank_resident(
     handle: StoreHandle, query: Query, *others: Callable[[], object], facts: bool = True
 ) -> tuple[object, list[Ranked]] | None:
     """Rank by what is resident, and ask for the turns of that; return what it depends on, and the ranking.
@@ -76,7 +78,7 @@ def _expected(
     if not handle.db.far or corpus is None or query.where is not None or query.exclude:
         handle.db.ahead(*asked)
         return None
-    resolved = _resolved(query, raw.speakers.seen, raw.sessions.seen, handle.segments.dimension)
+    resolved = _resolve(query, raw.speakers.seen, raw.sessions.seen, handle.segments.dimension)
     if resolved is None:
         return None
     depends, found = _depends(handle, query), rank(_looked_up(handle, corpus, resolved), query.k)
@@ -109,24 +111,24 @@ def recall(handle: StoreHandle, query: Query, *, facts: bool = True, by_hints: b
     """See `Store.recall`; `by_hints` is a query that was made for a roster of `seen`."""
     asked = (handle.raw.roster,) if by_hints and handle.db.far else ()
     with handle.db.reading():
-        expected = _expected(handle, query, *asked, facts=facts)
+        expected = _rank_resident(handle, query, *asked, facts=facts)
         if asked:
             _roster(handle)
-        return _recalled(handle, query, expected, facts=facts)
+        return _read_hits(handle, query, expected, facts=facts)
 
 
-def recall_read(handle: StoreHandle, query: Query, kind: JobKind, limit: int) -> tuple[int, tuple[Hit, ...]]:
+def recall_unless_pending(handle: StoreHandle, query: Query, kind: JobKind, limit: int) -> tuple[int, tuple[Hit, ...]]:
     """Return how many jobs `untried` would return and, where there are none, what `recall` finds in that state."""
     with handle.db.reading():
         untried = handle.jobs.asking_untried(kind, limit)
-        expected = _expected(handle, query, partial(handle.db.rows, *untried), handle.raw.roster)
+        expected = _rank_resident(handle, query, partial(handle.db.rows, *untried), handle.raw.roster)
         waiting = len(handle.db.rows(*untried))
         if handle.db.far:
             _roster(handle)
-        return waiting, () if waiting else _recalled(handle, query, expected)
+        return waiting, () if waiting else _read_hits(handle, query, expected)
 
 
-def _recalled(
+def _read_hits(
     handle: StoreHandle, query: Query, expected: tuple[object, list[Ranked]] | None, *, facts: bool = True
 ) -> tuple[Hit, ...]:
     corpus = handle.corpus()
@@ -208,7 +210,7 @@ def facts(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
 
 
 def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHING) -> About:
-    """See `Store.about`; only the newest `ABOUT` turns that name the entity, and what follows them, are read.
+    """See `Store.about`; only the newest `MAX_ABOUT_TURNS` turns that name the entity, and what follows them, are read.
 
     What follows counts by the subject that a model found for its "he" alone, so that no repetition of somebody's words
     adds to what is known of them.
@@ -217,10 +219,12 @@ def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHIN
         within = _within(handle, scope)
         naming = seqs_naming(handle, entity)
         if within is None:  # else fewer
-            handle.expect(naming[-ABOUT:], partial(handle.fact_table.of_a_model_after, naming[-ABOUT:]))
-        after = handle.fact_table.of_a_model_after(naming[-ABOUT:])
+            handle.expect(
+                naming[-MAX_ABOUT_TURNS:], partial(handle.fact_table.of_a_model_after, naming[-MAX_ABOUT_TURNS:])
+            )
+        after = handle.fact_table.of_a_model_after(naming[-MAX_ABOUT_TURNS:])
         own, told = ([seq for seq in some if within is None or seq in within] for some in (naming, after))
-        seqs = sorted({*own[-ABOUT:], *told})
+        seqs = sorted({*own[-MAX_ABOUT_TURNS:], *told})
         speakers = {turn.id: turn.speaker for turn in handle.raw.read(seqs) if not is_discarded(turn)}
         stated = handle.fact_table.of_turns(seqs)
     named = set(own)
@@ -287,7 +291,7 @@ def _among(seqs: list[int], within: frozenset[int] | None) -> list[int]:
     return seqs if within is None else [seq for seq in seqs if seq in within]
 
 
-def roster(handle: StoreHandle, *, seen: bool = False) -> Roster:
+def roster(handle: StoreHandle, *, seen: bool = False) -> MemoryOverview:
     """See `Store.roster`."""
     if seen and handle.roster_seen is not None:
         return handle.roster_seen
@@ -295,7 +299,7 @@ def roster(handle: StoreHandle, *, seen: bool = False) -> Roster:
         return _roster(handle)
 
 
-def _roster(handle: StoreHandle) -> Roster:
+def _roster(handle: StoreHandle) -> MemoryOverview:
     order = handle.conventions.date_order or order_of_zone(handle.conventions.zone)
     found = replace(handle.raw.roster(), date_order=order)
     handle.roster_seen = replace(found, seen=True) if handle.db.far else None
@@ -355,14 +359,14 @@ def put_off(handle: StoreHandle) -> list[tuple[str, int, float]]:
 def turns(handle: StoreHandle, listing: Listing | None = None) -> Iterator[Turn]:
     """See `Store.turns`; no transaction is held between pages."""
     if listing is not None:
-        yield from _listed(handle, listing)
+        yield from _list_turns(handle, listing)
         return
     with handle.db.decoding():
         for page in handle.raw.pages():
             yield from (turn for _, turn in page)
 
 
-def _listed(handle: StoreHandle, listing: Listing) -> Iterator[Turn]:
+def _list_turns(handle: StoreHandle, listing: Listing) -> Iterator[Turn]:
     left = MAX_COUNT if listing.limit is None else listing.limit
     with handle.db.reading():
         place = handle.raw.place_of_last(listing) if listing.newest else BEGINNING
@@ -491,10 +495,10 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
     scope = Scope(query.session, query.speaker, query.role, query.where)
     among = None if query.where is None else np.array(raw.select(scope.listing), np.int64)
     exclude = frozenset(raw.known(query.exclude).values())
-    return _resolved(query, speakers, sessions, dimension, among, exclude)
+    return _resolve(query, speakers, sessions, dimension, among, exclude)
 
 
-def _resolved(
+def _resolve(
     query: Query,
     speakers: Mapping[str, int],
     sessions: Mapping[str, int],

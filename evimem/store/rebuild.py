@@ -17,12 +17,12 @@ from ..raw.turn_log import TurnRows, set_times
 from ..raw.validate import LocalTimes, set_instants, settle_timezone, wrong_instants
 from ..types.values import Fact, Turn, instant, is_discarded
 from ..types.vectors import Packed, is_packed
-from .handle import READ_BY, RULES, WHOLE_TURNS, Held, StoreHandle
+from .handle import READ_BY, RULES_VERSION, WHOLE_TURNS, StoreHandle, WriteBudget
 from .reads import read_trace
 
 Progress = Callable[[int], None]
-_PAGE = 1_000  # turns read at once
-QUEUED = 128  # turns whose facts are queued at once
+_PAGE_TURNS = 1_000  # turns read at once
+QUEUE_BATCH_TURNS = 128  # turns whose facts are queued at once
 
 
 def rebuild(handle: StoreHandle, extractor: str, *, reread: bool = False) -> Iterator[int]:
@@ -38,20 +38,20 @@ def rebuild(handle: StoreHandle, extractor: str, *, reread: bool = False) -> Ite
         slices, kept = kept or rebuild_slices(handle, extractor, after, reread=reread), None
         one = RebuiltSlice()
         with handle.writing():
-            held, rewrote, going = Held(handle.db), False, False
+            held, rewrote, going = WriteBudget(handle.db), False, False
             for one in slices:
                 rewrote = rewrote or one.rewrote
-                if going := one.turns > 0 or held.long_enough():
+                if going := one.turns > 0 or held.exceeded():
                     break
             if not going:
-                handle.db.set_meta(READ_BY, str(RULES))
+                handle.db.set_meta(READ_BY, str(RULES_VERSION))
             handle.count_commit(rewrote=rewrote)
         kept, after = slices, one.last  # where a server has undone this, what was not committed is derived again
         return one.turns
 
     while going:
         read = handle.db.repeating(transaction)
-        handle.db.give_way()
+        handle.db.yield_write_lock()
         yield read
 
 
@@ -102,7 +102,7 @@ def rebuild_slices(handle: StoreHandle, extractor: str, after: int, *, reread: b
     if not after:
         yield from (RebuiltSlice(rewrote=rewrote) for rewrote in _before_facts(handle, extractor, last, reread=reread))
     times = settle_timezone(handle.db, None)
-    for page in takewhile(lambda page: page[0][0] <= last, handle.raw.pages(after, QUEUED)):
+    for page in takewhile(lambda page: page[0][0] <= last, handle.raw.pages(after, QUEUE_BATCH_TURNS)):
         rewrote = _queued_again(handle, _in_zone(handle, dict(page), times))
         yield RebuiltSlice(len(page), rewrote, page[-1][0])
 
@@ -284,8 +284,8 @@ def segment_turns(handle: StoreHandle, number: int) -> Iterator[list[IndexedTurn
     first, last = number * size + 1, (number + 1) * size
     ranges = handle.passages.within(first, last)
     seqs = list(ranges)
-    for start in range(0, len(seqs), _PAGE):
-        page = seqs[start : start + _PAGE]
+    for start in range(0, len(seqs), _PAGE_TURNS):
+        page = seqs[start : start + _PAGE_TURNS]
         facts, places = handle.fact_table.of_turns(page), handle.raw.places(page)
         inside = {seq: range(max(first, ranges[seq].start), min(last + 1, ranges[seq].stop)) for seq in page}
         yield [

@@ -31,7 +31,7 @@ from ..types.values import instant
 from ..types.vectors import pack
 from . import sequence
 from .erase import erasing
-from .handle import SETTING, Held, StoreHandle
+from .handle import SETTING, StoreHandle, WriteBudget
 from .reads import jobs_of
 from .rebuild import derive_segment, drop_traces, events, exchange_facts, index_rows, keeps_rules, set_events
 
@@ -62,22 +62,22 @@ def write(
     if not gone:
         entries = entries[: _at_once(handle.db, entries, REPLACED_AT_ONCE if replace else AT_ONCE)]
     found = _found_by(entries)
-    with erasing(handle, *_asked(handle, entries)) as erasure:
+    with erasing(handle, *_prefetch(handle, entries)) as erasure:
         stale = _stale(handle, entries) if replace else {}
         left = list(handle.raw.known(gone).values())
-        erasure.replaced([*stale.values(), *left])
-        statuses, fresh = _admitted(handle, entries, stale, strict=strict)
+        erasure.erase_replaced([*stale.values(), *left])
+        statuses, fresh = _admit(handle, entries, stale, strict=strict)
         stored = _store(handle, fresh, found)
         erasure.taken({stale[one.entry.turn.id]: one.seq for one in stored if one.entry.turn.id in stale})
     if erasure.began:  # while a reader holds the bytes of replaced turns, the statuses say so
         why = erasure.report().reason
         statuses = [change(one, reason=why) if one.outcome == "replaced" else one for one in statuses]
     if len(statuses) < given:
-        handle.db.give_way()
+        handle.db.yield_write_lock()
     return _report(statuses, stored, len(left))
 
 
-def _asked(handle: StoreHandle, entries: Sequence[Entry]) -> list[Callable[[], object]]:
+def _prefetch(handle: StoreHandle, entries: Sequence[Entry]) -> list[Callable[[], object]]:
     """Return what asks what is needed to store turns, before anything is written."""
     turns, raw, db = [entry.turn for entry in entries], handle.raw, handle.db
     return [
@@ -101,7 +101,7 @@ def _found_by(entries: Sequence[Entry]) -> Searched:
 
 def _at_once(db: Tables, entries: Sequence[Entry], most: int) -> int:
     """Return how many turns to store in one transaction: as many as others can wait for."""
-    if len(entries) > AWAITED_AT_ONCE and db.is_awaited():
+    if len(entries) > AWAITED_AT_ONCE and db.has_waiting_writer():
         most = AWAITED_AT_ONCE
     sizes = accumulate(len(entry.turn.text) for entry in entries[:most])
     return max(AT_LEAST, sum(size <= CHARACTERS_AT_ONCE for size in sizes))
@@ -114,12 +114,12 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
     """
     found = _found_by(more.entries)
     changed = [entry for entry in more.entries if entry.turn.id in more.replaced]
-    with erasing(handle, *_asked(handle, more.entries), partial(sequence.state, handle, more.session)) as erasure:
+    with erasing(handle, *_prefetch(handle, more.entries), partial(sequence.state, handle, more.session)) as erasure:
         if sequence.state(handle, more.session) != more.state:
             return None
         stale = _stale(handle, changed) if changed else {}
-        erasure.replaced([*stale.values()])
-        statuses, fresh = _admitted(handle, more.entries, stale, strict=more.strict)
+        erasure.erase_replaced([*stale.values()])
+        statuses, fresh = _admit(handle, more.entries, stale, strict=more.strict)
         stored = _store(handle, fresh, found)
         erasure.taken({stale[one.entry.turn.id]: one.seq for one in stored if one.entry.turn.id in stale})
         again = {more.again[one.entry.turn.id]: one.seq for one in stored if one.entry.turn.id in more.again}
@@ -151,7 +151,7 @@ def _report(statuses: Sequence[TurnStatus], stored: Sequence[_Stored], erased: i
     return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, erased)
 
 
-def _derived(handle: StoreHandle, write: Callable[[Sequence[T]], object], given: Sequence[T]) -> list[str | None]:
+def _write_derived(handle: StoreHandle, write: Callable[[Sequence[T]], object], given: Sequence[T]) -> list[str | None]:
     """Write what is derived of several turns, as parts of a transaction; return, for each, the type of its error.
 
     All is written at once or, where that raises, each by itself: what raises is undone alone, and the turn is stored
@@ -166,11 +166,11 @@ def _derived(handle: StoreHandle, write: Callable[[Sequence[T]], object], given:
     except Exception as error:  # noqa: BLE001 - the turn is stored all the same
         if len(given) == 1:
             return [type(error).__name__]
-        return [why for one in given for why in _derived(handle, write, [one])]
+        return [why for one in given for why in _write_derived(handle, write, [one])]
     return [None] * len(given)
 
 
-def _admitted(
+def _admit(
     handle: StoreHandle, entries: Sequence[Entry], stale: Mapping[str, int], *, strict: bool
 ) -> tuple[list[TurnStatus], list[Entry]]:
     """Return what becomes of each turn, and which are to be stored; one of a stale id is a replacement.
@@ -208,7 +208,7 @@ def _store(handle: StoreHandle, fresh: Sequence[Entry], found: Searched) -> list
         StatedFacts(place.seq, instant(entry.turn.time), entry.facts)
         for place, entry in zip(places, fresh, strict=True) if entry.facts
     ]  # fmt: skip
-    errors = _derived(handle, handle.fact_table.insert, stated)
+    errors = _write_derived(handle, handle.fact_table.insert, stated)
     unread = {one.seq: why for one, why in zip(stated, errors, strict=True) if why}
     waiting: dict[JobKind, dict[int, str | None]] = defaultdict(dict)  # by kind and turn: why, where it has failed
     waiting["facts"] |= unread
@@ -253,15 +253,15 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Sett
     read_at_once = AT_ONCE if handle.db.far else READ_AT_ONCE  # where each step is waited for
     step = {"vector": AT_ONCE, "terms": len(entries), "facts": read_at_once}.get(kind, AT_LEAST)
     with handle.writing(partial(_expect, handle, kind, entries[:step]), durably=durably):
-        held, done, relinked, known = Held(handle.db), 0, False, _Read()
-        while done < len(entries) and not (done and held.long_enough()):
+        held, done, relinked, known = WriteBudget(handle.db), 0, False, _Read()
+        while done < len(entries) and not (done and held.exceeded()):
             relinked |= _settle_some(handle, kind, entries[done : done + step], known)
             done += step
         set_events(handle, known.happens, known.turns)
         rewrote = kind in {"vector", "terms"} or known.replaced
         handle.count_commit(rewrote=rewrote, relinked=relinked, durable=durably)
     if done < len(entries):
-        handle.db.give_way()
+        handle.db.yield_write_lock()
     return Settled(min(done, len(entries)), known.failed)
 
 
@@ -301,7 +301,7 @@ def _settle_some(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry], r
         _set_vectors(handle, known)
     elif kind in {"extract", "facts"}:
         found = [(seq, entry) for seq, entry in known if seq not in failed]
-        errors = _derived(handle, lambda some: _settle_facts(handle, some, read), found)
+        errors = _write_derived(handle, lambda some: _settle_facts(handle, some, read), found)
         failed |= {seq: why for (seq, _), why in zip(found, errors, strict=True) if why}
     known = [(seq, entry) for seq, entry in known if seq not in failed]
     linked = _Linked() if kind in {"vector", "terms"} else _link(handle, known, now=kind == "link")
@@ -448,7 +448,7 @@ def _link(handle: StoreHandle, written: Sequence[tuple[int, Entry]], *, now: boo
     ready = {seq: entry for seq, entry in linkable.items() if entry.fact_vectors is not None and not wait}
     queued, late = [seq for seq in linkable if seq not in ready], list[bool]()
     handle.jobs.enqueue("link", queued)
-    errors = _derived(handle, lambda entries: late.append(_link_all(handle, entries)), list(ready.values()))
+    errors = _write_derived(handle, lambda entries: late.append(_link_all(handle, entries)), list(ready.values()))
     failed = {seq: why for seq, why in zip(ready, errors, strict=True) if why}
     return _Linked(any(late), failed, queued, [seq for seq in ready if seq not in failed])
 

@@ -121,7 +121,7 @@ EVERYTHING = Scope()
 
 
 @dataclass(frozen=True, slots=True)
-class Roster:
+class MemoryOverview:
     """The speakers of a memory, the times of its first and last turn, and its turns, counted up to `MAX_COUNTED_TURNS`.
 
     `date_order` is how its dates in figures are written, as far as that is known. `seen` is one that was seen earlier,

@@ -57,7 +57,7 @@ def a_deleted_file_is_not_noticed() -> None:
 
 @breaks(gate=FAULTS, says="apsw|IOError|FullError")
 def sqlite_errors_escape() -> None:
-    put(connection, "_typed", lambda error, path: error)
+    put(connection, "_typed_error", lambda error, path: error)
 
 
 @breaks(gate=SYNCS, says="acknowledged turns are missing")

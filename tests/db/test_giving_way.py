@@ -15,7 +15,7 @@ def wait_for_the_lock(path: Path) -> None:
 
 def until_awaited(connection: Connection) -> None:
     deadline = time.monotonic() + 10.0
-    while not connection.is_awaited():
+    while not connection.has_waiting_writer():
         assert time.monotonic() < deadline
         time.sleep(0.001)
 
@@ -33,7 +33,7 @@ def test_who_waits_writes_before_long_work_goes_on(tmp_path):
         with long.writing():
             waiting.start()
             until_awaited(long)
-        long.give_way()
+        long.yield_write_lock()
         with long.writing():
             order.append("long")
         waiting.join()
@@ -47,6 +47,6 @@ def test_nobodyis_awaited_once_who_waited_was_killed(tmp_path):
         until_awaited(connection)
         child.kill()
         child.wait()
-        assert not connection.is_awaited()
-    connection.give_way()
+        assert not connection.has_waiting_writer()
+    connection.yield_write_lock()
     assert [file.name for file in tmp_path.iterdir() if "-" not in file.name] == ["m"]

@@ -14,7 +14,7 @@ import evimem
 from evimem import Memory, MemoryPool, TraceMismatch, Turn, TurnConflict
 from evimem.db.connection import Connection
 from evimem.db.schema import MIGRATIONS, apply
-from evimem.store.handle import RULES
+from evimem.store.handle import RULES_VERSION
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Trace
 from tests.doubles import FakeClock
@@ -102,7 +102,9 @@ def test_rows_of_todays_rules_are_those_that_the_number_of_the_rules_stands_for(
         rows = json.dumps(dump(memory)["index"], sort_keys=True, default=str)
         facts = "\n".join(repr(replace(fact, replaced_by=None)) for fact in memory.facts([one.id for one in said(44)]))
     digest = hashlib.sha256(f"{rows}{facts}".encode()).hexdigest()[:16]
-    assert {RULES: digest} == READ, "the same turns give other rows: raise RULES with the next release, and change READ"
+    assert {RULES_VERSION: digest} == READ, (
+        "the same turns give other rows: raise RULES with the next release, and change READ"
+    )
 
 
 def test_its_trace_its_dead_letters_and_its_queued_jobs_are_carried_over(golden):

@@ -137,7 +137,7 @@ def test_a_server_that_asks_for_a_pause_gets_it_and_all_queued_jobs_wait(tmp_pat
     ):
         with_a_turn(memory)
         memory.extend([replace(memory.turn("p"), id=f"p{number}") for number in range(30)])
-        one_at_a_time = patch.object(evimem.api.core, "WORKERS", 1)
+        one_at_a_time = patch.object(evimem.api.core, "MAX_MODEL_REQUESTS", 1)
         with Lateness() as lateness, one_at_a_time, pytest.raises(evimem.ModelError):
             memory.enrich()
         lateness.check(DEADLINE)

@@ -26,7 +26,7 @@ from evimem.types.stored import (
     JobKind,
     Keyword,
     Listing,
-    Roster,
+    MemoryOverview,
     Scope,
     Settled,
     statements,
@@ -222,13 +222,13 @@ class MemoryStore:
         near = {turn_id for one in held if one.total <= most for turn_id in one.turn_ids}
         return tuple(one.turn for one in self._all() if one.turn.id in near)
 
-    def roster(self, *, seen: bool = False) -> Roster:
+    def roster(self, *, seen: bool = False) -> MemoryOverview:
         """Return the speakers and the time of the first and last turn."""
         del seen  # nothing is far away
         turns = sorted((one.turn for one in self._all()), key=lambda turn: instant(turn.time))
         speakers = tuple(dict.fromkeys(one.turn.speaker for one in self._all()))
         first, last = (turns[0].time, turns[-1].time) if turns else (None, None)
-        return Roster(speakers, first, last, min(len(turns), MAX_COUNTED_TURNS))
+        return MemoryOverview(speakers, first, last, min(len(turns), MAX_COUNTED_TURNS))
 
     def due(self, kind: JobKind, limit: int, reason: str | None = None) -> tuple[Job, ...]:
         """Return queued jobs of a kind that may be tried now or, with a reason, that wait for it."""

@@ -142,7 +142,9 @@ def test_every_schedule_ends_with_each_job_done_or_failed(disk, seed, count, tel
         for number in range(count):
             case = f"seed {seed}, schedule {number}"
             world = World(disk / "m.evimem", Random(f"{seed}/{number}"))
-            with patch.object(evimem.api.core, "WORKERS", 4 if number % 4 == 0 else 1):  # one: the seed tells all
+            with patch.object(
+                evimem.api.core, "MAX_MODEL_REQUESTS", 4 if number % 4 == 0 else 1
+            ):  # one: the seed tells all
                 for step in range(STEPS):
                     world.act(world.random.randrange(2))
                     found = world.complaint()

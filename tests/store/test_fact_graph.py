@@ -92,7 +92,7 @@ def test_without_facts_nothing_is_near(known):
 
 
 def made_small(monkeypatch):
-    monkeypatch.setattr(nearest, "COMPARED", 100)
+    monkeypatch.setattr(nearest, "MAX_COMPARED_FACTS", 100)
     monkeypatch.setattr(nearest, "SKETCHED", 600)
     monkeypatch.setattr(sketches_of_vectors, "SAMPLE_VECTORS", 500)
     return FactSketches()

@@ -17,8 +17,8 @@ from evimem.extract.rule_extractor import RuleExtractor
 from evimem.index.document import documents, passages
 from evimem.loaders.examples import load_example
 from evimem.store import erase
-from evimem.store.handle import Held
-from evimem.store.rebuild import QUEUED
+from evimem.store.handle import WriteBudget
+from evimem.store.rebuild import QUEUE_BATCH_TURNS
 from evimem.store.sqlite import SqliteStore
 from evimem.text.terms import stem
 from evimem.types.stored import Entry
@@ -189,7 +189,7 @@ def steps_of_a_rebuild(memory, most):
 
 
 def test_a_rebuild_that_ends_anywhere_leaves_a_right_memory_and_is_done_by_the_next(path, monkeypatch):
-    monkeypatch.setattr(Held, "long_enough", lambda self: True)
+    monkeypatch.setattr(WriteBudget, "exceeded", lambda self: True)
     with opened(path) as memory:
         before, core, rules = derived(memory), memory._core, memory._core.extractor
         core.extractor = Undated()
@@ -207,12 +207,12 @@ def test_a_rebuild_that_ends_anywhere_leaves_a_right_memory_and_is_done_by_the_n
 
 
 def test_others_write_while_a_memory_is_rebuilt(path, monkeypatch):
-    monkeypatch.setattr(Held, "long_enough", lambda self: True)
+    monkeypatch.setattr(WriteBudget, "exceeded", lambda self: True)
     with opened(path) as memory, opened(path) as other:
         count = 0
         for count, _ in enumerate(memory._core.store.rebuild(memory._core.extractor.name), start=1):
             other.add("Ben", f"I bought kite {count}.", time=TURNS[-1].time)
-        assert count > len(TURNS) / QUEUED
+        assert count > len(TURNS) / QUEUE_BATCH_TURNS
         memory.enrich()
         assert (memory.stats().turns, memory.check().problems) == (len(TURNS) + count, ())
 
@@ -230,7 +230,7 @@ def test_forgetting_leaves_what_a_rebuild_without_the_turns_gives(gone, template
 
 @pytest.mark.parametrize("segment", [16, 10_000])
 def test_rows_are_numbered_anew_when_many_numbers_are_unused(tmp_path, monkeypatch, segment):
-    monkeypatch.setattr(erase, "SPARE", 20)
+    monkeypatch.setattr(erase, "SPARE_ROWS", 20)
     some = TURNS[:70]
     staying = some[5::4]
     gone = [turn.id for turn in some if turn not in staying]
@@ -255,7 +255,7 @@ def test_rows_are_numbered_anew_when_many_numbers_are_unused(tmp_path, monkeypat
 
 
 def test_numbering_anew_keeps_queued_vectors_and_events(tmp_path, monkeypatch):
-    monkeypatch.setattr(erase, "SPARE", 4)
+    monkeypatch.setattr(erase, "SPARE_ROWS", 4)
     with opened(tmp_path / "m.evimem", 16) as memory:
         store = memory._core.store
         for number, turn in enumerate(TURNS[:60]):

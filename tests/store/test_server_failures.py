@@ -248,7 +248,7 @@ def undoing_every_third(postgres: str, tenant: str) -> Iterator[None]:
 def test_what_a_server_undoes_for_the_sake_of_others_is_done_again(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evimem.store.rebuild.QUEUED", 2)
+    monkeypatch.setattr("evimem.store.rebuild.QUEUE_BATCH_TURNS", 2)
     postgres = new_database(postgres, "strict", "default_transaction_isolation = serializable")
     with evimem.open(postgres, user=str(tmp_path)) as memory, evimem.open(tmp_path / "m.evimem") as file:
         db: Any = memory._core.store.db  # type: ignore[attr-defined]

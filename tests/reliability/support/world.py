@@ -90,6 +90,6 @@ def small_thresholds() -> Iterator[None]:
         patch.object(evimem.edges.fact_vectors, "PER_FACT", 2),
         patch.object(evimem.store.handle, "COMMITS_PER_MARK", 5),
         patch.object(evimem.store.handle, "LINK_NOW", 40),
-        patch.object(evimem.store.erase, "SPARE", 12),
+        patch.object(evimem.store.erase, "SPARE_ROWS", 12),
     ):
         yield
