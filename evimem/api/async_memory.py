@@ -60,7 +60,7 @@ class Turnstile:
             self.leave()
 
     def leave(self) -> None:
-        """Make room: the call of this thread has ended, or waits for others from now on."""
+        """Make room: the call of this thread has ended, or waits for an effect from now on."""
         if self._inside.pop(threading.get_ident(), None) is not None:
             self._admit()
 
@@ -92,7 +92,7 @@ def _for_event_loop(
 
 
 def _as_list(method: Callable[Concatenate[Memory, P], Iterable[T]]) -> Callable[Concatenate[Memory, P], list[T]]:
-    """Return a method that gives all at once what another yields."""
+    """Return a method that returns the items of an iterator as a list."""
 
     @wraps(method)
     def listed(memory: Memory, /, *args: P.args, **given: P.kwargs) -> list[T]:
@@ -205,7 +205,7 @@ class AsyncMemory:
         on_event: OnEvent | None = None,
         stream: bool = False,
     ) -> Awaitable[Answer] | AsyncIterator[Streamed]:
-        """Return an awaitable of what `Memory.ask` returns, with `stream` an async iterator; see `Memory.ask`."""
+        """Return an awaitable of the answer of `Memory.ask`, with `stream` an async iterator; see `Memory.ask`."""
         within = checked_scope(session, speaker, role, where)
         hears = self._told(checked_on_event(on_event))
         if not stream:
@@ -257,7 +257,7 @@ class AsyncMemory:
             flow.close()
 
     def _told(self, tell: Any) -> Any:
-        """Return what has the event loop call a function of the caller's, and the worker wait for it."""
+        """Wrap a caller's function so that the event loop calls it and the worker waits for it."""
         return partial(self._tell, tell) if callable(tell) and not inspect.iscoroutinefunction(tell) else tell
 
     def _tell(self, tell: Callable[[A], object], what: A) -> None:
@@ -353,7 +353,7 @@ class AsyncMemory:
     async def _in_worker(self, call: Callable[[], T]) -> T:
         # Shielded: a cancelled caller must not leave a half-done call that is still running before close().
         self._loop = asyncio.get_running_loop()
-        within = copy_context()  # so that what is observed there belongs to what the caller is doing
+        within = copy_context()  # so that observations there belong to the caller's context
         running = self._loop.run_in_executor(self._worker, within.run, AT_WORK.run, call)
         shielded = asyncio.shield(running)
         for future in (running, shielded):

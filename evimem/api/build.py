@@ -53,7 +53,7 @@ def build(
     """Build the memory of each user of a data set, and derive all that follows from its turns (see `Memory.enrich`).
 
     Repeat the call after whatever ended it: users that are done are skipped, turns that are stored are not stored
-    again. A user whose lines raise, or end three workers, is set aside with the reason, and the others go on. A script
+    again. A user whose lines raise, or end three workers, is set aside with the reason, and the rest go on. A script
     that calls it needs `if __name__ == "__main__":` around the call: its workers import the script.
 
     Args:
@@ -63,7 +63,7 @@ def build(
         target: The folder of a `MemoryPool`, or the address of a server.
         by: The field that names the user.
         workers: Processes; by default as many as there are processors.
-        executor: What runs the tasks instead, such as of a cluster, whose machines see the same paths; it stays open.
+        executor: The executor of the tasks, such as of a cluster, whose machines see the same paths; it stays open.
         manifest: Where it is noted which users are done; by default `build.manifest` in the folder, or of a server
             beside `dataset`.
         progress: Called with the number of turns of each user that is done.
@@ -77,7 +77,7 @@ def build(
         ImportFailed: There is no data set at the path.
         InvalidQuery: `workers` is below 1, or an option is not as `evimem.open` describes.
         StoreBusy: Another build uses the manifest.
-        StoreError: The memories cannot be written at all, such as DiskFull; what is done stays done.
+        StoreError: The memories cannot be written at all, such as DiskFull; finished users stay done.
     """
     started, said = time.monotonic(), checked_progress(progress)
     count = checked_count("workers", workers or os.cpu_count() or 1, 1)
@@ -116,7 +116,7 @@ def build(
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What became of a user: counts, refusals and what the memory holds; or an error, of evimem's with its class."""
+    """The outcome for a user: counts, refusals and the memory's size; or an error, of evimem's with its class."""
 
     turns: int = 0
     added: int = 0
@@ -127,7 +127,7 @@ class Built:
     kind: str = ""
 
 
-Work: TypeAlias = "Callable[[UserTask], Built]"  # what a worker does with a task
+Work: TypeAlias = "Callable[[UserTask], Built]"  # the work of a worker on a task
 
 
 def build_user(target: str, by: str, options: Mapping[str, Any], task: UserTask) -> Built:
@@ -140,7 +140,7 @@ def build_user(target: str, by: str, options: Mapping[str, Any], task: UserTask)
             if not retried:
                 return Built(error=str(error), kind=type(error).__name__)
             time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
-        except Exception as error:  # noqa: BLE001 - of the user's own extractor or embedder; the others go on
+        except Exception as error:  # noqa: BLE001 - of the user's own extractor or embedder; the rest go on
             return Built(error=f"{type(error).__name__}: {error}")
     raise AssertionError("the last attempt returns")
 
@@ -177,7 +177,7 @@ def _place(target: str) -> Any:
 
 
 class _Tally:
-    """What became of all users so far."""
+    """The outcomes for all users so far."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -211,7 +211,7 @@ class _Runner:
     def run(
         self, work: Work, tasks: Iterator[UserTask], settle: Callable[[list[tuple[UserTask, Built]]], None]
     ) -> None:
-        """Run all tasks, and hand over what each came to. Raise what ends the build."""
+        """Run all tasks, and hand over their outcomes. Raise the error that ends the build."""
         waiting: dict[Future[Built], UserTask] = {}
         while True:
             while len(waiting) < _IN_FLIGHT * self._workers and (task := next(tasks, None)):
@@ -298,9 +298,9 @@ def copy(
 ) -> CopyReport:
     """Copy a memory, between a file and a server, two servers, or two files.
 
-    The target has every row of the source: turns, facts, edges, queued jobs, traces, and what was forgotten is still
+    The target has every row of the source: turns, facts, edges, queued jobs, traces, and forgotten turns stay
     known to be. It answers as the source does, to the last bit. It is there whole when the call returns, and not at all
-    where the call raises or is killed. What is written to the source meanwhile is not in it.
+    where the call raises or is killed. Later writes to the source are not in it.
 
     Args:
         source: The file of a memory, or the address of a server: see `evimem.open`.

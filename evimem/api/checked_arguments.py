@@ -1,4 +1,4 @@
-"""Arguments of the public calls, checked before anything is done with them: each is what was expected, or refused."""
+"""Arguments of the public calls, checked before anything is done with them: each is valid, or refused."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def checked_path(name: str, value: str | PathLike[str]) -> Path:
 
 
 def checked_items(name: str, values: Iterable[T], what: str = "turn ids") -> list[T]:
-    """Return the items of a collection. Raise InvalidQuery for a string or what has no items."""
+    """Return the items of a collection. Raise InvalidQuery for a string or a value without items."""
     items = None if isinstance(values, (str, bytes)) else _items(values)
     if items is None:
         raise InvalidQuery(f"{name} is {describe_safely(values)}; expected a collection of {what}")
@@ -59,7 +59,7 @@ def checked_items(name: str, values: Iterable[T], what: str = "turn ids") -> lis
 
 
 def checked_ids(name: str, ids: Iterable[str]) -> list[str]:
-    """Return ids of turns. Raise InvalidQuery for a string, for what has no items, and for other items."""
+    """Return ids of turns. Raise InvalidQuery for a string, a value without items, and other items."""
     items = checked_items(name, ids)
     wrong = [one for one in items if not isinstance(one, str)]
     if wrong:
@@ -68,7 +68,7 @@ def checked_ids(name: str, ids: Iterable[str]) -> list[str]:
 
 
 def checked_exclude(ids: Collection[str]) -> frozenset[str]:
-    """Return ids of turns. Raise InvalidQuery for a string or what has no items."""
+    """Return ids of turns. Raise InvalidQuery for a string or a value without items."""
     return frozenset(one for one in checked_items("exclude", ids) if isinstance(one, str))  # no turn has another
 
 
@@ -94,7 +94,7 @@ def checked_choice(name: str, value: T, expected: tuple[T, ...]) -> T:
 
 
 def checked_messages(messages: Iterable[object]) -> list[ChatMessage]:
-    """Return messages as they were read. Raise InvalidQuery for no collection, InvalidTurn for what is no message."""
+    """Return messages as they were read. Raise InvalidQuery for no collection, InvalidTurn for another value."""
     read = []
     for number, message in enumerate(checked_items("messages", messages, "messages"), start=1):
         try:
@@ -161,14 +161,14 @@ def checked_time(name: str, value: TimeInput | None, times: LocalTimes = AS_GIVE
 
 
 def checked_scope(session: str | None, speaker: str | None, role: str | None, where: Mapping[str, Any] | None) -> Scope:
-    """Return what a question is put to. Raise InvalidQuery for what is no name, role or condition."""
+    """Return the scope of a question. Raise InvalidQuery for an invalid name, role or condition."""
     named = checked_text("session", session), checked_text("speaker", speaker)
     of_role = None if role is None else checked_choice("role", role, ROLES)
     return Scope(*named, of_role, checked_where(where))
 
 
 def checked_where(value: Mapping[str, Any] | None) -> Where | None:
-    """Return conditions on metadata or None. Raise InvalidQuery for what are none."""
+    """Return conditions on metadata or None. Raise InvalidQuery for invalid ones."""
     try:
         return None if value is None else Where.read(value)
     except ValueError as error:
@@ -238,7 +238,7 @@ def checked_retention(value: str | timedelta | None) -> timedelta | None:
 
 
 def checked_clock(clock: Callable[[], float]) -> Callable[[], float]:
-    """Return the clock with each of its times checked. Raise InvalidQuery for what is no function."""
+    """Return the clock with each of its times checked. Raise InvalidQuery for a value that is no function."""
     if not callable(clock):
         raise InvalidQuery(f"clock is {shown(clock)}; expected a function that returns seconds since 1970")
 

@@ -1,8 +1,8 @@
-"""What `Memory` and `AsyncMemory` do to a store: flows and calls on arguments that were checked.
+"""The operations of `Memory` and `AsyncMemory` on a store: flows and calls on arguments that were checked.
 
-A flow is a generator that yields what it asks a model or an embedder (see `evimem.flow`); each kind of memory performs
-that in its own way. What opening a file, a search and a block do without (loops, judges, extraction, ingestion) is
-imported by the first call that needs it.
+A flow is a generator that yields its requests to a model or an embedder (see `evimem.flow`); each kind of memory
+performs that in its own way. Parts that opening a file, a search and a block do without (loops, judges, extraction,
+ingestion) are imported by the first call that needs it.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ PACKAGE = __name__.partition(".")[0]
 CACHED = type(lru_cache(len))  # the type of every function with a cache
 T = TypeVar("T")
 _SECONDS_A_DAY = 86_400.0
-NOW = "now"  # as a time: what the clock of the memory shows
+NOW = "now"  # as a time: that of the clock of the memory
 OnModelError = Literal["raise", "offline"]
 MAX_MODEL_REQUESTS = 16  # model requests of one enrich() at the same time
 LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
 _FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
 JOBS_PER_PAGE = (
     4 * MAX_MODEL_REQUESTS
-)  # jobs read from the queue at a time; small, so that a slow reply delays few others
+)  # jobs read from the queue at a time; small, so that a slow reply delays few jobs
 
 
 def clear_word_caches() -> None:
@@ -89,7 +89,7 @@ def clear_word_caches() -> None:
 
 
 def word_caches() -> Iterator[Any]:
-    """Yield every bounded `lru_cache` of the package that is loaded: none is left out because nobody listed it.
+    """Yield every bounded `lru_cache` of the package that is loaded: without a list that could miss one.
 
     A cache of one entry or without a bound (`functools.cache`) holds tables of the package, never words of turns.
     """
@@ -109,7 +109,7 @@ class Core:
     judge: Judge | None = None  # None without a model
     given: Extractor | None = None  # of the caller's
     model: str = ""  # the name of the one that judges
-    on_model_error: OnModelError = "raise"  # what `ask` does where the model fails
+    on_model_error: OnModelError = "raise"  # the reaction of `ask` to a failure of the model
     clock: Callable[[], float] = time  # returns seconds since 1970
     observer: Observer | None = None  # hears of every call
     reranking: Reranking | None = None  # orders the first hits of a search
@@ -120,7 +120,7 @@ class Core:
 
     @cached_property
     def extractor(self) -> Extractor:
-        """What finds facts in a turn: the caller's, within bounds, or the rules."""
+        """The extractor of facts from a turn: the caller's, within bounds, or the rules."""
         from ..extract.rule_extractor import BoundedExtractor
 
         kept = self.store.conventions
@@ -128,7 +128,7 @@ class Core:
 
     @cached_property
     def offline(self) -> OfflineJudge:
-        """What judges where there is no model, or it failed."""
+        """The judge where there is no model, or it failed."""
         from ..offline.offline_judge import OfflineJudge
 
         return OfflineJudge(extractor=self.extractor)
@@ -158,7 +158,7 @@ class Core:
 
     @property
     def jobs(self) -> tuple[JobKind, ...]:
-        """What is queued for each new turn: with a model, that it extracts facts."""
+        """The jobs queued for each new turn: with a model, that it extracts facts."""
         return () if self.judge is None else ("extract",)
 
     @property
@@ -201,7 +201,7 @@ class Core:
         return Watch(operation, self.observer)
 
     def ingestion(self, *, strict: bool = False, replace: bool = False) -> Ingestion:
-        """Return what stores turns.
+        """Return the ingestion that stores turns.
 
         Facts are read when they are first needed: see `read_pending_facts`. A remote embedder would hold up add(): its
         vectors are queued. With a model, each turn waits to be extracted.
@@ -304,7 +304,7 @@ class Core:
         return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
 
     def profile(self, form: BlockForm, exclude: frozenset[str], scope: Scope) -> Flow[Block]:
-        """Write what a user said of themselves that lasts."""
+        """Write the lasting statements of a user about themselves."""
         return write_profile(self.store, self._found, form, scope, exclude, shipped=self.move is not None)
 
     @property
@@ -319,7 +319,7 @@ class Core:
         else:
             name = about or ""
             check_asked("about", name)
-            known = self.store.about(name, MAX_COUNT).facts  # what they said of other things too
+            known = self.store.about(name, MAX_COUNT).facts  # their statements about other things too
             found = tuple(fact for fact in known if is_named_in(fact, name))
         return tuple(fact for fact in found if fact.is_current or not current)
 
@@ -384,12 +384,12 @@ class Core:
                 counts: list[int] = yield SideBySide(map(extracted, page))
                 done += sum(counts)
             finally:
-                with suppress(StoreError):  # the lease ends by itself, and what made the caller stop matters more
+                with suppress(StoreError):  # the lease ends by itself, and the caller's reason to stop matters more
                     self.store.release("extract", [job.turn.id for job in page])
         return done
 
     def problems(self, tell: Progress) -> list[str]:
-        """Return what is damaged, and tell how many turns were looked at."""
+        """Return the damage, and report how many turns were checked."""
         problems: list[str] = []
         with closing(self.store.check(self.extractor)) as found:
             for one in found:
@@ -411,7 +411,7 @@ class Core:
         tell = checked_progress(progress)
         self.store.require_writable()
         for read in self.store.rebuild(self.extractor.name, reread=reread):
-            yield from self.read_pending_facts()  # a page of them, so that nobody who asks meanwhile has more to read
+            yield from self.read_pending_facts()  # a page of them, so that a concurrent question has little to read
             tell(read)
             yield Pause()
         warn_of_unread("rebuild", self.name, self.store.health().pending)
@@ -462,7 +462,7 @@ class Core:
         """Return the best turns for a query; where at most a page of turns waits, read those first.
 
         Else, so that a search does not wait for all of a large import, the facts of its hits are read from their turns,
-        and what replaced them is not known yet. A query for a time then ranks those turns by when they were said.
+        and their replacements are not known yet. A query for a time then ranks those turns by when they were said.
         """
         if over != "turns":
             yield from self.read_pending_facts()

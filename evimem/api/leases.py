@@ -12,7 +12,7 @@ from typing import Any
 from ..store.keeper import Keeper
 from .core import Core
 
-# What iterates over the file.
+# Calls that iterate over the file.
 ITERATED = frozenset({"turns", "pairs", "exported", "unread", "index_vectors", "rebuild", "check"})
 _AS_IT_IS = frozenset({"close"})  # also of a file that is closed already
 
@@ -20,12 +20,12 @@ _AS_IT_IS = frozenset({"close"})  # also of a file that is closed already
 class PooledStore:
     """A `Keeper` whose file is open while it is called: each call holds a place of the pool for as long.
 
-    Where the block has its place, or nobody took it meanwhile, that costs no more than the bookkeeping. Else the call
+    Where the block has its place, or it was not taken meanwhile, that costs no more than the bookkeeping. Else the call
     waits for a place, and the file is opened again. An iterator holds a place until it is exhausted or closed.
     """
 
     def __init__(self, file: Keeper, held: Callable[..., AbstractContextManager[None]]) -> None:
-        """Take an open file, and what keeps it open: for a call, or with `reading` for an iterator."""
+        """Take an open file, and the hold that keeps it open: for a call, or with `reading` for an iterator."""
         self.file = file
         self._held = held
 
@@ -72,13 +72,13 @@ class Lease:
     reading: bool = False  # that of an iterator, which ends with the last block that uses the memory
     waiting: bool = True
     slot: Slot | None = None
-    opened: Core | None = None  # what its block uses, also while it is lent
+    opened: Core | None = None  # the memory that its block uses, also while it is lent
     asked: set[object] = field(default_factory=set)  # one for each reply of a model that its block waits for
     ended: bool = False
 
     @property
     def lent(self) -> bool:
-        """Whether others may have its place, which it was given before."""
+        """Whether its place, which it was given before, is lent."""
         return self.slot is None and not self.waiting
 
     @property
@@ -92,8 +92,8 @@ class Leases:
 
     The calls of a block that was granted a slot before and lent it go first: its block arrived earlier.
 
-    What belongs together is changed by statements without a call in between, where no signal handler can run; whatever
-    a signal handler interrupts is made good by repeating `end`.
+    State that belongs together is changed by statements without a call in between, where no signal handler can run; any
+    other call that a signal handler interrupts is made good by repeating `end`.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -118,7 +118,7 @@ class Leases:
         return any(lease.of_block and not lease.exclusive for lease in self.of(key))
 
     def opened(self, key: str) -> Core | None:
-        """Return what the blocks use that have lent their place of a memory; None where there are none."""
+        """Return the open memory of the blocks that have lent their place; None where there are none."""
         return next((lease.opened for lease in self.of(key) if lease.lent), None)
 
     def of(self, key: str) -> list[Lease]:
@@ -126,7 +126,7 @@ class Leases:
         return [lease for lease in self.out.values() if lease.key == key]
 
     def ask(self, lease: Lease) -> None:
-        """Put a lease at the end of the queue, and grant what can be granted."""
+        """Put a lease at the end of the queue, and grant as many as possible."""
         self.out[id(lease)] = lease
         self.grant()
 
@@ -155,13 +155,13 @@ class Leases:
         return sorted((lease for lease in self.out.values() if lease.waiting), key=_is_new)
 
     def ready(self, slot: Slot) -> None:
-        """Let others share a slot that its owner has opened."""
+        """Share a slot that its owner has opened."""
         slot.owner = None
         self._rejoin(slot.key)
         self.grant()
 
     def lend(self, lease: Lease, asked: object) -> None:
-        """Let others have the place of a block that waits for a reply of a model, until `take_back`.
+        """Lend the place of a block that waits for a reply of a model, until `take_back`.
 
         The memory stays open until the place is needed.
         """
@@ -176,7 +176,7 @@ class Leases:
         self._rejoin(lease.key)
 
     def made_room(self, slot: Slot) -> None:
-        """Let others open what was evicted for a slot, now that it is closed."""
+        """Allow an evicted memory to be opened again, now that it is closed."""
         self._unmark(slot.evicted)
         slot.evicted = None
         self.grant()
@@ -226,7 +226,7 @@ class Leases:
         return True
 
     def _end_calls(self, key: str) -> None:
-        """Where the last block has ended, end what belonged to one: iterators, and calls that wait for its place."""
+        """Where the last block has ended, end its remains: iterators, and calls that wait for its place."""
         if not self.has_block(key):
             for lease in self.of(key):
                 if lease.ending and (lease.reading or lease.waiting) and not lease.ended:

@@ -66,7 +66,7 @@ from .checked_arguments import (
 from .core import Core, clearing_word_caches, require_model, workers_for
 from .observer import Lending, Streamed, streamed_now, warn_of_unknown_currency
 
-if TYPE_CHECKING:  # what opening a file, a search and a block do without is imported by the call that needs it
+if TYPE_CHECKING:  # imported by the calls that need it: opening a file, a search and a block do without
     from ..calibration import Calibration, Labelled
     from ..loops import Loop
 
@@ -75,7 +75,7 @@ P = ParamSpec("P")
 
 
 def verb(method: Callable[Concatenate[Memory, P], Flow[T]]) -> Callable[Concatenate[Memory, P], T]:
-    """Return a method that performs what a flow asks for, and returns what it comes to; `flow` of it is the flow."""
+    """Return a method that performs the effects of a flow, and returns its result; `flow` of it is the flow."""
     told = method.__annotations__
     told["return"] = told["return"].removeprefix("Flow[").removesuffix("]")
 
@@ -130,7 +130,7 @@ class Memory:
 
         Args:
             speaker: Who said it; 1 to 512 characters.
-            text: What was said, kept verbatim; at most 1 MiB of UTF-8. May be empty if there is a caption.
+            text: The words, kept verbatim; at most 1 MiB of UTF-8. May be empty if there is a caption.
             time: When it was said: the reference date for "yesterday" in its text (E3).
             session: The session it belongs to, at most 512 characters; by default the calendar day of `time`.
             id: The turn's id, at most 512 characters; by default a digest of its content. The same id with the same
@@ -195,7 +195,7 @@ class Memory:
 
         Args:
             id: The turn's id.
-            text: What it says from now on, as for `add`.
+            text: Its new text, as for `add`.
 
         Returns:
             The status "replaced", or "exists" for the text that it has.
@@ -226,29 +226,29 @@ class Memory:
         again: bool = False,
         replace: bool = False,
     ) -> Flow[AddReport]:
-        """Store messages as chat APIs take them, each once: of the list that you give, what continues its session.
+        """Store messages as chat APIs take them, each once: those of the list that continue its session.
 
-        Give after every exchange what you have: the whole history, its last messages, or only the new ones. The list
+        Give after every exchange the whole history, its last messages, or only the new ones. The list
         is laid beside the session in order of arrival. Where it begins with all of the session or with its end, the
         rest is new; where it has nothing of it, all is. A list that is there already is known where it comes again with
         the same `time`, as after a reply that was lost; later, one message or exchange was said again, and of a list
-        that repeats itself its last period is new. Where that leaves open what was meant, how this session's lists came
-        so far decides, and what is then still doubtful is stored and reported as "uncertain".
+        that repeats itself its last period is new. Where that is ambiguous, the earlier lists of the session
+        decide, and messages still in doubt are stored and reported as "uncertain".
 
-        Messages are compared by what they say: role, name, text, calls and results. One with an id or a time of its own
+        Messages are compared by their content: role, name, text, calls and results. One with an id or a time of its own
         (time, created_at, timestamp or create_time) is known by that, whatever the list. A system prompt is stored once
         a memory, whatever date stands in it. A changed history is aligned with the session: an edited message or a
         regenerated reply is stored, and the former one stays with `{"discarded": true}` in its metadata, ranked last by
         `search` and quoted by nothing else. A reply that was saved in part gives way to the whole one. Where nothing
         tells a changed exchange from another that begins alike, the reply is "uncertain".
 
-        What was forgotten leaves its place in the session, without a word of it: a message that stands there is
+        A forgotten message leaves its place in the session, without a word of it: a message that stands there is
         reported as "forgotten" and not stored.
 
         The speaker is the message's `name`, else its role; the role says how far its statements are trusted. The text
         is that of the content, or of its text parts; a message without text is stored as a readable rendering, such as
         `get_weather({"city": "Porto"})` for a call. The message itself is kept as JSON in the turn's
-        `metadata["message"]`: what `json.dumps` makes of it, keys in the order given.
+        `metadata["message"]`: the text of `json.dumps`, keys in the order given.
 
         A message that is a block of `block` is dropped, and one that holds a block is stored with the text around it.
 
@@ -259,7 +259,7 @@ class Memory:
             time: When the new messages were said that have no time of their own. Give each exchange its own time, as
                 `now()` is: by the same time a call is known as a repeated one.
             strict: Raise for the first message that cannot be a turn, instead of reporting it as refused.
-            again: Store also what was forgotten.
+            again: Store also forgotten messages.
             replace: Where a message was changed (its reply regenerated, its text edited, other content under its id),
                 erase the stored one as `extend` with `replace` does, and store this one in its place: "replaced".
 
@@ -322,9 +322,9 @@ class Memory:
             exclude: Ids of turns to leave out; unknown ids are ignored.
             asked_at: "Today" for times in the query, naive or aware like the memory's, or "now", the wall clock (see
                 `now`); by default the time of the newest turn.
-            over: What is compared with the query: the passages of "turns"; their "facts", and fewer than k hits may
+            over: The texts compared with the query: the passages of "turns"; their "facts", and fewer than k hits may
                 come back; or "both", by the places of a turn among each.
-            on_event: Called with a `Queried` before the search and a `Found` after it; what it raises ends the search.
+            on_event: Called with a `Queried` before the search and a `Found` after it; its exception ends the search.
 
         Raises:
             InvalidQuery: `query` is empty or too long, `k` is not a whole number from 1, a time is no time or differs
@@ -364,16 +364,16 @@ class Memory:
         where: Mapping[str, Any] | None = None,
         asked_at: TimeInput | None = None,
     ) -> Flow[list[FactHit]]:
-        """Return the k best facts for a query, best first: what turns state, a statement each (EviMem section 3.1).
+        """Return the k best facts for a query, best first: statements of turns, one each (EviMem section 3.1).
 
-        Facts are derived: what neither rules nor a model have read of a turn is found by `search` alone. Each names its
-        turn, the characters that state it (`fact.span`), what replaced it and what it replaced.
+        Facts are derived: text that neither rules nor a model have read is found by `search` alone. Each names its
+        turn, the characters that state it (`fact.span`), its replacement and the one it replaced.
 
         Args:
             query: The text to look for; see `search`.
             k: How many facts to return at most, at least 1.
             about: Only facts whose subject or object has this name, of the newest 512 turns that name it.
-            during: Only what happened in an interval or, of a fact without a date, was said in it: a phrase such as
+            during: Only events in an interval or, of a fact without a date, was said in it: a phrase such as
                 "March 2024" or "last week", read as of `asked_at`, or a `TimeSpan`.
             current: Only facts that are known to hold still, as in `facts`.
             speaker: Only facts of turns of this speaker; this and the next three as in `search`.
@@ -452,10 +452,10 @@ class Memory:
 
         Args:
             question: 1 to 100,000 characters.
-            loop: "iris" retrieves, judges and refines until the evidence suffices (EviMem); "memr3" decides after
-                every five new turns to search, think or answer (MemR3); "mgretrieval" reads what the question's
-                keywords meet in, and keeps what an answer rests on (MGRetrieval); "mragent" explores with tools, from
-                cues to tags to turns and on to further cues (MRAgent), and without a model does what "iris" does;
+            loop: "iris" retrieves, judges and refines until the evidence suffices (EviMem); "memr3" decides after every
+                five new turns to search, think or answer (MemR3); "mgretrieval" reads the turns in which the question's
+                keywords meet in, and keeps the turns that an answer rests on (MGRetrieval); "mragent" explores with
+                tools, from cues to tags to turns and on to further cues (MRAgent), and without a model works as "iris";
                 "single_pass" retrieves once. Or a loop of your own: a function from an `evimem.loops.Task` to a flow
                 (see `evimem.loops.Loop`).
             session: Answer from turns of this session only. The filters are hard: no other turn is evidence.
@@ -465,7 +465,7 @@ class Memory:
             asked_at: "Today" for the question, naive or aware like the memory's times, or "now", the wall clock (see
                 `now`); by default the time of the newest turn.
             budget: Limits and variants of the loop.
-            on_event: Called with each event of the trace as it is recorded; what it raises ends the question and
+            on_event: Called with each event of the trace as it is recorded; its exception ends the question and
                 propagates unchanged.
             stream: Return an iterator instead: trace events and pieces of the answer's text as they come and, last, the
                 `Answer`. The exceptions below, except for a bad filter, are raised while iterating.
@@ -507,23 +507,24 @@ class Memory:
 
         Lines come in dialogue order, `[3] user, 12 Mar 2024: text`: the number of the turn in `Block.turns`, who said
         it and when, as far as the line above has another. In a memory of a user and an assistant the user's own words
-        come first, and what bears on a request counts as much as what resembles it; of a long turn the sentence that
-        tells most is shown, and all of it where tokens are left. Standing wishes of the user ("always give me metric
-        units") that concern the message stand first, and so does what the user said of themselves where the message
-        asks just that ("what do you know about me?"). A message that speaks of a time of the conversation brings the
-        turns of that time. To a question of time the date that words mean ("last month") is added.
+        come first, and a statement that bears on a request counts as much as one that resembles it; of a long turn the
+        sentence that tells most is shown, and all of it where tokens are left. Standing wishes of the user ("always
+        give me metric units") that concern the message stand first, and so do the user's statements about themselves
+        where the message asks just that ("what do you know about me?"). A message that speaks of a time of the
+        conversation brings the turns of that time. To a question of time the date that words mean ("last month") is
+        added.
 
         Where a reply needs no memory ("thanks!", "what is 15 % of 80") the text is empty. No judge reads it:
-        `check=True` adds what `ask` would find without a model, which takes several times as long.
+        `check=True` adds the verdict of `ask` without a model, which takes several times as long.
 
         The text is fenced as quoted data, which no quoted turn can close, and belongs into a user message. By its fence
         evimem knows it: `add`, `extend` and `remember` drop a text that is such a block (its status is "dropped"), and
-        of one that holds such a block they keep what stands around it, so that recall is never stored again.
+        of one that holds such a block they keep the text around it, so that recall is never stored again.
 
         Args:
-            question_or_messages: What is to be replied to, 1 to 100,000 characters, or the messages of the chat as its
-                API takes them: the last one of the user that has text is meant. What it refers to ("she", "again",
-                "what about Tuesday?") is looked up in the three before it, and turns among the messages are left out.
+            question_or_messages: The message to reply to, 1 to 100,000 characters, or the messages of the chat as its
+                API takes them: the last one of the user that has text is meant. Its references ("she", "again",
+                "what about Tuesday?") are looked up in the three before it, and turns among the messages are left out.
             tokens: At most this many tokens of text, 0 or more.
             style: How the lines are written: "plain" as above, "xml" as `<turn n="3" ...>text</turn>`, "json" as an
                 object a line; always inside the fence.
@@ -562,7 +563,7 @@ class Memory:
         where: Mapping[str, Any] | None = None,
         exclude: Collection[str] = (),
     ) -> Flow[Block]:
-        """Return what the user said of themselves that lasts, in their words, with its dates: for a system prompt.
+        """Return the user's lasting statements about themselves, in their words, with its dates: for a system prompt.
 
         It depends on no message, so that it stays the same from call to call while nothing changes and a prompt with it
         can be cached; `block(profile=False)` leaves out the turns that it quotes. In a memory of a user and an
@@ -608,10 +609,11 @@ class Memory:
             turns: Ids of turns; all or none are erased.
             session: Every turn of this session.
             before: Every turn said earlier than this time (when it was said, not when its events happened).
-            speaker: Every turn of this speaker, spelled as stored; what others said about them stays.
+            speaker: Every turn of this speaker, spelled as stored; statements about them by other speakers stay.
             where: Every turn whose metadata meets these conditions; see `search`.
-            as_in: Path of another copy of this memory: erase what that copy has erased, for a restored backup. A turn
-                that was replaced there (`update`) is erased with its old content; the new one is in that copy alone.
+            as_in: Path of another copy of this memory: erase the turns that that copy has erased, for a restored
+                backup. A turn that was replaced there (`update`) is erased with its old content; the new one is in that
+                copy alone.
             everything: Every turn.
 
         Raises:
@@ -645,7 +647,7 @@ class Memory:
     def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> Flow[EnrichReport]:
         """Process queued jobs: facts, embeddings, edges, facts extracted by a model. Safe to interrupt and to repeat.
 
-        The facts of new turns are read here, or by the first call that needs them: call it while nobody waits, between
+        The facts of new turns are read here, or by the first call that needs them: call it while no user waits, between
         two messages or from a background task of your own, and no question pays for it. Jobs are also queued for the
         vectors of a remote or failing embedder and for the edges of a large memory; from 500,000 turns on, the vector
         index is built too. With `llm`, the model extracts facts from every turn that it has not read: up to 16 requests
@@ -687,7 +689,7 @@ class Memory:
         return core.after_reading(process_batches(core.store, core.conventions))
 
     def estimate(self, price: tuple[float, float] | None = None) -> Estimate:
-        """Estimate what `enrich` with a model would request and cost. Sends and writes nothing.
+        """Estimate the requests and the cost of `enrich` with a model. Sends and writes nothing.
 
         Args:
             price: Dollars per million input and output tokens; by default the price that the model's settings hold.
@@ -764,7 +766,7 @@ class Memory:
                 extracted badly.
 
         Raises:
-            StoreCorrupt: A turn is not what was stored; nothing is changed.
+            StoreCorrupt: A turn is not as it was stored; nothing is changed.
             ModelError: As `enrich`.
             EmbedderError: As `enrich`.
         """
@@ -835,7 +837,7 @@ class Memory:
     def facts(
         self, turns: Sequence[str] | None = None, *, about: str | None = None, current: bool = False
     ) -> Flow[tuple[Fact, ...]]:
-        """Return the facts of turns, or what was stated of a person or thing, newest first.
+        """Return the facts of turns, or those about a person or thing, newest first.
 
         By rule nothing replaces anything: two employers or two daughters are both listed. Where a model, or an
         extractor of yours, says that a subject has one value of an attribute at a time (`Fact.attribute`), an earlier
@@ -945,7 +947,7 @@ class Memory:
             progress: Called with the number of turns read since the last call; each turn is read twice.
 
         Raises:
-            StoreCorrupt: With `repair`, a turn is not what was stored; nothing is changed.
+            StoreCorrupt: With `repair`, a turn is not as it was stored; nothing is changed.
         """
         core = self._core
         if repair:
@@ -967,7 +969,7 @@ class Memory:
         return self._core.store.stats()
 
     def backup(self, path: str | PathLike[str]) -> None:
-        """Copy the memory, as it is at one moment, into a new file at `path`. Others may write meanwhile.
+        """Copy the memory, as it is at one moment, into a new file at `path`. Other callers may write meanwhile.
 
         Raises:
             StoreError: `path` exists already; a backup never overwrites a file.
@@ -1091,7 +1093,7 @@ class Memory:
                 raise
 
     def _waits(self, effect: Effect) -> bool:
-        """Return whether an effect waits for others."""
+        """Return whether an effect waits for a model or an embedder."""
         return self._core.remote or not isinstance(effect, Embed)
 
 

@@ -1,4 +1,4 @@
-"""What a memory does, told while it does it: to the log, to an observer, and to who has an answer streamed.
+"""The operations of a memory, reported as they happen: to the log, to an observer, and to the reader of a stream.
 
 The log ("evimem", of the standard library) has a line a call at DEBUG and a warning where something waits or was done
 in another way than asked for. It never holds content: no text, question, name, id or path, counts only.
@@ -29,7 +29,7 @@ from ..types.trace import Complete, Event, Reply
 from .checked_arguments import checked_part
 
 T = TypeVar("T")
-Lending = Callable[[], AbstractContextManager[None]]  # lets others have a place of a pool meanwhile
+Lending = Callable[[], AbstractContextManager[None]]  # lends a place of a pool meanwhile
 OperationName = Literal["add", "replace", "update", "extract", "search", "ask", "block", "profile", "forget", "erase"]
 _KEY_DIGITS = 40  # hexadecimal digits of the name of a pool's file
 _LOG = logging.getLogger("evimem")
@@ -41,12 +41,12 @@ class Operation:
     """A call of a memory, as it begins.
 
     Attributes:
-        name: What it does; of "add", "replace" and "update" there is one for each transaction.
+        name: The operation; of "add", "replace" and "update" there is one for each transaction.
         store: Which memory: the name of a pool's file, or a digest of another file's path. It tells nothing of either.
         model: The name of the model that judges; empty without one.
         embedder: The name of the embedder.
         remote: Whether that is asked over a network, so that vectors are left to `enrich`.
-        query: What is asked or looked for; content, unlike the rest, and empty where nothing is.
+        query: The question or search; content, unlike the rest, and empty where nothing is.
     """
 
     name: OperationName
@@ -58,17 +58,17 @@ class Operation:
 
 
 class Observation(Protocol):
-    """One call under way. What its methods raise ends the call, and propagates."""
+    """One call under way. An exception of its methods ends the call, and propagates."""
 
     def heard(self, event: Event) -> None:
         """Hear of an event of the trace of `ask`, as it is recorded."""
 
     def asks(self, request: Complete | Embed) -> Callable[[Any], None]:
-        """Hear that a model or embedder is asked now; what is returned is called with the reply, or the exception."""
+        """Hear that a model or embedder is asked now; the returned function gets the reply, or the exception."""
         ...
 
     def ends(self, outcome: Any) -> None:
-        """Hear what the call came to: what it returns, or the exception that it raises."""
+        """Hear the result of the call, or the exception that it raises."""
 
 
 class Observer(Protocol):
@@ -117,7 +117,7 @@ class Watch:
 
     @staticmethod
     def _told(flow: Flow[T], observation: Observation) -> Flow[T]:
-        """Run a flow, and tell of what it asks models and embedders."""
+        """Run a flow, and report its requests to models and embedders."""
 
         def told(effect: Effect) -> Flow[Any]:
             if not isinstance(effect, (Complete, Embed)):
@@ -137,7 +137,7 @@ class Watch:
 
 
 class _CallbackError(Exception):
-    """Carries an exception of a caller's function past whoever would take it for one of the model or the embedder."""
+    """Carries an exception of a caller's function past code that would take it for one of the model or embedder."""
 
 
 def notifier(*listeners: Callable[[Event], object] | None) -> Callable[[Event], None]:
@@ -156,7 +156,7 @@ def notifier(*listeners: Callable[[Event], object] | None) -> Callable[[Event], 
 
 @contextmanager
 def user_errors() -> Iterator[None]:
-    """Raise what a function of `notifier` raises in the block as it was raised."""
+    """Re-raise an exception of a function of `notifier` in the block unchanged."""
     try:
         yield
     except _CallbackError as wrapped:
@@ -164,7 +164,7 @@ def user_errors() -> Iterator[None]:
 
 
 def store_name(name: AnyPath) -> str:
-    """Return what a memory is called where its path would tell too much: see `Operation.store`."""
+    """Return the name of a memory where its path would tell too much: see `Operation.store`."""
     stem = Path(name).name.partition(".")[0]
     if len(stem) == _KEY_DIGITS and set(stem) <= set("0123456789abcdef"):
         return stem
@@ -262,7 +262,7 @@ Streamed: TypeAlias = Event | str | Restarted | Answer
 
 
 class StreamedText:
-    """What of the answer was streamed, so that each text comes once and a void one is announced."""
+    """The streamed part of the answer, so that each text comes once and a void one is announced."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -281,7 +281,7 @@ class StreamedText:
         yield piece
 
     def end(self, answer: Answer) -> Iterator[Streamed]:
-        """Yield what is left to say: the whole text where what was streamed is not it, and the answer."""
+        """Yield the rest: the whole text where the streamed one differs, and the answer."""
         text = answer.text or ""
         if self._void or visible(self._text).strip() != text:
             if self._text:
@@ -311,7 +311,9 @@ async def stream_answer(
         while not isinstance(reached := await advance(flow, step), Ended):
             for event in _take_all(events):
                 yield event
-            if not isinstance(reached, Complete) or reached.role != "answer":  # only what words the answer is streamed
+            if (
+                not isinstance(reached, Complete) or reached.role != "answer"
+            ):  # only the wording of the answer is streamed
                 step = await answered_later(flow, perform(reached))
                 continue
             text.begin()
@@ -325,7 +327,7 @@ async def stream_answer(
                                 continue
                             for item in text.add(piece):
                                 yield item
-            except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
+            except Exception as error:  # noqa: BLE001 - the flow decides how a failure counts
                 step = partial(flow.throw, error)
         for event in _take_all(events):
             yield event
@@ -358,7 +360,7 @@ def streamed_now(
     pieces_of: Callable[[Complete], Iterable[str | Reply]],
     lending: Lending,
 ) -> Iterator[Streamed]:
-    """Do what `stream_answer` does without an event loop: it is run as it is, and nothing that it awaits waits."""
+    """Run `stream_answer` without an event loop: its awaitables never wait."""
 
     async def advanced(flow: Flow[Answer], step: Step) -> Effect | Ended[Answer]:
         return advance(flow, step, perform, lambda _: True)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _SUFFIX = ".evimem"
 
 
-def open(  # noqa: PLR0913 - what a memory is made of
+def open(  # noqa: PLR0913 - the parts of a memory
     path: AnyPath | None = None,
     *,
     user: str | None = None,
@@ -85,9 +85,9 @@ def open(  # noqa: PLR0913 - what a memory is made of
             order only outweighs it (25/12/2024). By default a turn is read as its language writes dates, one in English
             as the country of the timezone does; where neither tells, such a date is left unread. After a change,
             `rebuild` reads the turns again.
-        on_model_error: What `ask` does where the model fails, in whatever way. "raise" raises the ModelError; "offline"
-            has the offline judge answer, as without `llm`, in what is left of the budget. Such an answer says so:
-            `fell_back` is True, `reason` names the failure, and what the model was asked stays in its trace and usage.
+        on_model_error: The reaction of `ask` to any failure of the model. "raise" raises the ModelError; "offline"
+            has the offline judge answer, as without `llm`, within the rest of the budget. Such an answer says so:
+            `fell_back` is True, `reason` names the failure, and the requests to the model stay in its trace and usage.
         observer: Hears of every call while it runs, such as `evimem.adapters.otel.Spans()`. Without one there is the
             log "evimem" of `logging`: a line a call at DEBUG, and warnings; no content.
         read_only: With True, change neither the file nor anything beside it: it may lie in an image or on a read-only
@@ -130,7 +130,7 @@ def open(  # noqa: PLR0913 - what a memory is made of
     return Memory(core, model)
 
 
-def open_async(  # noqa: PLR0913 - what a memory is made of
+def open_async(  # noqa: PLR0913 - the parts of a memory
     path: AnyPath | None = None,
     *,
     user: str | None = None,
@@ -149,9 +149,9 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
 ) -> AsyncMemory:
     """Open a memory for an event loop: `async with evimem.open_async(path) as memory: ...`.
 
-    Opening itself is not awaited; it takes milliseconds. It takes and raises what `open` does: see `open`. The model is
-    used through its `as_async()`, without which it is refused with InvalidQuery, and an embedder whose `embed` is a
-    coroutine function is awaited.
+    Opening itself is not awaited; it takes milliseconds. It takes the arguments of `open` and raises the same errors:
+    see `open`. The model is used through its `as_async()`, without which it is refused with InvalidQuery, and an
+    embedder whose `embed` is a coroutine function is awaited.
     """
     from .async_memory import AsyncMemory  # asyncio, which a synchronous memory does without
 
@@ -193,7 +193,7 @@ def _place_settings(
     return {"store": store}
 
 
-def make_core(  # noqa: PLR0913, PLR0917 - what a memory is made of
+def make_core(  # noqa: PLR0913, PLR0917 - the parts of a memory
     path: AnyPath | None,
     llm: Any = None,
     embedder: Embedder | AsyncEmbedder | None = None,
@@ -273,7 +273,7 @@ def _check_embedder(store: Keeper, embedder: Embedder | AsyncEmbedder) -> None:
 
 
 def has_memory(path: AnyPath, user: str | None = None) -> bool:
-    """Return whether there is a memory at a path: a file, or what its mark says was one; else, of a user."""
+    """Return whether there is a memory at a path: a file, or one by its mark; else, of a user."""
     if (owner := _owner(path, user)) is not None:
         return place_of(path, "path").has(owner)
     file = checked_path("path", path)
@@ -281,7 +281,7 @@ def has_memory(path: AnyPath, user: str | None = None) -> bool:
 
 
 def key_of(user_id: object) -> str:
-    """Return what stands for a user: a digest of the id, byte for byte, so that no two ids share one."""
+    """Return the key of a user: a digest of the id, byte for byte, so that no two ids share one."""
     if not isinstance(user_id, str) or not user_id:
         raise InvalidQuery(f"the user id is {shown(user_id)}; expected a non-empty string")
     return blake2b(user_id.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
@@ -358,7 +358,7 @@ class Folder:
         return sum(1 for file in self._files() if file.name.endswith(_SUFFIX))
 
     def bytes(self) -> int:
-        """Return their size on disk, with what SQLite and the vector index keep beside them."""
+        """Return their size on disk, with the files of SQLite and the vector index beside them."""
         return sum(_size(file) for file in self._files())
 
     def _path(self, key: str) -> Path:

@@ -73,7 +73,7 @@ class MemoryPool:
 
     A block keeps its place until it ends, but lends it while it waits for a model (or a remote embedder): its file is
     closed then if somebody else needs the place, and only then. The next call that reads or writes waits for a place,
-    before those who came after the block, and opens the file again; it finds what was added meanwhile. A reply that
+    before those who came after the block, and opens the file again; it finds turns added meanwhile. A reply that
     needs no more of the memory, as the one that words an answer, waits for nothing. Where no place is free within
     `wait_seconds`, the call raises PoolFull, also in the middle of `ask` or `enrich`, where a reply that was paid for
     is lost; the block may go on. A pool with `wait_seconds=0` lends nothing.
@@ -85,13 +85,13 @@ class MemoryPool:
         root: the folder of the files; it is created where it does not exist. Or the address of a PostgreSQL server,
             where users are rows that no other user's statement reaches: see `evimem.open`. A server is connected to
             when the pool is first used, and may be down until then.
-        capacity: how many memories may be open at once, at least 1. Each holds what a search needs in memory;
+        capacity: how many memories may be open at once, at least 1. Each holds the columns of a search in memory;
             three file descriptors only while it is used and for a second after, at most 64 at a time, or fewer where
             the process may have few (`ulimit -n`).
         wait_seconds: how long to wait for a place, in seconds, when a block begins and when its place was lent; 0
             refuses at once.
         llm: the model of every memory, see `evimem.open`.
-        on_model_error: what `ask` does where that model fails, "raise" or "offline", see `evimem.open`.
+        on_model_error: the reaction of `ask` where that model fails, "raise" or "offline", see `evimem.open`.
         key: of the files, where they are encrypted: one for all, as for `evimem.open`, or a function that is called
             with a user id whenever a block opens that user's memory, and returns theirs.
         retain: how long turns are kept, such as "365d", "8w" or "2y", or a timedelta. Those said longer ago are
@@ -164,7 +164,7 @@ class MemoryPool:
 
         The loop is never blocked: files are opened and used in a thread that no other block uses meanwhile; the pool
         keeps it for a later one. A caller may be cancelled at any time. A call that its thread has begun is finished
-        first, and the memory is given back after it. It takes a `user_id` and raises what `open` does.
+        first, and the memory is given back after it. It takes a `user_id` and raises as `open` does.
         """
         async with self._served(key_of(user_id), secret=self._secret(user_id)) as (lease, worker):
             loop = asyncio.get_running_loop()
@@ -173,7 +173,7 @@ class MemoryPool:
             yield AsyncMemory(core, model, worker, self._lending(lease))
 
     def erase(self, user_id: str) -> EraseReport:
-        """Forget a user: overwrite what their memory holds, then remove its files.
+        """Forget a user: overwrite their memory, then remove its files.
 
         It waits until no block uses the memory. Where another process has it open, its file stays, empty; the report
         says so.
@@ -182,7 +182,7 @@ class MemoryPool:
             user_id: see `open`.
 
         Returns:
-            What was erased; an id without a memory is no error.
+            The erased counts; an id without a memory is no error.
 
         Raises:
             StoreBusy: blocks used the memory for `wait_seconds`.
@@ -195,7 +195,7 @@ class MemoryPool:
             return self._erase(lease)
 
     async def erase_async(self, user_id: str) -> EraseReport:
-        """Forget a user as `erase` does, which tells of `user_id` and what is raised; the event loop goes on meanwhile.
+        """Forget a user as `erase` does, which documents `user_id` and the errors; the event loop goes on meanwhile.
 
         A caller may be cancelled at any time. An erasure that has begun is finished all the same.
         """
@@ -279,7 +279,7 @@ class MemoryPool:
 
         Raises:
             StoreBusy: a block uses a memory, or waits for one.
-            StoreError: a file could not be closed properly; the others are closed.
+            StoreError: a file could not be closed properly; the rest are closed.
         """
         deadline = time.monotonic() + self._wait_seconds
         while not self._refuse_new(final=time.monotonic() >= deadline):
@@ -316,7 +316,7 @@ class MemoryPool:
         secret: Key | None = None,
     ) -> Iterator[tuple[Core, Lease]]:
         """Wait for a lease, and end it in any case."""
-        gate = threading.Lock()  # released by what grants the lease: it has no Python code to be interrupted in
+        gate = threading.Lock()  # released by the grant of the lease: it has no Python code to be interrupted in
         gate.acquire()
         lease = Lease(key, partial(_open_gate, gate), exclusive, ending, secret, reading)
         try:
@@ -383,7 +383,7 @@ class MemoryPool:
 
     @safe_context
     def _lent(self, lease: Lease) -> Iterator[None]:
-        """Let others have the place of a block, where nothing else of its memory is read or written."""
+        """Lend the place of a block, where nothing else of its memory is read or written."""
         asked = object()
         try:
             with self._guard():
@@ -444,7 +444,7 @@ class MemoryPool:
         return opened
 
     def _make_ready(self, slot: Slot, secret: Key | None, *, shared: bool) -> Core:
-        """Open the memory of a slot where it is not open, and let others share it."""
+        """Open the memory of a slot where it is not open, and share it."""
         self._make_room(slot)
         opened = slot.opened
         if opened is None or not opened.store.usable:  # new, or its file was erased by another process
@@ -497,7 +497,7 @@ class MemoryPool:
             Memory(slot.opened).close()
 
     def _end(self, lease: Lease) -> None:
-        """End a lease; repeatable. What an exclusive lease was given is closed: its file may be gone."""
+        """End a lease; repeatable. The memory of an exclusive lease is closed: its file may be gone."""
         if lease.exclusive and lease.slot is not None and lease.slot.owner is lease:
             self._close(lease.slot)
         with self._guard():

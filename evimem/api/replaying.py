@@ -28,9 +28,9 @@ from .core import Core, require_model
 from .memory import Memory
 from .open import chat_model
 
-# What only our own store has: facts and vectors, edges between facts, the number of facts about a name.
+# Parts that only our own store has: facts and vectors, edges between facts, the number of facts about a name.
 _OURS: frozenset[Ablation] = frozenset(("index", "edges", "entities"))
-_JUDGED = frozenset(("judge", "decide", "consider", "explore"))  # what a judge does, by the name of its method
+_JUDGED = frozenset(("judge", "decide", "consider", "explore"))  # the acts of a judge, by the name of its method
 _REQUIRED = {"judge", "abstain_below", "asked_at", "budget"}
 
 
@@ -40,14 +40,14 @@ def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
     Args:
         trace: The trace of an answer of this memory (`Answer.trace`, `Memory.trace`, `Trace.from_json`).
         memory: The memory that was asked, holding the same turns as then.
-        loop: What the question was asked with, where that is a loop of your own; else the trace names it.
+        loop: The loop of the question, where that is a loop of your own; else the trace names it.
 
     Returns:
         The answer. If a failure of the model had ended the question, the partial answer of that error.
 
     Raises:
         TraceMismatch: The trace is of another version or has no analysis to start from, or the memory, its embedder or
-            this version of evimem no longer gives what the trace records.
+            this version of evimem no longer gives the recorded events.
         ModelError: The recorded failure, where it has no partial answer.
         InvalidQuery: An argument has another type, or the trace names a loop, a variant or a budget that this version
             does not know.
@@ -98,7 +98,7 @@ def _rerun(trace: Trace, memory: Memory, own: Loop | None) -> Flow[Answer]:
 
 
 def _split(trace: Trace) -> tuple[Trace, Trace | None]:
-    """Return what was traced with the model and, where that failed and the offline judge was asked, without it."""
+    """Return the trace with the model and, where that failed and the offline judge was asked, without it."""
     for place, event in enumerate(trace.events):
         if isinstance(event, Acted) and event.action == FALL_BACK:
             return replace(trace, events=trace.events[:place]), replace(trace, events=trace.events[place + 1 :])
@@ -121,7 +121,7 @@ def _recorded_scores(order: Sequence[int] | None, count: int) -> tuple[float, ..
 
 
 def _question_settings(trace: Trace, memory: Memory, rerank_depth: int) -> tuple[Task, str | Loop]:
-    """Return how a question was asked: of whom, on what day, how hard to look, and with which loop."""
+    """Return the settings of a question: scope, day, budget, and loop."""
     detail = _analysis(trace)
     try:
         budget = Budget(**detail["budget"])
@@ -214,7 +214,7 @@ def _next(replies: Iterator[Reply | ModelError]) -> Reply:
 
 
 class SearchedStore:
-    """What a loop reads of a store, answered by a searcher: who speaks, the best turns, what stands around them.
+    """The reads of a loop, answered by a searcher: speakers, the best turns, and those around them.
 
     A searcher knows no neighbours of a turn, so each stands alone, and not how many turns there are, so that its end
     shows only by searches that bring nothing.
@@ -227,7 +227,7 @@ class SearchedStore:
         self._turns: dict[str, Turn] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """Refuse what else a loop reads of a store. Raise InvalidQuery."""
+        """Refuse any other read of a store. Raise InvalidQuery."""
         if name.startswith("__"):  # asked for by Python itself, to copy or print this
             raise AttributeError(name)
         raise _not_of_a_searcher(name)
@@ -238,7 +238,7 @@ class SearchedStore:
         return self._roster
 
     def recall(self, query: Query) -> tuple[Hit, ...]:
-        """Return the hits for the text of a query. Raise InvalidQuery for what are none."""
+        """Return the hits for the text of a query. Raise InvalidQuery for other values."""
         hits = self._searcher.search(query.text, query.k, exclude=query.exclude)
         found = checked_items("what the searcher found", hits, "evimem.Hit")
         for hit in found:
@@ -280,7 +280,7 @@ def ask_searcher(
     loop: str | Loop = "memr3",
     budget: Budget = Budget(),
 ) -> Answer:
-    """Answer a question from what a searcher finds, with a loop, as `Memory.ask` does from a memory.
+    """Answer a question from the hits of a searcher, with a loop, as `Memory.ask` does from a memory.
 
     Without a model, the probability below which nothing is given was fitted to the scores of our own search: over
     another backend give `budget.abstain_below`. A `Memory` is a searcher too, but knows more of itself: ask it.
@@ -291,9 +291,9 @@ def ask_searcher(
         llm: The model, as for `evimem.open`; None judges and answers without one.
         speakers: The names of who speaks, by which a question is read.
         asked_at: "Today" for the question; None leaves times in the question unread.
-        loop: The loop's name: "iris", "memr3" or "single_pass"; the others read what only our own store has. Or a loop
+        loop: The loop's name: "iris", "memr3" or "single_pass"; the others need our own store. Or a loop
             of your own that only searches.
-        budget: Limits of the loop. What only our own store has is left out, which the trace records.
+        budget: Limits of the loop. Parts that need our own store are left out, which the trace records.
 
     Raises:
         InvalidQuery: An argument is none that can be used, the searcher returned no hits but something else, or the

@@ -69,7 +69,7 @@ def no_descriptor(what: str) -> str:
 
 @contextmanager
 def changing(what: str, kept: str) -> Iterator[None]:
-    """Raise DiskFull or StoreReadOnly for what the system refuses in a block; `kept` says what the call has come to."""
+    """Raise DiskFull or StoreReadOnly for a refusal of the system in a block; `kept` says what stays done."""
     try:
         yield
     except OSError as error:
@@ -94,7 +94,7 @@ def replace_with(path: Path, *, like: Path | None = None) -> Iterator[BinaryIO]:
             _set_mode(file, _mode_of(path) or (like and _mode_of(like)) or PRIVATE_MODE)
             os.fsync(file.fileno())
             if os.name != "nt":
-                temporary.replace(path)  # while it is locked: `sweep` of another process takes what is not
+                temporary.replace(path)  # while it is locked: `sweep` of another process takes unlocked files
         if os.name == "nt":
             temporary.replace(path)  # there, no open file can be renamed
     except BaseException:
@@ -107,8 +107,8 @@ def replace_with(path: Path, *, like: Path | None = None) -> Iterator[BinaryIO]:
 def new_database(path: Path, kept: str) -> Iterator[Path]:
     """Have SQLite write a new file elsewhere, which has its name only when it is whole and on disk.
 
-    Raise StoreError where there is a file already, DiskFull or StoreReadOnly for what the system refuses; `kept` is
-    what that comes to.
+    Raise StoreError where there is a file already, DiskFull or StoreReadOnly for a refusal of the system; `kept` names
+    the state afterwards.
     """
     check_target(path)
     if path.exists():
@@ -138,11 +138,11 @@ def claim(temporary: Path) -> BinaryIO:
     while True:
         file = open_private(temporary)
         try:
-            _set_mode(file, PRIVATE_MODE)  # it may have been there, or the umask may forbid what the owner needs
+            _set_mode(file, PRIVATE_MODE)  # it may have been there, or the umask may forbid the owner's access
             lock_file(file, wait=True)  # for `sweep` of another process, which has it for a moment
             if temporary.exists():
                 return file
-        except BaseException:  # a signal's too: whoever keeps its traceback would keep the file, and the lock on it
+        except BaseException:  # a signal's too: its traceback would keep the file, and the lock on it
             file.close()
             raise
         file.close()  # swept between opening and locking: try again
@@ -159,21 +159,21 @@ def create_private(path: Path) -> None:
             os.mknod(path, stat.S_IFREG | PRIVATE_MODE)
         except (AttributeError, PermissionError):  # Windows has no mknod, and macOS leaves it to root
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_MODE))
-        path.chmod(PRIVATE_MODE)  # a umask may forbid what the owner needs
+        path.chmod(PRIVATE_MODE)  # a umask may forbid the owner's access
 
 
 def make_folder(folder: Path) -> None:
     """Create a folder and its missing parents, each for its owner alone; leave one that is there as it is.
 
-    Raise StoreReadOnly where that cannot be, StoreError for what is no folder's name.
+    Raise StoreReadOnly where that cannot be, StoreError for a name of no folder.
     """
     check_name(folder)
     with changing(f"the folder {str(folder)!r}", "it was not made"):
         for one in reversed([folder, *folder.parents]):
             if not one.is_dir():
-                with suppress(FileExistsError):  # another process was first; a file is refused by what follows
+                with suppress(FileExistsError):  # another process was first; a file is refused by the next step
                     one.mkdir(_PRIVATE_FOLDER)
-                    one.chmod(_PRIVATE_FOLDER)  # a umask may forbid what the owner needs
+                    one.chmod(_PRIVATE_FOLDER)  # a umask may forbid the owner's access
     if not folder.is_dir():
         raise StoreError(f"{str(folder)!r} is not a folder; give another path, or move what is there")
 
@@ -193,7 +193,7 @@ def check_name(path: Path) -> None:
 def check_own_name(path: Path) -> None:
     """Raise StoreError for a name under which SQLite or evimem keeps something of another file.
 
-    Whoever opens that other file, now or later, replaces or deletes what lies under such a name.
+    A process that opens that other file, now or later, replaces or deletes files under such a name.
     """
     if _OF_A_MEMORY.fullmatch(path.name):
         raise StoreError(
@@ -214,7 +214,7 @@ def check_target(path: Path) -> None:
 
 
 def kind_of(path: Path) -> str | None:
-    """Return what lies at a path, links followed: "file", "folder", another kind by name, or None for nothing.
+    """Return the kind of file at a path, links followed: "file", "folder", another kind by name, or None for nothing.
 
     Raise StoreError for a name that no file can have.
     """

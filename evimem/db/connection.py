@@ -72,12 +72,13 @@ _NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size 
 class Connection(Tables):
     """One SQLite handle behind one lock: safe to share between threads, refused after a fork. See `Tables`.
 
-    After an I/O error, or a block that a signal handler cut short, the handle is closed and opened again: what SQLite
-    holds in memory may then differ from what is on disk. `path` is the file, `vfs` names an apsw VFS, `busy_seconds`
-    is how long a statement waits for a lock of another process. Until `trust` is called, closing the handle leaves
-    the file and its WAL as they were found. A missing file is created with mode 0600. With `readonly` it must exist,
-    and neither it nor its folder is changed: where no process has it open for writing, it is read with its WAL and
-    without locks (`still_view`), and a change of either is noticed. With a `key` all that is written is encrypted.
+    After an I/O error, or a block that a signal handler cut short, the handle is closed and opened again: the state
+    that SQLite holds in memory may then differ from that on disk. `path` is the file, `vfs` names an apsw VFS,
+    `busy_seconds` is how long a statement waits for a lock of another process. Until `trust` is called, closing the
+    handle leaves the file and its WAL as they were found. A missing file is created with mode 0600. With `readonly` it
+    must exist, and neither it nor its folder is changed: where no process has it open for writing, it is read with its
+    WAL and without locks (`still_view`), and a change of either is noticed. With a `key` all that is written is
+    encrypted.
 
     `aborted` counts the write blocks that were rolled back and the read blocks that failed unexpectedly. What a
     caller derived in memory during such a block may be half done.
@@ -104,10 +105,10 @@ class Connection(Tables):
         self._lock = threading.RLock()
         self._errors = _TypedErrors(path)
         self._depth = 0
-        self._still: FileStates | None = None  # of what is read without locks; it must stay as it was
+        self._still: FileStates | None = None  # of the file that is read without locks; it must stay as it was
         self._query_only = False
         self._unsynced = False  # commits are not waited for until they are on disk
-        self._patched = False  # the transaction has changed what SQLite does not count as changed rows
+        self._patched = False  # the transaction has changed pages that SQLite does not count as changed rows
         self._closed = False
         self._parked = False  # closed to give its descriptors up, until it is used again
         self.check_state: Callable[[], None] | None = None  # raises StoreError for an older state than was left
@@ -284,7 +285,7 @@ class Connection(Tables):
             return not busy
 
     def write_back(self) -> None:
-        """Copy into the file what the log holds; the log stays beside it."""
+        """Copy the log into the file; the log stays beside it."""
         with self._errors, self._lock:
             self._handle().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
@@ -307,7 +308,7 @@ class Connection(Tables):
                     file.xWrite(bytes(end - start), start)
                 if found:
                     file.xSync(apsw.SQLITE_SYNC_NORMAL)
-                    db.release_memory()  # else this handle would write back what it has read before
+                    db.release_memory()  # else this handle would write back pages that it has read before
             finally:
                 file.xClose()
         return True
@@ -388,7 +389,7 @@ class Connection(Tables):
                     raise
 
     def _open(self) -> apsw.Connection:
-        """Open the SQLite handle; have others of this process give theirs up where it has few descriptors, or none."""
+        """Open the SQLite handle; close other handles of this process where it has few descriptors, or none."""
         make_room(self)
         require_descriptors(self.name, self)
         db, self._used_at = self._opened(), time.monotonic()
@@ -474,7 +475,7 @@ class Connection(Tables):
         return apsw.VFSFile(self._vfs or system_vfs(), str(self.path), [_AS_MAIN, 0])
 
     def _check_same_file(self) -> None:
-        """Raise StoreRolledBack if the file was deleted or replaced: what is written now would be lost."""
+        """Raise StoreRolledBack if the file was deleted or replaced: a write would be lost."""
         found = self._current_file_id()
         if found is None:
             raise StoreRolledBack(f"{str(self.path)!r} was taken away while it was open; put it back")
@@ -605,7 +606,7 @@ def _left_behind(file: apsw.VFSFile, size: int, count: int) -> Iterator[tuple[in
     for first in range(0, count * size, _PAGES_PER_READ * size):
         wanted = min(_PAGES_PER_READ * size, count * size - first)
         pages = file.xRead(wanted, first)
-        if len(pages) != wanted:  # what cannot be seen whole is not touched
+        if len(pages) != wanted:  # a part that cannot be seen whole is not touched
             raise apsw.IOError(f"{len(pages)} bytes read at {first}, expected {wanted}")
         yield from ((first + start, first + end) for start, end in left_behind(pages, size, first))
 
@@ -635,7 +636,7 @@ def log_fits(path: Path, vfs: str | None = None, key: Key | None = None, store: 
     It does where no link is in it. It does not where the file was cut, so that a page is in neither: SQLite would take
     that page for a blank one. A file that cannot be read alone, as in the middle of a checkpoint, is told by the links
     among its bytes and by `store`, the id of the memory whose mark lies there. Other processes may write meanwhile:
-    what changed while it was read is read again. Raise StoreError.
+    a part that changed while it was read is read again. Raise StoreError.
     """
     with _TypedErrors(path), _log_of(path, vfs) as log:
         if log is None:
@@ -734,7 +735,7 @@ def _is_cut(path: Path, read: Callable[[int, int], bytes], header: bytes) -> boo
 
 @dataclass(frozen=True, slots=True)
 class FileStates:
-    """What the system says of a file and of its log, which changes with each of them; whether there is an index."""
+    """The state of a file and of its log by the system, which changes with each of them; whether there is an index."""
 
     file: tuple[int, ...]
     log: tuple[int, ...]
@@ -907,7 +908,7 @@ def _check_runtime() -> None:
 
 
 def _copy_database(db: apsw.Connection, target: Path, key: Key | None) -> None:
-    """Copy what a handle sees into a new file, which is encrypted with a key where there is one."""
+    """Copy the state of a handle into a new file, which is encrypted with a key where there is one."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     with closing(open_handle(str(target), flags, None, key)) as copy:
         copy.execute("PRAGMA journal_mode=OFF")  # no journal: a copy that is not finished is worthless
@@ -942,7 +943,7 @@ def _check_settings(db: apsw.Connection, path: str) -> None:
 
 
 class _TypedErrors:
-    """Turns SQLite's errors into evimem's, with the path and what to do; refuses to go on in a child of a fork.
+    """Turns SQLite's errors into evimem's, with the path and a remedy; refuses to go on in a child of a fork.
 
     There, the lock may be held by a thread that the child does not have. It holds nothing itself, so that a signal
     handler may raise anywhere in it.

@@ -1,4 +1,4 @@
-"""What is asked of facts, of the links between them and of what searches read, beyond a row by its key."""
+"""Queries of facts, of the links between them and of the index, beyond a row by its key."""
 
 from __future__ import annotations
 

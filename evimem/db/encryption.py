@@ -24,7 +24,7 @@ _HOW_TO_INSTALL = (
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What opens an encrypted file: random bytes, or a passphrase, which is derived slowly. It is shown nowhere."""
+    """The key of an encrypted file: random bytes, or a passphrase, which is derived slowly. It is shown nowhere."""
 
     _digits: str = field(repr=False)
     _rounds: int = field(repr=False)
@@ -54,7 +54,7 @@ class Key:
             db.pragma(pragma, value)
 
     def write_rows(self, db: apsw.Connection, target: Path) -> None:
-        """Write what a handle sees into a file, row by row, encrypted with this key; the handle takes URIs."""
+        """Write the state of a handle into a file, row by row, encrypted with this key; the handle takes URIs."""
         uri = f"{target.resolve().as_uri()}?cipher=chacha20&kdf_iter={self._rounds}&hexkey={self._digits}"
         try:
             db.execute("VACUUM INTO ?", (uri,))

@@ -1,4 +1,4 @@
-"""What the bytes of a SQLite file say: whether it is a memory, and where its pages hold more than their rows.
+"""The reading of the bytes of a SQLite file: whether it is a memory, and where its pages hold more than their rows.
 
 `secure_delete` zeroes deleted rows, but not the copies that balancing a tree leaves behind in the unallocated space of
 pages: erased text may survive in them. Layout: https://sqlite.org/fileformat2.html

@@ -2,7 +2,7 @@
 
 A watermark would skip a turn that failed while later ones were done. A row of kind "extract" stays when it is done, so
 that a turn is not sent to a model twice; rows of other kinds are deleted. A leased job is offered to one caller at a
-time, a thread or a process, and to others once the lease ends.
+time, a thread or a process, and to another once the lease ends.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Jobs:
         """Return (sequence number, attempts) of jobs that may be tried now or, with a reason, that wait for it.
 
         Jobs that failed before come only when no untried one is left: a turn that crashes its worker again and again
-        must not keep others from being tried.
+        must not keep other jobs from being tried.
         """
         if reason is not None:
             return self._db.rows(*self._asking(kind, limit, "error = ?", reason))
@@ -73,7 +73,7 @@ class Jobs:
         return self._asking(kind, limit, "attempts = 0 AND due NOT BETWEEN ? AND ?", *self._waiting())
 
     def lease(self, kind: JobKind, limit: int, seconds: float) -> list[tuple[int, int]]:
-        """Return jobs that may be tried now, as `due` does, and offer them to nobody else for so many seconds.
+        """Return jobs that may be tried now, as `due` does, and lease them for so many seconds.
 
         Jobs leased by a process of this machine that has ended are offered again. Call it in a transaction.
         """
@@ -140,7 +140,8 @@ class Jobs:
     def fail(self, kind: JobKind, errors: Mapping[int, str]) -> None:
         """Count failures of jobs, queued here where they are not; set aside those with `MAX_ATTEMPTS` failures.
 
-        A reading may be tried again at once; others so after the first failure, then after twice as long each time.
+        A reading may be tried again at once; any other job so after the first failure, then after twice as long each
+        time.
         """
         if not errors:
             return

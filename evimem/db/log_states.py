@@ -110,7 +110,10 @@ class _Checksum:
 
     def __init__(self, size: int) -> None:
         """`size` is the number of bytes a block."""
-        powers, power = list[tuple[int, int, int]](), (1, 0, 1)  # symmetric: upper left, the two others, lower right
+        powers, power = (
+            list[tuple[int, int, int]](),
+            (1, 0, 1),
+        )  # symmetric: upper left, the two off the diagonal, lower right
         for _ in range(size // 8):
             powers.append(power)
             a, b, c = power

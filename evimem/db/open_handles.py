@@ -19,7 +19,7 @@ from ..errors import StoreBusy
 from .atomic_files import has_descriptors, max_descriptors, no_descriptor
 
 IDLE_SECONDS = 1.0  # without a call, after which a handle is closed; to open one takes a millisecond
-MAX_HANDLES = 64  # that stay open; the others of a process open theirs for each use
+MAX_HANDLES = 64  # that stay open; the rest of a process open theirs for each use
 MIN_HANDLES = 4
 _DESCRIPTORS_TO_OPEN = 6  # with the mark, a temporary file and the folder
 _DESCRIPTORS_PER_HANDLE = 4  # of the file, its log, the index of that, and the file once more for looks at its lock

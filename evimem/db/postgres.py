@@ -74,7 +74,7 @@ class PostgresConnection(Tables):
     """The rows of one tenant on a server. Safe to share between threads; refused after a fork.
 
     Outside of a block nothing is held: a block takes a connection of the server's, and all its statements are one
-    transaction. Statements are sent without waiting for those before them whose rows nobody reads. `aborted` counts as
+    transaction. Statements are sent without waiting for those before them whose rows are not read. `aborted` counts as
     it does for a file.
     """
 
@@ -96,7 +96,7 @@ class PostgresConnection(Tables):
         self._typed = TypedErrors(self.name)
         self._db: ServerConnection | None = None  # that of the block that is open
         self._ahead: dict[str, tuple[int, psycopg.Cursor[Any]]] = {}  # queries of this block sent before they are asked
-        self._rehearsing = False  # whether what is asked is sent, and not waited for
+        self._rehearsing = False  # whether queries are sent, and not waited for
         self._count = self._answered = 0  # statements of this block that were sent, and how many of them are answered
         self._closed = False
         self.aborted: int = 0
@@ -130,7 +130,7 @@ class PostgresConnection(Tables):
             return [_all_rows(cursor) for _, cursor in sent]
 
     def ahead(self, *asked: Callable[[], object]) -> None:
-        """Send what each of these functions asks first with what the block sends first."""
+        """Prefetch the first query of each of these functions with the first statement of the block."""
         before, self._rehearsing = self._rehearsing, True
         try:
             for one in asked:
@@ -146,7 +146,7 @@ class PostgresConnection(Tables):
     def execute(self, sql: str, args: Sequence[Value] = ()) -> None:
         """Run one statement."""
         with self._typed if self.in_block else self.writing():
-            # What was asked ahead of a table that now changes is asked again.
+            # A prefetched query of a table that now changes is sent again.
             changed = re.match(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)", sql)
             if changed or not sql.startswith(("SAVEPOINT", "ROLLBACK TO")):
                 mentioned = re.compile(rf"\b{changed[1]}\b" if changed else "")
@@ -220,7 +220,7 @@ class PostgresConnection(Tables):
     def reading(self) -> Iterator[None]:
         """See one state of the memory throughout a block. Nothing can be written, unless `writing` is around it.
 
-        It waits its turn for as long as others have theirs, a minute at most.
+        It waits its turn for as long as other threads have theirs, a minute at most.
         """
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self.decoding(), self._transaction(begin, writes=False, patient=True):
@@ -231,7 +231,7 @@ class PostgresConnection(Tables):
         """Undo this part of a block of `writing` where it raises; the rest of the block stands."""
         self.execute("SAVEPOINT part")
         try:
-            yield  # what the server refuses in it ends the whole block, and is seen with what follows
+            yield  # a refusal of the server ends the whole block, and is seen with the next statement
         except BaseException:
             with suppress(psycopg.Error, StoreError):  # it is the block's own error that counts
                 self._sync()
@@ -239,7 +239,7 @@ class PostgresConnection(Tables):
             raise
 
     def repeating(self, act: Callable[[], T]) -> T:
-        """Run what is one transaction; where the server has undone it for the sake of another's, try again for a time.
+        """Run one transaction; where the server has undone it for the sake of another's, retry for a time.
 
         Servers that PostgreSQL speaks like do so as a matter of course; PostgreSQL itself hardly ever.
         """
@@ -318,7 +318,7 @@ class PostgresConnection(Tables):
                 pass
 
     def _wait_for_lock(self, *, patient: bool) -> None:
-        """Wait until no other thread uses the memory; where `patient`, for as long as others have their turn."""
+        """Wait until no other thread uses the memory; where `patient`, for as long as their turns last."""
         give_up_at, served = time.monotonic() + MAX_TURN_SECONDS, self._server.pool.served
         while not self._lock.acquire(timeout=self._busy_seconds):
             if not patient or self._server.pool.served == served or time.monotonic() > give_up_at:
@@ -340,7 +340,7 @@ class PostgresConnection(Tables):
         settings = (self._path, self._tenant, self._proof, f"{int(seconds * 1000)}ms")
         self._sent(_BEGIN, settings)
         if writes:
-            self._sent("SELECT hold_tenant()")  # whatever is sent after it sees what it has waited for
+            self._sent("SELECT hold_tenant()")  # later statements see the state that it has waited for
 
     def _commit(self, *, writes: bool) -> None:
         if not writes:
@@ -364,7 +364,7 @@ class PostgresConnection(Tables):
         )
 
     def _rollback(self, lease: Lease) -> None:
-        """End what an error of evimem's left open. A connection on which that fails, or has failed, is thrown away.
+        """End a transaction that an error of evimem's left open. A connection on which that failed is thrown away.
 
         It is the first error that counts: one of the rollback says nothing to who called.
         """
@@ -426,8 +426,9 @@ class RewriteReport:
 def rewrite_tables(address: str) -> RewriteReport:
     """Have a server write each table of all users anew, and erase the statistics that it had gathered of texts.
 
-    Erased rows may stay where an older transaction may still see them, or others kept the table in use. Statistics of
-    texts, which earlier versions let the server gather, are erased from its catalog by the owner of the database only.
+    Erased rows may stay where an older transaction may still see them, or other connections kept the table in use.
+    Statistics of texts, which earlier versions let the server gather, are erased from its catalog by the owner of the
+    database only.
 
     Raises:
         StoreError: The role does not own the tables, or the server cannot be used; see its subclasses.
@@ -456,7 +457,7 @@ def rewrite_tables(address: str) -> RewriteReport:
 def _drop_statistics(db: ServerConnection, name: str, table: str) -> bool:
     """Drop the statistics of the columns that hold words, as giving a column its own type again does.
 
-    Return whether that was done: not where others keep the table in use.
+    Return whether that was done: not where other connections keep the table in use.
     """
     types = columns_of_words(name).items()
     if not types:
@@ -474,7 +475,7 @@ def _rewrite(db: ServerConnection, tables: Sequence[str]) -> list[str]:
     for table in tables:
         with suppress(psycopg.errors.LockNotAvailable):
             db.execute(f"VACUUM (FULL, ANALYZE) {table}")
-        # What was erased before the oldest transaction of the rows that were kept.
+        # Rows erased before the oldest transaction of the rows that were kept.
         sql = f"SELECT CAST(age(relfrozenxid) <= age(CAST(xid8 '{now}' AS xid)) AS int) FROM pg_class WHERE oid = "
         if not read_number(db, f"{sql}CAST($1 AS regclass)", table):
             kept.append(table)
@@ -533,4 +534,4 @@ def _columns(types: Sequence[str], rows: Sequence[tuple[Value, ...]]) -> list[Va
 
 
 class _Sent(BaseException):
-    """What a function asks ahead of its call was sent: it need not go on."""
+    """The first query of a function was sent: it need not go on."""

@@ -29,7 +29,7 @@ _ADDRESS = re.compile(
 _PARAMETER = re.compile(r"([a-z_]+)=((?:[^%&=@?#\s]|%[0-9A-Fa-f]{2})*)")
 _SETTING = re.compile(r"(?:-c\s*|--)([A-Za-z_.-]+)=((?:[^\s\\]|\\.)*)")
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,58}")  # of a schema: `_key` is added to it, and 63 bytes are a name's end
-_PLACE = re.compile(r"[^=&?#\n\r\t@]{0,300}")  # of what an error may show
+_PLACE = re.compile(r"[^=&?#\n\r\t@]{0,300}")  # of a place that an error may show
 _MAX_NAME_BYTES = 63
 _NUMBERS = re.compile(r"\w*timeout|keepalives\w*")
 
@@ -51,7 +51,7 @@ def parse_address(address: str) -> ServerAddress:
     """Return the parts of an address, `postgresql://role:password@host:port/database?parameter=value`.
 
     Raises:
-        InvalidQuery: It cannot be read, or says what cannot be honoured. No part of it is shown.
+        InvalidQuery: It cannot be read, or has settings that cannot be honoured. No part of it is shown.
     """
     found = _ADDRESS.fullmatch(address)
     if found is None:
@@ -124,7 +124,7 @@ def _read_parameters(query: str) -> dict[str, str]:
 
 
 def _read_place(found: re.Match[str]) -> dict[str, str]:
-    """Return what stands before the parameters, by the names that libpq has for it."""
+    """Return the part before the parameters, by the names of libpq."""
     hosts = [re.fullmatch(r"(.*?)(?::(\d+))?", one) for one in found["hosts"].split(",")]
     names = [_unescape(one[1].strip("[]")) for one in hosts if one]
     ports = [one[2] or "" for one in hosts if one]

@@ -1,6 +1,6 @@
-"""What is checked when a server is first used: its version, the role and its rights, the tables, the key of users.
+"""The checks when a server is first used: its version, the role and its rights, the tables, the key of users.
 
-Each function takes a connection, and what the server is called in messages.
+Each function takes a connection, and the name of the server in messages.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The connections of this process to PostgreSQL servers: few, shared, handed out in order of arrival.
 
-A signal handler may raise at any place here. So there is no lock but those of C, entered by `with`; what a caller took
-is noted in one place, and giving it back can be repeated; a connection whose block did not end well is thrown away.
+A signal handler may raise at any place here. So there is no lock but those of C, entered by `with`; the connection that
+a caller took is noted in one place, and giving it back can be repeated; a connection whose block did not end well is
+thrown away.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ DEFAULT_PARAMETERS = {
     "keepalives_count": "4",
     "tcp_user_timeout": "30000",
 }
-MAX_TURN_SECONDS = 60.0  # that a reader waits its turn while others have theirs
+MAX_TURN_SECONDS = 60.0  # that a reader waits its turn while other threads have theirs
 _SPARE_IDLE_SECONDS = 2.0  # an unused connection is closed after so long, so that other processes find a free one
 _LAST_IDLE_SECONDS = 60.0  # and so the last one of a process
 _CROWDED_SECONDS = 0.15  # after a server has refused one connection too many, the next attempt waits for so long
-_LOOK_SECONDS = 0.5  # between two looks of a caller who waits: what woke it may have been cut short by a signal
+_LOOK_SECONDS = 0.5  # between two looks of a caller who waits: its wake-up may have been cut short by a signal
 _END_SECONDS = 2.0  # for the answer to the end of an earlier read: then another connection is made
 _POLL_SECONDS = 0.1  # between two looks at the clock while the server is silent
 
@@ -113,7 +114,7 @@ class ServerConnection(psycopg.Connection[Any]):
         return bool(poll.poll(0))
 
     def is_usable(self) -> bool:
-        """Return whether it can be used after a time without use; read what it was to say."""
+        """Return whether it can be used after a time without use; read its pending messages."""
         try:
             self.read_end()
             return not self.closed and not self.has_input()
@@ -151,7 +152,7 @@ class Lease:
     __slots__ = ("connection", "gate", "placed", "sound")
 
     def __init__(self) -> None:
-        self.gate = threading.Lock()  # opened by what grants a place: it has no Python code to be interrupted in
+        self.gate = threading.Lock()  # opened by the grant of a place: it has no Python code to be interrupted in
         self.gate.acquire()
         self.placed = self.sound = False
         self.connection: ServerConnection | None = None
@@ -180,7 +181,7 @@ class ConnectionPool:
 
     @safe_context
     def take(self, seconds: float, *, patient: bool = False) -> Iterator[Lease]:
-        """Have a connection of one's own, and wait for it so long; where `patient`, for as long as others get theirs.
+        """Have a connection of one's own, and wait for it so long; where `patient`, while other threads get theirs.
 
         Raises:
             StoreBusy: There was none in time.

@@ -1,4 +1,4 @@
-"""psycopg's errors as evimem's, which say what to do and whether to try again, and quote nothing."""
+"""psycopg's errors as evimem's, with a remedy and whether to retry; they quote nothing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SilentServer(psycopg.OperationalError):
 class TypedErrors:
     """Turns psycopg's errors into evimem's.
 
-    Nothing is chained to them: the server's text may quote what is stored.
+    Nothing is chained to them: the server's text may quote stored text.
     """
 
     __slots__ = ("_name",)
@@ -85,7 +85,7 @@ def explain_refusal(text: str, name: str) -> StoreError:
     return kind(f"{name!r} cannot be reached ({reason}); nothing was written: repeat the call when that has changed")
 
 
-# By the beginning of SQLSTATE, the first that fits: the kind of error, and what it says of a place and a reason.
+# By the beginning of SQLSTATE, the first that fits: the kind of error, and its text about a place and a reason.
 _KINDS: tuple[tuple[str, type[StoreError], str], ...] = (
     (r"40001|40P01", UndoneTransaction, "{0} stayed busy ({1}); nothing was written: repeat the call"),
     (r"55P03|53300|57014", StoreBusy, "{0} stayed busy ({1}); nothing was written: repeat the call"),

@@ -1,7 +1,7 @@
 """The tables on a PostgreSQL server, as migrations: those of a file, each with the tenant that a row belongs to.
 
 No statement of a memory names the tenant. Row level security adds it to each, and the tenant of a transaction is
-signed: `tenant_ok` refuses one without the proof that only who knows the key can compute. What else a statement says,
+signed: `tenant_ok` refuses one without the proof that only a holder of the key can compute. Whatever a statement says,
 were it an attacker's, changes nothing of that. By the same description rows are copied from one engine to another.
 
 The tables stand in one schema; beside it another, whose name ends in `_key`, is readable by its owner alone.
@@ -27,7 +27,7 @@ _COLUMN = re.compile(r"(?:^|, )([a-z_]+) (\w+(?: precision)?)")
 
 @dataclass(frozen=True, slots=True)
 class _TenantTable:
-    """A table: its columns, its key, what else is unique, and its indexes; a `string` is text compared byte by byte."""
+    """A table: its columns, its key, further unique columns, and indexes; a `string` is text compared byte by byte."""
 
     columns: str
     key: str
@@ -106,7 +106,7 @@ TABLES: Mapping[str, _TenantTable] = {
 }
 # Numbers of these count the rows that a tenant ever had, and are never given twice: by the column that holds them.
 NUMBERED = {"turn": "seq", "fact": "row", "session": "ord", "speaker": "ord", "trace": "number"}
-# By table: what else its rows refer to, as (column, table, column).
+# By table: further references of its rows, as (column, table, column).
 REFERENCES = (
     ("turn", "session", "session", "ord"),
     ("turn", "speaker", "speaker", "ord"),
@@ -121,7 +121,7 @@ REFERENCES = (
 )
 
 
-# Texts, and bytes that hold words or vectors: statistics of such a column would repeat what is stored.
+# Texts, and bytes that hold words or vectors: statistics of such a column would repeat stored text.
 _WORDS = ("string", "bytea")
 
 
@@ -135,7 +135,7 @@ def search_path(schema: str) -> str:
 
 
 def columns_of_words(table: str) -> dict[str, str]:
-    """Return the columns of a table that hold what was said, with their types as the server writes them."""
+    """Return the columns of a table that hold text of turns, with their types as the server writes them."""
     types = {"string": 'text COLLATE "C"', "bytea": "bytea"}
     return {column: types[kind] for column, kind in types_of(table).items() if kind in _WORDS}
 
@@ -146,7 +146,7 @@ def types_of(table: str) -> dict[str, str]:
 
 
 def proof_of(key: str, tenant: str) -> str:
-    """Return what shows the server that a tenant was chosen by who knows the key: a keyed hash (HMAC-SHA-256)."""
+    """Return the proof that a tenant was chosen by a holder of the key: a keyed hash (HMAC-SHA-256)."""
     return hmac.new(bytes.fromhex(key), tenant.encode(), sha256).hexdigest()
 
 
@@ -166,7 +166,7 @@ REVOKE ALL ON SCHEMA "{schema}_key" FROM PUBLIC;
 CREATE TABLE "{schema}_key".secret (key text NOT NULL, inner_pad bytea NOT NULL, outer_pad bytea NOT NULL);
 INSERT INTO "{schema}_key".secret VALUES ('{key}', '\\x{inner}', '\\x{outer}');
 CREATE TABLE "{schema}_key".tenant (tenant uuid PRIMARY KEY)"""
-# Functions of the owner, with a search path of their own: nobody's function is called instead of a built-in one.
+# Functions of the owner, with a search path of their own: no function of a user is called instead of a built-in one.
 _AS_OWNER = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS"
 _FUNCTIONS = (
     # STABLE: once for each place of a statement that reads a table.
@@ -240,7 +240,7 @@ _NO_STATISTICS = """DO $$
 
 
 def m003_nothing_replaced_by_rule(schema: str) -> list[str]:
-    """Return the statements that undo, for all tenants, what earlier versions decided by rule."""
+    """Return the statements that undo, for all tenants, decisions of earlier versions by rule."""
     del schema
     return [
         "ALTER TABLE fact NO FORCE ROW LEVEL SECURITY",
@@ -272,14 +272,14 @@ _FEW_ROWS = 1000  # of the other tables
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a table holds: how many rows, and a digest of all in the order of their keys."""
+    """The content of a table: how many rows, and a digest of all in the order of their keys."""
 
     rows: int
     digest: bytes
 
 
 def copy_rows(source: Tables, target: Tables, said: Callable[[int], None]) -> dict[str, Copied]:
-    """Write every row of a memory into tables in which no turn was ever stored; return what was read, by table.
+    """Write every row of a memory into tables that never had a turn; return the counts and digests, by table.
 
     Inside a transaction of the caller on either side. `said` is called with the number of turns of each page.
     """
@@ -288,7 +288,7 @@ def copy_rows(source: Tables, target: Tables, said: Callable[[int], None]) -> di
             f"{target.name!r} is a memory already; nothing was copied: give a new file, or a user who has no memory yet"
         )
     for table in reversed(_COPIED):
-        target.delete(table)  # what opening an empty memory has written
+        target.delete(table)  # rows that opening an empty memory has written
     copied: dict[str, Copied] = {}
     for table in _COPIED:
         digest, count = blake2b(digest_size=16), 0
@@ -304,7 +304,7 @@ def copy_rows(source: Tables, target: Tables, said: Callable[[int], None]) -> di
 
 
 def differing(db: Tables, copied: dict[str, Copied]) -> list[str]:
-    """Return the tables that do not hold what was copied, in a transaction of the caller."""
+    """Return the tables that differ from the copied rows, in a transaction of the caller."""
     return [table for table, was in copied.items() if _read(db, table) != was]
 
 

@@ -45,7 +45,7 @@ THREE_LAYERS: Migration = (
     "CREATE INDEX turn_in_time ON turn (instant)",
     # Whether a speaker has any turn left after an erasure; also for the foreign key.
     "CREATE INDEX turn_by_speaker ON turn (speaker)",
-    # Index: facts. `owner` and `topic` say what a later fact must share with it to replace it; `instant` is its turn's.
+    # Index: facts. `owner` and `topic` must be equal in a later fact that replaces it; `instant` is its turn's.
     """CREATE TABLE fact (
         row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL REFERENCES turn,
         subject NOT NULL, predicate NOT NULL, object NOT NULL,
@@ -56,7 +56,7 @@ THREE_LAYERS: Migration = (
     "CREATE INDEX fact_of_turn ON fact (seq)",
     # The facts that may replace one another, in the order in which they were said; most facts have no topic.
     "CREATE INDEX fact_by_topic ON fact (owner, topic, instant, seq) WHERE topic IS NOT NULL",
-    # What a fact replaced, to be unmarked when it is erased; few facts are replaced.
+    # The facts that a fact replaced, to be unmarked when it is erased; few facts are replaced.
     "CREATE INDEX fact_replaced ON fact (replaced_by) WHERE replaced_by IS NOT NULL",
     # Apart from `fact`, so that reading facts does not read past their vectors. int8 values and the scale that restores
     # them, as in `document`.
@@ -67,8 +67,8 @@ THREE_LAYERS: Migration = (
     "CREATE INDEX cue_of_fact ON cue (row)",
     "CREATE TABLE keyword (name TEXT, seq INTEGER REFERENCES turn, PRIMARY KEY (name, seq)) WITHOUT ROWID",
     "CREATE INDEX keyword_of_turn ON keyword (seq)",
-    # Index: what searches score. A turn is a row of `document` until its segment is full; then the segment is sealed
-    # into columns and postings, which are read much faster and changed only by erasure.
+    # Index: the rows that searches score. A turn is a row of `document` until its segment is full; then the segment is
+    # sealed into columns and postings, which are read much faster and changed only by erasure.
     """CREATE TABLE document (
         seq INTEGER PRIMARY KEY REFERENCES turn, columns BLOB NOT NULL, events BLOB NOT NULL, terms BLOB NOT NULL,
         vector BLOB, scale REAL)""",
@@ -146,9 +146,9 @@ _PASSAGES: Migration = (
 # Nothing ever wrote the tables of keywords and cues: loops walk the postings that searches score.
 _ONE_SET_OF_POSTINGS: Migration = ("DROP TABLE cue", "DROP TABLE keyword")
 
-# The places of forgotten turns in the sequence of their session, and how its lists of messages came.
-# `session` is a keyed digest of the session's name, which goes with its last turn. A place holds no word and no digest
-# of what stood there: `seq` is the number that it had, `count` how many follow one another with no turn in between, one
+# The places of forgotten turns in the sequence of their session, and how its lists of messages came. `session` is a
+# keyed digest of the session's name, which goes with its last turn. A place holds no word and no digest of the turns
+# that stood there: `seq` is the number that it had, `count` how many follow one another with no turn in between, one
 # but where an earlier version wrote it. `taken` is the number of the turn that replaced the one that stood there.
 _SEQUENCES: Migration = (
     # The number of a turn is a part of the index, so that it is the order of arrival in each session.
@@ -161,7 +161,7 @@ _SEQUENCES: Migration = (
 )
 
 # Earlier versions decided by rule which fact replaced which. `topic` is the attribute that a model, or a caller's
-# extractor, names; what rules decided is undone.
+# extractor, names; decisions by rule are undone.
 NOTHING_REPLACED_BY_RULE = (
     "UPDATE fact SET owner = NULL, topic = NULL, replaced_by = NULL WHERE topic IS NOT NULL OR replaced_by IS NOT NULL"
 )

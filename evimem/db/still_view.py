@@ -15,7 +15,7 @@ import apsw
 
 from .encryption import Key
 
-ENCRYPTING = "multipleciphers-"  # how the name of a VFS begins that encrypts what another one writes
+ENCRYPTING = "multipleciphers-"  # the prefix of the name of a VFS that encrypts the writes of another
 MAX_PAGES = (1 << 32) - 2  # of a SQLite file
 _FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 _NUMBERS = itertools.count(1)
@@ -31,13 +31,13 @@ class View:
         self.log = log
         self.page_size = page_size  # bytes
         self.pages: dict[int, int] = {}
-        self.count = count  # 0 for those that the file has; what it lacks is blank
+        self.count = count  # 0 for those that the file has; missing ones are blank
 
 
 def open_still(path: Path, vfs: str | None, view: View | None = None, key: Key | None = None) -> apsw.Connection:
     """Open a handle that sees a file as it is, without its log, or with the pages of a view over it.
 
-    Nothing is locked: where another process writes meanwhile, what is read may be a mixture of two states.
+    Nothing is locked: where another process writes meanwhile, the read pages may be a mixture of two states.
     """
     given = f"{path.resolve().as_uri()}?immutable=1"
     if view is None:

@@ -1,4 +1,4 @@
-"""Tables in sets: each verb is one statement, however many rows it is about; and what engines say differently.
+"""Tables in sets: each verb is one statement, however many rows it is about; and the differences between engines.
 
 Names of tables and columns are constants of the package, never text of a user: they become part of the statements.
 """
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Value: TypeAlias = int | float | str | bytes | list[Any] | None
 Query: TypeAlias = tuple[str, Sequence[Value]]
-# What a column is to be: one of these values, in a range, this value, or NULL.
+# The condition on a column: one of these values, in a range, this value, or NULL.
 Condition: TypeAlias = Collection[int | str] | int | str | bytes | None
 
 
 class Dialect:
-    """How SQLite writes what SQL has no common words for; another engine overrides it. A text holds a `?` a value.
+    """The SQL that differs between engines, as of SQLite; another engine overrides it. A text holds a `?` a value.
 
     Sets and rows are JSON, which SQLite reads as a table: one statement for any number, prepared once.
     """
@@ -86,7 +86,7 @@ class Tables(ABC):
     """A connection to the tables of a memory. An engine gives the statements, transactions and a dialect."""
 
     dialect: Dialect = Dialect()
-    name: str  # what the memory is called in messages
+    name: str  # the name of the memory in messages
     aborted: int  # write blocks that were rolled back, and read blocks that failed unexpectedly
     far = False  # whether each wait for rows is one for a network
     key: Key | None = None  # of an encrypted file
@@ -144,10 +144,10 @@ class Tables(ABC):
         """Close it; a second call does nothing."""
 
     def repeating(self, act: Callable[[], T]) -> T:
-        """Run what is one transaction: again where a server has undone it for the sake of another's."""
+        """Run one transaction: again where a server has undone it for the sake of another's."""
         return act()
 
-    # What files need, and a server does by itself, or for who runs it.
+    # Maintenance of files, which a server does by itself, or by its administrator.
 
     def has_waiting_writer(self) -> bool:
         """Return whether somebody else waits to write: who waits for a row of a server comes next without that."""
@@ -157,7 +157,7 @@ class Tables(ABC):
         """Let those who wait for the write lock have it now: call it between two transactions of one long work."""
 
     def purge(self, settle: Callable[[], None], *, wait: bool) -> bool:
-        """Overwrite what erased rows have left, then call `settle` in a transaction; return False where that must wait.
+        """Overwrite the remains of erased rows, then call `settle` in a transaction; return False where that must wait.
 
         With `wait`, wait for other readers up to the timeout.
         """
@@ -165,7 +165,7 @@ class Tables(ABC):
         return False
 
     def page_faults(self, table: str | None = None) -> list[str]:
-        """Return what the engine finds wrong with the pages of a table, or of all."""
+        """Return the damage that the engine finds in the pages of a table, or of all."""
         del table
         return []
 
@@ -194,7 +194,7 @@ class Tables(ABC):
     def pages(self, sql: str, after: tuple[int, ...], size: int) -> Iterator[list[Any]]:
         """Yield the rows of a query, so many at once: its parameters are the key to go on after, and the size.
 
-        The key is what each row begins with. Raise StoreCorrupt where it does not rise: in a damaged tree a page may
+        The key is the beginning of each row. Raise StoreCorrupt where it does not rise: in a damaged tree a page may
         lead back to an earlier one, and the rows would never end.
         """
         while page := self.rows(sql, (*after, size)):
@@ -210,7 +210,7 @@ class Tables(ABC):
             return [self.rows(sql, args) for sql, args in queries]
 
     def ahead(self, *asked: Callable[[], object]) -> None:  # noqa: B027 - near ones are asked when it is needed
-        """Say what this block is likely to ask: what each of these functions asks first.
+        """Prefetch for this block the first query of each of these functions.
 
         An engine that is far away sends that now, leaves the function there, and answers it when it is called.
         """
@@ -230,11 +230,11 @@ class Tables(ABC):
         return f"SELECT {columns} FROM {table}{conditions}" + (order and f" ORDER BY {order}"), args
 
     def meta(self, key: str) -> str | None:
-        """Return what the memory keeps about itself under a key."""
+        """Return the memory's own value of a key."""
         return self.read_meta(key).get(key)
 
     def read_meta(self, *keys: str) -> dict[str, str]:
-        """Return what is kept under some keys, by key."""
+        """Return the memory's own values of some keys, by key."""
         return dict(self.select("meta", "key, value", key=keys))
 
     def set_meta(self, key: str, value: str) -> None:
@@ -242,7 +242,7 @@ class Tables(ABC):
         self.insert("meta", "key, value", [(key, value)], key="key", new="value")
 
     def drop_meta(self, *keys: str) -> None:
-        """Delete what is kept under keys."""
+        """Delete the values of keys."""
         self.delete("meta", key=keys)
 
     def count_up(self, *keys: str) -> None:

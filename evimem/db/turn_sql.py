@@ -1,4 +1,4 @@
-"""What is asked of turns, sessions and speakers beyond a row by its key, and of what outlives a turn.
+"""Queries of turns, sessions and speakers beyond a row by its key, and of the records that outlive a turn.
 
 That is its place in a session, and a digest of its id.
 """
@@ -142,7 +142,7 @@ def _of_metadata(where: Where) -> Iterator[tuple[str, Sequence[Any]]]:
     """Yield the conditions on metadata as SQL with their arguments: quick tests of its text, then the whole of them.
 
     `meets` is a call of Python, for each turn that it is made for, so that it is left out where a turn is known to meet
-    everything without it: whole numbers are compared by SQLite, and what is not in the text is not equal to it.
+    everything without it: whole numbers are compared by SQLite, and a value that is not in the text is not equal to it.
     """
     yield from _in_text(where)
     absent: list[str] = []
@@ -179,7 +179,7 @@ def _by_numbers(db: Tables, where: Where) -> Iterator[tuple[str, Sequence[Any]]]
     yield db.dialect.among("turn.seq"), [db.dialect.values([seq for seq, kept in found if meets(kept, where.text)])]
 
 
-# A turn is in a session that nobody named where that is the calendar day of its time.
+# A turn is in an unnamed session where that is the calendar day of its time.
 UNNAMED = "session.name = substr(turn.time, 1, 10)"
 _JOINED = "turn JOIN session ON session.ord = turn.session"
 _OF_SESSION = "turn.session = (SELECT ord FROM session WHERE name = ?)"
@@ -187,7 +187,7 @@ _FREE = "turn.seq NOT IN (SELECT taken FROM place WHERE taken IS NOT NULL)"
 
 
 def sessions_of_turns(db: Tables, seqs: Collection[int]) -> list[Any]:
-    """Return (turn, name of its session, whether nobody named that, its role and instant)."""
+    """Return (turn, name of its session, whether that is unnamed, its role and instant)."""
     return db.select(_JOINED, f"turn.seq, session.name, {UNNAMED}, turn.role, turn.instant", **{"turn.seq": seqs})
 
 
@@ -203,7 +203,7 @@ def end_of_turns(session: str, limit: int, order: str) -> Query:
 
 
 def end_of_unnamed_turns(limit: int, scanned: int, order: str) -> Query:
-    """Return the query of the first or last turns of sessions that nobody named, looking at so many turns."""
+    """Return the query of the first or last turns of unnamed sessions, looking at so many turns."""
     newest = f"SELECT seq, session, time FROM turn ORDER BY seq {order} LIMIT ?"
     sql = (
         f"SELECT turn.seq FROM ({newest}) AS turn JOIN session ON session.ord = turn.session "
@@ -213,7 +213,7 @@ def end_of_unnamed_turns(limit: int, scanned: int, order: str) -> Query:
 
 
 def turns_at(db: Tables, session: str, instants: Collection[int]) -> Query:
-    """Return the query of the turns that were said at some instants: in a session, or in all that nobody named."""
+    """Return the query of the turns that were said at some instants: in a session, or in all unnamed ones."""
     where, args = (_OF_SESSION, [session]) if session else (UNNAMED, [])
     sql = f"SELECT turn.seq FROM {_JOINED} WHERE {where} AND {db.dialect.among('turn.instant')} ORDER BY turn.seq"
     return sql, [*args, db.dialect.values(instants)]

@@ -1,4 +1,4 @@
-"""Checking a file: one line for each kind of damage found, with what is damaged and what to do about it.
+"""Checking a file: one line for each kind of damage found, with its place and remedy.
 
 Derived rows can be derived again from the turns. Turns cannot: an altered one is reported, and never guessed at.
 """
@@ -48,7 +48,7 @@ def check(handle: StoreHandle, extractor: Extractor) -> Found:
             for found in _problems(handle, extractor):
                 damaged |= isinstance(found, str)
                 yield found
-    except StoreCorrupt:  # damaged pages can keep even the transaction from ending; what was found tells why
+    except StoreCorrupt:  # damaged pages can keep even the transaction from ending; the findings tell why
         if not damaged:
             raise
 
@@ -61,7 +61,7 @@ def _problems(handle: StoreHandle, extractor: Extractor) -> Found:
         altered |= isinstance(found, str)
         yield found
     if altered:
-        return  # what should follow from an altered turn is unknown
+        return  # the derived rows of an altered turn are unknown
     if late := wrong_instants(handle.db):
         yield f"{len(late)} turn(s) are sorted by another time than their own: {REPAIR}"
     if lost := turns_without_rows(handle.db):
@@ -77,7 +77,7 @@ def _problems(handle: StoreHandle, extractor: Extractor) -> Found:
 
 
 def _page_problems(handle: StoreHandle) -> Found:
-    """Yield a line for each table or index in which SQLite finds damaged pages, else one for what is in none."""
+    """Yield a line for each table or index in which SQLite finds damaged pages, else one for pages of none."""
     if not (whole := _faults(handle, None)):
         return
     trees, found = handle.db.trees(), defaultdict[tuple[str, str], list[str]](list)
@@ -98,7 +98,7 @@ def _page_problems(handle: StoreHandle) -> Found:
 
 
 def _faults(handle: StoreHandle, table: str | None) -> list[str]:
-    """Return what SQLite finds in a table or in the whole file: also where it gives up on it."""
+    """Return the findings of SQLite in a table or in the whole file: also where it gives up on it."""
     try:
         return handle.db.page_faults(table)
     except StoreCorrupt as error:
@@ -113,7 +113,7 @@ def _orphans(handle: StoreHandle) -> Found:
 
 
 def _altered_lines(handle: StoreHandle) -> Found:
-    """Yield a line for each turn that is not what was stored, with its id where that can be read."""
+    """Yield a line for each turn that is not as it was stored, with its id where that can be read."""
     for rows in handle.db.pages(TURNS, (0,), _PAGE_TURNS):
         page = [seq for seq, *_ in rows]
         intact = handle.raw.intact(page)
@@ -153,7 +153,7 @@ def _segment_problems(handle: StoreHandle, extractor: Extractor, number: int, *,
                 missing.append(turn.id)
             if not all(is_packed(vectors[row]) for row in one.rows if row in vectors):
                 damaged.append(turn.id)
-            # None: what was found when it could be read still stands.
+            # None: the findings from when it could be read still stand.
             found = try_read(None, extractor.extract, turn).value
             kept_facts = {replace(fact, replaced_by=None) for fact in facts if fact.extractor == extractor.name}
             by_model = not kept_facts and any(fact.extractor == OF_A_MODEL for fact in facts)

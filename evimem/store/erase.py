@@ -20,7 +20,7 @@ from .handle import SETTING, UNFINISHED, StoreHandle
 from .rebuild import derive_segment, drop_traces
 from .sequence import Places, forgotten_among, forgotten_in_copy, places_of, remember_forgotten, replace_places
 
-_DERIVED = (  # rows that refer to others first, for the foreign keys
+_DERIVED = (  # rows that refer to other rows first, for the foreign keys
     "edge",
     "fact_vector",
     "fact",
@@ -43,7 +43,7 @@ SPARE_ROWS = 256  # numbers of erased rows that stay unused however small a memo
 def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
     """See `Store.forget`."""
     with erasing(handle) as erasure:
-        # What is forgotten already is no error: a call whose reply was lost may be repeated.
+        # An id that is forgotten already is no error: a call whose reply was lost may be repeated.
         known = handle.raw.known(turn_ids)
         gone = forgotten_among(handle, [one for one in turn_ids if one not in known])
         erasure.turns(handle.raw.seqs([one for one in turn_ids if one not in gone]))
@@ -59,7 +59,7 @@ def forget_where(
     where: Where | None = None,
     as_in: Path | None = None,
 ) -> EraseReport:
-    """See `Store.forget_where`; with `as_in`, erase what that copy of the memory has forgotten.
+    """See `Store.forget_where`; with `as_in`, erase the turns that that copy of the memory has forgotten.
 
     Raise InvalidQuery, NotAMemory or another StoreError where `as_in` is no readable copy of this memory.
     """
@@ -98,7 +98,7 @@ class Erasure:
         self._to_relink: set[int] = set()  # rows of later facts that were linked to erased ones
         self._left: Places = defaultdict(list)
         self._beside = ReadBeside(handle)
-        # What changed in the corpus: terms by position of rows that are gone, and positions whose facts are. None where
+        # Changes of the corpus: terms by position of rows that are gone, and positions whose facts are. None where
         # it is to be read again.
         self._gone: dict[int, Collection[str]] | None = {}
         self._undated: list[int] = []
@@ -111,9 +111,9 @@ class Erasure:
             self._drop_settings()
 
     def erase_replaced(self, seqs: Sequence[int]) -> None:
-        """Erase turns that others replace: the settings of the memory stay, even if no turn is left.
+        """Erase turns that are replaced: the settings of the memory stay, even if no turn is left.
 
-        Call `taken` when the others are stored.
+        Call `taken` when their replacements are stored.
         """
         pages = list(_pages(list(dict.fromkeys(seqs))))
         if len(pages) > 1:
@@ -148,7 +148,7 @@ class Erasure:
         self._note_commit()
 
     def report(self) -> EraseReport:
-        """Purge the log, waiting for others; return what was erased, as "pending" where they held it on."""
+        """Purge the log, waiting for readers; return the counts, as "pending" where a reader held it on."""
         unpurgeable_copies = self._handle.db.unpurgeable_copies
         if unpurgeable_copies is None and self._handle.finish_erasure(wait=True):
             return EraseReport("erased", self._turns, self._facts)
@@ -204,7 +204,7 @@ class Erasure:
         self._turns += len(seqs)
 
     def _read_again(self) -> None:
-        """Drop and queue the facts in which a model put what only erased turns said."""
+        """Drop and queue the facts in which a model put statements of erased turns only."""
         handle, lost = self._handle, self._beside.lost()
         if lost:
             rows = handle.fact_table.rows_of(lost)
@@ -226,9 +226,10 @@ class Erasure:
             handle.edges.relink(self._to_relink, handle.min_cosine)
 
     def _known(self, rows: Mapping[int, range]) -> dict[int, tuple[Document, ...]]:
-        """Return what turns are found by, where that is surely known.
+        """Return the terms of turns, where they are surely known.
 
-        It is not of a turn that is not what was stored, whose terms cannot be read, or could not be when it was stored.
+        They are not known of a turn that is not as it was stored, whose terms cannot be read, or could not be when it
+        was stored.
         """
         plain = self._handle.jobs.open_turns("terms")
         found: dict[int, tuple[Document, ...]] = {}
@@ -247,7 +248,7 @@ def _pages(seqs: list[int]) -> Iterator[list[int]]:
 class ReadBeside:
     """The words of erased turns, by the number of each later turn in which a model found facts.
 
-    A model reads each turn with some before it, to know whom "he" means: it may have read what is erased.
+    A model reads each turn with some before it, to know whom "he" means: it may have read erased turns.
     """
 
     def __init__(self, handle: StoreHandle) -> None:
@@ -280,7 +281,7 @@ class ReadBeside:
         return [seq for seq in beside if seq not in facts or any(_speaks_of(fact, gone[seq]) for fact in facts[seq])]
 
     def _said(self, seqs: Collection[int]) -> dict[int, set[str]]:
-        """Return the words of turns; none of one that is not what was stored."""
+        """Return the words of turns; none of one that is not as it was stored."""
         intact = self._handle.raw.intact(list(seqs)) if seqs else {}
         texts = {seq: f"{turn.speaker} {turn.text} {turn.caption or ''}" for seq, turn in intact.items()}
         return {seq: set(terms(texts.get(seq, ""))) for seq in seqs}

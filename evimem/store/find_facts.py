@@ -85,7 +85,7 @@ def linked_facts(handle: StoreHandle, fact_ids: Sequence[str], scope: Scope = EV
 
 
 def _with_turns(handle: StoreHandle, parts: Mapping[int, Mapping[str, float]]) -> tuple[FactHit, ...]:
-    """Return facts by row with their turns, in the order of what each score is made of; labels are none."""
+    """Return facts by row with their turns, in the order of the summands of each score; labels are none."""
     found = {
         row: (seq, fact) for row, seq, fact in handle.fact_table.read(sorted(parts)) if fact.kind not in OF_NO_STATEMENT
     }
@@ -113,12 +113,12 @@ def _replaced_by(handle: StoreHandle, ids: Sequence[str]) -> dict[str, tuple[Fac
     return found
 
 
-WORDS, MEANING, TURN = 0.3, 0.4, 0.3  # of what a fact's words, its vector and its turn tell
+WORDS, MEANING, TURN = 0.3, 0.4, 0.3  # weights of a fact's words, its vector and its turn
 REPLACED_PENALTY = -0.05  # of two alike, the one that still holds comes first
 
 
 def parts_of(asked: PreparedQuery, fact: Fact, cosine: float, fitting: float) -> dict[str, float]:
-    """Return the summands of a fact's score: of its words and its date, its vector, its turn, and what replaced it."""
+    """Return the summands of a fact's score: of its words and its date, its vector, its turn, and its replacement."""
     said = frozenset(or_else([], terms, f"{fact.text} {render(fact.event)}" if fact.event else fact.text))
     words = sum(term.weight for term in asked.terms if term.name in said) / (asked.total or 1.0)
     parts = {"words": WORDS * words, "meaning": MEANING * cosine, "turn": TURN * fitting}

@@ -1,4 +1,4 @@
-"""One open memory: its tables, the layers over them, the counters of its commits, and what this process caches."""
+"""One open memory: its tables, the layers over them, the counters of its commits, and the caches of this process."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ READ_BY = "rules"
 UNFINISHED = "unfinished erasure"
 LACKS_LOG = "it was in use when it was copied or moved, and its log is not beside it, so that turns may be missing"
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
-# others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
+# later ones, so that beyond this it would hold up `add`, and is queued for enrich() instead.
 LINK_NOW = 4_096
-FORMER_KEYS = "former_keys"  # ids of memories whose marks of what was forgotten were imported
-# Of `meta`: what each transaction reads of the memory, to compare it with what was seen.
+FORMER_KEYS = "former_keys"  # ids of memories whose marks of forgotten turns were imported
+# Of `meta`: read in each transaction, to compare it with the state seen before.
 COMPARED = ("store", "epoch", "links", "commits", FORMER_KEYS)
-IDENTITY = ("embedder", "dimension", "owner", "date_order")  # of `meta`: what `identify` compares
+IDENTITY = ("embedder", "dimension", "owner", "date_order")  # of `meta`: compared by `identify`
 SETTING = "setting."  # of settings kept for code above the store, apart from the store's own
 
 
 class StoreHandle:
-    """One open memory: the layers and the queue over its tables, and what this process caches of them.
+    """One open memory: the layers and the queue over its tables, and the caches of this process.
 
-    Everything cached can be read again from the tables: the corpus (what searches score), the vectors of facts (inside
-    `edges`), the vector index (`ann`) and those of facts (`fact_graph`, `fact_sketches`).
+    Everything cached can be read again from the tables: the corpus (the rows that searches score), the vectors of facts
+    (inside `edges`), the vector index (`ann`) and those of facts (`fact_graph`, `fact_sketches`).
     """
 
     compared: tuple[str, ...] = COMPARED  # an engine may add to it
@@ -83,7 +83,7 @@ class StoreHandle:
         self.fact_sketches: FactSketches = FactSketches()
         self.roster_seen: MemoryOverview | None = None  # as it was read last from a store that is far away
         self._corpus: Corpus | None = None
-        # What the caches were last compared with: the counter `epoch`, and the aborted blocks of this handle,
+        # The state that the caches were last compared with: the counter `epoch`, and the aborted blocks of this handle,
         # which may leave half an update in memory; for the vectors of facts, the counter `links` too.
         self._state: tuple[str | None, int] = (None, 0)
         self._links: str | None = None
@@ -148,9 +148,9 @@ class StoreHandle:
 
     @safe_context
     def writing(self, *asked: Callable[[], object], durably: bool = True) -> Iterator[None]:
-        """Hold the write lock; after an aborted block or another handle's rewrite, drop what is cached.
+        """Hold the write lock; after an aborted block or another handle's rewrite, drop the caches.
 
-        What is `asked` in the block before it writes is asked ahead, with its beginning: see `Tables.ahead`.
+        The queries `asked` in the block before it writes are prefetched with its beginning: see `Tables.ahead`.
         """
         with self.db.writing(durably=durably):
             self.db.ahead(*asked)
@@ -192,7 +192,7 @@ class StoreHandle:
             self.note_mark()
 
     def finish_erasure(self, *, wait: bool = False) -> bool:
-        """Purge what an erasure left in the log and in unused parts of pages; return whether nothing is left there.
+        """Purge the remains of an erasure in the log and in unused parts of pages; return whether none are left.
 
         See `Tables.purge`. While something is left, each commit tries it again.
         """
@@ -206,7 +206,7 @@ class StoreHandle:
         return self._corpus if self._state[1] == self.db.aborted else None
 
     def corpus(self) -> Corpus:
-        """Return what searches score, caught up with the file; call it inside `db.reading()`."""
+        """Return the corpus that searches score, caught up with the file; call it inside `db.reading()`."""
         self.db.ahead(self._compare, self._follow)
         self._compare()
         return self._follow()
@@ -223,7 +223,7 @@ class StoreHandle:
             self.db.ahead(partial(self.raw.read, seqs), *([partial(self.fact_table.of_turns, seqs)] if facts else []))
 
     def _compare(self) -> None:
-        """Drop what is cached of an older state. Raise StoreRolledBack for another memory, or if this one is older."""
+        """Drop caches of an older state. Raise StoreRolledBack for another memory, or if this one is older."""
         kept = self.db.read_meta(*self.compared)
         commits = int(kept.get("commits", "0"))
         if kept.get("store", "") != self.store_id or commits < self._commits_seen or not self.continues(kept):
@@ -252,7 +252,7 @@ class StoreHandle:
         self.edges.drop_cache()
 
     def ann_origin(self) -> Origin:
-        """Return what a vector index must have been built from: this file, its embedder, its current positions."""
+        """Return the origin that a vector index must have: this file, its embedder, its current positions."""
         kept = self.db.read_meta("store", "dealt", "embedder")
         return Origin(f"{kept.get('store')}/{kept.get('dealt')}", kept.get("embedder", ""), self.segments.dimension)
 
@@ -290,7 +290,7 @@ def one_transaction(verb: Callable[Concatenate[StoreHandle, P], T]) -> Callable[
 
 
 HELD_SECONDS = 0.02  # after so long, a transaction begins no more results of jobs if another waits to write
-MOST_HELD = 0.08  # or if none does: what follows from them takes as long again, and nobody can cut in
+MOST_HELD = 0.08  # or if none does: the derived rows take as long again, without a break
 
 
 class WriteBudget:
@@ -311,5 +311,5 @@ class WriteBudget:
 
 
 # Has the C library give the system its free pages, where it has a call for that: a millisecond in glibc. A process that
-# opens and closes memories all day, as a pool does, else grows by megabytes an hour that nobody uses.
+# opens and closes memories all day, as a pool does, else grows by megabytes an hour that stay unused.
 TRIM: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None

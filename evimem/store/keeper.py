@@ -1,4 +1,4 @@
-"""Every verb of a store, each where it is done, whatever the engine: what loops need (`Store`), and the care of it."""
+"""Every verb of a store, each where it is done, on any engine: those that loops need (`Store`), and its care."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class AnnIndexCache:
         return self._index
 
     def nearest(self, corpus: Corpus, origin: Origin) -> CompleteIndex | None:
-        """Return what finds the nearest of all vectors; None where there is no index, so that all are compared."""
+        """Return the index that finds the nearest of all vectors; None without an index: all are compared."""
         index = self.index(corpus, origin)
         if index is None:
             self._complete = None

@@ -21,7 +21,7 @@ def real_path(path: Path) -> Path:
     """Return where a memory lies: a symbolic link is followed, so that all its names share one log and one mark.
 
     Raise NotAMemory for a path that is no regular file, such as a folder or a pipe, and StoreError for a name that no
-    file can have, one that belongs to what is kept beside another memory, or a file with several names (hard links):
+    file can have, one of the files kept beside another memory, or a file with several names (hard links):
     SQLite keeps a log per name, so that a second name would open the file without the commits in the first one's log,
     and damage it. Raise InvalidQuery for ":memory:", which SQLite takes for a database without a file.
     """
@@ -77,8 +77,8 @@ def _migrate(db: Connection) -> None:
 def open_copy(path: Path, key: Key | None = None) -> Connection:
     """Open another memory to read it; SQLite cannot change it.
 
-    Raise InvalidQuery where there is no file, and what `open_checked` raises for a file that is no memory, an empty
-    one among them, or that is not what its mark says.
+    Raise InvalidQuery where there is no file, and the errors of `open_checked` for a file that is no memory, an empty
+    one among them, or that differs from its mark.
     """
     with changing(repr(str(path)), "nothing was read"):
         if kind_of(path) != "file":
@@ -87,10 +87,10 @@ def open_copy(path: Path, key: Key | None = None) -> Connection:
 
 
 def open_to_read(path: Path, vfs: str | None, busy_seconds: float, key: Key | None = None) -> Connection:
-    """Open a memory at a path that `real_path` returned; neither it nor what lies beside it is changed.
+    """Open a memory at a path that `real_path` returned; neither it nor the files beside it are changed.
 
-    Raise what `open_checked` raises, NotAMemory for a missing file too, and StoreReadOnly for the tables of an earlier
-    version, which are brought up to date only where they can be written.
+    Raise the errors of `open_checked`, NotAMemory for a missing file too, and StoreReadOnly for the tables of an
+    earlier version, which are brought up to date only where they can be written.
     """
     if kind_of(path) != "file" and read_mark(path) is None:
         raise NotAMemory(f"there is no memory at {str(path)!r}, and to read none is made; check the path")
@@ -108,7 +108,7 @@ def _connect_checked(
     settle: Callable[[Connection], None],
     key: Key | None,
 ) -> Connection:
-    """Connect to what is a memory and not older than its mark says."""
+    """Connect to a file that is a memory and not older than its mark says."""
     require_descriptors(str(path))
     mark = _mark(path)
     _check_not_lost(path, mark)
@@ -141,7 +141,7 @@ def drop_mark(path: Path) -> None:
 
 
 def notes(path: Path) -> list[str]:
-    """Return what is odd about the files next to a memory that is not open yet; opening it corrects that."""
+    """Return the oddities of the files next to a memory that is not open yet; opening it corrects that."""
     if kind_of(path) != "file" or not path.stat().st_size:
         return []
     mark = mark_path(real_path(path))

@@ -1,4 +1,4 @@
-"""A memory on a PostgreSQL server: the rows of one user, among those of others that no statement of it can reach."""
+"""A memory on a PostgreSQL server: the rows of one user; no statement of it can reach those of another."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TenantDirectory:
         """Read the address; the server is connected to when it is first asked, and may be down until then.
 
         Raises:
-            InvalidQuery: The address cannot be read, or says what cannot be honoured.
+            InvalidQuery: The address cannot be read, or has settings that cannot be honoured.
         """
         parse_address(address)
         self._address = address
@@ -123,7 +123,7 @@ class PostgresStore(Keeper):
     _history = CommitHistory()  # the last that was seen, or written here
     _names = ""  # of the commits that the transaction under way is
 
-    def __init__(  # noqa: PLR0913 - what a memory is opened with
+    def __init__(  # noqa: PLR0913 - the settings of a memory
         self,
         address: str,
         user: str,
@@ -139,7 +139,7 @@ class PostgresStore(Keeper):
         """Open or create the memory of a user.
 
         `address` is "postgresql://user:password@host:port/database", `user` the key of a user in hex digits (see
-        `api.pool.key_of`); what else is given is as for a file (`SqliteStore`).
+        `api.pool.key_of`); other arguments are as for a file (`SqliteStore`).
 
         Raises:
             InvalidQuery: The address cannot be read, or `timezone` is no zone or another than that of the turns.
@@ -169,7 +169,7 @@ class PostgresStore(Keeper):
 
     @safe_context
     def writing(self, *asked: Callable[[], object], durably: bool = True) -> Iterator[None]:
-        """Hold the tenant's row, as `StoreHandle.writing` says; what was committed is remembered by its name."""
+        """Hold the tenant's row, as `StoreHandle.writing` says; a commit is remembered by its name."""
         is_inner, written = self.db.in_block, CommitHistory()
         with super().writing(*asked, durably=durably):
             try:
@@ -207,7 +207,7 @@ class PostgresStore(Keeper):
         )
 
     def remove(self) -> bool:
-        """Delete what is left of an empty memory; what it has forgotten is known no more."""
+        """Delete the rest of an empty memory; the marks of its forgotten turns go too."""
         db = self.db
         with self.writing():
             if self.raw.count():

@@ -36,13 +36,13 @@ class Restored:
 def put_back(backup: Path, target: Path, key: Key | None = None) -> Restored:
     """Put a copy of a backup in the place of a memory that no process has open.
 
-    What the memory had forgotten or replaced since is erased from the copy, where the memory can still be read. Its
-    files are set aside. After a crash either the one or the other is opened, or neither until this is repeated.
+    Turns that the memory had forgotten or replaced since are erased from the copy, where the memory can still be read.
+    Its files are set aside. After a crash either the one or the other is opened, or neither until this is repeated.
 
     Raises:
         InvalidQuery: There is no memory at `backup`, or both paths are those of one file.
         StoreBusy: The memory is open.
-        StoreCorrupt: A turn of the backup is not what was stored.
+        StoreCorrupt: A turn of the backup is not as it was stored.
         StoreError: `target` is another memory, or one of the files cannot be used.
     """
     backup, target = real_path(backup), real_path(target)
@@ -83,7 +83,7 @@ def _check_same_memory(target: Path, store: str, backup: Path, key: Key | None) 
 
 
 def _prepare(temporary: Path, target: Path, key: Key | None) -> tuple[int, int, int | None]:
-    """Erase from a copy what the memory that it replaces has erased; return its turns, its commits and the erased."""
+    """Erase from a copy the turns erased in the memory that it replaces; return its turns, its commits, the erased."""
     with closing(open_checked(temporary, None, 5.0, key)) as db:
         found = db.read_meta("embedder", "dimension", "segment")
         known = AnnIndexCache(temporary, MIN_ROWS)
@@ -103,7 +103,7 @@ def _prepare(temporary: Path, target: Path, key: Key | None) -> tuple[int, int, 
 def _exchange(temporary: Path, target: Path, mark: Mark) -> Path | None:
     """Set the files of the target aside and put the new file there.
 
-    The mark stays until the last step: it has a process that opens the path in between refuse what it finds.
+    The mark stays until the last step: a process that opens the path in between refuses the file.
     """
     log = target.with_name(f"{target.name}-wal")
     there = kind_of(target) == "file"

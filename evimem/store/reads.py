@@ -1,4 +1,4 @@
-"""What a store returns without changing it. Each function sees one state of the file throughout."""
+"""The reads of a store, which change nothing. Each function sees one state of the file throughout."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _looked_up(handle: StoreHandle, corpus: Corpus, resolved: IndexQuery) -> Pre
 def _rank_resident(
     handle: StoreHandle, query: Query, *others: Callable[[], object], facts: bool = True
 ) -> tuple[object, list[Ranked]] | None:
-    """Rank by what is resident, and ask for the turns of that; return what it depends on, and the ranking.
+    """Rank by the resident corpus, and prefetch the turns of that; return the state it depends on, and the ranking.
 
     In a transaction that has asked nothing yet. Where nothing has changed, as it seldom has, an engine that is far away
     is waited for once: all that `recall` asks was asked before.
@@ -87,7 +87,7 @@ def _rank_resident(
 
 
 def _depends(handle: StoreHandle, query: Query) -> object:
-    """Return what a ranking by the resident corpus depends on, beside the query."""
+    """Return the state that a ranking by the resident corpus depends on, beside the query."""
     corpus, raw = handle.resident, handle.raw
     numbers = tuple(raw.speakers.seen.get(name) for name in _names_in(query))
     state = None if corpus is None else (corpus, len(corpus), corpus.last_fact)
@@ -118,7 +118,7 @@ def recall(handle: StoreHandle, query: Query, *, facts: bool = True, by_hints: b
 
 
 def recall_unless_pending(handle: StoreHandle, query: Query, kind: JobKind, limit: int) -> tuple[int, tuple[Hit, ...]]:
-    """Return how many jobs `untried` would return and, where there are none, what `recall` finds in that state."""
+    """Return how many jobs `untried` would return and, where there are none, the hits of `recall` in that state."""
     with handle.db.reading():
         untried = handle.jobs.asking_untried(kind, limit)
         expected = _rank_resident(handle, query, partial(handle.db.rows, *untried), handle.raw.roster)
@@ -210,10 +210,10 @@ def facts(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
 
 
 def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHING) -> About:
-    """See `Store.about`; only the newest `MAX_ABOUT_TURNS` turns that name the entity, and what follows them, are read.
+    """See `Store.about`; only the newest `MAX_ABOUT_TURNS` turns naming the entity, and those after them, are read.
 
-    What follows counts by the subject that a model found for its "he" alone, so that no repetition of somebody's words
-    adds to what is known of them.
+    Those after them count by the subject that a model found for its "he" alone, so that no repetition of somebody's
+    words adds to the facts about them.
     """
     with handle.db.reading():
         within = _within(handle, scope)
@@ -392,7 +392,7 @@ def pairs(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
 
 
 def exported(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]] | ForgottenMarks | ForgottenPlace]:
-    """Yield what an export holds: `pairs`, after marks of what was forgotten and with its places between them."""
+    """Yield the items of an export: `pairs`, after marks of forgotten turns and with their places between them."""
     with handle.db.decoding():
         with handle.db.reading():
             marks, places = exported_forgotten(handle)
@@ -408,7 +408,7 @@ def exported(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]] | Fo
 
 
 def past(handle: StoreHandle, asked: WindowRequest) -> SessionWindow:
-    """Return what a list of messages is laid beside."""
+    """Return the part of a session to align a list of messages with."""
     with handle.db.reading():
         return past_of(handle, asked)
 
@@ -442,7 +442,7 @@ def read_trace(handle: StoreHandle, number: int) -> Trace:
 
 
 def health(handle: StoreHandle, problems: Sequence[str] = ()) -> Health:
-    """Return what waits and what failed, with these problems."""
+    """Return the counts of waiting and failed jobs, with these problems."""
     with handle.db.reading():
         pending, failed = handle.jobs.counts("pending"), handle.jobs.counts("failed")
         retries, oldest, turns = handle.jobs.retries(), handle.jobs.oldest(), handle.raw.count()

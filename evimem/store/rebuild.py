@@ -28,9 +28,9 @@ QUEUE_BATCH_TURNS = 128  # turns whose facts are queued at once
 def rebuild(handle: StoreHandle, extractor: str, *, reread: bool = False) -> Iterator[int]:
     """Derive everything again from the turns; with `reread`, queue every turn for a model again.
 
-    Yield how many turns were read after each of many transactions, between which others can write.
+    Yield how many turns were read after each of many transactions, between which other callers can write.
     """
-    kept: Iterator[RebuiltSlice] | None = None  # what is left to do
+    kept: Iterator[RebuiltSlice] | None = None  # the rest of the work
     after, going = 0, True
 
     def transaction() -> int:
@@ -46,7 +46,7 @@ def rebuild(handle: StoreHandle, extractor: str, *, reread: bool = False) -> Ite
             if not going:
                 handle.db.set_meta(READ_BY, str(RULES_VERSION))
             handle.count_commit(rewrote=rewrote)
-        kept, after = slices, one.last  # where a server has undone this, what was not committed is derived again
+        kept, after = slices, one.last  # where a server has undone this, the uncommitted part is derived again
         return one.turns
 
     while going:
@@ -78,7 +78,7 @@ def index_vectors(handle: StoreHandle) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class RebuiltSlice:
-    """How many turns were read, whether what searches have read before was changed, and the last turn that was read."""
+    """How many turns were read, whether rows known to searches were changed, and the last turn that was read."""
 
     turns: int = 0
     rewrote: bool = False
@@ -88,17 +88,17 @@ class RebuiltSlice:
 def rebuild_slices(handle: StoreHandle, extractor: str, after: int, *, reread: bool) -> Iterator[RebuiltSlice]:
     """Derive everything from the turns, inside transactions of the caller: one may end wherever this yields.
 
-    With a turn, go on `after` it: the facts of those up to it are queued. Where the work ends in between, what stands
-    there is right, and what was dropped is queued. Long turns that an earlier version indexed whole are split into
+    With a turn, go on `after` it: the facts of those up to it are queued. Where the work ends in between, the content
+    there is right, and dropped rows are queued. Long turns that an earlier version indexed whole are split into
     passages, all at once, as every row gets another number. Vectors are kept; missing ones are queued. Facts are kept
     where their span lies in their turn, and queued to be read again, a page at a time: it is for the caller to read
     them. With `reread` those of other extractors than the one of this name are dropped, and extraction is queued again.
     Readable traces are kept.
 
     Raises:
-        StoreCorrupt: A turn is not what was stored; nothing is changed but indexes.
+        StoreCorrupt: A turn is not as it was stored; nothing is changed but indexes.
     """
-    last = handle.raw.high_water()  # without what comes meanwhile, which may come faster than it is read
+    last = handle.raw.high_water()  # without later turns, which may come faster than they are read
     if not after:
         yield from (RebuiltSlice(rewrote=rewrote) for rewrote in _before_facts(handle, extractor, last, reread=reread))
     times = settle_timezone(handle.db, None)
@@ -108,7 +108,7 @@ def rebuild_slices(handle: StoreHandle, extractor: str, after: int, *, reread: b
 
 
 def _before_facts(handle: StoreHandle, extractor: str, last: int, *, reread: bool) -> Iterator[bool]:
-    """Check the turns up to one, and derive what stands beside their facts."""
+    """Check the turns up to one, and derive the rows beside their facts."""
     db, split = handle.db, not handle.db.meta(WHOLE_TURNS)
     db.make_indexes_again()  # first: every statement below finds rows by them
     yield False
@@ -130,7 +130,7 @@ def _before_facts(handle: StoreHandle, extractor: str, last: int, *, reread: boo
 
 
 def _drop_what_cannot_stay(handle: StoreHandle, extractor: str, *, reread: bool) -> None:
-    """Drop what nothing can be said of, all links among it, and queue those anew."""
+    """Drop vectors that cannot be judged, all links among them, and queue those anew."""
     db = handle.db
     handle.edges.clear()  # before facts: foreign keys hold a fact while an edge or a vector refers to it
     drop_postings_without_segment(db)
@@ -163,7 +163,7 @@ def _queued_again(handle: StoreHandle, turns: Mapping[int, Turn]) -> bool:
 def exchange_facts(
     handle: StoreHandle, outdated: Sequence[str], stated: Sequence[StatedFacts] = (), held: Collection[int] = ()
 ) -> None:
-    """Delete facts with their edges, and store others; some of the turns may have `held` facts."""
+    """Delete facts with their edges, and store new ones; some of the turns may have `held` facts."""
     if outdated:  # an edge or a vector holds a fact
         neighbours = handle.edges.erase(handle.fact_table.rows(outdated))
         handle.edges.relink(neighbours, handle.min_cosine)
@@ -183,7 +183,7 @@ def _in_zone(handle: StoreHandle, turns: Mapping[int, Turn], times: LocalTimes) 
 
 
 def set_events(handle: StoreHandle, happens: Mapping[int, Sequence[Interval]], among: Sequence[int]) -> None:
-    """Store the times of the facts of some turns `among` others where searches read them."""
+    """Store the times of the facts of some turns `among` all where searches read them."""
     rows = handle.passages.of(among) if happens else {}
     handle.segments.set_events({row: happens[seq] for seq in happens for row in rows.get(seq, ())})
 
@@ -234,7 +234,7 @@ def derive_segment(handle: StoreHandle, number: int, vectors: Mapping[int, Packe
 def stored_rows(
     handle: StoreHandle, turns: Sequence[IndexedTurn], vectors: Mapping[int, Packed], plain: Collection[int] = ()
 ) -> list[Attempt[dict[int, Stored]]]:
-    """Return what should be stored for those rows of turns that lie in the segment, by row number.
+    """Return the expected content of those rows of turns that lie in the segment, by row number.
 
     Those in `plain` are found by their plain words.
     """
@@ -324,7 +324,7 @@ def index_rows(
     *,
     rules: bool = True,
 ) -> list[Stored]:
-    """Return what the index keeps of a turn, one row a passage; `vectors` are None while they are pending.
+    """Return the rows of the index for a turn, one a passage; `vectors` are None while they are pending.
 
     Without `rules` it is not kept whether it sets a standing instruction.
     """

@@ -1,7 +1,7 @@
-"""The sequence of a session: its turns in order of arrival, with what is known of those that were forgotten.
+"""The sequence of a session: its turns in order of arrival, with the marks of those that were forgotten.
 
 Their places are kept, and their ids as keyed digests: an id is recognized when it comes back, but cannot be read. An id
-that was a digest of what the turn said would tell that to whoever guesses it. Of such a turn only its number and time
+that was a digest of the text would confirm a guess of the text. Of such a turn only its number and time
 are recorded, by which a copy of the memory knows it. When it was said is recorded of every turn: a message that has a
 time of its own and no id is known by that.
 """
@@ -40,14 +40,14 @@ from .open_file import open_copy
 # The ids that evimem gives by content (`raw/validate.py`): 15 bytes, and the occurrence of the content in its call.
 _BY_CONTENT = re.compile(r"[0-9a-f]{30}(-\d+)?")
 _MARKS_AT_ONCE = 10_000  # in a line of an export
-_SCANNED_PER_TURN = 64  # newest turns looked at for each one wanted of sessions that nobody named
+_SCANNED_PER_TURN = 64  # newest turns looked at for each one wanted of unnamed sessions
 
 Run: TypeAlias = tuple[int, int, int | None]  # its last place, how many there are, and the turn that stands in it
 Places: TypeAlias = dict[str, list[tuple[int, int]]]  # by session: the number of a place, and of the turn erased there
 
 
 def past_of(handle: StoreHandle, asked: WindowRequest) -> SessionWindow:
-    """Return what a list of messages is laid beside; inside a transaction of the caller."""
+    """Return the part of a session to align a list of messages with; inside a transaction of the caller."""
     session = asked.session
     handle.db.ahead(
         lambda: _places(handle, session, asked.end, newest=True),
@@ -81,7 +81,7 @@ def past_of(handle: StoreHandle, asked: WindowRequest) -> SessionWindow:
 
 
 def state(handle: StoreHandle, session: str) -> tuple[str, int]:
-    """Return what differs as soon as anything was stored in a session, or forgotten."""
+    """Return a value that changes as soon as anything was stored in a session, or forgotten."""
     last = last_turn(session) if session else handle.db.numbering("turn")
     ((newest,),), dealt = handle.db.rows_of(last, handle.db.selecting("meta", "value", key="dealt"))
     return dealt[0][0] if dealt else "", int(newest or 0)
@@ -104,7 +104,7 @@ def places_of(handle: StoreHandle, seqs: Sequence[int]) -> Places:
     found: Places = defaultdict(list)
     kept = dict(handle.db.select("place", "taken, seq", taken=seqs))
     for seq, name, unnamed, *_ in sessions_of_turns(handle.db, seqs):
-        for session in (name, "") if unnamed else (name,):  # where nobody named it, also in that of all such
+        for session in (name, "") if unnamed else (name,):  # an unnamed one also in that of all such
             found[session].append((kept.get(seq, seq), seq))
     return found
 
@@ -139,7 +139,7 @@ def _insert(handle: StoreHandle, runs: Mapping[bytes, Sequence[Run]]) -> None:
 
 
 def _places(handle: StoreHandle, session: str, limit: int, *, newest: bool) -> tuple[list[Place], bool]:
-    """Return the last or first places of a sequence in order of arrival, and whether there are no others."""
+    """Return the last or first places of a sequence in order of arrival, and whether these are all."""
     order = "DESC" if newest else "ASC"
     unnamed = end_of_unnamed_turns(limit + 1, _SCANNED_PER_TURN * (limit + 1), order)
     found, own = handle.db.rows_of(
@@ -161,7 +161,7 @@ def _places(handle: StoreHandle, session: str, limit: int, *, newest: bool) -> t
 def _numbers(seq: int, count: int, limit: int, *, newest: bool) -> range:
     """Return the numbers of the places of a run, at most one more than wanted, last or first ones.
 
-    Each had a number of its own above that of the turn before the run: the highest is known, others are free to count.
+    Each had a number of its own above that of the turn before the run: the highest is known, numbers between are free.
     """
     few = min(count, limit + 1)
     return range(seq, seq - few, -1) if newest else range(seq - count + 1, seq - count + 1 + few)
@@ -190,7 +190,7 @@ def remember_forgotten(handle: StoreHandle, seqs: Sequence[int]) -> None:
 
 
 def moment(session: str, role: str, instant: int) -> str:
-    """Return what a turn of a session, "" where nobody named that, is marked by beside its id: when it was said."""
+    """Return the second mark of a turn of a session ("" where unnamed) beside its id: its time."""
     return f"{instant} {role} {session}"
 
 
@@ -270,7 +270,7 @@ def _session_digest(handle: StoreHandle, session: str) -> bytes:
 
 
 def exported_forgotten(handle: StoreHandle) -> tuple[list[ForgottenMarks], list[tuple[int, ForgottenPlace]]]:
-    """Return what an export carries of what was forgotten: marks, and places with their numbers, ascending."""
+    """Return the marks of forgotten turns for an export: marks, and places with their numbers, ascending."""
     keys, marks = (handle.store_id, *handle.former_keys), [mark for (mark,) in handle.db.select("forgotten", "mark")]
     rows = handle.db.select("place", "session, seq, count, taken", "seq, session")
     ids = handle.raw.ids([taken for *_, taken in rows if taken is not None])
@@ -285,7 +285,7 @@ def session_names(handle: StoreHandle, names: Collection[str]) -> dict[bytes, st
 
 
 def keep_marks(handle: StoreHandle, given: ForgottenMarks) -> None:
-    """Record what another memory had forgotten."""
+    """Record the forgotten turns of another memory."""
     with handle.writing():
         keys = dict.fromkeys((*handle.former_keys, *(key for key in given.keys if key != handle.store_id)))
         handle.db.set_meta(FORMER_KEYS, " ".join(keys))

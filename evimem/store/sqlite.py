@@ -22,7 +22,7 @@ from .open_file import drop_mark, open_checked, open_to_read, real_path, save_ma
 class SqliteStore(Keeper):
     """The `Store` that evimem ships: a file, and each verb where it is done."""
 
-    def __init__(  # noqa: PLR0913 - what a file is opened with
+    def __init__(  # noqa: PLR0913 - the settings of a file
         self,
         path: Path,
         embedder: str,
@@ -54,7 +54,7 @@ class SqliteStore(Keeper):
             timezone: The IANA name of the zone in which times are read, recorded in the file; by default the recorded
                 one.
             date_order: How dates in figures are written, recorded in the file; by default the recorded order.
-            read_only: Change neither the file nor what lies beside it; what would be recorded is refused. With None, do
+            read_only: Change neither the file nor those beside it; writes are refused. With None, do
                 so only where a file that is there cannot be written.
             key: With which the file is encrypted. Nothing is kept beside it then but its mark: it has no vector index.
 
@@ -92,9 +92,9 @@ class SqliteStore(Keeper):
         return open_to_read(self.path, vfs, busy_seconds, key)
 
     def save_mark(self) -> None:
-        """Write the high-water mark; while others write on and on, leave it to the next commit, or to `close`.
+        """Write the high-water mark; while other processes write on and on, leave it to the next commit, or to `close`.
 
-        What was committed is kept without it, so that no call fails for it.
+        Commits are kept without it, so that no call fails for it.
         """
         self._commits_since_mark = COMMITS_PER_MARK
         with suppress(StoreBusy):

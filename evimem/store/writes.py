@@ -1,6 +1,6 @@
-"""What changes a store's turns and jobs. Each function is one transaction: it is kept whole or not at all.
+"""The writes of turns and jobs. Each function is one transaction: it is kept whole or not at all.
 
-Long work, `write` and `settle`, is a part of what it is given, so that whoever waits to write soon can. Its callers go
+Long work, `write` and `settle`, is done in part, so that a waiting writer soon can write. Its callers go
 on with the rest, in a transaction of its own.
 """
 
@@ -36,7 +36,7 @@ from .reads import jobs_of
 from .rebuild import derive_segment, drop_traces, events, exchange_facts, index_rows, keeps_rules, set_events
 
 T = TypeVar("T")
-Searched: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # what turns are found by, by identity of their entry
+Searched: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # documents of turns, by identity of their entry
 AT_ONCE = 256  # turns that a transaction stores, in some hundredths of a second; one call stores no more
 CHARACTERS_AT_ONCE = 1 << 18  # of their texts together
 AWAITED_AT_ONCE = 32  # turns, where somebody else waits to write
@@ -78,7 +78,7 @@ def write(
 
 
 def _prefetch(handle: StoreHandle, entries: Sequence[Entry]) -> list[Callable[[], object]]:
-    """Return what asks what is needed to store turns, before anything is written."""
+    """Return the queries to prefetch for storing turns, before anything is written."""
     turns, raw, db = [entry.turn for entry in entries], handle.raw, handle.db
     return [
         lambda: raw.holds(turns),
@@ -93,14 +93,14 @@ def _prefetch(handle: StoreHandle, entries: Sequence[Entry]) -> list[Callable[[]
 
 
 def _found_by(entries: Sequence[Entry]) -> Searched:
-    """Return what turns are found by that are new: derived before others have to wait."""
+    """Return the documents of new turns, derived before the write lock is taken."""
     return {
         id(entry): found_by(entry.turn) for entry in entries if entry.jobs or entry.facts or entry.vectors is not None
     }
 
 
 def _at_once(db: Tables, entries: Sequence[Entry], most: int) -> int:
-    """Return how many turns to store in one transaction: as many as others can wait for."""
+    """Return how many turns to store in one transaction: as many as keep other writers waiting only briefly."""
     if len(entries) > AWAITED_AT_ONCE and db.has_waiting_writer():
         most = AWAITED_AT_ONCE
     sizes = accumulate(len(entry.turn.text) for entry in entries[:most])
@@ -138,7 +138,7 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """A new turn with its number, what was stored of it, and the kinds of jobs that it waits for."""
+    """A new turn with its number, its stored rows, and the kinds of jobs that it waits for."""
 
     seq: int
     entry: Entry
@@ -152,10 +152,10 @@ def _report(statuses: Sequence[TurnStatus], stored: Sequence[_Stored], erased: i
 
 
 def _write_derived(handle: StoreHandle, write: Callable[[Sequence[T]], object], given: Sequence[T]) -> list[str | None]:
-    """Write what is derived of several turns, as parts of a transaction; return, for each, the type of its error.
+    """Write the derived rows of several turns, as parts of a transaction; return, for each, the type of its error.
 
-    All is written at once or, where that raises, each by itself: what raises is undone alone, and the turn is stored
-    all the same. Errors of the file pass.
+    All is written at once or, where that raises, each by itself: a turn that raises is undone alone, and the turn is
+    stored all the same. Errors of the file pass.
     """
     try:
         if given:
@@ -173,7 +173,7 @@ def _write_derived(handle: StoreHandle, write: Callable[[Sequence[T]], object], 
 def _admit(
     handle: StoreHandle, entries: Sequence[Entry], stale: Mapping[str, int], *, strict: bool
 ) -> tuple[list[TurnStatus], list[Entry]]:
-    """Return what becomes of each turn, and which are to be stored; one of a stale id is a replacement.
+    """Return the outcome of each turn, and those to store; one of a stale id is a replacement.
 
     With `strict`, raise for one that would be refused.
     """
@@ -199,7 +199,7 @@ def _admit(
 
 
 def _store(handle: StoreHandle, fresh: Sequence[Entry], found: Searched) -> list[_Stored]:
-    """Store new turns with all that is known of them, and queue what is not."""
+    """Store new turns with all derived rows, and queue the missing ones."""
     if not fresh:
         return []
     places = handle.raw.append([entry.turn for entry in fresh])
@@ -266,7 +266,7 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Sett
 
 
 def _expect(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> None:
-    """Ask ahead what is needed to store the results of jobs, where the turns were seen before."""
+    """Prefetch the rows needed to store the results of jobs, where the turns were seen before."""
     turns, db, facts = [entry.turn for entry in entries], handle.db, handle.fact_table
     handle.raw.expect(
         [turn.id for turn in turns],
@@ -291,7 +291,7 @@ def _settle_some(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry], r
     offered = handle.raw.known(turn.id for turn, same in as_offered if same)
     known = [(offered[entry.turn.id], entry) for entry in entries if entry.turn.id in offered]
     read.turns += (seq for seq, _ in known)
-    if kind == "facts":  # what another process has read meanwhile is read
+    if kind == "facts":  # a turn that another process has read meanwhile is read
         seqs = [seq for seq, _ in known]
         left, done = set(handle.jobs.waits(kind, seqs)), handle.fact_table.read_by_a_model(seqs)
         unread = ((seq, entry) for seq, entry in known if seq in left)
@@ -321,7 +321,7 @@ def _settle_some(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry], r
 
 @dataclass(slots=True)
 class _Read:
-    """What one transaction reads: which turns, how many in vain, the times of facts, and whether known ones leave."""
+    """The reads of one transaction: which turns, how many in vain, the times of facts, and whether known ones leave."""
 
     turns: list[int] = field(default_factory=list)
     before: set[int] = field(default_factory=set)  # those that had facts
@@ -360,7 +360,7 @@ def hold(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str], reason: st
 
 
 def lease(handle: StoreHandle, kind: JobKind, limit: int, seconds: float) -> tuple[Job, ...]:
-    """Return jobs as `due` does, and offer them to nobody else for so many seconds."""
+    """Return jobs as `due` does, and lease them for so many seconds."""
     with handle.writing():
         jobs = jobs_of(handle, handle.jobs.lease(kind, limit, seconds))
         handle.count_commit()
@@ -433,7 +433,7 @@ def _set_vectors(handle: StoreHandle, known: Sequence[tuple[int, Entry]]) -> Non
 
 @dataclass(frozen=True, slots=True)
 class _Linked:
-    """`late` is what `EdgeGraph.link` returns; of some turns linking is `done`, of some it `failed` or is `queued`."""
+    """`late` is the result of `EdgeGraph.link`; of some turns linking is `done`, of some it `failed` or is `queued`."""
 
     late: bool = False
     failed: Mapping[int, str] = field(default_factory=dict)
@@ -459,5 +459,5 @@ def _link_all(handle: StoreHandle, entries: Sequence[Entry]) -> bool:
     try:
         return handle.edges.link(rows, vectors, handle.min_cosine)
     except BaseException:
-        handle.edges.drop_cache()  # what is undone in the file is not in memory
+        handle.edges.drop_cache()  # a change undone in the file is not undone in memory
         raise
