@@ -30,8 +30,6 @@ from .observer import Lending, Streamed, stream_answer
 T = TypeVar("T")
 A = TypeVar("A")
 P = ParamSpec("P")
-_CALLED = frozenset(("on_event", "progress"))  # arguments that are functions of the caller's
-_AT_ONCE = 2  # calls of worker threads: one computes, which only one thread can, while another waits for the disk
 _SHORT_SECONDS = (
     0.25  # seconds after which a call no longer counts: it may wait for a lock, or for a function of the user's
 )
@@ -66,7 +64,8 @@ class Turnstile:
 
     def _admit(self) -> None:
         with self._lock:
-            while self._queue and sum(until > monotonic() for until in tuple(self._inside.values())) < _AT_ONCE:
+            # Two worker threads run calls: one computes while another waits for the disk.
+            while self._queue and sum(until > monotonic() for until in tuple(self._inside.values())) < 2:
                 thread, gate = self._queue.popleft()
                 self._inside[thread] = monotonic() + _SHORT_SECONDS
                 gate.release()
@@ -85,7 +84,8 @@ def _for_event_loop(
 
     @wraps(method)
     async def awaited(self: AsyncMemory, /, *args: P.args, **given: P.kwargs) -> T:
-        told = {name: self._told(value) if name in _CALLED else value for name, value in given.items()}
+        # These arguments are functions of the caller's.
+        told = {name: self._told(value) if name in {"on_event", "progress"} else value for name, value in given.items()}
         return await self._run(flow_of(partial(flow, self._memory, *args, **told)))
 
     return awaited

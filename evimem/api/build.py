@@ -31,10 +31,7 @@ from .checked_arguments import Progress, checked_count, checked_path, checked_pr
 from .memory import Memory
 from .open import key_of, make_core, place_of
 
-_IN_FLIGHT = 4  # tasks a worker, its own included
 _MAX_KILLS = 3  # workers that a user may end before it is set aside
-_MAX_NAMED_REFUSALS = 100  # refusals that are kept with their reasons
-_FIRST_PAUSE_SECONDS = 0.2  # seconds before a call that may succeed later is repeated, then twice as many
 _OPTIONS = frozenset(("key", "embedder", "extractor", "clock", "timezone", "date_order"))
 _FATAL = {one.__name__: one for one in (DiskFull, InvalidQuery, StoreReadOnly)}  # the next user would fare no better
 
@@ -139,7 +136,8 @@ def build_user(target: str, by: str, options: Mapping[str, Any], task: UserTask)
             retried = getattr(error, "retryable", False) and attempt + 1 < _MAX_KILLS
             if not retried:
                 return Built(error=str(error), kind=type(error).__name__)
-            time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
+            # Retry after 0.2 seconds, then after twice as long each time.
+            time.sleep(0.2 * 2**attempt)
         except Exception as error:  # noqa: BLE001 - of the user's own extractor or embedder; the rest go on
             return Built(error=f"{type(error).__name__}: {error}")
     raise AssertionError("the last attempt returns")
@@ -186,7 +184,8 @@ class _Tally:
 
     def refuse(self, *reasons: str) -> None:
         self.counts["refused"] += len(reasons)
-        self.refusals += reasons[: max(0, _MAX_NAMED_REFUSALS - len(self.refusals))]
+        # At most 100 refusals are kept with their reasons.
+        self.refusals += reasons[: max(0, 100 - len(self.refusals))]
 
     def add(self, user: str, built: Built) -> None:
         if built.error:
@@ -214,7 +213,8 @@ class _Runner:
         """Run all tasks, and hand over their outcomes. Raise the error that ends the build."""
         waiting: dict[Future[Built], UserTask] = {}
         while True:
-            while len(waiting) < _IN_FLIGHT * self._workers and (task := next(tasks, None)):
+            # Four tasks a worker, its current one included.
+            while len(waiting) < 4 * self._workers and (task := next(tasks, None)):
                 waiting[self._pool.submit(work, task)] = task
             if not waiting:
                 return

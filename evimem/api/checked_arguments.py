@@ -29,7 +29,6 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|postgres(?:ql)?:(?:/|$)")
 _RETENTION = re.compile(r"([0-9]{1,6})([dwy])")
 _DAYS = {"d": 1, "w": 7, "y": 365}
 _RETENTION_RANGE = timedelta(days=1), timedelta(days=100 * 365)
-MOST_DIMENSIONS = 2**17  # of a vector: sums of products of its quantized values stay below 2**31
 Progress = Callable[[int], None]
 OnEvent = Callable[[Event], None]
 TimeInput = datetime | str
@@ -265,7 +264,8 @@ def _is_amount(value: object) -> bool:
 
 def _is_kind(value: object, kind: type) -> bool:
     if kind is int:
-        return isinstance(value, int) and 0 < value <= MOST_DIMENSIONS
+        # With up to 2**17 dimensions sums of products of quantized values stay below 2**31.
+        return isinstance(value, int) and 0 < value <= 2**17
     return isinstance(value, kind) and value != ""
 
 

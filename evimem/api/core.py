@@ -69,11 +69,8 @@ if TYPE_CHECKING:
 PACKAGE = __name__.partition(".")[0]
 CACHED = type(lru_cache(len))  # the type of every function with a cache
 T = TypeVar("T")
-_SECONDS_A_DAY = 86_400.0
-NOW = "now"  # as a time: that of the clock of the memory
 OnModelError = Literal["raise", "offline"]
 MAX_MODEL_REQUESTS = 16  # model requests of one enrich() at the same time
-LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
 _FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
 JOBS_PER_PAGE = (
     4 * MAX_MODEL_REQUESTS
@@ -186,7 +183,8 @@ class Core:
 
     def time(self, name: str, value: TimeInput | None) -> datetime | None:
         """Return an argument as a time of the memory's kind, "now" as the wall clock. Raise InvalidQuery for none."""
-        return self.now() if value == NOW else checked_time(name, value, self.store.times)
+        # "now" is the time of the clock of the memory.
+        return self.now() if value == "now" else checked_time(name, value, self.store.times)
 
     def bound(self, name: str, value: TimeInput | None) -> datetime | None:
         """Return a bound on the time of turns. Raise InvalidQuery for one that they cannot be compared with."""
@@ -231,7 +229,7 @@ class Core:
     def forget_expired(self, retain: timedelta) -> Flow[EraseReport | None]:
         """Erase turns said longer ago than they are kept: at the first call, and at the first one of each day after."""
         now = self.clock()
-        if self.retained_at is not None and 0 <= now - self.retained_at < _SECONDS_A_DAY:
+        if self.retained_at is not None and 0 <= now - self.retained_at < 86_400.0:
             return None
         bound, first = self.now() - retain, self.store.roster().first
         self.retained_at = now
@@ -289,7 +287,16 @@ class Core:
     ) -> Flow[Block]:
         """Write a block for a prompt; it asks no chat model."""
         block = yield from write_block(
-            self.store, self._found, self._facts_by_turn, asked, form, today, exclude, scope, self.move, self.rerank_depth
+            self.store,
+            self._found,
+            self._facts_by_turn,
+            asked,
+            form,
+            today,
+            exclude,
+            scope,
+            self.move,
+            self.rerank_depth,
         )
         if not form.check:
             return block
@@ -379,7 +386,8 @@ class Core:
 
         self.store.enqueue_missing("extract")
         endpoint, done = Endpoint(), 0
-        while page := self.store.lease("extract", JOBS_PER_PAGE, LEASE_SECONDS):
+        # A lease of 900 seconds covers several rounds of requests that each take all of a usual deadline.
+        while page := self.store.lease("extract", JOBS_PER_PAGE, 900.0):
             try:
                 counts: list[int] = yield SideBySide(map(extracted, page))
                 done += sum(counts)

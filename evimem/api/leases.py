@@ -14,7 +14,6 @@ from .core import Core
 
 # Calls that iterate over the file.
 ITERATED = frozenset({"turns", "pairs", "exported", "unread", "index_vectors", "rebuild", "check"})
-_AS_IT_IS = frozenset({"close"})  # also of a file that is closed already
 
 
 class PooledStore:
@@ -31,7 +30,8 @@ class PooledStore:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self.file, name)
-        if not callable(value) or name.startswith("_") or name in _AS_IT_IS:
+        # This may be called on a closed file, too.
+        if not callable(value) or name.startswith("_") or name == "close":
             return value
         return partial(self._each if name in ITERATED else self._call, name)
 

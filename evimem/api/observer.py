@@ -31,7 +31,6 @@ from .checked_arguments import checked_part
 T = TypeVar("T")
 Lending = Callable[[], AbstractContextManager[None]]  # lends a place of a pool meanwhile
 OperationName = Literal["add", "replace", "update", "extract", "search", "ask", "block", "profile", "forget", "erase"]
-_KEY_DIGITS = 40  # hexadecimal digits of the name of a pool's file
 _LOG = logging.getLogger("evimem")
 _LOG.addHandler(logging.NullHandler())  # silent, warnings too, unless the program sets up logging
 
@@ -166,7 +165,8 @@ def user_errors() -> Iterator[None]:
 def store_name(name: AnyPath) -> str:
     """Return the name of a memory where its path would tell too much: see `Operation.store`."""
     stem = Path(name).name.partition(".")[0]
-    if len(stem) == _KEY_DIGITS and set(stem) <= set("0123456789abcdef"):
+    # The name of a pool's file has 40 hexadecimal digits.
+    if len(stem) == 40 and set(stem) <= set("0123456789abcdef"):
         return stem
     return blake2b(os.fsencode(name), digest_size=8).hexdigest()
 

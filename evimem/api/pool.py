@@ -55,7 +55,6 @@ from .open import chat_model, key_of, make_core, place_of
 # closing the last handle of a file would move and delete a log that the parent is writing.
 _LEFT_TO_PARENT: list[object] = []
 
-_MOST_IDLE_WORKERS = 32  # threads that a pool keeps for the next block on an event loop
 _POLL_SECONDS = 0.005  # seconds between two looks at leases whose blocks have ended, while the pool is closed
 
 
@@ -518,7 +517,8 @@ class MemoryPool:
             self._end(lease)
         finally:
             with self._guard():
-                kept = not self._closed and len(self._idle_workers) < _MOST_IDLE_WORKERS
+                # Keep at most 32 threads for later blocks on an event loop.
+                kept = not self._closed and len(self._idle_workers) < 32
                 if kept:
                     self._idle_workers.append(worker)
             if not kept:

@@ -30,7 +30,6 @@ from .open import chat_model
 
 # Parts that only our own store has: facts and vectors, edges between facts, the number of facts about a name.
 _OURS: frozenset[Ablation] = frozenset(("index", "edges", "entities"))
-_JUDGED = frozenset(("judge", "decide", "consider", "explore"))  # the acts of a judge, by the name of its method
 _REQUIRED = {"judge", "abstain_below", "asked_at", "budget"}
 
 
@@ -169,7 +168,8 @@ class _RecordedProbabilities:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._inner, name)
-        return partial(self._as_recorded, found) if name in _JUDGED else found
+        # The acts of a judge, by the name of its method.
+        return partial(self._as_recorded, found) if name in {"judge", "decide", "consider", "explore"} else found
 
     def _as_recorded(self, judge: Callable[..., Flow[Any]], *asked: Any) -> Flow[Any]:
         recorded = next(self._recorded, None)

@@ -30,9 +30,7 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _TEMPORARY = re.compile(
     r"(?P<base>(?P<companion>\.(?:ann|mark))?\.[1-9][0-9]*(?:\.[1-9][0-9]*)?\.tmp)(?P<sqlite>-wal|-shm|-journal)?"
 )
-_COMPANIONS = (".ann", ".mark")
 _OF_A_MEMORY = re.compile(rf"(?s:.+)(?:{_TEMPORARY.pattern}|\.ann|\.mark|-wal|-shm|-journal)", re.IGNORECASE)
-_BEGINNINGS = (b"SQLite format 3\0", b'{"evimem"')  # of a backup and of an export
 
 
 def has_no_room(error: OSError) -> bool:
@@ -249,7 +247,7 @@ def sweep(path: Path) -> None:
             continue  # SQLite's companions of a file go after it
         try:
             with open_regular(file) as handle:
-                named = found["companion"] or found["sqlite"] or path.suffix in _COMPANIONS  # by no one else
+                named = found["companion"] or found["sqlite"] or path.suffix in (".ann", ".mark")  # by no one else
                 # Before it was locked, another file may have been given its name.
                 same = lock_file(handle) and os.path.samestat(os.fstat(handle.fileno()), file.stat())
                 if same and (named or _is_ours(handle)):
@@ -303,7 +301,8 @@ def _is_ours(file: BinaryIO) -> bool:
     """Return whether a file begins as a backup or an export does, or was killed before its beginning was written."""
     head = file.read(HEADER_SIZE)
     unwritten = not head.strip(b"\0") and stat.S_IMODE(os.fstat(file.fileno()).st_mode) == PRIVATE_MODE
-    return head.startswith(_BEGINNINGS) or is_encrypted(head) or unwritten
+    # The first bytes of a backup and of an export.
+    return head.startswith((b"SQLite format 3\0", b'{"evimem"')) or is_encrypted(head) or unwritten
 
 
 def _mode_of(path: Path) -> int | None:

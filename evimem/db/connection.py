@@ -58,13 +58,10 @@ _PRAGMAS = (
     "PRAGMA trusted_schema=OFF",
     "PRAGMA cell_size_check=ON",
 )
-_PRAGMAS_TO_READ = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
 _AS_MAIN = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
 _PAGES_PER_READ = 2048
 _STORE_AND_LINK = f"SELECT key, value FROM meta WHERE key IN ('store', '{LINK}', '{CLOSED}')"
-_MAX_LOG_READS = 50  # of a log that other processes write meanwhile
 _LONGEST_SLEEP = 0.004  # seconds between two attempts at a lock that another process holds
-_MOST_YIELDED = 0.1  # seconds: a process that waits asks for the lock every few milliseconds, unless it was stopped
 _AS_MAIN_TO_READ = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY
 _NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size limit shows as a failed write
 
@@ -205,7 +202,8 @@ class Connection(Tables):
 
     def yield_write_lock(self) -> None:
         time.sleep(_LONGEST_SLEEP / 8)  # so that a thread that waits for this handle gets it
-        give_up_at = time.monotonic() + _MOST_YIELDED
+        # A waiting process asks for the lock every few milliseconds, unless it was stopped: yield at most 0.1 seconds.
+        give_up_at = time.monotonic() + 0.1
         while self.has_waiting_writer() and time.monotonic() < give_up_at:
             time.sleep(_LONGEST_SLEEP / 2)
 
@@ -410,7 +408,7 @@ class Connection(Tables):
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not self._trusted))
         db.create_scalar_function("meets", cast(Any, meets), 2, deterministic=True)
         if self._readonly:
-            for pragma in _PRAGMAS_TO_READ:
+            for pragma in ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON"):
                 db.execute(pragma).fetchall()
             self._file_id = before
             return db
@@ -644,7 +642,8 @@ def log_fits(path: Path, vfs: str | None = None, key: Key | None = None, store: 
         from .log_states import page_size_of, read_log_header, states_in_log  # noqa: PLC0415 - numpy, not for help
 
         read = partial(_read_log, log)
-        for _ in range(_MAX_LOG_READS):
+        # Read a log that other processes write meanwhile at most 50 times.
+        for _ in range(50):
             if (header := read_log_header(read)) is None:
                 return True
             state = _state_without_log(path, vfs, key, page_size_of(header))

@@ -15,7 +15,6 @@ import apsw
 from ..errors import InvalidQuery, MissingExtra
 
 KEY_BYTES = 32
-_PASSPHRASE_ROUNDS = 64_007  # of PBKDF2-HMAC-SHA256: tens of milliseconds each time that a file is opened
 _HOW_TO_INSTALL = (
     "pip install 'evimem[encrypted]' && pip install --force-reinstall --no-deps apsw-sqlite3mc (it takes the place of "
     "apsw: docs/files.md)"
@@ -37,7 +36,8 @@ class Key:
         if isinstance(value, (bytes, bytearray)) and len(value) == KEY_BYTES:
             found = cls(bytes(value).hex(), 1)
         elif isinstance(value, str) and value:
-            found = cls(value.encode("utf-8", "surrogatepass").hex(), _PASSPHRASE_ROUNDS)
+            # 64,007 rounds of PBKDF2-HMAC-SHA256 take tens of milliseconds each time that a file is opened.
+            found = cls(value.encode("utf-8", "surrogatepass").hex(), 64_007)
         else:
             size = f" of {len(value)} bytes" if isinstance(value, (bytes, bytearray)) else ""
             raise InvalidQuery(

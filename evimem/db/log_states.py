@@ -18,8 +18,6 @@ _HEADER_BYTES = 32  # of the log: magic, version, page size, number of checkpoin
 _FRAME_HEADER_BYTES = 24  # page number, pages after a commit else 0, salts, checksums
 _BYTE_ORDERS = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # of the words that are summed, by the magic of a log
 _PAGE_SIZES = frozenset(1 << power for power in range(9, 17))  # bytes
-_LOCK_BYTES_AT = 1 << 30  # in a file: SQLite never writes the page that these are in
-_BYTES_PER_READ = 1 << 20
 ReadAt: TypeAlias = Callable[[int, int], bytes]
 
 
@@ -75,7 +73,8 @@ def lacks_pages(read: ReadAt, header: bytes, size: int) -> bool:
     for pages, count in pages_in_log(read, header):  # noqa: B007 - after the last transaction
         pass
     absent = range(size // page_size + 1, count + 1)
-    return any(page not in pages and page != _LOCK_BYTES_AT // page_size + 1 for page in absent)
+    # SQLite never writes the page of its lock bytes, at 1 GiB.
+    return any(page not in pages and page != (1 << 30) // page_size + 1 for page in absent)
 
 
 def page_size_of(header: bytes) -> int:
@@ -88,7 +87,8 @@ def frames_in_log(read: ReadAt, header: bytes) -> Iterator[Frame]:
     page_size, salts, order = page_size_of(header), header[16:24], _BYTE_ORDERS[_magic(header)]
     step, at = _FRAME_HEADER_BYTES + page_size, _HEADER_BYTES
     checksum, last = _Checksum(8 + page_size), _stored_sums(header[24:])
-    while frames := read(at, _BYTES_PER_READ // step * step):
+    # Hash a mebibyte at a time.
+    while frames := read(at, (1 << 20) // step * step):
         whole = [frames[start : start + step] for start in range(0, len(frames) - step + 1, step)]
         summed = b"".join(frame[:8] + frame[_FRAME_HEADER_BYTES:] for frame in whole)
         sums = checksum.after(last, _words(summed, order).reshape(len(whole), -1)) if whole else iter(())

@@ -22,7 +22,6 @@ IDLE_SECONDS = 1.0  # without a call, after which a handle is closed; to open on
 MAX_HANDLES = 64  # that stay open; the rest of a process open theirs for each use
 MIN_HANDLES = 4
 _DESCRIPTORS_TO_OPEN = 6  # with the mark, a temporary file and the folder
-_DESCRIPTORS_PER_HANDLE = 4  # of the file, its log, the index of that, and the file once more for looks at its lock
 
 
 class Handle(Protocol):
@@ -94,7 +93,8 @@ def _park_unused(opening: Handle | None, most: int) -> None:
 
 def _max_handles() -> int:
     """Return how many SQLite handles to keep open: a quarter of the descriptors is left to the program."""
-    return max(MIN_HANDLES, min(MAX_HANDLES, max_descriptors() * 3 // 4 // _DESCRIPTORS_PER_HANDLE))
+    # A handle takes 4 descriptors: the file, its log, the index of that, and the file again to look at its lock.
+    return max(MIN_HANDLES, min(MAX_HANDLES, max_descriptors() * 3 // 4 // 4))
 
 
 def _close_idle() -> None:

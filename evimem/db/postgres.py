@@ -29,7 +29,6 @@ except ImportError as _error:
     raise MissingExtra("a memory on PostgreSQL", "postgres") from _error
 
 T = TypeVar("T")
-_LONGEST_PAUSE = 0.05  # seconds before a transaction that was undone is tried again
 _BEGIN = "SELECT set_config('search_path', $1, true), set_config('evimem.tenant', $2, true), "
 _BEGIN += "set_config('evimem.proof', $3, true), set_config('lock_timeout', $4, true), "
 # A commit that was acknowledged is durable, whatever the server does by default.
@@ -250,7 +249,8 @@ class PostgresConnection(Tables):
             except UndoneTransaction:
                 if self.in_block or time.monotonic() > give_up_at:
                     raise
-            time.sleep(random.uniform(0.0, _LONGEST_PAUSE))  # so that two that undo one another part
+            # Retry a transaction that was undone within 0.05 seconds.
+            time.sleep(random.uniform(0.0, 0.05))  # so that two that undo one another part
 
     def broken_references(self) -> list[tuple[str, str]]:
         """Return (table, table that it refers to) for each row that refers to a missing one."""

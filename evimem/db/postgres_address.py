@@ -11,9 +11,6 @@ from ..errors import InvalidQuery
 DEFAULT_SCHEMA = "evimem"
 KEY = "evimem_key"  # the key by which users are signed, for a role that cannot read it
 SCHEMA = "evimem_schema"  # where the tables stand, so that several installations share a database
-# Parameters of libpq that this program cannot honour: tables are found by the schema above, texts are UTF-8, and a
-# service's file may say anything.
-REFUSED = frozenset({"client_encoding", "replication", "service"})
 # Settings that each transaction sets anew, so that an address which sets them would be ignored.
 OVERRIDDEN = re.compile(
     r"search_path|role|session_\w+|lock_timeout|default_transaction_\w+|transaction_\w+|row_security|client_encoding"
@@ -30,7 +27,6 @@ _PARAMETER = re.compile(r"([a-z_]+)=((?:[^%&=@?#\s]|%[0-9A-Fa-f]{2})*)")
 _SETTING = re.compile(r"(?:-c\s*|--)([A-Za-z_.-]+)=((?:[^\s\\]|\\.)*)")
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,58}")  # of a schema: `_key` is added to it, and 63 bytes are a name's end
 _PLACE = re.compile(r"[^=&?#\n\r\t@]{0,300}")  # of a place that an error may show
-_MAX_NAME_BYTES = 63
 _NUMBERS = re.compile(r"\w*timeout|keepalives\w*")
 
 
@@ -76,7 +72,7 @@ def parse_address(address: str) -> ServerAddress:
             raise InvalidQuery(f"{name} of the address is not a whole number; expected seconds, or milliseconds")
     shown = ",".join(_shown_hosts(parameters))
     database = parameters.get("dbname", "")
-    if not (_PLACE.fullmatch(shown) and _PLACE.fullmatch(database) and len(database.encode()) <= _MAX_NAME_BYTES):
+    if not (_PLACE.fullmatch(shown) and _PLACE.fullmatch(database) and len(database.encode()) <= 63):
         raise InvalidQuery("the host or the database of the address is no name of one; expected letters and digits")
     name = f"postgresql://{shown}/{database}" + (f"?{SCHEMA}={schema}" if schema != DEFAULT_SCHEMA else "")
     return ServerAddress(name, schema, parameters, None if key is None else key.lower())
@@ -117,7 +113,8 @@ def _read_parameters(query: str) -> dict[str, str]:
         name, value = found.groups()
         if name in given:
             raise InvalidQuery("the address gives a parameter twice; expected each once")
-        if name in REFUSED:
+        # Not honoured: texts are UTF-8, and the file of a service may say anything.
+        if name in {"client_encoding", "replication", "service"}:
             raise InvalidQuery(f"{name} of the address cannot be honoured; leave it out")
         given[name] = _unescape(value)
     return given

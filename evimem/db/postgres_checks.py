@@ -19,14 +19,13 @@ try:
 except ImportError as _error:
     raise MissingExtra("a memory on PostgreSQL", "postgres") from _error
 
-OLDEST_SERVER = 150_000  # as PostgreSQL numbers its versions
 NO_TENANT = str(UUID(int=0))
-_INSTALL_LOCK = 0x65766D6D  # advisory lock of a schema: one process at a time creates or migrates its tables
 
 
 def check_server(db: psycopg.Connection[Any], name: str) -> None:
     """Raise StoreError for a server that is too old, or cannot hold every text."""
-    if db.info.server_version < OLDEST_SERVER:
+    # PostgreSQL 15, as it numbers its versions.
+    if db.info.server_version < 150_000:
         raise StoreError(f"{name!r} is PostgreSQL {db.info.server_version // 10_000}; 15 or later is needed")
     if (encoding := db.info.parameter_status("server_encoding")) != "UTF8":
         raise StoreError(
@@ -88,7 +87,8 @@ def install(db: psycopg.Connection[Any], name: str, schema: str) -> None:
     """Run the migrations that a schema lacks, in the transaction of the caller. Raise StoreError."""
     if _read_version(db, schema) == len(MIGRATIONS):
         return
-    lock = _INSTALL_LOCK + (crc32(schema.encode()) << 31 if schema != DEFAULT_SCHEMA else 0)
+    # An advisory lock of a schema: one process at a time creates or migrates its tables.
+    lock = 0x65766D6D + (crc32(schema.encode()) << 31 if schema != DEFAULT_SCHEMA else 0)
     db.execute("SELECT pg_advisory_xact_lock($1)", (lock,))
     found = _read_version(db, schema)
     if found > len(MIGRATIONS):

@@ -47,11 +47,7 @@ DEFAULT_PARAMETERS = {
 }
 MAX_TURN_SECONDS = 60.0  # that a reader waits its turn while other threads have theirs
 _SPARE_IDLE_SECONDS = 2.0  # an unused connection is closed after so long, so that other processes find a free one
-_LAST_IDLE_SECONDS = 60.0  # and so the last one of a process
 _CROWDED_SECONDS = 0.15  # after a server has refused one connection too many, the next attempt waits for so long
-_LOOK_SECONDS = 0.5  # between two looks of a caller who waits: its wake-up may have been cut short by a signal
-_END_SECONDS = 2.0  # for the answer to the end of an earlier read: then another connection is made
-_POLL_SECONDS = 0.1  # between two looks at the clock while the server is silent
 
 
 class ServerConnection(psycopg.Connection[Any]):
@@ -71,7 +67,8 @@ class ServerConnection(psycopg.Connection[Any]):
         """Run a generator of psycopg; an interrupted one is not repeated, for its connection is thrown away."""
         watched = _watch_silence(gen, self.silence_seconds, None if self.pending else self.is_at_work)
         try:
-            return waiting.wait(watched, self.pgconn.socket, interval=_POLL_SECONDS)
+            # Look at the clock every 0.1 seconds while the server is silent.
+            return waiting.wait(watched, self.pgconn.socket, interval=0.1)
         except BaseException:
             self.failed = True
             raise
@@ -101,7 +98,8 @@ class ServerConnection(psycopg.Connection[Any]):
         """Read the answer to `send_end`, with whatever was not read before it. Raise psycopg.Error."""
         if self.pending:
             kept = self.silence_seconds
-            self.silence_seconds = min(kept, _END_SECONDS)
+            # Wait 2 seconds for the answer to the end of an earlier read, then make another connection.
+            self.silence_seconds = min(kept, 2.0)
             self.wait(self._pipeline._fetch_gen(flush=False))
             self.pending, self.silence_seconds = False, kept
 
@@ -246,7 +244,8 @@ class ConnectionPool:
         while lease.connection is None:
             if not lease.placed:
                 left = give_up_at - time.monotonic()
-                lease.gate.acquire(timeout=max(0.0, min(left, _CROWDED_SECONDS if self._crowded else _LOOK_SECONDS)))
+                # A waiting caller looks every 0.5 seconds: its wake-up may have been cut short by a signal.
+                lease.gate.acquire(timeout=max(0.0, min(left, _CROWDED_SECONDS if self._crowded else 0.5)))
             with self._lock:
                 self._grant()
                 if lease.placed:
@@ -346,7 +345,8 @@ class ConnectionPool:
         with self._lock:
             now, found = time.monotonic(), list[ServerConnection]()
             for key, db in list(self._idle.items()):
-                limit = _SPARE_IDLE_SECONDS if len(self._idle) > 1 else _LAST_IDLE_SECONDS
+                # The last connection of a process may be idle for 60 seconds.
+                limit = _SPARE_IDLE_SECONDS if len(self._idle) > 1 else 60.0
                 if now - db.idle_since > limit:
                     found.append(self._idle.pop(key))
             return found

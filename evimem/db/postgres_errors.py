@@ -100,7 +100,6 @@ _KINDS: tuple[tuple[str, type[StoreError], str], ...] = (
     (r"XX", StoreCorrupt, "{0} is damaged ({1}); check the server's storage, or restore a backup"),
     (r"", StoreError, "{0} could not be used: {1}"),
 )
-_NO_ANSWER = "08"  # SQLSTATE has none for a connection that broke: this class is that of connections
 
 
 def is_lost(error: psycopg.Error) -> bool:
@@ -117,4 +116,5 @@ def type_error(error: psycopg.Error, name: str) -> StoreError:
 
 
 def _state_of(error: psycopg.Error) -> str:
-    return error.sqlstate or (_NO_ANSWER if isinstance(error, psycopg.OperationalError) else "")
+    # A connection that broke has no SQLSTATE: 08 is the class of connections.
+    return error.sqlstate or ("08" if isinstance(error, psycopg.OperationalError) else "")

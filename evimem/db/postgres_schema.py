@@ -121,10 +121,6 @@ REFERENCES = (
 )
 
 
-# Texts, and bytes that hold words or vectors: statistics of such a column would repeat stored text.
-_WORDS = ("string", "bytea")
-
-
 def search_path(schema: str) -> str:
     """Return where names are looked up.
 
@@ -137,7 +133,8 @@ def search_path(schema: str) -> str:
 def columns_of_words(table: str) -> dict[str, str]:
     """Return the columns of a table that hold text of turns, with their types as the server writes them."""
     types = {"string": 'text COLLATE "C"', "bytea": "bytea"}
-    return {column: types[kind] for column, kind in types_of(table).items() if kind in _WORDS}
+    # Statistics of a column of texts, or of bytes of words or vectors, would repeat stored text.
+    return {column: types[kind] for column, kind in types_of(table).items() if kind in ("string", "bytea")}
 
 
 def types_of(table: str) -> dict[str, str]:
@@ -267,7 +264,6 @@ MIGRATIONS: tuple[Callable[[str], list[str]], ...] = (
 
 _COPIED = tuple(TABLES)[1:]  # in an order in which no row refers to one that comes later; counters are set apart
 _PAGE = {"segment": 1, "trace": 100}  # rows read at once, where they are large
-_FEW_ROWS = 1000  # of the other tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +317,8 @@ def _pages(db: Tables, table: str) -> Iterator[list[tuple[Any, ...]]]:
     types, keys = types_of(table), TABLES[table].key.split(", ")
     names, after, where = list(types), tuple[Any, ...](), ""
     later = f"{keys[0]} > ?" if len(keys) == 1 else f"({', '.join(keys)}) > ({', '.join('?' * len(keys))})"
-    sql, size = f"SELECT {', '.join(names)} FROM {table}", _PAGE.get(table, _FEW_ROWS)
+    # A page of the other tables has 1,000 rows.
+    sql, size = f"SELECT {', '.join(names)} FROM {table}", _PAGE.get(table, 1000)
     while page := db.rows(f"{sql}{where} ORDER BY {', '.join(keys)} LIMIT ?", (*after, size)):
         yield [_convert_row(row, types.values()) for row in page]
         after, where = tuple(page[-1][names.index(key)] for key in keys), f" WHERE {later}"

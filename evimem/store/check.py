@@ -32,7 +32,6 @@ CARRY_OVER = "carry the turns over into a new memory: `new.extend(old.turns())`"
 # Not derived: only a backup has them.
 _RAW = {"turn", "session", "speaker", "meta", "forgotten", "place", "calls", "trace", "trace_turn"}
 _PAGE_TURNS = 500  # turns read at once
-_NO_TERMS = b"{}"  # of a turn without words: its vector is zero, which in a sealed segment stands for no vector
 # Where the messages of `PRAGMA integrity_check` name an index, or the root page of a tree.
 _OF_AN_INDEX = re.compile(r"(?:missing from|entries in|entry in) index (\S+)")
 _OF_A_TREE = re.compile(r"Tree (\d+) ")
@@ -148,7 +147,8 @@ def _segment_problems(handle: StoreHandle, extractor: Extractor, number: int, *,
         for one, derived in zip(whole, stored_rows(handle, whole, vectors, plain), strict=True):
             turn, facts, own = one.turn, one.facts, derived.value
             rows |= own
-            lacks = any(row not in vectors and kept.terms != _NO_TERMS for row, kept in own.items())
+            # A turn without words has a zero vector, which in a sealed segment stands for no vector.
+            lacks = any(row not in vectors and kept.terms != b"{}" for row, kept in own.items())
             if one.seq not in queued and lacks:
                 missing.append(turn.id)
             if not all(is_packed(vectors[row]) for row in one.rows if row in vectors):

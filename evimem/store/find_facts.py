@@ -21,8 +21,6 @@ from .handle import StoreHandle
 from .reads import MAX_ABOUT_TURNS, look_up, seqs_naming
 
 LEAST, EACH = 40, 4  # turns and vectors that are looked at, and for each fact that is wanted
-ROWS_PER_FACT = 4  # as many rows as facts are wanted: a turn that a model filed has a label too, which is no fact
-INTERVAL_FACTOR = 8  # times as many where facts are wanted of an interval, which turns and vectors know nothing of
 
 
 def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT) -> tuple[FactHit, ...]:
@@ -36,7 +34,8 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
         if sought is None:
             return ()
         vector = query.vector
-        most = max(LEAST, EACH * query.k) * (INTERVAL_FACTOR if only.during else 1)
+        # Turns and vectors know nothing of an interval: look for eight times as many.
+        most = max(LEAST, EACH * query.k) * (8 if only.during else 1)
         fitting = {one.turn: one.score for one in rank(sought, most)}
         allowed = _admitted_turns(handle, sought)
         if only.about is None:
@@ -69,7 +68,8 @@ def nearest_facts(handle: StoreHandle, query: Query) -> tuple[FactHit, ...]:
         if sought is None or query.vector is None:
             return ()
         known = handle.edges.vectors()
-        rows = handle.fact_graph.nearest(known, query.vector, _admitted_turns(handle, sought), ROWS_PER_FACT * query.k)
+        # Look for four times as many rows: a turn that a model labelled has a row that is no fact.
+        rows = handle.fact_graph.nearest(known, query.vector, _admitted_turns(handle, sought), 4 * query.k)
         cosines = known.cosines(query.vector, rows)
         return _with_turns(handle, {row: {"meaning": cosines[row]} for row in rows})[: query.k]
 
@@ -114,7 +114,6 @@ def _replaced_by(handle: StoreHandle, ids: Sequence[str]) -> dict[str, tuple[Fac
 
 
 WORDS, MEANING, TURN = 0.3, 0.4, 0.3  # weights of a fact's words, its vector and its turn
-REPLACED_PENALTY = -0.05  # of two alike, the one that still holds comes first
 
 
 def parts_of(asked: PreparedQuery, fact: Fact, cosine: float, fitting: float) -> dict[str, float]:
@@ -122,7 +121,8 @@ def parts_of(asked: PreparedQuery, fact: Fact, cosine: float, fitting: float) ->
     said = frozenset(or_else([], terms, f"{fact.text} {render(fact.event)}" if fact.event else fact.text))
     words = sum(term.weight for term in asked.terms if term.name in said) / (asked.total or 1.0)
     parts = {"words": WORDS * words, "meaning": MEANING * cosine, "turn": TURN * fitting}
-    parts["replaced"] = REPLACED_PENALTY if fact.replaced_by else 0.0
+    # Of two alike, the one that still holds comes first.
+    parts["replaced"] = -0.05 if fact.replaced_by else 0.0
     return {name: part for name, part in parts.items() if part}
 
 

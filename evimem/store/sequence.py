@@ -40,7 +40,6 @@ from .open_file import open_copy
 # The ids that evimem gives by content (`raw/validate.py`): 15 bytes, and the occurrence of the content in its call.
 _BY_CONTENT = re.compile(r"[0-9a-f]{30}(-\d+)?")
 _MARKS_AT_ONCE = 10_000  # in a line of an export
-_SCANNED_PER_TURN = 64  # newest turns looked at for each one wanted of unnamed sessions
 
 Run: TypeAlias = tuple[int, int, int | None]  # its last place, how many there are, and the turn that stands in it
 Places: TypeAlias = dict[str, list[tuple[int, int]]]  # by session: the number of a place, and of the turn erased there
@@ -141,7 +140,8 @@ def _insert(handle: StoreHandle, runs: Mapping[bytes, Sequence[Run]]) -> None:
 def _places(handle: StoreHandle, session: str, limit: int, *, newest: bool) -> tuple[list[Place], bool]:
     """Return the last or first places of a sequence in order of arrival, and whether these are all."""
     order = "DESC" if newest else "ASC"
-    unnamed = end_of_unnamed_turns(limit + 1, _SCANNED_PER_TURN * (limit + 1), order)
+    # Look at the 64 newest turns for each one wanted of unnamed sessions.
+    unnamed = end_of_unnamed_turns(limit + 1, 64 * (limit + 1), order)
     found, own = handle.db.rows_of(
         end_of_places(_session_digest(handle, session), limit + 1, order),
         end_of_turns(session, limit + 1, order) if session else unnamed,

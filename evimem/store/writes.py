@@ -38,12 +38,8 @@ from .rebuild import derive_segment, drop_traces, events, exchange_facts, index_
 T = TypeVar("T")
 Searched: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # documents of turns, by identity of their entry
 AT_ONCE = 256  # turns that a transaction stores, in some hundredths of a second; one call stores no more
-CHARACTERS_AT_ONCE = 1 << 18  # of their texts together
 AWAITED_AT_ONCE = 32  # turns, where somebody else waits to write
 AT_LEAST = 4  # turns that it does in any case: a message with its reply is one commit on a slow disk too
-READ_AT_ONCE = 16  # turns whose facts are linked together; each set of "terms" derives its segments once: all of it
-KEPT_TRACES = 100
-REPLACED_AT_ONCE = 32  # turns in a transaction that may replace some: each has the log purged, in as much time as ten
 
 
 def write(
@@ -60,7 +56,8 @@ def write(
         last = {entry.turn.id: entry for entry in entries}
         entries = [last[entry.turn.id] for entry in entries]
     if not gone:
-        entries = entries[: _at_once(handle.db, entries, REPLACED_AT_ONCE if replace else AT_ONCE)]
+        # Replacing a turn purges the log, which takes as long as storing ten: 32 at a time.
+        entries = entries[: _at_once(handle.db, entries, 32 if replace else AT_ONCE)]
     found = _found_by(entries)
     with erasing(handle, *_prefetch(handle, entries)) as erasure:
         stale = _stale(handle, entries) if replace else {}
@@ -104,7 +101,8 @@ def _at_once(db: Tables, entries: Sequence[Entry], most: int) -> int:
     if len(entries) > AWAITED_AT_ONCE and db.has_waiting_writer():
         most = AWAITED_AT_ONCE
     sizes = accumulate(len(entry.turn.text) for entry in entries[:most])
-    return max(AT_LEAST, sum(size <= CHARACTERS_AT_ONCE for size in sizes))
+    # The texts together have at most 2**18 characters.
+    return max(AT_LEAST, sum(size <= (1 << 18) for size in sizes))
 
 
 def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
@@ -250,7 +248,8 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Sett
     Facts by rule are not synced to disk: after a power cut their jobs are queued again, and they are read again.
     """
     durably = kind != "facts"
-    read_at_once = AT_ONCE if handle.db.far else READ_AT_ONCE  # where each step is waited for
+    # Facts of 16 turns are linked together; a set of "terms" derives its segments once: all of it.
+    read_at_once = AT_ONCE if handle.db.far else 16  # where each step is waited for
     step = {"vector": AT_ONCE, "terms": len(entries), "facts": read_at_once}.get(kind, AT_LEAST)
     with handle.writing(partial(_expect, handle, kind, entries[:step]), durably=durably):
         held, done, relinked, known = WriteBudget(handle.db), 0, False, _Read()
@@ -417,7 +416,7 @@ def keep_trace(handle: StoreHandle, trace: Trace) -> int:
         number = handle.db.newest("trace") + 1
         handle.db.insert("trace", "number, body", [(number, trace.to_json().encode())])
         handle.db.insert("trace_turn", "number, seq", [(number, seq) for seq in seqs])
-        drop_traces(handle, [old for (old,) in handle.db.select("trace", "number") if old <= number - KEPT_TRACES])
+        drop_traces(handle, [old for (old,) in handle.db.select("trace", "number") if old <= number - 100])
         handle.count_commit()
     return number
 
