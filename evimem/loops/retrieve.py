@@ -202,10 +202,9 @@ class Dialogue:
 
 
 class Retrieval:
-    """The evidence of one question; what each path brings is recorded.
+    """The evidence of one question; the turns of each path are recorded.
 
-    Without the "index" (an ablation) turns are found by BM25 alone and have no facts; turns that name an entity count
-    in place of facts. Without the "mask" a search may return what was returned before.
+    Without "index" BM25 alone finds turns, and those with the entity count for facts; without "mask" turns recur.
     """
 
     def __init__(

@@ -228,8 +228,7 @@ class Erasure:
     def _known(self, rows: Mapping[int, range]) -> dict[int, tuple[Document, ...]]:
         """Return the terms of turns, where they are surely known.
 
-        They are not known of a turn that is not as it was stored, whose terms cannot be read, or could not be when it
-        was stored.
+        They are not known of a turn that is not as it was stored, or whose terms cannot or could not be read.
         """
         plain = self._handle.jobs.open_turns("terms")
         found: dict[int, tuple[Document, ...]] = {}
