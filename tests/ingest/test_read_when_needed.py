@@ -12,7 +12,7 @@ import pytest
 
 import evimem
 from evimem import Memory, Turn
-from evimem.api.core import PAGE, Core
+from evimem.api.core import PAGE_JOBS, Core
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.store.sqlite import SqliteStore
 from tests.doubles import WordEmbedder
@@ -104,9 +104,9 @@ def test_adding_reads_nothing_and_enriching_reads_all(tmp_path):
 
 def test_a_search_that_asks_for_no_time_does_not_wait_for_a_large_import(tmp_path):
     with opened(tmp_path / "m.evimem") as memory:
-        memory.extend(many(PAGE + 1))
+        memory.extend(many(PAGE_JOBS + 1))
         found = memory.search("dog called Rex")
-        assert memory.health().pending == {"facts": PAGE + 1}
+        assert memory.health().pending == {"facts": PAGE_JOBS + 1}
         assert [[fact.text for fact in hit.facts] for hit in found] == [
             [fact.text for fact in memory.facts([hit.turn.id])] for hit in found
         ]
@@ -135,18 +135,18 @@ DATED: dict[str, Act] = {
 def test_a_search_for_a_time_reads_the_facts_of_its_candidates_only_beside_a_large_import(tmp_path, call):
     """It read those of every turn that waited: 3.7 s beside 10,000, 150 s beside 300,000."""
     with evimem.open(tmp_path / "m.evimem", extractor=Counted(), embedder=WordEmbedder(16)) as memory:
-        memory.extend(many(2 * PAGE))
+        memory.extend(many(2 * PAGE_JOBS))
         before = Counted.read
         DATED[call](memory)
         assert Counted.read - before <= 20
-        assert memory.health().pending == {"facts": 2 * PAGE}
+        assert memory.health().pending == {"facts": 2 * PAGE_JOBS}
 
 
 def test_beside_a_large_import_a_search_within_bounds_finds_no_turn_of_a_dated_event_beyond_them(tmp_path):
     with opened(tmp_path / "m.evimem") as memory:
-        memory.extend(many(PAGE + 1))
+        memory.extend(many(PAGE_JOBS + 1))
         found = memory.search("Who moved to Porto yesterday?", **WEEK)
-        assert memory.health().pending == {"facts": PAGE + 1}
+        assert memory.health().pending == {"facts": PAGE_JOBS + 1}
         events = [fact.event for hit in found for fact in memory.facts([hit.turn.id]) if fact.event]
         assert events
         assert all(one.start < WEEK["before"] and one.end > WEEK["after"] for one in events)
@@ -165,7 +165,7 @@ def test_what_searches_score_follows_facts_that_are_read_and_is_not_read_again(t
 def test_several_handles_read_the_same_turns_at_once_and_no_fact_twice(tmp_path):
     with ExitStack() as stack:
         handles = [stack.enter_context(opened(tmp_path / "m.evimem")) for _ in range(3)]
-        handles[0].extend(many(2 * PAGE))
+        handles[0].extend(many(2 * PAGE_JOBS))
         counts = list[int]()
         threads = [threading.Thread(target=lambda one=one: counts.append(one.stats().facts)) for one in handles]
         for thread in threads:
