@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ..judging.evidence import View
 from ..lang import ENGLISH
+from ..text.terms import words
 from .matching import Match, Matches, is_assistant
 
 if sys.version_info >= (3, 11):
@@ -184,10 +185,13 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
     nearest turns come on average. `window` is how far the best sentence has the question's words with the dialogue
     around it; `sessions` is over how many sessions good sentences lie: many where an answer must be put together. The
     others say what the form of the question tells of how much evidence it needs. `absent` is the share of the words of
-    the question, by their weights, that no sentence has, where it has several such: one may be told in other words.
+    the question, by their weights, that no sentence has, where it has several such or one of a name: one other word may
+    be told in other words.
     """
     analysis = matches.analysis
     total = sum(matches.weights.values()) or 1.0
+    absent = matches.absent
+    counts = len(absent) > 1 or any(word in words(name) for name in analysis.entities for word in absent)
     own = [m.score * m.own for m in matches.ranked]
     best = max(own)
     found = [item for item in view.evidence if item.for_question]
@@ -206,7 +210,7 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
         "listed": float(LISTED.search(analysis.question) is not None),
         "timed": float(analysis.wants == "time"),
         "guess": float(analysis.wants in {"yes_no", "choice"}),
-        "absent": sum(matches.weights[word] for word in matches.absent) / total * (len(matches.absent) > 1),
+        "absent": counts * sum(matches.weights[word] for word in absent) / total,
     }
 
 

@@ -25,7 +25,7 @@ def test_ask_answers_with_the_turn_that_the_answer_rests_on_for_people_and_progr
 
 
 def test_an_abstention_says_why_and_has_an_exit_code_of_its_own(cli, friends):
-    ran = cli("ask", friends, "Qwxyz?")
+    ran = cli("ask", friends, "How old is Bob?")
     assert (ran.code, "I don't know." in ran.out, "because" in ran.out) == (Exit.ABSTAINED, True, True)
 
 
@@ -56,6 +56,7 @@ def test_a_command_never_waits_for_a_pipe_to_be_written(cli, tmp_path, command, 
         os.mkfifo(path)
     elif kind == "folder":
         path.mkdir()
+        (path / "notes.txt").touch()  # an empty one is the export of a memory without turns
     assert cli(command, tmp_path / "m.evimem", path).code not in (Exit.OK, None)
 
 
@@ -74,7 +75,7 @@ def test_a_question_is_asked_through_every_loop_side_by_side_and_nothing_is_stor
     data = cli("compare", friends, "When did Elio propose?", "--json").data
     assert set(data) == set(LOOPS)
     assert all(one["found"] and one["kind"] in ("answer", "quote") for one in data.values())
-    assert cli("compare", friends, "Qwxyz?").code == Exit.ABSTAINED
+    assert cli("compare", friends, "How old is Bob?").code == Exit.ABSTAINED
     more = cli("compare", friends, "When did Elio propose?", "--as-published", "--json").data
     assert set(more) - set(LOOPS) == set(AS_PUBLISHED)
     assert len(more["mgretrieval-as-published"]["found"]) != len(more["mgretrieval"]["found"])

@@ -59,6 +59,11 @@ def test_one_word_that_was_never_said_refuses_nothing(tmp_path: Path) -> None:
     assert asked(tmp_path, said, "What is my job?").kind == "quote"
 
 
+def test_one_name_that_was_never_said_is_refused(tmp_path: Path) -> None:
+    answer = asked(tmp_path, ("I'm an architect in Hanoi.", "We repainted the hallway."), "How old is Rasmus?")
+    assert (answer.kind, answer.reason) == ("abstained", "nothing found about Rasmus")
+
+
 def test_a_refusal_names_words_that_nothing_found_has(tmp_path: Path) -> None:
     answer = asked(tmp_path, ("We repainted the hallway.",), "Which exhaust did Rasmus weld?")
     assert (answer.kind, answer.text) == ("abstained", None)
