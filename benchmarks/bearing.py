@@ -2,7 +2,7 @@
 
 `messages/requests.tsv` and `messages/details.tsv` hold a text a line with its topics before a tab. Statements that last
 are told from requests, tasks and small talk, and requests from the questions of labelled chats, in balanced sets. With
-`--write` the models fitted on all lines go to `evimem/page/bearing.npz`.
+`--write` the models fitted on all lines go to `evimem/page/bearing.npy`.
 """
 
 from __future__ import annotations
@@ -107,8 +107,10 @@ def main() -> None:
         fitted[name] = fit_two(vectors, labels)
     if options.write:
         fitted["statements"] = fitted.pop("details")[:, :-1]
-        arrays: dict[str, Any] = {name: array.astype(np.float16) for name, array in fitted.items()}
-        np.savez_compressed(bearing.FILE, **arrays)
+        record = np.zeros((), [(name, np.float16, array.shape) for name, array in fitted.items()])
+        for name, array in fitted.items():
+            record[name] = array
+        np.save(bearing.FILE, record)
 
 
 if __name__ == "__main__":

@@ -47,8 +47,8 @@ _ANOTHER_WRITES = re.compile(
 )
 # "I'll be the customer, you the clerk": what follows is of nobody who is there, in later turns too
 _STAGES, _ENDS_STAGING, _DISOWNS = (
-    re.compile(rf"\b(?:{'|'.join(ENGLISH.words(f'small_talk.{name}'))})\b", re.IGNORECASE)
-    for name in ("stages", "ends_staging", "disowns")
+    re.compile(rf"\b(?:{'|'.join(ENGLISH.words(name))})\b", re.IGNORECASE)
+    for name in ("small_talk.stages", "small_talk.ends_staging", "small_talk.disowns")
 )
 TURNS_AFTER = 4  # in which it is looked for whether that is taken back
 _PAUSE = timedelta(hours=1)  # that ends a role-play

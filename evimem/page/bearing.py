@@ -27,7 +27,7 @@ from .question import ENDS_ASKING
 
 EMBEDDER = "static-minilm-256"  # the embedder whose vectors the models read
 SHIFT = 1.0  # length of the move towards what bears on a request, in lengths of its own vector
-FILE = Path(__file__).with_name("bearing.npz")
+FILE = Path(__file__).with_name("bearing.npy")  # one record, a field for each of `Bearing`
 _FIRST_PERSON = re.compile(
     rf"\b(?:{ENGLISH.any_of('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}|im|ive)\b",
     re.IGNORECASE,
@@ -96,5 +96,5 @@ def speaks_of_self(sentence: str) -> bool:
 @cache
 def fitted() -> Bearing:
     """Return the models that ship."""
-    with np.load(FILE, allow_pickle=False) as stored:
-        return Bearing(*(stored[one.name].astype(np.float32) for one in fields(Bearing)))
+    stored = np.load(FILE, allow_pickle=False)
+    return Bearing(*(stored[one.name].astype(np.float32) for one in fields(Bearing)))

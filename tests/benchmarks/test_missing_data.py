@@ -15,7 +15,9 @@ from evimem.errors import ImportFailed
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 LOCOMO, CHATS = "nowhere/locomo10.json", "nowhere/chats"
 OF_LOCOMO, OF_CHATS = "github.com/snap-research/LoCoMo", "benchmarks/chats of the source code"
+REQUESTS, OF_REQUESTS = "nowhere/requests", "benchmarks/requests_chats of the source code"
 COMMANDS = [
+    ("asked_arms", (REQUESTS, "--chats", CHATS, "--mailbox", "nowhere"), OF_REQUESTS),
     ("beside_peers", (LOCOMO,), OF_LOCOMO), ("block", (LOCOMO,), OF_LOCOMO),
     ("extracted", (LOCOMO, "nowhere"), OF_LOCOMO),
     ("confidence", (LOCOMO, CHATS), OF_LOCOMO), ("likely_turns", (LOCOMO, CHATS), OF_LOCOMO),
@@ -23,7 +25,7 @@ COMMANDS = [
     ("loops", (LOCOMO,), OF_LOCOMO), ("loops", (CHATS,), OF_CHATS), ("metric_libraries", (LOCOMO, CHATS), OF_LOCOMO),
     ("model_calls", (LOCOMO,), OF_LOCOMO), ("model_calls", ("--chats", CHATS), OF_CHATS),
     ("offline", (LOCOMO,), OF_LOCOMO), ("paper_tables", ("1", LOCOMO), OF_LOCOMO), ("reader", (CHATS,), OF_CHATS),
-    ("requests", ("nowhere",), "benchmarks/requests_chats of the source code"),
+    ("requests", (REQUESTS,), OF_REQUESTS),
     ("rerank", (CHATS,), OF_CHATS), ("retrieval", (LOCOMO,), OF_LOCOMO), ("retrieval", ("--chats", CHATS), OF_CHATS),
     ("times", (LOCOMO,), OF_LOCOMO),
 ]  # fmt: skip
