@@ -34,7 +34,7 @@ from ..times import mentions_time
 from ..types.stored import Keyword
 from ..types.values import Gap, Tier
 from .matching import Match, Matches, match, strength
-from .quotation import LikelyTurns, QuotedLine, likely_turns, overview, quote, whole
+from .quotation import LikelyTurns, QuotedLine, likely_turns, overview, quote, whole, without_repeats
 from .signals import SHIPPED, Constants, log_odds, of_another, signals_of
 
 QUOTED = "these are the lines to read; without a model nothing is concluded from them"
@@ -78,6 +78,7 @@ class OfflineJudge:
     def judge(self, view: View) -> Flow[Verdict]:
         """Return a verdict; see `judge`. In other languages than English it is partial at most."""
         yield from ()
+        view = without_repeats(view)
         least = self.constants.abstain_below  # a failure is no abstention
         unjudged = Verdict(Tier.PARTIAL, 0.5, reason="the evidence could not be judged", probability=least)
         verdict = or_else(unjudged, judge, view, self)
@@ -107,6 +108,7 @@ class OfflineJudge:
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
         """Accept by the verdict alone, without an answer; its witnesses and the turns that match best are critical."""
+        view = without_repeats(view)
         verdict = yield from self.judge(view)
         best = [] if verdict.tier is Tier.NONE else [m.unit.turn.id for m in match(view).ranked if m.shown]
         witnesses = (turn_id for ids in verdict.supported.values() for turn_id in ids)
@@ -120,6 +122,7 @@ class OfflineJudge:
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return a quotation, whatever the manner."""
         yield from ()
+        view = without_repeats(view)
         return or_else(None, choose, view, verdict, self) or unread(view)
 
     def signals(self, view: View, matches: Matches) -> dict[str, float]:

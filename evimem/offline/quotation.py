@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -30,10 +30,12 @@ from ..times.lexicon import SIMPLE_NUMBERS, TENS
 from ..types.results import Citation
 from ..types.values import Turn
 from .matching import (
+    COMMON,
     Array,
     Match,
     Matches,
     SentenceUnit,
+    content,
     is_assistant,
     is_question,
     places,
@@ -46,6 +48,7 @@ MAX_LINES = 5
 LIKELY_TURNS = 3  # whose mean probability is a signal of whether the quotation holds the answer
 _LEAST_SHARE = 0.1  # of the probability of the best turn, below which a further turn is not quoted
 _SURE_SHARE = 0.35  # of the best turn's probability, below which the last line makes way for a later mention
+_SAME_WORDS = 0.75  # share of the words of two questions, by weight, from which they ask the same
 _REPLY = 80  # characters of a reply that is not understood without its question
 _SHORT = 200  # characters of a turn that is quoted whole, and that are quoted of a reply
 _LONGEST = 400  # characters that are quoted of one sentence
@@ -189,6 +192,33 @@ class Quotation:
 
     lines: tuple[QuotedLine, ...]
     read: tuple[Turn, ...] = ()
+
+
+def without_repeats(view: View) -> View:
+    """Return the view without turns that only ask its question over again: they are no evidence for an answer.
+
+    A user asks a memory more than once, and a chat that is remembered holds the question. Among people one asks and
+    another answers: there the question leads to its answer, and stays.
+    """
+    turns = (*view.around.values(), *(item.turn for item in view.evidence))
+    repeats = {turn.id for turn in turns if view.kept(("repeats", turn.id), partial(_repeats, view, turn))}
+    if not repeats:
+        return view
+    context = {turn: tuple(one for one in around if one.id not in repeats) for turn, around in view.context.items()}
+    evidence, shown = (tuple(one for one in some if one.turn.id not in repeats) for some in (view.evidence, view.shown))
+    return replace(view, evidence=evidence, shown=shown, context=context)
+
+
+def _repeats(view: View, turn: Turn) -> bool:
+    """Return whether a turn of the user only asks what the question asks: in the same form, with the same words."""
+    if (turn.role or turn.speaker).casefold() != "user" or len(turn.text) > _SHORT:
+        return False
+    question = view.analysis.question
+    names = {stem(word) for name in view.speakers for word in words(name)}
+    asked, said = ({stem(word) for word in content(text)} - names - _LIGHT for text in (question, turn.text))
+    common, all_words = (sum(COMMON + rarity(term) for term in terms) for terms in (asked & said, asked | said))
+    near = common >= _SAME_WORDS * all_words > 0
+    return near and asked_form(question) == asked_form(turn.text) and stance(turn) != "asserts"
 
 
 def likely_turns(view: View, matches: Matches, model: Linear) -> LikelyTurns | None:
