@@ -702,7 +702,7 @@ def _links_in(file: apsw.VFSFile) -> Iterator[str]:
 def lacks_log(path: Path, vfs: str | None = None, key: Key | None = None) -> bool:
     """Return whether a file was not closed and no log is beside it, so that turns may be missing. Raise StoreError.
 
-    One of an earlier version does not say whether it was closed; one without tables is new.
+    It is read here first where it has no mark, as a backup has none, so that a wrong key is noticed here. One of an earlier version does not say whether it was closed; one without tables is new.
     """
     with _TypedErrors(path), _log_of(path, vfs) as log:
         from .log_states import read_log_header  # noqa: PLC0415 - numpy, as above
@@ -710,6 +710,8 @@ def lacks_log(path: Path, vfs: str | None = None, key: Key | None = None) -> boo
         if log is not None and read_log_header(partial(_read_log, log)) is not None:
             return False
         with closing(open_still(path, vfs, None, key)) as db:
+            if key is not None:
+                _check_key(db, path)
             kept = _store_and_link(db)
     return LINK in kept and kept.get(CLOSED) != state_of(kept["store"], kept[LINK])
 

@@ -93,6 +93,23 @@ def test_a_wrong_or_missing_key_is_an_error_that_shows_none(tmp_path, key):
     assert path.read_bytes() == before
 
 
+def test_a_backup_that_was_never_opened_says_that_its_key_is_another(tmp_path):
+    with evimem.open(made(tmp_path / "m.evimem"), key=KEY) as memory:
+        memory.backup(tmp_path / "backup")
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    calls = {
+        "open": lambda: evimem.open(tmp_path / "backup", key=OTHER),
+        "open to read": lambda: evimem.open(tmp_path / "backup", key=OTHER, read_only=True),
+        "restore": lambda: evimem.restore(tmp_path / "backup", tmp_path / "m.evimem", key=OTHER),
+        "restore anew": lambda: evimem.restore(tmp_path / "backup", tmp_path / "new", key=OTHER),
+        "copy": lambda: evimem.copy(tmp_path / "backup", tmp_path / "new", key=OTHER),
+    }
+    for call in calls.values():
+        with pytest.raises(WrongKey, match="another key"):
+            call()
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
 def test_a_plain_memory_is_not_opened_with_a_key(tmp_path):
     evimem.open(tmp_path / "m.evimem").close()
     with pytest.raises(WrongKey, match="not encrypted"):
