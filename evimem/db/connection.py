@@ -702,7 +702,8 @@ def _links_in(file: apsw.VFSFile) -> Iterator[str]:
 def lacks_log(path: Path, vfs: str | None = None, key: Key | None = None) -> bool:
     """Return whether a file was not closed and no log is beside it, so that turns may be missing. Raise StoreError.
 
-    It is read here first where it has no mark, as a backup has none, so that a wrong key is noticed here. One of an earlier version does not say whether it was closed; one without tables is new.
+    It is read here first where it has no mark, as a backup has none, so that a wrong key is noticed here. One of an
+    earlier version does not say whether it was closed; one without tables is new.
     """
     with _TypedErrors(path), _log_of(path, vfs) as log:
         from .log_states import read_log_header  # noqa: PLC0415 - numpy, as above
