@@ -119,8 +119,6 @@ FIGURES = (
     Figure("reader", "benchmarks.reader benchmarks/fresh --seed 4 --mailbox mailbox", "a model: give --model-replies"),
 )
 BY_HAND = {
-    "asked_arms": "python -m benchmarks.asked_arms benchmarks/requests_chats --chats benchmarks/chats "
-    "--mailbox mailbox --marks marks.json --result benchmarks/results/asked_arms.json",
     "real_model": "EVIMEM_REAL_RESULT=real_model.json python -m pytest -m nightly tests/real_model",
 }
 

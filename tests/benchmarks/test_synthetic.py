@@ -84,12 +84,14 @@ def test_the_whole_harness_runs_on_it(tmp_path):
         "locomo": locomo_tables(run),
         "longmemeval": longmemeval_tables(run_longmemeval(cases)),
     }
+    (tmp_path / "results").mkdir()
     for name, tables in every.items():
         charts = locomo_charts(run) if name == "locomo" else {}
-        write_result(ResultFile(name, provenance([name]), {}, tables, charts), tmp_path / f"{name}.json")
-    blocks = [f"<!-- {name}.json: {one.name} -->\n<!-- end -->" for name, tables in every.items() for one in tables]
-    page = render("\n".join([*blocks, "<!-- locomo.json: chart risk-coverage -->\n<!-- end -->"]), tmp_path)
-    assert page.text.count("| ---") >= len(blocks)
+        write_result(ResultFile(name, provenance([name]), {}, tables, charts), tmp_path / f"results/{name}.json")
+    named = [f"{name}.json: {one.name}" for name, tables in every.items() for one in tables]
+    blocks = [f"<!-- results/{one} -->\n<!-- end -->" for one in (*named, "locomo.json: chart risk-coverage")]
+    page = render("\n".join(blocks), tmp_path)
+    assert page.text.count("| ---") >= len(named)
     assert [*page.charts] == ["plots/risk-coverage.svg"]
     overall = dict(every["chats"][0].rows)
     assert overall["R@10"].value > 0.8

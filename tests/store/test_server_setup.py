@@ -19,7 +19,7 @@ from evimem.cli.arguments import Exit, run
 from tests.store.test_server_connections import run_sql
 from tests.store.test_server_failures import new_database
 
-GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "move-to-postgresql.md"
 TIME = "2024-03-12T18:20"
 
 
@@ -96,25 +96,30 @@ def test_a_role_that_can_become_one_that_sees_all_users_is_refused(database: str
     run_sql(database, f"DROP ROLE member{len(grant)}_{os.getpid()}", "DROP ROLE seer")
 
 
-def test_what_the_guide_says_works_word_by_word_before_the_first_open(postgres: str) -> None:
-    make, grant, key = re.findall(r"```sql\n(.*?)```", GUIDE.read_text(), re.DOTALL)[:3]
-
-    def own(text: str) -> str:  # the server of a run has a role and a database of these names
-        text = re.sub(r"\bROLE evimem\b|OWNER evimem\b|AUTHORIZATION evimem\b", lambda found: f"{found[0]}_{pid}", text)
-        return re.sub(r"DATABASE evimem\b", f"DATABASE guide_{pid}", text).replace("app", f"program_{pid}")
-
+def test_what_the_guide_says_works_word_by_word(postgres: str) -> None:
+    make, grant = re.findall(r"```sql\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    (vacuum,) = re.findall(
+        r"^evimem vacuum postgresql://(\w+)@db\.example/(\w+)$", GUIDE.read_text("utf-8"), re.MULTILINE
+    )
+    assert vacuum == ("memory_owner", "memories")
     pid = os.getpid()
-    run_sql(postgres, *own(make).split(";\n")[:-1])
-    owner = postgres.replace("evimem@/evimem?", f"evimem_{pid}@/guide_{pid}?")
-    superuser = owner.replace(f"evimem_{pid}@", "postgres@")
-    run_sql(superuser, *own(grant).split(";\n")[:-1])
-    app = owner.replace(f"evimem_{pid}@", f"program_{pid}@")
+
+    def own(text: str) -> list[str]:  # roles and a database of this run
+        return re.sub(r"\bmemor(?:y_owner|y_app|ies)\b", lambda found: f"{found[0]}_{pid}", text).split(";\n")[:-1]
+
+    run_sql(postgres, *own(make))
+    owner = postgres.replace("evimem@/evimem?", f"memory_owner_{pid}@/memories_{pid}?")
+    superuser, app = (owner.replace(f"memory_owner_{pid}@", f"{role}@") for role in ("postgres", f"memory_app_{pid}"))
+    connect, create, *grants, key = own(grant.replace("\n", ";\n", 1))
+    assert connect == f"\\c memories_{pid}"
+    run_sql(superuser, create)
     assert "owns the database" in run_error(lambda: evimem.open(app, user="mira"))
     assert run(["vacuum", owner]) == Exit.OK
-    ((secret,),) = run_sql(superuser, key.partition(";")[0])
+    run_sql(superuser, *grants)
+    ((secret,),) = run_sql(superuser, key)
+    assert "SELECT key FROM evimem_key.secret" in run_error(lambda: evimem.open(app, user="mira"))
     add(f"{app}&evimem_key={secret}", "mira", "I moved to Porto.")
     assert texts(owner, "mira") == ["I moved to Porto."]
-    run_sql(superuser, *own(grant).split(";\n")[1:-1])  # after the first open too
 
 
 USAGE = "GRANT USAGE ON SCHEMA evimem TO {role}"
