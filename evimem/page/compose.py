@@ -291,7 +291,9 @@ def _user_first(found: Recollected) -> Sequence[Hit]:
 
 
 def tells(text: str) -> bool:
-    """Return whether a turn of a user may tell something beside what it asks for."""
+    """Return whether a turn of a user may tell something beside its request; one in another language may."""
+    if not is_read(text):
+        return True
     read = or_else((), read_sentences, text[:READ_CHARACTERS])
     return len(text) > FIRST_CHARACTERS or any(one.odds >= LEAST_ODDS for one in read)
 
