@@ -110,6 +110,7 @@ FIGURES = (
     Figure("depth", "benchmarks.depth 2000"),
     Figure("links", "benchmarks.links 1000 10000"),
     Figure("walks", "benchmarks.walks"),
+    Figure("house", "benchmarks.house"),
     Figure(
         "vector_index",
         "benchmarks.vector_index --sizes 10000 50000 100000 --data speech --graph hnswlib voyager",
