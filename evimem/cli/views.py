@@ -40,7 +40,8 @@ def answer_page(question: str, answer: Answer, turns: Mapping[str, Turn], *, str
     elif answer.abstained:
         text = Piece("I don't know.", "warn")
     doubt = " (uncalibrated)" if answer.confidence_is == "uncalibrated" else ""
-    tier = Piece(f"  {answer.tier.value}, {answer.confidence:.0%}{doubt}", _TIER[answer.tier])
+    claim = " that nothing was told" if answer.abstained else ""  # else the number reads as that of an answer
+    tier = Piece(f"  {answer.tier.value}, {answer.confidence:.0%}{claim}{doubt}", _TIER[answer.tier])
     page = [] if streamed else [line(Piece("? ", "dim"), Piece(question, "strong"))]
     page.append(line(text, tier, indent=2))
     if answer.time is not None and (span := interval(answer.time)):

@@ -426,15 +426,21 @@ def unread(handle: StoreHandle, before: int) -> Iterator[tuple[Turn, tuple[Turn,
 def trace(handle: StoreHandle, number: int | None) -> Trace:
     """Return a kept trace, the newest without a number. Raise InvalidQuery where there is none."""
     with handle.db.reading():
+        if number is not None:
+            return read_trace(handle, number)
         newest = [kept for (kept,) in handle.db.select("trace", "number", "number DESC LIMIT 1")]
-        return read_trace(handle, number if number is not None else newest[0] if newest else 0)
+        if not newest:
+            raise InvalidQuery("no trace is kept in this memory; keep_trace() stores one")
+        return read_trace(handle, newest[0])
 
 
 def read_trace(handle: StoreHandle, number: int) -> Trace:
     """Return the trace of a number, inside a transaction of the caller."""
     kept = handle.db.select("trace", "body", number=number)
     if not kept:
-        raise InvalidQuery(f"no trace {number or ''} in this memory; keep_trace() stores one")
+        newest = [kept for (kept,) in handle.db.select("trace", "number", "number DESC LIMIT 1")]
+        kept_ones = f"the newest is {newest[0]}" if newest else "none is kept; keep_trace() stores one"
+        raise InvalidQuery(f"no trace has the number {number} in this memory: {kept_ones}")
     try:
         return Trace.from_json(kept[0][0])
     except ValueError as error:

@@ -27,6 +27,7 @@ def test_ask_answers_with_the_turn_that_the_answer_rests_on_for_people_and_progr
 def test_an_abstention_says_why_and_has_an_exit_code_of_its_own(cli, friends):
     ran = cli("ask", friends, "How old is Bob?")
     assert (ran.code, "I don't know." in ran.out, "because" in ran.out) == (Exit.ABSTAINED, True, True)
+    assert "% that nothing was told" in ran.out
 
 
 def test_no_command_writes_over_a_memory_or_another_kind_of_file(cli, friends, tmp_path):
