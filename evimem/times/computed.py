@@ -19,6 +19,10 @@ _SHIFTS = {"month": "month", "year": "year"} | dict.fromkeys(("minute", "hour", 
 # "Manic Monday", "Tuesday Evening Choir": a name of something.
 _CAPITAL_BEFORE = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][a-z]+ $")
 _CAPITAL_AFTER = re.compile(r" [A-Z][a-z]")
+# "Yesterday Rosa called": a phrase that opens a sentence has its capital from there, and may stand before one name. A
+# weekday may be of that name ("Friday Night is a film"), a phrase that counts from the day of saying hardly.
+_NAME_AFTER = re.compile(r" [A-Z][a-z]+ (?![A-Z])")
+_OPENS_SENTENCE = re.compile(r"(?:\A|[.!?\n]) *\Z")
 # "61 tins in two weeks" may be as long, and not so far ahead.
 _LASTED = re.compile(r"in\b.*\b(?:weeks?|fortnight|months?|years?)\Z", re.IGNORECASE)
 # "two weeks after Friday", "the week before": a time that counts from another one is left to the reader.
@@ -28,7 +32,9 @@ _COUNTED_ON = re.compile(r"\b(?:weeks?|fortnight|days?|months?)\s+(?:(?:on|from|
 def computed_times(text: str, said_at: datetime, conventions: Conventions = Conventions()) -> list[Located]:
     """Return the times of a text that a reader would have to compute, in text order; none of the day of saying."""
     found = [one for one in locate_times(text, said_at, conventions) if _may_move(one, said_at)]
-    found = [one for one in found if not (_is_in_a_name(text, one) or _COUNTED_ON.search(text, 0, one.start))]
+    before_name = any(_NAME_AFTER.match(text, one.end) for one in found)
+    next_day = dict(_starts(text, possible(said_at.__add__, timedelta(days=1)), conventions)) if before_name else {}
+    found = [one for one in found if not (_is_in_a_name(text, one, next_day) or _COUNTED_ON.search(text, 0, one.start))]
     shifts = {_SHIFTS[one.time.granularity] for one in found}
     moved = {shift: dict(_starts(text, _shift(said_at, shift), conventions)) for shift in shifts}
     return [one for one in found if _moves(one, moved[_SHIFTS[one.time.granularity]])]
@@ -46,7 +52,12 @@ def _may_move(one: Located, said_at: datetime) -> bool:
     return not is_unclear and one.time.granularity in _SHIFTS
 
 
-def _is_in_a_name(text: str, one: Located) -> bool:
+def _is_in_a_name(text: str, one: Located, next_day: dict[int, datetime]) -> bool:
+    """Return whether a capitalised phrase is part of a name; `next_day` are the times as if said a day later."""
+    if _NAME_AFTER.match(text, one.end) and _OPENS_SENTENCE.search(text, max(0, one.start - 40), one.start):
+        start, moved = one.time.start, next_day.get(one.start)
+        if start is not None and moved is not None and moved - start.replace(tzinfo=None) == timedelta(days=1):
+            return False
     return one.time.text[:1].isupper() and bool(
         _CAPITAL_BEFORE.search(text, max(0, one.start - 40), one.start) or _CAPITAL_AFTER.match(text, one.end)
     )
