@@ -30,6 +30,8 @@ _LEAST_PROVEN = 12  # characters of such a text: a shorter one stands in many ot
 _MAX_FILE = 512 * 2**20  # bytes of a file that is searched for erased texts
 _CHUNK = 2**22
 _MAX_REFUSALS = 200
+_MAX_NAME_BYTES = 255  # of the name of a file, on most systems
+_UPLOADED = "conversation"  # the folder of an uploaded file, and the name of one that has none
 
 
 def preview_forgetting(request: PageRequest) -> Page:
@@ -147,9 +149,9 @@ def import_file(request: PageRequest) -> Page:
     if not content:
         raise InvalidQuery("no file was sent; choose one that `evimem ingest` reads")
     refusals: list[RefusedItem] = []
-    ending = "".join(char for char in Path(name).suffix if char.isalnum() or char == ".")
     with TemporaryDirectory(prefix="evimem-") as folder:
-        path = Path(folder) / f"conversation{ending}"
+        path = Path(folder) / _UPLOADED / _file_name(name)
+        path.parent.mkdir()
         path.write_bytes(content)
         (found,) = load(path, refuse=refusals.append)
         report = request.memory.extend(found.turns)
@@ -165,6 +167,13 @@ def import_file(request: PageRequest) -> Page:
         "added": added[:_MAX_LISTED],
     }
     return Page("import", "Imported", values)
+
+
+def _file_name(name: str) -> str:
+    """Return the name under which an upload is read: its own, which names its session, without folders."""
+    own = "".join(char for char in name.replace("\\", "/").rpartition("/")[2] if char.isprintable())
+    fits = own.encode("utf-8", "ignore")[-_MAX_NAME_BYTES:].decode("utf-8", "ignore")
+    return _UPLOADED if fits in ("", ".", "..") else fits
 
 
 def show_corrections(request: PageRequest) -> Page:

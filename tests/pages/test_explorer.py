@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import evimem
 from evimem.calibration import read_labelled
+from evimem.loaders import load
 from evimem.loaders.examples import load_example
 from evimem.pages.explorer import PAGES
 from evimem.pages.render_html import SCRIPT, SCRIPT_SHA256, render_trace_file
@@ -217,6 +218,26 @@ def test_an_import_tells_what_was_left_out_and_where(exploring, friends):
     assert answer["refused"][0]["place"]
     assert answer["refused"][0]["reason"]
     assert friends.search("plums", k=1)[0].turn.text == "The plums are ripe."
+
+
+def upload(asking, name, content):
+    held = re.findall(r'form_token" value="(\w+)', asking.page("/import"))[0]
+    return asking.client.post("/import.json", data={"form_token": held}, files={"file": (name, content)}).json()
+
+
+def test_an_uploaded_table_that_was_ingested_before_is_stored_already(exploring, friends, tmp_path):
+    file = tmp_path / "plums.csv"
+    file.write_text("speaker,text,time\nMira,The plums are ripe.,2025-03-01 10:00\n", encoding="utf-8")
+    (found,) = load(file)
+    friends.extend(found.turns)
+    report = upload(exploring, "plums.csv", file.read_bytes())["report"]
+    assert (report["added"], report["existing"]) == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["../../plums.csv", "C:\\chats\\plums.csv"])
+def test_the_name_of_an_upload_is_its_last_part_only(exploring, friends, name):
+    upload(exploring, name, b"speaker,text,time\nMira,The plums are ripe.,2025-03-01 10:00\n")
+    assert friends.search("plums", k=1)[0].turn.session == "plums"
 
 
 def test_health_shows_what_the_memory_says_of_itself(exploring, friends):
