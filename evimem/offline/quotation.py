@@ -197,9 +197,11 @@ class Quotation:
 def without_repeats(view: View) -> View:
     """Return the view without turns that only ask its question over again: they are no evidence for an answer.
 
-    A user asks a memory more than once, and a chat that is remembered holds the question. Among people one asks and
-    another answers: there the question leads to its answer, and stays.
+    A user asks of themselves more than once, and a chat that is remembered holds the question. Of other things, and
+    among people, one asks and another answers: there the question leads to its answer, and stays.
     """
+    if {name.casefold() for name in view.analysis.asked} != {"user"}:
+        return view
     turns = (*view.around.values(), *(item.turn for item in view.evidence))
     repeats = {turn.id for turn in turns if view.kept(("repeats", turn.id), partial(_repeats, view, turn))}
     if not repeats:

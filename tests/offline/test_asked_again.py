@@ -46,3 +46,9 @@ def test_among_people_the_question_stands_with_its_answer(tmp_path: Path) -> Non
         memory.add("Tomas", "What did you call the puppy?", time="2024-03-12T18:20", session="s")
         memory.add("Mira", "Juno.", time="2024-03-12T18:21", session="s")
         assert '"Juno."' in (memory.ask("What did Mira call the puppy?").text or "")
+
+
+def test_a_question_that_the_assistant_answered_stands_with_its_answer(tmp_path: Path) -> None:
+    exchange = ("What is a mnemonic for the cranial nerves?", "Some say money matters, but my brother says big brains.")
+    with chat(tmp_path / "m.evimem", ("We repainted the hallway.", "Lovely."), exchange) as memory:
+        assert exchange[1] in (memory.ask("What was the mnemonic for the cranial nerves?").text or "")
