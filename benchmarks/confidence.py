@@ -25,7 +25,7 @@ from benchmarks.scoring.svg_plot import Chart
 from evimem.calibration import Bin, auroc, ece, reliability
 from evimem.loaders.examples import load_example, load_questions
 from evimem.loops import Iris
-from evimem.offline.offline_judge import ABSENT_FROM, OfflineJudge
+from evimem.offline.offline_judge import MIN_REFUSAL_ABSENT_SHARE, OfflineJudge
 from evimem.offline.signals import SHIPPED, Constants, Linear, log_odds
 from evimem.types.results import AnswerKind
 from evimem.types.trace import Acted
@@ -123,7 +123,9 @@ def fit(asked: Sequence[Asked]) -> Constants:
     mapped = [a for n, a in enumerate(own) if a.register != LOCOMO or n % 3 == 0]
     calibrated = fit_monotone([left_out[id(a)] for a in mapped], [a.told for a in mapped], BINS)
     chats = [a for a in own if a.register != LOCOMO]
-    told = sorted(calibrated(left_out[id(a)]) if a.signals["absent"] >= ABSENT_FROM else 1.0 for a in chats if a.told)
+    told = sorted(
+        calibrated(left_out[id(a)]) if a.signals["absent"] >= MIN_REFUSAL_ABSENT_SHARE else 1.0 for a in chats if a.told
+    )
     abstain_below = round(told[int(FALSE_ABSTENTION * len(told))], 3)
     signals = {id(a): {**a.signals, "told": log_odds(calibrated(left_out[id(a)]))} for a in own}
     kept = [a for a in own if calibrated(left_out[id(a)]) >= abstain_below]
@@ -144,7 +146,7 @@ def decide(constants: Constants, asked: Iterable[Asked]) -> Iterator[Decided]:
     for one in asked:
         told = constants.probability(one.signals)
         signals = {**one.signals, "told": log_odds(told)}
-        if told < constants.abstain_below and one.signals["absent"] >= ABSENT_FROM:
+        if told < constants.abstain_below and one.signals["absent"] >= MIN_REFUSAL_ABSENT_SHARE:
             yield Decided(one, "abstained", 1 - told, not one.told, told)
         else:
             yield Decided(one, "quote", constants.holds.probability(signals), one.told and one.cites_gold, told)

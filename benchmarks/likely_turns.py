@@ -19,7 +19,7 @@ import evimem
 from benchmarks.data_sets import read_locomo
 from evimem.flow import Flow
 from evimem.judging.evidence import Verdict, View
-from evimem.offline.matching import match
+from evimem.offline.matching import match_sentences
 from evimem.offline.offline_judge import OfflineJudge, is_in_english
 from evimem.offline.quotation import turn_signals
 from evimem.offline.signals import SHIPPED, Linear
@@ -130,7 +130,7 @@ def views(turns: Sequence[evimem.Turn], questions: Sequence[tuple[str, str | Non
 
 def _shown(asked: Asked) -> Shown:
     asked.view.memo.clear()
-    return Shown(asked, is_in_english(asked.view), turn_signals(asked.view, match(asked.view)))
+    return Shown(asked, is_in_english(asked.view), turn_signals(asked.view, match_sentences(asked.view)))
 
 
 def _is_gold(one: Shown, turn: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.offline.signals import LEAST, Linear, Monotone, pooled_map
+from evimem.offline.signals import MIN_LABELLED_SCORES, Linear, Monotone, pooled_map
 
 Array = NDArray[np.float64]
 
@@ -65,9 +65,9 @@ def fit_monotone(scores: Sequence[float], labels: Sequence[bool], bins: int = 16
 
     Raise ValueError for fewer than 50, or for labels that are all alike.
     """
-    if len(scores) != len(labels) or len(scores) < LEAST or len(set(labels)) < 2:
+    if len(scores) != len(labels) or len(scores) < MIN_LABELLED_SCORES or len(set(labels)) < 2:
         raise ValueError(
-            f"calibration needs at least {LEAST} labelled scores of both kinds, got {len(scores)} scores and "
-            f"{sum(labels)} positive of {len(labels)} labels; label more questions"
+            f"calibration needs at least {MIN_LABELLED_SCORES} labelled scores of both kinds, got {len(scores)} scores "
+            f"and {sum(labels)} positive of {len(labels)} labels; label more questions"
         )
     return pooled_map(scores, labels, bins)

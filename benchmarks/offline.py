@@ -27,7 +27,7 @@ from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loaders.examples import EXAMPLES, load_example, load_questions
-from evimem.offline.matching import match, strength
+from evimem.offline.matching import match_sentences, strength
 from evimem.offline.signals import Linear
 from evimem.store.sqlite import SqliteStore
 from evimem.types.results import Budget
@@ -354,7 +354,7 @@ def _fit_word(outcomes: Sequence[Outcome]) -> Linear:
 def _words(
     view: View, evidence: frozenset[str], wanted: set[str]
 ) -> Iterator[tuple[dict[str, NDArray[np.float32]], Array]]:
-    matches = match(view)
+    matches = match_sentences(view)
     found = sorted((m for m in matches.ranked if m.shown), key=lambda m: -strength(m))[:SENTENCES]
     top = max((m.score for m in found), default=0.0)
     facts = {item.turn.id: item.facts for item in view.shown}

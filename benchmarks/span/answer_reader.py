@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from evimem.extract.rule_extractor import conventions_of
 from evimem.judging.evidence import Analysis, Draft, View
-from evimem.offline.matching import Match, Matches, match, strength
+from evimem.offline.matching import Match, Matches, match_sentences, strength
 from evimem.offline.quotation import MONEY
 from evimem.offline.signals import Linear
 from evimem.protocols import Extractor
@@ -49,7 +49,7 @@ def read(view: View, word: Linear, extractor: Extractor) -> Draft:
 
     `extractor` is the memory's: its `weekday` convention, "recent" where it has none, is that of the answered dates.
     """
-    matches = match(view)
+    matches = match_sentences(view)
     found = candidates(matches)
     if not found:
         return Draft(None, reason="no sentence of the evidence bears on the question")
@@ -132,7 +132,7 @@ def _between(view: View, events: tuple[str, str], conventions: Conventions) -> D
     """Resolve the date of each event by a search of its own, then subtract."""
     found: list[Dated] = []
     for event in events:
-        matches = match(replace(view, analysis=narrowed(view.analysis, event), memo={}))
+        matches = match_sentences(replace(view, analysis=narrowed(view.analysis, event), memo={}))
         found += dated(matches, candidates(matches), conventions)[:1]
     if len(found) < 2:
         return None

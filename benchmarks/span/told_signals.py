@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evimem.judging.evidence import Evidence, View
-from evimem.offline.matching import Matches, mentions
+from evimem.offline.matching import Matches, has_name
 from evimem.text.terms import stem
 
 _DEEP = 4  # sentences that a gap is averaged over
@@ -57,7 +57,7 @@ def _shares(matches: Matches) -> tuple[float, float]:
         if unit.asks or unit.caption or not asked:
             continue
         share = len(asked.intersection(map(stem, unit.words))) / len(asked)
-        if (of_oneself and speaker in target) or any(mentions(unit.text, name) for name in target):
+        if (of_oneself and speaker in target) or any(has_name(unit.text, name) for name in target):
             own.append(share)
         elif of_oneself:
             other.append(share)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..db.connection import check_readable
 from ..errors import ImportFailed, InvalidQuery, StoreError, shown
-from ..offline.signals import LEAST, Monotone, pooled_map
+from ..offline.signals import MIN_LABELLED_SCORES, Monotone, pooled_map
 from ..types.public_value import PublicValue
 from ..types.results import FALSE_ABSTENTION
 
@@ -334,10 +334,11 @@ def fit(scored: Sequence[ScoredQuestion], judge: str, embedder: str, wanted: Wan
 def check(labels: Sequence[bool], wanted: Wanted) -> None:
     """Raise InvalidQuery for too few labels, or a share that is not between 0 and 1."""
     answerable, unanswerable = labels.count(True), labels.count(False)
-    if len(labels) < LEAST or min(answerable, unanswerable) < _MIN_PER_LABEL:
+    if len(labels) < MIN_LABELLED_SCORES or min(answerable, unanswerable) < _MIN_PER_LABEL:
         raise InvalidQuery(
-            f"calibration needs at least {LEAST} labelled questions that retrieve anything, {_MIN_PER_LABEL} of them "
-            f"answerable and {_MIN_PER_LABEL} not; got {answerable} answerable and {unanswerable} not: label more"
+            f"calibration needs at least {MIN_LABELLED_SCORES} labelled questions that retrieve anything, "
+            f"{_MIN_PER_LABEL} of them answerable and {_MIN_PER_LABEL} not; got {answerable} answerable and "
+            f"{unanswerable} not: label more"
         )
     for name, share in (("false_abstention", wanted.false_abstention), ("precision", wanted.precision)):
         if share is not None and not 0 <= share <= 1:

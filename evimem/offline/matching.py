@@ -1,4 +1,4 @@
-"""Sentences of the evidence: the people each is about, and how well it matches a question.
+"""Split the evidence into sentences, attribute each to people, and match it with a question.
 
 Attribution belongs to a sentence, not to a turn. First person is about the speaker, second person about the addressee,
 the nearest other speaker in the dialogue around it; a question asserts nothing about its speaker.
@@ -26,49 +26,48 @@ from ..types.values import Turn
 from ..types.vectors import Vectors, all_products, products
 
 Place = tuple[int, int]  # half-open, characters
-# Bounds on what is read of one turn: a message of a megabyte must not take longer than a long letter.
-_MOST_TEXT = 10_000  # characters
-_MOST_UNITS = 200
-_LONGEST = 600  # characters of a sentence
-# Sentences of a longer turn that are compared with a question: of a found turn those of the passage that was found,
-# this many around it, and this many others; of a turn beside one that was found, those others alone.
-_ALL = 12
-_AROUND = 2
-_OTHERS = 6
-_ROOT = 5  # letters of a word that a sentence must have to be one of the others
+# Bounds on the reading of one turn: a message of a megabyte must not take longer than a long letter.
+_MAX_TURN_CHARACTERS = 10_000
+_MAX_TURN_SENTENCES = 200
+_MAX_SENTENCE_CHARACTERS = 600
+# A turn of more sentences than this is compared with a question in part: the passage that the search found, some
+# sentences around it, and the others that have most of the question's words.
+_MAX_WHOLE_TURN_SENTENCES = 12
+_SENTENCES_AROUND = 2
+_OTHER_SENTENCES = 6
+_ROOT_LETTERS = 5  # letters by which a word of the question is looked for in those other sentences
 
-# How far a sentence is about its speaker and about its addressee (weights from 0 to 1), by the persons it uses.
+# Weights (0 to 1) of a sentence for its speaker and for its addressee, by the grammatical persons that it uses.
 QUESTION_TO_YOU = (0.0, 1.0)
 QUESTION = (0.0, 0.5)
 YOU_ONLY = (0.3, 1.0)
 I_ONLY = (1.0, 0.0)
 YOU_AND_I = (0.8, 0.5)
 NO_PERSON = (0.8, 0.3)
-ADVICE = (0.3, 0.5)  # an assistant's sentence without a person is about what the addressee asked
+ADVICE = (0.3, 0.5)  # an assistant's sentence without a person answers the addressee
 ADVICE_TO_YOU = (0.0, 1.0)
 
-# What the dialogue adds to the score of a sentence: shares of the best score of its own turn, of the question that
-# its turn answers, and of the turns before and after it.
+# Shares of other scores that are added to the score of a sentence: of the best in its own turn, in the question that
+# its turn answers, and in the turns before and after it.
 TURN_SHARE = 0.5
 QUESTION_SHARE = 0.25
 NEAR_SHARE = 0.25
 
-RELATED = 0.5  # cosine from which two words count as related
-MOST_RELATED = 0.9  # what a related word counts at most: less than the word itself
-RESPELLED = 0.9  # how far a word counts as said where another spelling of it stands
-COMMON = 0.15  # weight of the commonest word
-SAID = 0.9  # how far a sentence is about its speaker when the question is what they said
+MIN_RELATED_COSINE = 0.5  # two words of a lower cosine are unrelated
+MAX_RELATED_CREDIT = 0.9  # a related word counts less than the word itself (1)
+RESPELLED_CREDIT = 0.9  # a word counts as much where another spelling of it stands
+MIN_WORD_WEIGHT = 0.15  # of the commonest word; the rarest weighs 1 more
+SPEAKER_OWNERSHIP = 0.9  # of a speaker's sentence where the question asks for their statements
 _SAYING = re.compile(rf"\b(?:{'|'.join(ENGLISH.words('questions.saying'))})\w*\b", re.IGNORECASE)
-# Rarity, from the order of the vocabulary: it begins with punctuation and single characters, and words follow, the most
-# frequent first. Ranks below the first bound count as common, above the second as rare.
-_CHARACTERS = 900  # lines that are no words
+# The vocabulary begins with punctuation and single characters; words follow, the most frequent first.
+_NON_WORD_RANKS = 900
 
 _EMBEDDER = StaticEmbedder()
 Array = NDArray[np.float32]
 
 
-def in_order(view: View) -> tuple[Turn, ...]:
-    """Return the turns found, and those around them, as they were said; a dialogue orders those of one time."""
+def order_turns(view: View) -> tuple[Turn, ...]:
+    """Return the found turns and those around them by time; the dialogue orders those of one time."""
 
     def ordered() -> tuple[Turn, ...]:
         turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.evidence}
@@ -88,18 +87,18 @@ def in_order(view: View) -> tuple[Turn, ...]:
     return view.kept_at_check("in order", ordered)
 
 
-def places(view: View) -> dict[str, int]:
-    """Return the place of each turn in that order, by id."""
-    return {turn.id: place for place, turn in enumerate(in_order(view))}
+def turn_places(view: View) -> dict[str, int]:
+    """Return the position of each turn in that order, by id."""
+    return {turn.id: place for place, turn in enumerate(order_turns(view))}
 
 
-def _any(*kinds: str) -> re.Pattern[str]:
+def _pronoun_pattern(*kinds: str) -> re.Pattern[str]:
     said = "|".join(word for kind in kinds for word in ENGLISH.words(f"word_classes.pronouns.{kind}"))
     return re.compile(rf"\b(?:{said})\b", re.IGNORECASE)
 
 
-_FIRST = _any("first", "first_plural", "reflexive_plural_first")
-_SECOND = _any("second", "reflexive_plural_second", "informal_second")
+_FIRST_PERSON = _pronoun_pattern("first", "first_plural", "reflexive_plural_first")
+_SECOND_PERSON = _pronoun_pattern("second", "reflexive_plural_second", "informal_second")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +123,8 @@ class SentenceUnit:
         return (self.turn.caption or "") if self.caption else self.turn.text
 
 
-def units_of(view: View) -> list[SentenceUnit]:
-    """Return the sentences of the shown turns and of the dialogue around them, kept from check to check."""
+def split_view(view: View) -> list[SentenceUnit]:
+    """Return the sentences of the shown turns and of the dialogue around them, cached from check to check."""
     turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.shown}
     addressees: dict[str, str | None] = {}
     for item in view.shown:
@@ -135,38 +134,39 @@ def units_of(view: View) -> list[SentenceUnit]:
             if turn.id not in addressees or turn.id == item.turn.id:
                 addressees[turn.id] = addressee(turn, dialogue)
     passages = {item.turn.id: item.span for item in view.shown}
-    asked = frozenset(stem(word)[:_ROOT] for word in view.analysis.keywords)
+    asked = frozenset(stem(word)[:_ROOT_LETTERS] for word in view.analysis.keywords)
     found: list[SentenceUnit] = []
     for turn in turns.values():
         to, passage = addressees.get(turn.id), passages.get(turn.id)
-        found += view.kept(("units", turn.id, to, passage), partial(units, turn, to, passage, asked))
+        found += view.kept(("units", turn.id, to, passage), partial(split_turn, turn, to, passage, asked))
     return found
 
 
-def units(
+def split_turn(
     turn: Turn, addressee: str | None, passage: Place | None = None, asked: Collection[str] | None = None
 ) -> list[SentenceUnit]:
-    """Return the sentences of a turn that are compared, and its caption, each with the people it is about.
+    """Split a turn into the sentences that are compared, and its caption, each with the people it is about.
 
-    A share of a long one, because a reply may have hundreds: those of the passage that was found, and some others that
-    seem to have most of the words `asked` by their beginnings alone, as that must be cheap. All for no question.
+    Of a long turn only some are, since a reply may have hundreds: those of the passage that was found, and those that
+    have most of the words `asked`, by their first letters, as that must be cheap. Without `asked` all are returned.
     """
-    places = sentences_around(turn.text, passage, _MOST_TEXT)
+    places = sentences_around(turn.text, passage, _MAX_TURN_CHARACTERS)
     before = sum(end <= passage[0] for _, end in places) if passage else 0
-    first = max(0, min(before - _MOST_UNITS // 2, len(places) - _MOST_UNITS))
-    places = [(start, min(end, start + _LONGEST)) for start, end in places[first : first + _MOST_UNITS]]
-    if asked is not None and len(places) > _ALL:
+    first = max(0, min(before - _MAX_TURN_SENTENCES // 2, len(places) - _MAX_TURN_SENTENCES))
+    places = places[first : first + _MAX_TURN_SENTENCES]
+    places = [(start, min(end, start + _MAX_SENTENCE_CHARACTERS)) for start, end in places]
+    if asked is not None and len(places) > _MAX_WHOLE_TURN_SENTENCES:
         begins, ends = passage or (0, 0)
         near = [number for number, (start, end) in enumerate(places) if start < ends and begins < end]
-        kept = {*range(near[0] - _AROUND, near[-1] + _AROUND + 1)} if near else set()
+        kept = {*range(near[0] - _SENTENCES_AROUND, near[-1] + _SENTENCES_AROUND + 1)} if near else set()
         said = [turn.text[start:end].casefold() for start, end in places]
         others = (number for number in range(len(places)) if number not in kept)
-        kept.update(sorted(others, key=lambda number: -sum(root in said[number] for root in asked))[:_OTHERS])
+        kept.update(sorted(others, key=lambda number: -sum(root in said[number] for root in asked))[:_OTHER_SENTENCES])
         places = [place for number, place in enumerate(places) if number in kept]
     found = [_unit(turn, place, addressee) for place in places]
     if turn.caption:
         about = {turn.speaker: NO_PERSON[0]} | ({addressee: NO_PERSON[1]} if addressee else {})
-        said_of = (0, len(turn.caption)), turn.caption, content(turn.caption)
+        said_of = (0, len(turn.caption)), turn.caption, content_words(turn.caption)
         found.append(SentenceUnit(turn, *said_of, asks=False, caption=True, about=about))
     return found
 
@@ -184,18 +184,19 @@ def is_assistant(turn: Turn) -> bool:
 
 
 def is_question(text: str) -> bool:
-    """Return whether a text ends as a question does, quotes and brackets aside."""
+    """Return whether a text ends with a question mark, quotes and brackets aside."""
     return text.rstrip("\"'\u201d\u2019)* ").endswith(("?", "\uff1f"))
 
 
-def content(text: str) -> tuple[str, ...]:
+def content_words(text: str) -> tuple[str, ...]:
     """Return the distinct content words of a text, in order."""
     return tuple(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS))
 
 
 def _unit(turn: Turn, span: Place, addressee: str | None) -> SentenceUnit:
     text = turn.text[span[0] : span[1]]
-    asks, first, second = is_question(text), _FIRST.search(text) is not None, _SECOND.search(text) is not None
+    asks = is_question(text)
+    first, second = _FIRST_PERSON.search(text) is not None, _SECOND_PERSON.search(text) is not None
     if asks:
         own, other = QUESTION_TO_YOU if second else QUESTION
     elif first:
@@ -205,12 +206,12 @@ def _unit(turn: Turn, span: Place, addressee: str | None) -> SentenceUnit:
     else:
         own, other = YOU_ONLY if second else NO_PERSON
     about = {turn.speaker: own} | ({addressee: other} if addressee else {})
-    return SentenceUnit(turn, span, text, content(text), asks, caption=False, about=about)
+    return SentenceUnit(turn, span, text, content_words(text), asks, caption=False, about=about)
 
 
-# How far a word said there counts as said by the sentence.
-TURN_WORDS, QUESTION_WORDS, NEAR_WORDS = 0.9, 0.8, 0.6
-_COMMON_RANK, _RARE_RANK = 60, 30_000
+# A word counts as much in a sentence where its turn, the question that it answers or an adjacent turn has it.
+TURN_WORD_CREDIT, QUESTION_WORD_CREDIT, NEAR_WORD_CREDIT = 0.9, 0.8, 0.6
+_COMMON_RANK, _RARE_RANK = 60, 30_000  # words up to the first have rarity 0, from the second on 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,7 +219,8 @@ class Match:
     """One sentence compared with the question.
 
     `coverage` is the share of the question's words that it has, weighted by rarity; `window` the same with the dialogue
-    around it; `score` adds the cosine of the vectors of the sentence and the question, and what the dialogue adds.
+    around it; `score` adds the cosine of the vectors of the sentence and the question, and a share of
+    the scores around it.
     `rank` is the place of its turn in the evidence. `own` and `other` say how far it is about the target, and about
     another speaker (0 to 1).
     `said` is how far it has each word of the question.
@@ -248,7 +250,7 @@ class Matches:
     def absent(self) -> tuple[str, ...]:
         """The words of the question that no sentence has, nor a related word or another spelling; the rarest first.
 
-        Words of saying ("recommend") are none: what was said need not have them.
+        Verbs of saying ("recommend") are left out: a statement seldom repeats them.
         """
         said = np.max([match.said for match in self.ranked], axis=0) if self.ranked else np.zeros(len(self.weights))
         absent = (
@@ -257,17 +259,17 @@ class Matches:
         return tuple(sorted(absent, key=lambda word: -self.weights[word]))
 
 
-def match(view: View) -> Matches:
+def match_sentences(view: View) -> Matches:
     """Score every sentence of the shown evidence and of the dialogue around it.
 
-    The scores of a check are kept in the view's memo for the answer that follows it.
+    The scores of a check are cached for the answer that follows it.
     """
     return view.kept_at_check("matches", lambda: _match(view, view.analysis))
 
 
 def _match(view: View, analysis: Analysis) -> Matches:
-    target, found = target_of(analysis), units_of(view)
-    weights = {word: COMMON + rarity(stem(word)) for word in analysis.keywords}
+    target, found = target_of(analysis), split_view(view)
+    weights = {word: MIN_WORD_WEIGHT + rarity(stem(word)) for word in analysis.keywords}
     if not found:
         return Matches(analysis, target, weights, ())
     said = keyword_matrix(analysis.keywords, found, analysis)
@@ -275,9 +277,10 @@ def _match(view: View, analysis: Analysis) -> Matches:
     total = float(share.sum()) or 1.0
     coverage = share @ said / total
     alone = coverage + np.maximum(_cosines(view, analysis, found), 0)
-    turn, question, near = _spread(view, found, np.concatenate([alone[None, :], said]))
+    turn, question, near = _spread_over_dialogue(view, found, np.concatenate([alone[None, :], said]))
     score = alone + (TURN_SHARE * turn + QUESTION_SHARE * question + NEAR_SHARE * near)[0]
-    widened = np.maximum(np.maximum(TURN_WORDS * turn, QUESTION_WORDS * question), NEAR_WORDS * near)[1:]
+    widened = np.maximum(TURN_WORD_CREDIT * turn, QUESTION_WORD_CREDIT * question)
+    widened = np.maximum(widened, NEAR_WORD_CREDIT * near)[1:]
     around = np.maximum(said, widened)
     window = share @ around / total
     shown = {item.turn.id for item in view.shown}
@@ -290,7 +293,7 @@ def _match(view: View, analysis: Analysis) -> Matches:
             float(coverage[index]),
             float(window[index]),
             float(score[index]),
-            *ownership(unit, analysis, target),
+            *rate_ownership(unit, analysis, target),
             said[:, index],
         )
         for index, unit in enumerate(found)
@@ -298,11 +301,11 @@ def _match(view: View, analysis: Analysis) -> Matches:
     return Matches(analysis, target, weights, tuple(sorted(matches, key=lambda item: -item.score)))
 
 
-def _spread(view: View, found: Sequence[SentenceUnit], values: Array) -> tuple[Array, Array, Array]:
+def _spread_over_dialogue(view: View, found: Sequence[SentenceUnit], values: Array) -> tuple[Array, Array, Array]:
     """Return, per sentence, the best value in its turn, in the question that it answers, and in the adjacent turns."""
     place = {turn_id: index for index, turn_id in enumerate(dict.fromkeys(unit.turn.id for unit in found))}
     turn = np.array([place[unit.turn.id] for unit in found])
-    answered = np.full(len(place), -1)  # the turn that asks what this one answers; -1 is a column of zeros
+    answered = np.full(len(place), -1)  # the turn with the question that this one answers; -1 is a column of zeros
     best = np.zeros((len(values), len(place) + 1), np.float32)
     np.maximum.at(best.T, turn, values.T)
     near = np.zeros_like(best)
@@ -318,34 +321,34 @@ def _spread(view: View, found: Sequence[SentenceUnit], values: Array) -> tuple[A
 
 
 def target_of(analysis: Analysis) -> str | None:
-    """Return who the question is about: a speaker it names, else the first other name."""
+    """Return the name that the question is about: a speaker in it, else the first other name."""
     if analysis.asked:
         return analysis.asked[0]
     return analysis.entities[0] if analysis.entities else None
 
 
-def ownership(unit: SentenceUnit, analysis: Analysis, target: str | None) -> tuple[float, float]:
-    """Return how far a sentence is about the target, and how far about another speaker, each from 0 to 1."""
+def rate_ownership(unit: SentenceUnit, analysis: Analysis, target: str | None) -> tuple[float, float]:
+    """Return the weights (0 to 1) by which a sentence is about the target and about another speaker."""
     if target is None:
         return 1.0, 0.0
     owners = unit.about
     asked = set(analysis.asked) or {target}
-    named = [name for name in asked if name not in owners and mentions(unit.text, name)]
+    named = [name for name in asked if name not in owners and has_name(unit.text, name)]
     own = max([*(weight for name, weight in owners.items() if name in asked), *(1.0 for _ in named), 0.0])
     if unit.turn.speaker in asked and not unit.asks and _SAYING.search(analysis.question):
-        own = max(own, SAID)
+        own = max(own, SPEAKER_OWNERSHIP)
     other = max([*(weight for name, weight in owners.items() if name not in asked), 0.0])
     return own, other * (0.3 if named else 1.0)
 
 
 @lru_cache(maxsize=256)
-def _named(name: str) -> re.Pattern[str]:
+def _name_pattern(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
 
 
-def mentions(text: str, name: str) -> bool:
+def has_name(text: str, name: str) -> bool:
     """Return whether a text has a name as a whole word, in any case."""
-    return _named(name).search(text) is not None
+    return _name_pattern(name).search(text) is not None
 
 
 def strength(m: Match) -> float:
@@ -356,15 +359,15 @@ def strength(m: Match) -> float:
 def keyword_matrix(keywords: Sequence[str], found: Sequence[SentenceUnit], analysis: Analysis | None = None) -> Array:
     """Return float32 (keywords, sentences): 1 where the word occurs, its cosine where a related one does, else 0.
 
-    A word of a question's `analysis` that occurs nowhere may be a misspelling: those it may stand for count RESPELLED.
+    A word of a question's `analysis` that occurs nowhere may be a typo: its other spellings get RESPELLED_CREDIT.
     """
     vocabulary = {word: index for index, word in enumerate(dict.fromkeys(w for unit in found for w in unit.words))}
     if not keywords or not vocabulary:
         return np.zeros((len(keywords), len(found)), np.float32)
     rows = np.array([word_vector(word) for word in vocabulary], np.float32)
     alike: Array = all_products(np.array([word_vector(word) for word in keywords], np.float32), rows)
-    alike[alike < RELATED] = 0
-    alike = np.minimum(alike, MOST_RELATED)
+    alike[alike < MIN_RELATED_COSINE] = 0
+    alike = np.minimum(alike, MAX_RELATED_CREDIT)
     of_stem: dict[str, list[int]] = {}
     for word, index in vocabulary.items():
         of_stem.setdefault(stem(word), []).append(index)
@@ -377,7 +380,7 @@ def keyword_matrix(keywords: Sequence[str], found: Sequence[SentenceUnit], analy
             continue
         spelled = other_spellings(word, analysis.question, of_stem, named=word in named)
         meant = [at for term in spelled for at in of_stem[term]]
-        alike[number, meant] = np.maximum(alike[number, meant], RESPELLED)
+        alike[number, meant] = np.maximum(alike[number, meant], RESPELLED_CREDIT)
     nothing = len(vocabulary)  # a column of zeros, so that reduceat finds one place even in a sentence without words
     padded = np.concatenate([alike, np.zeros((len(keywords), 1), np.float32)], axis=1)
     places = [[*(vocabulary[word] for word in unit.words), nothing] for unit in found]
@@ -401,8 +404,8 @@ def rarity(term: str) -> float:
 @cache
 def _ranks() -> dict[str, int]:
     """Return the rank of each stem, that of its commonest word."""
-    rarest_first = reversed(vocabulary_stems()[_CHARACTERS:])
-    ranks = dict(zip(rarest_first, range(len(vocabulary_stems()) - _CHARACTERS - 1, -1, -1), strict=True))
+    rarest_first = reversed(vocabulary_stems()[_NON_WORD_RANKS:])
+    ranks = dict(zip(rarest_first, range(len(vocabulary_stems()) - _NON_WORD_RANKS - 1, -1, -1), strict=True))
     ranks.pop("", None)  # of pieces that are no words
     return ranks
 
@@ -415,10 +418,10 @@ def word_vector(word: str) -> Array:
 
 
 def _cosines(view: View, analysis: Analysis, found: Sequence[SentenceUnit]) -> Vectors:
-    """Compare vectors, without the name of the person asked about: in their own sentences it is "I"."""
+    """Return the cosine of each sentence and the question without the target's name: they say "I"."""
     asked = analysis.question
     for name in analysis.asked:
-        asked = _named(name).sub("", asked)
+        asked = _name_pattern(name).sub("", asked)
     known: dict[str, Array] = view.memo.setdefault("vectors", {})
     new = [text for text in dict.fromkeys([asked, *(unit.text for unit in found)]) if text not in known]
     known.update(zip(new, _EMBEDDER.embed(new), strict=True))

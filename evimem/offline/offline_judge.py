@@ -1,6 +1,6 @@
 """The judge that needs no model: linear models judge the evidence, and its best lines are quoted.
 
-A verdict says which requirements the evidence supports, what is missing, and how probable it is that anything near the
+A verdict lists the requirements that the evidence supports, the gaps, and the probability that anything near the
 question was told. Nothing is concluded: a rule cannot know that a statement still holds, so that no verdict is exact.
 """
 
@@ -33,20 +33,20 @@ from ..text.terms import words
 from ..times import mentions_time
 from ..types.stored import Keyword
 from ..types.values import Gap, Tier
-from .matching import Match, Matches, match, strength
-from .quotation import LikelyTurns, QuotedLine, likely_turns, overview, quote, whole, without_repeats
-from .signals import SHIPPED, Constants, log_odds, of_another, signals_of
+from .matching import Match, Matches, match_sentences, strength
+from .quotation import LikelyTurns, QuotedLine, likely_turns, quote, quote_overview, quote_turn, without_repeats
+from .signals import SHIPPED, Constants, log_odds, rate_other_owner, signals_of
 
-QUOTED = "these are the lines to read; without a model nothing is concluded from them"
-OVERVIEW = "what was told of it, the newest first"
-UNREAD = "quoted as it was found: rules read English only"
-ABSENT_FROM = 0.75  # share of the words of a question, by weight, that nothing found has, from which it may be refused
-LIKELY = 0.5  # confidence from which what is shown counts as inferrable
-_BEST = 5  # turns of the evidence whose language is looked at
-_CANDIDATES = 5  # sentences that may be witnesses
-_WITNESSES = 3
-_ABOUT = 0.5  # how far a witness must be about the target
-_NAMED_WORDS = 3  # words of a question that a refusal names
+QUOTE_REASON = "these are the lines to read; without a model nothing is concluded from them"
+OVERVIEW_REASON = "what was told of it, the newest first"
+UNREAD_REASON = "quoted as it was found: rules read English only"
+MIN_REFUSAL_ABSENT_SHARE = 0.75  # share of a question's words, by weight, that must be absent
+MIN_INFERRABLE_CONFIDENCE = 0.5  # below it a quotation is partial
+_LANGUAGE_TURNS = 5  # best turns whose language is guessed
+_MAX_CANDIDATES = 5  # sentences that may be witnesses of a requirement
+_MAX_WITNESSES = 3
+_MIN_WITNESS_OWNERSHIP = 0.5  # weight (0 to 1) by which a witness must be about the target
+_MAX_REASON_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +68,23 @@ class OfflineJudge:
 
     @property
     def explores(self) -> bool:
-        """False: a rule that calls tools does not see whether it comes nearer, nor does it answer better with more."""
+        """False: rules cannot choose tools, nor do they answer better with more evidence."""
         return False
 
     def legible(self, view: View) -> frozenset[str]:
-        """Return the ids of all of it."""
+        """Return the ids of all turns of the view: rules have no prompt to fit."""
         return view.readable
 
     def judge(self, view: View) -> Flow[Verdict]:
-        """Return a verdict; see `judge`. In other languages than English it is partial at most."""
+        """Return a verdict; see `judge_view`. In other languages than English it is partial at most."""
         yield from ()
         view = without_repeats(view)
         least = self.constants.abstain_below  # a failure is no abstention
         unjudged = Verdict(Tier.PARTIAL, 0.5, reason="the evidence could not be judged", probability=least)
-        verdict = or_else(unjudged, judge, view, self)
+        verdict = or_else(unjudged, judge_view, view, self)
         if is_in_english(view):
             certain = verdict.confidence >= self.constants.exact and verdict.tier in {Tier.EXACT, Tier.INFERRABLE}
-            return waiving(verdict, view.tracker.open) if certain else verdict
+            return with_waivers(verdict, view.tracker.open) if certain else verdict
         return replace(
             verdict,
             tier=Tier.NONE if verdict.tier is Tier.NONE else Tier.PARTIAL,
@@ -92,17 +92,17 @@ class OfflineJudge:
         )
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
-        """Answer where the verdict is firm, giving up what is open, else search for what is missing.
+        """Answer where the verdict is decisive, waiving open requirements, else search for the gaps.
 
-        To think about the same evidence again would change nothing.
+        Rules never reflect: the same evidence gives the same verdict.
         """
         verdict = yield from self.judge(view)
-        if not firm(verdict, view, stage.number, self.constants.exact):
+        if not is_decisive(verdict, view, stage.number, self.constants.exact):
             return Decided("retrieve", verdict)
-        return Decided("answer", waiving(verdict, view.tracker.open))
+        return Decided("answer", with_waivers(verdict, view.tracker.open))
 
     def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
-        """Return the first keywords, the question's own words before words that only mean nearly the same."""
+        """Return the first keywords, the question's own words before related words."""
         yield from ()
         return Chosen(own_first(candidates, most))
 
@@ -110,65 +110,66 @@ class OfflineJudge:
         """Accept by the verdict alone, without an answer; its witnesses and the turns that match best are critical."""
         view = without_repeats(view)
         verdict = yield from self.judge(view)
-        best = [] if verdict.tier is Tier.NONE else [m.unit.turn.id for m in match(view).ranked if m.shown]
+        best = [] if verdict.tier is Tier.NONE else [m.unit.turn.id for m in match_sentences(view).ranked if m.shown]
         witnesses = (turn_id for ids in verdict.supported.values() for turn_id in ids)
-        kept = tuple(dict.fromkeys((*reading.critical, *best[:_WITNESSES], *witnesses)))
-        return Considered(verdict, "", kept, firm(verdict, view, reading.number, self.constants.exact), view.readable)
+        kept = tuple(dict.fromkeys((*reading.critical, *best[:_MAX_WITNESSES], *witnesses)))
+        accepted = is_decisive(verdict, view, reading.number, self.constants.exact)
+        return Considered(verdict, "", kept, accepted, view.readable)
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
-        """Return a move without a call: it does not explore."""
+        """Return a move without calls: rules do not explore."""
         return Move((yield from self.judge(view)))
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return a quotation, whatever the manner."""
         yield from ()
         view = without_repeats(view)
-        return or_else(None, choose, view, verdict, self) or unread(view)
+        return or_else(None, quote_likely_turns, view, verdict, self) or quote_best_turn(view)
 
     def signals(self, view: View, matches: Matches) -> dict[str, float]:
-        """Return the signals of a view that its numbers are fitted over."""
+        """Return the signals that the models are fitted over."""
         return signals_of(view, matches)
 
 
-def firm(verdict: Verdict, view: View, number: int, exact: float = SHIPPED.exact) -> bool:
-    """Whether a verdict ends a search, after the clamps for questions about time (E8, E9).
+def is_decisive(verdict: Verdict, view: View, number: int, exact: float = SHIPPED.exact) -> bool:
+    """Return whether a verdict ends a search, after the clamps for questions about time (E8, E9).
 
-    After the few turns of step 1 it does only from the probability `exact` on that they are all of the evidence.
+    In the first iteration it does so only where they are all of the evidence with the probability `exact`.
     """
     final = clamp(verdict, temporal=view.analysis.temporal, entities={})
     early = final.tier is not Tier.EXACT and verdict.confidence < exact and number == 1
     return not early and sufficient(final.tier, final.confidence, temporal=view.analysis.temporal)
 
 
-def waiving(verdict: Verdict, needs: Sequence[Requirement]) -> Verdict:
-    """Return a verdict that gives up what it does not support, with the reason (M5): by its probability it suffices."""
+def with_waivers(verdict: Verdict, needs: Sequence[Requirement]) -> Verdict:
+    """Return a verdict whose unsupported requirements are waived (M5): by its probability it suffices."""
     given_up = {need.id: "the evidence suffices without it" for need in needs if need.id not in verdict.supported}
     return replace(verdict, waived={**given_up, **verdict.waived})
 
 
-def judge(view: View, by: OfflineJudge) -> Verdict:
+def judge_view(view: View, by: OfflineJudge) -> Verdict:
     """Judge the shown evidence: requirements, gaps, and two probabilities.
 
-    The verdict's confidence is the probability that the view holds all that an answer needs; its probability is that
-    anything near the question was told. It is exact in variants to the letter of a paper alone.
+    `confidence` is the probability that the view holds all that an answer needs, `probability` that anything near the
+    question was told. Only variants that follow a paper to the letter get an exact verdict.
     """
-    matches, constants = match(view), by.constants
+    matches, constants = match_sentences(view), by.constants
     if not matches.ranked:
         gaps = tuple(need.gap for need in view.tracker.open)
-        return Verdict(Tier.NONE, 0.0, gaps=gaps, reason=nothing_about(matches), probability=0.0)
-    found = likely(view, by)
-    ranked = {"likely": found.mean, "other": of_another(view, matches, found.first)} if found is not None else {}
+        return Verdict(Tier.NONE, 0.0, gaps=gaps, reason=refusal_reason(matches), probability=0.0)
+    found = cached_likely_turns(view, by)
+    ranked = {"likely": found.mean, "other": rate_other_owner(view, matches, found.first)} if found is not None else {}
     measured = or_else(None, by.signals, view, matches)
     signals = {**(measured or {}), **ranked}
     score = constants.score(signals)
     spoken_of = constants.calibrated(score)
-    may_refuse = measured is not None and measured["absent"] >= ABSENT_FROM  # a failure is no abstention
-    if not may_refuse or or_else((), overview, view):
+    may_refuse = measured is not None and measured["absent"] >= MIN_REFUSAL_ABSENT_SHARE  # a failure is no abstention
+    if not may_refuse or or_else((), quote_overview, view):
         spoken_of = max(spoken_of, constants.abstain_below)
     sufficient = constants.sufficient.probability(signals)
     doubtful = spoken_of < constants.abstain_below
-    own = sorted((m for m in matches.ranked if m.shown and m.own >= _ABOUT), key=lambda m: -strength(m))
-    supported = {need.id: _witnesses(need, view, own[:_CANDIDATES]) for need in view.tracker.requirements}
+    own = sorted((m for m in matches.ranked if m.shown and m.own >= _MIN_WITNESS_OWNERSHIP), key=lambda m: -strength(m))
+    supported = {need.id: _witnesses(need, view, own[:_MAX_CANDIDATES]) for need in view.tracker.requirements}
     supported = {name: witnesses for name, witnesses in supported.items() if witnesses}
     open_needs = (need for need in view.tracker.open if need.id not in supported)
     tier = Tier.PARTIAL
@@ -180,32 +181,33 @@ def judge(view: View, by: OfflineJudge) -> Verdict:
         confidence=sufficient,
         supported=supported,
         gaps=tuple(need.gap for need in open_needs if need.kind != "attribution"),
-        reason=nothing_about(matches) if doubtful else "",
+        reason=refusal_reason(matches) if doubtful else "",
         probability=spoken_of,
         signals={**signals, "score": score},
     )
 
 
-def likely(view: View, by: OfflineJudge) -> LikelyTurns | None:
-    """Return the turns that most probably hold the answer, kept in the view's memo for the answer after a check."""
-    return view.kept_at_check("likely", lambda: likely_turns(view, match(view), by.constants.likely))
+def cached_likely_turns(view: View, by: OfflineJudge) -> LikelyTurns | None:
+    """Return the turns that most probably hold the answer, cached for the answer that follows a check."""
+    return view.kept_at_check("likely", lambda: likely_turns(view, match_sentences(view), by.constants.likely))
 
 
-def choose(view: View, verdict: Verdict, by: OfflineJudge) -> Draft:
+def quote_likely_turns(view: View, verdict: Verdict, by: OfflineJudge) -> Draft:
     """Quote the lines to read. `verdict` gives the probability that anything near was told, and the signals."""
-    found = likely(view, by)
+    found = cached_likely_turns(view, by)
     if found is None:
-        return Draft(None, reason=nothing_about(match(view)))
+        return Draft(None, reason=refusal_reason(match_sentences(view)))
     told = log_odds(verdict.confidence if verdict.probability is None else verdict.probability)
     holds = by.constants.holds.probability({**verdict.signals, "told": told})
     english = is_in_english(view)
-    tier = Tier.INFERRABLE if english and holds >= LIKELY else Tier.PARTIAL
-    gaps = (verdict.gaps or (_unclear(match(view)),)) if tier is Tier.PARTIAL else ()
+    tier = Tier.INFERRABLE if english and holds >= MIN_INFERRABLE_CONFIDENCE else Tier.PARTIAL
+    gaps = (verdict.gaps or (_uncertainty_gap(match_sentences(view)),)) if tier is Tier.PARTIAL else ()
     draft = Draft("", kind="quote", confidence=holds, tier=tier, gaps=gaps)
-    if told_of := overview(view):
-        return _draft(told_of, replace(draft, reason=OVERVIEW))
+    if told_of := quote_overview(view):
+        return _draft(told_of, replace(draft, reason=OVERVIEW_REASON))
     quotation = quote(view, found, conventions_of(by.extractor))
-    return _draft(quotation.lines, replace(draft, reason=QUOTED if english else UNREAD, read=quotation.read))
+    reason = QUOTE_REASON if english else UNREAD_REASON
+    return _draft(quotation.lines, replace(draft, reason=reason, read=quotation.read))
 
 
 def _draft(lines: Sequence[QuotedLine], draft: Draft) -> Draft:
@@ -213,34 +215,34 @@ def _draft(lines: Sequence[QuotedLine], draft: Draft) -> Draft:
     return replace(draft, text="\n".join(line.text for line in lines), citations=tuple(cited))
 
 
-def nothing_about(matches: Matches) -> str:
-    """Return the reason of a refusal: of which names and words of the question nothing was found."""
+def refusal_reason(matches: Matches) -> str:
+    """Return the reason of a refusal: the names and words of the question that were not found."""
     absent = matches.absent
     named = tuple(name for name in matches.analysis.entities if not set(words(name)).isdisjoint(absent))
     others = (word for word in absent if word not in " ".join(named).casefold())
-    about = (*named, *others)[:_NAMED_WORDS] or (matches.analysis.question,)
+    about = (*named, *others)[:_MAX_REASON_WORDS] or (matches.analysis.question,)
     return f"nothing found about {', '.join(about)}"
 
 
-def _unclear(matches: Matches) -> Gap:
-    """Return the gap of lines that may not hold the answer."""
+def _uncertainty_gap(matches: Matches) -> Gap:
+    """Return the gap for lines that may not hold the answer."""
     return Gap("attribute", matches.target or "", "the lines may not hold the answer")
 
 
-def unread(view: View) -> Draft:
-    """Quote the turn that search found best, where nothing more can be read: a failure is no abstention."""
+def quote_best_turn(view: View) -> Draft:
+    """Quote the best turn of the search where its sentences cannot be read: a failure is no abstention."""
     best = next((item.turn for item in view.evidence if item.turn.text.strip()), None)
     if best is None:
         return Draft(None, reason="no turn of the evidence has words")
     reason = "the evidence could not be read: this was found first"
-    return _draft([QuotedLine((whole(best),))], Draft("", reason=reason, kind="quote", tier=Tier.PARTIAL))
+    return _draft([QuotedLine((quote_turn(best),))], Draft("", reason=reason, kind="quote", tier=Tier.PARTIAL))
 
 
 def is_in_english(view: View) -> bool:
     """Return whether the question and most of the best evidence may be read by English rules."""
 
     def read() -> bool:
-        best = [bool(or_else(None, is_english, item.turn.text)) for item in view.evidence[:_BEST]]
+        best = [bool(or_else(None, is_english, item.turn.text)) for item in view.evidence[:_LANGUAGE_TURNS]]
         return bool(or_else(None, is_english, view.analysis.question)) and 2 * sum(best) >= len(best)
 
     return view.kept_at_check("english", read)
@@ -253,18 +255,18 @@ def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str
         search = {turn.id: partial(NameSearch, f"{turn.speaker} {turn.text}") for turn in turns}
         ids = [turn.id for turn in turns if view.kept(("names", turn.id), search[turn.id]).finds(need.about)]
     elif need.id == "when":
-        ids = [item.turn.id for item in view.shown if _within(view, item)]
+        ids = [item.turn.id for item in view.shown if _is_in_asked_time(view, item)]
     elif need.kind == "time":
         ids = [m.unit.turn.id for m in own if mentions_time(m.unit.turn.text)]
     elif need.kind == "attribution":
         ids = [m.unit.turn.id for m in own if m.own > m.other]
     else:
         ids = [m.unit.turn.id for m in own if m.coverage > 0 and not m.unit.asks]
-    return tuple(dict.fromkeys(ids))[:_WITNESSES]
+    return tuple(dict.fromkeys(ids))[:_MAX_WITNESSES]
 
 
-def _within(view: View, item: Evidence) -> bool:
-    """Return whether a turn was said, or has an event, in a time that the question names."""
+def _is_in_asked_time(view: View, item: Evidence) -> bool:
+    """Return whether a turn was said, or has an event, within a time in the question."""
     moments = [(item.turn.time, item.turn.time)]
     moments += [(f.event.start, f.event.end) for f in item.facts if f.event and f.event.start and f.event.end]
     spans = [(span.start, span.end) for span in view.analysis.times if span.start and span.end]

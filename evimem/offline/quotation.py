@@ -1,10 +1,9 @@
-"""The lines to read for an answer: at most five, best first, each with who said it and when.
+"""Quote the lines to read for an answer: at most five, best first, each with its speaker and day.
 
 A line quotes the sentence of a turn that most probably holds the answer, by a linear model over few named signals: it
 may hold it in words that no rule understands. A short reply stands with its question and a question with its reply.
-Beside a phrase such as "last Friday" stands its date. After the best lines come later ones that speak of the same
-things: no rule reads whether they change it. An overview ("what do you know about me?") quotes what was told, newest
-first.
+Beside a phrase such as "last Friday" stands its date. After the best lines come later mentions of the same things,
+since no rule reads whether they are news. An overview ("tell me all about me") quotes the newest statements first.
 """
 
 from __future__ import annotations
@@ -30,41 +29,41 @@ from ..times.lexicon import SIMPLE_NUMBERS, TENS
 from ..types.results import Citation
 from ..types.values import Turn
 from .matching import (
-    COMMON,
+    MIN_WORD_WEIGHT,
     Array,
     Match,
     Matches,
     SentenceUnit,
-    content,
+    content_words,
     is_assistant,
     is_question,
-    places,
     rarity,
     strength,
+    turn_places,
 )
 from .signals import Linear
 
 MAX_LINES = 5
-LIKELY_TURNS = 3  # whose mean probability is a signal of whether the quotation holds the answer
-_LEAST_SHARE = 0.1  # of the probability of the best turn, below which a further turn is not quoted
-_SURE_SHARE = 0.35  # of the best turn's probability, below which the last line makes way for a later mention
+MEAN_LIKELY_TURNS = 3  # turns whose mean probability is a signal
+_MIN_LINE_SHARE = 0.1  # of the best turn's probability, below which a turn is not quoted
+_SURE_SHARE = 0.35  # of the best turn's probability; a less probable last line makes way for a later mention
 _SAME_WORDS = 0.75  # share of the words of two questions, by weight, from which they ask the same
-_REPLY = 80  # characters of a reply that is not understood without its question
-_SHORT = 200  # characters of a turn that is quoted whole, and that are quoted of a reply
-_LONGEST = 400  # characters that are quoted of one sentence
-_ABOUT = 0.5  # how far a sentence must be about the one who is asked about
-_REPLIED = 0.9  # how far a word counts as said that stands in the question which a turn answers
-_MAYBE = 0.5  # how far a sentence bears a form of answer that only looks like it may
-_NEAR = 0.6  # share of the search score of the best line from which a later turn is as near to the question
-_DISTINCT = 0.3  # rarity from which a word names a thing
+_MAX_REPLY_CHARACTERS = 80  # a longer reply is understood without its question
+_MAX_WHOLE_CHARACTERS = 200  # a longer turn is quoted by sentences
+_MAX_LINE_CHARACTERS = 400  # of one sentence
+_MIN_OWNERSHIP = 0.5  # weight (0 to 1) by which a sentence must be about the target
+_REPLY_WORD_CREDIT = 0.9  # a word of the question that a turn answers counts as much in the turn
+_LIKE_FORM_CREDIT = 0.5  # of a sentence that shows a sign of the asked form, without a value
+_MIN_LATER_SCORE_SHARE = 0.6  # of the best line's search score, from which a later turn is as near
+_MIN_THING_RARITY = 0.3  # a commoner word names no thing
 _MAX_THINGS = 4  # words of the best line whose later mentions are looked up
-_MAX_MENTIONS = 30  # turns that have such a word: a word of more tells nothing apart
+_MAX_MENTIONING_TURNS = 30  # a word that more turns have tells nothing apart
 _MENTIONS_READ = 3  # newest turns that are read for each
-_LIGHT = frozenset(stem(word) for word in ENGLISH.words("quotations.light"))
+_LIGHT_STEMS = frozenset(stem(word) for word in ENGLISH.words("quotations.light"))
 _NAME_WITHIN = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z]\w+")
 
 _any = ENGLISH.any_of
-CURRENCY = r"$\u00a3\u20ac\u20a6\u20b9\u00a5"  # signs of it, for a set of characters
+CURRENCY = r"$\u00a3\u20ac\u20a6\u20b9\u00a5"  # characters of a regular expression's set
 _SPELLED = "|".join(
     (
         *TENS,
@@ -84,7 +83,7 @@ _SIZE = (
     rf"\b{NUMBER}(?:\s*(?:x|by)\s*{NUMBER})?[\s-]*(?:square\s+)?(?:mm|cm|km|m\u00b2|m|(?:centi|kilo|milli)?met(?:er|re)s?"
     r"|inch(?:es)?|foot|feet|ft|yards?|miles?|acres?|hectares?|lit(?:er|re)s?)\b"
 )
-_PARTS = {
+_PATTERN_PARTS = {
     "number": NUMBER,
     "unit": _any("questions.answer_units"),
     "money": MONEY.pattern,
@@ -93,19 +92,21 @@ _PARTS = {
 }
 
 
-def _compiled(*patterns: str) -> re.Pattern[str]:
+def _compile_patterns(*patterns: str) -> re.Pattern[str]:
     source = "|".join(patterns)
-    for name, part in _PARTS.items():
+    for name, part in _PATTERN_PARTS.items():
         source = source.replace(f"{{{name}}}", part)
     return re.compile(source, re.IGNORECASE)
 
 
-_NEWEST = _compiled(*ENGLISH.words("quotations.newest"))
-_OF_ASSISTANT = _compiled(*ENGLISH.words("quotations.of_assistant"))
-_ASKED = {form: _compiled(*patterns) for form, patterns in ENGLISH.lists("quotations.asked").items()}
-_VALUE = {form: _compiled(*patterns) for form, patterns in ENGLISH.lists("quotations.value").items()}
-_LIKE = {
-    form: _compiled(*patterns) for forms, patterns in ENGLISH.lists("quotations.like").items() for form in forms.split()
+_NEWEST_QUESTION = _compile_patterns(*ENGLISH.words("quotations.newest"))
+_ASSISTANT_QUESTION = _compile_patterns(*ENGLISH.words("quotations.of_assistant"))
+_ASKED_FORMS = {form: _compile_patterns(*patterns) for form, patterns in ENGLISH.lists("quotations.asked").items()}
+_FORM_VALUES = {form: _compile_patterns(*patterns) for form, patterns in ENGLISH.lists("quotations.value").items()}
+_FORM_SIGNS = {
+    form: _compile_patterns(*patterns)
+    for forms, patterns in ENGLISH.lists("quotations.like").items()
+    for form in forms.split()
 }
 
 
@@ -119,7 +120,7 @@ class Extract:
 
     @property
     def said(self) -> str:
-        """The text that `span` is in."""
+        """The text that `span` lies in."""
         return (self.turn.caption or "") if self.caption else self.turn.text
 
     @property
@@ -129,7 +130,7 @@ class Extract:
 
     @property
     def speaker(self) -> str:
-        """Who said it, and whether it is the caption of a picture."""
+        """The speaker's name, with a mark at the caption of a picture."""
         return f"{self.turn.speaker}{' (picture)' if self.caption else ''}"
 
     @property
@@ -169,7 +170,7 @@ class QuotedLine:
 class LikelyTurns:
     """The shown turns that may hold the answer, by id, most probable first, each with its best sentence.
 
-    `mean` is the mean probability of the `LIKELY_TURNS` most probable.
+    `mean` is the mean probability of the `MEAN_LIKELY_TURNS` most probable.
     """
 
     best: Mapping[str, Match]
@@ -177,7 +178,7 @@ class LikelyTurns:
 
     @property
     def mean(self) -> float:
-        first = list(self.probabilities.values())[:LIKELY_TURNS]
+        first = list(self.probabilities.values())[:MEAN_LIKELY_TURNS]
         return sum(first) / len(first)
 
     @property
@@ -213,12 +214,16 @@ def without_repeats(view: View) -> View:
 
 def _repeats(view: View, turn: Turn) -> bool:
     """Return whether a turn of the user only asks what the question asks: in the same form, with the same words."""
-    if (turn.role or turn.speaker).casefold() != "user" or len(turn.text) > _SHORT:
+    if (turn.role or turn.speaker).casefold() != "user" or len(turn.text) > _MAX_WHOLE_CHARACTERS:
         return False
     question = view.analysis.question
     names = {stem(word) for name in view.speakers for word in words(name)}
-    asked, said = ({stem(word) for word in content(text)} - names - _LIGHT for text in (question, turn.text))
-    common, all_words = (sum(COMMON + rarity(term) for term in terms) for terms in (asked & said, asked | said))
+    asked, said = (
+        {stem(word) for word in content_words(text)} - names - _LIGHT_STEMS for text in (question, turn.text)
+    )
+    common, all_words = (
+        sum(MIN_WORD_WEIGHT + rarity(term) for term in terms) for terms in (asked & said, asked | said)
+    )
     near = common >= _SAME_WORDS * all_words > 0
     return near and asked_form(question) == asked_form(turn.text) and stance(turn) != "asserts"
 
@@ -231,28 +236,28 @@ def likely_turns(view: View, matches: Matches, model: Linear) -> LikelyTurns | N
     if not best:
         return None
     likely = {turn: model.probability(signals) for turn, signals in turn_signals(view, matches).items()}
-    at = places(view)
+    at = turn_places(view)
     order = sorted(best, key=lambda turn: (-round(likely[turn], 6), -at[turn]))  # of equally likely ones the newest
     return LikelyTurns({turn: best[turn] for turn in order}, {turn: likely[turn] for turn in order})
 
 
 def quote(view: View, likely: LikelyTurns, conventions: Conventions = Conventions()) -> Quotation:
-    """Return the lines that most probably hold the answer, best first, then what was said of the same things later."""
+    """Return the lines that most probably hold the answer, best first, then a later mention of the same things."""
     best = next(iter(likely.probabilities.values()))
     form, lines, quoted = asked_form(view.analysis.question), list[tuple[Extract, ...]](), set[str]()
     last = best
     for turn, match in likely.best.items():
-        if turn not in quoted and len(lines) < MAX_LINES and likely.probabilities[turn] >= _LEAST_SHARE * best:
+        if turn not in quoted and len(lines) < MAX_LINES and likely.probabilities[turn] >= _MIN_LINE_SHARE * best:
             last = likely.probabilities[turn]
-            lines.append(_with_neighbour(view, match.unit, _extent(match.unit, form)))
+            lines.append(_with_neighbour(view, match.unit, _quoted_span(match.unit, form)))
             quoted.update(one.turn.id for one in lines[-1])
     later = or_else((), later_mentions, view, lines) if len(lines) < MAX_LINES or last < _SURE_SHARE * best else ()
-    lines = [*lines[: MAX_LINES - len(later)], *((whole(turn),) for turn in later)]
-    return Quotation(tuple(dated(line, conventions) for line in lines), later)
+    lines = [*lines[: MAX_LINES - len(later)], *((quote_turn(turn),) for turn in later)]
+    return Quotation(tuple(add_dates(line, conventions) for line in lines), later)
 
 
-def dated(extracts: Sequence[Extract], conventions: Conventions) -> QuotedLine:
-    """Return a line with the dates of the phrases that a reader would have to compute."""
+def add_dates(extracts: Sequence[Extract], conventions: Conventions) -> QuotedLine:
+    """Return a line with the dates of its relative phrases, such as "last Friday"."""
     dates = {
         note: None
         for one in extracts
@@ -266,22 +271,22 @@ def later_mentions(view: View, lines: Sequence[Sequence[Extract]]) -> tuple[Turn
     """Return the newest later turn that speaks of the things that the best line names, or none.
 
     Things are names in it, and rare words that it shares with the question; a found turn of its speaker that is nearly
-    as near to the question counts too. What an assistant said and what only asks tells of no change.
+    as near to the question counts too. Turns of an assistant and mere questions are no news.
     """
     best = lines[0][-1].turn
     known = {one.turn.id for line in lines[: MAX_LINES - 1] for one in line}
     found = {item.turn.id: item.turn for item in view.shown}
     scores = {item.turn.id: item.score for item in view.evidence}
     own = {turn.id for turn in found.values() if turn.speaker == best.speaker}
-    near = {turn_id for turn_id in own if scores[turn_id] >= _NEAR * scores.get(best.id, 1.0)}
+    near = {turn_id for turn_id in own if scores[turn_id] >= _MIN_LATER_SCORE_SHARE * scores.get(best.id, 1.0)}
     if things := _things(view, lines[0])[:_MAX_THINGS]:
-        read = view.store.mentions(things, _MENTIONS_READ, _MAX_MENTIONS, view.scope)
+        read = view.store.mentions(things, _MENTIONS_READ, _MAX_MENTIONING_TURNS, view.scope)
         near.update(turn.id for turn in read)
         found |= {turn.id: turn for turn in read}
     for ids in (
         near,
         own if len(lines) < MAX_LINES else set[str](),
-    ):  # what was said since may be the news, in other words
+    ):  # a later turn may bring the news in other words
         later = (found[turn_id] for turn_id in sorted(ids - known - view.exclude) if found[turn_id].time > best.time)
         told = [turn for turn in later if not is_assistant(turn) and turn.role != "system" and stance(turn) != "asks"]
         if told:
@@ -295,16 +300,17 @@ def _things(view: View, line: Sequence[Extract]) -> list[str]:
     speakers = {stem(word) for name in view.speakers for word in words(name)}
     named = {stem(word) for name in _NAME_WITHIN.findall(said) for word in words(name)}
     shared = {stem(word) for word in words(said)} & {stem(word) for word in view.analysis.keywords}
-    things = (named | {term for term in shared if rarity(term) >= _DISTINCT}) - speakers - _LIGHT
+    things = (named | {term for term in shared if rarity(term) >= _MIN_THING_RARITY}) - speakers - _LIGHT_STEMS
     return sorted(things, key=lambda term: (-rarity(term), term))
 
 
 def turn_signals(view: View, matches: Matches) -> dict[str, Mapping[str, float]]:
-    """Return the signals of each shown turn that it holds the answer, by id: the best of its sentences.
+    """Return the signals of each shown turn, by id, from the best of its sentences.
 
     `search` is the turn's score as a share of the best, `about` whether it may state something of the asked person,
-    `near` and `window` how far it has the question's words, with what it replies to and with the dialogue around it,
-    `typed` how far it looks like what is asked for, `newer` how late it was said where what holds now is asked for.
+    `near` and `window` how far it has the question's words, with the turn that it answers and with the dialogue around
+    it, `typed` how far it looks like the asked form of answer, `newer` how late it was said, where the newest is asked
+    for.
     """
     if not view.shown:
         return {}
@@ -313,11 +319,12 @@ def turn_signals(view: View, matches: Matches) -> dict[str, Mapping[str, float]]
     times = {item.turn.id: item.turn.time for item in view.shown}
     most, first = max(scores.values()) or 1.0, min(times.values())
     lasted = (max(times.values()) - first).total_seconds() or 1.0
-    newest, of_assistant = _NEWEST.search(question) is not None, _OF_ASSISTANT.search(question) is not None
-    of_assistant = of_assistant and "assistant" in map(str.casefold, asked)
+    newest = _NEWEST_QUESTION.search(question) is not None
+    of_assistant = _ASSISTANT_QUESTION.search(question) is not None and "assistant" in map(str.casefold, asked)
     named = any(name.casefold() not in ("user", "assistant") for name in asked)
     form = asked_form(question)
-    telling = np.array([weight * (stem(word) not in _LIGHT) for word, weight in matches.weights.items()], np.float32)
+    shares = [weight * (stem(word) not in _LIGHT_STEMS) for word, weight in matches.weights.items()]
+    telling = np.array(shares, np.float32)
     near = _near(view, matches, telling if telling.any() else np.ones_like(telling))
     said: dict[str, list[Match]] = {}
     for match in matches.ranked:
@@ -328,11 +335,11 @@ def turn_signals(view: View, matches: Matches) -> dict[str, Mapping[str, float]]
             "search": scores[turn] / most,
             "about": float(
                 is_assistant(some[0].unit.turn) == of_assistant
-                and (not named or any(match.own >= _ABOUT for match in some))
+                and (not named or any(match.own >= _MIN_OWNERSHIP for match in some))
             ),
             "near": near[turn],
             "window": max(match.window for match in some),
-            "typed": max(looks(form, match.unit.text) for match in some),
+            "typed": max(rate_form(form, match.unit.text) for match in some),
             "newer": newest * (times[turn] - first).total_seconds() / lasted,
         }
         for turn, some in said.items()
@@ -340,9 +347,9 @@ def turn_signals(view: View, matches: Matches) -> dict[str, Mapping[str, float]]
 
 
 def _near(view: View, matches: Matches, weights: Array) -> dict[str, float]:
-    """Return how far a sentence of each turn, with the question that it answers, has the words of a question.
+    """Return the weighted share of the question's words in each turn, with the question that it answers, by id of turn.
 
-    What is about another counts half.
+    A sentence about another person counts half.
     """
     total = float(weights.sum()) or 1.0
     asking = {m.unit.turn.id: m for m in reversed(matches.ranked) if m.unit.asks}
@@ -352,94 +359,94 @@ def _near(view: View, matches: Matches, weights: Array) -> dict[str, float]:
         turn, said = m.unit.turn, m.said
         asked = before.get(turn.id)
         if asked is not None and asked.speaker != turn.speaker and asked.id in asking:
-            said = np.maximum(said, _REPLIED * asking[asked.id].said)
+            said = np.maximum(said, _REPLY_WORD_CREDIT * asking[asked.id].said)
         near[turn.id] = max(near.get(turn.id, 0.0), (1 + m.own) / 2 * float(weights @ said) / total)
     return near
 
 
 def asked_form(question: str) -> str:
-    """Return the form of answer that a question asks for; nothing where its words show none."""
-    return next((form for form, pattern in _ASKED.items() if pattern.search(question)), "")
+    """Return the form of answer that a question asks for, such as "date"; empty where its words show none."""
+    return next((form for form, pattern in _ASKED_FORMS.items() if pattern.search(question)), "")
 
 
-def looks(form: str, text: str) -> float:
-    """Return how far a sentence looks like one that answers: 1 with a value of the asked form, 0 without any sign."""
+def rate_form(form: str, text: str) -> float:
+    """Return 1 for a sentence with a value of the asked form, 0 without any sign of one, else between."""
     if form == "date":
         return float(mentions_time(text))
-    value, like = _VALUE.get(form), _LIKE.get(form)
+    value, like = _FORM_VALUES.get(form), _FORM_SIGNS.get(form)
     if value is not None and value.search(text):
         return 1.0
-    return _MAYBE if like is not None and like.search(text) else 0.0
+    return _LIKE_FORM_CREDIT if like is not None and like.search(text) else 0.0
 
 
-def whole(turn: Turn) -> Extract:
-    """Return a turn as it is quoted by itself, cut where it is long."""
-    return Extract(turn, _cut(turn.text, *_stripped(turn.text), _LONGEST))
+def quote_turn(turn: Turn) -> Extract:
+    """Quote a turn by itself, cut where it is long."""
+    return Extract(turn, _cut(turn.text, *_trim(turn.text), _MAX_LINE_CHARACTERS))
 
 
 def _with_neighbour(view: View, unit: SentenceUnit, span: tuple[int, int]) -> tuple[Extract, ...]:
-    """Return what is quoted for a sentence with the neighbours it needs, in dialogue order.
+    """Quote a sentence with the neighbours it needs, in dialogue order.
 
-    That is the reply where it asks for something, and the question where it is a reply.
+    Those are the reply where it asks for something, and the question where it is a reply.
     """
     dialogue = view.context.get(unit.turn.id, (unit.turn,))
     at = next((number for number, turn in enumerate(dialogue) if turn.id == unit.turn.id), 0)
-    quoted = Extract(unit.turn, _cut(unit.source, *span, _LONGEST), unit.caption)
+    quoted = Extract(unit.turn, _cut(unit.source, *span, _MAX_LINE_CHARACTERS), unit.caption)
     before = dialogue[at - 1] if at else None
     after = dialogue[at + 1] if at + 1 < len(dialogue) and dialogue[at + 1].text.strip() else None
     first, last = list[Extract](), list[Extract]()
     asks = unit.asks or stance(unit.turn) != "asserts"
     replies = after is not None and asks and after.speaker != unit.turn.speaker
     if after is not None and replies:
-        last = [Extract(after, _cut(after.text, *_stripped(after.text), _SHORT))]
-    if before is not None and len(unit.turn.text) <= _REPLY:
+        last = [Extract(after, _cut(after.text, *_trim(after.text), _MAX_WHOLE_CHARACTERS))]
+    if before is not None and len(unit.turn.text) <= _MAX_REPLY_CHARACTERS:
         asked = before.speaker != unit.turn.speaker and is_question(before.text)
-        first = [Extract(before, _ending(before.text))] if asked else []
+        first = [Extract(before, _last_words(before.text))] if asked else []
     return (*first, quoted, *last)
 
 
-def _extent(unit: SentenceUnit, form: str) -> tuple[int, int]:
-    """Return where what is quoted of a sentence begins and ends: all of a short turn, else the sentence.
+def _quoted_span(unit: SentenceUnit, form: str) -> tuple[int, int]:
+    """Return the range of characters to quote for a sentence: all of a short turn, else the sentence.
 
-    Where the value that is asked for stands in the sentence after or before it, that is quoted too.
+    Where the asked value stands in the sentence after or before it, that is quoted too.
     """
-    start, end = _stripped(unit.source)
-    if end - start <= _SHORT:
+    start, end = _trim(unit.source)
+    if end - start <= _MAX_WHOLE_CHARACTERS:
         return start, end
     start, end = unit.span
-    if looks(form, unit.text) < 1:
-        around = sentences_around(unit.source, unit.span, 2 * _LONGEST)
+    if rate_form(form, unit.text) < 1:
+        around = sentences_around(unit.source, unit.span, 2 * _MAX_LINE_CHARACTERS)
         after, before = [one for one in around if one[0] >= end], [one for one in around if one[1] <= start]
         for near in (*after[:1], *before[-1:]):
             low, high = min(start, near[0]), max(end, near[1])
-            if looks(form, unit.source[slice(*near)]) == 1 and high - low <= _LONGEST:
+            if rate_form(form, unit.source[slice(*near)]) == 1 and high - low <= _MAX_LINE_CHARACTERS:
                 return low, high
     return start, end
 
 
-def _stripped(text: str) -> tuple[int, int]:
+def _trim(text: str) -> tuple[int, int]:
     return len(text) - len(text.lstrip()), len(text.rstrip())
 
 
 def _cut(text: str, start: int, end: int, longest: int) -> tuple[int, int]:
-    """Return a range of at most so many characters, cut between words."""
+    """Cut a range to at most so many characters, between words."""
     if end - start <= longest:
         return start, end
     space = text.rfind(" ", start, start + longest)
     return start, space if space > start else start + longest
 
 
-def _ending(text: str) -> tuple[int, int]:
-    start, end = _stripped(text)
-    if end - start <= _SHORT:
+def _last_words(text: str) -> tuple[int, int]:
+    start, end = _trim(text)
+    if end - start <= _MAX_WHOLE_CHARACTERS:
         return start, end
-    space = text.find(" ", end - _SHORT, end)
-    return (space + 1 if space >= 0 else end - _SHORT), end
+    space = text.find(" ", end - _MAX_WHOLE_CHARACTERS, end)
+    return (space + 1 if space >= 0 else end - _MAX_WHOLE_CHARACTERS), end
 
 
-def overview(view: View) -> tuple[QuotedLine, ...]:
-    """Return what was told by the one whom an overview is asked of, newest first; nothing for another question."""
-    if _asking().search(view.analysis.question) is None:
+def quote_overview(view: View) -> tuple[QuotedLine, ...]:
+    """Quote the statements of the speaker whom an overview asks about, newest first; nothing for another question."""
+    if _overview_pattern().search(view.analysis.question) is None:
         return ()
     talking = [item for item in view.shown if not is_assistant(item.turn)]
     speakers = {item.turn.speaker for item in talking}
@@ -448,12 +455,12 @@ def overview(view: View) -> tuple[QuotedLine, ...]:
         return ()
     own = [item for item in talking if item.turn.speaker in asked and stance(item.turn) == "asserts"]
     best = sorted(own, key=lambda item: (not item.facts, -item.score))[:MAX_LINES]
-    at = places(view)
+    at = turn_places(view)
     newest = sorted((item.turn for item in best), key=lambda turn: at[turn.id], reverse=True)
-    return tuple(dated((whole(turn),), Conventions()) for turn in newest)
+    return tuple(add_dates((quote_turn(turn),), Conventions()) for turn in newest)
 
 
 @cache
-def _asking() -> re.Pattern[str]:
+def _overview_pattern() -> re.Pattern[str]:
     patterns = (pattern for code in LANGUAGES for pattern in Language(code).words("questions.overview"))
     return re.compile("|".join(patterns), re.IGNORECASE)

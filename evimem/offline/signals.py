@@ -1,7 +1,7 @@
-"""The named signals that probabilities are read from, and the fitted numbers over them.
+"""Measure named signals of a view, and read probabilities from them by fitted models.
 
-The numbers are linear models, and maps from a score to a probability. All there is to them can be read in
-`fitted.toml`: names and weights, with the data that chose them and the commands that fit them again.
+The models are linear, with maps from a score to a probability. `fitted.toml` holds their weights, the data that chose
+them and the commands that fit them again.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-LEAST = 50  # labelled scores; from fewer, a map does not hold for new questions
-_MARGIN = 0.005
-_RISE = 0.002  # added from knot to knot, so that two scores in order never get one probability
+MIN_LABELLED_SCORES = 50  # a map of fewer does not hold for new questions
+_MIN_PROBABILITY = 0.005
+_KNOT_RISE = 0.002  # added from knot to knot: a higher score never gets the same probability
 
 C = TypeVar("C", bound="Constants")
-_GOOD = 0.75  # share of the best score from which a sentence counts as a candidate
-_SHAPE = 10  # turns of the first search whose scores are compared
-_SHARP = 8.0  # factor of the exponent: how strongly differences of scores count in `spread`
-LISTED = re.compile(
+_CANDIDATE_SCORE_SHARE = 0.75  # of the best score, from which a sentence is a candidate
+_COMPARED_TURNS = 10  # best turns of the first search
+_SPREAD_EXPONENT = 8.0  # how strongly differences of scores count in `spread`
+LIST_QUESTION = re.compile(
     r"\b(?:what|which|whose)\s+(?:(?:are|were|do|does|did|other|some|all|kinds?\s+of|types?\s+of|two|three)\s+)*"
     rf"[a-z-]*[a-rt-z]s\b|\bhow\s+many\b|\bwhat\s+(?:are|were)\b|\b(?:{'|'.join(ENGLISH.words('questions.listed_nouns'))})\b",
     re.IGNORECASE,
@@ -72,7 +72,7 @@ class Linear:
     bias: float
 
     def score(self, signals: Mapping[str, float]) -> float:
-        """Return the log-odds; a signal that is not there counts as zero."""
+        """Return the log-odds; a missing signal counts as zero."""
         return self.bias + sum(weight * signals.get(name, 0.0) for name, weight in self.weights.items())
 
     def probability(self, signals: Mapping[str, float]) -> float:
@@ -80,7 +80,7 @@ class Linear:
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, self.score(signals)))))
 
     def probabilities(self, columns: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
-        """Return a probability a row of named columns."""
+        """Return a float32 probability for each row of named columns."""
         total = sum(
             (np.float32(weight) * columns[name] for name, weight in self.weights.items()), np.float32(self.bias)
         )
@@ -113,10 +113,10 @@ class Constants:
     @classmethod
     def of(cls: type[C], table: Mapping[str, Any]) -> C:
         """Return the constants of a table as `fitted.toml` has them."""
-        return cls(**{field.name: _value(table[field.name]) for field in fields(cls)})
+        return cls(**{field.name: _read_value(table[field.name]) for field in fields(cls)})
 
     def score(self, signals: Mapping[str, float]) -> float:
-        """Return how far the memory seems to answer the question, as log-odds that are not yet calibrated."""
+        """Return the log-odds, not yet calibrated, that the memory answers the question."""
         return self.answerable.score(signals)
 
     def probability(self, signals: Mapping[str, float]) -> float:
@@ -126,31 +126,31 @@ class Constants:
 
 def log_odds(probability: float) -> float:
     """Return the log-odds of a probability, clipped to .005 and .995: they must stay finite."""
-    clipped = min(max(probability, _MARGIN), 1 - _MARGIN)
+    clipped = min(max(probability, _MIN_PROBABILITY), 1 - _MIN_PROBABILITY)
     return math.log(clipped / (1 - clipped))
 
 
 def pooled_map(scores: Sequence[float], labels: Sequence[float], bins: int) -> Monotone:
-    """Fit a map to however many scores; a label between 0 and 1 says how probably it holds."""
-    ordered = _untied(scores, labels)
+    """Fit a monotone map of scores to labels; a label between 0 and 1 is the probability that it holds."""
+    ordered = _average_ties(scores, labels)
     size = len(ordered) / bins
     parts = [ordered[round(n * size) : round((n + 1) * size)] for n in range(bins)]
     middles = [sum(score for score, _ in part) / len(part) for part in parts]
-    rates = _pooled([sum(rate for _, rate in part) / len(part) for part in parts])
-    raised = [rate + _RISE * n * (1 - rate) for n, rate in enumerate(rates)]
+    rates = _pool_rates([sum(rate for _, rate in part) / len(part) for part in parts])
+    raised = [rate + _KNOT_RISE * n * (1 - rate) for n, rate in enumerate(rates)]
     knots = dict(zip(middles, raised, strict=True))
     return Monotone(tuple((round(score, 3), round(rate, 4)) for score, rate in knots.items()))
 
 
-def _untied(scores: Sequence[float], labels: Sequence[float]) -> list[tuple[float, float]]:
-    """Return scores in order with their labels: equal scores share it, wherever a bin parts them."""
+def _average_ties(scores: Sequence[float], labels: Sequence[float]) -> list[tuple[float, float]]:
+    """Return scores in order with their labels; equal scores share the mean of theirs, as a bin may part them."""
     groups = groupby(sorted(zip(scores, labels, strict=True)), key=lambda pair: pair[0])
     tied = [(score, [label for _, label in pairs]) for score, pairs in groups]
     return [(score, sum(same) / len(same)) for score, same in tied for _ in same]
 
 
-def _pooled(rates: Sequence[float]) -> list[float]:
-    """Return the closest rates that never fall."""
+def _pool_rates(rates: Sequence[float]) -> list[float]:
+    """Return the closest rates that never fall (pool adjacent violators)."""
     pools: list[tuple[float, int]] = []
     for rate in rates:
         pools.append((rate, 1))
@@ -160,7 +160,7 @@ def _pooled(rates: Sequence[float]) -> list[float]:
     return [rate for rate, count in pools for _ in range(count)]
 
 
-def _value(value: Any) -> Any:
+def _read_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return Linear(dict(value["weights"]), value["bias"])
     if isinstance(value, list):
@@ -168,12 +168,12 @@ def _value(value: Any) -> Any:
     return value
 
 
-def _fitted() -> Mapping[str, Any]:
+def _load_fitted() -> Mapping[str, Any]:
     with (Path(__file__).parent / "fitted.toml").open("rb") as file:
         return tomllib.load(file)
 
 
-FITTED = _fitted()
+FITTED = _load_fitted()
 SHIPPED = Constants.of(FITTED)
 
 
@@ -183,10 +183,9 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
     `fall` is how the best scores of the question's search fall off, `spread` the share of the others that score nearly
     as high as the best, `words` how well the best turn matches by words, `meaning_ten` how near in meaning the ten
     nearest turns come on average. `window` is how far the best sentence has the question's words with the dialogue
-    around it; `sessions` is over how many sessions good sentences lie: many where an answer must be put together. The
-    others say what the form of the question tells of how much evidence it needs. `absent` is the share of the words of
-    the question, by their weights, that no sentence has, where it has several such or one of a name: one other word may
-    be told in other words.
+    around it; `sessions` is a fifth of the number of sessions with good sentences.
+    `length`, `listed`, `timed` and `guess` describe the form of the question. `absent` is the share of its words, by
+    weight, that no sentence has, where there are several such or one of a name: another may be told in other words.
     """
     analysis = matches.analysis
     total = sum(matches.weights.values()) or 1.0
@@ -194,30 +193,31 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
     counts = len(absent) > 1 or any(word in words(name) for name in analysis.entities for word in absent)
     own = [m.score * m.own for m in matches.ranked]
     best = max(own)
+    good = [m for m in matches.ranked if m.score * m.own > _CANDIDATE_SCORE_SHARE * best]
     found = [item for item in view.evidence if item.for_question]
-    near = sorted((item.parts.get("meaning", 0.0) for item in found), reverse=True)[:_SHAPE]
+    near = sorted((item.parts.get("meaning", 0.0) for item in found), reverse=True)[:_COMPARED_TURNS]
     # Of the first iteration, or of the one search that rounds among keywords share out.
     first = sorted((i for i in found if i.iteration == 1 or i.path == "keyword"), key=lambda item: -item.score)
-    scores = [item.score for item in first[:_SHAPE]] or [0.0]
+    scores = [item.score for item in first[:_COMPARED_TURNS]] or [0.0]
     return {
         "fall": scores[0] - scores[-1],
-        "spread": (sum(math.exp(_SHARP * (score - scores[0])) for score in scores) - 1) / _SHAPE,
+        "spread": (sum(math.exp(_SPREAD_EXPONENT * (score - scores[0])) for score in scores) - 1) / _COMPARED_TURNS,
         "words": first[0].parts.get("words", 0.0) if first else 0.0,
         "meaning_ten": sum(near) / max(1, len(near)),
         "window": matches.ranked[own.index(best)].window,
-        "sessions": len({m.unit.turn.session for m in matches.ranked if m.score * m.own > _GOOD * best}) / 5,
+        "sessions": len({m.unit.turn.session for m in good}) / 5,
         "length": len(matches.weights) / 5,
-        "listed": float(LISTED.search(analysis.question) is not None),
+        "listed": float(LIST_QUESTION.search(analysis.question) is not None),
         "timed": float(analysis.wants == "time"),
         "guess": float(analysis.wants in {"yes_no", "choice"}),
         "absent": counts * sum(matches.weights[word] for word in absent) / total,
     }
 
 
-def of_another(view: View, matches: Matches, best: Match) -> float:
-    """Return how far a sentence is about a participant who is not asked about, 0 to 1.
+def rate_other_owner(view: View, matches: Matches, best: Match) -> float:
+    """Return the weight (0 to 1) by which a sentence is about a participant other than the target.
 
-    Nothing that a user says is about the assistant that hears it.
+    A user's sentence is never about the assistant that hears it.
     """
     asked = matches.analysis.asked
     turns = (*view.around.values(), *(item.turn for item in view.shown))

@@ -17,7 +17,7 @@ from evimem.judging.judge import Action, Decided, Stage
 from evimem.judging.tracker import Requirement, Show, Support, apply, start
 from evimem.loops import OVER_SEARCHERS
 from evimem.loops.memr3 import open_gaps
-from evimem.offline.offline_judge import OfflineJudge, firm, waiving
+from evimem.offline.offline_judge import OfflineJudge, is_decisive, with_waivers
 from evimem.testing import ScriptedModel
 from evimem.types.results import Answer, Budget, Citation
 from evimem.types.trace import Acted, Judged, Stopped
@@ -200,5 +200,5 @@ def test_without_a_model_what_is_firm_is_answered_and_what_is_missing_searched_f
 ) -> None:
     view = view_of([said(1, "We adopted Juno.")], requirements=("name", "date"))
     verdict = Verdict(tier, 0.75, supported={"name": ("t1",)}, query="Juno")
-    assert firm(verdict, view, number) == (action == "answer")
-    assert dict(waiving(verdict, view.tracker.open).waived) == {"date": "the evidence suffices without it"}
+    assert is_decisive(verdict, view, number) == (action == "answer")
+    assert dict(with_waivers(verdict, view.tracker.open).waived) == {"date": "the evidence suffices without it"}

@@ -8,4 +8,4 @@ from evimem.offline.signals import SHIPPED, Constants
 
 
 def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
-    return offline_judge.judge(view, offline_judge.OfflineJudge(constants))
+    return offline_judge.judge_view(view, offline_judge.OfflineJudge(constants))

@@ -8,7 +8,7 @@ import pytest
 
 import evimem
 from evimem import Answer, Tier
-from evimem.offline.offline_judge import UNREAD
+from evimem.offline.offline_judge import UNREAD_REASON
 
 TALK = {
     "fr": ("Lina est née samedi à la maternité de Nantes.", "Le chat dort sur le canapé.", "Où est née Lina ?"),
@@ -36,7 +36,7 @@ def test_an_answer_in_another_language_is_a_quote_and_never_firm(answers: tuple[
     assert answer.tier not in {Tier.EXACT, Tier.INFERRABLE}
     assert answer.kind in {"quote", "abstained"}
     if answer.kind == "quote":
-        assert answer.reason == UNREAD
+        assert answer.reason == UNREAD_REASON
         assert any(citation.quote in said for citation in answer.citations)
 
 

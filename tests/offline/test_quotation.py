@@ -9,7 +9,7 @@ import pytest
 
 import evimem
 from evimem.judging.evidence import View
-from evimem.offline.matching import match
+from evimem.offline.matching import match_sentences
 from evimem.offline.quotation import MAX_LINES, Quotation, asked_form, likely_turns, quote, turn_signals
 from evimem.offline.signals import SHIPPED
 from evimem.types.results import Citation
@@ -33,7 +33,7 @@ CHATTER = " ".join(f"It rained on day {day}." for day in "abcdefghij")
 
 
 def quoted(view: View) -> Quotation:
-    likely = likely_turns(view, match(view), SHIPPED.likely)
+    likely = likely_turns(view, match_sentences(view), SHIPPED.likely)
     assert likely is not None
     return quote(view, likely)
 
@@ -47,7 +47,7 @@ def text(found: Quotation) -> str:
 
 
 def signals(view: View, name: str) -> list[float]:
-    found = turn_signals(view, match(view))
+    found = turn_signals(view, match_sentences(view))
     return [found[f"s1:{place}"][name] for place in range(1, len(view.shown) + 1)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from evimem.offline.matching import addressee, units
+from evimem.offline.matching import addressee, split_turn
 from evimem.types.values import Turn
 
 
@@ -22,11 +22,11 @@ def test_the_addressee_is_the_last_other_speaker() -> None:
 def test_a_turn_of_the_only_speaker_has_no_addressee() -> None:
     diary = [said("Mira", "Dear diary.", 1), said("Mira", "It rained.", 2)]
     assert addressee(diary[1], diary) is None
-    assert dict(units(diary[1], None)[0].about).keys() == {"Mira"}
+    assert dict(split_turn(diary[1], None)[0].about).keys() == {"Mira"}
 
 
 def test_a_message_of_any_length_is_read_in_bounded_time() -> None:
-    found = units(said("Mira", "I adopted a puppy and then some more " * 30_000), "Tomas")
+    found = split_turn(said("Mira", "I adopted a puppy and then some more " * 30_000), "Tomas")
     assert sum(len(unit.text) for unit in found) <= 20_000
-    assert len(units(said("Mira", "I ran. " * 5_000), "Tomas")) == 200
-    assert len(units(said("Mira", "I ran as far as I could, and then I ran back home. " * 5_000), "Tomas")) < 410
+    assert len(split_turn(said("Mira", "I ran. " * 5_000), "Tomas")) == 200
+    assert len(split_turn(said("Mira", "I ran as far as I could, and then I ran back home. " * 5_000), "Tomas")) < 410

@@ -11,7 +11,7 @@ import evimem
 from benchmarks import span
 from benchmarks.scoring.labelled_chats import read_chats
 from evimem import Tier
-from evimem.offline.offline_judge import LIKELY
+from evimem.offline.offline_judge import MIN_INFERRABLE_CONFIDENCE
 
 CHATS = Path(__file__).parents[2] / "benchmarks" / "chats"
 LINES = [("Mira", "We adopted a puppy last Friday."), ("Tomas", "Lovely, a puppy! The rain never stops here.")]
@@ -36,7 +36,7 @@ def test_nothing_is_asserted_and_tier_confidence_and_gaps_agree(answers: Sequenc
             assert (answer.reason or "").startswith("nothing found about ")
         else:
             assert answer.kind == "quote"
-            assert answer.tier is (Tier.INFERRABLE if answer.confidence >= LIKELY else Tier.PARTIAL)
+            assert answer.tier is (Tier.INFERRABLE if answer.confidence >= MIN_INFERRABLE_CONFIDENCE else Tier.PARTIAL)
             assert (answer.gaps == ()) == (answer.tier is not Tier.PARTIAL)
 
 

@@ -16,8 +16,8 @@ READINGS = (
     "evimem.page.gate.terms", "evimem.page.gate.form", "evimem.page.question.looked_for",
     "evimem.offline.quotation.date_notes", "evimem.offline.quotation.later_mentions",
     "evimem.offline.offline_judge.signals_of", "evimem.offline.offline_judge.likely_turns",
-    "evimem.offline.offline_judge.judge", "evimem.offline.offline_judge.choose",
-    "evimem.offline.offline_judge.quote", "evimem.offline.offline_judge.match",
+    "evimem.offline.offline_judge.judge_view", "evimem.offline.offline_judge.quote_likely_turns",
+    "evimem.offline.offline_judge.quote", "evimem.offline.offline_judge.match_sentences",
     "evimem.offline.offline_judge.is_english", "evimem.offline.quotation.turn_signals",
 )  # fmt: skip
 QUESTION = "When did Mira plant the cherry tree?"
