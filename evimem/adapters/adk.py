@@ -38,7 +38,7 @@ def entry_of(turn: Turn) -> MemoryEntry:
 
 
 def text_of(content: Any) -> str:
-    """Return what was said in a content, without thoughts, calls and files."""
+    """Return the text of a content, without thoughts, calls and files."""
     parts = (content.parts if content else None) or []
     return "\n".join(part.text for part in parts if part.text and part.text.strip() and not part.thought)
 
@@ -54,14 +54,14 @@ def time_of(event: Event, zone: tzinfo | None) -> datetime:
 
 
 def metadata_of(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the metadata of turns. Raise InvalidQuery for what is no mapping."""
+    """Return the metadata of turns. Raise InvalidQuery for anything but a mapping."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidQuery(f"custom_metadata is {shown(given)}; expected a mapping")
     return dict(given or {})
 
 
 class EvimemMemoryService(BaseMemoryService):
-    """A memory service: what was said in sessions, found by what it means, there after a restart.
+    """A memory service: messages of sessions, found by their meaning, durable over restarts.
 
     An event with text is a turn under its id, so that a session may be added again and again; parts that are thoughts,
     calls or files are left out. Users of an app are apart, each in a file of the pool. What `delete_memory` deletes is
@@ -71,7 +71,7 @@ class EvimemMemoryService(BaseMemoryService):
         pool: The pool; it stays the caller's, to close.
         k: How many turns a search returns.
 
-    Each method raises what the methods of the pool and of its memories raise.
+    Methods raise the errors of the pool and of its memories.
     """
 
     def __init__(self, pool: MemoryPool, k: int = 10) -> None:

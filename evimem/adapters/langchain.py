@@ -14,7 +14,7 @@ from ..errors import InvalidTurn, MissingExtra, shown
 from ..loaders.chat_messages import ChatMessage, media_named, read_message
 from ..loaders.json_values import kept
 from ..types.values import Hit, Turn
-from .message_log import LANGCHAIN, kept_message, logged
+from .message_log import LANGCHAIN_KEY, kept_message, new_turns
 
 try:
     from langchain_core.chat_history import BaseChatMessageHistory
@@ -76,7 +76,7 @@ class EvimemChatMessageHistory(BaseChatMessageHistory):
         """Store messages, durably on return. Raise InvalidTurn for one that cannot be kept; nothing is stored."""
         read = [_read(message) for message in checked_items("messages", messages, "messages of LangChain")]
         newest = self.memory.turns(session=self.session, limit=1, newest=True)
-        self.memory.extend(logged(read, self.session, self.memory.now(), newest), strict=True)
+        self.memory.extend(new_turns(read, self.session, self.memory.now(), newest), strict=True)
 
     def clear(self) -> None:
         """Forget every message of the session, with everything derived from them."""
@@ -100,15 +100,15 @@ def _read(message: BaseMessage) -> ChatMessage:
     if not isinstance(message, BaseMessage):
         raise InvalidTurn(f"a message is {shown(message)}; expected a message of LangChain")
     try:
-        return replace(read_message(message), raw=json.dumps({LANGCHAIN: kept(message_to_dict(message))}))
+        return replace(read_message(message), raw=json.dumps({LANGCHAIN_KEY: kept(message_to_dict(message))}))
     except ValueError as error:
         raise InvalidTurn(f"a {message.type} message cannot be stored: {error}") from error
 
 
 def _message_of(turn: Turn) -> BaseMessage:
     given = kept_message(turn)
-    if given is not None and LANGCHAIN in given:
+    if given is not None and LANGCHAIN_KEY in given:
         with suppress(ValueError, TypeError, KeyError, AttributeError):  # an application's own metadata of that name
-            return messages_from_dict([media_named(given[LANGCHAIN])])[0]
+            return messages_from_dict([media_named(given[LANGCHAIN_KEY])])[0]
     of_role = AIMessage if turn.role == "assistant" else HumanMessage
     return of_role(turn.text or turn.caption or "", name=turn.speaker)

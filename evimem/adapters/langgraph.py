@@ -34,9 +34,9 @@ try:
 except ImportError as _error:
     raise MissingExtra("evimem.adapters.langgraph", "langgraph") from _error
 
-NOT_INDEXED = "[not indexed]"
-STORE = "langgraph"  # the speaker of an item
-_FIELDS = {"ns": list, "key": str, "value": dict, "created_at": str}
+NOT_INDEXED_TEXT = "[not indexed]"
+STORE_SPEAKER = "langgraph"  # the speaker of an item
+_ITEM_FIELDS = {"ns": list, "key": str, "value": dict, "created_at": str}
 
 
 def item_id(namespace: Sequence[str], key: str) -> str:
@@ -58,7 +58,8 @@ def item_value(key: str, given: Any) -> dict[str, Any]:
 def is_item(turn: Turn) -> bool:
     """Return whether a turn is an item: an application may have metadata of these names of its own."""
     said = turn.metadata
-    if turn.speaker != STORE or not all(isinstance(said.get(name), kind) for name, kind in _FIELDS.items()):
+    has_fields = all(isinstance(said.get(name), kind) for name, kind in _ITEM_FIELDS.items())
+    if turn.speaker != STORE_SPEAKER or not has_fields:
         return False
     return turn.id == item_id(said["ns"], said["key"])
 
@@ -84,7 +85,7 @@ def leaves(value: Any) -> Iterator[str]:
 
 
 def checked_operation(op: Any) -> Any:
-    """Return an operation. Raise InvalidQuery for what is none, or has a field of another kind."""
+    """Check an operation and return it. Raise InvalidQuery for another type, and for a field of another type."""
     if isinstance(op, (GetOp, PutOp)):
         _check_labels("the namespace", op.namespace)
         checked_kind("the key", op.key, str)
@@ -107,19 +108,19 @@ def checked_operation(op: Any) -> Any:
 
 
 def _check_labels(name: str, labels: Any) -> None:
-    """Raise InvalidQuery for what is no list or tuple of strings."""
+    """Raise InvalidQuery for anything but a list or tuple of strings."""
     if not isinstance(labels, (list, tuple)) or not all(isinstance(label, str) for label in labels):
         raise InvalidQuery(f"{name} is {shown(labels)}; expected strings in a tuple or list")
 
 
 class EvimemStore(BaseStore):
-    """A store whose items are turns: found by what they say, replaced in one transaction, there after a restart.
+    """A store whose items are turns: found by their text, replaced in one transaction, durable over restarts.
 
     An item's text is that of the fields that `index` names, by default of every field; with `index=False` it is found
     by namespace and filter only. Filters go by exact JSON values: 1 is neither 1.0 nor True, and null no missing key.
     A namespace with its key has at most 500 characters as JSON. `list_namespaces` reads every item.
 
-    Of a batch, reads see what was there before its puts; of two puts to one key the last wins. There is no TTL. Errors
+    Reads of a batch see the items before its puts; of two puts to one key the last wins. There is no TTL. Errors
     are those of the memory.
 
     Args:
@@ -132,7 +133,7 @@ class EvimemStore(BaseStore):
         self.memory: Memory = memory
 
     def batch(self, ops: Iterable[Any]) -> list[Any]:
-        """Perform operations, durably on return. Raise InvalidQuery for what is none, and perform none then."""
+        """Perform operations, durably on return. Raise InvalidQuery, and perform none, where one is invalid."""
         asked = [checked_operation(op) for op in checked_items("ops", ops, "operations")]
         results = [None if isinstance(op, PutOp) else self._read(op) for op in asked]
         self._put({item_id(op.namespace, op.key): op for op in asked if isinstance(op, PutOp)}.values())
@@ -160,14 +161,15 @@ class EvimemStore(BaseStore):
         where: dict[str, Any] = {"ns": {"$prefix": list(op.namespace_prefix)}}
         where |= {"value": op.filter} if op.filter else {}
         if op.query:
-            found = self.memory.search(op.query, op.offset + op.limit, speaker=STORE, where=where | {"indexed": True})
+            where = where | {"indexed": True}
+            found = self.memory.search(op.query, op.offset + op.limit, speaker=STORE_SPEAKER, where=where)
             yield from (SearchItem(**item_fields(hit.turn), score=hit.score) for hit in found if is_item(hit.turn))
         else:  # the newest first, as LangGraph's own stores do
-            newest = self.memory.turns(speaker=STORE, where=where, limit=op.offset + op.limit, newest=True)
+            newest = self.memory.turns(speaker=STORE_SPEAKER, where=where, limit=op.offset + op.limit, newest=True)
             yield from (SearchItem(**item_fields(turn)) for turn in reversed(list(newest)) if is_item(turn))
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        turns = self.memory.turns(speaker=STORE, where={"ns": {"$prefix": []}})
+        turns = self.memory.turns(speaker=STORE_SPEAKER, where={"ns": {"$prefix": []}})
         every = {tuple(turn.metadata["ns"]) for turn in turns if is_item(turn)}
         conditions = op.match_conditions or ()
         found = {one[: op.max_depth] for one in every if all(_matches(one, condition) for condition in conditions)}
@@ -178,7 +180,7 @@ class EvimemStore(BaseStore):
         self.memory.extend([self._item(op) for op in puts if op.value is not None], strict=True, replace=True)
         for op in puts:
             if op.value is None:
-                with suppress(UnknownTurn):  # deleting what is not there is no error
+                with suppress(UnknownTurn):  # deleting an absent item is no error
                     self.memory.forget([item_id(op.namespace, op.key)])
 
     def _item(self, op: PutOp) -> Turn:
@@ -190,7 +192,7 @@ class EvimemStore(BaseStore):
             text = "\n".join(leaves(value))
         else:
             text = "\n".join(one for path in op.index for one in get_text_at_path(value, tokenize_path(path)))
-        indexed = bool(without_blocks(text).strip())  # an item that only quotes what was recalled is not
+        indexed = bool(without_blocks(text).strip())  # an item that only quotes recalled turns is not
         kept, now = self._turn(op.namespace, op.key), self.memory.now()
         metadata = {
             "ns": list(op.namespace),
@@ -199,8 +201,8 @@ class EvimemStore(BaseStore):
             "indexed": indexed,
             "created_at": kept.metadata["created_at"] if kept else now.isoformat(),
         }
-        said = text if indexed else NOT_INDEXED
-        return Turn(item_id(op.namespace, op.key), "", STORE, said, now, role="tool", metadata=metadata)
+        said = text if indexed else NOT_INDEXED_TEXT
+        return Turn(item_id(op.namespace, op.key), "", STORE_SPEAKER, said, now, role="tool", metadata=metadata)
 
 
 def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:

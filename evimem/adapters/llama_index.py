@@ -14,7 +14,7 @@ from ..loaders.chat_messages import ChatMessage as SaidMessage
 from ..loaders.chat_messages import read_message
 from ..text.memory_fence import without_blocks
 from ..types.values import Hit
-from .message_log import logged
+from .message_log import new_turns
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -29,8 +29,8 @@ except ImportError as _error:
 class EvimemBlock(BaseMemoryBlock[list[ChatMessage]]):
     """A block for `llama_index.core.memory.Memory(memory_blocks=[...])`: quoted turns for the last user message.
 
-    It is a user message before the chat, whatever `insert_method` says: what was quoted never stands in a system
-    message. What leaves the short-term memory is stored in the session of LlamaIndex's name. A block serves one chat.
+    It is a user message before the chat, whatever `insert_method` says: quoted turns never stand in a system message.
+    Messages that leave the short-term memory are stored in the session of LlamaIndex's name. A block serves one chat.
 
     Attributes:
         memory: The memory; it stays the caller's, to close.
@@ -48,7 +48,7 @@ class EvimemBlock(BaseMemoryBlock[list[ChatMessage]]):
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> list[ChatMessage]:
         said = [message.content or "" for message in messages or [] if message.role.value == "user"]
         self._question = next((text for text in reversed(said) if text.strip()), "")
-        return await self._quoted(self.tokens)
+        return await self._quote_messages(self.tokens)
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         by_session: dict[str, list[SaidMessage]] = {}
@@ -64,9 +64,9 @@ class EvimemBlock(BaseMemoryBlock[list[ChatMessage]]):
         """Quote less, with a closed fence; None where nothing is left."""
         said = sum(count_tokens(message.content or "") for message in content)
         fewer = said - tokens_to_truncate * 5 // 4  # LlamaIndex counts otherwise, by up to a quarter
-        return (await self._quoted(fewer) or None) if fewer > 0 else None
+        return (await self._quote_messages(fewer) or None) if fewer > 0 else None
 
-    async def _quoted(self, tokens: int) -> list[ChatMessage]:
+    async def _quote_messages(self, tokens: int) -> list[ChatMessage]:
         if not self._question:
             return []
         block = await asyncio.to_thread(self.memory.block, self._question, tokens=tokens)
@@ -74,7 +74,7 @@ class EvimemBlock(BaseMemoryBlock[list[ChatMessage]]):
 
     def _store(self, session: str, said: Iterable[SaidMessage]) -> None:
         newest: Iterator[Any] = self.memory.turns(session=session, limit=1, newest=True) if session else iter(())
-        self.memory.extend(logged(said, session, self.memory.now(), newest), strict=True)
+        self.memory.extend(new_turns(said, session, self.memory.now(), newest), strict=True)
 
 
 class EvimemNodeRetriever(BaseRetriever):

@@ -1,6 +1,6 @@
-"""What the tools of the MCP server return: pydantic models, from which their output schemas are made.
+"""Define the results of the MCP tools: pydantic models, from which their output schemas are made.
 
-Field names say what they hold; descriptions would cost every prompt that lists the tools.
+Field names stand without descriptions, which would cost tokens in every prompt that lists the tools.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ except ImportError as _error:
     raise MissingExtra("the MCP server", "mcp") from _error
 
 
-def untitled(schema: dict[str, Any]) -> None:
-    """Take the titles out of a schema: they repeat its names, and every client pays for them in its prompt."""
+def remove_titles(schema: dict[str, Any]) -> None:
+    """Remove the titles of a schema: they repeat its names, and every client pays for them in its prompt."""
     schema.pop("title", None)
     for field in schema.get("properties", {}).values():
         field.pop("title", None)
@@ -28,7 +28,7 @@ def untitled(schema: dict[str, Any]) -> None:
 class Lean(BaseModel):
     """A model whose schema has no titles."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=untitled)
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=remove_titles)
 
 
 class QuotedTurn(Lean):
@@ -56,7 +56,7 @@ class Recalled(Lean):
 
 
 class AddedTurn(Lean):
-    """What was done with a turn: "added", "readded", "uncertain", "exists", "forgotten" or "dropped", and why."""
+    """The outcome for a turn: "added", "readded", "uncertain", "exists", "forgotten" or "dropped", and its reason."""
 
     id: str
     status: str
@@ -86,7 +86,7 @@ class GivenAnswer(Lean):
 
 
 class Explanation(Lean):
-    """A turn with what is around it, or the steps by which the last answer came about."""
+    """A turn with its context, or the steps by which the last answer came about."""
 
     turn: QuotedTurn | None = None
     context: list[QuotedTurn] = []
@@ -97,7 +97,7 @@ class Explanation(Lean):
 
 
 class ErasedTurns(Lean):
-    """What was erased; "pending" until another reader of the file has ended."""
+    """The erased turns; "pending" until another reader of the file has ended."""
 
     status: str
     turns: int
@@ -106,7 +106,7 @@ class ErasedTurns(Lean):
 
 
 class MemoryCounts(Lean):
-    """What a memory holds."""
+    """The counts of a memory."""
 
     turns: int
     sessions: int
@@ -116,14 +116,14 @@ class MemoryCounts(Lean):
     last: str | None
 
 
-def quoted(turn: Turn, span: tuple[int, int] | None = None) -> QuotedTurn:
+def quote_turn(turn: Turn, span: tuple[int, int] | None = None) -> QuotedTurn:
     """Return a turn, or the passage of its text at `span`; a shared picture is in square brackets."""
     text = turn.text[slice(*span)] if span else turn.text
     whole = " ".join(part for part in (text, f"[shared: {turn.caption}]" if turn.caption else "") if part)
     return QuotedTurn(**turn.to_dict() | {"text": whole})
 
 
-def given(answer: Answer, turns: Sequence[Turn]) -> GivenAnswer:
+def render_answer(answer: Answer, turns: Sequence[Turn]) -> GivenAnswer:
     """Return an answer; `turns` are those of its citations, in order."""
     return GivenAnswer(
         kind=answer.kind if answer.kind != "failed" else "abstained",
@@ -132,18 +132,18 @@ def given(answer: Answer, turns: Sequence[Turn]) -> GivenAnswer:
         reason=answer.reason,
         tier=answer.tier.value,
         confidence=round(answer.confidence, 4),
-        citations=[_cited(citation, turn) for citation, turn in zip(answer.citations, turns, strict=True)],
+        citations=[_quote_citation(citation, turn) for citation, turn in zip(answer.citations, turns, strict=True)],
         missing=[gap.text for gap in answer.gaps],
     )
 
 
-def fact_line(fact: Fact) -> str:
+def render_fact(fact: Fact) -> str:
     """Return a fact with its date, and whether a later one replaced it."""
     event = fact.event
     when = f" ({event.start.isoformat()} to {event.end.isoformat()})" if event and event.start and event.end else ""
     return f"{fact.text}{when}{' [replaced later]' if fact.replaced_by else ''}"
 
 
-def _cited(citation: Citation, turn: Turn) -> QuotedCitation:
+def _quote_citation(citation: Citation, turn: Turn) -> QuotedCitation:
     quote = citation.quote or turn.text or turn.caption or ""
     return QuotedCitation(id=turn.id, quote=quote, speaker=turn.speaker, time=turn.time.isoformat())

@@ -30,7 +30,7 @@ from ..errors import InvalidQuery, InvalidTurn, UnknownTurn, shown
 from ..loaders.chat_messages import read_message
 from ..text.memory_fence import without_blocks
 from ..types.values import Turn
-from .message_log import logged
+from .message_log import new_turns
 
 SCOPES = ("user_id", "agent_id", "run_id")
 _COMPARISONS: dict[str, Callable[[datetime, datetime], bool]] = {
@@ -47,7 +47,7 @@ class Mem0Memory:
         root: The folder of the files, or a pool, which stays the caller's to close.
         plain_users: Have a `user_id` be the pool's user of that id, whom other programs of the pool know too. Else
             its file is one that only this class opens, as that of an `agent_id` or `run_id` alone always is.
-        options: What `MemoryPool` takes, such as `capacity`.
+        options: Options of `MemoryPool`, such as `capacity`.
     """
 
     def __init__(self, root: str | PathLike[str] | MemoryPool, *, plain_users: bool = False, **options: Any) -> None:
@@ -65,7 +65,7 @@ class Mem0Memory:
     ) -> dict[str, Any]:
         """Store messages, durably on return, and nothing where one cannot be. Raise InvalidTurn, InvalidQuery.
 
-        With or without `infer`, what was said is stored.
+        With or without `infer`, messages are stored verbatim.
         """
         owner, kept = _scope(scope)
         given = [messages] if isinstance(messages, (str, Mapping)) else checked_items("messages", messages, "messages")
@@ -76,7 +76,7 @@ class Mem0Memory:
         said = [one for one in read if one.role != "system" and without_blocks(one.text).strip()]
         with self.pool.open(self.key(owner)) as memory:
             newest = memory.turns(session=kept.get("run_id"), limit=1, newest=True)
-            turns = logged(said, kept.get("run_id", ""), memory.now(), newest)
+            turns = new_turns(said, kept.get("run_id", ""), memory.now(), newest)
             own = {**kept, "metadata": _mapping("metadata", metadata)}
             memory.extend([replace(turn, metadata={**turn.metadata, **own}) for turn in turns], strict=True)
         return {"results": [{"id": _id(owner, one.id), "memory": one.text, "event": "ADD"} for one in turns]}
@@ -84,7 +84,7 @@ class Mem0Memory:
     def search(
         self, query: str, *, top_k: int = 20, filters: Mapping[str, Any] | None = None, **scope: Any
     ) -> dict[str, Any]:
-        """Find what was said, best first; a `score` compares the results of one search only."""
+        """Find messages, best first; a `score` compares the results of one search only."""
         owner, where, span = _where(filters, scope)
         if self.key(owner) not in self.pool:  # opening would make a file
             return {"results": []}
@@ -105,9 +105,9 @@ class Mem0Memory:
         return {"results": [_entry(owner, turn) for turn in within[-top_k:]]}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
-        """Return what has this id; None where there is nothing."""
+        """Return the entry of an id; None where there is none."""
         try:
-            with self._opened(memory_id) as (owner, memory, turn_id):
+            with self._open_by_id(memory_id) as (owner, memory, turn_id):
                 return _entry(owner, memory.turn(turn_id))
         except UnknownTurn:
             return None
@@ -115,8 +115,8 @@ class Mem0Memory:
     def update(
         self, memory_id: str, text: str | None = None, metadata: Mapping[str, Any] | None = None
     ) -> dict[str, str]:
-        """Put other words, or other metadata, in the place of what has this id. Raise UnknownTurn, InvalidTurn."""
-        with self._opened(memory_id) as (_, memory, turn_id):
+        """Replace the text, or the metadata, of the entry of an id. Raise UnknownTurn, InvalidTurn."""
+        with self._open_by_id(memory_id) as (_, memory, turn_id):
             old = memory.turn(turn_id)
             kept = {name: value for name, value in old.metadata.items() if text is None or name != "message"}
             kept |= {} if metadata is None else {"metadata": _mapping("metadata", metadata)}
@@ -125,13 +125,13 @@ class Mem0Memory:
         return {"message": "updated"}
 
     def delete(self, memory_id: str) -> dict[str, str]:
-        """Forget what has this id, with everything derived from it. Raise UnknownTurn."""
-        with self._opened(memory_id) as (_, memory, turn_id):
+        """Forget the entry of an id, with everything derived from it. Raise UnknownTurn."""
+        with self._open_by_id(memory_id) as (_, memory, turn_id):
             memory.forget([turn_id])
         return {"message": "deleted"}
 
     def delete_all(self, **scope: Any) -> dict[str, str]:
-        """Forget everything of a user, or what was added with their agent or run. Raise InvalidQuery without one."""
+        """Forget all entries of a user, or those added with their agent or run. Raise InvalidQuery without one."""
         owner, kept = _scope(scope)
         if len(kept) == 1:
             self.pool.erase(self.key(owner))
@@ -156,7 +156,7 @@ class Mem0Memory:
             self.pool.close()
 
     @contextmanager
-    def _opened(self, memory_id: str) -> Iterator[tuple[str, EvimemMemory, str]]:
+    def _open_by_id(self, memory_id: str) -> Iterator[tuple[str, EvimemMemory, str]]:
         if not isinstance(memory_id, str):
             raise UnknownTurn(memory_id)
         owner, turn_id = owner_and_turn(memory_id)
@@ -234,7 +234,7 @@ def _mapping(name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _scope(given: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
-    """Return whose file it is, and the scopes. Raise InvalidQuery without any, and for what evimem has not."""
+    """Return the owner of the file, and the scopes. Raise InvalidQuery without any, and for unsupported ones."""
     kept = {name: given[name] for name in SCOPES if given.get(name) is not None}
     other = sorted(name for name in given if name not in SCOPES and given[name] not in (None, False))
     if other:
@@ -253,7 +253,8 @@ def _where(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> tuple
     conditions = _mapping("filters", filters)
     for also in [_mapping("AND", one) for one in checked_items("AND", conditions.pop("AND", []), "filters")]:
         conditions |= {
-            name: _both(name, conditions[name], one) if name in conditions else one for name, one in also.items()
+            name: _combine_conditions(name, conditions[name], one) if name in conditions else one
+            for name, one in also.items()
         }
     named = {name: conditions.pop(name) for name in SCOPES if name in conditions}
     owner, kept = _scope({**scope, **named})
@@ -266,8 +267,8 @@ def _where(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> tuple
     return owner, {**kept, **own}, span
 
 
-def _both(name: str, one: Any, other: Any) -> Any:
-    """Return the condition that two on one name make together. Raise InvalidQuery where they have an operator twice."""
+def _combine_conditions(name: str, one: Any, other: Any) -> Any:
+    """Combine two conditions on one name. Raise InvalidQuery where both have the same operator."""
     if one == other:
         return one
     first, second = (dict(each) if isinstance(each, Mapping) else {"eq": each} for each in (one, other))
@@ -277,7 +278,7 @@ def _both(name: str, one: Any, other: Any) -> Any:
 
 
 def _span(name: str, wanted: Any) -> Iterator[tuple[str, datetime]]:
-    """Yield the conditions on the time of turns. Raise InvalidQuery for what is none."""
+    """Yield the conditions on the time of turns. Raise InvalidQuery for any other."""
     for order, value in (wanted if isinstance(wanted, Mapping) else {"eq": wanted}).items():
         time = None if order not in _COMPARISONS else checked_time(name, value)
         if time is None:

@@ -16,11 +16,11 @@ from ..loaders.chat_messages import ChatMessage, holds_media, media_named, read_
 from ..text.memory_fence import without_blocks
 from ..types.values import Turn
 
-RECALLED = "[recalled from memory]"
-LANGCHAIN = "langchain"  # the key under which one of its messages stands, which are none of a chat API
+RECALLED_MARK = "[recalled from memory]"
+LANGCHAIN_KEY = "langchain"  # the key under which one of its messages stands, which are none of a chat API
 
 
-def logged(messages: Iterable[ChatMessage], session: str, now: datetime, newest: Iterable[Turn]) -> list[Turn]:
+def new_turns(messages: Iterable[ChatMessage], session: str, now: datetime, newest: Iterable[Turn]) -> list[Turn]:
     """Return new turns for messages. `newest` is the session's last turn, if any.
 
     A turn is never earlier than the one before it, though the clock be set back. What was recalled is not stored as
@@ -44,18 +44,18 @@ def logged(messages: Iterable[ChatMessage], session: str, now: datetime, newest:
 def message_of(turn: Turn) -> Any:
     """Return the message of a turn; one that came another way is a message with its words.
 
-    It is never a system message or one of a tool: whoever said it, a prompt takes it as said in the conversation.
+    It is never a system message or one of a tool: a prompt takes it as said in the conversation.
     """
     kept = kept_message(turn)
     sent = None if kept is None else media_named(kept)
-    if sent is not None and LANGCHAIN not in sent and not holds_media(sent):
+    if sent is not None and LANGCHAIN_KEY not in sent and not holds_media(sent):
         return sent
     role = "assistant" if turn.role == "assistant" else "user"
     return {"role": role, "content": turn.text or turn.caption or ""}
 
 
 def kept_message(turn: Turn) -> dict[str, Any] | None:
-    """Return what was kept of a message as it was given; None for a turn that came another way, or was updated.
+    """Return the message that a turn was made of; None for a turn that came another way, or was updated.
 
     An application may have metadata of that name of its own: a kept message is of the role of its turn and says what
     it does, or more, where the turn has only its words or a stand-in for them.
@@ -63,7 +63,7 @@ def kept_message(turn: Turn) -> dict[str, Any] | None:
     raw = turn.metadata.get("message")
     try:
         kept = json.loads(raw) if isinstance(raw, str) else None
-        if isinstance(kept, dict) and LANGCHAIN not in kept:
+        if isinstance(kept, dict) and LANGCHAIN_KEY not in kept:
             message = read_message(kept)
             said = without_blocks(_said(message))  # which is how it was stored
             text = turn.text.strip()
@@ -75,4 +75,4 @@ def kept_message(turn: Turn) -> dict[str, Any] | None:
 
 
 def _said(message: ChatMessage) -> str:
-    return message.text if without_blocks(message.text).strip() else RECALLED
+    return message.text if without_blocks(message.text).strip() else RECALLED_MARK

@@ -47,7 +47,7 @@ class Spans:
     and of `ask` the loop, tier, confidence and iterations. Other OpenTelemetry spans of the caller are its parents.
 
     Args:
-        capture_content: Whether spans hold questions and what was found for them, too. No span does by default.
+        capture_content: Whether spans hold questions and the found turns. By default no span does.
         provider: The tracer provider; by default the one that the program has set.
     """
 
@@ -78,9 +78,10 @@ class CallSpan:
     _capture: bool
 
     def heard(self, event: Event) -> None:
-        """Add an event of the trace, without what it quotes."""
+        """Add an event of the trace, without quoted text."""
         if self._span.is_recording():
-            self._span.add_event(f"evimem.{event.kind}", {"evimem.iteration": event.iteration, **_counted(event)})
+            attributes = {"evimem.iteration": event.iteration, **_count_attributes(event)}
+            self._span.add_event(f"evimem.{event.kind}", attributes)
 
     def asks(self, request: Complete | Embed) -> Callable[[Any], None]:
         """Start the span of a request; it ends with the reply."""
@@ -93,14 +94,14 @@ class CallSpan:
         parent = set_span_in_context(self._span)
         span = self._tracer.start_span(f"{name} {asked}", parent, kind, known)
 
-        def replied(reply: Any) -> None:
+        def finish_request(reply: Any) -> None:
             if isinstance(reply, Reply):
                 span.set_attribute("gen_ai.response.model", reply.model)
                 span.set_attribute("gen_ai.usage.input_tokens", reply.input_tokens)
                 span.set_attribute("gen_ai.usage.output_tokens", reply.output_tokens)
             _finish(span, reply)
 
-        return replied
+        return finish_request
 
     def ends(self, outcome: Any) -> None:
         """End the span."""
@@ -115,7 +116,7 @@ class CallSpan:
 def _finish(span: Span, outcome: Any) -> None:
     if isinstance(outcome, BaseException):
         span.set_attribute("error.type", type(outcome).__name__)
-        if isinstance(outcome, Exception):  # else the caller stopped it; an error's sentence may name what users chose
+        if isinstance(outcome, Exception):  # else the caller stopped it; its message may hold names of users
             span.set_status(Status(StatusCode.ERROR))
     span.end()
 
@@ -150,8 +151,8 @@ def _result(outcome: Any) -> dict[str, Any]:
     return {}
 
 
-def _counted(event: Event) -> dict[str, Any]:
-    """Return what an event says beside texts and ids."""
+def _count_attributes(event: Event) -> dict[str, Any]:
+    """Return the counts and flags of an event, without texts and ids."""
     said: dict[str, Any] = {}
     match event:
         case Queried():

@@ -1,6 +1,6 @@
 """Pydantic AI: a toolset to recall, ask and take notes, for `Agent(..., toolsets=[memory_toolset(memory)])`.
 
-There is no history processor: what one inserts stays in `all_messages()` and would come back as if it had been said.
+There is no history processor: its insertions stay in `all_messages()` and would come back as if they had been said.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def memory_toolset(memory: AsyncMemory, *, tokens: int = 1500, read_only: bool =
     """Return a `FunctionToolset` with the tools `recall`, `ask` and, unless `read_only`, `note`.
 
     `recall` returns a block of quoted turns, `ask` an answer with its citations or why there is none. A note is a turn
-    of the assistant: what it says about a person is a report, never that person's word.
+    of the assistant: its statements about a person are reports, never that person's word.
 
     Args:
         memory: The memory; it stays the caller's, to close.

@@ -1,4 +1,4 @@
-"""The token file of a server: which token is whose, and what it may do. Tokens are kept as digests only."""
+"""Read the token file of a server: the user and the scope of each token. Tokens are kept as digests only."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ..errors import InvalidQuery, shown
 Scope = Literal["read", "write", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 _LOG = logging.getLogger("evimem")
-_HEAD = "# sha256-of-token scope user\n"
+_FILE_HEADER = "# sha256-of-token scope user\n"
 
 
 @dataclass(frozen=True, slots=True)
 class TokenHolder:
-    """Whose a token is. `scope` "read" asks and searches, "write" adds too, "admin" forgets too."""
+    """The user of a token. `scope` "read" asks and searches, "write" adds too, "admin" forgets too."""
 
     user: str
     scope: Scope
 
     def may(self, scope: Scope) -> bool:
-        """Return whether the token is enough for what needs `scope`."""
+        """Return whether the token allows calls that need `scope`."""
         return SCOPES.index(self.scope) >= SCOPES.index(scope)
 
 
@@ -51,7 +51,7 @@ class TokenFile:
             ) from error
 
     def holder(self, token: str) -> TokenHolder | None:
-        """Return whose `token` is; None for one that is not in the file, and for all while the file cannot be read.
+        """Return the holder of `token`; None for one that is not in the file, and for all while the file is unreadable.
 
         Raises:
             InvalidQuery: The file was changed into something else, so that no token is known.
@@ -91,7 +91,7 @@ def new_token(path: Path, user: str, scope: Scope) -> str:
         file.seek(0)
         before = file.read()
         _entries(before, path)
-        head = _HEAD if not before else "" if before.endswith(b"\n") else "\n"
+        head = _FILE_HEADER if not before else "" if before.endswith(b"\n") else "\n"
         file.write(f"{head}{_digest(token)} {scope} {user}\n".encode())
         file.flush()
         os.fsync(file.fileno())
@@ -103,7 +103,7 @@ def _digest(token: str) -> str:
 
 
 def _entries(content: bytes, path: Path) -> dict[str, TokenHolder]:
-    """Return whose the tokens of a file are, by their digests. Raise InvalidQuery for any other content."""
+    """Return the holders of the tokens of a file, by digest. Raise InvalidQuery for any other content."""
     try:
         lines = content.decode().splitlines()
     except UnicodeDecodeError as error:
