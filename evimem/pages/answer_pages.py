@@ -25,8 +25,8 @@ MAX_TURNS_SHOWN = 60  # of a trace; the rest are counted
 MAX_TRACES_SHOWN = 50
 MAX_CLOSEST = 3  # turns shown beside an abstention
 _MAX_LEFT_OUT = 8  # turns shown that fell below the cut of a block
-_SEARCHED = 30  # best turns of a search that a block is compared with
-_SAME = 0.8  # share of words of a turn that another has, from which on they say nearly the same
+_COMPARED_TURNS = 30  # best turns of a search that a block is compared with
+_SAME_WORD_SHARE = 0.8  # share of words of a turn that another has, from which on they say nearly the same
 
 
 def show_answer(request: PageRequest) -> Page:
@@ -201,7 +201,7 @@ def show_block(request: PageRequest) -> Page:
     if not message:
         return Page("block", "Block", {"message": "", "tokens": size}, {"sizes": sizes})
     blocks = {each: request.memory.block(message, tokens=each) for each in sizes}
-    hits = request.memory.search(message, k=_SEARCHED)
+    hits = request.memory.search(message, k=_COMPARED_TURNS)
     block, named = blocks[size], request.named_turn("why")
     left_out = [
         {"hit": hit, "rank": rank, "reason": _reason(hit, hits[0], blocks, size)}
@@ -248,7 +248,7 @@ def _reason(hit: Hit, best: Hit, blocks: Mapping[int, Block], size: int) -> str:
 def _nearly_same(turn: Turn, shown: Collection[Turn]) -> int | None:
     own = set(terms(turn.text))
     for place, other in enumerate(shown, 1):
-        if own and turn.speaker == other.speaker and len(own & set(terms(other.text))) >= _SAME * len(own):
+        if own and turn.speaker == other.speaker and len(own & set(terms(other.text))) >= _SAME_WORD_SHARE * len(own):
             return place
     return None
 

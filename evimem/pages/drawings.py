@@ -12,9 +12,9 @@ from ..calibration import Bin, Point
 from ..types.overview import DayCount
 
 _WIDE, _HIGH = 720, 96  # of the picture of days
-_SIDE = 240  # of a square chart
-_PAD = 28
-MOST_BARS = 400  # days; a longer time is drawn by months
+_CHART_SIDE = 240  # of a square chart
+_CHART_PADDING = 28
+MAX_DAY_BARS = 400  # days; a longer time is drawn by months
 
 
 def draw_meter(value: float, threshold: float | None = None, label: str = "") -> Markup:
@@ -68,12 +68,13 @@ def draw_split_bar(parts: Sequence[tuple[str, int]], whole: int) -> Markup:
 
 
 def draw_day_bars(counts: Sequence[DayCount], chosen: date | None, address: Mapping[date, str]) -> Markup:
-    """Return the turns of each day as bars that lead to it; of a time longer than `MOST_BARS` days, those of months."""
+    """Return the turns of each day as bars that lead to it; of more than `MAX_DAY_BARS` days, bars of months."""
     if not counts:
         return Markup()
     first, last = counts[0].day, counts[-1].day
-    by_month = (last - first).days > MOST_BARS
-    groups = [(day, sum(one.turns for one in ones), list(ones)) for day, ones in _grouped(counts, by_month=by_month)]
+    by_month = (last - first).days > MAX_DAY_BARS
+    parts = _group_by_month(counts, by_month=by_month)
+    groups = [(day, sum(one.turns for one in ones), list(ones)) for day, ones in parts]
     slots = _months(first, last) if by_month else (last - first).days + 1
     width = _WIDE / max(slots, 20)
     most = max(total for _, total, _ in groups)
@@ -98,7 +99,7 @@ def draw_day_bars(counts: Sequence[DayCount], chosen: date | None, address: Mapp
     )
 
 
-def _grouped(counts: Sequence[DayCount], *, by_month: bool) -> Iterable[tuple[date, list[DayCount]]]:
+def _group_by_month(counts: Sequence[DayCount], *, by_month: bool) -> Iterable[tuple[date, list[DayCount]]]:
     if not by_month:
         return [(one.day, [one]) for one in counts]
     return [(month, list(ones)) for month, ones in groupby(counts, key=lambda one: one.day.replace(day=1))]
@@ -139,24 +140,24 @@ def draw_risk(points: Sequence[Point]) -> Markup:
 
 
 def _chart(across: str, up: str, inside: str) -> Markup:
-    foot = _SIDE - _PAD
-    axes = (f'<line class="axis" x1="{_PAD}" x2="{_SIDE}" y1="{foot}" y2="{foot}"/>'
-            f'<line class="axis" x1="{_PAD}" x2="{_PAD}" y1="0" y2="{foot}"/>'
-            f'<text x="{_PAD}" y="{foot + 14}">0</text><text x="{_SIDE}" y="{foot + 14}" text-anchor="end">1</text>'
-            f'<text x="{(_SIDE + _PAD) / 2}" y="{foot + 24}" text-anchor="middle">{across}</text>'
+    foot = _CHART_SIDE - _CHART_PADDING
+    axes = (f'<line class="axis" x1="{_CHART_PADDING}" x2="{_CHART_SIDE}" y1="{foot}" y2="{foot}"/>'
+            f'<line class="axis" x1="{_CHART_PADDING}" x2="{_CHART_PADDING}" y1="0" y2="{foot}"/>'
+            f'<text x="{_CHART_PADDING}" y="{foot + 14}">0</text>'
+            f'<text x="{_CHART_SIDE}" y="{foot + 14}" text-anchor="end">1</text>'
+            f'<text x="{(_CHART_SIDE + _CHART_PADDING) / 2}" y="{foot + 24}" text-anchor="middle">{across}</text>'
             f'<text transform="translate(12 {foot / 2}) rotate(-90)" text-anchor="middle">{up}</text>')  # fmt: skip
     label = f"{up} by {across.lower()}"
-    return Markup(
-        f'<svg class="chart" viewBox="0 0 {_SIDE} {_SIDE}" role="img" aria-label="{label}">{axes}{inside}</svg>'
-    )
+    box = f"0 0 {_CHART_SIDE} {_CHART_SIDE}"
+    return Markup(f'<svg class="chart" viewBox="{box}" role="img" aria-label="{label}">{axes}{inside}</svg>')
 
 
 def _x(share: float) -> float:
-    return _PAD + share * (_SIDE - _PAD - 6)
+    return _CHART_PADDING + share * (_CHART_SIDE - _CHART_PADDING - 6)
 
 
 def _y(share: float) -> float:
-    return (_SIDE - _PAD) - share * (_SIDE - _PAD - 6)
+    return (_CHART_SIDE - _CHART_PADDING) - share * (_CHART_SIDE - _CHART_PADDING - 6)
 
 
 def draw_evidence(moments: Sequence[tuple[date, str, str, bool]], today: date | None) -> Markup:

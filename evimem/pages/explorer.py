@@ -26,7 +26,7 @@ from . import answer_pages, state_pages, turn_pages
 from .render_html import SCRIPT, link_of, read_stylesheet, render_json, render_page, style_name
 from .requests import Page, PageRequest
 from .sources import Source
-from .visitors import SIGN_IN, Admit, Gate, Visitor
+from .visitors import SIGN_IN_PATH, Admit, Gate, Visitor
 
 _LOG = logging.getLogger("evimem")
 MAX_FORM_BYTES = 64 * 2**20  # of a form, an uploaded file included
@@ -89,7 +89,7 @@ class Explorer:
         visitor: Visitor = request.scope["visitor"]
         form: dict[str, Any] = {}
         if request.method == "POST":
-            if (refused := _refused(request)) is not None:
+            if (refused := _refuse_form(request)) is not None:
                 return refused
             form = await _read_form(request)
             if not _may_send(request, form):
@@ -113,7 +113,7 @@ class Explorer:
             if self._source.has_users and not user:
                 page = Page("user", "Whose memory?", {"user": None})
             else:
-                with self._source.opened(user) as memory:
+                with self._source.open_memory(user) as memory:
                     page = show(PageRequest(memory, self._source, visitor, query, form, self._labels))
         except EvimemError as error:
             page = _problem(type(error).__name__, str(error), code_of_error(error).status)
@@ -183,7 +183,7 @@ def explorer_routes(
     Each of its paths is a route of its own: a mount at `/` would take the wrong methods of the application's routes.
     """
     app = build_explorer(source, admit, cookie=cookie, hosts=hosts)
-    paths = dict.fromkeys([SIGN_IN, *(route.path for route in Explorer(source, None).routes())])
+    paths = dict.fromkeys([SIGN_IN_PATH, *(route.path for route in Explorer(source, None).routes())])
     return [Route(path, app) for path in paths]
 
 
@@ -196,8 +196,8 @@ async def _read_form(request: Request) -> dict[str, Any]:
         }
 
 
-def _refused(request: Request) -> Response | None:
-    """Return the response to a form that is too large, or that does not say how large it is."""
+def _refuse_form(request: Request) -> Response | None:
+    """Refuse a form that is too large, or whose size is not given; None for any other."""
     size = request.headers.get("content-length", "")
     if not size.isascii() or not size.isdigit():
         return _refuse("The form does not say how long it is.", 411)

@@ -29,7 +29,8 @@ SCRIPT = "htmx-4.0.1.min.js"
 SCRIPT_SHA256 = "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130"
 MAX_AROUND_MARK = 1_500  # characters of a turn beside cited words
 MAX_JSON = 20_000  # characters of a value that a page shows as JSON: its twin has all
-_NEVER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")  # in HTML, or in UTF-8
+# Characters that are invalid in HTML, or in UTF-8.
+_INVALID_CHARACTERS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 
 @cache
@@ -66,7 +67,7 @@ def make_environment() -> Environment:
 def render_page(template: str, values: Mapping[str, Any]) -> bytes:
     """Return a page as UTF-8."""
     text = make_environment().get_template(f"{template}.html").render(values)
-    return _NEVER.sub("\ufffd", text).encode("utf-8")
+    return _INVALID_CHARACTERS.sub("\ufffd", text).encode("utf-8")
 
 
 def render_json(values: Mapping[str, Any]) -> bytes:
@@ -86,7 +87,8 @@ def render_trace_file(trace: Trace, turns: list[Turn | None]) -> str:
     digest = b64encode(sha256(style.encode()).digest()).decode()
     data = trace.to_json().replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     shown = {**values, **why_pictures(values), "style": Markup(style), "digest": digest, "data": Markup(data)}
-    return _NEVER.sub("\ufffd", make_environment().get_template("trace_file.html").render(shown, exported=True))
+    page = make_environment().get_template("trace_file.html").render(shown, exported=True)
+    return _INVALID_CHARACTERS.sub("\ufffd", page)
 
 
 def _finalize(value: Any) -> Any:

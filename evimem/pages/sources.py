@@ -31,7 +31,7 @@ class Source(Protocol):
     @property
     def file(self) -> Path | None: ...
 
-    def opened(self, user: str) -> AbstractContextManager[Memory]: ...
+    def open_memory(self, user: str) -> AbstractContextManager[Memory]: ...
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class OneMemory:
     file: Path | None = None
 
     @contextmanager
-    def opened(self, user: str) -> Iterator[Memory]:
+    def open_memory(self, user: str) -> Iterator[Memory]:
         """Yield the memory; `user` is not needed."""
         yield self.memory
 
@@ -61,7 +61,7 @@ class PoolOfMemories:
     name: str
 
     @contextmanager
-    def opened(self, user: str) -> Iterator[Memory]:
+    def open_memory(self, user: str) -> Iterator[Memory]:
         """Yield the memory of a user.
 
         Raises:

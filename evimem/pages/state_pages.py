@@ -19,16 +19,16 @@ from . import drawings
 from .requests import Page, PageRequest
 
 Mark = Literal["right", "wrong", "outdated"]
-MARKS: tuple[Mark, ...] = get_args(Mark)
-ANSWER = ""  # the key of a mark on an answer as a whole, beside the ids of turns
-_KINDS = ("turn", "session", "speaker", "before")
-_MAX_COUNTED = 2_000  # turns that a preview reads
-_MAX_LISTED = 20  # of them that it shows
-_MAX_ALIKE = 5
-_MAX_PROVEN = 50  # erased texts that are looked for in the bytes of the file
-_LEAST_PROVEN = 12  # characters of such a text: a shorter one stands in many others
-_MAX_FILE = 512 * 2**20  # bytes of a file that is searched for erased texts
-_CHUNK = 2**22
+HIT_MARKS: tuple[Mark, ...] = get_args(Mark)
+ANSWER_KEY = ""  # the key of a mark on an answer as a whole, beside the ids of turns
+_FORGET_KINDS = ("turn", "session", "speaker", "before")
+_MAX_PREVIEW_TURNS = 2_000  # turns that a preview reads
+_MAX_LISTED_TURNS = 20  # of them that it shows
+_MAX_ALIKE_TURNS = 5
+_MAX_SOUGHT_TEXTS = 50  # erased texts that are looked for in the bytes of the file
+_MIN_SOUGHT_CHARACTERS = 12  # a shorter text stands in many longer ones
+_MAX_SEARCHED_FILE_BYTES = 512 * 2**20  # bytes of a file that is searched for erased texts
+_CHUNK_BYTES = 2**22
 _MAX_REFUSALS = 200
 _MAX_NAME_BYTES = 255  # of the name of a file, on most systems
 _UPLOADED = "conversation"  # the folder of an uploaded file, and the name of one that has none
@@ -37,8 +37,8 @@ _UPLOADED = "conversation"  # the folder of an uploaded file, and the name of on
 def preview_forgetting(request: PageRequest) -> Page:
     """Show the turns that an erasure would take, and those that would stay."""
     kind, value = request.text("kind") or "turn", request.query.get("value", "")
-    if kind not in _KINDS:
-        raise InvalidQuery(f"kind is {kind[:20]!r}; expected one of {', '.join(_KINDS)}")
+    if kind not in _FORGET_KINDS:
+        raise InvalidQuery(f"kind is {kind[:20]!r}; expected one of {', '.join(_FORGET_KINDS)}")
     if not value.strip():
         return Page("forget", "Forget", {"kind": kind, "value": "", "preview": None})
     memory, store = request.memory, request.memory._core.store
@@ -47,9 +47,9 @@ def preview_forgetting(request: PageRequest) -> Page:
     total = memory.health().turns
     traces = store.kept_traces(100, ids) if turns else ()
     preview = {
-        "turns": turns[:_MAX_LISTED],
+        "turns": turns[:_MAX_LISTED_TURNS],
         "count": len(turns),
-        "is_whole": len(turns) < _MAX_COUNTED,
+        "is_whole": len(turns) < _MAX_PREVIEW_TURNS,
         "facts": len(store.facts(ids)) if turns else 0,
         "traces": [{"number": one.number, "question": one.trace.question} for one in traces],
         "stays": total - len(turns),
@@ -63,7 +63,7 @@ def _chosen(request: PageRequest, kind: str, value: str) -> list[Turn]:
     if kind == "turn":
         return [memory.turn(value)]
     given: dict[str, Any] = {kind: value}
-    return list(islice(memory.turns(**given), _MAX_COUNTED))
+    return list(islice(memory.turns(**given), _MAX_PREVIEW_TURNS))
 
 
 def _alike(request: PageRequest, turns: Sequence[Turn]) -> list[Turn]:
@@ -77,13 +77,13 @@ def _alike(request: PageRequest, turns: Sequence[Turn]) -> list[Turn]:
         for hit in request.memory.search((turn.text or turn.caption or "")[:2_000], k=3, exclude=gone)
         if hit.score > 0.35
     ]
-    return list({hit.turn.id: hit.turn for hit in found}.values())[:_MAX_ALIKE]
+    return list({hit.turn.id: hit.turn for hit in found}.values())[:_MAX_ALIKE_TURNS]
 
 
 def forget_turns(request: PageRequest) -> Page:
     """Erase turns, and show the report with the proof."""
     kind, value = str(request.form.get("kind", "")), str(request.form.get("value", ""))
-    if kind not in _KINDS or not value.strip():
+    if kind not in _FORGET_KINDS or not value.strip():
         raise InvalidQuery("nothing was chosen to be erased; choose on the page that shows what goes")
     memory = request.memory
     turns = _chosen(request, kind, value)
@@ -109,25 +109,26 @@ def _is_there(request: PageRequest, turn_id: str) -> bool:
 def _found_in_file(request: PageRequest, texts: Sequence[str]) -> Mapping[str, Any] | None:
     """Look for erased texts in the bytes of the memory's files; None where there are none to look in."""
     file = request.source.file
-    wanted = [text.encode("utf-8", "surrogatepass") for text in texts if len(text) >= _LEAST_PROVEN][:_MAX_PROVEN]
+    long = [text for text in texts if len(text) >= _MIN_SOUGHT_CHARACTERS][:_MAX_SOUGHT_TEXTS]
+    wanted = [text.encode("utf-8", "surrogatepass") for text in long]
     if file is None or not wanted:
         return None
     places = [file, *(file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-journal", ".mark"))]
     places = [place for place in places if place.is_file()]
     size = sum(place.stat().st_size for place in places)
-    if size > _MAX_FILE:
+    if size > _MAX_SEARCHED_FILE_BYTES:
         return None
-    found = {text for place in places for text in _contained(place, wanted)}
+    found = {text for place in places for text in _texts_in_file(place, wanted)}
     stored = sum(_is_stored_elsewhere(request, text.decode("utf-8", "surrogatepass")) for text in found)
     return {"texts": len(wanted), "files": len(places), "size": size, "found": len(found), "of_other_turns": stored}
 
 
-def _contained(place: Path, wanted: Sequence[bytes]) -> Iterator[bytes]:
+def _texts_in_file(place: Path, wanted: Sequence[bytes]) -> Iterator[bytes]:
     """Yield those of some texts that the bytes of a file contain."""
     overlap = max(map(len, wanted))
     kept = b""
     with place.open("rb") as file:
-        while chunk := file.read(_CHUNK):
+        while chunk := file.read(_CHUNK_BYTES):
             held = kept + chunk
             yield from (text for text in wanted if text in held)
             kept = held[-overlap:]
@@ -164,7 +165,7 @@ def import_file(request: PageRequest) -> Page:
         "report": counts,
         "refused": refused[:_MAX_REFUSALS],
         "refusals": len(refused),
-        "added": added[:_MAX_LISTED],
+        "added": added[:_MAX_LISTED_TURNS],
     }
     return Page("import", "Imported", values)
 
@@ -178,7 +179,7 @@ def _file_name(name: str) -> str:
 
 def show_corrections(request: PageRequest) -> Page:
     """Show the questions that were marked."""
-    rows = _labelled(request.labels) if request.labels else []
+    rows = _labelled_questions(request.labels) if request.labels else []
     values = {
         "file": None if request.labels is None else request.labels.name,
         "questions": rows,
@@ -193,13 +194,13 @@ def mark_hit(request: PageRequest) -> Page:
     A question is answerable once a turn or an answer of it was marked right, or its answer as told in other words.
     """
     labels = request.labels
-    question, turn_id = str(request.form.get("question", "")).strip(), str(request.form.get("turn", ANSWER))
+    question, turn_id = str(request.form.get("question", "")).strip(), str(request.form.get("turn", ANSWER_KEY))
     mark = str(request.form.get("mark", ""))
     if labels is None:
         raise InvalidQuery("corrections are not kept here; open one memory in a file, or give --labels FILE")
-    if not question or mark not in MARKS:
-        raise InvalidQuery(f"a correction needs a question and one of {', '.join(MARKS)}")
-    rows = {row["question"]: row for row in _labelled(labels)}
+    if not question or mark not in HIT_MARKS:
+        raise InvalidQuery(f"a correction needs a question and one of {', '.join(HIT_MARKS)}")
+    rows = {row["question"]: row for row in _labelled_questions(labels)}
     row = rows.setdefault(question, {"question": question, "answerable": False, "marks": {}})
     row["marks"] = {**row.get("marks", {}), turn_id: mark}
     row["answerable"] = "right" in row["marks"].values()
@@ -213,7 +214,7 @@ def _is_answerable(row: Mapping[str, Any]) -> bool:
     return bool(row.get("answerable", row.get("answer") is not None))
 
 
-def _labelled(labels: Path) -> list[dict[str, Any]]:
+def _labelled_questions(labels: Path) -> list[dict[str, Any]]:
     if not labels.exists():
         return []
     rows = [json.loads(line) for line in labels.read_bytes().splitlines() if line.strip()]

@@ -18,14 +18,14 @@ from ..types.values import Fact, Hit, Turn
 from . import drawings
 from .requests import Page, PageRequest
 
-FACETS_OVER = 100  # best turns that facets count
-DEEPEST_RANK = 400  # a named turn's rank is looked for so far down
-_MAX_VALUES = 8  # of a facet
+FACET_TURNS = 100  # best turns that facets count
+MAX_RANK = 400  # a named turn's rank is looked for so far down
+_MAX_FACET_VALUES = 8  # of a facet
 _MAX_NAMES = 60  # people and things listed
 _MAX_FACTS = 200  # of one person or thing
 _MAX_SESSIONS = 120  # of a month
 _MAX_LATEST = 40  # sessions, where no month is chosen
-_MAX_SPARKED = 600  # turns that are read for the lines of a month's sessions
+_MAX_SPARKLINE_TURNS = 600  # turns that are read for the lines of a month's sessions
 _PAGE_TURNS = 40  # turns of a page of a list
 _MAX_LINKED = 10
 _MAX_CITING = 10
@@ -40,7 +40,7 @@ def search_turns(request: PageRequest) -> Page:
     where, month = _where(request.text("where")), request.text("month")
     filters: dict[str, Any] = {**given, "where": where}
     named = request.named_turn("why")
-    deep = DEEPEST_RANK if month or named is not None else max(FACETS_OVER, k)
+    deep = MAX_RANK if month or named is not None else max(FACET_TURNS, k)
     found = request.memory.search(query, k=deep, **filters)
     if month:
         found = [hit for hit in found if f"{hit.turn.time:%Y-%m}" == month]
@@ -50,8 +50,8 @@ def search_turns(request: PageRequest) -> Page:
         "k": k,
         "filters": {name: value for name, value in {**filters, "month": month}.items() if value},
         "hits": hits,
-        "facets": _facets([hit.turn for hit in found[:FACETS_OVER]]),
-        "counted": min(len(found), FACETS_OVER),
+        "facets": _facets([hit.turn for hit in found[:FACET_TURNS]]),
+        "counted": min(len(found), FACET_TURNS),
     }
     if named is not None:
         values["named"] = _rank_of(named, found, hits, {**given, "month": month}, where)
@@ -91,7 +91,7 @@ def _facets(turns: Sequence[Turn]) -> list[dict[str, Any]]:
     columns += [(key, "where", conditions) for key, conditions in sorted(kept.items())[:6]]
     facets = []
     for title, name, column in columns:
-        counts = Counter(column).most_common(_MAX_VALUES)
+        counts = Counter(column).most_common(_MAX_FACET_VALUES)
         values = [{"value": value, "label": _label(value, name), "count": count} for value, count in counts]
         if len(values) > 1 or name == "where":
             facets.append({"title": title, "name": name, "values": values})
@@ -111,7 +111,7 @@ def _rank_of(
     if rank is None:
         own = {"speaker": turn.speaker, "role": turn.role, "session": turn.session, "month": f"{turn.time:%Y-%m}"}
         barred = [f"its {name} is {own[name]}" for name, value in given.items() if value and own[name] != value]
-        barred += ["its metadata differs"] if where and not barred and len(found) < DEEPEST_RANK else []
+        barred += ["its metadata differs"] if where and not barred and len(found) < MAX_RANK else []
         told["barred"] = barred
         told["reason"] = (
             f"The filters leave it out: {', '.join(barred)}."
@@ -141,11 +141,11 @@ def _shortfall(hit: Hit, last: Hit) -> list[dict[str, Any]]:
 
 def _score_of(request: PageRequest, turn: Turn, shown: Sequence[Hit]) -> dict[str, Any]:
     """Return the score of a turn that is far down, from a search of its session."""
-    within = request.memory.search(request.text("q"), k=FACETS_OVER, session=turn.session)
+    within = request.memory.search(request.text("q"), k=FACET_TURNS, session=turn.session)
     hit = next((one for one in within if one.turn.id == turn.id), None)
     if hit is None or not shown:
         return {}
-    reason = f"It is after the {DEEPEST_RANK} best turns: it scores {hit.score:.3f}, the last turn shown "
+    reason = f"It is after the {MAX_RANK} best turns: it scores {hit.score:.3f}, the last turn shown "
     return {
         "reason": f"{reason}(rank {len(shown)}) {shown[-1].score:.3f}.",
         "hit": hit,
@@ -169,7 +169,7 @@ def show_turn(request: PageRequest) -> Page:
     near_by = store.expand([turn.id], _MAX_LINKED) if waiting else memory.neighbours(turn.id, _MAX_LINKED)
     linked = [hit for hit in near_by if hit.path != "edge:next"]
     citing = [
-        {"number": one.number, "question": one.trace.question, "cited": turn.id in _cited(one.trace)}
+        {"number": one.number, "question": one.trace.question, "cited": turn.id in _cited_ids(one.trace)}
         for one in store.kept_traces(_MAX_CITING, [turn.id])
     ]
     values = {
@@ -191,7 +191,7 @@ def show_turn(request: PageRequest) -> Page:
     )
 
 
-def _cited(trace: Iterable[Any]) -> set[str]:
+def _cited_ids(trace: Iterable[Any]) -> set[str]:
     """Return the ids of the turns that the answer of a trace cites."""
     details = [event.detail for event in trace if getattr(event, "action", None) == "answer"]
     return {turn_id for detail in details for turn_id in detail.get("citations") or ()}
@@ -289,7 +289,7 @@ def _lengths(
     request: PageRequest, sessions: Sequence[SessionSummary], after: datetime, before: datetime
 ) -> dict[str, list[int]]:
     """Return the lengths of the turns of a month's sessions, in characters; none where there are very many."""
-    if not sessions or sum(one.turns for one in sessions) > _MAX_SPARKED:
+    if not sessions or sum(one.turns for one in sessions) > _MAX_SPARKLINE_TURNS:
         return {}
     after = max(after, min(one.first for one in sessions))
     lengths: dict[str, list[int]] = defaultdict(list)

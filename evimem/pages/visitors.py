@@ -13,23 +13,23 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-STATIC = "/static/"
-SIGN_IN = "/sign-in"  # takes the token that a browser has not sent yet
-_SECONDS_CACHED = 86_400  # of files whose name carries their version or digest
+STATIC_PATH = "/static/"
+SIGN_IN_PATH = "/sign-in"  # takes the token that a browser has not sent yet
+_CACHE_SECONDS = 86_400  # of files whose name carries their version or digest
 _MAX_SIGN_IN_BYTES = 4_096
-_POLICY = (
+_CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 _HEADERS = (
-    ("content-security-policy", _POLICY),
+    ("content-security-policy", _CONTENT_POLICY),
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "same-origin"),
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
 )
-_SAFE = frozenset(("GET", "HEAD"))
-_NO_TOKEN = (
+_SAFE_METHODS = frozenset(("GET", "HEAD"))
+_NO_TOKEN_MESSAGE = (
     "This page needs a token. Open the address that the explorer printed when it was started, or send the token as "
     "Authorization: Bearer TOKEN.\n"
 )
@@ -88,7 +88,7 @@ class Gate:
         Args:
             app: The application behind the gate.
             admit: Returns the visitor of a token.
-            ask_for_token: Returns the page of a form that is sent to `SIGN_IN`.
+            ask_for_token: Returns the page of a form that is sent to `SIGN_IN_PATH`.
             cookie: The cookie's name: browsers send cookies to every port of a host.
             hosts: The values of the Host header that are served; None serves any. Names of this machine only keep a
                 foreign site, whose name was made to lead here, from reading pages.
@@ -106,15 +106,15 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        signs_in = scope["path"] == SIGN_IN and scope["method"] == "POST"
+        signs_in = scope["path"] == SIGN_IN_PATH and scope["method"] == "POST"
         answer = self._refusal(scope)
         if signs_in and answer is None:
             answer = await self._sign_in(Request(scope, receive))
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                static = scope["path"].startswith(STATIC) and message["status"] == 200
-                cached = f"private, max-age={_SECONDS_CACHED}" if static else "no-store"
+                static = scope["path"].startswith(STATIC_PATH) and message["status"] == 200
+                cached = f"private, max-age={_CACHE_SECONDS}" if static else "no-store"
                 named = {name for name, _ in message["headers"]}
                 added = [(name.encode(), value.encode()) for name, value in (*_HEADERS, ("cache-control", cached))]
                 message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in named)]
@@ -128,15 +128,15 @@ class Gate:
         host = request.headers.get("host", "")
         if self._hosts is not None and host not in self._hosts:
             return PlainTextResponse("This explorer is not served under this name of a host.\n", 421)
-        if scope["path"] == SIGN_IN and scope["method"] == "POST":
+        if scope["path"] == SIGN_IN_PATH and scope["method"] == "POST":
             return None if _same_origin(request.headers, host) else _of_another_site()
-        given = request.query_params.get("token") if scope["method"] in _SAFE else None
+        given = request.query_params.get("token") if scope["method"] in _SAFE_METHODS else None
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         token = given or (bearer if scheme.lower() == "bearer" else "") or request.cookies.get(self._cookie, "")
         visitor = self._admit(token) if token else None
         if visitor is None:
-            return None if scope["path"].startswith(STATIC) else self._unknown(request)
-        if scope["method"] not in _SAFE and not _same_origin(request.headers, host):
+            return None if scope["path"].startswith(STATIC_PATH) else self._refuse_unknown(request)
+        if scope["method"] not in _SAFE_METHODS and not _same_origin(request.headers, host):
             return _of_another_site()
         scope["visitor"], scope["form_token"] = visitor, form_token(token)
         if given is None:
@@ -152,7 +152,7 @@ class Gate:
         async with request.form(max_files=0, max_fields=4) as form:
             token = str(form.get("token", "")).strip()
         if not token or self._admit(token) is None:
-            return self._unknown(request)
+            return self._refuse_unknown(request)
         return self.let_in(token, "ask", request.url.scheme)
 
     def let_in(self, token: str, address: str, scheme: str) -> Response:
@@ -162,11 +162,11 @@ class Gate:
         answer.set_cookie(self._cookie, token, httponly=True, samesite="strict", secure=secure, path="/")
         return answer
 
-    def _unknown(self, request: HTTPConnection) -> Response:
-        """Return the response to a caller without a known token: for a browser, a form that asks for one."""
+    def _refuse_unknown(self, request: HTTPConnection) -> Response:
+        """Refuse a caller without a known token: a browser gets a form that asks for one."""
         if "text/html" in request.headers.get("accept", ""):
             return Response(self._ask_for_token(), 401, media_type="text/html")
-        return PlainTextResponse(_NO_TOKEN, 401)
+        return PlainTextResponse(_NO_TOKEN_MESSAGE, 401)
 
 
 def _of_another_site() -> Response:

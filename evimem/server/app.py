@@ -41,9 +41,9 @@ from .rest import probe_endpoints, user_endpoints
 from .service import Limits, Service
 
 _LOG = logging.getLogger("evimem.server")
-_SECONDS_BETWEEN_NOTES = 1.0  # after which the other workers see this one's counters
-_PROBES = frozenset(("/healthz", "/readyz", "/version", "/metrics"))
-_ROUTED_RAW = ("/v1/", "/p/", "/memories/")  # whose paths have ids
+_METRICS_NOTE_SECONDS = 1.0  # after which the other workers see this one's counters
+_PROBE_PATHS = frozenset(("/healthz", "/readyz", "/version", "/metrics"))
+_RAW_PATH_PREFIXES = ("/v1/", "/p/", "/memories/")  # whose paths have ids
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -69,7 +69,7 @@ def build_app(
         folder: A folder that all workers of this server share, and no other program; by default one of its own.
         root: The folder of the pool, which `/readyz` looks at; None for one on a server.
         upstream: The service that chats at `/v1/chat/completions` are passed on to; None for no proxy.
-        pages: Routes for people, such as a mount of `evimem.pages` at "/", after all others.
+        pages: Routes for people, such as a mount of `evimem.pages` at "/", after all other routes.
     """
     own = TemporaryDirectory(prefix="evimem-") if folder is None else None
     place = Path(own.name) if own is not None else folder or Path()
@@ -100,7 +100,7 @@ def build_app(
             if own is not None:
                 own.cleanup()
 
-    app = Starlette(routes=[*routes, *pages], lifespan=lifespan, exception_handlers={HTTPException: _unrouted})
+    app = Starlette(routes=[*routes, *pages], lifespan=lifespan, exception_handlers={HTTPException: _answer_unrouted})
     app.state.service = service
     app.add_middleware(partial(Gate, service=service))  # type: ignore[arg-type]
     return app
@@ -150,8 +150,8 @@ async def _nothing_there(request: Request) -> Response:
     raise HTTPException(404)
 
 
-async def _unrouted(request: Request, error: Exception) -> Response:
-    """Answer a path that is none, or a method that a path has not, as every other error."""
+async def _answer_unrouted(request: Request, error: Exception) -> Response:
+    """Answer an unknown path or method with a problem document."""
     refused = error if isinstance(error, HTTPException) else HTTPException(500)
     status = refused.status_code
     title = phrase(status).replace(" ", "")
@@ -160,7 +160,7 @@ async def _unrouted(request: Request, error: Exception) -> Response:
 
 async def _note_metrics(service: Service) -> None:
     while True:
-        await asyncio.sleep(_SECONDS_BETWEEN_NOTES)
+        await asyncio.sleep(_METRICS_NOTE_SECONDS)
         with suppress(OSError):  # a full disk: they are written when there is room
             await asyncio.to_thread(service.metrics.write)
 
@@ -183,7 +183,7 @@ class Gate:
         service, began = self._service, monotonic()
         raw = scope.get("raw_path", scope["path"].encode()).partition(b"?")[0].decode("latin-1")
         about = {"route": "other", "user": ""}
-        scope = {**scope, "evimem": about, **({"path": raw} if raw.startswith(_ROUTED_RAW) else {})}
+        scope = {**scope, "evimem": about, **({"path": raw} if raw.startswith(_RAW_PATH_PREFIXES) else {})}
         given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
         name = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
         status, begun = 500, False
@@ -198,7 +198,7 @@ class Gate:
 
         service.under_way += 1
         try:
-            if service.under_way > service.limits.requests and raw not in _PROBES:
+            if service.under_way > service.limits.requests and raw not in _PROBE_PATHS:
                 busy = Refusal(503, "Busy", "too many requests at once; try again", {"Retry-After": "1"})
                 await problem_response(busy)(scope, receive, tell)
             else:

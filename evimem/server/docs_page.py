@@ -21,7 +21,7 @@ def render_docs(document: Mapping[str, Any]) -> Response:
     groups: dict[str, list[dict[str, Any]]] = {}
     for path, methods in document["paths"].items():
         name = next((name for start, name in _GROUPS if path.startswith(start)), "The server")
-        groups.setdefault(name, []).extend(_shown(method, path, one) for method, one in methods.items())
+        groups.setdefault(name, []).extend(_operation_parts(method, path, one) for method, one in methods.items())
     style = read_stylesheet()
     digest = b64encode(sha256(style.encode()).digest()).decode()
     values = {"groups": groups, "version": document["info"]["version"], "style": Markup(style)}
@@ -32,7 +32,7 @@ def render_docs(document: Mapping[str, Any]) -> Response:
     return Response(text.encode(), headers=headers, media_type="text/html")
 
 
-def _shown(method: str, path: str, operation: Mapping[str, Any]) -> dict[str, Any]:
+def _operation_parts(method: str, path: str, operation: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts of an operation that the page shows."""
     ((status, _), *_) = operation["responses"].items()
     body = operation.get("requestBody", {}).get("content", {})

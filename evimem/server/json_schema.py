@@ -35,7 +35,7 @@ def check_value(value: Any, schema: Schema, name: str) -> None:
     Types are exact: True is no integer and 1 no boolean; but 17.0 is one, as in JSON schemas, and becomes 17 where it
     stands. Of a schema's keywords `type`, `enum`, `minimum`, `maximum`, `minLength`, `maxLength`, `pattern`,
     `minItems`, `maxItems`, `items`, `properties`, `required`, `additionalProperties: false` and, where it stands alone,
-    `oneOf` or `anyOf` are checked; all others describe.
+    `oneOf` or `anyOf` are checked; all other keywords are descriptions.
 
     Raises:
         InvalidQuery: The value is another; the message names the place, `name` at the top.
@@ -104,7 +104,7 @@ def _faults_of_object(value: dict[str, Any], schema: Schema, name: str) -> Itera
 
 
 def object_of(properties: Mapping[str, Schema], *required: str, **also: Any) -> Schema:
-    """Return the schema of an object that has these properties and no others."""
+    """Return the schema of an object with exactly these properties."""
     needed = {"required": list(required)} if required else {}
     return {"type": "object", "properties": dict(properties), **needed, "additionalProperties": False, **also}
 

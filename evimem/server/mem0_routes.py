@@ -21,14 +21,14 @@ from ..raw.validate import MAX_NAME, MAX_TEXT
 from . import request_schemas as schemas
 from .endpoints import Endpoint, ListOf
 from .json_schema import Schema, object_of
-from .problems import PROBLEM, Refusal
+from .problems import PROBLEM_TYPE, Refusal
 from .service import ANY_USER, Call, Service
 
 _SCOPE: dict[str, Schema] = {
     name: {"type": ["string", "null"], "minLength": 1, "maxLength": MAX_NAME} for name in SCOPES
 }
 _MAPPING: Schema = {"type": ["object", "null"]}
-_COUNT: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": schemas.MAX_TURNS}
+_COUNT: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": schemas.MAX_REQUEST_TURNS}
 _CONDITION: Schema = {
     "anyOf": [
         {"type": ["number", "boolean", "null"]},
@@ -81,26 +81,26 @@ _SEARCH = object_of(
 )
 _UPDATE = object_of(
     {
-        "text": {"type": ["string", "null"], "minLength": 1, "maxLength": MAX_TEXT, "pattern": schemas.SPOKEN},
+        "text": {"type": ["string", "null"], "minLength": 1, "maxLength": MAX_TEXT, "pattern": schemas.NOT_BLANK},
         "metadata": _MAPPING,
     },
 )
 _LISTING: dict[str, Schema] = {
     **dict.fromkeys(SCOPES, schemas.NAME),
-    "top_k": {"type": "integer", "minimum": 1, "maximum": schemas.MAX_TURNS},
+    "top_k": {"type": "integer", "minimum": 1, "maximum": schemas.MAX_REQUEST_TURNS},
 }
 
 
 async def add(call: Call) -> Any:
     """Store messages."""
-    scope = _scoped(call, call.body, "write")
+    scope = _read_scope(call, call.body, "write")
     return await _run(_shim(call).add, call.body["messages"], metadata=call.body.get("metadata"), **scope)
 
 
 async def search(call: Call) -> Any:
     """Find stored messages."""
     filters = call.body.get("filters")
-    scope = _scoped(call, call.body, "read", filters)
+    scope = _read_scope(call, call.body, "read", filters)
     count = call.body.get("top_k") or call.body.get("limit") or 20
     found = await _run(_shim(call).search, call.body["query"], top_k=count, filters=filters, **scope)
     least = call.body.get("threshold")
@@ -109,13 +109,13 @@ async def search(call: Call) -> Any:
 
 async def list_all(call: Call) -> Any:
     """List the newest turns."""
-    scope = _scoped(call, call.query, "read")
+    scope = _read_scope(call, call.query, "read")
     return await _run(_shim(call).get_all, top_k=call.query.get("top_k", 100), **scope)
 
 
 async def delete_all(call: Call) -> Any:
     """Forget everything of a scope."""
-    return await _run(_shim(call).delete_all, **_scoped(call, call.query, "admin"))
+    return await _run(_shim(call).delete_all, **_read_scope(call, call.query, "admin"))
 
 
 async def get(call: Call) -> Any:
@@ -150,10 +150,10 @@ def _shim(call: Call) -> Mem0Memory:
     return Mem0Memory(call.service.pool, plain_users=True)
 
 
-def _scoped(
+def _read_scope(
     call: Call, given: Mapping[str, Any], needed: Scope, filters: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the scope of a call that its token allows; where it names no user, the token does."""
+    """Read the scope of a call, within that of its token; where the call names no user, the token does."""
     scope = {name: given[name] for name in SCOPES if given.get(name) is not None}
     token = _token(call.request)
     holder = call.service.holder_of(call.request, token)
@@ -210,7 +210,7 @@ def mem0_endpoints() -> Iterable[Endpoint]:
                  query=dict.fromkeys(SCOPES, schemas.NAME), gives=done),
         Endpoint("POST", "/search", "mem0Search", "Find stored messages.", search, takes=_SEARCH, gives=results),
         Endpoint("GET", f"{one}/history", "mem0History", "There is none.", history, status=410,
-                 media=(PROBLEM,)),
+                 media=(PROBLEM_TYPE,)),
         Endpoint("GET", one, "mem0Get", "Show one.", get, gives=entry),
         Endpoint("PUT", one, "mem0Update", "Correct one.", update, takes=_UPDATE, gives=done),
         Endpoint("DELETE", one, "mem0Delete", "Forget one.", delete, gives=done),

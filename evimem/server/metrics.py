@@ -13,9 +13,9 @@ from types import MappingProxyType
 
 import orjson
 
-SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # upper bounds of the histogram
+BUCKET_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # upper bounds of the histogram
 Labels = tuple[tuple[str, str], ...]
-HELP = {  # the type and meaning of each metric
+METRIC_HELP = {  # the type and meaning of each metric
     "evimem_request_seconds": ("histogram", "Seconds from a request to the end of its response."),
     "evimem_answers_total": ("counter", "Answers of ask, by kind and tier."),
     "evimem_turns_added_total": ("counter", "Turns that were stored."),
@@ -43,8 +43,8 @@ class Metrics:
     def time_request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request by the template of its route."""
         labels = {"route": route, "method": method, "status": str(status)}
-        at = bisect_left(SECONDS, seconds)
-        for bound in (*(f"{one:g}" for one in SECONDS[at:]), "+Inf"):
+        at = bisect_left(BUCKET_SECONDS, seconds)
+        for bound in (*(f"{one:g}" for one in BUCKET_SECONDS[at:]), "+Inf"):
             self.count("evimem_request_seconds_bucket", {**labels, "le": bound})
         self.count("evimem_request_seconds_sum", labels, seconds)
         self.count("evimem_request_seconds_count", labels)
@@ -84,12 +84,13 @@ def _lines(counts: Iterable[tuple[str, float]]) -> Iterable[str]:
     for key, value in counts:
         name = key.partition("{")[0]
         family = next(
-            (one for one in HELP if name in {one, *(f"{one}_{part}" for part in ("bucket", "sum", "count"))}), name
+            (one for one in METRIC_HELP if name in {one, *(f"{one}_{part}" for part in ("bucket", "sum", "count"))}),
+            name,
         )
         by_name.setdefault(family, []).append(
             f"{key} {value:.6g}\n" if isinstance(value, float) else f"{key} {value}\n"
         )
-    for family, (kind, says) in HELP.items():
+    for family, (kind, says) in METRIC_HELP.items():
         if family in by_name:
             yield f"# HELP {family} {says}\n# TYPE {family} {kind}\n"
             yield from by_name[family]

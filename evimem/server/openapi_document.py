@@ -10,7 +10,7 @@ from ..types.results import Answer
 from ..types.version import __version__
 from .endpoints import EVENT_STREAM, Endpoint, ListOf
 from .json_schema import Schema, schema_of
-from .problems import PROBLEM, phrase
+from .problems import PROBLEM_TYPE, phrase
 from .request_schemas import CONDITION
 
 _PROBLEM: Schema = {
@@ -20,10 +20,10 @@ _PROBLEM: Schema = {
     },
     "required": ["title", "status", "detail"],
 }  # fmt: skip
-_OF_PROBLEM: Schema = {"$ref": "#/components/schemas/Problem"}
+_PROBLEM_REFERENCE: Schema = {"$ref": "#/components/schemas/Problem"}
 _EVENT: Schema = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
-_ERRORS = (400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 501, 502, 503, 504, 507)
-_PROBE_ERRORS = (422, 500, 503)
+_ERROR_STATUSES = (400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 501, 502, 503, 504, 507)
+_PROBE_ERROR_STATUSES = (422, 500, 503)
 
 
 def openapi_document(endpoints: Iterable[Endpoint], *, tokens: bool = False) -> dict[str, Any]:
@@ -46,15 +46,15 @@ def openapi_document(endpoints: Iterable[Endpoint], *, tokens: bool = False) -> 
 
 
 def _operation(one: Endpoint, classes: dict[str, Schema], *, tokens: bool) -> dict[str, Any]:
-    errors = _PROBE_ERRORS if one.scope is None else _ERRORS
+    errors = _PROBE_ERROR_STATUSES if one.scope is None else _ERROR_STATUSES
     said = one.gives is not None and "application/json" in one.media
     others = [kind for kind in one.media if kind != "application/json"]
-    special = {EVENT_STREAM: _EVENT, PROBLEM: _OF_PROBLEM}
+    special = {EVENT_STREAM: _EVENT, PROBLEM_TYPE: _PROBLEM_REFERENCE}
     content: dict[str, Any] = {kind: {"schema": special.get(kind, {"type": "string"})} for kind in others}
     if said:
         content = {"application/json": {"schema": _result(one.gives, classes)}, **content}
     responses = {str(one.status): {"description": phrase(one.status), "content": content}}
-    problem = {PROBLEM: {"schema": _OF_PROBLEM}}
+    problem = {PROBLEM_TYPE: {"schema": _PROBLEM_REFERENCE}}
     responses |= {str(status): {"description": phrase(status), "content": problem} for status in errors}
     operation: dict[str, Any] = {"operationId": one.name, "summary": one.summary, "responses": responses}
     if parameters := [*_in_path(one.path), *_in_url(one.query, one.needs)]:

@@ -19,8 +19,8 @@ from .problems import Refusal, json_text, problem_of
 
 OperationKind = Literal["import", "enrich"]
 Work = Callable[[Callable[[int], None]], Awaitable[dict[str, Any]]]
-_KEPT = 1_000  # operations that can still be looked at; the oldest that have ended are dropped
-_SECONDS_BETWEEN_NOTES = 0.5
+_MAX_OPERATIONS = 1_000  # operations that can still be looked at; the oldest that have ended are dropped
+_PROGRESS_NOTE_SECONDS = 0.5
 
 
 class _Cancelled(Exception):
@@ -84,7 +84,7 @@ class Operations:
         def tell(count: int) -> None:
             nonlocal noted
             kept["done"] += count
-            if monotonic() - noted >= _SECONDS_BETWEEN_NOTES:
+            if monotonic() - noted >= _PROGRESS_NOTE_SECONDS:
                 noted = monotonic()
                 self._write(kept)
             if self._path(kept["id"], "cancel").exists():
@@ -109,7 +109,7 @@ class Operations:
 
     def _drop_oldest(self) -> None:
         there = sorted(self.folder.glob("*.operation"), key=lambda path: path.stat().st_mtime)
-        for path in there[:-_KEPT]:
+        for path in there[:-_MAX_OPERATIONS]:
             with suppress(OSError):  # another worker drops it too
                 path.unlink()
 

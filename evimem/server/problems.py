@@ -17,7 +17,7 @@ try:
 except ImportError as _error:
     raise MissingExtra("the server", "server") from _error
 
-PROBLEM = "application/problem+json"
+PROBLEM_TYPE = "application/problem+json"
 RETRY_SECONDS = "1"  # after which a client that met a busy server should try again
 _LOG = logging.getLogger("evimem.server")
 
@@ -75,7 +75,7 @@ def problem_of(error: Exception) -> dict[str, Any]:
 def problem_response(error: Exception) -> Response:
     """Return an exception as the response that the client gets."""
     refusal = refuse(error)
-    return Response(json_text(problem_of(refusal)), refusal.status, refusal.headers, PROBLEM)
+    return Response(json_text(problem_of(refusal)), refusal.status, refusal.headers, PROBLEM_TYPE)
 
 
 def phrase(status: int) -> str:

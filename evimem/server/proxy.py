@@ -38,14 +38,14 @@ MAX_REPLY_BYTES = 4 << 20  # of a reply that is read to be stored; of a longer o
 PROFILE_TOKENS = 350  # of the profile in a system prompt
 MAX_RECALL_SECONDS = 5.0  # that a chat waits for its memory; then it goes on without
 CONNECT_SECONDS, READ_SECONDS = 10.0, 600.0  # to reach the upstream; between two pieces of its reply
-_DAYS_BACK = 7  # days on which a conversation may have begun that goes on without a name
-_HOP_BY_HOP = frozenset(
+_MAX_CONTINUED_DAYS = 7  # days on which a conversation may have begun that goes on without a name
+_HOP_BY_HOP_HEADERS = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade".split()
 )
-_NOT_SENT = _HOP_BY_HOP | {b"host", b"content-length", b"accept-encoding", b"cookie", b"expect"}
-_NOT_RELAYED = _HOP_BY_HOP | {b"date"}  # the server says its own
+_UNSENT_HEADERS = _HOP_BY_HOP_HEADERS | {b"host", b"content-length", b"accept-encoding", b"cookie", b"expect"}
+_UNRELAYED_HEADERS = _HOP_BY_HOP_HEADERS | {b"date"}  # the server says its own
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_CHAT = "chat/completions"
+_CHAT_PATH = "chat/completions"
 Memory = Literal["on", "read", "write", "off"]
 
 
@@ -146,7 +146,7 @@ class Proxy:
 
     async def _answer(self, request: Request) -> Response:
         rest, prefix = request.path_params["rest"], request.scope["path"].partition("/v1/")[0]
-        request.scope["evimem"]["route"] = f"{'/p' if prefix else ''}/v1/{_CHAT if rest == _CHAT else '...'}"
+        request.scope["evimem"]["route"] = f"{'/p' if prefix else ''}/v1/{_CHAT_PATH if rest == _CHAT_PATH else '...'}"
         if not prefix and rest.partition("/")[0] == "users":
             return problem_response(Refusal(404, "NotFound", "not found; see /openapi.json"))
         try:
@@ -161,9 +161,9 @@ class Proxy:
             raise Refusal(404, "NotFound", "not found")
         caller = self._caller(request)
         chat = Chat(None, "off", await read_body(request, MAX_BODY_BYTES))
-        if rest == _CHAT and request.method == "POST":
+        if rest == _CHAT_PATH and request.method == "POST":
             await self._prepare(request, caller, chat)
-        response = await self._sent(request, rest, chat.body)
+        response = await self._send(request, rest, chat.body)
         try:
             if chat.writes and response.status_code < 300:  # else its client sends the same again
                 await self._remember(chat, [])
@@ -174,7 +174,7 @@ class Proxy:
         return Relay(response, chat, self)
 
     def _caller(self, request: Request) -> Caller:
-        """Return who sent a request, so far as its token, path and headers say. Raise Refusal (401)."""
+        """Return the sender of a request, by its token, path and headers. Raise Refusal (401)."""
         named = read_user(request.path_params["user"]) if "user" in request.path_params else None
         named = named or _header(request, "x-evimem-user")
         token = unquote(request.path_params.get("token", "")) or request.headers.get("x-evimem-token", "")
@@ -184,7 +184,7 @@ class Proxy:
 
     async def _prepare(self, request: Request, caller: Caller, chat: Chat) -> None:
         """Put the block of memory for a chat into its request. Raise Refusal (403, 422, 429)."""
-        body, wish = _json(chat.body), _wish(request)
+        body, wish = _json(chat.body), _read_use(request)
         messages = body.get("messages")
         if wish == "off" or not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
             return  # a list that is none is for the upstream to refuse
@@ -212,7 +212,7 @@ class Proxy:
         try:
             async with self._service.pool.open_async(cast(str, chat.user)) as memory:
                 if not chat.session:
-                    chat.session, chat.messages = await _continued(memory, chat)
+                    chat.session, chat.messages = await _find_session(memory, chat)
                 report = await memory.remember([*chat.messages, *reply], session=chat.session, time="now")
             self._service.metrics.count("evimem_turns_added_total", amount=report.added)
         except Exception as error:  # noqa: BLE001 - noted in the receipt, or the chat is refused
@@ -220,14 +220,14 @@ class Proxy:
 
     async def _recall(self, body: dict[str, Any], chat: Chat) -> None:
         async with self._service.pool.open_async(cast(str, chat.user)) as memory:
-            chat.body = await _recalled(self._upstream, memory, body, chat)
+            chat.body = await _add_recall(self._upstream, memory, body, chat)
 
-    async def _sent(self, request: Request, rest: str, body: bytes) -> httpx2.Response:
+    async def _send(self, request: Request, rest: str, body: bytes) -> httpx2.Response:
         """Send a request to the upstream; return its response, of which the body is still to be read."""
         headers = [
             (name, value)
             for name, value in request.headers.raw
-            if name not in _NOT_SENT and not name.startswith(b"x-evimem")
+            if name not in _UNSENT_HEADERS and not name.startswith(b"x-evimem")
         ]
         if self._upstream.key is not None:
             headers = [(name, value) for name, value in headers if name != b"authorization"]
@@ -258,7 +258,7 @@ class Proxy:
         self._service.metrics.count("evimem_chats_total", {"memory": given})
 
     def _note_failure(self, chat: Chat, error: Exception) -> None:
-        """Say in the receipt how the memory failed. Raise Refusal where the chat is to fail with it."""
+        """Note the failure of the memory in the receipt. Raise Refusal where the chat is to fail with it."""
         refusal = refuse(error)
         chat.receipt["X-Evimem-Error"] = refusal.title
         logging.getLogger("evimem.server").warning("the memory of a chat failed: %s", refusal.title)
@@ -273,7 +273,7 @@ class Relay(Response):
     def __init__(self, response: httpx2.Response, chat: Chat, proxy: Proxy) -> None:
         self._response, self._chat, self._proxy = response, chat, proxy
         super().__init__(status_code=response.status_code)
-        kept = [(name.lower(), value) for name, value in response.headers.raw if name.lower() not in _NOT_RELAYED]
+        kept = [(name.lower(), value) for name, value in response.headers.raw if name.lower() not in _UNRELAYED_HEADERS]
         receipt = [(name.lower().encode(), value.encode("latin-1")) for name, value in chat.receipt.items()]
         self.raw_headers = [*kept, *receipt]
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
@@ -282,7 +282,7 @@ class Relay(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it, until the upstream or the client ends."""
         pumping = asyncio.ensure_future(self._pump(send))
-        leaving = asyncio.ensure_future(_gone(receive))
+        leaving = asyncio.ensure_future(_client_has_gone(receive))
         try:
             await asyncio.wait({pumping, leaving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -358,7 +358,7 @@ def _json(raw: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-async def _gone(receive: Receive) -> None:
+async def _client_has_gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -374,8 +374,8 @@ def _named_in(body: Mapping[str, Any]) -> str | None:
     return user if isinstance(user, str) and user else None
 
 
-def _wish(request: Request) -> Memory:
-    """Return how far a request uses the memory. Raise Refusal (422) for another word."""
+def _read_use(request: Request) -> Memory:
+    """Return the use of the memory that a request asks for. Raise Refusal (422) for an unknown word."""
     word = request.headers.get("x-evimem", "on").strip().lower()
     wishes: dict[str, Memory] = {"on": "on", "read": "read", "write": "write", "off": "off"}
     if word not in wishes:
@@ -383,8 +383,8 @@ def _wish(request: Request) -> Memory:
     return wishes[word]
 
 
-async def _recalled(upstream: Upstream, memory: AsyncMemory, body: dict[str, Any], chat: Chat) -> bytes:
-    """Return the request with its block of memory, and fill in the receipt."""
+async def _add_recall(upstream: Upstream, memory: AsyncMemory, body: dict[str, Any], chat: Chat) -> bytes:
+    """Add the block of memory to a request, and fill in the receipt."""
     block = await memory.block(body["messages"], tokens=upstream.tokens, asked_at="now")
     turns, tokens, text = len(block.turns), block.tokens, block.text
     messages = _with_block(body["messages"], text) if text else body["messages"]
@@ -397,8 +397,8 @@ async def _recalled(upstream: Upstream, memory: AsyncMemory, body: dict[str, Any
     return json.dumps({**body, "messages": messages}).encode() if tokens else chat.body
 
 
-async def _continued(memory: AsyncMemory, chat: Chat) -> tuple[str, list[dict[str, Any]]]:
-    """Return the session of a chat, and those of its messages that are laid beside it.
+async def _find_session(memory: AsyncMemory, chat: Chat) -> tuple[str, list[dict[str, Any]]]:
+    """Find the session that a chat continues; return it with the messages to compare with its turns.
 
     Without a name it is known by the first message of its user and the day on which it began. Of a chat that is not
     known, such as one that its program has cut at the beginning, only the new messages are stored: the last one
@@ -410,7 +410,7 @@ async def _continued(memory: AsyncMemory, chat: Chat) -> tuple[str, list[dict[st
     first = next((one for one in messages if one.get("role") == "user"), {})
     today = (await memory.now()).date()
     digest = sha256(json.dumps(first.get("content")).encode()).hexdigest()[:16]
-    names = [f"chat-{digest}-{today - timedelta(days=back)}" for back in range(_DAYS_BACK + 1)]
+    names = [f"chat-{digest}-{today - timedelta(days=back)}" for back in range(_MAX_CONTINUED_DAYS + 1)]
     if len(messages) > 1:
         for name in names:
             if await memory.turns(session=name, limit=1):

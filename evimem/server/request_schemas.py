@@ -10,21 +10,22 @@ from ..types.results import Style
 from ..types.values import Over
 from .json_schema import Schema, object_of
 
-MAX_TURNS = 1_000  # of one request
+MAX_REQUEST_TURNS = 1_000  # of one request
 MAX_HITS = 100  # of one search
 MAX_TOKENS = 100_000  # of one block
-MAX_QUESTION = 100_000  # characters
+MAX_QUESTION_CHARACTERS = 100_000  # characters
 MAX_NEIGHBOURS = 100  # turns
 MIN_LABELLED = 50  # questions of a calibration
-CURSOR = r"^[0-9]{1,18}\.[0-9]{1,6}$"  # microseconds since the year 1, and turns of that time that were given
-SPOKEN = r"[^\s\x1c-\x1f]"  # a text that matches is not blank: some dialects count these as white space, some do not
+CURSOR_PATTERN = r"^[0-9]{1,18}\.[0-9]{1,6}$"  # microseconds since the year 1, and turns of that time that were given
+# A pattern of texts that are not blank; regular expressions of some languages count these controls as white space.
+NOT_BLANK = r"[^\s\x1c-\x1f]"
 
 NAME: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
 TEXT: Schema = {"type": "string", "maxLength": MAX_TEXT}
 TIME: Schema = {"type": "string", "format": "date-time", "maxLength": 64, "description": "ISO 8601, or now"}
 FLAG: Schema = {"type": "boolean"}
 LOOP: Schema = {"type": "string", "enum": [*LOOPS, *VARIANTS], "description": "see listLoops"}
-IDS: Schema = {"type": "array", "items": NAME, "maxItems": MAX_TURNS}
+IDS: Schema = {"type": "array", "items": NAME, "maxItems": MAX_REQUEST_TURNS}
 ROLE: Schema = {"type": "string", "enum": list(ROLES)}
 ORDERED: Schema = {"type": ["string", "number"]}
 _NO_OPERATOR: Schema = {"type": "object", "minProperties": 1, "propertyNames": {"pattern": r"^([^$]|$)"}}
@@ -46,7 +47,7 @@ WHERE: Schema = {
     "description": "conditions on metadata, all of which hold",
 }  # fmt: skip
 METADATA: Schema = {"type": "object", "description": "JSON values by name"}
-QUESTION: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_QUESTION, "pattern": SPOKEN}
+QUESTION: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_QUESTION_CHARACTERS, "pattern": NOT_BLANK}
 MESSAGE: Schema = {
     "type": "object",
     "description": "a message as a chat API takes it",
@@ -54,10 +55,10 @@ MESSAGE: Schema = {
     "required": ["role", "content"],
 }
 _OF_THE_USER: Schema = {
-    "properties": {"role": {"const": "user"}, "content": {"type": "string", "pattern": SPOKEN, "minLength": 1}},
+    "properties": {"role": {"const": "user"}, "content": {"type": "string", "pattern": NOT_BLANK, "minLength": 1}},
     "required": ["role", "content"],
 }
-MESSAGES: Schema = {"type": "array", "items": MESSAGE, "minItems": 1, "maxItems": MAX_TURNS}
+MESSAGES: Schema = {"type": "array", "items": MESSAGE, "minItems": 1, "maxItems": MAX_REQUEST_TURNS}
 
 FILTERS: dict[str, Schema] = {"session": NAME, "speaker": NAME, "role": ROLE, "where": WHERE}
 ASKED: dict[str, Schema] = {"asked_at": TIME, "query_timestamp": {**TIME, "description": "the same as asked_at"}}
@@ -78,7 +79,7 @@ TURN = object_of(
     "speaker", "text",
 )  # fmt: skip
 ADD_TURNS = object_of(
-    {"turns": {"type": "array", "items": TURN, "minItems": 1, "maxItems": MAX_TURNS}, "replace": FLAG},
+    {"turns": {"type": "array", "items": TURN, "minItems": 1, "maxItems": MAX_REQUEST_TURNS}, "replace": FLAG},
     "turns",
     examples=[
         {"turns": [{"speaker": "Mira", "text": "We moved to Porto.", "time": "2024-03-12T18:20:00Z", "session": "s1"}]}
@@ -151,7 +152,7 @@ _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 CALIBRATE = object_of(
     {
         "questions": {
-            "type": "array", "minItems": MIN_LABELLED, "maxItems": MAX_TURNS,
+            "type": "array", "minItems": MIN_LABELLED, "maxItems": MAX_REQUEST_TURNS,
             "items": object_of({"question": QUESTION, "answerable": FLAG, "asked_at": TIME}, "question", "answerable"),
         },
         "false_abstention": {**_SHARE, "description": "the share of answerable questions that may be refused"},
@@ -163,7 +164,7 @@ CALIBRATE = object_of(
 LISTING: dict[str, Schema] = {
     "id": {**IDS, "description": "ids of turns, in place of a page"},
     "session": NAME, "speaker": NAME, "role": ROLE, "before": TIME, "after": TIME,
-    "limit": {"type": "integer", "minimum": 1, "maximum": MAX_TURNS},
+    "limit": {"type": "integer", "minimum": 1, "maximum": MAX_REQUEST_TURNS},
     "newest": {**FLAG, "description": "the last turns in place of the first"},
-    "cursor": {"type": "string", "pattern": CURSOR, "description": "that of the page before"},
+    "cursor": {"type": "string", "pattern": CURSOR_PATTERN, "description": "that of the page before"},
 }  # fmt: skip

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from ..api.observer import Streamed
     from ..store.keeper import Keeper
 
-SECONDS_BETWEEN_COMMENTS = 15.0  # of a stream in which nothing happens, so that nothing between closes it
-PAGE = 100  # turns of a listing that names no limit
-_CHUNK = 1 << 16  # bytes of an export that are read at a time
-_LINES = "application/x-ndjson"
+STREAM_COMMENT_SECONDS = 15.0  # of a stream in which nothing happens, so that nothing between closes it
+DEFAULT_PAGE_TURNS = 100  # turns of a listing that names no limit
+_EXPORT_CHUNK_BYTES = 1 << 16  # bytes of an export that are read at a time
+_JSON_LINES = "application/x-ndjson"
 
 _OPERATION = object_of(
     {
@@ -57,7 +57,7 @@ async def add_turns(call: Call) -> Any:
         now = None if all("time" in one for one in call.body["turns"]) else await memory.now()
         turns = [_turn(one, now) for one in call.body["turns"]]
         report = await memory.extend(turns, replace=call.body.get("replace", False))
-    return _reported(call, report)
+    return _report_job(call, report)
 
 
 async def add_messages(call: Call) -> Any:
@@ -65,7 +65,7 @@ async def add_messages(call: Call) -> Any:
     given = {name: value for name, value in call.body.items() if name != "messages"}
     async with call.memory() as memory:
         report = await memory.remember(call.body["messages"], **{"time": "now", **given})
-    return _reported(call, report)
+    return _report_job(call, report)
 
 
 async def update_turn(call: Call) -> Any:
@@ -88,7 +88,7 @@ async def _page_of_turns(memory: AsyncMemory, query: dict[str, Any]) -> tuple[li
     A cursor is the time of the last turn and how many turns of that time were given. Of ids, filters leave out those
     that do not meet them. Raise InvalidQuery, UnknownTurn.
     """
-    limit, cursor, ids = query.pop("limit", PAGE), query.pop("cursor", None), query.pop("id", None)
+    limit, cursor, ids = query.pop("limit", DEFAULT_PAGE_TURNS), query.pop("cursor", None), query.pop("id", None)
     if ids is not None:
         before, after = (memory._core.bound(name, query.get(name)) for name in ("before", "after"))
         same = {name: query[name] for name in ("session", "speaker", "role") if name in query}
@@ -132,7 +132,7 @@ def _read_cursor(cursor: str, zone: tzinfo | None) -> tuple[datetime, int]:
 
 async def list_sessions(call: Call) -> Any:
     """List the sessions, the latest first."""
-    limit = call.query.get("limit", schemas.MAX_TURNS)
+    limit = call.query.get("limit", schemas.MAX_REQUEST_TURNS)
     async with call.memory() as memory:
         found = await memory._in_worker(lambda: _sessions(memory._core.store, limit))
     return {"sessions": [one.to_dict() for one in found]}
@@ -191,19 +191,19 @@ async def block(call: Call) -> Any:
 async def ask(call: Call) -> Any:
     """Answer a question from memory with citations, or abstain."""
     streamed = call.body.get("stream", False) or EVENT_STREAM in call.request.headers.get("accept", "")
-    return await (_streamed(call) if streamed else _answered(call))
+    return await (_ask_as_stream(call) if streamed else _ask_at_once(call))
 
 
-async def _answered(call: Call) -> Any:
-    async with call.service.asked(), call.memory() as memory:
+async def _ask_at_once(call: Call) -> Any:
+    async with call.service.reserve_question(), call.memory() as memory:
         answer = await memory.ask(**_asking(call))
-        return await _given(call, memory, answer)
+        return await _given_arguments(call, memory, answer)
 
 
-async def _streamed(call: Call) -> Response:
-    """Begin an answer. A question that is refused is found before the first event, and is a problem document."""
+async def _ask_as_stream(call: Call) -> Response:
+    """Begin a stream of an answer. A refused question is found before the first event, and is a problem document."""
     async with AsyncExitStack() as held:
-        await held.enter_async_context(call.service.asked())
+        await held.enter_async_context(call.service.reserve_question())
         memory = await held.enter_async_context(call.memory())
         pieces = cast("AsyncGenerator[Streamed, None]", memory.ask(**_asking(call), stream=True))
         await held.enter_async_context(aclosing(pieces))
@@ -221,12 +221,12 @@ async def _events(
             piece: Any = first
             while True:
                 if isinstance(piece, Answer):
-                    yield _event("answer", await _given(call, memory, piece))
+                    yield _event("answer", await _given_arguments(call, memory, piece))
                     return
-                yield _event("text", {"text": piece}) if isinstance(piece, str) else _event(*_named(piece))
+                yield _event("text", {"text": piece}) if isinstance(piece, str) else _event(*_name_event(piece))
                 following = asyncio.ensure_future(anext(pieces))
                 try:
-                    while not (await asyncio.wait([following], timeout=SECONDS_BETWEEN_COMMENTS))[0]:
+                    while not (await asyncio.wait([following], timeout=STREAM_COMMENT_SECONDS))[0]:
                         yield b": waiting\n\n"
                 finally:
                     if not following.done():
@@ -237,8 +237,8 @@ async def _events(
             yield _event("error", problem_of(refuse(error)))
 
 
-def _named(piece: Any) -> tuple[str, Any]:
-    """Return an event of a trace, or that the text begins again, by the name that it has in a stream."""
+def _name_event(piece: Any) -> tuple[str, Any]:
+    """Return the stream's name and data of an event of a trace, or of a restart of the text."""
     if not hasattr(piece, "to_dict"):
         return "restart", {}
     return "trace", {"kind": type(piece).__name__.lower(), **piece.to_dict()}
@@ -258,7 +258,7 @@ def _asking(call: Call) -> dict[str, Any]:
     return {**given, "budget": budget}
 
 
-async def _given(call: Call, memory: AsyncMemory, answer: Answer) -> dict[str, Any]:
+async def _given_arguments(call: Call, memory: AsyncMemory, answer: Answer) -> dict[str, Any]:
     call.service.metrics.count("evimem_answers_total", {"kind": answer.kind, "tier": answer.tier.value})
     result = answer.to_dict()
     if not call.body.get("explain", False):
@@ -268,7 +268,7 @@ async def _given(call: Call, memory: AsyncMemory, answer: Answer) -> dict[str, A
 
 
 async def _kept_number(memory: AsyncMemory, answer: Answer) -> int | None:
-    """Keep the trace of an answer; return its number, or None where it cannot be kept, for which no answer is lost."""
+    """Keep the trace of an answer; return its number, or None where it cannot be kept: no answer is lost by it."""
     try:
         return await memory.keep_trace(answer.trace)
     except StoreError as error:
@@ -280,12 +280,12 @@ async def forget(call: Call) -> Any:
     """Erase turns with everything derived from them."""
     async with call.memory() as memory:
         report = await memory.forget(**call.body)
-    return _erased(call, report)
+    return _report_erasure(call, report)
 
 
 async def erase(call: Call) -> Any:
     """Forget a user, and remove their memory."""
-    return _erased(call, await call.service.pool.erase_async(call.user))
+    return _report_erasure(call, await call.service.pool.erase_async(call.user))
 
 
 async def show_stats(call: Call) -> Any:
@@ -333,16 +333,16 @@ async def export(call: Call) -> Response:
 
     async def lines() -> AsyncIterator[bytes]:
         with file:
-            while chunk := await asyncio.to_thread(file.read, _CHUNK):
+            while chunk := await asyncio.to_thread(file.read, _EXPORT_CHUNK_BYTES):
                 yield chunk
 
     size = {"Content-Length": str(os.fstat(file.fileno()).st_size)}
-    return StreamingResponse(lines(), media_type=_LINES, headers=size)
+    return StreamingResponse(lines(), media_type=_JSON_LINES, headers=size)
 
 
 async def import_turns(call: Call) -> Response:
     """Add the turns of an export, in the background."""
-    check_type(call.request, _LINES)
+    check_type(call.request, _JSON_LINES)
     path = _file(call, "import")
     raw = await read_body(call.request, call.service.limits.import_bytes)
     if not raw:
@@ -377,7 +377,7 @@ async def calibrate(call: Call) -> Any:
     """Fit the probabilities of a memory to labelled questions."""
     given = dict(call.body)
     questions = [Labelled(**one) for one in given.pop("questions")]
-    async with call.service.asked(), call.memory() as memory:
+    async with call.service.reserve_question(), call.memory() as memory:
         try:
             return (await memory.calibrate(questions, **given)).to_dict()
         except InvalidQuery as error:  # the body is as described: this memory finds too little for it
@@ -395,12 +395,12 @@ async def cancel_operation(call: Call) -> Any:
 
 
 async def healthz(call: Call) -> Any:
-    """Tell that the server runs; no store is asked."""
+    """Report that the server runs, without reading a store."""
     return {"status": "ok"}
 
 
 async def readyz(call: Call) -> Any:
-    """Tell whether memories can be opened, and the server does not end."""
+    """Report whether memories can be opened and the server is not ending."""
     if await asyncio.to_thread(call.service.is_ready):
         return {"status": "ok"}
     return json_response({"status": "unavailable"}, 503)
@@ -430,12 +430,12 @@ def _turn(given: Mapping[str, Any], now: datetime | None) -> Turn:
     return Turn(**kept)
 
 
-def _reported(call: Call, report: AddReport) -> dict[str, Any]:
+def _report_job(call: Call, report: AddReport) -> dict[str, Any]:
     call.service.metrics.count("evimem_turns_added_total", amount=report.added + report.replaced)
     return report.to_dict()
 
 
-def _erased(call: Call, report: EraseReport) -> dict[str, Any]:
+def _report_erasure(call: Call, report: EraseReport) -> dict[str, Any]:
     call.service.metrics.count("evimem_turns_forgotten_total", amount=report.turns)
     return report.to_dict()
 
@@ -463,7 +463,7 @@ def _begun(call: Call, state: Mapping[str, Any]) -> Response:
     return json_response(state, 202, {"Location": f"{place}/operations/{state['id']}"})
 
 
-_U = "/v1/users/{user}"
+_BASE = "/v1/users/{user}"
 _TOKENS = {"tokens": schemas.TOKENS}
 _AROUND = {"type": "integer", "minimum": 0, "maximum": schemas.MAX_NEIGHBOURS}
 
@@ -472,53 +472,54 @@ def user_endpoints() -> Iterable[Endpoint]:
     """Return the routes of a user's memory."""
     read, write, admin = SCOPES
     return (
-        Endpoint("POST", f"{_U}/turns", "addTurns", "Store turns.", add_turns, write, schemas.ADD_TURNS,
+        Endpoint("POST", f"{_BASE}/turns", "addTurns", "Store turns.", add_turns, write, schemas.ADD_TURNS,
                  gives=AddReport),
-        Endpoint("POST", f"{_U}/messages", "addMessages", "Store messages of a chat, each once.", add_messages, write,
-                 schemas.ADD_MESSAGES, gives=AddReport),
-        Endpoint("PATCH", f"{_U}/turns", "updateTurn", "Give a turn another text.", update_turn, write,
+        Endpoint("POST", f"{_BASE}/messages", "addMessages", "Store messages of a chat, each once.", add_messages,
+                 write, schemas.ADD_MESSAGES, gives=AddReport),
+        Endpoint("PATCH", f"{_BASE}/turns", "updateTurn", "Give a turn another text.", update_turn, write,
                  schemas.UPDATE_TURN, gives=AddReport),
-        Endpoint("GET", f"{_U}/turns", "listTurns", "List turns by id, or a page at a time.", list_turns, read,
+        Endpoint("GET", f"{_BASE}/turns", "listTurns", "List turns by id, or a page at a time.", list_turns, read,
                  query=schemas.LISTING, gives=ListOf("turns", Turn, paged=True)),
-        Endpoint("GET", f"{_U}/sessions", "listSessions", "List the sessions.", list_sessions, read,
+        Endpoint("GET", f"{_BASE}/sessions", "listSessions", "List the sessions.", list_sessions, read,
                  query={"limit": schemas.LISTING["limit"]}, gives=ListOf("sessions", SessionSummary)),
-        Endpoint("GET", f"{_U}/facts", "listFacts", "List facts of turns, or about a name.", list_facts, read,
+        Endpoint("GET", f"{_BASE}/facts", "listFacts", "List facts of turns, or about a name.", list_facts, read,
                  query={"about": schemas.NAME, "current": schemas.FLAG,
                         **{name: schemas.LISTING[name] for name in ("id", "limit", "cursor")}},
                  gives=ListOf("facts", Fact, paged=True)),
-        Endpoint("GET", f"{_U}/context", "showContext", "Show a turn with its neighbours.", show_context, read,
+        Endpoint("GET", f"{_BASE}/context", "showContext", "Show a turn with its neighbours.", show_context, read,
                  query={"id": schemas.NAME, "before": _AROUND, "after": _AROUND}, gives=ListOf("turns", Turn),
                  needs=("id",)),
-        Endpoint("POST", f"{_U}/search", "search", "Find turns.", search, read, schemas.SEARCH,
+        Endpoint("POST", f"{_BASE}/search", "search", "Find turns.", search, read, schemas.SEARCH,
                  gives=ListOf("hits", Hit)),
-        Endpoint("POST", f"{_U}/block", "block", "Write the lines that help to reply.", block, read, schemas.BLOCK,
+        Endpoint("POST", f"{_BASE}/block", "block", "Write the lines that help to reply.", block, read, schemas.BLOCK,
                  gives=Block),
-        Endpoint("POST", f"{_U}/ask", "ask", "Answer a question, or abstain.", ask, read, schemas.ASK, gives=Answer,
+        Endpoint("POST", f"{_BASE}/ask", "ask", "Answer a question, or abstain.", ask, read, schemas.ASK, gives=Answer,
                  media=("application/json", EVENT_STREAM)),
-        Endpoint("POST", f"{_U}/forget", "forget", "Erase turns.", forget, admin, schemas.FORGET, gives=EraseReport),
-        Endpoint("GET", f"{_U}/profile", "readProfile", "Read the profile of the user.", read_profile, read,
+        Endpoint("POST", f"{_BASE}/forget", "forget", "Erase turns.", forget, admin, schemas.FORGET, gives=EraseReport),
+        Endpoint("GET", f"{_BASE}/profile", "readProfile", "Read the profile of the user.", read_profile, read,
                  query=_TOKENS, gives=Block),
-        Endpoint("GET", f"{_U}/stats", "showStats", "Count turns, sessions and facts.", show_stats, read,
+        Endpoint("GET", f"{_BASE}/stats", "showStats", "Count turns, sessions and facts.", show_stats, read,
                  gives=Stats),
-        Endpoint("GET", f"{_U}/health", "showHealth", "Tell which jobs wait.", show_health, read, gives=Health),
-        Endpoint("GET", f"{_U}/traces/{{number}}", "showTrace", "Show a kept trace.", show_trace, read, gives=Trace),
-        Endpoint("GET", f"{_U}/export", "exportTurns", "Write the memory as lines.", export, read, media=(_LINES,)),
-        Endpoint("POST", f"{_U}/import", "importTurns", "Add the turns of an export.", import_turns, write,
-                 reads=_LINES, gives=_OPERATION, status=202),
-        Endpoint("POST", f"{_U}/enrich", "enrich", "Process queued jobs.", enrich, write, schemas.ENRICH,
+        Endpoint("GET", f"{_BASE}/health", "showHealth", "Tell which jobs wait.", show_health, read, gives=Health),
+        Endpoint("GET", f"{_BASE}/traces/{{number}}", "showTrace", "Show a kept trace.", show_trace, read, gives=Trace),
+        Endpoint("GET", f"{_BASE}/export", "exportTurns", "Write the memory as lines.", export, read,
+                 media=(_JSON_LINES,)),
+        Endpoint("POST", f"{_BASE}/import", "importTurns", "Add the turns of an export.", import_turns, write,
+                 reads=_JSON_LINES, gives=_OPERATION, status=202),
+        Endpoint("POST", f"{_BASE}/enrich", "enrich", "Process queued jobs.", enrich, write, schemas.ENRICH,
                  gives=_OPERATION, status=202),
-        Endpoint("POST", f"{_U}/calibrate", "calibrate", "Fit probabilities to labelled questions.", calibrate, write,
-                 schemas.CALIBRATE, gives=Calibration),
-        Endpoint("GET", f"{_U}/operations/{{operation}}", "showOperation", "Tell how far an operation is.",
+        Endpoint("POST", f"{_BASE}/calibrate", "calibrate", "Fit probabilities to labelled questions.", calibrate,
+                 write, schemas.CALIBRATE, gives=Calibration),
+        Endpoint("GET", f"{_BASE}/operations/{{operation}}", "showOperation", "Tell how far an operation is.",
                  show_operation, read, gives=_OPERATION),
-        Endpoint("POST", f"{_U}/operations/{{operation}}/cancel", "cancelOperation", "End an operation early.",
+        Endpoint("POST", f"{_BASE}/operations/{{operation}}/cancel", "cancelOperation", "End an operation early.",
                  cancel_operation, write, gives=_OPERATION),
-        Endpoint("DELETE", _U, "erase", "Forget the user.", erase, admin, gives=EraseReport),
+        Endpoint("DELETE", _BASE, "erase", "Forget the user.", erase, admin, gives=EraseReport),
     )  # fmt: skip
 
 
 def probe_endpoints() -> Iterable[Endpoint]:
-    """Return the routes that tell of the server, which need no token and have nothing of any user."""
+    """Return the routes about the server itself, which need no token and show no user's data."""
     status = object_of({"status": {"type": "string"}}, "status")
     kind = {"type": "string", "enum": ["loop", "variant"]}
     loop = object_of({"name": schemas.LOOP, "kind": kind}, "name", "kind")

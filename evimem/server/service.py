@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from ..api.async_memory import AsyncMemory
 
 ANY_USER = "*"  # as the user of a token: it opens every memory
-_SECONDS_SIZED = 60.0  # for which the sizes of all memories are kept
-_BUCKETS = 10_000  # users whose rate is kept in mind, those who asked last
-_LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
+_SIZES_CACHE_SECONDS = 60.0  # for which the sizes of all memories are kept
+_MAX_RATE_USERS = 10_000  # users whose rate is kept in mind, those who asked last
+_LOOPBACK_HOSTS = frozenset(("127.0.0.1", "localhost", "::1"))
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a worker takes.
+    """The limits of a worker.
 
     Attributes:
         body_bytes: The longest body of a request, in bytes, counted while it is read; of an import, `import_bytes`.
@@ -68,7 +68,7 @@ class Rates:
         left, since = self.buckets.pop(user, (most, now))
         left = min(most, left + (now - since) * self.rate)
         self.buckets[user] = (max(0.0, left - 1), now)
-        while len(self.buckets) > _BUCKETS:
+        while len(self.buckets) > _MAX_RATE_USERS:
             self.buckets.popitem(last=False)
         if left < 1:
             wait = str(max(1, round((1 - left) / self.rate)))
@@ -120,11 +120,11 @@ class Service:
         """Return the number of users and of bytes of their memories, a minute old at most: all are listed."""
         if monotonic() >= self._sized_until:
             self._sizes = {"evimem_users": self.pool.count(), "evimem_stored_bytes": self.pool.bytes()}
-            self._sized_until = monotonic() + _SECONDS_SIZED
+            self._sized_until = monotonic() + _SIZES_CACHE_SECONDS
         return self._sizes
 
     def holder_of(self, request: Request, token: str | None = None) -> TokenHolder | None:
-        """Return whose token came with a request; None where there are no tokens. Raise Refusal (401) for no token."""
+        """Return the holder of a request's token; None where the server has no tokens. Raise Refusal (401)."""
         if self.tokens is None:
             self._check_local(request)
             return None
@@ -154,12 +154,12 @@ class Service:
         host = request.headers.get("host", "").rpartition("@")[2]
         name = host[1 : host.find("]")] if host.startswith("[") else host.partition(":")[0]
         origin = request.headers.get("origin")
-        if name not in _LOOPBACK or (origin is not None and origin.partition("://")[2] != host):
+        if name not in _LOOPBACK_HOSTS or (origin is not None and origin.partition("://")[2] != host):
             raise Refusal(403, "Forbidden", "without tokens the server answers to this machine only, by its own name")
 
     @asynccontextmanager
-    async def asked(self) -> AsyncIterator[None]:
-        """Hold a place among the questions under way. Raise Refusal (503) where there is none."""
+    async def reserve_question(self) -> AsyncIterator[None]:
+        """Reserve a place among the questions under way. Raise Refusal (503) where all are taken."""
         if self.asking >= self.limits.asks:
             raise Refusal(503, "Busy", "too many questions are asked at once; try again", {"Retry-After": "1"})
         self.asking += 1

@@ -27,8 +27,8 @@ except ImportError as _error:
     raise MissingExtra("the server", "server") from _error
 
 _LOG = logging.getLogger("evimem.server")
-_SECONDS_TO_START = 1.0  # a worker that ends sooner is not started again at once
-_FOLDER = "evimem-serve-"  # the beginning of the name of a shared folder; the process of its server follows
+_MIN_WORKER_SECONDS = 1.0  # a worker that ends sooner is not started again at once
+_FOLDER_PREFIX = "evimem-serve-"  # the beginning of the name of a shared folder; the process of its server follows
 MakeApp = Callable[[], ASGIApp]
 
 
@@ -38,11 +38,11 @@ def shared_folder() -> Iterator[Path]:
 
     Those of servers that were killed are removed too: they may hold an upload.
     """
-    for left in Path(gettempdir()).glob(f"{_FOLDER}*"):
-        process = left.name.removeprefix(_FOLDER).partition("-")[0]
+    for left in Path(gettempdir()).glob(f"{_FOLDER_PREFIX}*"):
+        process = left.name.removeprefix(_FOLDER_PREFIX).partition("-")[0]
         if process.isdigit() and not is_running(int(process)):
             shutil.rmtree(left, ignore_errors=True)  # another user's stays
-    with TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-") as folder:
+    with TemporaryDirectory(prefix=f"{_FOLDER_PREFIX}{os.getpid()}-") as folder:
         yield Path(folder)
 
 
@@ -93,8 +93,8 @@ class Crew:
             age = time.monotonic() - self._started.pop(process, 0.0)
             if not self._ending:
                 _LOG.error("a worker ended (%d); another is started", os.waitstatus_to_exitcode(status))
-                if age < _SECONDS_TO_START:
-                    time.sleep(_SECONDS_TO_START)
+                if age < _MIN_WORKER_SECONDS:
+                    time.sleep(_MIN_WORKER_SECONDS)
                 if not self._ending:
                     self._start()
 

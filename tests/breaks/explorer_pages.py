@@ -33,14 +33,14 @@ def forms_of_other_sites_are_taken() -> None:
 
 @breaks(gate=f"{PAGES}::test_a_pool_asks_whose_memory_it_is_and_shows_that_one_only", says="Nora|InvalidQuery|400")
 def pages_of_a_pool_show_one_memory_to_all() -> None:
-    honest = PoolOfMemories.opened
+    honest = PoolOfMemories.open_memory
 
     @contextmanager
-    def opened(self: PoolOfMemories, user: str) -> Any:
+    def open_memory(self: PoolOfMemories, user: str) -> Any:
         with honest(self, "bo") as memory:
             yield memory
 
-    put(PoolOfMemories, "opened", opened)
+    put(PoolOfMemories, "open_memory", open_memory)
 
 
 @breaks(gate=f"{PAGES}::test_marks_are_the_quotes_of_every_question_about_the_example", says="assert")
