@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evimem.flow import Flow
-from evimem.loops import Check, Search, Session, as_loop, concluded, drafted, nothing
-from evimem.loops.retrieve import compose
+from evimem.loops import Check, Search, Session, abstain_without_evidence, as_loop, conclude, draft_answer
+from evimem.loops.retrieve import query_from_gaps
 from evimem.loops.session import UNJUDGED
 from evimem.types.results import Answer
 from evimem.types.stored import Listing
@@ -28,9 +28,9 @@ def rag_cot_rag(session: Session) -> Flow[Answer]:
     """Search once, have the model reason about what is missing, search once more for that, and answer."""
     yield from session.search(Search(session.task.question), CHUNKS, path="anchor", iteration=1)
     if not session.retrieval.evidence:
-        return nothing(session, 1)
+        return abstain_without_evidence(session, 1)
     check = yield from session.check(1)
-    query = check.verdict.query or compose(session.analysis, check.verdict.gaps, session.retrieval.queries, 2)
+    query = check.verdict.query or query_from_gaps(session.analysis, check.verdict.gaps, session.retrieval.queries, 2)
     if query:
         yield from session.search(Search(query), CHUNKS, path="refined", iteration=2)
     return (yield from _answered(session, 2))
@@ -47,9 +47,9 @@ def full_context(session: Session) -> Flow[Answer]:
 
 def _answered(session: Session, iteration: int) -> Flow[Answer]:
     if not session.retrieval.evidence:
-        return nothing(session, iteration)
-    check: Check = session.weigh(session.show(iteration), UNJUDGED)
-    return concluded(session, check, (yield from drafted(session, check)))
+        return abstain_without_evidence(session, iteration)
+    check: Check = session.apply_verdict(session.show(iteration), UNJUDGED)
+    return conclude(session, check, (yield from draft_answer(session, check)))
 
 
 BASELINES = {"RAG": rag, "RAG-CoT-RAG": rag_cot_rag, "full context": full_context}

@@ -39,8 +39,8 @@ from evimem import Memory
 from evimem.errors import ModelError
 from evimem.flow import Flow, run
 from evimem.llm.request import REFINE, Ledger, ask_model
-from evimem.loops import FULL, OF_MEMR3, VARIANTS, Loop, Session, as_loop, nothing
-from evimem.loops.retrieve import TupleRetrieval, compose, strategy
+from evimem.loops import FULL, OF_MEMR3, VARIANTS, Loop, Session, abstain_without_evidence, as_loop
+from evimem.loops.retrieve import TupleRetrieval, query_from_gaps, strategy_name
 from evimem.query.analysis import analyse
 from evimem.text.prompt_text import bullets, format_time, marked, named
 from evimem.types.results import Answer
@@ -274,7 +274,7 @@ def asked_again(
         queries = [(one.question, one.question)]
         for number, query in enumerate(one.refined, start=2):
             composed = (
-                compose(analysis, (), generic, number)
+                query_from_gaps(analysis, (), generic, number)
                 if llm is None
                 else _without_gap(llm, generic, number, sample.turns[-1].time, temporal=analysis.temporal)
             )
@@ -296,7 +296,7 @@ def nearest_turns(memory: Memory, text: str) -> tuple[str, ...]:
         retrieval = TupleRetrieval(session.task, session.analysis, session.roster, session.variant, session.events)
         yield from retrieval.nearest(text, FACTS_OF_DEPTH, path="anchor", iteration=1)
         found.extend(item.turn.id for item in retrieval.evidence[:DEPTH])
-        return nothing(session, 1)
+        return abstain_without_evidence(session, 1)
 
     memory.ask(text, nearest)
     return tuple(found)
@@ -318,7 +318,7 @@ def _without_gap(llm: Any, queries: Sequence[str], number: int, asked_at: dateti
         asked_at=format_time(asked_at),
         iteration=number,
         iterations=FULL.iterations,
-        strategy=strategy(temporal=temporal, iteration=number - 1),
+        strategy=strategy_name(temporal=temporal, iteration=number - 1),
         query=named(queries[-1]),
         queries=bullets(queries[:-1]),
         missing=bullets(()),

@@ -266,7 +266,7 @@ class Core:
 
     def _answer_or_fall_back(self, question: str, loop: str | Loop, given: Mapping[str, Any]) -> Flow[Answer]:
         from ..calibration.apply_calibration import calibrated_judge
-        from ..loops import Task, answer_question, fall_back, remaining
+        from ..loops import Task, answer_question, fall_back, remaining_budget
 
         yield from self.read_pending_facts()
         offline = calibrated_judge(self.store, self.offline_target)
@@ -279,7 +279,7 @@ class Core:
             except ModelError as error:
                 if self.on_model_error == "raise" or error.partial is None:
                     raise
-                again = replace(task, judge=offline, quoting=None, budget=remaining(task.budget, error.partial))
+                again = replace(task, judge=offline, quoting=None, budget=remaining_budget(task.budget, error.partial))
                 return (yield from fall_back(error, again, loop))
 
     def block(
@@ -302,12 +302,12 @@ class Core:
             return block
         from ..calibration.apply_calibration import calibrated_judge
         from ..loops import Task
-        from ..loops.iris import judged
+        from ..loops.iris import judge_evidence
 
         yield from self.read_pending_facts()
         judge = calibrated_judge(self.store, self.offline_target)
         limits: dict[str, Any] = {"exclude": exclude, "scope": scope, "rerank_depth": self.rerank_depth}
-        found = yield from judged(Task(asked.text, judge, self.store, today, **limits))
+        found = yield from judge_evidence(Task(asked.text, judge, self.store, today, **limits))
         return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
 
     def profile(self, form: BlockForm, exclude: frozenset[str], scope: Scope) -> Flow[Block]:

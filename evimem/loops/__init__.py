@@ -13,10 +13,13 @@ from ..judging.evidence import Variant as Variant
 from ..query.analysis import check_asked
 from ..types.results import MAX_COUNT, Answer, Budget
 from ..types.trace import FALL_BACK, Acted
+from .answering import abstain_without_evidence as abstain_without_evidence
+from .answering import abstain_without_evidence as nothing  # noqa: F401 - its earlier name, for a release
 from .answering import as_loop as as_loop
-from .answering import concluded as concluded
-from .answering import drafted as drafted
-from .answering import nothing as nothing
+from .answering import conclude as conclude
+from .answering import conclude as concluded  # noqa: F401 - its earlier name, for a release
+from .answering import draft_answer as draft_answer
+from .answering import draft_answer as drafted  # noqa: F401 - its earlier name, for a release
 from .iris import Iris as Iris
 from .iris import SinglePass as SinglePass
 from .memr3 import MemR3 as MemR3
@@ -93,7 +96,7 @@ VARIANTS: Mapping[str, Loop] = MappingProxyType(
 # The four papers' loops to the letter
 AS_PUBLISHED = ("full", "memr3-as-published", "mgretrieval-as-published", "mragent-as-published")
 
-# What these read of a store a searcher answers too: the others read keywords, facts or times, which it has none of.
+# Loops that run over a searcher too: the other loops read keywords, facts or times, which a searcher has not.
 OVER_SEARCHERS = frozenset(("iris", "memr3", "single_pass"))
 
 
@@ -104,11 +107,11 @@ def answer_question(task: Task, loop: str | Loop = "iris") -> Flow[Answer]:
     """
     check_asked("question", task.question)
     check_budget(task.budget)
-    return (yield from _timed(task, chosen_loop(loop)))
+    return (yield from _time_loop(task, chosen_loop(loop)))
 
 
 def chosen_loop(loop: str | Loop) -> Loop:
-    """Return the loop or variant of a name, or the one that is given. Raise InvalidQuery for what is neither."""
+    """Return the loop or variant of a name, or the given loop. Raise InvalidQuery for anything else."""
     if isinstance(loop, str) and (named := LOOPS.get(loop) or VARIANTS.get(loop)):
         return named
     if callable(loop) and not isinstance(loop, type):
@@ -124,7 +127,7 @@ def fall_back(error: ModelError, task: Task, loop: str | Loop) -> Flow[Answer]:
 
     `error` has a partial answer: the trace goes on after its events, with one that names the failure; its usage and
     seconds are counted. The answer's reason begins with that failure. The budget of the task is what is left, see
-    `remaining`. Raise InvalidQuery for one that makes no sense.
+    `remaining_budget`. Raise InvalidQuery for one that makes no sense.
     """
     check_budget(task.budget)
     failed: Answer = error.partial
@@ -132,23 +135,23 @@ def fall_back(error: ModelError, task: Task, loop: str | Loop) -> Flow[Answer]:
     event = Acted(failed.trace.events[-1].iteration, FALL_BACK, why)
     if task.on_event is not None:
         task.on_event(event)
-    answer = yield from _timed(replace(task, earlier=(*failed.trace.events, event)), chosen_loop(loop))
+    answer = yield from _time_loop(replace(task, earlier=(*failed.trace.events, event)), chosen_loop(loop))
     reason = f"{why}; {answer.reason}" if answer.reason else why
     return replace(_with_seconds(answer, failed.usage.seconds + answer.usage.seconds), reason=reason)
 
 
-def remaining(budget: Budget, spent: Answer) -> Budget:
+def remaining_budget(budget: Budget, spent: Answer) -> Budget:
     """Return the budget with the seconds that an attempt has left of it, 0 where it used them up."""
     if budget.seconds is None:
         return budget
     return replace(budget, seconds=max(0.0, budget.seconds - spent.usage.seconds))
 
 
-def _timed(task: Task, loop: Loop) -> Flow[Answer]:
+def _time_loop(task: Task, loop: Loop) -> Flow[Answer]:
     """Run a loop; its answer, or the partial answer of a failure, says how long it took."""
     started = task.clock()
     try:
-        answer = yield from _checked(loop(task))
+        answer = yield from _check_flow(loop(task))
     except ModelError as error:
         if error.partial is not None:
             error.partial = _with_seconds(error.partial, task.clock() - started)
@@ -156,8 +159,8 @@ def _timed(task: Task, loop: Loop) -> Flow[Answer]:
     return _with_seconds(answer, task.clock() - started)
 
 
-def _checked(flow: object) -> Flow[Answer]:
-    """Run what a loop returned. Raise InvalidQuery where it is no flow, or comes to no answer."""
+def _check_flow(flow: object) -> Flow[Answer]:
+    """Run the flow of a loop. Raise InvalidQuery where it is no flow, or returns no answer."""
     if not isinstance(flow, Generator):
         raise InvalidQuery(f"the loop returned {shown(flow)}; expected a flow: a generator that returns an Answer")
     answer = yield from flow

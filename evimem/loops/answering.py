@@ -16,22 +16,22 @@ from ..types.values import Gap, Tier, Turn
 from .retrieve import Task
 from .session import Check, Rounds, Session
 
-QUOTE_FROM = 0.75  # probability that a quotation holds the answer from which a model's "none" does not stand alone
-NO_ANSWER = "the model found no answer"
-UNSUPPORTED = "the answer cites nothing that was shown"
+MIN_QUOTE_PROBABILITY = 0.75  # a likelier quotation is given where a model says that it found no answer
+NO_ANSWER_REASON = "the model found no answer"
+UNSUPPORTED_REASON = "the answer cites nothing that was shown"
 
 
-def drafted(session: Session, check: Check) -> Flow[Draft]:
+def draft_answer(session: Session, check: Check) -> Flow[Draft]:
     """Return the draft of an answer from the last check; without a text where a rule or the judge declines.
 
     Where a model finds no answer in evidence that very probably holds one, that evidence is quoted.
     """
-    draft = yield from _worded(session, check)
-    quoted = (yield from _quoted(session, check, draft.reason)) if draft.text is None else None
+    draft = yield from _ask_for_answer(session, check)
+    quoted = (yield from _quote_instead(session, check, draft.reason)) if draft.text is None else None
     return draft if quoted is None else quoted
 
 
-def _quoted(session: Session, check: Check, why: str | None) -> Flow[Draft | None]:
+def _quote_instead(session: Session, check: Check, why: str | None) -> Flow[Draft | None]:
     """Return a quotation of the evidence that a model found no answer in; None where no line is likely to hold one.
 
     A false premise and the evidence of another person are answers of a kind: none is quoted against them. No request
@@ -46,13 +46,13 @@ def _quoted(session: Session, check: Check, why: str | None) -> Flow[Draft | Non
     if verdict.tier is Tier.NONE or told < judge.abstain_below:
         return None
     draft = yield from judge.answer(view, verdict, "direct")
-    if draft.text is None or (draft.confidence or 0.0) < QUOTE_FROM:
+    if draft.text is None or (draft.confidence or 0.0) < MIN_QUOTE_PROBABILITY:
         return None
-    reason = f"{NO_ANSWER} ({why}); these lines may hold it" if why else f"{NO_ANSWER}; these lines may hold it"
+    reason = f"{NO_ANSWER_REASON}{f' ({why})' if why else ''}; these lines may hold it"
     return replace(draft, reason=reason)
 
 
-def _worded(session: Session, check: Check) -> Flow[Draft]:
+def _ask_for_answer(session: Session, check: Check) -> Flow[Draft]:
     """Return the draft of the loop's judge."""
     verdict = check.verdict
     below = session.task.budget.abstain_below
@@ -68,37 +68,37 @@ def _worded(session: Session, check: Check) -> Flow[Draft]:
     if check.draft is not None and (check.verdict.draft is not None or not session.has("rewriting")):
         return check.draft
     view = check.view.limited_to(session.retrieval.turns)
-    draft = yield from session.consult(
+    draft = yield from session.ask_judge(
         session.task.judge.answer(view, verdict, _manner(session, check)), view.iteration
     )
     session.events.extend(draft.calls)
     cited = {citation.turn_id for citation in draft.citations}
-    uncited = _cited(turn_id for turn_id in check.rests_on if turn_id not in cited)
+    uncited = _cite_turns(turn_id for turn_id in check.rests_on if turn_id not in cited)
     return replace(draft, citations=(*draft.citations, *uncited))
 
 
-def stated(text: str, turn_ids: Iterable[str]) -> Draft:
+def draft_of_text(text: str, turn_ids: Iterable[str]) -> Draft:
     """Return the draft of an answer that was given with a verdict, and of the turns that it rests on."""
-    return Draft(text or None, _cited(turn_ids))
+    return Draft(text or None, _cite_turns(turn_ids))
 
 
-def concluded(session: Session, check: Check, draft: Draft) -> Answer:
+def conclude(session: Session, check: Check, draft: Draft) -> Answer:
     """Return the answer of a draft, or an abstention where it has no text."""
     if draft.text is None:
         return _abstain(session, check, draft.reason or "the evidence does not state the answer")
     return _answer(session, check, draft, draft.text)
 
 
-def nothing(session: Session, iteration: int) -> Answer:
+def abstain_without_evidence(session: Session, iteration: int) -> Answer:
     """Abstain because nothing at all was found: there is nothing to judge."""
     why = "the memory holds nothing to answer from"
     session.events.append(Acted(iteration, "abstain", why))
     gaps = tuple(requirement.gap for requirement in session.tracker.open)
-    return _made(session, None, "abstained", Tier.NONE, 1.0, gaps, why)
+    return _answer_values(session, None, "abstained", Tier.NONE, 1.0, gaps, why)
 
 
 def as_loop(name: str) -> Callable[[Callable[[Session], Flow[Answer]]], Callable[[Task], Flow[Answer]]]:
-    """Return what makes a loop of a flow over a session: the error of a model that fails carries the answer so far."""
+    """Return a decorator that makes a loop of a flow over a session: a model's failure carries the answer so far."""
 
     def decorate(answer: Callable[[Session], Flow[Answer]]) -> Callable[[Task], Flow[Answer]]:
         @wraps(answer)
@@ -111,32 +111,34 @@ def as_loop(name: str) -> Callable[[Callable[[Session], Flow[Answer]]], Callable
     return decorate
 
 
-def answered(rounds: Rounds) -> Flow[Answer]:
+def answer_rounds(rounds: Rounds) -> Flow[Answer]:
     """Answer from the last check that rounds come to: how every shipped loop ends."""
 
     def flow(session: Session) -> Flow[Answer]:
         check = yield from rounds.run()
-        return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
+        if check is None:
+            return abstain_without_evidence(session, 1)
+        return conclude(session, check, (yield from draft_answer(session, check)))
 
     return _failing(rounds.session, flow(rounds.session))
 
 
 def _failing(session: Session, flow: Flow[Answer]) -> Flow[Answer]:
-    """Run a flow; the error of a model that fails carries what is known: neither an answer nor an abstention."""
+    """Run a flow; a model's failure carries the state so far, as neither an answer nor an abstention."""
     try:
         return (yield from flow)
     except ModelError as error:
         gaps = tuple(requirement.gap for requirement in session.tracker.open)
         tier = Tier.PARTIAL if session.shown else Tier.NONE
         why = f"the question was not finished: {type(error).__name__}: {error}"
-        error.partial = _made(session, None, "failed", tier, 0.0, gaps, why)
+        error.partial = _answer_values(session, None, "failed", tier, 0.0, gaps, why)
         raise
 
 
 def check_citations(
     citations: Iterable[Citation], citable: Mapping[str, Turn], facts: Collection[str]
 ) -> tuple[tuple[Citation, ...], int]:
-    """Return the citations of turns that were shown, or stand around one, and how many were of others.
+    """Return the citations of turns that were shown, or stand around one, and the number of the rest.
 
     Each quote becomes the characters of its span.
     """
@@ -187,18 +189,18 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     shown = session.further | check.view.around | session.shown
     citable = {id: turn for id, turn in shown.items() if id in there}
     citations, dropped = check_citations(draft.citations, citable, session.shown_facts)
-    # An answer that names nothing rests on what the judge named; one that invents its sources rests on nothing.
-    citations = citations or (() if dropped else _cited(id for id in session.tracker.witnesses if id in citable))
+    # An answer without citations rests on the witnesses of the judge; one with invented citations on nothing.
+    citations = citations or (() if dropped else _cite_turns(id for id in session.tracker.witnesses if id in citable))
     tier, gaps = draft.tier or verdict.tier, verdict.gaps if draft.gaps is None else draft.gaps
     approximately = worded in {"inferred", "hedged"} and session.variant.abstain != "paper"
     sufficiency = approximate(verdict.confidence) if approximately else verdict.confidence
-    confidence = _told(check, sufficiency) if draft.confidence is None else draft.confidence
+    confidence = _shown_probability(check, sufficiency) if draft.confidence is None else draft.confidence
     if verdict.calls and draft.kind == "answer":  # a model's confidence, which the clamps lower, calibrated or not
         confidence = min(confidence, shown_confidence(verdict.tier, check.most))
     if not citations and tier in {Tier.EXACT, Tier.INFERRABLE}:
         tier = Tier.PARTIAL
         confidence, sufficiency = shown_confidence(tier, confidence), shown_confidence(tier, sufficiency)
-    reason = draft.reason if citations else draft.reason or UNSUPPORTED
+    reason = draft.reason if citations else draft.reason or UNSUPPORTED_REASON
     detail = {
         "kind": draft.kind,
         "text": text,
@@ -211,7 +213,7 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
         "dropped": dropped,
     }
     session.events.append(Acted(check.view.iteration, "answer", reason or "", detail))
-    answer = _made(session, text, draft.kind, tier, confidence, gaps, reason)
+    answer = _answer_values(session, text, draft.kind, tier, confidence, gaps, reason)
     fitted = draft.confidence is not None or verdict.probability is not None
     return replace(
         answer, citations=citations, time=draft.time, confidence_is="calibrated" if fitted else "uncalibrated"
@@ -224,14 +226,14 @@ def _abstain(session: Session, check: Check, why: str) -> Answer:
     if check.verdict.tier in {Tier.EXACT, Tier.INFERRABLE}:
         refused = replace(check, verdict=replace(check.verdict, tier=Tier.PARTIAL), lowered=True)
     verdict = refused.verdict
-    confidence = 1.0 - _told(refused, verdict.confidence)
+    confidence = 1.0 - _shown_probability(refused, verdict.confidence)
     detail = {"tier": verdict.tier.value, "confidence": confidence, "sufficiency": verdict.confidence}
     session.events.append(Acted(check.view.iteration, "abstain", why, detail))
-    answer = _made(session, None, "abstained", verdict.tier, confidence, verdict.gaps, why)
+    answer = _answer_values(session, None, "abstained", verdict.tier, confidence, verdict.gaps, why)
     return replace(answer, confidence_is="uncalibrated" if verdict.probability is None else "calibrated")
 
 
-def _told(check: Check, sufficiency: float) -> float:
+def _shown_probability(check: Check, sufficiency: float) -> float:
     """Return the probability to show: the calibrated one, else the clamped confidence; lowered where its tier was."""
     verdict = check.verdict
     if verdict.probability is None:
@@ -239,7 +241,7 @@ def _told(check: Check, sufficiency: float) -> float:
     return min(verdict.probability, shown_confidence(verdict.tier, 1.0)) if check.lowered else verdict.probability
 
 
-def _made(
+def _answer_values(
     session: Session,
     text: str | None,
     kind: AnswerKind,
@@ -254,7 +256,7 @@ def _made(
     return Answer(text, kind, tier, confidence, (), gaps, trace, cost(trace.events), reason=reason)
 
 
-def _cited(turn_ids: Iterable[str]) -> tuple[Citation, ...]:
+def _cite_turns(turn_ids: Iterable[str]) -> tuple[Citation, ...]:
     return tuple(Citation(turn_id, None, "") for turn_id in turn_ids)
 
 

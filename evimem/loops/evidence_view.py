@@ -1,4 +1,4 @@
-"""What a judge sees: the evidence within a token budget (E6), and how much is known about each name of the question."""
+"""Select the evidence for a judge within a token budget (E6), and count the facts about the question's names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EARLIER_SHARE = 0.35  # for the best turns of earlier iterations
 FRAME_TOKENS = 16  # of the label, date and speaker around a turn
 
 
-def tokens(evidence: Evidence) -> int:
+def count_turn_tokens(evidence: Evidence) -> int:
     """Return how many tokens a turn takes in a view: its words, or the passages of a long one, and the frame."""
     turn, most = evidence.turn, most_shown(evidence.turn)
     return FRAME_TOKENS + count_tokens(" ".join((turn.speaker, turn.text[:most], (turn.caption or "")[:most])))
@@ -34,13 +34,13 @@ def select(
     *,
     iteration: int,
     witnesses: Collection[str] = (),
-    cost: Callable[[Evidence], int] = tokens,
+    cost: Callable[[Evidence], int] = count_turn_tokens,
     edge_share: float = 0.0,
 ) -> tuple[Evidence, ...]:
-    """Return what fits: what is new in this iteration, then the witnesses, then the rest, each best first.
+    """Return the evidence that fits: that of this iteration first, then the witnesses, then the rest, each best first.
 
-    Reserved shares keep turns without facts and the best earlier turns from being crowded out; what a share leaves
-    unused goes to the others. What edges brought has its rank among the others: where there is little room, a share of
+    Reserved shares keep turns without facts and the best earlier turns from being crowded out; the rest of a share
+    goes to the other turns. Turns over edges are ranked among all: where there is little room, a share of
     its own costs gold (benchmarks/RESEARCH.md, "With a model"). `budget` and `cost` are in tokens.
     """
     costs = {item.turn.id: cost(item) for item in evidence}
@@ -67,7 +67,7 @@ def _newest_first(evidence: Sequence[Evidence], iteration: int, witnesses: froze
 
 
 def _take(items: Iterable[Evidence], budget: int, costs: Mapping[str, int], taken: set[str]) -> None:
-    """Take what fits into a budget of its own, in order."""
+    """Take the evidence that fits into a budget of its own, in order."""
     left = budget
     for item in items:
         cost = costs[item.turn.id]
@@ -76,13 +76,13 @@ def _take(items: Iterable[Evidence], budget: int, costs: Mapping[str, int], take
             left -= cost
 
 
-ALIAS_FACTS = 64  # newest facts about an entity that are looked through for other names of it
-MOST_ALIASES = 3
-READ = 200  # characters of a turn that show in which script it is written
+MAX_ALIAS_FACTS = 64  # newest facts about an entity that are looked through for other names of it
+MAX_ALIASES = 3
+SCRIPT_CHARACTERS = 200  # characters of a turn that show in which script it is written
 
 
 class EntityCounter:
-    """Counts for one question. What the memory holds about a name is asked for once, where too little was found.
+    """Counts for one question. The memory is asked once about a name of which too little was found.
 
     A name that the memory never has is not counted where that shows nothing: the question only supposes it, or the
     evidence is in another script. Facts count that contain the name, each statement once, and turns besides them that
@@ -116,37 +116,37 @@ class EntityCounter:
                 counts[entity] = EntityCount(found, needed(total, self._delta), total)
         return counts
 
-    def called(self, entity: str) -> tuple[str, ...]:
+    def known_names(self, entity: str) -> tuple[str, ...]:
         """Return the names of an entity that are known so far, its own first."""
         return (entity, *self._aliases.get(entity, ()))
 
     def _ask_memory(self, entity: str) -> bool:
-        """Ask what the memory holds about an entity, once; return whether it has other names that were not known."""
+        """Ask the memory about an entity, once; return whether that brought further names of it."""
         if entity in self._totals:
             return False
-        known = self._store.about(entity, ALIAS_FACTS, self._scope)
+        known = self._store.about(entity, MAX_ALIAS_FACTS, self._scope)
         self._aliases[entity] = () if self._literal else (*other_forms(entity), *other_names(entity, known.facts))
         told = {fact.id: fact for fact in known.facts}
         unread = known.total - len(told)
         for name in self._aliases[entity]:
-            other = self._store.about(name, ALIAS_FACTS, self._scope)
+            other = self._store.about(name, MAX_ALIAS_FACTS, self._scope)
             told |= {fact.id: fact for fact in other.facts}  # one that tells the other name is about both
             unread += other.total - len(other.facts)
-        about = _naming(told.values(), self.called(entity))
+        about = _facts_naming(told.values(), self.known_names(entity))
         said = {fact.turn_id for fact in told.values()}.difference(fact.turn_id for fact in about)
-        self._totals[entity] = _statements(about) + len(said) + unread
+        self._totals[entity] = _count_statements(about) + len(said) + unread
         return bool(self._aliases[entity])
 
     def _found(self, entity: str, evidence: Collection[Evidence]) -> int:
-        called = self.called(entity)
+        called = self.known_names(entity)
         turns = [item.turn for item in evidence]
         if not self._indexed:
             return sum(self._is_named(turn, called) for turn in turns)
-        told = _naming((fact for item in evidence for fact in item.facts), called)
+        told = _facts_naming((fact for item in evidence for fact in item.facts), called)
         if self._literal:
-            return _statements(told)
+            return _count_statements(told)
         of = {fact.turn_id for fact in told}
-        return _statements(told) + sum(self._is_named(turn, called) for turn in turns if turn.id not in of)
+        return _count_statements(told) + sum(self._is_named(turn, called) for turn in turns if turn.id not in of)
 
     def _is_named(self, turn: Turn, called: Iterable[str]) -> bool:
         """Return whether a turn names an entity by any of its names."""
@@ -163,28 +163,28 @@ class EntityCounter:
 
     def _scripts_of(self, turn: Turn) -> Counter[str]:
         if turn.id not in self._scripts:
-            self._scripts[turn.id] = scripts(turn.text[:READ])
+            self._scripts[turn.id] = scripts(turn.text[:SCRIPT_CHARACTERS])
         return self._scripts[turn.id]
 
 
-def _naming(facts: Iterable[Fact], called: Collection[str]) -> list[Fact]:
-    """Return the facts that contain an entity by any of its names, whoever states them.
+def _facts_naming(facts: Iterable[Fact], called: Collection[str]) -> list[Fact]:
+    """Return the facts that contain an entity by any of its names, of any speaker.
 
-    What only tells a name of it is left out where its turn tells more: "my friend Basil lives in Ghent" is one.
+    A fact that only gives a name is left out where its turn tells more: "my friend Basil lives in Ghent" is one.
     """
     named = [fact for fact in facts if any(names(fact.text, name) for name in called)]
     telling = {fact.turn_id for fact in named if fact.predicate != ALSO_KNOWN_AS}
     return [fact for fact in named if fact.predicate != ALSO_KNOWN_AS or fact.turn_id not in telling]
 
 
-def _statements(facts: Iterable[Fact]) -> int:
-    """Return how many different statements facts make: what says no more than another is none of its own."""
+def _count_statements(facts: Iterable[Fact]) -> int:
+    """Count the different statements of facts: one that says no more than another is not counted."""
     said = {frozenset(terms(fact.text)) for fact in facts}
     return sum(not any(one < other for other in said) for one in said)
 
 
 def other_names(entity: str, facts: Iterable[Fact]) -> tuple[str, ...]:
-    """Return what else facts call an entity: "Kit" for Katherine, and Katherine for "Kit"."""
+    """Return the other names of an entity in facts: "Kit" for Katherine, and Katherine for "Kit"."""
     pairs = [(fact.subject, fact.object) for fact in facts if fact.predicate == ALSO_KNOWN_AS]
     other = [b if names(a, entity) else a for a, b in pairs if names(a, entity) != names(b, entity)]
-    return tuple(dict.fromkeys(other))[:MOST_ALIASES]
+    return tuple(dict.fromkeys(other))[:MAX_ALIASES]

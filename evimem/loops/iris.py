@@ -1,4 +1,4 @@
-"""IRIS (EviMem section 3.2): retrieve, judge, and query for what is missing, until the evidence suffices or ends."""
+"""Answer as IRIS does (EviMem section 3.2): retrieve, judge and query for the gaps, until the evidence suffices."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from ..text.names import names
 from ..types.results import Answer
 from ..types.trace import Complete
 from ..types.values import Gap, Hit, Query, Tier
-from .answering import answered
+from .answering import answer_rounds
 from .evidence_view import EDGE_SHARE
-from .retrieve import Retrieval, Search, Task, TupleRetrieval, compose, fresh
+from .retrieve import Retrieval, Search, Task, TupleRetrieval, is_new_query, query_from_gaps
 from .session import Check, Rounds, Session, fitting, has_unseen_words, reads_page
 
-NO_FACTS = (
+NO_FACTS_REASON = (
     "this loop reads facts alone, and no turn that it may read has any; open the memory with a model and call "
     'enrich(), or ask with loop="iris", which reads turns'
 )
-HOP_PART = 5  # of an iteration's k, one in so many turns comes over an edge beside it
+TURNS_PER_HOP = 5  # of an iteration's k, one in so many turns comes over an edge beside it
 
 
 @dataclass(frozen=True, slots=True)
 class Iris(Variant):
-    """IRIS: rounds of a search for the question, one for what is missing, and one scored hop.
+    """IRIS: rounds of a search for the question, one for the gaps, and one scored hop.
 
     Attributes:
         step: Turns more in each further iteration (E5: 3).
         hops: 0 follows no edges; 1 or more adds the best turns one edge away (E5: 1), with a model a fifth of an
-            iteration's k, and in the place of others what the question's own search finds next.
+            iteration's k, and in the place of the rest the next hits of the question's own search.
         unranked: Every turn one edge away is added in the order of their times, and a share of what is shown is theirs,
             as in EviMem's code.
-        unit: What is searched and counted. A "tuple" is LaceMem's: facts alone are found, k of them by HNSW, and every
-            one an edge away, same turn or alike; checks read the facts, and the answer their turns too.
+        unit: The unit that is searched and counted. A "tuple" is LaceMem's: facts alone are found, k of them by HNSW,
+            and every one an edge away, same turn or alike; checks read the facts, and the answer their turns too.
         temperature: That of every model request; None leaves it to the model's own.
     """
 
@@ -52,16 +52,16 @@ class Iris(Variant):
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question in at most `iterations` rounds."""
         session = Session(task, "iris", self, by_fact=self.unit == "tuple")
-        return _at_temperature(answered(Refining(session, self)), self.temperature)
+        return _at_temperature(answer_rounds(Refining(session, self)), self.temperature)
 
 
 def _at_temperature(flow: Flow[Answer], degree: float | None) -> Flow[Answer]:
     """Run a flow with a temperature for its model requests."""
 
-    def warmed(effect: Effect) -> Flow[Any]:
+    def set_temperature(effect: Effect) -> Flow[Any]:
         return (yield replace(effect, temperature=degree) if isinstance(effect, Complete) else effect)
 
-    return flow if degree is None else intercept_effects(flow, warmed)
+    return flow if degree is None else intercept_effects(flow, set_temperature)
 
 
 class Refining(Rounds):
@@ -75,7 +75,7 @@ class Refining(Rounds):
         self._tokens = session.page_tokens  # of the page of a model after the last check
         last = session.k + how.step * (session.iterations - 1)
         further = min(MOST, max(LEAST, self._tokens // A_TURN)) if reads_page(session) else 0
-        session.retrieval.searches.deepest = max(last, further)  # of a search that any iteration reads
+        session.retrieval.searches.depth_limit = max(last, further)  # of a search that any iteration reads
 
     def find(self, number: int) -> Flow[str | None]:
         """Search; where nothing is left that the judge has not seen, it is not asked again."""
@@ -86,7 +86,7 @@ class Refining(Rounds):
         if isinstance(found, TupleRetrieval):
             new = yield from self._find_facts(found, k, number)
             if not found.count() and self.session.roster.counted:
-                raise InvalidQuery(NO_FACTS)
+                raise InvalidQuery(NO_FACTS_REASON)
         else:
             new = yield from self._find_turns(found, k, number)
         if reads_page(session) and not new:  # the words that a line left out are new too
@@ -114,19 +114,19 @@ class Refining(Rounds):
             yield from self._refine(k, number, self.last)
         if self._how.hops and session.has("edges"):
             on = reads_page(session) and not self._how.unranked
-            hop = max(1, k // HOP_PART) if on else k // 2
+            hop = max(1, k // TURNS_PER_HOP) if on else k // 2
             seeds = tuple(item.turn.id for item in found.evidence[: session.k])
             if seeds:
                 found.expand(seeds, None if self._how.unranked else hop, number)
             if on and self.last is None:
                 yield from self._find_parts(found, number)
             if on and (self.last is None or session.has("anchor")):
-                hits = yield from found.searches.ranked(question, found.searches.deepest)
+                hits = yield from found.searches.rank(question, found.searches.depth_limit)
                 found.keep(fitting(session, hits, "further", number), "further", number)
         return len(found.evidence) > before
 
     def _find_parts(self, found: Retrieval, number: int) -> Flow[None]:
-        """Add what stands on a page beside the hits of its search."""
+        """Add the parts of a page beside the hits of its search."""
         session, task = self.session, self.session.task
         if not session.has("index"):
             return
@@ -136,7 +136,7 @@ class Refining(Rounds):
             return task.store.recall(query)
 
         asked = Asked(task.question)
-        hits = yield from found.searches.ranked(Search(task.question), session.k)
+        hits = yield from found.searches.rank(Search(task.question), session.k)
         roster, hinted = session.roster, session.analysis.hints
         best = Recollected(hits, hinted, Query(task.question), roster.speakers, roster.date_order)
         of_time = turns_of_time(task.store, best, task.scope, session.asked_at, task.exclude)
@@ -155,7 +155,7 @@ class Refining(Rounds):
                 found.parts[path] = {hit.turn.id: said.get(hit.turn.id, "") for hit in some}
 
     def _find_facts(self, found: TupleRetrieval, k: int, number: int) -> Flow[bool]:
-        """Search facts for the question and for what is missing, and follow every edge of both (Algorithm 1)."""
+        """Search facts for the question and for the gaps, and follow every edge of both (Algorithm 1)."""
         session, before = self.session, found.count()
         queries = {"anchor": session.task.question} if self.last is None or session.has("anchor") else {}
         if self.last is not None and (query := self._new(self.last.verdict, self.last.verdict.query, number)):
@@ -165,11 +165,11 @@ class Refining(Rounds):
             arrived = yield from found.nearest(query, k, path=path, iteration=number)
             seeds |= dict.fromkeys(arrived.facts)
         if seeds and self._how.hops and session.has("edges"):
-            found.linked(tuple(seeds), number)
+            found.follow_edges(tuple(seeds), number)
         return found.count() > before
 
     def _refine(self, k: int, number: int, check: Check) -> Flow[None]:
-        """Search for what is missing: the worst gap chooses the path; the judge, or else the gap, the words.
+        """Search for the gaps: the worst gap chooses the path; the judge, or else the gap, the words.
 
         A name with too few facts is in the words, whatever the judge asks for: it may not have known of the downgrade.
         """
@@ -185,13 +185,15 @@ class Refining(Rounds):
             speaker = gap.about if gap.kind == "attribution" and gap.about in session.roster.speakers else None
             wanted = Search(query, speaker, when=gap.kind == "time")
             yield from session.search(wanted, k, path="refined", iteration=number)
-            sought = yield from session.retrieval.searches.ranked(wanted, k)
+            sought = yield from session.retrieval.searches.rank(wanted, k)
             session.retrieval.parts["sought"] = dict.fromkeys((hit.turn.id for hit in sought[:k]), "")
 
     def _new(self, verdict: Verdict, query: str, number: int) -> str:
         """Return a query if it is new, or else one from a gap; empty where each was searched for."""
         earlier = self.session.retrieval.queries
-        return query if fresh(query, earlier) else compose(self.session.analysis, verdict.gaps, earlier, number)
+        if is_new_query(query, earlier):
+            return query
+        return query_from_gaps(self.session.analysis, verdict.gaps, earlier, number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +202,7 @@ class SinglePass(Variant):
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question from one search."""
-        return answered(Once(Session(task, "single_pass", self)))
+        return answer_rounds(Once(Session(task, "single_pass", self)))
 
 
 class Once(Rounds):
@@ -219,15 +221,15 @@ class Once(Rounds):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The tier of the evidence, the probability that it answers the question, and what is missing, the worst first."""
+    """The tier of the evidence, the probability that it answers the question, and the gaps, the worst first."""
 
     tier: Tier
     confidence: float
     missing: tuple[Gap, ...]
 
 
-def judged(task: Task) -> Flow[Judgement]:
-    """Ask as IRIS does, and return what its answer or abstention says of the evidence."""
+def judge_evidence(task: Task) -> Flow[Judgement]:
+    """Ask as IRIS does, and return the judgement of the evidence in its answer or abstention."""
     answer = yield from Iris()(task)
     confidence = 1.0 - answer.confidence if answer.abstained else answer.confidence
     return Judgement(answer.tier, confidence, answer.gaps)

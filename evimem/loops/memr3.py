@@ -1,6 +1,6 @@
 """MemR3: search, then decide each time to search on, to think or to answer; a router has the last word (M1 to M12).
 
-A model is shown what the last search returned, and what it claimed of everything before, with the turns that say so: a
+A model is shown the turns of the last search, and its claims about all turns before, with the ids of those turns: a
 request has the same size however many decisions there were. A judge that claims nothing is shown all that was found.
 """
 
@@ -18,18 +18,18 @@ from ..types.results import Answer
 from ..types.stored import MAX_COUNTED_TURNS
 from ..types.trace import Acted
 from ..types.values import Gap
-from .answering import answered
-from .retrieve import Search, Task, compose, fresh
+from .answering import answer_rounds
+from .retrieve import Search, Task, is_new_query, query_from_gaps
 from .session import UNJUDGED, Check, Rounds, Session
 
-MOST_MISSES = 2  # searches in a row that bring nothing, after which nothing is expected of another
+MAX_MISSES = 2  # searches in a row that bring nothing, after which nothing is expected of another
 
 Rule = Literal["budget", "nothing left", "nothing found", "enough thought", "gaps are open", "as decided"]
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the router goes by.
+    """The facts that the router decides by.
 
     `wanted` is the action that was decided on. `decisions` counts those made, this one included, of at most `most`
     (n_max); `cap` is how many reflections in a row there may be (n_cap). `exhausted` is whether every item of the
@@ -51,21 +51,21 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What is done next, and the rule that says so."""
+    """The next action, and the rule that chose it."""
 
     action: Action
     rule: Rule
 
 
 def route(now: Situation) -> Route:
-    """Return what is done next; of several rules that apply the first holds (M2).
+    """Return the next action; of several rules that apply the first holds (M2).
 
     A reflection is forced only right after a search that brought nothing: thinking finds nothing new, so a rule that
     held for longer would never end.
     """
     if now.decisions >= now.most:
         return Route("answer", "budget")
-    if now.exhausted or now.misses >= MOST_MISSES:
+    if now.exhausted or now.misses >= MAX_MISSES:
         return Route("answer", "nothing left")
     if now.searched and now.misses:
         return Route("reflect", "nothing found")
@@ -77,7 +77,7 @@ def route(now: Situation) -> Route:
 
 
 def route_literally(now: Situation) -> Route:
-    """Return what the paper's Algorithm 1 does next, in its order: for ablations only.
+    """Return the next action of the paper's Algorithm 1, in its order: for ablations only.
 
     Its second rule holds for as long as the last search has brought nothing, and thinking changes nothing of that: from
     then on it thinks until the budget ends.
@@ -110,17 +110,17 @@ class MemR3(Variant):
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once the router says so."""
-        return answered(Deciding(Session(task, "memr3", self, neighbours=self.neighbours), self))
+        return answer_rounds(Deciding(Session(task, "memr3", self, neighbours=self.neighbours), self))
 
 
 class Deciding(Rounds):
     """The rounds of MemR3: a search or a reflection, then a decision, which the router has routed.
 
-    `claims` is whether what was found is kept in words, so that it need not be shown again. `searched` is whether the
-    last step was a search, `misses` how many searches in a row brought nothing new, and `reflections` how many in a row
-    there were. `tried` is what was searched for besides the question, `thoughts` what reflections came to, in order.
-    `newest` are the turns to be shown next, `unread` those of them that were not, `seen` what was shown whole beside
-    others. `route` and `verdict` are of the last decision.
+    `claims` is whether findings are kept in words, so that their turns need not be shown again. `searched` is whether
+    the last step was a search, `misses` the number of searches in a row without a new turn, `reflections` those in a
+    row. `tried` are the queries besides the question, `thoughts` the results of reflections, in order.
+    `newest` are the turns to be shown next, `unread` those of them that were not, `seen` turns that were shown whole
+    beside a found one. `route` and `verdict` are of the last decision.
     """
 
     def __init__(self, session: Session, how: MemR3) -> None:
@@ -135,7 +135,7 @@ class Deciding(Rounds):
         self.verdict = UNJUDGED
 
     def find(self, number: int) -> Flow[str | None]:
-        """Search for the question, then for what is missing, or keep the thought of a reflection."""
+        """Search for the question, then for the gaps, or keep the thought of a reflection."""
         session = self.session
         if self.last is None:
             yield from self._search(session.task.question, number)
@@ -145,23 +145,23 @@ class Deciding(Rounds):
             self.searched, self.reflections = False, self.reflections + 1
         else:
             yield from self._refine(self.last, number)
-        return None if session.retrieval.evidence or not self._exhausted() else ""
+        return None if session.retrieval.evidence or not self._is_exhausted() else ""
 
     def judge(self, number: int) -> Flow[Check]:
         """Have the judge decide on the evidence so far, record it, and route it."""
         session, most, literal = self.session, self.session.iterations, self.how.router == "paper"
         view = session.show(number, only=self.newest if self.claims else None)
-        last = number >= most or (not literal and (self._exhausted() or self.misses >= MOST_MISSES))
+        last = number >= most or (not literal and (self._is_exhausted() or self.misses >= MAX_MISSES))
         tired = self.reflections >= self.how.reflections
         empty = self.searched and self.misses > 0
         stage = Stage(number, most, last, empty, tired, self.refused, not literal, self.tried, self.thoughts)
         # Where the reply cannot be read the search goes on by the gaps that are known (M7).
         unread = Decided("retrieve", UNJUDGED)
-        decided = yield from self.consult(session.task.judge.decide(view, stage), number, unread)
+        decided = yield from self.ask_judge(session.task.judge.decide(view, stage), number, unread)
         if not session.has("tracker"):
             untracked = replace(decided.verdict, supported={}, waived={}, extended=(), claims=(), mapped=False)
             decided = replace(decided, verdict=untracked)
-        check = session.weigh(view, decided.verdict)
+        check = session.apply_verdict(view, decided.verdict)
         notes = tuple(note for note in (*self.thoughts, decided.draft) if note)
         gaps = open_gaps(check.view.tracker, check.verdict.gaps)
         check = replace(check, verdict=replace(check.verdict, gaps=gaps, notes=notes))
@@ -172,7 +172,7 @@ class Deciding(Rounds):
                 decisions=number,
                 most=most,
                 cap=self.how.reflections,
-                exhausted=self._exhausted(),
+                exhausted=self._is_exhausted(),
                 misses=self.misses,
                 searched=self.searched,
                 reflections=self.reflections,
@@ -194,7 +194,7 @@ class Deciding(Rounds):
         return "time used up" if self.session.late else None
 
     def final(self, check: Check) -> Check | None:
-        """Return the last check with what was claimed, and the turns that say so: its answer is written from them."""
+        """Return the last check with the claims and the turns that state them: its answer is written from them."""
         session = self.session
         if not session.retrieval.evidence:
             return None
@@ -207,14 +207,14 @@ class Deciding(Rounds):
         return replace(check, view=view, verdict=replace(check.verdict, notes=notes))
 
     def _refine(self, check: Check, number: int) -> Flow[None]:
-        """Search for the question and what is missing, in words that were not tried (M4); it may have none."""
+        """Search for the question and the gaps, in words that were not tried (M4); without such words not at all."""
         session, question = self.session, self.session.task.question
         if not session.has("delta"):
             yield from self._search(question, number)
             return
         earlier, delta = (question, *self.tried), self.verdict.query
-        if not fresh(delta, earlier):
-            delta = compose(session.analysis, check.verdict.gaps, earlier, number)
+        if not is_new_query(delta, earlier):
+            delta = query_from_gaps(session.analysis, check.verdict.gaps, earlier, number)
         if delta:
             self.tried += (delta,)
             yield from self._search(f"{question} {delta}", number)
@@ -233,14 +233,14 @@ class Deciding(Rounds):
         self.newest = tuple(dict.fromkeys((*self.unread, *arrived.turns)))
 
     def _note_shown(self, view: View) -> None:
-        """Note what was shown; what stood in a request whose reply could not be read was not seen."""
+        """Note the turns that were shown; those of a request whose reply could not be read were not seen."""
         read = self.verdict.reason != UNJUDGED.reason
         shown = {item.turn.id for item in view.shown} if read else set()
         self.unread = tuple(turn_id for turn_id in self.newest if turn_id not in shown)
         if self.claims and read:
             self.seen = self.seen.union(turn.id for turn in view.around.values() if whole_around(turn))
 
-    def _exhausted(self) -> bool:
+    def _is_exhausted(self) -> bool:
         """Whether every turn of the memory was returned, or shown beside another; not known of one that is large."""
         counted = self.session.roster.counted
         found = self.seen.union(item.turn.id for item in self.session.retrieval.evidence)
@@ -250,7 +250,7 @@ class Deciding(Rounds):
 def open_gaps(tracker: Tracker, stated: Iterable[Gap]) -> tuple[Gap, ...]:
     """Return the gaps that were stated, and those of open requirements, without those of closed ones (M5, M6).
 
-    That evidence is about another person is a gap only where it is stated: that nobody has checked is none.
+    That evidence is about another person is a gap only where it was stated, not where it was not checked.
     """
     still_open = tuple(need.gap for need in tracker.open)
     closed = {need.gap for need in tracker.requirements}.difference(still_open)

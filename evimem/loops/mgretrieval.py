@@ -1,4 +1,4 @@
-"""MGRetrieval: read what a question's keywords meet in, all of them first, and keep what an answer rests on (G1 to G9).
+"""Answer as MGRetrieval does: read the turns that share a question's keywords, keep those that an answer needs (G1-G9).
 
 A round reads only turns that none before it has read, first those that the round before had no room for. The turns that
 an answer rests on are carried forward by their ids, and the answer is written from them and from what the rounds came
@@ -23,16 +23,18 @@ from ..types.results import Answer
 from ..types.stored import Keyword, Listing
 from ..types.trace import Acted
 from ..types.values import Tier, Turn
-from .answering import answered, stated
-from .retrieve import Arrived, Search, Task, loaded
-from .session import MAX_LOST_REPLIES, UNREAD, Check, Rounds, Session
+from .answering import answer_rounds, draft_of_text
+from .retrieve import Arrived, Search, Task, load_facts
+from .session import MAX_LOST_REPLIES, UNMAPPED, Check, Rounds, Session
 
 Group: TypeAlias = tuple[str, ...]
 Unit: TypeAlias = tuple[str, ...]
 """The ids of the turns that are read together."""
 
 
-def groups(terms: Sequence[str], size: Callable[[Group], int], *, largest_first: bool = False) -> Iterator[Group]:
+def keyword_groups(
+    terms: Sequence[str], size: Callable[[Group], int], *, largest_first: bool = False
+) -> Iterator[Group]:
     """Yield the groups of some terms that hold turns, all terms together first and each alone last: the pyramid.
 
     Of no terms it is the one group that every turn belongs to. `size` gives the number of turns, asked of a level when
@@ -46,7 +48,7 @@ def groups(terms: Sequence[str], size: Callable[[Group], int], *, largest_first:
 
 
 def exchanges(turns: Iterable[Turn]) -> list[Unit]:
-    """Return the exchanges in order: what one says, with what another says next to it in the session."""
+    """Return the exchanges in order: a turn with the next turn of another speaker in the session."""
     made: list[list[Turn]] = []
     open_in: dict[str, list[Turn]] = {}
     for turn in turns:
@@ -72,7 +74,7 @@ def vocabulary_of(units: Iterable[Unit], keywords: Mapping[str, Iterable[str]]) 
     return {keyword: tuple(found) for keyword, found in postings.items()}
 
 
-def held(known: Vocabulary, group: Group) -> list[Unit]:
+def units_with_all(known: Vocabulary, group: Group) -> list[Unit]:
     """Return the units that have all keywords of a group, in order."""
     first, *others = (known.get(keyword, ()) for keyword in group)
     return [unit for unit in first if all(unit in other for other in map(frozenset, others))]
@@ -84,7 +86,7 @@ class MGRetrieval(Variant):
 
     Attributes:
         depth: At most so many keywords stand at the top of the pyramid (l), of which a question is read by.
-        unit: What has a keyword and is read as one: a turn, or, as in the paper, an exchange of two, in their order.
+        unit: The unit that has keywords and is read as one: a turn, or, as in the paper, an exchange of two, in order.
         vocabulary: Which keywords there are to choose from: those that the question matches in the index, or, as in the
             paper, all that the memory has. A turn has those that a model files it under (`Memory.enrich`), where one
             has, else the stems of its words. To know the exchanges or all keywords takes reading the whole memory once
@@ -105,13 +107,13 @@ class MGRetrieval(Variant):
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once the answer so far is accepted or the rounds are used up."""
-        return answered(Reading(Session(task, "mgretrieval", self, neighbours=self.neighbours), self))
+        return answer_rounds(Reading(Session(task, "mgretrieval", self, neighbours=self.neighbours), self))
 
 
 class Reading(Rounds):
-    """The rounds of MGRetrieval: read the next groups of keywords, and consider what is new.
+    """The rounds of MGRetrieval: read the next groups of keywords, and consider the new turns.
 
-    `known` are the keywords with what has them, None where the index says; `answer` is the answer so far, `critical`
+    `known` are the keywords with their units, None where the index says; `answer` is the answer so far, `critical`
     are the ids of the turns that it rests on, `accepted` is whether it is final.
     """
 
@@ -134,7 +136,7 @@ class Reading(Rounds):
             if (self.how.unit, self.how.vocabulary) != ("turn", "question"):
                 self.known = _vocabulary(session, self.how)
             terms = yield from self._keywords()
-            self._left = groups(terms, self._size, largest_first=literal)
+            self._left = keyword_groups(terms, self._size, largest_first=literal)
         unread = len(self._new(number))
         room = session.k - unread
         if literal:
@@ -143,27 +145,27 @@ class Reading(Rounds):
             group = next(self._left, None) if self._group is None else self._group
             if group is None:
                 break
-            arrived = yield from self._returned(group, room, number)
+            arrived = yield from self._read_group(group, room, number)
             room = 0 if literal and arrived.turns else room - len(arrived.turns)
-            # What had more than there was room for is read on in the next round.
+            # A group with more turns than there was room for is read on in the next round.
             self._group = None if room or literal or not session.has("mask") else group
         return None if self._new(number) else "nothing left"
 
     def judge(self, number: int) -> Flow[Check]:
-        """Have the judge consider the critical and the new turns, and nothing else of what was read (G4)."""
+        """Have the judge consider the critical and the new turns alone (G4)."""
         session, new, critical = self.session, self._new(number), self.critical
         view = session.show(number, only=(*critical, *new))
         asked = Round(number, session.iterations, self.answer, critical, new)
-        # Where the reply cannot be read, what was kept is kept, and the reading goes on.
-        unjudged = Considered(UNREAD, self.answer, critical, accepted=False, read=view.readable)
-        made: Considered = yield from self.consult(session.task.judge.consider(view, asked), number, unjudged)
-        check = session.weigh(view, made.verdict)
+        # Where the reply cannot be read, the critical turns stay, and the reading goes on.
+        unjudged = Considered(UNMAPPED, self.answer, critical, accepted=False, read=view.readable)
+        made: Considered = yield from self.ask_judge(session.task.judge.consider(view, asked), number, unjudged)
+        check = session.apply_verdict(view, made.verdict)
         read = made.read.intersection(item.turn.id for item in view.shown)
         unread = [turn_id for turn_id in new if turn_id not in read]
         session.retrieval.put_off(unread, number + 1)
-        # What it rests on is what the judge returns; what was kept and had no room it could not return.
+        # The judge returns the turns that the answer rests on; those that had no room it could not return.
         self.critical = grounded((*(one for one in critical if one not in read), *made.critical), session.tracker.shown)
-        session.adopt(self.critical, check.view)
+        session.add_context(self.critical, check.view)
         self.accepted = made.accepted and (
             self.how.accepts == "flag" or made.verdict.tier in (Tier.EXACT, Tier.INFERRABLE)
         )
@@ -181,20 +183,20 @@ class Reading(Rounds):
         return "rounds used up" if number == self.session.iterations else None
 
     def final(self, check: Check) -> Check:
-        """Return the last check with what its answer is written from: the critical turns and the answer so far (G6).
+        """Return the last check with the material of its answer: the critical turns and the answer so far (G6).
 
         Where nothing was critical, the turns of the last round: they are why there is no answer.
         """
         session = self.session
         verdict = replace(check.verdict, notes=(self.answer,) if self.answer else ())
-        draft = stated(self.answer, self.critical) if session.task.judge.explores else None  # others give none
+        draft = draft_of_text(self.answer, self.critical) if session.task.judge.explores else None
         view = session.show(check.view.iteration, only=self.critical) if self.critical else check.view
         return replace(check, view=view, verdict=verdict, draft=draft, rests_on=self.critical)
 
     def _keywords(self) -> Flow[list[str]]:
         """Return the keywords that the question is read by (G2); the judge chooses where they are more.
 
-        It is shown a vocabulary in pages, and chooses once more among what it chose of them.
+        It is shown a vocabulary in pages, and chooses once more among its choices.
         """
         session, whole = self.session, self.how.vocabulary == "whole"
         analysis, judge = session.analysis, session.task.judge
@@ -230,9 +232,9 @@ class Reading(Rounds):
         """Return how many turns, exchanges or units a group has (G1)."""
         if self.known is None:
             return self.session.task.store.holding(group, 0, self.session.task.scope).total
-        return len(held(self.known, group)) if group else self.session.roster.counted
+        return len(units_with_all(self.known, group)) if group else self.session.roster.counted
 
-    def _returned(self, group: Group, room: int, number: int) -> Flow[Arrived]:
+    def _read_group(self, group: Group, room: int, number: int) -> Flow[Arrived]:
         """Read turns of a group while there is room; whole units, where the memory was read for them."""
         session, found = self.session, self.session.retrieval
         wanted = Search(session.task.question, holding=group)
@@ -240,10 +242,10 @@ class Reading(Rounds):
             return (yield from found.further(wanted, room, path="keyword", iteration=number))
         found.query(wanted, room, "units", path="keyword", iteration=number)
         again, ids = not session.has("mask"), list[str]()
-        for unit in held(self.known, group):
+        for unit in units_with_all(self.known, group):
             if len(ids) < room and (again or not all(found.has(turn_id) for turn_id in unit)):
                 ids += unit
-        arrived = found.keep(loaded(session.task.store, ids), "keyword", number)
+        arrived = found.keep(load_facts(session.task.store, ids), "keyword", number)
         found.put_off(ids if again else (), number)
         return replace(arrived, turns=tuple(ids)) if again else arrived
 
@@ -271,6 +273,6 @@ def _choose(rounds: Reading, page: Sequence[Keyword]) -> Flow[list[Keyword]]:
     session, most = rounds.session, rounds.how.depth
     made = Chosen(tuple(one for one in own_first(page, most) if one.closeness))
     if rounds.lost < MAX_LOST_REPLIES:
-        made = yield from rounds.consult(session.task.judge.choose(session.task.question, page, most), 1, made)
+        made = yield from rounds.ask_judge(session.task.judge.choose(session.task.question, page, most), 1, made)
     session.events.extend(made.calls)
     return [keyword for keyword in made.keywords if keyword in page][:most]

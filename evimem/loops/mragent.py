@@ -1,10 +1,10 @@
-"""MRAgent: explore the memory from cue to tag to turn and back, until what was found answers the question (R1-R8).
+"""Answer as MRAgent does: explore the memory from cue to tag to turn and back, until the evidence suffices (R1-R8).
 
 The search of the question gives the first turns, or, as in the paper, its cues are all there is to begin with; from
 there each turn of the loop calls tools, whose results are turns
 and further cues, such as the month in which something happened, that the question never named. A cue is a name, a word
-or a time; contents are turns; a tag and a topic are what a model files a turn under, where one has (`Memory.enrich`),
-else the class of what a fact says, and the session. Nothing else of it is stored: the terms of the index and the facts
+or a time; contents are turns; a model files a turn under a tag and a topic, where one has (`Memory.enrich`),
+else the class of a fact, and the session, stand for them. Nothing else is stored: the terms of the index and the facts
 of turns are the graph.
 """
 
@@ -45,27 +45,27 @@ from ..types.results import Answer
 from ..types.stored import LABEL
 from ..types.trace import Acted
 from ..types.values import Fact, Hit, TimeSpan
-from .answering import answered, stated
+from .answering import answer_rounds, draft_of_text
 from .iris import Iris, Refining
-from .retrieve import Search, Task, loaded
-from .session import UNREAD, Check, Rounds, Session
+from .retrieve import Search, Task, load_facts
+from .session import UNMAPPED, Check, Rounds, Session
 
 T = TypeVar("T")
-PAGE = 5  # turns that a call returns
+PAGE_TURNS = 5  # turns that a call returns
 MAX_CUE_TURNS = 5_000  # turns of a cue, those that fit the question best, of which tags are counted and pages made
-MAX_FACTS = 5_000  # newest facts about a person
-WALKED_KEYS = 2  # tags or aspects of a cue that a walk by rule follows
-PAGE_KEYS = 12  # tags, aspects or cues that a call returns
-MENTIONED = "mentioned"  # the tag of a turn that no fact classes
-_TIME = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
+MAX_PERSON_FACTS = 5_000  # newest facts about a person
+MAX_WALKED_KEYS = 2  # tags or aspects of a cue that a walk by rule follows
+MAX_PAGE_KEYS = 12  # tags, aspects or cues that a call returns
+MENTIONED_TAG = "mentioned"  # the tag of a turn that no fact classes
+_TIME_PATTERN = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 
 
 class Refused(Exception):
-    """A call that cannot be performed; its text says why, and what can be called."""
+    """A call that cannot be performed; its text gives the reason and the possible calls."""
 
 
 class MemoryViews:
-    """The views of one question: what was listed and returned so far decides what may be called (R2, R4)."""
+    """The views of one question: the keys and turns returned so far decide which calls are allowed (R2, R4)."""
 
     def __init__(self, session: Session, tools: Collection[Tool] = TOOLS, most: int = MOST_CALLS) -> None:
         """Take the question, the tools that there are, and how many calls a turn makes at most."""
@@ -79,7 +79,7 @@ class MemoryViews:
         self._topics: Mapping[str, Sequence[str]] | None = None
 
     def perform(self, calls: Sequence[ToolCall], number: int) -> Flow[tuple[Result, ...]]:
-        """Perform the calls of a turn, as many as one makes at most; what cannot be is refused with its reason."""
+        """Perform the calls of a turn, up to the limit of a turn; an impossible call is refused with its reason."""
         results = []
         for place, call in enumerate(calls):
             try:
@@ -103,10 +103,10 @@ class MemoryViews:
         """C -> g: the tags of a cue with their counts; no content."""
         hits = yield from _with_cue(self._session, call.of)
         if not hits:
-            raise Refused(f"no turn has the cue {call.of!r}{_nearest(call.of, known_cues(self._session))}")
+            raise Refused(f"no turn has the cue {call.of!r}{_nearest_spelling(call.of, known_cues(self._session))}")
         counts = Counter(tag for hit in hits for tag in tags(hit, call.of))
         self._tags[call.of] = tuple(counts)
-        return _keys(call, _counted("tag", counts), turns=_count_turns(self._session, call.of, hits))
+        return _keys(call, _count_rows("tag", counts), turns=_count_turns(self._session, call.of, hits))
 
     def events(self, call: ToolCall, number: int) -> Flow[Result]:
         """(c, g) -> v: the turns of a cue and one of its tags, a page at a time; all of a cue where no tags are."""
@@ -121,7 +121,7 @@ class MemoryViews:
 
     def event_time(self, call: ToolCall, number: int) -> Result:
         """V -> time: when it happened, as intervals as precise as they were told, and, apart, when it was said (R6)."""
-        hit = self._returned(call.of)
+        hit = self._returned_turn(call.of)
         told = [fact.event for fact in hit.facts if fact.event and fact.event.start and fact.event.end]
         happened = dict.fromkeys(
             f"{event.start:%Y-%m-%dT%H:%M}/{event.end:%Y-%m-%dT%H:%M} ({event.granularity})"
@@ -136,7 +136,7 @@ class MemoryViews:
 
         Each with the tags that the turn has for it, where cues have tags: these are listed by it.
         """
-        hit = self._returned(call.of)
+        hit = self._returned_turn(call.of)
         times = [Row(cue, TIME) for cue in time_cues(_events_of(self._session, hit))]
         filed = label_in(hit.facts).keywords
         said = [word for word in dict.fromkeys(words(hit.turn.text)) if word not in STOP_WORDS]
@@ -156,7 +156,7 @@ class MemoryViews:
 
     def event_context(self, call: ToolCall, number: int) -> Result:
         """V -> v: the turns around one."""
-        hit = self._returned(call.of)
+        hit = self._returned_turn(call.of)
         around = self._session.retrieval.around([hit.turn.id])
         found = [Hit(turn, (), 0.0) for turn in around.get(hit.turn.id, ()) if turn.id != hit.turn.id]
         return _take_page(self._session, call, found, number, path="around")
@@ -165,16 +165,17 @@ class MemoryViews:
         """Person -> aspects: the classes of the facts about somebody, with their counts."""
         facts = _facts_about(self._session.task, call.of)
         if not facts:
-            raise Refused(f"no fact is about {call.of!r}{_nearest(call.of, self._session.roster.speakers)}")
+            raise Refused(f"no fact is about {call.of!r}{_nearest_spelling(call.of, self._session.roster.speakers)}")
         self._facts[call.of] = facts
-        return _keys(call, _counted("aspect", Counter(map(tag_of, facts))), turns=len({one.turn_id for one in facts}))
+        rows = _count_rows("aspect", Counter(map(tag_of, facts)))
+        return _keys(call, rows, turns=len({one.turn_id for one in facts}))
 
     def person_facts(self, call: ToolCall, number: int) -> Result:
         """Person, aspect -> facts, with the turns that state them."""
         facts = self._facts.get(call.of, ())
         _check_listed(call, "aspect", tuple(map(tag_of, facts)), "person_aspects")
         ids = tuple(dict.fromkeys(fact.turn_id for fact in facts if tag_of(fact) == call.part))
-        hits = loaded(self._store, _paged(ids, call.page))
+        hits = load_facts(self._store, _cut_page(ids, call.page))
         return _take_page(self._session, call, hits, number, path="about", read=len(ids))
 
     def topic_events(self, call: ToolCall, number: int) -> Flow[Result]:
@@ -183,27 +184,27 @@ class MemoryViews:
             self._topics = _by_topic(self._session.task)
         if of_it := self._topics.get(call.of):
             return _take_page(
-                self._session, call, loaded(self._store, _paged(of_it, call.page)), number, read=len(of_it)
+                self._session, call, load_facts(self._store, _cut_page(of_it, call.page)), number, read=len(of_it)
             )
-        hits = yield from _ranked(self._session, Search(self._session.task.question, session=call.of))
+        hits = yield from _rank_turns(self._session, Search(self._session.task.question, session=call.of))
         if not hits:
             sessions = (item.turn.session for item in self._session.retrieval.evidence)
             known = (*self._topics, *sessions)
-            raise Refused(f"there is no topic or session {call.of!r}{_nearest(call.of, known)}")
+            raise Refused(f"there is no topic or session {call.of!r}{_nearest_spelling(call.of, known)}")
         return _take_page(self._session, call, hits, number)
 
     def events_between(self, call: ToolCall, number: int) -> Flow[Result]:
-        """Time -> turns: what happened between two times, both included, or was said then where nothing is dated."""
+        """Time -> turns: those with events between two times, both included, or said then where nothing is dated."""
         start, end = interval(call.of), interval(call.part or call.of)
         if start is None or end is None:
             raise Refused(f"{call.of!r} to {call.part!r} is no time; expected YYYY, YYYY-MM or YYYY-MM-DD")
-        return _take_page(self._session, call, (yield from _during(self._session, start[0], end[1])), number)
+        return _take_page(self._session, call, (yield from _turns_during(self._session, start[0], end[1])), number)
 
-    def _returned(self, turn_id: str) -> Hit:
+    def _returned_turn(self, turn_id: str) -> Hit:
         """Return a turn that a tool or the search of the question has returned."""
         found = {item.turn.id: item for item in self._session.retrieval.evidence}
         if turn_id not in found:
-            raise Refused(f"no tool has returned {turn_id!r} yet{_nearest(turn_id, found)}")
+            raise Refused(f"no tool has returned {turn_id!r} yet{_nearest_spelling(turn_id, found)}")
         item = found[turn_id]
         return Hit(item.turn, (*item.facts, *self._session.retrieval.filed[turn_id]), item.score)
 
@@ -237,17 +238,17 @@ def _take_page(
     all are read.
     """
     pageable = len(hits) if read is None else read
-    page = hits if read is not None else _paged(hits, call.page)
-    _check_page(call, pageable, PAGE)
+    page = hits if read is not None else _cut_page(hits, call.page)
+    _check_page(call, pageable, PAGE_TURNS)
     session.retrieval.keep(page, path, number)
-    rows = tuple(Row(hit.turn.id, _place(hit)) for hit in page)
+    rows = tuple(Row(hit.turn.id, _turn_place(hit)) for hit in page)
     return Result(call, rows, pageable if total is None else total)
 
 
 def _keys(call: ToolCall, rows: Sequence[Row], *, turns: int = 0) -> Result:
     """Return a page of keys, with the number of all and how many turns stand behind them."""
-    _check_page(call, len(rows), PAGE_KEYS)
-    return Result(call, tuple(_paged(rows, call.page, PAGE_KEYS)), len(rows), turns=turns)
+    _check_page(call, len(rows), MAX_PAGE_KEYS)
+    return Result(call, tuple(_cut_page(rows, call.page, MAX_PAGE_KEYS)), len(rows), turns=turns)
 
 
 def _check_page(call: ToolCall, count: int, size: int) -> None:
@@ -268,26 +269,26 @@ def _with_cue(session: Session, cue: str) -> Flow[Sequence[Hit]]:
     """Return the turns of a cue, those that fit the question best first."""
     when = interval(cue)
     if when is not None:
-        return (yield from _during(session, *when))
+        return (yield from _turns_during(session, *when))
     held = tuple(dict.fromkeys(terms(cue)))
     if not held:
         return ()
-    hits = yield from _ranked(session, Search(session.task.question, holding=held))
-    return (*hits, *_told_of(session.task, cue, {hit.turn.id for hit in hits}))
+    hits = yield from _rank_turns(session, Search(session.task.question, holding=held))
+    return (*hits, *_turns_about(session.task, cue, {hit.turn.id for hit in hits}))
 
 
-def _during(session: Session, start: datetime, end: datetime) -> Flow[Sequence[Hit]]:
+def _turns_during(session: Session, start: datetime, end: datetime) -> Flow[Sequence[Hit]]:
     last = session.roster.last
     zone = last.tzinfo if last else None
     between = (start.replace(tzinfo=zone), end.replace(tzinfo=zone))
-    return (yield from _ranked(session, Search(session.task.question, between=between)))
+    return (yield from _rank_turns(session, Search(session.task.question, between=between)))
 
 
-def _ranked(session: Session, wanted: Search) -> Flow[Sequence[Hit]]:
-    return (yield from session.retrieval.searches.ranked(wanted, MAX_CUE_TURNS))
+def _rank_turns(session: Session, wanted: Search) -> Flow[Sequence[Hit]]:
+    return (yield from session.retrieval.searches.rank(wanted, MAX_CUE_TURNS))
 
 
-def _place(hit: Hit) -> str:
+def _turn_place(hit: Hit) -> str:
     """Return who said a turn, in which session, and of which topic it is."""
     topic = label_in(hit.facts).topic
     return f"{hit.turn.speaker}, session {hit.turn.session}{f', topic {topic}' if topic else ''}"
@@ -303,17 +304,17 @@ def _by_topic(task: Task) -> dict[str, list[str]]:
     return found
 
 
-def _told_of(task: Task, cue: str, found: Collection[str]) -> Iterator[Hit]:
+def _turns_about(task: Task, cue: str, found: Collection[str]) -> Iterator[Hit]:
     """Yield the turns that do not say a cue, of whose facts one is about it all the same: "he" was somebody."""
     ids = dict.fromkeys(fact.turn_id for fact in _facts_about(task, cue) if fact.turn_id not in found)
-    for hit in loaded(task.store, tuple(ids)):
+    for hit in load_facts(task.store, tuple(ids)):
         if not names(f"{hit.turn.speaker}: {hit.turn.text} {hit.turn.caption or ''}", cue):
             yield hit
 
 
 def _facts_about(task: Task, name: str) -> tuple[Fact, ...]:
     """Return the newest facts about a person or thing."""
-    known = task.store.about(name, MAX_FACTS, task.scope).facts
+    known = task.store.about(name, MAX_PERSON_FACTS, task.scope).facts
     return tuple(fact for fact in known if fact.turn_id not in task.exclude)
 
 
@@ -322,10 +323,10 @@ def _check_listed(call: ToolCall, what: str, listed: Sequence[str], first: str) 
     if not listed:
         raise Refused(f"the {what}s of {call.of!r} are not listed yet; call {first} first")
     if call.part not in listed:
-        raise Refused(f"{call.of!r} has no {what} {call.part!r}{_nearest(call.part, listed)}")
+        raise Refused(f"{call.of!r} has no {what} {call.part!r}{_nearest_spelling(call.part, listed)}")
 
 
-def _counted(what: str, counts: Counter[str]) -> tuple[Row, ...]:
+def _count_rows(what: str, counts: Counter[str]) -> tuple[Row, ...]:
     """Return a row for each key, the most counted first."""
     return tuple(Row(key, what, count) for key, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
@@ -340,11 +341,11 @@ def tags(hit: Hit, cue: str) -> tuple[str, ...]:
     wanted = set(terms(cue))
     every = interval(cue) is not None or wanted <= set(terms(hit.turn.speaker))
     facts = (fact for fact in hit.facts if every or wanted <= set(terms(fact.text)))
-    return tuple(dict.fromkeys(map(tag_of, facts))) or (MENTIONED,)
+    return tuple(dict.fromkeys(map(tag_of, facts))) or (MENTIONED_TAG,)
 
 
 def tag_of(fact: Fact) -> str:
-    """Return the class of what a fact says: that of its predicate, so that one tag stands for all its forms.
+    """Return the class of a fact: that of its predicate, so that one tag stands for all its forms.
 
     Classes are not merged by their embeddings, as the paper's tags are: of 201 on fourteen of our chats, eight pairs
     have a cosine of .6 or more, and half of these are opposites (stay, leave; learn, teach; question, answer).
@@ -371,7 +372,7 @@ def interval(text: str) -> tuple[datetime, datetime] | None:
     >>> interval("2024-02")
     (datetime.datetime(2024, 2, 1, 0, 0), datetime.datetime(2024, 3, 1, 0, 0))
     """
-    match = _TIME.fullmatch(text.strip())
+    match = _TIME_PATTERN.fullmatch(text.strip())
     if match is None:
         return None
     year, month, day = int(match[1]), match[2], match[3]
@@ -384,19 +385,19 @@ def interval(text: str) -> tuple[datetime, datetime] | None:
         return None
 
 
-def _paged(items: Sequence[T], page: int, size: int = PAGE) -> Sequence[T]:
+def _cut_page(items: Sequence[T], page: int, size: int = PAGE_TURNS) -> Sequence[T]:
     first = size * (max(1, page) - 1)
     return items[first : first + size]
 
 
-def _nearest(given: str, known: Iterable[str]) -> str:
+def _nearest_spelling(given: str, known: Iterable[str]) -> str:
     """Return which known keys are spelled like one that is not, else the first of them."""
     names = [one for one in dict.fromkeys(known) if one != given]
     near = difflib.get_close_matches(given, names, n=3, cutoff=0.5) or names[:5]
     return f"; there is {', '.join(map(repr, near))}" if near else ""
 
 
-BY_RULE = "exploring takes a model, so the memory was searched as iris does"
+BY_RULE_REASON = "exploring takes a model, so the memory was searched as iris does"
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,11 +407,11 @@ class MRAgent(Variant):
     To explore takes a model. Without one the evidence is looked for as the loop "iris" does, which the answer says.
 
     Attributes:
-        graph: What there are tools for: of "cue-tag-event" none for facts and topics, of "cue-event" none for tags too.
+        graph: The parts that have tools: "cue-tag-event" leaves out facts and topics, "cue-event" tags too.
         neighbours: The turns before and after a returned one are shown with it; in the paper a tool returns them.
         calls_a_turn: So many calls of tools are made in a turn at most.
-        start: What the first turn is given: the `k` turns that a search for the question finds; in the paper, the cues
-            of the question alone, from which it explores; "walk", what a walk by rule from these cues over the graph
+        start: The evidence of the first turn: the `k` turns that a search for the question finds; in the paper, the
+            cues of the question alone, from which it explores; with "walk", the turns that a walk by rule over it
             comes to, which with one turn is the paper's ablation without reasoning.
     """
 
@@ -424,18 +425,19 @@ class MRAgent(Variant):
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once no tool is called any more or the turns are used up."""
         if task.judge.explores:
-            return (yield from answered(Exploring(Session(task, "mragent", self, neighbours=self.neighbours), self)))
+            session = Session(task, "mragent", self, neighbours=self.neighbours)
+            return (yield from answer_rounds(Exploring(session, self)))
         iris = Iris(without=self.without)
         session = Session(task, "mragent", replace(self, iterations=iris.iterations, k=iris.k))
-        session.events.append(Acted(0, "search", BY_RULE))
-        answer = yield from answered(Refining(session, iris))
-        return replace(answer, reason=f"{BY_RULE}; {answer.reason}" if answer.reason else BY_RULE)
+        session.events.append(Acted(0, "search", BY_RULE_REASON))
+        answer = yield from answer_rounds(Refining(session, iris))
+        return replace(answer, reason=f"{BY_RULE_REASON}; {answer.reason}" if answer.reason else BY_RULE_REASON)
 
 
 class Exploring(Rounds):
-    """The turns of MRAgent: make the calls that the judge wants, and have it look at what they returned.
+    """The turns of MRAgent: make the calls that the judge wants, and have it look at their results.
 
-    `cues` are those of the question, `results` what the tools returned so far and was kept (Z), `context` the ids of
+    `cues` are those of the question, `results` the results of tools that were kept (Z), `context` the ids of
     the turns that were kept (H), `found` those that are to be shown next, to be kept or not. `calls` are those to make
     next; `unread` is whether the last reply could not be read.
     """
@@ -451,7 +453,7 @@ class Exploring(Rounds):
         self.unread = False
 
     def find(self, number: int) -> Flow[str | None]:
-        """Search for the question, then make calls, and record what each returned or why it was refused."""
+        """Search for the question, then make calls, and record the result or the refusal of each."""
         session = self.session
         if number == 1:
             self._begin()
@@ -467,7 +469,7 @@ class Exploring(Rounds):
         return None
 
     def _perform(self, calls: Sequence[ToolCall], number: int) -> Flow[tuple[Result, ...]]:
-        """Perform the calls of a turn, and record what each returned or why it was refused."""
+        """Perform the calls of a turn, and record the result or the refusal of each."""
         session = self.session
         results = yield from self.views.perform(calls, number)
         for result in results:
@@ -487,7 +489,7 @@ class Exploring(Rounds):
         def nearest_keys(result: Result, what: str) -> Iterator[str]:
             rows = [row for row in result.rows if row.text.startswith(what)]
             near = sorted(rows, key=lambda row: (-len(wanted.intersection(terms(row.key))), -row.count))
-            yield from (row.key for row in near[:WALKED_KEYS])
+            yield from (row.key for row in near[:MAX_WALKED_KEYS])
 
         listed = "tags_of" in self.tools
         calls = [ToolCall("tags_of" if listed else "events", cue) for cue in self.cues]
@@ -508,26 +510,26 @@ class Exploring(Rounds):
         return results
 
     def judge(self, number: int) -> Flow[Check]:
-        """Have the judge look at what it kept and what was found, keep of that what bears on the question, and go on.
+        """Have the judge look at its context and the new evidence, keep the relevant part, and choose the next calls.
 
-        What is not kept joins no later request; a tool may return it again.
+        The rest joins no later request; a tool may return it again.
         """
         session, most, found = self.session, self.session.iterations, self.found
         view = session.show(number, only=(*self.context, *found))
         last = number >= most or session.late
         explored = Explored(number, most, last, self.cues, self.results, self.tools, self._calls)
-        # What cannot be read costs a turn.
-        move: Move = yield from self.consult(session.task.judge.explore(view, explored), number, Move(UNREAD))
-        self.unread = move.verdict.reason == UNREAD.reason
+        # An unreadable reply costs a turn.
+        move: Move = yield from self.ask_judge(session.task.judge.explore(view, explored), number, Move(UNMAPPED))
+        self.unread = move.verdict.reason == UNMAPPED.reason
         supports = grounded(move.supports, session.tracker.shown)
         routed = move.kept if session.has("routing") else None
         there = view.readable
         new = there.intersection(found if routed is None else routed)
         self.context = tuple(dict.fromkeys((*self.context, *sorted(new.union(supports)))))
         earlier = self.last.draft if self.last else None
-        draft = stated(move.answer, supports) if move.answer or earlier is None else earlier
-        check = session.weigh(view, replace(move.verdict, notes=(draft.text,) if draft.text else ()))
-        session.adopt(self.context, view)
+        draft = draft_of_text(move.answer, supports) if move.answer or earlier is None else earlier
+        check = session.apply_verdict(view, replace(move.verdict, notes=(draft.text,) if draft.text else ()))
+        session.add_context(self.context, view)
         said = {"answer": move.answer, "supports": list(supports), "calls": len(move.calls)}
         session.events.append(Acted(number, "explore", move.verdict.reason, {**said, "context": list(self.context)}))
         self.results = route(self.results, number, routed)
@@ -544,7 +546,7 @@ class Exploring(Rounds):
         return None if self.calls or self.unread else "nothing to call"
 
     def final(self, check: Check) -> Check | None:
-        """Return the last check with what was kept, which its answer is written from; where that is none, with all."""
+        """Return the last check with the kept evidence, from which its answer is written; without any, with all."""
         if not self.session.retrieval.evidence:
             return None
         if not self.context:

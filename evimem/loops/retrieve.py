@@ -1,4 +1,4 @@
-"""One question put to a loop, and what is found for it: each search made once, each turn kept once, and recorded."""
+"""Retrieve evidence for one question: each search is made once, each turn kept once, and both are recorded."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from ..types.results import MAX_COUNT, Answer, Budget
 from ..types.stored import EVERYTHING, LABEL, MemoryOverview, Scope, statements
 from ..types.trace import RERANK, Acted, Event, Found, Queried
 from ..types.values import Fact, FactHit, Gap, Hit, Turn, is_discarded
-from .evidence_view import tokens
+from .evidence_view import count_turn_tokens
 
-ENTITY_FACTS = 8  # newest facts that a look-up of an entity brings
-BEHIND = 10_000  # ranks: of what no search found
-NEIGHBOURS = 1  # turns before and after a shown one that are shown with it
-_STRATEGIES = {
+MAX_ENTITY_FACTS = 8  # newest facts that a look-up of an entity brings
+UNFOUND_RANK = 10_000  # rank of a turn that no search found
+SHOWN_NEIGHBOUR_TURNS = 1  # turns before and after a shown one that are shown with it
+_STRATEGY_NAMES = {
     True: ("dates and words of time", "date formats and what came before or after", "milestones around it"),
     False: ("keywords and names", "a different angle", "synonyms and what is implied"),
 }
-_ANGLES = {
+_GAP_WORDS = {
     True: ("when date", "before after", "last next week month year"),
     False: ("", "about", "like favourite plan"),
 }
@@ -38,7 +38,7 @@ _ANGLES = {
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One question put to a loop: who judges it, how hard to look, and what day it is.
+    """One question put to a loop: its judge, its budget and its date.
 
     `store` is the memory, called plainly.
     `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
@@ -68,15 +68,15 @@ class Task:
 class Loop(Protocol):
     """How a question is answered: a flow from a task to an answer, as `ask(loop=)` takes it, by name or as it is.
 
-    A flow is a generator that yields what a model or an embedder is asked (see `evimem.flow`) and waits for nobody
+    A flow is a generator that yields requests to a model or an embedder (see `evimem.flow`) and never blocks
     itself, so that both doors, a replay and a `Searcher` in place of the memory run it unchanged. `evimem.loops` has
     the parts that the shipped ones are made of: `as_loop` gives a flow the `Session` of its question, which searches,
-    shows, judges and records, and `concluded` makes an answer whose citations were shown. A loop that asks a model
+    shows, judges and records, and `conclude` makes an answer whose citations were shown. A loop that asks a model
     (`evimem.flow.complete`) where there is none is ended with NoModel.
     """
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
-        """Answer the question of a task; a ModelError that ends it carries what is known in `partial`."""
+        """Answer the question of a task; a ModelError that ends it carries the answer so far in `partial`."""
         ...
 
 
@@ -85,7 +85,7 @@ class Search:
     """One search of a loop: a text, one speaker's turns only where one is named, turns that tell a time first.
 
     With `holding`, only turns that have all of these keywords; `session`, only those of this session; `between`, only
-    what happened, or was said where nothing is dated, at or after the first time and before the second.
+    turns with events, or said where nothing is dated, at or after the first time and before the second.
     """
 
     text: str
@@ -98,7 +98,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """What one path brought: the ids of turns seen for the first time, best first, and those of their facts."""
+    """The new turns of one path: their ids, best first, and those of their facts."""
 
     path: str
     turns: tuple[str, ...]
@@ -106,21 +106,21 @@ class Arrived:
 
 
 class Searches:
-    """The searches of one question, each made once. A search keeps `deepest` turns, so that it can be read further."""
+    """The searches of one question, each made once. A search keeps `depth_limit` turns, to be read further."""
 
     def __init__(self, task: Task, analysis: Analysis, roster: MemoryOverview, *, indexed: bool) -> None:
         self._task = task
         self._analysis = analysis
         self._roster = roster
         self._indexed = indexed
-        self.deepest = 0
+        self.depth_limit = 0
         self.vectors = QuestionVectors()
         self._reranks: tuple[dict[str, Any], ...] = ()  # since the last search that was recorded
         self._made: dict[Search, tuple[int, tuple[Hit, ...]]] = {}  # with how many were asked for
 
-    def ranked(self, wanted: Search, most: int) -> Flow[tuple[Hit, ...]]:
+    def rank(self, wanted: Search, most: int) -> Flow[tuple[Hit, ...]]:
         """Return the best turns of a search; one that was made before costs nothing."""
-        most = max(most, self.deepest)
+        most = max(most, self.depth_limit)
         if self._made.get(wanted, (0, ()))[0] < most:
             self._made[wanted] = most, (yield from self.found(wanted, most))
         return self._made[wanted][1]
@@ -136,7 +136,7 @@ class Searches:
         within = scope.query(text, k, task.exclude | without, after=after, before=before, holding=wanted.holding)
         within = replace(within, k=max(k, task.rerank_depth))
         if not self._indexed:
-            return (yield from self._reranked(text, k, task.store.recall(replace(within, bare=True))))
+            return (yield from self._rerank(text, k, task.store.recall(replace(within, bare=True))))
         vector, hinted = (yield from self.vectors.of(text)), self._analysis.hints
         moved = task.move if task.judge.explores and wanted.text == task.question else None
         if moved is not None and vector is not None and user_among(self._roster.speakers) is not None:
@@ -145,10 +145,10 @@ class Searches:
             asked_at = task.asked_at or self._roster.last
             hinted = hints(text, self._roster.speakers, asked_at, self._roster.date_order)
         query = query_of(text, within.k, hinted, within, vector, when=wanted.when)
-        return (yield from self._reranked(text, k, task.store.recall(query)))
+        return (yield from self._rerank(text, k, task.store.recall(query)))
 
     def take_events(self, iteration: int) -> list[Event]:
-        """Return what to record of the searches since the last call: those without a vector, and those reranked."""
+        """Return the events of the searches since the last call: those without a vector, and those reranked."""
         found: list[Event] = [
             Acted(iteration, "by words", "the embedder gave no vector", {"query": text})
             for text in self.vectors.by_words
@@ -159,8 +159,8 @@ class Searches:
         self.vectors.by_words = self._reranks = ()
         return found
 
-    def _reranked(self, text: str, k: int, hits: tuple[Hit, ...]) -> Flow[tuple[Hit, ...]]:
-        """Return the k best hits in the order of the reranker, and note for the trace what it was asked."""
+    def _rerank(self, text: str, k: int, hits: tuple[Hit, ...]) -> Flow[tuple[Hit, ...]]:
+        """Return the k best hits in the order of the reranker, and note its request for the trace."""
         depth = self._task.rerank_depth
         if min(depth, len(hits)) < 2:
             return hits[:k]
@@ -188,7 +188,7 @@ class Dialogue:
         """Return each turn between those around it that are admitted; none for a turn that was forgotten."""
 
         def read(unknown: Sequence[str]) -> dict[str, tuple[Turn, ...]]:
-            found = self._store.contexts(unknown, NEIGHBOURS, NEIGHBOURS)
+            found = self._store.contexts(unknown, SHOWN_NEIGHBOUR_TURNS, SHOWN_NEIGHBOUR_TURNS)
             return dict(zip(unknown, (tuple(filter(admits, around)) for around in found), strict=True))
 
         if unknown := [turn_id for turn_id in turn_ids if turn_id not in self._around]:
@@ -232,18 +232,18 @@ class Retrieval:
 
     @property
     def turns(self) -> dict[str, Turn]:
-        """Every turn that was read, by id: the evidence, and what stands around it."""
+        """Every turn that was read, by id: the evidence, and the turns around it."""
         return {item.turn.id: item.turn for item in self._evidence.values()} | self._dialogue.turns
 
     def query(self, wanted: Search, k: int, how: str, *, path: str, iteration: int) -> None:
-        """Record what is searched for, and how."""
+        """Record the text and the kind of a search."""
         if wanted.text not in self.queries:
             self.queries.append(wanted.text)
         self._events.append(Queried(iteration, path, " ".join(wanted.holding) or wanted.text, k, how))
 
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k best turns of a search; one that was made before costs nothing."""
-        how = strategy(temporal=self._temporal, iteration=iteration)
+        how = strategy_name(temporal=self._temporal, iteration=iteration)
         how += f"; only {wanted.speaker}" if wanted.speaker else ""
         how += "; times first" if wanted.when else ""
         self.query(wanted, k, how, path=path, iteration=iteration)
@@ -251,7 +251,7 @@ class Retrieval:
 
     def deeper(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k best turns of a search that may be a former one read further, and is no query of its own."""
-        return self.keep((yield from self.searches.ranked(wanted, k))[:k], path, iteration)
+        return self.keep((yield from self.searches.rank(wanted, k))[:k], path, iteration)
 
     def further(
         self, wanted: Search, k: int, *, path: str, iteration: int, without: frozenset[str] = frozenset()
@@ -267,7 +267,7 @@ class Retrieval:
             new = [hit for hit in found[:k] if hit.turn.id not in without and hit.turn.id not in self._evidence]
             return self.keep(new, path, iteration)
         arrived = yield from self.search(wanted, k, path=path, iteration=iteration)
-        best = (hit.turn.id for hit in (yield from self.searches.ranked(wanted, k))[:k])
+        best = (hit.turn.id for hit in (yield from self.searches.rank(wanted, k))[:k])
         returned = tuple(turn_id for turn_id in best if self.has(turn_id))
         self.put_off(returned, iteration)
         return replace(arrived, turns=returned)
@@ -281,13 +281,13 @@ class Retrieval:
         return self.keep(hits, "edge", iteration)
 
     def look_up(self, names: Sequence[str], iteration: int) -> Arrived:
-        """Add the turns of the newest facts about an entity, under its own name before others of it."""
+        """Add the turns of the newest facts about an entity, under its own name before its other names."""
         self._events.append(Acted(iteration, "look up", f"too little is known about {names[0]}", {"entity": names[0]}))
         facts: list[Fact] = []
         for name in names:
-            facts += self._store.about(name, ENTITY_FACTS, self._scope).facts
-        ids = tuple(dict.fromkeys(fact.turn_id for fact in facts[:ENTITY_FACTS]))
-        return self.keep(loaded(self._store, [one for one in ids if one not in self._evidence]), "about", iteration)
+            facts += self._store.about(name, MAX_ENTITY_FACTS, self._scope).facts
+        ids = tuple(dict.fromkeys(fact.turn_id for fact in facts[:MAX_ENTITY_FACTS]))
+        return self.keep(load_facts(self._store, [one for one in ids if one not in self._evidence]), "about", iteration)
 
     def put_off(self, turn_ids: Iterable[str], iteration: int) -> None:
         """Have turns that were found be those of a later iteration, as where they were not shown."""
@@ -313,7 +313,7 @@ class Retrieval:
     def cost(self, item: Evidence) -> int:
         """Return how many tokens a turn takes in a view, counted once."""
         if item.turn.id not in self._costs:
-            self._costs[item.turn.id] = tokens(item)
+            self._costs[item.turn.id] = count_turn_tokens(item)
         return self._costs[item.turn.id]
 
     def admits(self, turn: Turn) -> bool:
@@ -332,28 +332,28 @@ class Retrieval:
             self._evidence[hit.turn.id] = Evidence(hit.turn, facts, hit.score, reached, iteration, hit.parts, hit.span)
         self._rank(hits, path)
         brought = tuple(fact.id for hit in new for fact in self._evidence[hit.turn.id].facts)
-        return self._arrived(Arrived(path, tuple(hit.turn.id for hit in new), brought), iteration)
+        return self._record_arrival(Arrived(path, tuple(hit.turn.id for hit in new), brought), iteration)
 
     def _rank(self, hits: Sequence[Hit], path: str) -> None:
         """Note the best rank of each turn; edges and look-ups come behind every search."""
         if path == "keyword":  # all of them for the same question, so that their scores compare
             self._ranks.update((hit.turn.id, -hit.score) for hit in hits)
             return
-        behind = 0 if path in {"anchor", "refined", "further"} else BEHIND
+        behind = 0 if path in {"anchor", "refined", "further"} else UNFOUND_RANK
         for rank, hit in enumerate(hits):
             self._ranks[hit.turn.id] = min(rank + behind, self._ranks.get(hit.turn.id, rank + behind))
             known = self._evidence[hit.turn.id]
             if path == "anchor" and known.path != "anchor":
                 self._evidence[hit.turn.id] = replace(known, score=hit.score, parts=hit.parts, span=hit.span)
 
-    def _arrived(self, arrived: Arrived, iteration: int) -> Arrived:
-        """Record what a path brought, after how it was looked for."""
+    def _record_arrival(self, arrived: Arrived, iteration: int) -> Arrived:
+        """Record the new turns of a path, after the event of the search."""
         self._events.extend(self.searches.take_events(iteration))
         self._events.append(Found(iteration, arrived.path, arrived.turns, arrived.facts))
         return arrived
 
 
-def loaded(store: Store, turn_ids: Sequence[str]) -> tuple[Hit, ...]:
+def load_facts(store: Store, turn_ids: Sequence[str]) -> tuple[Hit, ...]:
     """Return turns with their facts."""
     facts: dict[str, tuple[Fact, ...]] = {}
     for fact in read_remaining(store, store.facts, turn_ids):
@@ -362,69 +362,69 @@ def loaded(store: Store, turn_ids: Sequence[str]) -> tuple[Hit, ...]:
     return tuple(Hit(turn, facts.get(turn.id, ()), 0.0, path="about") for turn in turns)
 
 
-def strategy(*, temporal: bool, iteration: int) -> str:
+def strategy_name(*, temporal: bool, iteration: int) -> str:
     """Return the name of the strategy for an iteration, the last one for all that follow."""
-    return _STRATEGIES[temporal][min(iteration, 3) - 1]
+    return _STRATEGY_NAMES[temporal][min(iteration, 3) - 1]
 
 
-def fresh(query: str, earlier: Iterable[str]) -> bool:
+def is_new_query(query: str, earlier: Iterable[str]) -> bool:
     """Whether a query says something and was not asked before, whatever its case and spacing."""
-    words = _normal(query)
-    return bool(words) and all(words != _normal(other) for other in earlier)
+    words = _normalize(query)
+    return bool(words) and all(words != _normalize(other) for other in earlier)
 
 
-def compose(analysis: Analysis, gaps: Sequence[Gap], earlier: Sequence[str], iteration: int) -> str:
+def query_from_gaps(analysis: Analysis, gaps: Sequence[Gap], earlier: Sequence[str], iteration: int) -> str:
     """Return a query from the worst gap whose query is new, or an empty one when every gap was already tried."""
     for gap in (*gaps, Gap("none", "", "")):
         query = _for_gap(analysis, gap, iteration)
-        if fresh(query, earlier):
+        if is_new_query(query, earlier):
             return query
     return ""
 
 
 def _for_gap(analysis: Analysis, gap: Gap, iteration: int) -> str:
-    angle = _ANGLES[analysis.temporal][min(iteration, 3) - 1]
+    angle = _GAP_WORDS[analysis.temporal][min(iteration, 3) - 1]
     names = " ".join(analysis.entities)
     terms = " ".join(analysis.keywords)
     if gap.kind in {"entity", "attribution"}:
-        return _joined(gap.about, terms)
+        return _join_words(gap.about, terms)
     if gap.kind in {"time", "granularity"}:
-        return _joined(names, terms, "when date")
+        return _join_words(names, terms, "when date")
     if gap.kind in {"attribute", "conflict"}:
-        return _joined(gap.about or terms, angle)
-    return _joined(names, terms, angle)
+        return _join_words(gap.about or terms, angle)
+    return _join_words(names, terms, angle)
 
 
-def _joined(*parts: str) -> str:
+def _join_words(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _normal(query: str) -> str:
+def _normalize(query: str) -> str:
     return " ".join(query.casefold().split())
 
 
 class TupleRetrieval(Retrieval):
-    """Evidence whose facts are those that were found of each turn, and no others."""
+    """Evidence whose facts are the found ones of each turn alone."""
 
     def nearest(self, text: str, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k facts nearest to a text; return the turns seen for the first time, and all k facts."""
         self.query(
             Search(text),
             k,
-            strategy(temporal=self._temporal, iteration=iteration),
+            strategy_name(temporal=self._temporal, iteration=iteration),
             path=path,
             iteration=iteration,
         )
         query = self._scope.query(text, k, self._exclude, vector=(yield from self.searches.vectors.of(text)))
         return self._keep_facts(self._store.nearest_facts(query), path, iteration)
 
-    def linked(self, fact_ids: Sequence[str], iteration: int) -> Arrived:
+    def follow_edges(self, fact_ids: Sequence[str], iteration: int) -> Arrived:
         """Add every fact one edge away from these."""
         return self._keep_facts(self._store.linked_facts(fact_ids, self._scope), "edge", iteration)
 
     def cost(self, item: Evidence) -> int:
         """Return how many tokens the facts found of a turn take."""
-        return sum(count_tokens(fact.text) + LINE_TOKENS for fact in item.facts)
+        return sum(count_tokens(fact.text) + FACT_FRAME_TOKENS for fact in item.facts)
 
     def count(self) -> int:
         """Return how many facts were found."""
@@ -446,7 +446,7 @@ class TupleRetrieval(Retrieval):
             self._evidence[hit.turn.id] = Evidence(
                 hit.turn, (*before, hit.fact), hit.score, reached, iteration, hit.parts
             )
-        return self._arrived(Arrived(path, tuple(turns), tuple(facts)), iteration)
+        return self._record_arrival(Arrived(path, tuple(turns), tuple(facts)), iteration)
 
 
-LINE_TOKENS = 12  # of a fact's label and date
+FACT_FRAME_TOKENS = 12  # of a fact's label and date

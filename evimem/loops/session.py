@@ -1,4 +1,4 @@
-"""A question in progress, whatever the loop: what was found, shown and judged, recorded in order, in rounds."""
+"""Keep the state of a question in progress: find, show and judge evidence in rounds, and record each step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..errors import ModelError, ModelTimeout, PoolFull, ReplyError
 from ..flow import Flow, within
 from ..judging.apply_verdict import all_gaps, follow, settle
 from ..judging.evidence import Ablation, Analysis, Draft, Evidence, Variant, Verdict, View
-from ..judging.tracker import Show, Tracker, apply, grounded, start
+from ..judging.tracker import Show, Tracker, apply, shown_witnesses, start
 from ..page.loop_page import lines_to_add, page_so_far
 from ..query.analysis import analyse
 from ..query.remaining_turns import remaining
@@ -22,19 +22,19 @@ from ..types.stored import EVERYTHING, MemoryOverview
 from ..types.trace import TRACE_VERSION, Acted, Complete, Event, Judged, Stopped
 from ..types.values import Hit, Tier, Turn
 from .evidence_view import EntityCounter, select
-from .retrieve import Arrived, Retrieval, Search, Task, TupleRetrieval, strategy
+from .retrieve import Arrived, Retrieval, Search, Task, TupleRetrieval, strategy_name
 
 T = TypeVar("T")
-ANSWER_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
+ANSWER_SECONDS_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
 MAX_LOST_REPLIES = 2  # in a row, after which a model is asked for nothing but an answer
-LOST = "the model's replies cannot be read"
+LOST_REASON = "the model's replies cannot be read"
 UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged")
-UNREAD = replace(UNJUDGED, mapped=False)  # of a judge that is not asked what supports a requirement
+UNMAPPED = replace(UNJUDGED, mapped=False)  # of a judge that maps no evidence to requirements
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One sufficiency check: what was seen, the verdict after calibration, and whether that lowered its tier.
+    """One sufficiency check: the view, the verdict after calibration, and whether that lowered its tier.
 
     `most` is the confidence that the clamps of E7 and E8 leave, 1 where they lowered none. `draft` is the answer that
     the judge gave with the verdict, None where it was not asked for one; `rests_on` are the ids of the turns that any
@@ -83,15 +83,15 @@ class Session:
         self.variant: Variant = replace(variant, without=frozenset((*variant.without, *task.lacking)))
         self.iterations: int = task.budget.iterations or variant.iterations
         self.k: int = task.budget.k or variant.k
-        self.edge_share: float = 0.0  # of what is shown, for turns that edges brought
+        self.edge_share: float = 0.0  # of the shown tokens, for turns over edges
         self.page_tokens: int = task.budget.tokens  # that the lines of a model's page may take at the next check
-        self.whole_page: bool = True  # whether none of them is left out that says little or what another says
+        self.whole_page: bool = True  # whether it keeps lines that say little, or the same as another
         self.roster: MemoryOverview = task.store.roster()
         self.asked_at: datetime | None = task.asked_at or self.roster.last
         found = analyse(task.question, self.roster.speakers, self.asked_at, self.roster.date_order)
         self.analysis: Analysis = found if self.has("temporal") else replace(found, temporal=False)
         self.events: list[Event] = Record(task.on_event, task.earlier)
-        self.events.append(_analysed(self))
+        self.events.append(_record_analysis(self))
         self.by_fact: bool = by_fact and self.has("index")
         kind = TupleRetrieval if self.by_fact else Retrieval
         self.retrieval: Retrieval = kind(task, self.analysis, self.roster, self.variant, self.events)
@@ -124,21 +124,21 @@ class Session:
         return self.retrieval.search(wanted, k, path=path, iteration=iteration)
 
     def look_up(self, entity: str, iteration: int) -> None:
-        """Look up an entity's facts and record what they brought."""
-        self.retrieval.look_up(self._counter.called(entity), iteration)
+        """Look up an entity's facts and record the new turns."""
+        self.retrieval.look_up(self._counter.known_names(entity), iteration)
 
     def check(self, iteration: int) -> Flow[Check]:
-        """Show the evidence to the judge, then track and calibrate what it says."""
+        """Show the evidence to the judge, then track and calibrate its verdict."""
         view = self.show(iteration, self._names if self.has("entities") else ())
         verdict = UNJUDGED
         if self.has("sufficiency"):
-            verdict = yield from self.consult(self.task.judge.judge(view), iteration)
-        return self.weigh(view, verdict)
+            verdict = yield from self.ask_judge(self.task.judge.judge(view), iteration)
+        return self.apply_verdict(view, verdict)
 
     def show(self, iteration: int, entities: Iterable[str] = (), *, only: Collection[str] | None = None) -> View:
-        """Return the view of the evidence, with the facts about these entities counted, and record what it shows.
+        """Return the view of the evidence, with the facts about these entities counted, and record the shown turns.
 
-        With `only`, the view is of the turns of these ids. What the judge's own page has no room for is left out.
+        With `only`, the view is of the turns of these ids. Turns without room on the judge's own page are left out.
         """
         view = _view(self, iteration, entities, only)
         there = self.task.judge.legible(view)
@@ -156,7 +156,7 @@ class Session:
         self.events.append(Acted(iteration, "show", detail={"turns": turns, "around": around, "left_out": left_out}))
         return replace(view, tracker=self.tracker)
 
-    def weigh(self, view: View, verdict: Verdict) -> Check:
+    def apply_verdict(self, view: View, verdict: Verdict) -> Check:
         """Track and calibrate a verdict and record it."""
         iteration = view.iteration
         self.checks += 1
@@ -170,21 +170,21 @@ class Session:
         followed = follow(self.tracker, verdict, iteration)
         self.tracker = followed.tracker
         self.events.extend(followed.events)
-        self.pinned |= frozenset(grounded(verdict.pinned, self.tracker.shown))
-        self.adopt(self.pinned.union(self.tracker.witnesses), view)
-        self.before = settled = _settled(self, view, verdict)
+        self.pinned |= frozenset(shown_witnesses(verdict.pinned, self.tracker.shown))
+        self.add_context(self.pinned.union(self.tracker.witnesses), view)
+        self.before = settled = _calibrate_verdict(self, view, verdict)
         view = replace(view, tracker=self.tracker, pinned=self.pinned)
         most = settled.confidence if settled.confidence < verdict.confidence else 1.0
         return Check(view, settled, lowered=settled.tier is not verdict.tier, most=most, draft=verdict.draft)
 
-    def adopt(self, turn_ids: Iterable[str], view: View) -> None:
-        """Take turns that stood around the evidence of a view as evidence: what a verdict rests on stays in view."""
+    def add_context(self, turn_ids: Iterable[str], view: View) -> None:
+        """Add turns around the evidence of a view to the evidence: a verdict's witnesses stay in view."""
         near = view.around
         turns = [near[one] for one in sorted(set(turn_ids)) if one in near and not self.retrieval.has(one)]
         if turns:
             self.retrieval.keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", view.iteration)
 
-    def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
+    def ask_judge(self, flow: Flow[T], iteration: int) -> Flow[T]:
         """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer.
 
         While a model was waited for, turns may have been forgotten: they are no evidence any more. Where the memory has
@@ -193,8 +193,8 @@ class Session:
         allowed = self.task.budget.seconds
 
         def seconds_for(request: Complete) -> float:
-            """Return how long a request may take: what is left, and for the answer at least a share of the time."""
-            least = ANSWER_SHARE * (allowed or 0.0) if request.role == "answer" else 0.0
+            """Return the seconds that a request may take: the rest, for the answer at least a share of all."""
+            least = ANSWER_SECONDS_SHARE * (allowed or 0.0) if request.role == "answer" else 0.0
             return max(least, (allowed or 0.0) - (self.task.clock() - self._started))
 
         try:
@@ -210,6 +210,8 @@ class Session:
             except PoolFull as error:
                 self.events.append(Acted(iteration, "unchecked", f"PoolFull: {error}"))
         return result
+
+    consult = ask_judge  # its earlier name, for a release
 
     def stop(self, iteration: int, reason: str) -> None:
         """Record that the search ended."""
@@ -261,7 +263,7 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         speakers=session.roster.speakers,
         iteration=iteration,
         iterations=session.iterations,
-        strategy=strategy(temporal=session.analysis.temporal, iteration=iteration),
+        strategy=strategy_name(temporal=session.analysis.temporal, iteration=iteration),
         queries=tuple(session.retrieval.queries),
         entities=counts,
         evidence=tuple(item for item in evidence if session.retrieval.has(item.turn.id)),
@@ -283,7 +285,7 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
     )
 
 
-def _settled(session: Session, view: View, verdict: Verdict) -> Verdict:
+def _calibrate_verdict(session: Session, view: View, verdict: Verdict) -> Verdict:
     clamped = settle(verdict, view, session.tracker)
     gaps = all_gaps(verdict, clamped, session.tracker)
     session.events.append(
@@ -304,7 +306,7 @@ def _settled(session: Session, view: View, verdict: Verdict) -> Verdict:
 
 
 class Rounds(ABC):
-    """What a loop does round by round: it finds evidence and has it judged, until one of both ends it.
+    """The rounds of a loop: each finds evidence and has it judged, until one of both steps ends the loop.
 
     `last` is the check of the round before, None in the first; `lost` is how many replies in a row could not be read.
     """
@@ -314,10 +316,10 @@ class Rounds(ABC):
         self.last: Check | None = None
         self.lost = 0
 
-    def consult(self, flow: Flow[T], number: int, instead: T) -> Flow[T]:
+    def ask_judge(self, flow: Flow[T], number: int, instead: T) -> Flow[T]:
         """Run a judge's flow; return `instead` where the model's reply cannot be read, and count it as lost."""
         try:
-            made = yield from self.session.consult(flow, number)
+            made = yield from self.session.ask_judge(flow, number)
         except ReplyError:
             self.lost += 1
             return instead
@@ -329,7 +331,7 @@ class Rounds(ABC):
         """Look for evidence in a round, from 1 on; return why there is nothing to judge, None where there is."""
 
     def judge(self, number: int) -> Flow[Check]:
-        """Have what was found judged: all of it, and whether it suffices."""
+        """Have all evidence so far judged for sufficiency."""
         return self.session.check(number)
 
     @abstractmethod
@@ -337,7 +339,7 @@ class Rounds(ABC):
         """Return why there is no other round, None where there is."""
 
     def final(self, check: Check) -> Check | None:
-        """Return the last check with what its answer is written from; None where there is nothing."""
+        """Return the last check with the material of its answer; None without any evidence."""
         return check
 
     def run(self) -> Flow[Check | None]:
@@ -351,7 +353,7 @@ class Rounds(ABC):
             if why is None:
                 try:
                     self.last = yield from self.judge(number)
-                    why = LOST if self.lost >= MAX_LOST_REPLIES else self.ended(number, self.last)
+                    why = LOST_REASON if self.lost >= MAX_LOST_REPLIES else self.ended(number, self.last)
                 except ModelTimeout:
                     if self.last is None or self.session.task.budget.seconds is None:
                         raise
@@ -363,7 +365,7 @@ class Rounds(ABC):
         return None if self.last is None else self.final(self.last)
 
 
-def _analysed(session: Session) -> Acted:
+def _record_analysis(session: Session) -> Acted:
     analysis = session.analysis
     detail = {
         "version": TRACE_VERSION,

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import evimem
 from evimem.api.async_memory import Turnstile
 from evimem.flow import Embed, Flow
-from evimem.loops.answering import as_loop, nothing
+from evimem.loops.answering import abstain_without_evidence, as_loop
 from evimem.loops.session import Session
 
 
@@ -32,7 +32,7 @@ def test_no_step_of_a_flow_runs_on_the_event_loop(tmp_path):
         stepped.add(threading.current_thread())
         yield Embed(("puppy",))
         stepped.add(threading.current_thread())
-        return nothing(session, 1)
+        return abstain_without_evidence(session, 1)
 
     async def use() -> None:
         async with evimem.open_async(tmp_path / "m.evimem", extractor=extractor) as memory:

@@ -11,7 +11,7 @@ import evimem
 from evimem import Answer, Budget
 from evimem.embedding.token_bound import token_bound
 from evimem.loops import Iris
-from evimem.loops.answering import NO_ANSWER, QUOTE_FROM
+from evimem.loops.answering import MIN_QUOTE_PROBABILITY, NO_ANSWER_REASON
 from evimem.testing import ScriptedModel
 from tests.statements.conftest import verdict
 
@@ -44,8 +44,8 @@ def test_evidence_that_a_model_passes_over_is_quoted_and_it_is_said(path: Path) 
     answer = asked(path, BLIND)
     assert (answer.kind, answer.abstained, answer.usage.requests) == ("quote", False, 1)
     assert TOLD in (answer.text or "")
-    assert (answer.reason or "").startswith(NO_ANSWER)
-    assert answer.confidence >= QUOTE_FROM
+    assert (answer.reason or "").startswith(NO_ANSWER_REASON)
+    assert answer.confidence >= MIN_QUOTE_PROBABILITY
 
 
 def test_so_it_is_where_the_answering_model_declines(path: Path) -> None:

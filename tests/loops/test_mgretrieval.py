@@ -12,7 +12,7 @@ import evimem
 from evimem.errors import ModelTimeout
 from evimem.judging.judge import own_first
 from evimem.loops import MGRetrieval
-from evimem.loops.mgretrieval import exchanges, groups
+from evimem.loops.mgretrieval import exchanges, keyword_groups
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import ScriptedModel
 from evimem.types.stored import Keyword
@@ -32,8 +32,9 @@ def test_it_asks_the_store_for_keywords_their_turns_and_what_stands_around_them(
 
 def test_a_pyramid_is_read_from_all_keywords_to_each_alone_the_smallest_group_of_a_level_first() -> None:
     sizes = {("a", "b", "c"): 0, ("a", "b"): 2, ("a", "c"): 1, ("b", "c"): 0, ("a",): 3, ("b",): 3, ("c",): 1}
-    assert list(groups(["a", "b", "a", "c"], sizes.__getitem__)) == [("a", "c"), ("a", "b"), ("c",), ("a",), ("b",)]
-    largest = groups(["a", "b", "c"], sizes.__getitem__, largest_first=True)
+    groups = list(keyword_groups(["a", "b", "a", "c"], sizes.__getitem__))
+    assert groups == [("a", "c"), ("a", "b"), ("c",), ("a",), ("b",)]
+    largest = keyword_groups(["a", "b", "c"], sizes.__getitem__, largest_first=True)
     assert list(largest) == [("a", "b"), ("a", "c"), ("a",), ("b",), ("c",)]
 
 

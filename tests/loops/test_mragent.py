@@ -14,7 +14,7 @@ import pytest
 import evimem
 from evimem.judging.judge import TOOLS
 from evimem.loops import MRAgent
-from evimem.loops.mragent import MENTIONED, interval, tags, time_cues
+from evimem.loops.mragent import MENTIONED_TAG, interval, tags, time_cues
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete
 from evimem.types.values import Fact, Hit, TimeSpan, Turn
@@ -116,7 +116,7 @@ def test_a_tag_is_one_for_all_forms_of_a_predicate_and_is_about_its_cue() -> Non
     hit = Hit(SAID, (fact("adopted", "a puppy"), fact("is adopting", "a cat"), fact("likes", "tea")), 1.0)
     assert tags(hit, "puppy") == tags(hit, "cat") != tags(hit, "tea")
     assert set(tags(hit, "Mira")) == set(tags(hit, "2024-03")) == {*tags(hit, "puppy"), *tags(hit, "tea")}
-    assert tags(hit, "harbour") == (MENTIONED,)
+    assert tags(hit, "harbour") == (MENTIONED_TAG,)
 
 
 def test_a_time_cue_is_as_coarse_as_the_event_and_has_no_middle() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import evimem
 from evimem.flow import Flow
-from evimem.loops import Loop, Search, Session, Task, as_loop, nothing
+from evimem.loops import Loop, Search, Session, Task, abstain_without_evidence, as_loop
 from evimem.testing import ScriptedModel
 from evimem.types.trace import FALL_BACK, Called
 
@@ -102,7 +102,7 @@ def test_where_the_model_fails_the_offline_judge_is_asked_by_the_same_loop(path:
 def by_keywords(session: Session) -> Flow[evimem.Answer]:
     yield from ()
     session.task.store.keywords(["dog"])
-    return nothing(session, 1)
+    return abstain_without_evidence(session, 1)
 
 
 def test_a_loop_that_reads_more_than_a_searcher_has_is_refused(path: Path) -> None:

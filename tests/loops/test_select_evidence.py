@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.judging.evidence import Evidence
-from evimem.loops.evidence_view import select, tokens
+from evimem.loops.evidence_view import count_turn_tokens, select
 from evimem.types.values import Turn
 
 WORDS = "I painted a seascape with Elio and then we walked the long way home along the reservoir in the rain"
@@ -25,7 +25,7 @@ def ids(items: tuple[Evidence, ...]) -> list[str]:
     return [item.turn.id for item in items]
 
 
-COST = tokens(evidence(1))
+COST = count_turn_tokens(evidence(1))
 
 
 def test_turns_without_facts_keep_a_share() -> None:
@@ -51,7 +51,7 @@ def test_witnesses_come_before_other_old_evidence() -> None:
 def test_the_window_never_costs_more_than_the_budget(found: list[tuple[int, str]], budget: int) -> None:
     items = [evidence(place, iteration, path) for place, (iteration, path) in enumerate(found)]
     shown = select(items, budget, iteration=3)
-    assert sum(tokens(item) for item in shown) <= budget
+    assert sum(count_turn_tokens(item) for item in shown) <= budget
     assert len(set(ids(shown))) == len(shown)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import evimem
 from evimem.loops import VARIANTS, MGRetrieval, mgretrieval
-from evimem.loops.mgretrieval import groups
+from evimem.loops.mgretrieval import keyword_groups
 from evimem.testing import ScriptedModel
 from evimem.types.stored import Entry
 from evimem.types.trace import Trace
@@ -200,7 +200,7 @@ def test_g5_what_each_keyword_has_alone_contains_every_higher_level(said: list[s
     texts = [" ".join(sorted(words)) or "nothing" for words in said]
     turns = [Turn(f"t{n}", "s", "Mira", text, f"2024-03-12T18:{n:02}") for n, text in enumerate(texts)]  # type: ignore[arg-type]
     store.write([Entry(turn) for turn in turns])
-    every = list(groups(terms, lambda group: 1))
+    every = list(keyword_groups(terms, lambda group: 1))
     assert [sum(len(group) == size for group in every) for size in (4, 3, 2, 1)] == [1, 4, 6, 4]
     held = {group: store.holding(group, 99).turn_ids for group in every}
     levels = [{one for group in every if len(group) == size for one in held[group]} for size in (4, 3, 2, 1)]
