@@ -101,7 +101,7 @@ def main() -> None:
     for name, (these, those) in two.items():
         vectors = np.asarray(embedder.embed([*these, *those]), np.float64)
         if name == "lasting":
-            vectors = np.c_[vectors, [bearing.marks_of(one) for one in (*these, *those)]]
+            vectors = np.c_[vectors, [bearing.sentence_marks(one) for one in (*these, *those)]]
         labels = np.array([1.0] * len(these) + [0.0] * len(those))
         print(f"{name}: {len(these)} texts and {len(those)}, told rightly {told_apart(vectors, labels):.3f}")
         fitted[name] = fit_two(vectors, labels)
@@ -110,7 +110,7 @@ def main() -> None:
         record = np.zeros((), [(name, np.float16, array.shape) for name, array in fitted.items()])
         for name, array in fitted.items():
             record[name] = array
-        np.save(bearing.FILE, record)
+        np.save(bearing.BEARING_FILE, record)
 
 
 if __name__ == "__main__":

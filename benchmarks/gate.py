@@ -30,8 +30,8 @@ from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.flow import Flow, flow_of, run
 from evimem.lang.guess import language_of
 from evimem.page import gate
-from evimem.page.bearing import fitted as bearing
-from evimem.page.question import Asked, find_for, read_messages
+from evimem.page.bearing import load_bearing as bearing
+from evimem.page.question import Asked, read_messages, search_for_reply
 from evimem.query.find_turns import QuestionVectors
 from evimem.text.terms import words
 from evimem.types.stored import EVERYTHING
@@ -124,14 +124,14 @@ def _in_memory(turns: Sequence[evimem.Turn], messages: Sequence[Message]) -> Ite
 
         for one in messages:
             vectors, move = QuestionVectors(), bearing().move
-            searching = find_for(
+            searching = search_for_reply(
                 store, recalled, one.asked, TOKENS, one.asked_at, frozenset(), EVERYTHING, vectors, move
             )
             found = run(searching, memory._perform)
             vector = np.asarray(embedder.embed([one.asked.text])[0], np.float64)
             vector = vector if gate.is_read(one.asked.text) else np.zeros_like(vector)
             yield Measured(
-                one.kind, one.language, one.source, one.asked.text, gate.signals(one.asked, found, {}), vector
+                one.kind, one.language, one.source, one.asked.text, gate.gate_signals(one.asked, found, {}), vector
             )
 
 
@@ -189,7 +189,7 @@ def main() -> None:
     if options.write:
         rounded = {"names": names, "weights": np.round(fitted, 4).tolist(), "words": np.round(dimensions, 4).tolist()}
         rounded["odds"] = {word: round(listed[word], 2) for word in sorted(listed)}
-        gate.FILE.write_text(json.dumps(rounded, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+        gate.GATE_FILE.write_text(json.dumps(rounded, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from ..db.jobs import PAGE_JOBS
 from ..embedding.static_embedder import forget_words
 from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, UnknownTurn, shown
 from ..flow import Effect, Embed, Flow, Pause, Rerank, SideBySide, flow_of
-from ..page.bearing import EMBEDDER
-from ..page.bearing import fitted as bearing
+from ..page.bearing import EMBEDDER_NAME
+from ..page.bearing import load_bearing as bearing
 from ..page.compose import write_block, write_profile
 from ..page.question import Asked
 from ..protocols import Extractor
@@ -317,7 +317,7 @@ class Core:
     @property
     def move(self) -> Callable[[Any], Any] | None:
         """Moves the vector of a request towards statements that bear on it; None for another embedder's."""
-        return bearing().move if self.embedder.name == EMBEDDER else None
+        return bearing().move if self.embedder.name == EMBEDDER_NAME else None
 
     def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
         """Return the facts of turns, or those about a person or thing; see `Memory.facts`."""

@@ -19,8 +19,8 @@ from ..extract.labels import Label, LabelNames, label_in
 from ..flow import CollectBatch, Flow, StartBatch
 from ..index.document import found_by
 from ..llm.extract_facts import (
-    HARMLESS,
-    LONGEST_WAIT,
+    HARMLESS_TURN,
+    MAX_WAIT_SECONDS,
     Extraction,
     extract_facts,
     extract_request,
@@ -230,7 +230,7 @@ def _blame(store: Store, job: Job, error: ModelError, endpoint: Endpoint) -> Flo
     in_a_row = len(endpoint.failed) >= REFUSED_IN_A_ROW
     if not (plan.halt or in_a_row or plan.last):
         return
-    known = endpoint.read or _last_read(store) or (None if isinstance(error, ReplyError) else HARMLESS)
+    known = endpoint.read or _last_read(store) or (None if isinstance(error, ReplyError) else HARMLESS_TURN)
     if known is None and not in_a_row:
         return
     try:
@@ -276,7 +276,7 @@ def settle(store: Store, kind: JobKind, entries: Sequence[Entry]) -> int:
 
 
 def _wait(job: Job, asked_for: float | None = None) -> float:
-    return max(min(LONGEST_WAIT, RETRY_SECONDS * 2.0 ** min(job.attempts, 10)), asked_for or 0.0)
+    return max(min(MAX_WAIT_SECONDS, RETRY_SECONDS * 2.0 ** min(job.attempts, 10)), asked_for or 0.0)
 
 
 def _hold_queue(store: Store, kind: JobKind, error: ModelError | EmbedderError) -> None:

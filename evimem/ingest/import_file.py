@@ -24,7 +24,7 @@ from ..db.connection import check_readable, check_replaceable
 from ..errors import Attempt, ImportFailed, InvalidTurn, StoreError, describe_safely, shown, try_read
 from ..extract.rule_extractor import MAX_FACTS, RuleExtractor, fact_fault
 from ..flow import Flow
-from ..llm.extract_facts import MAX_CHARACTERS
+from ..llm.extract_facts import MAX_EXTRACTED_CHARACTERS
 from ..loaders.json_values import parse
 from ..protocols import Extractor, Store
 from ..raw.validate import AS_GIVEN, LocalTimes, TurnValidator
@@ -290,7 +290,7 @@ def _turns_with_facts(
         # The last turns of 1,000 sessions are cached while a file is read.
         if len(earlier) > 1_000:
             earlier.popitem(last=False)
-        words = " ".join((turn.speaker, turn.text[:MAX_CHARACTERS], turn.caption or ""))
+        words = " ".join((turn.speaker, turn.text[:MAX_EXTRACTED_CHARACTERS], turn.caption or ""))
         doubtful = [fact for fact in facts if fact.extractor != trusted]
         for texts in ((turn.text, words), (turn.text, words, *near)):
             sources = Sources(texts) if doubtful else None

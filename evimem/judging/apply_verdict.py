@@ -22,7 +22,7 @@ from .tracker import (
     Waive,
     Withdraw,
     apply,
-    grounded,
+    shown_witnesses,
 )  # fmt: skip
 
 EXACT_FLOOR = 0.85  # E8: confidence of a temporal EXACT at least
@@ -30,15 +30,15 @@ INFERRABLE_CAP = 0.75  # E8: of a temporal INFERRABLE at most
 PARTIAL_CAP = 0.50  # E8: of a temporal PARTIAL at most
 DOWNGRADE_CAP = 0.60  # E7: after an entity downgrade at most
 NONE_CAP = 0.30  # what is shown of an answer that nothing bears on: the paper's "too thin" (E11)
-STOP_AT = 0.70  # E9
-STOP_AT_TEMPORAL = 0.85  # E9
-DIRECT_AT = 0.75  # E13
-PAPER_DELTA = 2  # E7
+MIN_STOP_CONFIDENCE = 0.70  # E9
+MIN_TEMPORAL_STOP_CONFIDENCE = 0.85  # E9
+MIN_DIRECT_CONFIDENCE = 0.75  # E13
+PAPER_DELTA_FACTS = 2  # E7
 PAPER_ABSTAIN_BELOW = 0.30  # E11: "extremely low", which the paper gives no number of
 PAPER_ABSTAIN_CHECKS = 2  # E11
-MOST_CLAIMS = 24  # of a question: what steers a search, not a second memory
-DECLINED = ("contradicted", "attribution")  # kinds of gap that no answer is given with
-NOTHING_RELEVANT = "nothing in the memory bears on the question"
+MAX_CLAIMS = 24  # of a question: what steers a search, not a second memory
+DECLINED_GAP_KINDS = ("contradicted", "attribution")  # kinds of gap that no answer is given with
+NOTHING_RELEVANT_REASON = "nothing in the memory bears on the question"
 APPROXIMATE_COST = 0.15  # E13
 APPROXIMATE_FLOOR = 0.30  # E13
 
@@ -52,9 +52,9 @@ class Clamped:
     gaps: tuple[Gap, ...] = ()
 
 
-def needed(total: int, delta: int | str) -> int:
+def needed_facts(total: int, delta: int | str) -> int:
     """Return how many distinct facts an entity needs, given how many the memory holds about it."""
-    return PAPER_DELTA if delta == "paper" else max(1, min(int(delta), total))
+    return PAPER_DELTA_FACTS if delta == "paper" else max(1, min(int(delta), total))
 
 
 def clamp(
@@ -117,8 +117,8 @@ def is_short(count: EntityCount) -> bool:
 def sufficient(tier: Tier, confidence: float, *, temporal: bool) -> bool:
     """Whether a calibrated verdict ends the search (E9); PARTIAL never does."""
     if tier is Tier.EXACT:
-        return confidence >= (STOP_AT_TEMPORAL if temporal else STOP_AT)
-    return tier is Tier.INFERRABLE and confidence >= STOP_AT
+        return confidence >= (MIN_TEMPORAL_STOP_CONFIDENCE if temporal else MIN_STOP_CONFIDENCE)
+    return tier is Tier.INFERRABLE and confidence >= MIN_STOP_CONFIDENCE
 
 
 def enough(verdict: Verdict, before: Verdict | None, *, temporal: bool) -> str | None:
@@ -148,8 +148,8 @@ def abstention(verdict: Verdict, variant: Variant, *, checks: int, most: int, be
     if variant.abstain == "paper":
         return _paper_abstention(verdict, checks, most)
     if verdict.tier is Tier.NONE:
-        return verdict.reason or NOTHING_RELEVANT
-    for kind in DECLINED:
+        return verdict.reason or NOTHING_RELEVANT_REASON
+    for kind in DECLINED_GAP_KINDS:
         for gap in verdict.gaps:
             if gap.kind == kind:
                 return gap.text
@@ -163,7 +163,7 @@ def manner(tier: Tier, confidence: float, *, temporal: bool) -> Manner:
     if tier is Tier.EXACT:
         return "precise" if temporal else "direct"
     if tier is Tier.INFERRABLE:
-        return "inferred" if temporal or confidence < DIRECT_AT else "direct"
+        return "inferred" if temporal or confidence < MIN_DIRECT_CONFIDENCE else "direct"
     return "inferred" if not temporal and confidence >= PARTIAL_CAP else "hedged"
 
 
@@ -175,7 +175,7 @@ def approximate(confidence: float) -> float:
 def _paper_abstention(verdict: Verdict, checks: int, most: int) -> str | None:
     """Return why EviMem would abstain (E11): no tier after two checks or an early end, or low confidence at the end."""
     if verdict.tier is Tier.NONE and (checks >= PAPER_ABSTAIN_CHECKS or checks < most):
-        return verdict.reason or NOTHING_RELEVANT
+        return verdict.reason or NOTHING_RELEVANT_REASON
     return "the evidence is too thin" if verdict.confidence < PAPER_ABSTAIN_BELOW else None
 
 
@@ -214,7 +214,7 @@ def follow(tracker: Tracker, verdict: Verdict, iteration: int) -> Followed:
     supported = {
         name: witnesses
         for name, claimed in verdict.supported.items()
-        if tracker.requires(name) and (witnesses := grounded(claimed, tracker.shown))
+        if tracker.requires(name) and (witnesses := shown_witnesses(claimed, tracker.shown))
     }
     tracker = _all(tracker, [Support(name, witnesses) for name, witnesses in supported.items()])
     waived = {
@@ -239,8 +239,8 @@ def _new_claims(tracker: Tracker, claims: Iterable[Claim]) -> Iterator[Claim]:
     """Yield claims that are made for the first time, by turns that were shown; within bounds."""
     known = {claim.text.casefold() for claim in tracker.held}
     for claim in claims:
-        sources = grounded(claim.sources, tracker.shown)
-        if sources and claim.text.casefold() not in known and len(known) < MOST_CLAIMS:
+        sources = shown_witnesses(claim.sources, tracker.shown)
+        if sources and claim.text.casefold() not in known and len(known) < MAX_CLAIMS:
             known.add(claim.text.casefold())
             yield replace(claim, sources=sources)
 

@@ -19,7 +19,7 @@ Ablation = Literal[
     "sufficiency", "tiers", "temporal", "entities", "anchor", "abstention", "index", "edges", "tracker",
     "mask", "delta", "reflection", "rewriting", "routing",
 ]  # fmt: skip
-_FROM_ZERO = frozenset(("step", "hops", "delta"))
+_FIELDS_FROM_ZERO = frozenset(("step", "hops", "delta"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def _check(name: str, value: object, kind: Any) -> None:
     if any(type(value) is type(one) and value == one for one in names):
         return
     counted = kind is int or int in get_args(kind)
-    least = 0 if name in _FROM_ZERO else 1
+    least = 0 if name in _FIELDS_FROM_ZERO else 1
     if counted and isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_COUNT:
         return
     if kind is bool and isinstance(value, bool):
@@ -99,9 +99,9 @@ def _check(name: str, value: object, kind: Any) -> None:
 
 
 T = TypeVar("T")
-OWN = 1_600  # characters shown of what a person wrote; chosen so that twenty such turns fit the default budget
-OTHERS = 800  # of an assistant's or a tool's reply, which is long and seldom what is asked for
-AROUND = 200  # of a turn that stands beside a found one
+MAX_PERSON_CHARACTERS = 1_600  # of a person's turn; twenty such turns fit the default budget
+MAX_REPLY_CHARACTERS = 800  # of an assistant's or a tool's reply, which is long and seldom asked for
+MAX_NEIGHBOUR_CHARACTERS = 200  # of a turn that stands beside a found one
 Wants = Literal["time", "duration", "count", "yes_no", "person", "place", "reason", "choice", "thing"]
 Manner = Literal["direct", "precise", "inferred", "hedged"]
 
@@ -303,11 +303,11 @@ class Draft:
     read: tuple[Turn, ...] = ()
 
 
-def most_shown(turn: Turn) -> int:
+def max_shown_characters(turn: Turn) -> int:
     """Return how many characters of a turn are shown at most."""
-    return OWN if turn.role in (None, "user") else OTHERS
+    return MAX_PERSON_CHARACTERS if turn.role in (None, "user") else MAX_REPLY_CHARACTERS
 
 
-def whole_around(turn: Turn) -> bool:
+def fits_as_neighbour(turn: Turn) -> bool:
     """Whether all of a turn is shown where it stands beside a found one."""
-    return len(turn.text) <= AROUND and not turn.caption
+    return len(turn.text) <= MAX_NEIGHBOUR_CHARACTERS and not turn.caption

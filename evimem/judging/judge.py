@@ -12,7 +12,7 @@ from ..types.trace import Called
 from .evidence import Draft, Manner, Verdict, View
 
 Action = Literal["retrieve", "reflect", "answer"]
-NOT_SEARCHED = frozenset(("attribution", "contradicted", "granularity"))  # kinds of gap that no further search closes
+UNSEARCHABLE_GAP_KINDS = frozenset(("attribution", "contradicted", "granularity"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Decided:
     draft: str = ""
 
 
-MOST_LISTED = 500  # keywords to choose among at once
+MAX_LISTED_KEYWORDS = 500  # keywords to choose among at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +109,10 @@ Tool = Literal[
 ]
 Graph = Literal["cue-tag-content", "cue-tag-event", "cue-event"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
-OF_CONTENTS: frozenset[Tool] = frozenset(("person_aspects", "person_facts", "topic_events"))
-PARTED: frozenset[Tool] = frozenset(("events", "person_facts", "events_between"))  # called on a part of something
-MOST_CALLS = 5  # in a turn, where a loop names no number (R4)
-TIME = "time"  # what a row of event_cues says of a cue that is one
+CONTENT_TOOLS: frozenset[Tool] = frozenset(("person_aspects", "person_facts", "topic_events"))
+TOOLS_WITH_PARTS: frozenset[Tool] = frozenset(("events", "person_facts", "events_between"))
+MAX_TURN_CALLS = 5  # in a turn, where a loop names no number (R4)
+TIME_CUE = "time"  # what a row of event_cues says of a cue that is one
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class Explored:
     cues: tuple[str, ...]
     results: tuple[Result, ...] = ()
     tools: tuple[Tool, ...] = TOOLS
-    calls: int = MOST_CALLS
+    calls: int = MAX_TURN_CALLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,17 +184,17 @@ class Move:
 
 def route(results: Iterable[Result], number: int, kept: Collection[str] | None) -> tuple[Result, ...]:
     """Return results without the rows of a turn's calls that were not kept; all of them where nobody said (f_route)."""
-    return tuple(result if kept is None or result.number != number else _pruned(result, kept) for result in results)
+    return tuple(result if kept is None or result.number != number else _drop_rows(result, kept) for result in results)
 
 
-def _pruned(result: Result, kept: Collection[str]) -> Result:
+def _drop_rows(result: Result, kept: Collection[str]) -> Result:
     rows = tuple(row for row in result.rows if row.key in kept)
     return replace(result, rows=rows, pruned=len(result.rows) - len(rows))
 
 
 def tools_of(graph: Graph) -> tuple[Tool, ...]:
     """Return the tools by which a graph is walked: without contents no facts and topics, without tags no tags too."""
-    left_out = {"cue-tag-content": (), "cue-tag-event": OF_CONTENTS, "cue-event": {*OF_CONTENTS, "tags_of"}}[graph]
+    left_out = {"cue-tag-content": (), "cue-tag-event": CONTENT_TOOLS, "cue-event": {*CONTENT_TOOLS, "tags_of"}}[graph]
     return tuple(tool for tool in TOOLS if tool not in left_out)
 
 

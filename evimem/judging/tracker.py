@@ -150,7 +150,7 @@ def apply(state: Tracker, event: TrackerEvent) -> Tracker:
     if isinstance(event, Extend):
         return _extend(state, event.requirement)
     if isinstance(event, (State, Withdraw)):
-        return replace(state, claims=_claimed(state, event))
+        return replace(state, claims=_change_claim(state, event))
     if not state.requires(event.requirement):
         raise ValueError(f"{event.requirement!r} is not a requirement of this question; extend it first")
     if isinstance(event, Support):
@@ -164,7 +164,7 @@ def apply(state: Tracker, event: TrackerEvent) -> Tracker:
     )
 
 
-def grounded(witnesses: Iterable[str], shown: Collection[str]) -> tuple[str, ...]:
+def shown_witnesses(witnesses: Iterable[str], shown: Collection[str]) -> tuple[str, ...]:
     """Return the witnesses that were shown, each once, in order."""
     return tuple(dict.fromkeys(witness for witness in witnesses if witness in shown))
 
@@ -195,7 +195,7 @@ def _check_shown(state: Tracker, what: str, witnesses: tuple[str, ...]) -> None:
         )
 
 
-def _claimed(state: Tracker, event: State | Withdraw) -> tuple[Claim, ...]:
+def _change_claim(state: Tracker, event: State | Withdraw) -> tuple[Claim, ...]:
     claims = state.claims
     if isinstance(event, State):
         _check_shown(state, "a claim", event.claim.sources)

@@ -20,9 +20,9 @@ from ..types.trace import Complete
 from ..types.values import Turn
 from .request import ReplyForm
 
-MOST_FACT = 300  # of one, where facts stand for turns
-MOST_SPEAKERS = 20  # that a request names
-_LABEL = re.compile(r"[\s\[\](){}\"'#]*e?0*([1-9]\d{0,5})[\s\[\](){}\"']*", re.IGNORECASE)
+MAX_FACT_CHARACTERS = 300  # of one, where facts stand for turns
+MAX_SPEAKERS = 20  # that a request names
+_LABEL_PATTERN = re.compile(r"[\s\[\](){}\"'#]*e?0*([1-9]\d{0,5})[\s\[\](){}\"']*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ShownEvidence:
         for turn in self.turns:
             if turn.id == label:
                 return turn
-        match = _LABEL.fullmatch(label)
+        match = _LABEL_PATTERN.fullmatch(label)
         return self.items.get(f"e{match[1]}") if match else None
 
 
@@ -56,7 +56,7 @@ def evidence_request(form: ReplyForm, view: View, shown: ShownEvidence, **values
     return form.request(
         question=marked(view.analysis.question),
         asked_at=format_time(view.asked_at),
-        speakers=", ".join(named(speaker) for speaker in view.speakers[:MOST_SPEAKERS]) or "none",
+        speakers=", ".join(named(speaker) for speaker in view.speakers[:MAX_SPEAKERS]) or "none",
         evidence=shown.text,
         **values,
     )
@@ -129,6 +129,6 @@ def _item_lines(item: Evidence, label: str, *, with_turns: bool) -> Iterator[str
     for fact in item.facts:
         dated = ""
         if fact.event is not None:
-            time = render(fact.event) if fact.event.start else escape_attribute(fact.event.text, MOST_FACT)
+            time = render(fact.event) if fact.event.start else escape_attribute(fact.event.text, MAX_FACT_CHARACTERS)
             dated = f" (time: {time})"
-        yield f'= "{escape_attribute(fact.text, MOST_FACT)}"{dated}'
+        yield f'= "{escape_attribute(fact.text, MAX_FACT_CHARACTERS)}"{dated}'

@@ -26,24 +26,24 @@ from ..types.trace import Called, Complete
 from ..types.values import Fact, TimeSpan, Turn
 from .request import EXTRACT, Ledger, ask_model
 
-MAX_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays searchable as raw text
+MAX_EXTRACTED_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays searchable as raw text
 MAX_FACTS = 32
 EARLIER_TOKENS = 600  # of the turns before it that the model is shown, the nearest whole
 MAX_KEYWORDS = 8  # of a turn
-MAX_IN_USE = 24  # names of a kind that the model is shown
-POISON_AFTER = 3  # attempts after which a turn whose replies are unusable is given up
-FIRST_WAIT = 30.0  # seconds
-LONGEST_WAIT = 600.0  # seconds
-OUTPUT_TOKENS = 180  # of a typical turn, for an estimate
-_OF_THE_TEXT = {400, 403, 413, 422, 451}  # statuses of requests that are refused for their text, or for their form
-_OF_THE_ACCOUNT = {401, 402, 429}  # statuses that never concern the text
+MAX_LISTED_LABELS = 24  # names of a kind that the model is shown
+MAX_UNUSABLE_ATTEMPTS = 3  # attempts after which a turn whose replies are unusable is given up
+FIRST_WAIT_SECONDS = 30.0  # seconds
+MAX_WAIT_SECONDS = 600.0  # seconds
+TYPICAL_OUTPUT_TOKENS = 180  # of a typical turn, for an estimate
+_TEXT_STATUSES = {400, 403, 413, 422, 451}  # statuses of requests that are refused for their text, or for their form
+_ACCOUNT_STATUSES = {401, 402, 429}  # statuses that never concern the text
 # A turn that an endpoint refuses only where it refuses every request.
-HARMLESS = Turn("", "", "Mira", "I moved to Leeds in May.", datetime(2024, 9, 20, 9, 0), role="user")
+HARMLESS_TURN = Turn("", "", "Mira", "I moved to Leeds in May.", datetime(2024, 9, 20, 9, 0), role="user")
 
 _SPEAKERS_OWN, _NOBODY = (frozenset(ENGLISH.words(name)) for name in ("people.speakers_own", "people.nobody"))
-_PERSONAL = frozenset(("opinion", "plan"))
+_PERSONAL_KINDS = frozenset(("opinion", "plan"))
 _SPOKEN_TO = {"user": "assistant", "assistant": "user"}
-_OWN = frozenset((None, "user"))  # roles whose opinions and plans are facts
+_OWN_ROLES = frozenset((None, "user"))  # roles whose opinions and plans are facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +114,14 @@ def extract_request(
     earlier = [f"{named(t.speaker)}:\n{marked(t.text + caption_line(t.caption))}" for t in _context(previous)]
     keywords = (keyword for label in known for keyword in label.keywords)
     kinds = {"keywords": keywords, "tags": (one.tag for one in known), "topics": (one.topic for one in known)}
-    used = ((kind, tuple(islice(dict.fromkeys(filter(None, found)), MAX_IN_USE))) for kind, found in kinds.items())
+    used = (
+        (kind, tuple(islice(dict.fromkeys(filter(None, found)), MAX_LISTED_LABELS))) for kind, found in kinds.items()
+    )
     return EXTRACT.request(
         earlier="\n".join(earlier) or "(nothing)",
         speaker=named(turn.speaker),
         said=format_time(turn.time),
-        text=marked(turn.text[:MAX_CHARACTERS] + caption_line(turn.caption)),
+        text=marked(turn.text[:MAX_EXTRACTED_CHARACTERS] + caption_line(turn.caption)),
         names="\n".join(f"{kind}: {', '.join(map(named, listed))}" for kind, listed in used if listed) or "(nothing)",
         attempt=f"(attempt {attempt})\n" if attempt > 1 else "",
     )
@@ -167,10 +169,10 @@ def plan_retry(error: ModelError, attempts: int) -> RetryPlan:
     why = f": {error.why}" if isinstance(error, ReplyError) else "" if status is None else f" {status}"
     halt = not (isinstance(error, ReplyError) or may_refuse_text(error))
     return RetryPlan(
-        seconds=max(min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(attempts - 1, 10)), asked_for or 0.0),
+        seconds=max(min(MAX_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2.0 ** min(attempts - 1, 10)), asked_for or 0.0),
         halt=halt,
-        certain=halt and (asked_for is not None or status in _OF_THE_ACCOUNT),
-        last=attempts >= (2 * POISON_AFTER if halt else POISON_AFTER),
+        certain=halt and (asked_for is not None or status in _ACCOUNT_STATUSES),
+        last=attempts >= (2 * MAX_UNUSABLE_ATTEMPTS if halt else MAX_UNUSABLE_ATTEMPTS),
         reason=type(error).__name__ + why,
     )
 
@@ -179,7 +181,7 @@ def may_refuse_text(error: ModelError) -> bool:
     """Return whether an endpoint that answers other requests may refuse one like this for the text in it."""
     if isinstance(error, ReplyError):
         return error.refused
-    return isinstance(error, PromptTooLong) or getattr(error, "status", None) in _OF_THE_TEXT
+    return isinstance(error, PromptTooLong) or getattr(error, "status", None) in _TEXT_STATUSES
 
 
 def estimate(pairs: Iterable[tuple[Turn, Sequence[Turn]]], price: tuple[float, float] | None = None) -> Estimate:
@@ -194,7 +196,7 @@ def estimate(pairs: Iterable[tuple[Turn, Sequence[Turn]]], price: tuple[float, f
             request = extract_request(turn, previous)
             requests += 1
             sent += _system_tokens(request.system) + count_tokens(request.prompt)
-    received = OUTPUT_TOKENS * requests
+    received = TYPICAL_OUTPUT_TOKENS * requests
     cost = None if price is None else (sent * price[0] + received * price[1]) / 1e6
     return Estimate(turns, requests, sent, received, cost)
 
@@ -211,7 +213,7 @@ class _FactReader:
         self.facts: dict[str, Fact] = {}
         self.dropped: Counter[str] = Counter()
         self._turn = turn
-        self._text = turn.text[:MAX_CHARACTERS]
+        self._text = turn.text[:MAX_EXTRACTED_CHARACTERS]
         self._conventions = conventions
         self._located = locate_times(self._text, turn.time, conventions) if self._text else []
         near = [replace(turn, text=self._text), *_context(previous)]
@@ -252,7 +254,7 @@ class _FactReader:
         turn = self._turn
         event = None if kind == "image" else self._event(entry["when"])
         attribute = entry["attribute"].casefold().strip() if kind == "state" else ""
-        if turn.role not in _OWN and kind != "image" and (subject != turn.speaker or kind in _PERSONAL):
+        if turn.role not in _OWN_ROLES and kind != "image" and (subject != turn.speaker or kind in _PERSONAL_KINDS):
             # Assistants and tools never speak for a user: what they say of others is a fact about themselves.
             subject, predicate, obj, kind = turn.speaker, "said", f"{subject} {predicate} {obj}".strip(), "report"
             attribute = ""
@@ -260,7 +262,7 @@ class _FactReader:
         found = Fact(identity, turn.id, subject, predicate, obj, event, span, kind, OF_A_MODEL)
         self.facts[identity] = replace(found, attribute=attribute)
         bears_on = ", ".join(filter(None, map(str.strip, entry["bears_on"].split(","))))
-        if bears_on and turn.role in _OWN and kind != "image":
+        if bears_on and turn.role in _OWN_ROLES and kind != "image":
             identity = fact_id(turn.id, OF_A_MODEL, span, "", "", bears_on)
             self.facts[identity] = Fact(identity, turn.id, "", "", bears_on, None, span, BEARING, OF_A_MODEL)
 

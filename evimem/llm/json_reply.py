@@ -42,8 +42,8 @@ _PREFACE = re.compile(
     r"[\s\ufeff]*(?:<\|(?:begin|start)_\w{1,40}\|>\s*)?(?:(?:```|~~~)\s*)?(?:json\w*)?\s*", re.IGNORECASE
 )
 
-MAX_REPLY = 500_000  # characters
-MAX_DEPTH = 64
+MAX_REPLY_JSON_CHARACTERS = 500_000  # characters
+MAX_NESTING_DEPTH = 64
 
 _SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TOKEN = re.compile(
@@ -61,7 +61,7 @@ _WHOLE = re.compile(r"-?\d{1,18}")
 _JSON_NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 _BLANK = "\ufeff \t\r\n"
 
-MOST_WATCHED = 100_000  # characters: a reply that is longer, thoughts included, is shown when it is there
+MAX_STREAMED_CHARACTERS = 100_000  # characters: a reply that is longer, thoughts included, is shown when it is there
 
 
 _LEFT, _RIGHT, _PIPE = r"[<\uff1c\u25c1\u27e8\u3008]\s*[|\uff5c]?\s*", r"[>\uff1e\u25b7\u27e9\u3009]", r"[|\uff5c]?"
@@ -100,7 +100,7 @@ def end_of(thought: re.Match[str]) -> int:
     return end.end() if end else len(thought.string)
 
 
-def begun(text: str) -> str:
+def remove_thoughts(text: str) -> str:
     """Return an arriving reply from its first bracket on; empty while it may still be thought.
 
     Prose before the bracket is an unmarked thought, or one that a later mark closes.
@@ -129,8 +129,8 @@ def read_object(
     the prompt's example, is passed over. Raise ReplyError when there is nothing of this, when there are two that
     differ, or when one gives a field twice: which of them is meant is the model's to say.
     """
-    if len(text) > MAX_REPLY:
-        raise ReplyError(role, f"it has {len(text)} characters, at most {MAX_REPLY} are read", text)
+    if len(text) > MAX_REPLY_JSON_CHARACTERS:
+        raise ReplyError(role, f"it has {len(text)} characters, at most {MAX_REPLY_JSON_CHARACTERS} are read", text)
     values = _spoken(text, MARK if bare else MARK_OR_OBJECT)
     if values is None:
         raise ReplyError(role, "it is empty" if not text.strip() else "it is all thought", text)
@@ -193,12 +193,12 @@ class _Reader:
     def _value(self, depth: int) -> Any:
         kind, token = self._next()
         if kind == "string":
-            return _unescaped(token[1:-1])
+            return _unescape(token[1:-1])
         if kind == "word":
             return _word(token)
-        if depth >= MAX_DEPTH:
+        if depth >= MAX_NESTING_DEPTH:
             self._left[0] = 0  # no reply is nested so deep
-        if depth >= MAX_DEPTH or token not in "{[":
+        if depth >= MAX_NESTING_DEPTH or token not in "{[":
             raise _Unreadable
         return self._members(depth) if token == "{" else self._items(depth)
 
@@ -212,7 +212,7 @@ class _Reader:
                 continue
             if kind == "mark" or self._next() != ("mark", ":"):
                 raise _Unreadable
-            name = _unescaped(token[1:-1]) if kind == "string" else token
+            name = _unescape(token[1:-1]) if kind == "string" else token
             self.repeats |= name in members
             members[name] = self._value(depth + 1)
 
@@ -246,7 +246,7 @@ def _word(token: str) -> Any:
     return float(token) if _JSON_NUMBER.fullmatch(token) else token
 
 
-def _unescaped(body: str) -> str:
+def _unescape(body: str) -> str:
     def character(match: re.Match[str]) -> str:
         code, plain = match.groups()
         return chr(int(code, 16)) if code else _ESCAPES.get(plain, match[0])  # anything else is text: a formula, a path
@@ -264,11 +264,11 @@ class AnswerStream:
 
     def add(self, piece: str) -> str:
         """Add a piece of the reply; return the characters by which it extends the answer, often none."""
-        if len(self._reply) > MOST_WATCHED:
+        if len(self._reply) > MAX_STREAMED_CHARACTERS:
             return ""
         self._reply += piece
-        arriving = _ARRIVING.search(begun(self._reply))
-        answer = _unescaped(_HALF.sub("", arriving[1])) if arriving else ""
+        arriving = _ARRIVING.search(remove_thoughts(self._reply))
+        answer = _unescape(_HALF.sub("", arriving[1])) if arriving else ""
         if not answer.startswith(self._sent):  # the sent text was a thought after all
             return ""
         new = answer[len(self._sent) :]

@@ -12,7 +12,7 @@ from ..errors import PromptTooLong
 from ..flow import Flow
 from ..judging.apply_verdict import all_gaps, enough, follow, is_short, settle
 from ..judging.evidence import Draft, Manner, Verdict, View
-from ..judging.judge import NOT_SEARCHED, Chosen, Considered, Decided, Explored, Move, Round, Stage
+from ..judging.judge import UNSEARCHABLE_GAP_KINDS, Chosen, Considered, Decided, Explored, Move, Round, Stage
 from ..query.find_turns import StandingInstruction, standing_wishes
 from ..text.prompt_text import bullets, escape_attribute, format_time, marked, named
 from ..types.stored import Keyword
@@ -31,7 +31,7 @@ from .read_verdict import (
     choose_request,
     consider_request,
     explore_request,
-    labelled,
+    label_things,
     read_choice,
     read_considered,
     read_decision,
@@ -45,9 +45,9 @@ from .request import ANSWER, CHAIN, DECIDE, ENTITIES, JOINT, JUDGE, REFINE, Ledg
 T = TypeVar("T")
 Made = TypeVar("Made", Decided, Considered, Move)
 ABSTAIN_BELOW = 0.3  # EviMem's threshold (E11), until a calibration gives a better one
-LEAST_ROOM = 1_000  # characters of evidence, with which a model is asked at least
-MOST_FORM = 1_000  # characters of how an answer is to be written
-CHAIN_FROM = 2  # shown turns, or facts where these are shown, below which there is nothing to chain
+MIN_ROOM_CHARACTERS = 1_000  # characters of evidence, with which a model is asked at least
+MAX_FORM_CHARACTERS = 1_000  # characters of how an answer is to be written
+MIN_CHAIN_ITEMS = 2  # shown turns, or facts where these are shown, below which there is nothing to chain
 
 MANNERS: dict[Manner, str] = {
     "direct": "Say it directly, without hedging.",
@@ -57,17 +57,17 @@ MANNERS: dict[Manner, str] = {
 }
 
 # Of a decision: what may come next.
-NEXT = "Any action may come next."
-OPEN = "While a requirement is open, answer becomes a search: support it, or waive it with a reason."
-TIRED = "No further reflection: retrieve, or answer."
-REFUSED = 'The last step was to be "{wanted}"; it became "{action}", since {why}.'
-RULES = {
+ANY_ACTION_DIRECTIVE = "Any action may come next."
+OPEN_DIRECTIVE = "While a requirement is open, answer becomes a search: support it, or waive it with a reason."
+NO_REFLECTION_DIRECTIVE = "No further reflection: retrieve, or answer."
+REFUSED_DIRECTIVE = 'The last step was to be "{wanted}"; it became "{action}", since {why}.'
+RULE_REASONS = {
     "nothing found": "the last search brought nothing new",
     "enough thought": "there were reflections enough",
     "gaps are open": "requirements were open",
 }
-NOTHING_NEW = "The last search brought nothing new: think about what is there, or look for something else."
-LAST = "This is the last decision: the action is answer, and draft is the best answer from what is there."
+NOTHING_NEW_DIRECTIVE = "The last search brought nothing new: think about what is there, or look for something else."
+LAST_DIRECTIVE = "This is the last decision: the action is answer, and draft is the best answer from what is there."
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class LLMJudge:
         page = partial(show_facts, with_turns=False) if view.by_fact else show_evidence
         verdict = yield from within_room(view, page, check)
         if _separate(view):
-            verdict = replace(verdict, names=names, query=(yield from _refined(view, verdict, ledger)))
+            verdict = replace(verdict, names=names, query=(yield from _ask_next_query(view, verdict, ledger)))
         return self._with_calls(verdict, ledger)
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
@@ -120,7 +120,7 @@ class LLMJudge:
         def parse(reply: Reply, view: View, shown: ShownEvidence) -> Decided:
             return read_decision(reply.text, view, shown_so_far(view))
 
-        return self._asked(view, partial(decide_request, view, stage), parse)
+        return self._ask_page(view, partial(decide_request, view, stage), parse)
 
     def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
         """Return the keywords that the model chooses among those that the question matches."""
@@ -131,13 +131,13 @@ class LLMJudge:
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
         """Return what the model makes of a round, in one request."""
-        return self._asked(
+        return self._ask_page(
             view, partial(consider_request, view, reading), lambda reply, *page: read_considered(reply.text, *page)
         )
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
         """Return the model's move, in one request."""
-        return self._asked(view, partial(explore_request, view, explored), partial(read_move, most=explored.calls))
+        return self._ask_page(view, partial(explore_request, view, explored), partial(read_move, most=explored.calls))
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the model's answer from the shown evidence."""
@@ -159,7 +159,7 @@ class LLMJudge:
             page = partial(show_facts, with_turns=True)
         return (yield from within_room(view, page, word))
 
-    def _asked(
+    def _ask_page(
         self,
         view: View,
         request: Callable[[ShownEvidence], Complete],
@@ -185,16 +185,16 @@ def _separate(view: View) -> bool:
 
 def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -> Complete:
     """Return the request for a sufficiency check."""
-    return evidence_request(for_needs(JUDGE, len(view.tracker.requirements)), view, shown, **_checked(view, names))
+    return evidence_request(for_needs(JUDGE, len(view.tracker.requirements)), view, shown, **_check_values(view, names))
 
 
 def joint_request(view: View, shown: ShownEvidence, wishes: Sequence[StandingInstruction] = ()) -> Complete:
     """Return the request for a sufficiency check that answers too; `wishes` as in `answer_request`."""
     form = for_needs(JOINT, len(view.tracker.requirements))
-    return evidence_request(form, view, shown, manner=_form_line(view) + _wishes(wishes), **_checked(view, ()))
+    return evidence_request(form, view, shown, manner=_form_line(view) + _wishes(wishes), **_check_values(view, ()))
 
 
-def _checked(view: View, names: Sequence[str]) -> dict[str, object]:
+def _check_values(view: View, names: Sequence[str]) -> dict[str, object]:
     """Return the values of a sufficiency check; `names` are those that a model found in the question."""
     short = [
         f"{count.found} statements name {named(name)}; {count.needed} are wanted."
@@ -231,15 +231,16 @@ def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
 def directive(view: View, stage: Stage) -> str:
     """Return what a decision is told of the router: what may come next, and what it refused last and why."""
     if stage.last:
-        return LAST
+        return LAST_DIRECTIVE
     told = []
     if stage.refused is not None:
         wanted, action, rule = stage.refused
-        told.append(REFUSED.format(wanted=wanted, action=action, why=RULES[rule]))
-    told += [NOTHING_NEW] if stage.empty else []
-    told += [TIRED] if stage.tired else []
-    told += [OPEN] if stage.guarded and any(need.kind not in NOT_SEARCHED for need in view.tracker.open) else []
-    return " ".join(told) or NEXT
+        told.append(REFUSED_DIRECTIVE.format(wanted=wanted, action=action, why=RULE_REASONS[rule]))
+    told += [NOTHING_NEW_DIRECTIVE] if stage.empty else []
+    told += [NO_REFLECTION_DIRECTIVE] if stage.tired else []
+    is_searchable = any(need.kind not in UNSEARCHABLE_GAP_KINDS for need in view.tracker.open)
+    told += [OPEN_DIRECTIVE] if stage.guarded and is_searchable else []
+    return " ".join(told) or ANY_ACTION_DIRECTIVE
 
 
 def answer_request(
@@ -265,7 +266,7 @@ def answer_request(
 
 def _form_line(view: View) -> str:
     """Return how the caller wants the answer written, as a line; empty where that is left open."""
-    return f'Write it in this form: "{escape_attribute(view.form, MOST_FORM)}"\n' if view.form else ""
+    return f'Write it in this form: "{escape_attribute(view.form, MAX_FORM_CHARACTERS)}"\n' if view.form else ""
 
 
 def _wishes(wishes: Sequence[StandingInstruction]) -> str:
@@ -277,7 +278,7 @@ def _wishes(wishes: Sequence[StandingInstruction]) -> str:
 def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[ShownEvidence], Flow[T]]) -> Flow[T]:
     """Ask about a page of evidence; with half of it, again and again, where the model cannot read so much.
 
-    What was too much once is not tried again for the same question. Raise PromptTooLong below `LEAST_ROOM`.
+    What was too much once is not tried again for the same question. Raise PromptTooLong below `MIN_ROOM_CHARACTERS`.
     """
     while True:
         shown = page(view, room=_room(view))
@@ -285,7 +286,7 @@ def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[S
             return (yield from ask(shown))
         except PromptTooLong:
             view.memo["room"] = min(_room(view), len(shown.text)) // 2  # a page is never shorter than one turn
-            if view.memo["room"] < LEAST_ROOM:
+            if view.memo["room"] < MIN_ROOM_CHARACTERS:
                 raise
 
 
@@ -310,7 +311,7 @@ def _requirements(view: View) -> str:
     """Return the requirements with their states, under the labels that the reply uses."""
     tracker = view.tracker
     rows = []
-    for label, requirement in labelled("r", tracker.requirements).items():
+    for label, requirement in label_things("r", tracker.requirements).items():
         state = "open"
         if requirement.id in tracker.supported:
             state = "supported before"
@@ -328,7 +329,7 @@ def _ask_names(view: View, ledger: Ledger) -> Flow[tuple[str, ...]]:
     return tuple((yield from ask_model(request, ENTITIES.read, ledger))["names"][:10])
 
 
-def _refined(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
+def _ask_next_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
     """Ask for the next query by what is missing after the clamps; for none where the loop will stop."""
     tracker = follow(view.tracker, verdict, view.iteration).tracker
     final = settle(verdict, view, tracker)
@@ -354,7 +355,7 @@ def _refined(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
 def _ask_chain(view: View, shown: ShownEvidence, ledger: Ledger) -> Flow[tuple[str, ...]]:
     """Ask for a chain of reasoning (E12)."""
     there = sum(len(item.facts) for item in view.shown) if view.by_fact else len(shown.turns)
-    if there < CHAIN_FROM:
+    if there < MIN_CHAIN_ITEMS:
         return ()
     question, asked_at = marked(view.analysis.question), format_time(view.asked_at)
     request = CHAIN.request(question=question, asked_at=asked_at, evidence=shown.text)

@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 from ..errors import ReplyError
 from ..judging.evidence import Draft, Verdict, View
 from ..judging.judge import (
-    MOST_CALLS,
-    MOST_LISTED,
-    NOT_SEARCHED,
-    PARTED,
+    MAX_LISTED_KEYWORDS,
+    MAX_TURN_CALLS,
     TOOLS,
+    TOOLS_WITH_PARTS,
+    UNSEARCHABLE_GAP_KINDS,
     Considered,
     Decided,
     Explored,
@@ -41,16 +41,30 @@ from ..types.trace import Complete, Message, Reply, ToolSpec, ToolUse
 from ..types.values import Gap, Tier
 from .evidence_prompt import ShownEvidence, evidence_request
 from .json_reply import read_object
-from .request import ANSWER, CONSIDER, DECIDE, EXPLORE, JOINT, JUDGE, KEY, KEYWORDS, load, names, with_tools
+from .request import (
+    ANSWER,
+    CONSIDER,
+    DECIDE,
+    EXPLORE,
+    JOINT,
+    JUDGE,
+    KEYWORDS,
+    MAX_KEY_CHARACTERS,
+    load,
+    names,
+    with_tools,
+)
 
 T = TypeVar("T")
-NO_ANSWER = "the evidence does not hold the answer"
+NO_ANSWER_REASON = "the evidence does not hold the answer"
 _REFUSALS = frozenset(ENGLISH.words("replies.no_answer"))
-MOST_REQUIREMENTS = 12  # of a question, those that the model added included
-MOST_RESULTS = 24  # of the newest calls that a request lists
-MOST_ROWS = 12  # of each
-CALLED = Verdict(Tier.PARTIAL, 0.5, reason="tools were called before anything was said of the evidence", mapped=False)
-_TURNS = frozenset(("event_time", "event_cues", "event_context"))  # tools that are called on an item
+MAX_REQUIREMENTS = 12  # of a question, those that the model added included
+MAX_LISTED_CALLS = 24  # of the newest calls that a request lists
+MAX_RESULT_ROWS = 12  # of each
+CALLED_VERDICT = Verdict(
+    Tier.PARTIAL, 0.5, reason="tools were called before anything was said of the evidence", mapped=False
+)
+_TURN_TOOLS = frozenset(("event_time", "event_cues", "event_context"))  # tools that are called on an item
 
 
 def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Draft:
@@ -62,10 +76,10 @@ def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Dr
     reply = ANSWER.read(text)
     if reply["answerable"] is False:
         answer = reply["answer"]
-        return Draft(None, (), reply["steps"], reason=NO_ANSWER if not answer or _refuses(answer) else answer)
+        return Draft(None, (), reply["steps"], reason=NO_ANSWER_REASON if not answer or _refuses(answer) else answer)
     if reply["answer"] is None:
         raise ReplyError("answer", "its answer is no text", text)
-    return replace(_draft(reply, shown, text, NO_ANSWER, repaired=repaired), steps=reply["steps"])
+    return replace(_draft(reply, shown, text, NO_ANSWER_REASON, repaired=repaired), steps=reply["steps"])
 
 
 def read_joint(text: str, view: View, shown: ShownEvidence, *, repaired: bool = False) -> Verdict:
@@ -77,7 +91,7 @@ def read_joint(text: str, view: View, shown: ShownEvidence, *, repaired: bool = 
     verdict = _verdict(reply, view, shown, query=reply["next_query"])
     if reply["answer"] is None:
         return verdict
-    return replace(verdict, draft=_draft(reply, shown, text, verdict.reason or NO_ANSWER, repaired=repaired))
+    return replace(verdict, draft=_draft(reply, shown, text, verdict.reason or NO_ANSWER_REASON, repaired=repaired))
 
 
 def _draft(reply: Mapping[str, Any], shown: ShownEvidence, text: str, why_none: str, *, repaired: bool) -> Draft:
@@ -130,7 +144,7 @@ def read_verdict(text: str, view: View, shown: ShownEvidence) -> Verdict:
 def _verdict(reply: Mapping[str, Any], view: View, shown: ShownEvidence, query: str = "") -> Verdict:
     """Return the verdict among the fields of a reply; what names a requirement or an item that is none is `dropped`."""
     tier, tracker, confidence = Tier(reply["tier"]), view.tracker, reply["confidence"]
-    known = {need.id: need for need in tracker.requirements} | labelled("r", tracker.requirements)
+    known = {need.id: need for need in tracker.requirements} | label_things("r", tracker.requirements)
     supported, waived, retracted, dropped = dict[str, tuple[str, ...]](), dict[str, str](), dict[str, str](), 0
     for entry in reply.get("requirements", ()):
         need = known.get(entry["id"].lower().strip("[]() ")) or known.get(entry["id"])
@@ -168,7 +182,7 @@ def _verdict(reply: Mapping[str, Any], view: View, shown: ShownEvidence, query: 
     )
 
 
-def labelled(letter: str, things: Iterable[T]) -> dict[str, T]:
+def label_things(letter: str, things: Iterable[T]) -> dict[str, T]:
     """Return things by their labels in a prompt: requirements are r1, r2, ..., keywords k1, k2, ..."""
     return {f"{letter}{number}": one for number, one in enumerate(things, 1)}
 
@@ -178,16 +192,16 @@ def _extensions(gaps: Iterable[Gap], tracker: Tracker) -> tuple[Requirement, ...
     known = {requirement.gap for requirement in tracker.requirements}
     new = {}
     for gap in gaps:
-        if gap.kind not in NOT_SEARCHED and gap not in known:
+        if gap.kind not in UNSEARCHABLE_GAP_KINDS and gap not in known:
             of = f"gap:{gap.kind}:{' '.join(gap.text.casefold().split())}"  # one for all of this kind and text
             new[of] = Requirement(of, gap.kind, gap.about, gap.text)
-    return tuple(new.values())[: max(0, MOST_REQUIREMENTS - len(tracker.requirements))]
+    return tuple(new.values())[: max(0, MAX_REQUIREMENTS - len(tracker.requirements))]
 
 
 def choose_request(question: str, candidates: Sequence[Keyword], most: int) -> Complete:
     """Return the request to choose among the keywords that a question matches, or that a memory has."""
     rows = []
-    for label, one in labelled("k", candidates[:MOST_LISTED]).items():
+    for label, one in label_things("k", candidates[:MAX_LISTED_KEYWORDS]).items():
         word = named(one.term) if one.word == one.term else f"{named(one.term)} for {named(one.word)}"
         rows.append(f"{label}: {word}, in {one.turns}")
     return KEYWORDS.request(question=marked(question), candidates="\n".join(rows), most=most)
@@ -195,7 +209,7 @@ def choose_request(question: str, candidates: Sequence[Keyword], most: int) -> C
 
 def read_choice(text: str, candidates: Sequence[Keyword], most: int) -> tuple[Keyword, ...]:
     """Return the keywords in a reply, none for an empty list. Raise ReplyError where it names only others."""
-    known = labelled("k", candidates[:MOST_LISTED])
+    known = label_things("k", candidates[:MAX_LISTED_KEYWORDS])
     given = [label.lower().strip("[]() ") for label in KEYWORDS.read(text)["keywords"]]
     chosen = dict.fromkeys(known[label] for label in given if label in known)
     if given and not chosen:
@@ -238,7 +252,7 @@ def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Com
         most=explored.most,
         directive=directive,
     )
-    earlier = tuple(_exchange(view, explored.results[-MOST_RESULTS:], shown))
+    earlier = tuple(_exchange(view, explored.results[-MAX_LISTED_CALLS:], shown))
     offered = () if explored.last else tool_specs(explored.tools)
     # No line about tools that there are not, and about tags where none are.
     gone = tuple(f"- {tool}:" for tool in TOOLS if tool not in explored.tools)
@@ -249,18 +263,18 @@ def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Com
     return replace(request, system=system, prompt=prompt, tools=offered, earlier=earlier)
 
 
-def read_move(reply: Reply, view: View, shown: ShownEvidence, most: int = MOST_CALLS) -> Move:
+def read_move(reply: Reply, view: View, shown: ShownEvidence, most: int = MAX_TURN_CALLS) -> Move:
     """Return the move in a reply. Raise ReplyError for a call of no known tool, or neither calls nor a verdict.
 
     A reply that only calls tools says nothing of the evidence: it is not enough.
     """
-    made = reply.uses[: 2 * max(MOST_CALLS, most)]
+    made = reply.uses[: 2 * max(MAX_TURN_CALLS, most)]
     uses = [{**read_object(use.arguments, "decide", ("of",)), "tool": use.name} for use in made]
     called = [_call(entry, reply.text, shown) for entry in EXPLORE.fields["calls"].read(uses)]
     if called and not _states(reply.text):
         told = [names(use["keep"]) for use in uses if "keep" in use]
         kept = tuple(one for keep in told for one in _kept(keep, shown)) if told else None
-        return Move(CALLED, tuple(dict.fromkeys(called)), kept=kept)
+        return Move(CALLED_VERDICT, tuple(dict.fromkeys(called)), kept=kept)
     fields = EXPLORE.read(reply.text)
     verdict = replace(_verdict(fields, view, shown), mapped=False)
     calls = (*called, *(_call(entry, reply.text, shown) for entry in fields["calls"]))
@@ -279,7 +293,7 @@ def tool_specs(tools: tuple[Tool, ...] = TOOLS) -> tuple[ToolSpec, ...]:
     """Return tools as a model is given them; what each does stands in the prompt, in its list of tools."""
     listed = (line.partition(": ") for line in load("explore").system.splitlines() if line.startswith("- "))
     says = {head.removeprefix("- "): text for head, _, text in listed}
-    parted = PARTED if "tags_of" in tools else PARTED - {"events"}
+    parted = TOOLS_WITH_PARTS if "tags_of" in tools else TOOLS_WITH_PARTS - {"events"}
     return tuple(ToolSpec(tool, says[tool], _schema(parted=tool in parted)) for tool in tools)
 
 
@@ -301,7 +315,7 @@ def _call(entry: Mapping[str, Any], text: str, shown: ShownEvidence) -> ToolCall
     if entry["tool"] is None:
         raise ReplyError("decide", f"a call names none of the tools {TOOLS!r}", text)
     of = entry["of"]
-    turn = shown.turn(of) if entry["tool"] in _TURNS else None
+    turn = shown.turn(of) if entry["tool"] in _TURN_TOOLS else None
     return ToolCall(entry["tool"], of if turn is None else turn.id, entry["part"], entry["page"])
 
 
@@ -320,18 +334,18 @@ def _exchange(view: View, results: Iterable[Result], shown: ShownEvidence) -> It
             uses.append(ToolUse(of, call.tool, json.dumps(given, ensure_ascii=False)))
         yield Message("assistant", uses=tuple(uses))
         for of, result in turn:
-            yield Message("tool", _returned(result, labels), of=of)
+            yield Message("tool", _result_text(result, labels), of=of)
 
 
-def _returned(result: Result, labels: Mapping[str, str]) -> str:
+def _result_text(result: Result, labels: Mapping[str, str]) -> str:
     """Return a result as text: names and keys escaped, as whatever people wrote."""
     call = result.call
     given = ", ".join(named(labels.get(one, one)) for one in (call.of, call.part) if one)
     head = f"{call.tool}({given}), page {call.page}"
     if result.refused:
-        return f'{head}: refused, "{escape_attribute(result.refused, KEY)}"'
+        return f'{head}: refused, "{escape_attribute(result.refused, MAX_KEY_CHARACTERS)}"'
     rows = []
-    for row in result.rows[:MOST_ROWS]:
+    for row in result.rows[:MAX_RESULT_ROWS]:
         count = f", {row.count}" if row.count else ""
         rows.append(f"{named(labels.get(row.key, row.key))} ({escape_attribute(row.text)}{count})")
     left = f", {result.pruned} not kept" if result.pruned else ""

@@ -37,25 +37,25 @@ STATUSES = ("supported", "open", "waived")
 GAPS: tuple[GapKind, ...] = tuple(kind for kind in get_args(GapKind) if kind != "none")
 ACTIONS: tuple[Action, ...] = get_args(Action)
 KINDS = ("event", "state", "opinion", "plan", "image")
-LABEL = 40  # characters
-SENTENCE = 400  # characters
-LONG = 4_000  # characters of an answer, which may be a list or a summary
-MAX_FILED = 60  # characters of a keyword, a tag or a topic
-KEY = 300  # characters of a name that a reply repeats, whatever it names
+MAX_LABEL_CHARACTERS = 40  # characters
+MAX_SENTENCE_CHARACTERS = 400  # characters
+MAX_TEXT_CHARACTERS = 4_000  # characters of an answer, which may be a list or a summary
+MAX_TAG_CHARACTERS = 60  # characters of a keyword, a tag or a topic
+MAX_KEY_CHARACTERS = 300  # characters of a name that a reply repeats, whatever it names
 MAX_NAMES = 200  # of a list that are read, whatever it was to have
 MAX_SENTENCES = 12
 
-MORE = 4  # times as many tokens for the reply that follows a cut one
-LEAST_CONTEXT = 400  # tokens: a smaller number is no context that a server has, but a usage that means nothing
-SHORT = 4_000  # characters of a request, below which no server cuts it
-MOST_PER_TOKEN = 7.5  # characters: text has 3 to 5 in a token, and 6 in a word
+CUT_REPLY_TOKEN_FACTOR = 4  # times as many tokens for the reply that follows a cut one
+MIN_CONTEXT_TOKENS = 400  # tokens: a smaller number is no context that a server has, but a usage that means nothing
+MAX_UNCUT_CHARACTERS = 4_000  # characters of a request, below which no server cuts it
+MAX_CHARACTERS_PER_TOKEN = 7.5  # characters: text has 3 to 5 in a token, and 6 in a word
 
 _NUMBER = re.compile(r"-?\d{1,12}(?:\.\d{1,12})?\s*%?")
-_NOTHING = {"", "none", "n/a", "na", "nothing", "no", "null", "nil", "no gap", "no gaps", "nothing missing"}
+_NONE_WORDS = {"", "none", "n/a", "na", "nothing", "no", "null", "nil", "no gap", "no gaps", "nothing missing"}
 _FLAGS = {"yes": True, "true": True, "y": True, "no": False, "false": False, "n": False}
 
 
-def text(value: Any, limit: int = LONG) -> str:
+def text(value: Any, limit: int = MAX_TEXT_CHARACTERS) -> str:
     """Return a string or a number as clean text of at most `limit` characters, anything else as an empty string."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return ""
@@ -64,10 +64,10 @@ def text(value: Any, limit: int = LONG) -> str:
     return visible(str(value)[: 2 * limit]).strip()[:limit]
 
 
-def stated(value: Any, limit: int = LONG) -> str:
+def text_unless_none(value: Any, limit: int = MAX_TEXT_CHARACTERS) -> str:
     """Return a text as `text` does, but an empty one for a word such as "none." or "N/A"."""
     clean = text(value, limit)
-    return "" if clean.strip(" .!-*_\"'").lower() in _NOTHING else clean
+    return "" if clean.strip(" .!-*_\"'").lower() in _NONE_WORDS else clean
 
 
 def confidence(value: Any) -> float | None:
@@ -86,18 +86,18 @@ def flag(value: Any) -> bool | None:
     return _FLAGS.get(word[1]) if word else None
 
 
-def names(value: Any, limit: int = KEY) -> tuple[str, ...]:
+def names(value: Any, limit: int = MAX_KEY_CHARACTERS) -> tuple[str, ...]:
     """Return the names in a list, or in a string, split at commas, semicolons and line breaks."""
     if isinstance(value, str):
-        value = [one.strip(" \"'*-[]()") for one in re.split(r"[,;\n]", stated(value).strip("[](){} "))]
+        value = [one.strip(" \"'*-[]()") for one in re.split(r"[,;\n]", text_unless_none(value).strip("[](){} "))]
     entries = value[:MAX_NAMES] if isinstance(value, list) else []
-    return tuple(name for one in entries if (name := stated(one, limit)))
+    return tuple(name for one in entries if (name := text_unless_none(one, limit)))
 
 
 def sentences(value: Any) -> tuple[str, ...]:
     """Return the sentences in a list, or in the lines of a string."""
     lines = value.split("\n") if isinstance(value, str) else value if isinstance(value, list) else []
-    return tuple(clean for one in lines[:MAX_SENTENCES] if (clean := stated(one)))
+    return tuple(clean for one in lines[:MAX_SENTENCES] if (clean := text_unless_none(one)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Kind:
     needed: str = ""
 
 
-def _words(most: int, read: Callable[[Any, int], str] = stated, at_most: int = 0) -> Kind:
+def _words(most: int, read: Callable[[Any, int], str] = text_unless_none, at_most: int = 0) -> Kind:
     """A text that is to have `most` characters, and is read to `at_most` where that is more."""
     return Kind({"type": "string", "maxLength": most}, lambda value: read(value, max(most, at_most)))
 
@@ -235,8 +235,9 @@ def _page(value: Any) -> int:
     return max(1, int(given)) if given.isdecimal() else 1
 
 
-_LABEL, _KEY, _LINE, _PROSE = _words(LABEL, text, KEY), _words(KEY, text), _words(SENTENCE), _words(LONG)
-_QUERY = replace(_LINE, read=lambda value: " ".join(stated(value, SENTENCE).split()))
+_LABEL, _KEY = _words(MAX_LABEL_CHARACTERS, text, MAX_KEY_CHARACTERS), _words(MAX_KEY_CHARACTERS, text)
+_LINE, _PROSE = _words(MAX_SENTENCE_CHARACTERS), _words(MAX_TEXT_CHARACTERS)
+_QUERY = replace(_LINE, read=lambda value: " ".join(text_unless_none(value, MAX_SENTENCE_CHARACTERS).split()))
 _LABELS, _LINES = partial(_list, _LABEL.schema, read=names), partial(_list, _LINE.schema, read=sentences)
 _QUOTE = _words(1_000, text)
 _ANSWER = replace(_PROSE, read=lambda value: text(value) if type(value) in {str, int, float} else None)
@@ -286,10 +287,10 @@ _FACTS = _records(
     bears_on=_words(120),
 )
 _LISTED = replace(_FACTS, read=lambda value: _FACTS.read(value) if isinstance(value, list) else None, needed="no list")
-_FILED = _words(LABEL, stated, MAX_FILED)
+_FILED = _words(MAX_LABEL_CHARACTERS, text_unless_none, MAX_TAG_CHARACTERS)
 EXTRACT = _form(
     "extract", "extract", "facts", 4_000, "facts",
-    facts=_LISTED, keywords=_list(_LABEL.schema, 8, partial(names, limit=MAX_FILED)), tag=_FILED, topic=_FILED,
+    facts=_LISTED, keywords=_list(_LABEL.schema, 8, partial(names, limit=MAX_TAG_CHARACTERS)), tag=_FILED, topic=_FILED,
 )  # fmt: skip
 ENTITIES = _form("entities", "judge", "names", 500, names=_list(_words(80).schema, 10, names))
 REFINE = _form("refine", "judge", "query", 500, query=_QUERY)
@@ -335,7 +336,7 @@ def ask(
     except ReplyError as error:
         again = replace(request, prompt=f"{request.prompt}\n\n{_complaint(error)}")
         if error.cut and request.most_tokens is not None:
-            again = replace(again, most_tokens=MORE * request.most_tokens)
+            again = replace(again, most_tokens=CUT_REPLY_TOKEN_FACTOR * request.most_tokens)
     return (yield from _attempt(again, at_last or parse, ledger, repairs=1))
 
 
@@ -359,7 +360,7 @@ def _check_read(request: Complete, reply: Reply) -> None:
     Some servers drop what exceeds their context without a word, instructions first; such a reply means nothing.
     """
     length = len(" ".join(request.text.split()))
-    if length > SHORT and LEAST_CONTEXT <= reply.input_tokens < length / MOST_PER_TOKEN:
+    if length > MAX_UNCUT_CHARACTERS and MIN_CONTEXT_TOKENS <= reply.input_tokens < length / MAX_CHARACTERS_PER_TOKEN:
         raise PromptTooLong(
             f"the server read {reply.input_tokens} tokens of a request of {length} characters; raise its context size",
             retryable=False,

@@ -8,7 +8,7 @@ from functools import wraps
 
 from ..errors import ModelError
 from ..flow import Flow
-from ..judging.apply_verdict import DECLINED, abstention, approximate, manner, shown_confidence
+from ..judging.apply_verdict import DECLINED_GAP_KINDS, abstention, approximate, manner, shown_confidence
 from ..judging.evidence import Draft, Manner
 from ..types.results import Answer, AnswerKind, Citation, Usage
 from ..types.trace import Acted, Called, Event, Trace, version_of
@@ -38,7 +38,7 @@ def _quote_instead(session: Session, check: Check, why: str | None) -> Flow[Draf
     is made.
     """
     judge = session.task.quoting
-    if judge is None or any(gap.kind in DECLINED for gap in check.verdict.gaps):
+    if judge is None or any(gap.kind in DECLINED_GAP_KINDS for gap in check.verdict.gaps):
         return None
     view = replace(check.view, memo={})
     verdict = yield from judge.judge(view)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ..embedding.static_embedder import count_tokens
-from ..judging.apply_verdict import needed
-from ..judging.evidence import EntityCount, Evidence, most_shown
+from ..judging.apply_verdict import needed_facts
+from ..judging.evidence import EntityCount, Evidence, max_shown_characters
 from ..protocols import Store
 from ..text.names import NameSearch, names, other_forms
 from ..text.sentences import scripts
@@ -24,7 +24,7 @@ FRAME_TOKENS = 16  # of the label, date and speaker around a turn
 
 def count_turn_tokens(evidence: Evidence) -> int:
     """Return how many tokens a turn takes in a view: its words, or the passages of a long one, and the frame."""
-    turn, most = evidence.turn, most_shown(evidence.turn)
+    turn, most = evidence.turn, max_shown_characters(evidence.turn)
     return FRAME_TOKENS + count_tokens(" ".join((turn.speaker, turn.text[:most], (turn.caption or "")[:most])))
 
 
@@ -109,11 +109,11 @@ class EntityCounter:
         counts: dict[str, EntityCount] = {}
         for entity in entities:
             found = self._found(entity, evidence)
-            if found < needed(MAX_COUNT, self._delta) and self._ask_memory(entity):
+            if found < needed_facts(MAX_COUNT, self._delta) and self._ask_memory(entity):
                 found = self._found(entity, evidence)
             total = max(found, self._totals.get(entity, 0))
             if total or self._literal or not self._may_be_unnamed(entity, evidence):
-                counts[entity] = EntityCount(found, needed(total, self._delta), total)
+                counts[entity] = EntityCount(found, needed_facts(total, self._delta), total)
         return counts
 
     def known_names(self, entity: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from ..judging.apply_verdict import enough, is_short
 from ..judging.evidence import Variant, Verdict
 from ..page.compose import turns_of_time
 from ..page.profile import asks_about_user, find_statements
-from ..page.question import A_TURN, LEAST, MOST, Asked, Recollected, find_later
+from ..page.question import LEAST, MOST, TOKENS_PER_HIT, Asked, BlockSearch, find_later
 from ..text.names import names
 from ..types.results import Answer
 from ..types.trace import Complete
@@ -74,7 +74,7 @@ class Refining(Rounds):
         session.edge_share = EDGE_SHARE if how.unranked else 0.0
         self._tokens = session.page_tokens  # of the page of a model after the last check
         last = session.k + how.step * (session.iterations - 1)
-        further = min(MOST, max(LEAST, self._tokens // A_TURN)) if reads_page(session) else 0
+        further = min(MOST, max(LEAST, self._tokens // TOKENS_PER_HIT)) if reads_page(session) else 0
         session.retrieval.searches.depth_limit = max(last, further)  # of a search that any iteration reads
 
     def find(self, number: int) -> Flow[str | None]:
@@ -138,7 +138,7 @@ class Refining(Rounds):
         asked = Asked(task.question)
         hits = yield from found.searches.rank(Search(task.question), session.k)
         roster, hinted = session.roster, session.analysis.hints
-        best = Recollected(hits, hinted, Query(task.question), roster.speakers, roster.date_order)
+        best = BlockSearch(hits, hinted, Query(task.question), roster.speakers, roster.date_order)
         of_time = turns_of_time(task.store, best, task.scope, session.asked_at, task.exclude)
         later = yield from find_later(recalled, best, task.exclude, task.scope, asked, found.searches.vectors)
         said: dict[str, str] = {}

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..flow import Flow
-from ..judging.evidence import Variant, View, whole_around
-from ..judging.judge import NOT_SEARCHED, Action, Decided, Stage
+from ..judging.evidence import Variant, View, fits_as_neighbour
+from ..judging.judge import UNSEARCHABLE_GAP_KINDS, Action, Decided, Stage
 from ..judging.tracker import Tracker
 from ..types.results import Answer
 from ..types.stored import MAX_COUNTED_TURNS
@@ -176,7 +176,7 @@ class Deciding(Rounds):
                 misses=self.misses,
                 searched=self.searched,
                 reflections=self.reflections,
-                gaps=any(need.kind not in NOT_SEARCHED for need in check.view.tracker.open),
+                gaps=any(need.kind not in UNSEARCHABLE_GAP_KINDS for need in check.view.tracker.open),
             )
         )
         self.refused = None
@@ -238,7 +238,7 @@ class Deciding(Rounds):
         shown = {item.turn.id for item in view.shown} if read else set()
         self.unread = tuple(turn_id for turn_id in self.newest if turn_id not in shown)
         if self.claims and read:
-            self.seen = self.seen.union(turn.id for turn in view.around.values() if whole_around(turn))
+            self.seen = self.seen.union(turn.id for turn in view.around.values() if fits_as_neighbour(turn))
 
     def _is_exhausted(self) -> bool:
         """Whether every turn of the memory was returned, or shown beside another; not known of one that is large."""

@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias
 from ..extract.labels import label_in
 from ..flow import Flow
 from ..judging.evidence import Variant
-from ..judging.judge import MOST_LISTED, Chosen, Considered, Round, own_first
-from ..judging.tracker import grounded
+from ..judging.judge import MAX_LISTED_KEYWORDS, Chosen, Considered, Round, own_first
+from ..judging.tracker import shown_witnesses
 from ..query.remaining_turns import read_remaining
 from ..text.terms import terms
 from ..types.results import Answer
@@ -164,7 +164,8 @@ class Reading(Rounds):
         unread = [turn_id for turn_id in new if turn_id not in read]
         session.retrieval.put_off(unread, number + 1)
         # The judge returns the turns that the answer rests on; those that had no room it could not return.
-        self.critical = grounded((*(one for one in critical if one not in read), *made.critical), session.tracker.shown)
+        without_room = (one for one in critical if one not in read)
+        self.critical = shown_witnesses((*without_room, *made.critical), session.tracker.shown)
         session.add_context(self.critical, check.view)
         self.accepted = made.accepted and (
             self.how.accepts == "flag" or made.verdict.tier in (Tier.EXACT, Tier.INFERRABLE)
@@ -211,8 +212,9 @@ class Reading(Rounds):
             listed = [one for one in every if one.closeness or judge.explores]
         chosen: Sequence[Keyword] = listed
         while len(chosen) > self.how.depth:
-            paged = len(chosen) > MOST_LISTED
-            pages = [chosen[first : first + MOST_LISTED] for first in range(0, len(chosen), MOST_LISTED)]
+            paged = len(chosen) > MAX_LISTED_KEYWORDS
+            firsts = range(0, len(chosen), MAX_LISTED_KEYWORDS)
+            pages = [chosen[first : first + MAX_LISTED_KEYWORDS] for first in firsts]
             picked: list[Keyword] = []
             for page in pages:
                 picked += yield from _choose(self, page)

@@ -23,8 +23,8 @@ from ..extract.statements import class_of
 from ..flow import Flow
 from ..judging.evidence import Variant
 from ..judging.judge import (
-    MOST_CALLS,
-    TIME,
+    MAX_TURN_CALLS,
+    TIME_CUE,
     TOOLS,
     Explored,
     Graph,
@@ -36,7 +36,7 @@ from ..judging.judge import (
     route,
     tools_of,
 )
-from ..judging.tracker import grounded
+from ..judging.tracker import shown_witnesses
 from ..query.remaining_turns import read_remaining
 from ..text.names import names
 from ..text.terms import STOP_WORDS, terms, words
@@ -67,7 +67,7 @@ class Refused(Exception):
 class MemoryViews:
     """The views of one question: the keys and turns returned so far decide which calls are allowed (R2, R4)."""
 
-    def __init__(self, session: Session, tools: Collection[Tool] = TOOLS, most: int = MOST_CALLS) -> None:
+    def __init__(self, session: Session, tools: Collection[Tool] = TOOLS, most: int = MAX_TURN_CALLS) -> None:
         """Take the question, the tools that there are, and how many calls a turn makes at most."""
         self._session = session
         self._tools = tools
@@ -137,7 +137,7 @@ class MemoryViews:
         Each with the tags that the turn has for it, where cues have tags: these are listed by it.
         """
         hit = self._returned_turn(call.of)
-        times = [Row(cue, TIME) for cue in time_cues(_events_of(self._session, hit))]
+        times = [Row(cue, TIME_CUE) for cue in time_cues(_events_of(self._session, hit))]
         filed = label_in(hit.facts).keywords
         said = [word for word in dict.fromkeys(words(hit.turn.text)) if word not in STOP_WORDS]
         found = self._store.keywords((hit.turn.speaker, *said), self._session.task.scope)
@@ -419,7 +419,7 @@ class MRAgent(Variant):
     k: int = 5
     graph: Graph = "cue-tag-content"
     neighbours: bool = True
-    calls_a_turn: int = MOST_CALLS
+    calls_a_turn: int = MAX_TURN_CALLS
     start: Literal["search", "cues", "walk"] = "search"
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
@@ -521,7 +521,7 @@ class Exploring(Rounds):
         # An unreadable reply costs a turn.
         move: Move = yield from self.ask_judge(session.task.judge.explore(view, explored), number, Move(UNMAPPED))
         self.unread = move.verdict.reason == UNMAPPED.reason
-        supports = grounded(move.supports, session.tracker.shown)
+        supports = shown_witnesses(move.supports, session.tracker.shown)
         routed = move.kept if session.has("routing") else None
         there = view.readable
         new = there.intersection(found if routed is None else routed)

@@ -25,9 +25,9 @@ from ..text.terms import plain
 from ..types.vectors import Vectors
 from .question import ENDS_ASKING
 
-EMBEDDER = "static-minilm-256"  # the embedder whose vectors the models read
-SHIFT = 1.0  # length of the move towards what bears on a request, in lengths of its own vector
-FILE = Path(__file__).with_name("bearing.npy")  # one record, a field for each of `Bearing`
+EMBEDDER_NAME = "static-minilm-256"  # the embedder whose vectors the models read
+SHIFT_LENGTH = 1.0  # length of the move towards what bears on a request, in lengths of its own vector
+BEARING_FILE = Path(__file__).with_name("bearing.npy")  # one record, a field for each of `Bearing`
 _FIRST_PERSON = re.compile(
     rf"\b(?:{ENGLISH.any_of('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}|im|ive)\b",
     re.IGNORECASE,
@@ -62,13 +62,13 @@ class Bearing:
         """Return the unit vector to search with for a request, of its own unit vector, shape (dimension,)."""
         probabilities = 1 / (1 + np.exp(-(self.requests[:, :-1] @ vector + self.requests[:, -1])))
         towards = probabilities @ self.statements
-        moved = vector + SHIFT * towards / max(float(np.linalg.norm(towards)), 1e-9)
+        moved = vector + SHIFT_LENGTH * towards / max(float(np.linalg.norm(towards)), 1e-9)
         return np.asarray(moved / max(float(np.linalg.norm(moved)), 1e-9), np.float32)
 
     def lasting_odds(self, vectors: Vectors, marks: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the logarithm of the odds that sentences are statements that last.
 
-        `vectors` are their unit vectors, shape (n, dimension), `marks` those of `marks_of`, shape (n, marks).
+        `vectors` are their unit vectors, shape (n, dimension), `marks` those of `sentence_marks`, shape (n, marks).
         """
         return np.asarray(np.c_[vectors, marks] @ self.lasting[:-1] + self.lasting[-1], np.float32)
 
@@ -77,7 +77,7 @@ class Bearing:
         return float(1 / (1 + np.exp(-(vector @ self.requesting[:-1] + self.requesting[-1]))))
 
 
-def marks_of(sentence: str) -> tuple[float, ...]:
+def sentence_marks(sentence: str) -> tuple[float, ...]:
     """Return what tells statements from requests beside their vectors: the first person, a question, the length."""
     return (
         float(or_else(None, speaks_of_self, sentence) or False),
@@ -94,7 +94,7 @@ def speaks_of_self(sentence: str) -> bool:
 
 
 @cache
-def fitted() -> Bearing:
+def load_bearing() -> Bearing:
     """Return the models that ship."""
-    stored = np.load(FILE, allow_pickle=False)
+    stored = np.load(BEARING_FILE, allow_pickle=False)
     return Bearing(*(stored[one.name].astype(np.float32) for one in fields(Bearing)))

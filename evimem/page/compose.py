@@ -34,12 +34,12 @@ from ..types.results import Block, BlockForm, CountTokens, Style
 from ..types.stored import Scope
 from ..types.values import Hit, TimeSpan, Turn
 from ..types.vectors import Vectors
-from .bearing import fitted
-from .gate import LEAST_RELEVANCE, is_read, matches_nothing, relevance
-from .profile import LEAST_ODDS, asks_about_user, find_statements, read_sentences
-from .question import Asked, Recalled, Recollected, asks, find_for, find_later
+from .bearing import load_bearing
+from .gate import MIN_RELEVANCE, is_read, matches_nothing, relevance
+from .profile import MIN_BEARING_ODDS, asks_about_user, find_statements, read_sentences
+from .question import Asked, BlockSearch, Recalled, asks, find_later, search_for_reply
 from .quoted_lines import (
-    PARTS,
+    PART_NAMES,
     FactReader,
     Line,
     Notes,
@@ -62,11 +62,11 @@ POINTED_SCORE_RATIO = 0.45  # of the best hit's score, below which nothing answe
 LEAST_WORDS_SCORE, GUESS_TOKENS = 0.1, 100  # no hit has more of its words: so many tokens of guesses are shown
 CLOSE_SCORE_RATIO = 0.95  # of the score of a hit: others that answer as well
 COMPARED_HITS, COMPARED_CHARACTERS = 24, 400  # whose words are compared, and so many of each
-LEAST_LINE_TOKENS = 8  # with fewer left, no further line is tried
+MIN_LINE_TOKENS = 8  # with fewer left, no further line is tried
 MIN_REPLY_TERMS = 2  # of an assistant's turn that tells anything
 MAX_MISFITS = 12  # lines in a row that do not fit, after which none is tried
-NUMBER = 10  # that a line is counted with: no number of a usual block is longer
-MAX_WISHES = 8  # standing instructions
+LINE_NUMBER = 10  # that a line is counted with: no number of a usual block is longer
+MAX_INSTRUCTIONS = 8  # standing instructions
 WISH_SHARE, MAX_WISH_TOKENS = 0.16, 300  # of the tokens, and tokens, that these take at most
 REQUEST_SHARE = 0.25  # of the tokens, for statements on a message that is certainly a request
 PROFILE_SHARE = 0.7  # of the tokens, for what users said of themselves where they ask about themselves
@@ -93,25 +93,25 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
         known = yield from write_profile(store, recalled, form_of_profile, scope, exclude, shipped=move is not None)
         exclude = frozenset(exclude) | {turn.id for turn in known.turns}
     vectors = QuestionVectors()
-    found = yield from find_for(
+    found = yield from search_for_reply(
         store, recalled, asked, form.tokens, asked_at, exclude, scope, vectors, move, rerank_depth
     )
     vector = np.asarray(StaticEmbedder().embed([asked.text])[0], np.float32)
     words = vector if move else None
     relevant = or_else(1.0, relevance, asked, found, words)  # a gate that cannot be read is open
-    if form.gate and asked.earlier and relevant < LEAST_RELEVANCE:  # the message may be complete in itself
+    if form.gate and asked.earlier and relevant < MIN_RELEVANCE:  # the message may be complete in itself
         asked = replace(asked, earlier=())
-        found = yield from find_for(
+        found = yield from search_for_reply(
             store, recalled, asked, form.tokens, asked_at, exclude, scope, vectors, move, rerank_depth
         )
         relevant = or_else(1.0, relevance, asked, found, words)
-    if form.gate and relevant < LEAST_RELEVANCE:
+    if form.gate and relevant < MIN_RELEVANCE:
         return Block("", (), 0, relevant)
     if move and or_else(None, matches_nothing, asked, found):
         return Block("", (), 0, relevant)
     found = replace(found, hits=(yield from rerank_hits(asked.with_earlier, found.hits, rerank_depth)))
     count = form.count or token_bound
-    request = fitted().request_probability(vector) if is_read(asked.text) else 0.5
+    request = load_bearing().request_probability(vector) if is_read(asked.text) else 0.5
     found = replace(found, is_pointed=_asks_for_value(asked, found, request))
     openings = yield from _find_openings(
         store, recalled, facts, asked, found, vector, request, form, exclude, scope, shipped=move is not None
@@ -119,7 +119,9 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
     spoken_of = turns_of_time(store, found, scope, asked_at, frozenset(exclude))
     later = yield from find_later(recalled, found, exclude, scope, asked, vectors)
     notes = Notes(facts, found.hits, found.date_order, dated=found.query.when)
-    lines = compose(found, later, openings, spoken_of, terms_in(asked.searched), form.tokens, form.style, count, notes)
+    lines = compose(
+        found, later, openings, spoken_of, terms_in(asked.search_text), form.tokens, form.style, count, notes
+    )
     lines = in_dialogue_order(store, lines)
     text = block_text(lines, form.style)
     while (taken := count(text) if text else 0) > form.tokens:  # rare: the tokens of lines add up
@@ -129,7 +131,7 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
     return Block(text, tuple(line.turn for line in lines), taken, relevant, parts=parts)
 
 
-def _asks_for_value(asked: Asked, found: Recollected, request: float) -> bool:
+def _asks_for_value(asked: Asked, found: BlockSearch, request: float) -> bool:
     """Return whether a message asks for one value that was told, and not for advice or the state of things."""
     if request > 0.5 or found.hinted.recalls:
         return False
@@ -150,7 +152,7 @@ def _find_openings(  # noqa: PLR0913, PLR0917 - where and how is searched
     recalled: Recalled,
     facts: FactReader,
     asked: Asked,
-    found: Recollected,
+    found: BlockSearch,
     vector: Vectors,
     request: float,
     form: BlockForm,
@@ -163,11 +165,11 @@ def _find_openings(  # noqa: PLR0913, PLR0917 - where and how is searched
 
     `request` is the probability that it asks for advice, a plan or a text: the likelier, the more of them is shown.
     """
-    instructions = relevant_instructions(store, found.query, found.speakers)[:MAX_WISHES]
+    instructions = relevant_instructions(store, found.query, found.speakers)[:MAX_INSTRUCTIONS]
     openings = [Opening("wish", instructions, min(MAX_WISH_TOKENS, int(WISH_SHARE * form.tokens)))]
     about_user = bool(or_else(None, asks_about_user, asked.text))
     if about_user or form.profile:
-        near = None if about_user else fitted().move(vector)
+        near = None if about_user else load_bearing().move(vector)
         said = yield from find_statements(
             store, recalled, scope, exclude, shipped=shipped, asker=asked.asker, near=near, facts=facts
         )
@@ -200,7 +202,7 @@ def write_profile(
 
 
 def turns_of_time(
-    store: Store, found: Recollected, scope: Scope, asked_at: datetime | None, exclude: frozenset[str]
+    store: Store, found: BlockSearch, scope: Scope, asked_at: datetime | None, exclude: frozenset[str]
 ) -> tuple[Turn, ...]:
     """Return the turns of a past time that a user asks their assistant about ("what did we talk about on Monday?")."""
     if found.user is None or not found.hinted.recalls:
@@ -225,11 +227,13 @@ def in_dialogue_order(store: Store, lines: Sequence[Line]) -> tuple[Line, ...]:
     places = {turn_id: place for place, turn_id in enumerate(order)}
     gone = set(alike).difference(order)  # forgotten since they were found
     there = [line for line in lines if line.turn.id not in gone]
-    return tuple(sorted(there, key=lambda line: (PARTS.index(line.part), line.turn.time, places.get(line.turn.id, 0))))
+    return tuple(
+        sorted(there, key=lambda line: (PART_NAMES.index(line.part), line.turn.time, places.get(line.turn.id, 0)))
+    )
 
 
 def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
-    found: Recollected,
+    found: BlockSearch,
     later: Sequence[Hit],
     openings: Sequence[Opening],
     spoken_of: Sequence[Turn],
@@ -247,7 +251,7 @@ def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
 
 def fill(
     page: Filling,
-    found: Recollected,
+    found: BlockSearch,
     later: Sequence[Hit],
     openings: Sequence[Opening],
     spoken_of: Sequence[Turn],
@@ -277,7 +281,7 @@ def terms_in(text: str) -> frozenset[str]:
     return frozenset(or_else([], terms, text) or plainest(text))
 
 
-def _user_first(found: Recollected) -> Sequence[Hit]:
+def _user_first(found: BlockSearch) -> Sequence[Hit]:
     """Return hits, best first, an assistant's turns behind the user's unless the message asks for its words."""
     if found.recalls_assistant or found.user is None:
         return found.hits
@@ -285,17 +289,17 @@ def _user_first(found: Recollected) -> Sequence[Hit]:
     def rank(hit: Hit) -> float:
         if hit.turn.speaker != found.user:
             return hit.score * ASSISTANT_SCORE_RATIO
-        return hit.score * (1.0 if tells(hit.turn.text) else ASKING_SCORE_RATIO)
+        return hit.score * (1.0 if tells_something(hit.turn.text) else ASKING_SCORE_RATIO)
 
     return sorted(found.hits, key=rank, reverse=True)
 
 
-def tells(text: str) -> bool:
+def tells_something(text: str) -> bool:
     """Return whether a turn of a user may tell something beside its request; one in another language may."""
     if not is_read(text):
         return True
     read = or_else((), read_sentences, text[:READ_CHARACTERS])
-    return len(text) > FIRST_CHARACTERS or any(one.odds >= LEAST_ODDS for one in read)
+    return len(text) > FIRST_CHARACTERS or any(one.odds >= MIN_BEARING_ODDS for one in read)
 
 
 def _newest_first(hits: Sequence[Hit]) -> list[Hit]:
@@ -330,7 +334,7 @@ def with_replies(hits: Sequence[Hit], wanted: frozenset[str]) -> list[Hit]:
     return list(ordered.values())
 
 
-def telling_sentence(text: str, wanted: frozenset[str]) -> str:
+def best_sentence(text: str, wanted: frozenset[str]) -> str:
     """Return the sentence of a turn that tells most: a long one, and rather one that has words of the message."""
     said = [text[start:end] for start, end in sentences(text[:READ_CHARACTERS])]
 
@@ -390,7 +394,7 @@ class Filling:
 
     @property
     def is_full(self) -> bool:
-        return self._left < LEAST_LINE_TOKENS or self._misfits >= MAX_MISFITS
+        return self._left < MIN_LINE_TOKENS or self._misfits >= MAX_MISFITS
 
     def add_opening(self, opening: Opening) -> None:
         """Take lines that stand before the hits, as far as they fit into a room of their own."""
@@ -453,12 +457,7 @@ class Filling:
         """Show whole turns in the place of their sentences, in the order of the lines, while tokens are left."""
         for place, line in enumerate(self.lines):
             whole = line.turn.text
-            if (
-                line.part
-                or line.turn.id in self._known
-                or len(line.said) >= len(whole)
-                or self._left < LEAST_LINE_TOKENS
-            ):
+            if line.part or line.turn.id in self._known or len(line.said) >= len(whole) or self._left < MIN_LINE_TOKENS:
                 continue
             further = self._count(whole) - self._count(line.said) + 1
             if further <= self._left:
@@ -469,7 +468,7 @@ class Filling:
         text = turn.text
         if turn.speaker != self._user and found is not None:
             text = text[slice(*found)]
-        said = text if len(text) <= WHOLE_CHARACTERS else telling_sentence(text, self.wanted)
+        said = text if len(text) <= WHOLE_CHARACTERS else best_sentence(text, self.wanted)
         return said + caption_line(turn.caption or "")
 
     def _take(self, line: Line, least: int = 0, *, again: bool = False) -> bool:
@@ -479,7 +478,7 @@ class Filling:
         line = replace(line, weekday=self._weekday)
         day = (line.part, line.turn.time.date())
         above = self._of.get(day) or next(iter(self.lines[-1:]), None)
-        cost = self._count(f"\n{line_text(NUMBER, line, above, self._style)}")
+        cost = self._count(f"\n{line_text(LINE_NUMBER, line, above, self._style)}")
         if self._left - cost < least:
             return False
         self._left -= cost

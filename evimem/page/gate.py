@@ -25,14 +25,14 @@ from ..query.analysis import form, question_words
 from ..text.misspellings import is_known_word
 from ..text.terms import plain, terms, words
 from ..types.vectors import Vectors
-from .question import ENDS_ASKING, Asked, Recollected
+from .question import ENDS_ASKING, Asked, BlockSearch
 
 TENTH = 10
 USUAL_SCORE = 0.2  # about the score of the tenth hit, where a memory has so many
 TELLING_TERMS = 4  # of a message, enough to judge by what matches them: "ok" is found in many a turn
 LONG_WORDS = 20  # of a message that is as long as any other
-ROLES = frozenset(("user", "assistant"))
-FILE = Path(__file__).with_name("gate.json")
+KNOWN_ROLES = frozenset(("user", "assistant"))
+GATE_FILE = Path(__file__).with_name("gate.json")
 _FIRST_PERSON = re.compile(
     rf"\b{ENGLISH.any_of('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}\b", re.IGNORECASE
 )
@@ -40,7 +40,7 @@ _DIGIT = re.compile(r"\d")
 _QUOTES = re.compile('["\u201c\u201d:]')
 
 
-LEAST_RELEVANCE = 0.5  # below it nothing is recalled: the models are shifted to it where they are fitted
+MIN_RELEVANCE = 0.5  # below it nothing is recalled: the models are shifted to it where they are fitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class Gate:
     odds: Mapping[str, float]
 
 
-def relevance(asked: Asked, found: Recollected, vector: Vectors | None) -> float:
-    """Return how far a reply to a message needs the memory, 0 to 1, not at all below `LEAST_RELEVANCE`.
+def relevance(asked: Asked, found: BlockSearch, vector: Vectors | None) -> float:
+    """Return how far a reply to a message needs the memory, 0 to 1, not at all below `MIN_RELEVANCE`.
 
     `vector` is that of the message by the shipped embedding, shape (dimension,); None where another embedder is used.
     """
     if not found.hits:
         return 0.0
-    gate, measured, read = fitted(), signals(asked, found), is_read(asked.text)
+    gate, measured, read = load_gate(), gate_signals(asked, found), is_read(asked.text)
     *weights, total = gate.weights[0 if read else 1].tolist()
     total += sum(weight * measured[name] for name, weight in zip(gate.names, weights, strict=True))
     if vector is not None and read:
@@ -75,7 +75,7 @@ def relevance(asked: Asked, found: Recollected, vector: Vectors | None) -> float
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-def matches_nothing(asked: Asked, found: Recollected) -> bool:
+def matches_nothing(asked: Asked, found: BlockSearch) -> bool:
     """Return whether no word of a message is an English one or occurs in what was found: a probe, or a code.
 
     Its vector means nothing then, and what is nearest to it is as good as any turn. For the shipped embedding alone.
@@ -97,7 +97,7 @@ def mean_odds(text: str, odds: Mapping[str, float]) -> float:
     return sum(odds.get(word, 0.0) for word in said) / max(1, len(said))
 
 
-def signals(asked: Asked, found: Recollected, odds: Mapping[str, float] | None = None) -> dict[str, float]:
+def gate_signals(asked: Asked, found: BlockSearch, odds: Mapping[str, float] | None = None) -> dict[str, float]:
     """Return what speaks for recalling: how well the hits match, and the marks of requests and questions.
 
     `odds` are those of words; None takes the fitted ones.
@@ -113,20 +113,20 @@ def signals(asked: Asked, found: Recollected, odds: Mapping[str, float] | None =
         "question_mark": float(asked.text.rstrip().endswith(ENDS_ASKING)),
         "question_word": float(or_else("thing", form, asked.text) != "thing"),
         "first_person": float(user.search(plain(asked.text)) is not None),
-        "names": float(any(name.casefold() not in ROLES for name in found.hinted.names)),
+        "names": float(any(name.casefold() not in KNOWN_ROLES for name in found.hinted.names)),
         "recalls": float(found.hinted.recalls),
         "when": float(found.hinted.when),
         "digits": float(_DIGIT.search(asked.text) is not None),
         "quotes": float(_QUOTES.search(asked.text) is not None),
         "length": min(1.0, len(asked.text.split()) / LONG_WORDS),
         "refers": float(bool(asked.earlier)),
-        "odds": mean_odds(asked.text, fitted().odds if odds is None else odds),
+        "odds": mean_odds(asked.text, load_gate().odds if odds is None else odds),
     }
 
 
 @cache
-def fitted() -> Gate:
+def load_gate() -> Gate:
     """Return the constants that ship."""
-    stored = orjson.loads(FILE.read_bytes())
+    stored = orjson.loads(GATE_FILE.read_bytes())
     words = np.array(stored["words"], np.float32)
     return Gate(tuple(stored["names"]), np.array(stored["weights"]), words, stored["odds"])

@@ -15,7 +15,7 @@ from ..judging.evidence import Evidence, View
 from ..query.find_turns import StandingInstruction
 from ..types.values import Fact, Hit, Query
 from .compose import Filling, Opening, fill, in_dialogue_order, terms_in
-from .question import Recollected
+from .question import BlockSearch
 from .quoted_lines import Line, Notes, line_text
 
 SCORED_PATHS = frozenset(("anchor", "further", "refined", "keyword"))  # whose scores are those of a search
@@ -72,7 +72,7 @@ def _new_lines(view: View, known: Sequence[Line], tokens: int) -> list[Line]:
     found = {item.turn.id: item for item in view.shown}
     facts = {turn_id: item.facts for turn_id, item in found.items()}
     hits = tuple(_as_hit(item, view) for item in view.shown)
-    recollected = Recollected(hits, view.analysis.hints, Query(view.analysis.question, 1), view.speakers)
+    recollected = BlockSearch(hits, view.analysis.hints, Query(view.analysis.question, 1), view.speakers)
 
     def read(turn_ids: Iterable[str]) -> tuple[Fact, ...]:
         return tuple(fact for turn_id in turn_ids for fact in facts.get(turn_id, ()))

@@ -23,14 +23,14 @@ from ..text.terms import terms
 from ..types.stored import BEARING, Scope
 from ..types.values import Fact, Turn, is_discarded
 from ..types.vectors import Vectors
-from .bearing import fitted, marks_of, speaks_of_self
+from .bearing import load_bearing, sentence_marks, speaks_of_self
 from .question import Recalled
 from .quoted_lines import FactReader
 
 MAX_STATEMENTS = 60
-SEARCHED_TURNS = 300  # that are looked through for any statements
-LEAST_ODDS = -1.0  # logarithm of the odds that a sentence lasts, from which it may bear on a message
-PROFILE_ODDS = 1.0  # from which it stands in a profile, near to nothing
+MAX_SEARCHED_TURNS = 300  # that are looked through for any statements
+MIN_BEARING_ODDS = -1.0  # logarithm of the odds that a sentence lasts, from which it may bear on a message
+MIN_PROFILE_ODDS = 1.0  # from which it stands in a profile, near to nothing
 _OF_NO_TOPIC = frozenset(terms("know remember tell describe name"))  # of messages that ask who their user is
 
 
@@ -59,9 +59,9 @@ def find_statements(  # noqa: PLR0913 - where and by what is searched
     own = scope.of_speaker(who)
     if own is None or (near is not None and who is None):
         return ()
-    most = SEARCHED_TURNS if near is None else 2 * MAX_STATEMENTS
+    most = MAX_SEARCHED_TURNS if near is None else 2 * MAX_STATEMENTS
     if shipped:
-        direction = fitted().any_topic if near is None else near
+        direction = load_bearing().any_topic if near is None else near
         hits = yield from recalled(own.query("", most, exclude, vector=direction))
         turns = [hit.turn for hit in hits]
     else:
@@ -76,7 +76,7 @@ def _rank(turns: Sequence[Turn], near: Vectors | None, facts: Sequence[Fact]) ->
     told = [turn for turn in turns if not is_discarded(turn)]
     bearing = {(one.turn_id, _sentence_at(one, told)): one.object for one in facts if one.kind == BEARING}
     read = ((turn, one) for turn in told for one in or_else((), read_sentences, turn.text))
-    least = PROFILE_ODDS if near is None else LEAST_ODDS
+    least = MIN_PROFILE_ODDS if near is None else MIN_BEARING_ODDS
     found = [(turn, one) for turn, one in read if one.odds >= least or (turn.id, one.text) in bearing]
     if not found:
         return ()
@@ -121,7 +121,7 @@ def read_sentences(text: str) -> tuple[Sentence, ...]:
     if not said:
         return ()
     vectors = np.asarray(StaticEmbedder().embed(said), np.float32)
-    odds = fitted().lasting_odds(vectors, np.array([marks_of(one) for one in said], np.float32))
+    odds = load_bearing().lasting_odds(vectors, np.array([sentence_marks(one) for one in said], np.float32))
     return tuple(
         Sentence(one, vector.astype(np.float16), float(own))
         for one, vector, own in zip(said, vectors, odds, strict=True)

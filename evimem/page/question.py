@@ -24,15 +24,15 @@ from ..text.terms import STOP_WORDS, words
 from ..types.stored import MemoryOverview, Scope
 from ..types.values import DateOrder, Hints, Hit, Query, Turn, is_discarded
 
-EARLIER = 3  # messages before the newest that a reference is looked up in
-DECAY = 0.5  # of the words taken from a message for each that came after it
-MOST_WORDS = 12  # taken from the message just before, and fewer from those before it
-MOST_MESSAGES = 50  # of a prompt, the newest, whose turns are left out
-SHORT = 4  # words of a message that is a follow-up without saying so ("Tuesday?")
-MOST_READ = 1_000  # characters of an earlier message
+MAX_EARLIER_MESSAGES = 3  # messages before the newest that a reference is looked up in
+WORD_DECAY_RATIO = 0.5  # of the words taken from a message for each that came after it
+MAX_REFERENCE_WORDS = 12  # taken from the message just before, and fewer from those before it
+MAX_PROMPT_MESSAGES = 50  # of a prompt, the newest, whose turns are left out
+FOLLOW_UP_WORDS = 4  # words of a message that is a follow-up without saying so ("Tuesday?")
+MAX_READ_CHARACTERS = 1_000  # characters of an earlier message
 LEAST, MOST = 24, 200  # turns that a search is asked for
-A_TURN = 8  # tokens of a page for each of them: half of the turns of a chat are the assistant's
-ASSISTANT = "assistant"
+TOKENS_PER_HIT = 8  # tokens of a page for each of them: half of the turns of a chat are the assistant's
+ASSISTANT_ROLE = "assistant"
 FOLLOWED_CHARACTERS = 120  # of the best hit, whose later mentions are looked for
 MAX_LATER_HITS, LATER_HITS = 24, 4  # turns of that second search; those of them that are shown
 OWN_SCORE_RATIO = 0.5  # of the score of the best hit, from which the asker's own turns come first
@@ -62,7 +62,7 @@ class Asked:
         return bool(self.held) and comparable(text) in self.held
 
     @property
-    def searched(self) -> str:
+    def search_text(self) -> str:
         """The text to search for: the message, and names and nouns of those that it refers to, fewer of each older.
 
         Beside words of others its own count twice: a message that names its topic is not drowned in the last one.
@@ -71,14 +71,14 @@ class Asked:
         text = [self.searched_alone] * (2 if self.earlier else 1)
         for age, earlier in enumerate(self.earlier):
             new = [word for word in or_else([], _telling, earlier) if word.casefold() not in found]
-            text += new[: int(MOST_WORDS * DECAY**age)]
+            text += new[: int(MAX_REFERENCE_WORDS * WORD_DECAY_RATIO**age)]
             found |= dict.fromkeys(map(str.casefold, new))
         return " ".join(text)
 
     @property
     def with_earlier(self) -> str:
         """The message after those that it refers to, a line each: what a reranker reads."""
-        return "\n".join((*(text[:MOST_READ] for text in reversed(self.earlier)), self.searched_alone))
+        return "\n".join((*(text[:MAX_READ_CHARACTERS] for text in reversed(self.earlier)), self.searched_alone))
 
     @property
     def searched_alone(self) -> str:
@@ -88,9 +88,9 @@ class Asked:
 
 def read_messages(messages: Sequence[Any], newest: str) -> Asked:
     """Return the newest message of the user among messages of a chat, of which `newest` is the text."""
-    said = [pair for message in messages[-MOST_MESSAGES:] for pair in _said(message)]
+    said = [pair for message in messages[-MAX_PROMPT_MESSAGES:] for pair in _said(message)]
     asked = max((place for place, (role, _) in enumerate(said) if role == "user"), default=0)
-    before = tuple(text for _, text in reversed(said[max(0, asked - EARLIER) : asked]))
+    before = tuple(text for _, text in reversed(said[max(0, asked - MAX_EARLIER_MESSAGES) : asked]))
     held = frozenset(comparable(text) for _, text in said)
     refers = bool(before and or_else(None, refers_back, newest))
     return Asked(newest, before if refers else (), held, _asker(messages))
@@ -98,7 +98,8 @@ def read_messages(messages: Sequence[Any], newest: str) -> Asked:
 
 def _asker(messages: Sequence[Any]) -> str:
     """Return the name in the newest message of the user; "" where it has none."""
-    newest = next((one for one in reversed(messages[-MOST_MESSAGES:]) if any(r == "user" for r, _ in _said(one))), None)
+    recent = reversed(messages[-MAX_PROMPT_MESSAGES:])
+    newest = next((one for one in recent if any(r == "user" for r, _ in _said(one))), None)
     held = newest if isinstance(newest, Mapping) else held_by(newest)
     name = held.get("name") if held is not None else None
     return name.strip() if isinstance(name, str) else ""
@@ -120,14 +121,15 @@ def comparable(text: str) -> str:
 def refers_back(text: str) -> bool:
     """Return whether a message points at what was said just before it, or is too short to stand for itself."""
     code = language_of(text)
-    return len(words(text)) <= SHORT or _references(code if code in LANGUAGES else "en").search(text) is not None
+    is_short = len(words(text)) <= FOLLOW_UP_WORDS
+    return is_short or _references(code if code in LANGUAGES else "en").search(text) is not None
 
 
 def _telling(text: str) -> list[str]:
     """Return the words of a message that may name what a later one refers to, each once."""
     code = language_of(text)
     idle = STOP_WORDS.union(Language(code).words("common.function_words") if code in LANGUAGES and code != "en" else ())
-    said = (match[0] for match in _WORD.finditer(text[:MOST_READ]))
+    said = (match[0] for match in _WORD.finditer(text[:MAX_READ_CHARACTERS]))
     return list(dict.fromkeys(word for word in said if len(word) > 1 and word.casefold() not in idle))
 
 
@@ -138,7 +140,7 @@ def _references(code: str) -> re.Pattern[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Recollected:
+class BlockSearch:
     """What a search brought: its hits, and what the message hints at."""
 
     hits: tuple[Hit, ...]
@@ -156,10 +158,10 @@ class Recollected:
     @property
     def recalls_assistant(self) -> bool:
         """Whether the message asks for words of the assistant ("what did you recommend for the knee?")."""
-        return any(name.casefold() == ASSISTANT for name in self.hinted.names)
+        return any(name.casefold() == ASSISTANT_ROLE for name in self.hinted.names)
 
 
-def find_for(  # noqa: PLR0913, PLR0917 - where and how is searched
+def search_for_reply(  # noqa: PLR0913, PLR0917 - where and how is searched
     store: Store,
     recalled: Recalled,
     asked: Asked,
@@ -170,33 +172,33 @@ def find_for(  # noqa: PLR0913, PLR0917 - where and how is searched
     vectors: QuestionVectors,
     move: Callable[[Any], Any] | None = None,
     rerank_depth: int = 0,
-) -> Flow[Recollected]:
+) -> Flow[BlockSearch]:
     """Search once for a message, with the messages that it refers to, for as many hits as are to be reranked.
 
     In a memory of a user and an assistant, `move` moves the vector of the message towards statements that bear on it.
     """
-    text = asked.searched
-    most = max(LEAST, min(MOST, tokens // A_TURN), rerank_depth)
+    text = asked.search_text
+    most = max(LEAST, min(MOST, tokens // TOKENS_PER_HIT), rerank_depth)
 
-    def hinted(known: MemoryOverview) -> Hints:
+    def read_hints(known: MemoryOverview) -> Hints:
         return hints(asked.text, known.speakers, asked_at or known.last, known.date_order, asker=asked.asker)
 
-    def recall(found: Hints) -> Flow[Recollected]:
+    def recall(found: Hints) -> Flow[BlockSearch]:
         vector = yield from vectors.of(text)
         if move is not None and vector is not None and user_among(store.roster(seen=True).speakers) is not None:
             vector = move(vector)
         query = query_of(text, most + len(asked.held), found, scope.query(exclude=exclude), vector)
         hits = yield from recalled(query)
         hits = tuple(hit for hit in hits if _is_shown(hit.turn, asked))
-        return Recollected(_own_first(hits, asked.asker, found)[:most], found, query)
+        return BlockSearch(_own_first(hits, asked.asker, found)[:most], found, query)
 
-    known, found = yield from search_with_hints(store, hinted, recall, seen=True)
+    known, found = yield from search_with_hints(store, read_hints, recall, seen=True)
     return replace(found, speakers=known.speakers, date_order=known.date_order)
 
 
 def find_later(
     recalled: Recalled,
-    found: Recollected,
+    found: BlockSearch,
     exclude: Collection[str],
     scope: Scope,
     asked: Asked,

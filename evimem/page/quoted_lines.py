@@ -27,13 +27,13 @@ _LIKE_HEAD = re.compile(
     r"[^:\uff1a]{1,60}[:\uff1a]"
 )  # how a text begins that could be read as a speaker's or a date's head
 _IN_A_HEAD = re.compile(r"[\[\]:,]+")
-PAGE = 8  # turns whose facts are read at once: notes stand beside the first few lines
-AT_ONCE = 2_000  # characters of one that are read whole; of a longer one, what is shown
+NOTED_TURNS = 8  # turns whose facts are read at once: notes stand beside the first few lines
+MAX_DATED_CHARACTERS = 2_000  # characters of one that are read whole; of a longer one, what is shown
 FactReader = Callable[[Sequence[str]], Sequence[Fact]]  # the stored facts of turns
 
 Part = Literal["wish", "profile", ""]
-PARTS: tuple[Part, ...] = ("wish", "profile", "")  # of a block, in their order
-HEADINGS = {"wish": WISHES, "profile": PROFILE}
+PART_NAMES: tuple[Part, ...] = ("wish", "profile", "")  # of a block, in their order
+PART_HEADINGS = {"wish": WISHES, "profile": PROFILE}
 PartName = Literal["standing wishes", "about the user", "answers", "what came of it", "the conversation"]
 
 
@@ -62,18 +62,18 @@ class Line:
 
 def block_text(lines: Sequence[Line], style: Style) -> str:
     """Return lines as a block: standing wishes, a profile, the rest, each in the order given; empty for no line."""
-    return fence_lines(written(lines, style)) if lines else ""
+    return fence_lines(line_texts(lines, style)) if lines else ""
 
 
 def tokens_of_parts(lines: Sequence[Line], style: Style, count: CountTokens) -> dict[str, int]:
     """Return the tokens of the lines of each part of a block, without the fence, the parts in their order."""
     parts: dict[str, list[str]] = {name: [] for name in get_args(PartName)}
-    for line, text in zip(lines, written(lines, style), strict=True):
+    for line, text in zip(lines, line_texts(lines, style), strict=True):
         parts[line.name].append(text)
     return {name: count("\n".join(texts)) for name, texts in parts.items() if texts}
 
 
-def written(lines: Sequence[Line], style: Style) -> Iterator[str]:
+def line_texts(lines: Sequence[Line], style: Style) -> Iterator[str]:
     """Yield the text of each line."""
     for number, (line, above) in enumerate(zip(lines, (None, *lines), strict=False), start=1):
         yield line_text(number, line, above, style)
@@ -82,7 +82,7 @@ def written(lines: Sequence[Line], style: Style) -> Iterator[str]:
 def line_text(number: int | str, line: Line, above: Line | None, style: Style) -> str:
     """Return a line below another, under a heading where it is the first standing wish."""
     begins = line.part and style == "plain" and (above is None or above.part != line.part)
-    heading = f"{HEADINGS[line.part]}\n" if begins else ""
+    heading = f"{PART_HEADINGS[line.part]}\n" if begins else ""
     return heading + _WRITERS[style](number, line, above)
 
 
@@ -172,7 +172,7 @@ class Notes:
     def _facts(self, turn: Turn) -> Sequence[Fact]:
         """Return the stored facts of a turn; those of the next ones are read with them."""
         if turn.id not in self._known:
-            page = [turn.id, *(one for one in self._left if one != turn.id)][:PAGE]
+            page = [turn.id, *(one for one in self._left if one != turn.id)][:NOTED_TURNS]
             self._left = [one for one in self._left if one not in page]
             self._known |= {one: [] for one in page}
             for fact in self._reader(page):
@@ -183,7 +183,7 @@ class Notes:
         """Return the dates of the phrases of shown words that a reader would have to compute ("last Thursday")."""
         if not self._dated:
             return ()
-        text = turn.text if len(turn.text) <= AT_ONCE else said
+        text = turn.text if len(turn.text) <= MAX_DATED_CHARACTERS else said
         conventions = Conventions(date_order=self._order, zone=turn.time.tzinfo)
         found = or_else([], date_notes, text, turn.time, conventions)
         return tuple(f'"{escape_attribute(phrase)}" is {date}' for phrase, date in found if phrase in said)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evimem.judging.apply_verdict import abstention, clamp, is_short, needed
+from evimem.judging.apply_verdict import abstention, clamp, is_short, needed_facts
 from evimem.judging.evidence import EntityCount, Variant, Verdict
 from evimem.types.values import Tier
 
@@ -26,7 +26,7 @@ def test_nothing_relevant_stays_nothing_relevant():
     ("total", "delta", "expected"), [(0, 2, 1), (1, 2, 1), (5, 2, 2), (1, "paper", 2), (0, "paper", 2)]
 )
 def test_an_entity_needs_what_the_memory_can_give(total, delta, expected):
-    assert needed(total, delta) == expected
+    assert needed_facts(total, delta) == expected
 
 
 def test_an_entity_that_the_memory_does_not_know_is_short_whatever_is_needed():

@@ -22,7 +22,7 @@ from evimem.judging.tracker import (
     Waive,
     Withdraw,
     apply,
-    grounded,
+    shown_witnesses,
     start,
 )
 from evimem.types.trace import Acted, Trace
@@ -64,7 +64,7 @@ def accepted(state: Tracker, events: list[object]) -> list[object]:
 
 
 def test_invented_witnesses_are_left_out():
-    assert grounded(["s9:9", "s1:1", "s1:1"], TURNS) == ("s1:1",)
+    assert shown_witnesses(["s9:9", "s1:1", "s1:1"], TURNS) == ("s1:1",)
 
 
 @given(st.lists(EVENTS, max_size=20))

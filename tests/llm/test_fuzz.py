@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from evimem.errors import ReplyError
 from evimem.llm.extract_facts import read_extraction
 from evimem.llm.llm_judge import read_chain
-from evimem.llm.read_verdict import MOST_REQUIREMENTS, read_decision, read_draft, read_verdict
-from evimem.llm.request import LONG
+from evimem.llm.read_verdict import MAX_REQUIREMENTS, read_decision, read_draft, read_verdict
+from evimem.llm.request import MAX_TEXT_CHARACTERS
 from evimem.text.prompt_text import visible
 from evimem.types.values import Tier, Turn
 from tests.llm.mutants import mutants
@@ -78,8 +78,8 @@ def judged(text):
 def decided(text):
     decision = read_decision(text, VIEW, PAGE)
     assert decision.action in {"retrieve", "reflect", "answer"}
-    assert len(decision.draft) <= LONG
-    assert len(decision.verdict.extended) <= MOST_REQUIREMENTS
+    assert len(decision.draft) <= MAX_TEXT_CHARACTERS
+    assert len(decision.verdict.extended) <= MAX_REQUIREMENTS
     assert len({need.id for need in decision.verdict.extended}) == len(decision.verdict.extended)
 
 

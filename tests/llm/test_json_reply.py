@@ -6,7 +6,7 @@ import pytest
 
 from evimem.errors import ReplyError
 from evimem.llm import request
-from evimem.llm.json_reply import MAX_REPLY, MOST_WATCHED, AnswerStream, read_object
+from evimem.llm.json_reply import MAX_REPLY_JSON_CHARACTERS, MAX_STREAMED_CHARACTERS, AnswerStream, read_object
 from evimem.text.prompt_text import visible
 
 WANTED = ("tier",)
@@ -148,7 +148,7 @@ def test_what_holds_no_wanted_field_is_a_typed_error(reply):
 
 def test_a_reply_beyond_the_limit_is_refused_unread():
     with pytest.raises(ReplyError, match="at most"):
-        read_object(BOTH + " " * MAX_REPLY, "judge", WANTED)
+        read_object(BOTH + " " * MAX_REPLY_JSON_CHARACTERS, "judge", WANTED)
 
 
 def test_the_answers_text_is_returned_as_it_arrives_and_nothing_else():
@@ -163,7 +163,7 @@ def test_what_was_sent_is_not_continued_by_another_text():
 
 def test_a_reply_without_an_end_is_watched_no_longer():
     stream = AnswerStream()
-    assert stream.add(f"<think>{'x' * MOST_WATCHED}") == stream.add(f"</think>{ANSWER}") == ""
+    assert stream.add(f"<think>{'x' * MAX_STREAMED_CHARACTERS}") == stream.add(f"</think>{ANSWER}") == ""
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_what_a_script_or_an_emoji_needs_stays(said):
 
 @pytest.mark.parametrize("said", ["none.", "None", "N/A", "**none**", "", " - ", None, "nothing", [], 10**400, True])
 def test_words_that_mean_nothing_state_nothing(said):
-    assert request.stated(said) == ""
+    assert request.text_unless_none(said) == ""
 
 
 def test_a_list_may_be_written_as_text():

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.judging.judge import MOST_LISTED, TOOLS, Explored, Move, Result, Round, Row, ToolCall
+from evimem.judging.judge import MAX_LISTED_KEYWORDS, TOOLS, Explored, Move, Result, Round, Row, ToolCall
 from evimem.judging.tracker import Support, apply
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.read_verdict import (
-    CALLED,
-    MOST_REQUIREMENTS,
+    CALLED_VERDICT,
+    MAX_REQUIREMENTS,
     choose_request,
     consider_request,
     explore_request,
@@ -217,7 +217,7 @@ def test_a_model_adds_only_so_many_requirements():
     gaps = [{"kind": "attribute", "about": "", "text": f"thing {number}"} for number in range(8)]
     view = view_of([SAID], requirements=[f"need {number}" for number in range(7)])
     made = read_verdict(json.dumps({**VERDICT, "tier": "partial", "gaps": gaps}), view, PAGE)
-    assert len(made.extended) == MOST_REQUIREMENTS - 7
+    assert len(made.extended) == MAX_REQUIREMENTS - 7
 
 
 def test_a_decision_is_read_with_its_verdict():
@@ -259,9 +259,9 @@ def test_keywords_are_chosen_by_their_ids_in_the_order_of_the_reply():
 
 
 def test_a_choice_is_asked_for_among_so_many_keywords_at_once():
-    many = tuple(Keyword(CANARY, f"word{number}", 1) for number in range(MOST_LISTED + 1))
+    many = tuple(Keyword(CANARY, f"word{number}", 1) for number in range(MAX_LISTED_KEYWORDS + 1))
     asked = choose_request(f"What of {CANARY}?", many, 4)
-    assert asked.prompt.count('"word') == MOST_LISTED
+    assert asked.prompt.count('"word') == MAX_LISTED_KEYWORDS
     assert 'k1: "word0" for "Zanzibarquince", in 1' in asked.prompt
     assert CANARY not in asked.system
 
@@ -278,8 +278,8 @@ def used(name: str, arguments: str, text: str = "") -> Move:
 
 @pytest.mark.parametrize("arguments", ['{"of": "e1"}', "{'of': 'E1',}", '```json\n{"of": "[e1]", "page": 1}\n```'])
 def test_tools_are_called_without_a_word_on_the_evidence(arguments):
-    assert used("event_cues", arguments) == Move(CALLED, (ToolCall("event_cues", "t1"),))
-    assert used("event_cues", arguments, "I look for what else happened.").verdict == CALLED
+    assert used("event_cues", arguments) == Move(CALLED_VERDICT, (ToolCall("event_cues", "t1"),))
+    assert used("event_cues", arguments, "I look for what else happened.").verdict == CALLED_VERDICT
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("delete", '{"of": "x"}'), ("tags_of", "puppy"), ("tags_of", "[1]")])

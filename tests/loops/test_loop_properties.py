@@ -18,7 +18,7 @@ from evimem.flow import Flow, run
 from evimem.index.document import embedding_texts
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.judging.judge import (
-    MOST_CALLS,
+    MAX_TURN_CALLS,
     TOOLS,
     Action,
     Chosen,
@@ -165,4 +165,4 @@ def test_no_call_of_a_tool_is_performed_twice_and_each_that_is_not_says_why(data
     assert len(made) == len(set(made))
     assert all(event.why for event in called if not event.detail["rows"] and not event.detail["total"])
     for number in {event.iteration for event in called}:
-        assert sum(event.iteration == number and not event.why for event in called) <= MOST_CALLS
+        assert sum(event.iteration == number and not event.why for event in called) <= MAX_TURN_CALLS

@@ -10,7 +10,7 @@ from time import monotonic
 import pytest
 
 import evimem
-from evimem.llm.request import JUDGE, MORE
+from evimem.llm.request import CUT_REPLY_TOKEN_FACTOR, JUDGE
 from evimem.loops import Iris, Loop
 from evimem.types.trace import Acted, Called, Stopped
 from tests.real_model.bill import Bill
@@ -42,7 +42,7 @@ def held(path: Path, answer: evimem.Answer) -> list[Called]:
     calls = [event for event in answer.trace if isinstance(event, Called)]
     assert calls
     assert {call.outcome for call in calls} <= READ | REFUSED
-    assert all(call.output_tokens <= MORE * JUDGE.most_tokens for call in calls)
+    assert all(call.output_tokens <= CUT_REPLY_TOKEN_FACTOR * JUDGE.most_tokens for call in calls)
     assert all(call.seconds <= DEADLINE + 10 for call in calls)
     assert all(call.input_tokens > 0 for call in calls if call.outcome == "ok")
     assert answer.usage.input_tokens == sum(call.input_tokens for call in calls)

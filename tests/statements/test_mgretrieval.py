@@ -168,7 +168,7 @@ def test_g1_keywords_that_a_model_writes_stand_in_the_place_of_the_stems_of_a_tu
 
 @pytest.mark.parametrize(("most", "pages"), [(500, 1), (10, 7)])
 def test_g2_the_whole_vocabulary_is_chosen_from_in_pages(chat: Chat, most: int, pages: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(mgretrieval, "MOST_LISTED", most)
+    monkeypatch.setattr(mgretrieval, "MAX_LISTED_KEYWORDS", most)
 
     def reply(request: Any) -> str:
         labels = dict(re.findall(r'(k\d+): "([^"]+)", in', request.prompt))

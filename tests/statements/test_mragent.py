@@ -13,7 +13,7 @@ import pytest
 
 import evimem
 from evimem.extract.labels import label_in
-from evimem.judging.judge import MOST_CALLS, TOOLS
+from evimem.judging.judge import MAX_TURN_CALLS, TOOLS
 from evimem.loops import MRAgent
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Trace
@@ -144,7 +144,7 @@ def test_r4_a_call_is_made_once_a_few_in_a_turn_and_turns_have_an_end(ask: Any) 
     decided = [request for request in ask.requests if request.role == "decide"]
     whys = [one["why"] for one in called(answer.trace)]
     assert sum("it was called before" in why for why in whys) >= 2
-    assert sum(f"at most {MOST_CALLS} calls" in why for why in whys) == 9 - MOST_CALLS
+    assert sum(f"at most {MAX_TURN_CALLS} calls" in why for why in whys) == 9 - MAX_TURN_CALLS
     assert [event.reason for event in events(answer.trace, "stop")] == ["turns used up"]
     assert "No tool can be called any more" in decided[-1].prompt
     assert len(events(answer.trace, "judgement")) == 8
